@@ -1,0 +1,35 @@
+// Runs one TypeScript file of the tree with this Node: `node scripts/run-ts.mjs FILE [args…]`. Bundles with esbuild first.
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [file, ...args] = process.argv.slice(2);
+if (file === undefined) {
+  console.error('usage: node scripts/run-ts.mjs FILE [args…]');
+  process.exit(2);
+}
+const entry = resolve(file);
+const folder = join(root, 'node_modules', '.cache', 'wavesmith');
+mkdirSync(folder, { recursive: true });
+const out = join(folder, `${createHash('sha1').update(entry).digest('hex').slice(0, 12)}-${process.pid}.mjs`);
+await build({
+  entryPoints: [entry],
+  outfile: out,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  packages: 'external',
+  sourcemap: 'inline',
+  logLevel: 'warning',
+});
+process.argv = [process.argv[0], entry, ...args];
+try {
+  await import(pathToFileURL(out).href);
+} finally {
+  const { rmSync } = await import('node:fs');
+  rmSync(out, { force: true });
+}

@@ -1,0 +1,2 @@
+export * from './bytes.ts';
+export * from './error.ts';

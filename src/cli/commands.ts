@@ -1,0 +1,13 @@
+// The command registry: name, one-line summary, lazy module. Each module exports `run(argv)` and owns its flags.
+
+export interface CommandModule {
+  /** Runs with the arguments after the command's name; resolves to the exit code. */
+  run(argv: string[]): Promise<number>;
+}
+
+interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<CommandModule>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {};

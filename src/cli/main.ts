@@ -1,0 +1,53 @@
+// The CLI: picks the command, loads only its module, turns errors into messages and exit codes.
+// Exit codes: 0 done, 1 the answer is no or the input is bad, 2 wrong usage.
+import { WavesmithError } from '../base/index.ts';
+import { COMMANDS } from './commands.ts';
+
+function help(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, c]) => `  ${name.padEnd(width)}  ${c.summary}`);
+  return [
+    'Usage: wavesmith COMMAND [ARGS…]',
+    '',
+    'A workbench for AMD GPU machine code (gfx90a, gfx942, gfx950); needs no GPU.',
+    '',
+    'Commands:',
+    ...lines,
+    '',
+    "'wavesmith COMMAND --help' explains a command.",
+    '',
+  ].join('\n');
+}
+
+/** Runs one command line (without node and script) and returns the exit code. */
+export async function main(argv: string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    const asked = name === 'help' ? rest[0] : undefined;
+    if (asked !== undefined && asked in COMMANDS) return main([asked, '--help']);
+    (name === undefined ? process.stderr : process.stdout).write(help());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version' || name === '-V') {
+    const { version } = await import('./version.ts');
+    process.stdout.write(`wavesmith ${version()}\n`);
+    return 0;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    process.stderr.write(
+      `error[cli/unknown-command]: there is no command '${name}'.\n  hint: 'wavesmith --help' lists the commands.\n`,
+    );
+    return 2;
+  }
+  const wantsJson = rest.includes('--json');
+  try {
+    const { run } = await command.load();
+    return await run(rest);
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    if (wantsJson) process.stdout.write(`${JSON.stringify(error.toJSON(), null, 2)}\n`);
+    process.stderr.write(`${error.format()}\n`);
+    return error.code.startsWith('cli/') ? 2 : 1;
+  }
+}

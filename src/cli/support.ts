@@ -1,0 +1,66 @@
+// What every command shares: a commander command with uniform usage errors, and output helpers.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { WavesmithError } from '../base/index.ts';
+
+/** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
+export function newCommand(name: string, description: string): Command {
+  return new Command(`wavesmith ${name}`)
+    .description(description)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .showHelpAfterError(false);
+}
+
+/** Parses `argv`; returns false when help was printed and the command is done. */
+export function parseArguments(command: Command, argv: string[]): boolean {
+  try {
+    command.parse(argv, { from: 'user' });
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return false;
+    throw new WavesmithError('cli/usage', sentence(error.message), {
+      hint: `'${command.name()} --help' shows the usage.`,
+    });
+  }
+}
+
+function sentence(message: string): string {
+  const text = message.replace(/^error: /, '');
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
+/** Prints JSON as `--json` does: two-space indent, bigints as numbers when safe else as hex strings. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`);
+}
+
+function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : `0x${value.toString(16)}`;
+}
+
+/** Reads a whole input file; a missing or unreadable file is `io/read`. */
+export function readInput(path: string): Uint8Array {
+  try {
+    return readFileSync(path === '-' ? 0 : path);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
+    throw new WavesmithError('io/read', `Cannot read '${path}': ${reason}.`, { file: path, hint: 'Check the path.' });
+  }
+}
+
+/** Writes a whole output file through a temporary name in the same folder, so a failure leaves nothing half-written. */
+export function writeOutput(path: string, bytes: Uint8Array | string): void {
+  const temporary = `${path}.tmp-${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, bytes);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+  }
+}

@@ -1,0 +1,84 @@
+// The vocabulary of the instruction codec: rows of the generated tables, registers, operands, decoded instructions.
+// Shapes follow LLVM's MCInst (llvm/MC/MCInst.h): operands are listed outs first, then ins, in the record's order.
+
+/** The targets with tables. A target is data: adding one must not change code outside the tables. */
+export type TargetName = 'gfx90a' | 'gfx942' | 'gfx950';
+
+/** Register files. `special` holds everything addressed by a scalar source encoding that is not an SGPR or TTMP. */
+export type RegisterFile = 'v' | 'a' | 's' | 'ttmp' | 'special';
+
+/** A register tuple. Interned: the same tuple is always the same object, so `===` compares. */
+export interface Register {
+  readonly kind: 'reg';
+  readonly file: RegisterFile;
+  /** First register within the file; for `special` the scalar source encoding (vcc_lo 106, m0 124, exec_lo 126, …). */
+  readonly index: number;
+  /** Width in 32-bit registers. */
+  readonly dwords: number;
+  /** Source-operand encoding: SGPR 0–101, specials 102–127 and 235–254, VGPR and AGPR 256 + index. */
+  readonly encoding: number;
+  /** LLVM's text: `v0`, `s[4:5]`, `a[0:3]`, `vcc`, `exec_lo`, `ttmp[4:7]`. */
+  readonly text: string;
+}
+
+/** An inline constant of a source operand, by its encoding (128–208 integers, 240–248 floats). Interned. */
+export interface InlineConstant {
+  readonly kind: 'inline';
+  readonly encoding: number;
+}
+
+/** A 32-bit literal that follows the instruction, as an unsigned bit pattern. */
+export interface Literal {
+  readonly kind: 'literal';
+  readonly bits: number;
+}
+
+/** The value of a plain field: offsets, modifiers, selectors, `simm16`; signed where the field is signed. */
+export interface Immediate {
+  readonly kind: 'imm';
+  readonly value: number;
+}
+
+export type Operand = Register | InlineConstant | Literal | Immediate;
+
+/** One operand slot of a row. */
+export interface OperandDef {
+  /** LLVM's field name: `vdst`, `src0`, `src0_modifiers`, `offset`, `cpol`, … */
+  readonly name: string;
+  /** The operand class, a key of the operand class table: decode, print and parse behaviour and the register class. */
+  readonly cls: string;
+  readonly isOut: boolean;
+  /** Index of the operand this one must equal (`$vdst = $src2`), or -1. */
+  readonly tiedTo: number;
+}
+
+/** One encoding of one operation: the single description that decodes, encodes, prints, parses, executes, documents. */
+export interface InstructionRow {
+  /** Index in the table. */
+  readonly id: number;
+  /** LLVM's record name: `V_ADD_F32_e64_vi`. */
+  readonly name: string;
+  /** Printed mnemonic, suffix included: `v_add_f32_e64`. */
+  readonly mnemonic: string;
+  /** The operation whatever its encoding: `v_add_f32`. The key of the semantics table. */
+  readonly operation: string;
+  /** Encoding family as the ISA manual names it: `SOP2`, `VOP3`, `VOP3P`, `SDWA`, `DPP`, `SMEM`, `DS`, `FLAT`, `MUBUF`, … */
+  readonly encoding: string;
+  /** Size in bytes without a literal: 4, 8 or 16. */
+  readonly size: number;
+  readonly targets: readonly TargetName[];
+  readonly operands: readonly OperandDef[];
+  /** Implicit registers read and written: `EXEC`, `SCC`, `VCC`, `M0`, `MODE`, `FLAT_SCR`. */
+  readonly uses: readonly string[];
+  readonly defs: readonly string[];
+  /** LLVM's property flags (`VALU`, `mayLoad`, `isBranch`, `TRANS`, `VM_CNT`, …). */
+  readonly flags: ReadonlySet<string>;
+}
+
+/** A decoded or parsed instruction. `operands[i]` belongs to `row.operands[i]`. */
+export interface Instruction {
+  readonly row: InstructionRow;
+  readonly operands: readonly Operand[];
+  /** Size in bytes, literal included. */
+  readonly size: number;
+}
