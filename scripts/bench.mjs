@@ -1,0 +1,25 @@
+// `npm run bench [NAME…]`: runs bench/*.bench.ts one after the other; each prints its own table of interleaved A/B ratios.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const asked = process.argv.slice(2);
+const files = readdirSync(join(root, 'bench'))
+  .filter((file) => file.endsWith('.bench.ts'))
+  .filter((file) => asked.length === 0 || asked.includes(file.replace('.bench.ts', '')));
+if (files.length === 0) {
+  console.error(`bench: no benchmark named ${asked.join(', ')}.`);
+  process.exit(2);
+}
+let failed = false;
+for (const file of files) {
+  console.log(`\n== ${file}`);
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts/run-ts.mjs'), join(root, 'bench', file)], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  failed ||= status !== 0;
+}
+process.exit(failed ? 1 : 0);

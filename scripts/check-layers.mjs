@@ -1,0 +1,59 @@
+// The import-layer check: every relative import in src/ must follow tools/layers.json; browser layers import nothing of Node.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
+
+function* sources(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (/\.ts$/.test(entry.name) && !/\.test\.ts$/.test(entry.name)) yield path;
+  }
+}
+
+/** All violations as lines `file: imports X, which layer L may not`. */
+export function checkLayers() {
+  const { layers, onlyFiles, noNode } = JSON.parse(readFileSync(join(root, 'tools/layers.json'), 'utf8'));
+  const problems = [];
+  for (const path of sources(join(root, 'src'))) {
+    const file = relative(root, path);
+    const layer = file.split('/')[1];
+    if (!(layer in layers)) {
+      problems.push(`${file}: folder 'src/${layer}' is not a layer of tools/layers.json.`);
+      continue;
+    }
+    for (const match of readFileSync(path, 'utf8').matchAll(IMPORT)) {
+      const specifier = match[1] ?? match[2] ?? match[3];
+      if (specifier.startsWith('node:')) {
+        if (noNode.includes(layer))
+          problems.push(`${file}: imports ${specifier}, but '${layer}' must run in a browser.`);
+        continue;
+      }
+      if (!specifier.startsWith('.')) continue;
+      const target = relative(root, resolve(dirname(path), specifier));
+      const [top, targetLayer] = target.split('/');
+      if (top !== 'src') {
+        if (target !== 'package.json') problems.push(`${file}: imports ${target}, outside src/.`);
+        continue;
+      }
+      if (targetLayer === layer) continue;
+      if (!layers[layer].includes(targetLayer))
+        problems.push(`${file}: imports ${target}, which layer '${layer}' may not.`);
+      const only = onlyFiles[layer]?.[targetLayer];
+      if (only !== undefined && !only.includes(target))
+        problems.push(`${file}: of '${targetLayer}' only ${only.join(', ')} may be imported.`);
+    }
+  }
+  return problems;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const problems = checkLayers();
+  for (const problem of problems) console.error(problem);
+  console.log(`layers: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
