@@ -1,0 +1,102 @@
+// What a GPU is to the rest of the project: memory, modules, dispatches. `sim` is built in; a real GPU implements the same interface.
+// Words follow the HSA runtime specification (dispatch packet, kernarg segment, group and private segment).
+import type { TargetName } from '../isa/types.ts';
+
+/** A GPU virtual address. Addresses have at most 49 significant bits, so a number holds them exactly. */
+export type DeviceAddress = number;
+
+/** A live allocation of device memory. */
+export interface DeviceBuffer {
+  readonly address: DeviceAddress;
+  readonly size: number;
+  /** Shown in memory faults and reports. */
+  readonly label: string;
+}
+
+/** One explicit argument of a kernel as its metadata declares it (hidden arguments are filled by the device). */
+export interface KernelArgument {
+  readonly name: string | undefined;
+  readonly offset: number;
+  readonly size: number;
+  /** Metadata `.value_kind`: `global_buffer`, `by_value`, `dynamic_shared_pointer`, `hidden_block_count_x`, … */
+  readonly valueKind: string;
+}
+
+/** A kernel of a loaded module. */
+export interface DeviceKernel {
+  readonly name: string;
+  /** All arguments of the metadata, hidden ones included, in offset order. */
+  readonly arguments: readonly KernelArgument[];
+  readonly kernargSize: number;
+  /** Static LDS in bytes. */
+  readonly ldsSize: number;
+  /** Scratch bytes per work-item. */
+  readonly scratchSize: number;
+  readonly maxWorkgroupSize: number | undefined;
+  /** `.reqd_workgroup_size` of the metadata. */
+  readonly requiredWorkgroupSize: readonly [number, number, number] | undefined;
+}
+
+/** A loaded code object. */
+export interface DeviceModule {
+  readonly target: TargetName;
+  readonly kernels: readonly DeviceKernel[];
+  /** The kernel called `name`; a missing one is `device/no-such-kernel` naming those that exist. */
+  kernel(name: string): DeviceKernel;
+  unload(): void;
+}
+
+/** A value for one explicit kernel argument: a buffer or its address, or the bytes of a by-value argument. */
+export type ArgumentValue = DeviceBuffer | Uint8Array;
+
+export type Dim3 = readonly [number, number, number];
+
+export interface DispatchRequest {
+  readonly kernel: DeviceKernel;
+  /** Grid in WORKGROUPS per dimension. */
+  readonly grid: Dim3;
+  /** Work-items per workgroup. */
+  readonly block: Dim3;
+  /** Work-items in the grid when it is not a multiple of `block` (partial last workgroups); default grid × block. */
+  readonly gridWorkItems?: Dim3 | undefined;
+  /** The explicit arguments in order. Exactly one of `args` and `kernargs` is given. */
+  readonly args?: readonly ArgumentValue[] | undefined;
+  /** The explicit part of the kernarg segment as bytes; hidden arguments after it are still filled by the device. */
+  readonly kernargs?: Uint8Array | undefined;
+  /** LDS bytes beyond the kernel's static size. */
+  readonly dynamicLds?: number | undefined;
+  /** Stop with `sim/budget` after this many wave instructions in total (default 10 billion on the sim). */
+  readonly maxInstructions?: number | undefined;
+}
+
+export interface DispatchResult {
+  /** Instructions executed, counted once per wavefront. */
+  readonly instructions: number;
+  readonly wavefronts: number;
+  readonly workgroups: number;
+  /** Executed instructions by encoding family (`VOP3`, `MFMA`, `SMEM`, …), once per wavefront. */
+  readonly instructionsByEncoding: Readonly<Record<string, number>>;
+}
+
+/** A device. Every failure is a WavesmithError. */
+export interface Device {
+  /** `sim`, `rocm`. */
+  readonly kind: string;
+  readonly target: TargetName;
+  /** Allocates zeroed memory (at least 256-byte aligned). */
+  alloc(size: number, label?: string): DeviceBuffer;
+  free(buffer: DeviceBuffer): void;
+  /** Copies host bytes into device memory at `buffer.address + offset`. */
+  write(buffer: DeviceBuffer, bytes: Uint8Array, offset?: number): void;
+  /** Copies device memory to a new host array. */
+  read(buffer: DeviceBuffer, offset?: number, size?: number): Uint8Array;
+  copy(destination: DeviceBuffer, source: DeviceBuffer, size?: number): void;
+  /** Loads a code object (an ELF of the device's target). */
+  load(codeObject: Uint8Array): DeviceModule;
+  dispatch(request: DispatchRequest): Promise<DispatchResult>;
+  close(): void;
+}
+
+export interface DeviceOptions {
+  readonly target: TargetName;
+}
