@@ -1,0 +1,213 @@
+// Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle), IREE in a Python environment of
+// this checkout. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const venv = join(root, '.wavesmith', 'venv');
+const requirements = join(root, 'scripts', 'requirements.txt');
+const llvmFolder = '/usr/lib/llvm-22/bin';
+/** Programs of LLVM 22 and the Debian package that has each. */
+const llvmPrograms = [
+  ['clang', 'clang-22'],
+  ['ld.lld', 'lld-22'],
+  ['llvm-mc', 'llvm-22'],
+  ['llvm-objdump', 'llvm-22'],
+  ['llvm-readelf', 'llvm-22'],
+  ['FileCheck', 'llvm-22-tools'],
+];
+const noInstall = process.env.WAVESMITH_NO_INSTALL === '1';
+
+const say = (text) => process.stdout.write(`setup: ${text}\n`);
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const onPath = (name) =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a program quietly; its output is shown only when it fails. Returns an explanation of the failure or undefined. */
+function attempt(command, args, options = {}) {
+  const run = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 256 << 20, ...options });
+  if (run.status === 0) return undefined;
+  const output = `${run.stdout ?? ''}${run.stderr ?? ''}`.trim().split('\n').slice(-12);
+  const why = run.error ? run.error.message : run.signal ? `ended by ${run.signal}` : `exit code ${run.status}`;
+  return [`'${[command, ...args].join(' ')}' failed (${why})`, ...output.map((line) => `  | ${line}`)].join('\n');
+}
+
+/** True when node_modules holds exactly the versions of package-lock.json. */
+export function npmIsCurrent() {
+  const wanted = readText(join(root, 'package-lock.json'));
+  const present = readText(join(root, 'node_modules', '.package-lock.json'));
+  if (wanted === undefined || present === undefined) return false;
+  const installed = JSON.parse(present).packages ?? {};
+  return Object.entries(JSON.parse(wanted).packages ?? {}).every(
+    ([path, entry]) =>
+      path === '' ||
+      (installed[path] === undefined ? entry.optional === true : installed[path].version === entry.version),
+  );
+}
+
+function ensureNpm() {
+  if (npmIsCurrent()) return { ok: true, changed: false, detail: 'npm packages match package-lock.json' };
+  if (noInstall) return { ok: false, changed: false, detail: 'npm packages are missing and WAVESMITH_NO_INSTALL=1' };
+  say('installing npm packages (npm ci)…');
+  const failure = attempt('npm', ['ci']);
+  return failure === undefined
+    ? { ok: true, changed: true, detail: 'npm packages installed' }
+    : { ok: false, changed: true, detail: failure };
+}
+
+/** Programs of LLVM 22 that are in neither the Debian folder nor, as `NAME-22`, on PATH. */
+export function missingLlvm() {
+  return llvmPrograms.filter(([name]) => !isExecutable(join(llvmFolder, name)) && onPath(`${name}-22`) === undefined);
+}
+
+/** Runs apt-get as root or through sudo. Returns an explanation of the failure or undefined. */
+function aptGet(args) {
+  if (onPath('apt-get') === undefined) return 'this system has no apt-get (the packages named here are Debian 12’s)';
+  const command = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=120', ...args];
+  if (process.getuid?.() !== 0) {
+    if (onPath('sudo') === undefined) return 'installing system packages needs root or sudo';
+    command.unshift('sudo', '-n');
+  }
+  const [program, ...rest] = command;
+  return attempt(program, rest, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+}
+
+function aptInstall(packages) {
+  return aptGet(['update']) ?? aptGet(['install', '-y', '--no-install-recommends', ...packages]);
+}
+
+function ensureLlvm() {
+  const missing = missingLlvm();
+  if (missing.length === 0) return { ok: true, changed: false, detail: 'LLVM 22 tools are present' };
+  const names = missing.map(([name]) => name).join(', ');
+  if (noInstall) return { ok: false, changed: false, detail: `LLVM 22 lacks ${names} and WAVESMITH_NO_INSTALL=1` };
+  const packages = [...new Set(missing.map(([, pack]) => pack))];
+  say(`installing LLVM 22 (${packages.join(' ')}) with apt-get…`);
+  const failure = aptInstall(packages);
+  const still = missingLlvm();
+  if (still.length === 0) return { ok: true, changed: true, detail: 'LLVM 22 tools installed' };
+  return {
+    ok: false,
+    changed: true,
+    detail: `LLVM 22 still lacks ${still.map(([name]) => name).join(', ')}${failure === undefined ? '' : `: ${failure}`}`,
+  };
+}
+
+/** True when .wavesmith/venv holds what scripts/requirements.txt pins. The stamp is written last. */
+export function ireeIsCurrent() {
+  return (
+    isExecutable(join(venv, 'bin', 'iree-compile')) &&
+    readText(join(venv, '.wavesmith-requirements')) === readText(requirements)
+  );
+}
+
+/** A Python 3.11 or newer (the oldest the pinned packages have wheels for). */
+function findPython() {
+  for (const name of ['python3', 'python3.11', 'python3.12', 'python3.13', 'python3.14']) {
+    const path = onPath(name);
+    if (path === undefined) continue;
+    const run = spawnSync(path, ['-c', 'import sys; print(sys.version_info >= (3, 11))'], { encoding: 'utf8' });
+    if (run.status === 0 && run.stdout.trim() === 'True') return path;
+  }
+  return undefined;
+}
+
+/** Makes the virtual environment; Debian's Python lacks ensurepip until python3-venv is installed. */
+function makeVenv(python) {
+  rmSync(venv, { recursive: true, force: true });
+  mkdirSync(dirname(venv), { recursive: true });
+  const create = (...extra) => {
+    rmSync(venv, { recursive: true, force: true });
+    return attempt(python, ['-m', 'venv', ...extra, venv]);
+  };
+  const failure = create();
+  if (failure === undefined) return { pip: [join(venv, 'bin', 'python'), '-m', 'pip'] };
+  if (create('--without-pip') === undefined && attempt(python, ['-m', 'pip', '--version']) === undefined) {
+    return { pip: [python, '-m', 'pip', '--python', join(venv, 'bin', 'python')] };
+  }
+  say('installing python3-venv with apt-get…');
+  const aptFailure = aptInstall(['python3-venv']);
+  if (aptFailure !== undefined) return { failure: `${failure}\n${aptFailure}` };
+  const second = create();
+  return second === undefined ? { pip: [join(venv, 'bin', 'python'), '-m', 'pip'] } : { failure: second };
+}
+
+function ensureIree() {
+  if (ireeIsCurrent()) return { ok: true, changed: false, detail: 'IREE is present in .wavesmith/venv' };
+  if (noInstall) return { ok: false, changed: false, detail: 'IREE is missing and WAVESMITH_NO_INSTALL=1' };
+  let python = findPython();
+  if (python === undefined) {
+    say('installing python3 with apt-get…');
+    const failure = aptInstall(['python3', 'python3-venv']);
+    python = findPython();
+    if (python === undefined) {
+      return { ok: false, changed: true, detail: `no Python 3.11 or newer was found${failure ? `: ${failure}` : ''}` };
+    }
+  }
+  say('installing IREE (compiler and runtime, pinned in scripts/requirements.txt) into .wavesmith/venv…');
+  const made = makeVenv(python);
+  if (made.failure !== undefined) return { ok: false, changed: true, detail: made.failure };
+  const [program, ...args] = made.pip;
+  const quiet = ['--quiet', '--disable-pip-version-check', '--retries', '2', '--timeout', '60', '--only-binary=:all:'];
+  const failure = attempt(program, [...args, 'install', ...quiet, '--requirement', requirements]);
+  if (failure !== undefined) return { ok: false, changed: true, detail: failure };
+  writeFileSync(join(venv, '.wavesmith-requirements'), readFileSync(requirements));
+  return { ok: true, changed: true, detail: 'IREE installed into .wavesmith/venv' };
+}
+
+const parts = { npm: ensureNpm, llvm: ensureLlvm, iree: ensureIree };
+
+/**
+ * Makes sure the parts asked for are there, installing what is missing, and says what could not be.
+ * Returns per part `{ ok, changed, detail }`; only a failed `npm` makes the checkout unusable.
+ */
+export function ensure(wanted = { npm: true, llvm: true, iree: true }) {
+  const report = {};
+  for (const [name, run] of Object.entries(parts)) {
+    if (!wanted[name]) continue;
+    const started = Date.now();
+    report[name] = run();
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    if (!report[name].ok) say(`${name}: NOT available: ${report[name].detail}`);
+    else if (report[name].changed) say(`${name}: ${report[name].detail} (${seconds} s)`);
+  }
+  return report;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const report = ensure();
+  for (const [name, part] of Object.entries(report)) {
+    if (part.ok && !part.changed) say(`${name}: ${part.detail}`);
+  }
+  const without = {
+    llvm: 'tests that compare with LLVM skip',
+    iree: 'hijack needs a compiled .vmfb; the demo uses its own',
+  };
+  for (const [name, effect] of Object.entries(without)) {
+    if (report[name]?.ok === false) say(`without ${name}: ${effect}.`);
+  }
+  process.exit(report.npm.ok ? 0 : 1);
+}
