@@ -19,6 +19,8 @@ export interface Register {
   readonly encoding: number;
   /** LLVM's text: `v0`, `s[4:5]`, `a[0:3]`, `vcc`, `exec_lo`, `ttmp[4:7]`. */
   readonly text: string;
+  /** Dense number in order of first use, for side tables. Not stable between runs. */
+  readonly id: number;
 }
 
 /** An inline constant of a source operand, by its encoding (128–208 integers, 240–248 floats). Interned. */
@@ -52,6 +54,17 @@ export interface OperandDef {
   readonly tiedTo: number;
 }
 
+/** Bits of the encoding that hold bits of an operand. */
+export interface EncodedField {
+  /** Index of the operand in the row. */
+  readonly operand: number;
+  /** Lowest bit in the encoding; bit 32 is bit 0 of the second dword. */
+  readonly at: number;
+  readonly width: number;
+  /** The operand's bit that the lowest bit holds. */
+  readonly shift: number;
+}
+
 /** One encoding of one operation: the single description that decodes, encodes, prints, parses, executes, documents. */
 export interface InstructionRow {
   /** Index in the table. */
@@ -62,7 +75,10 @@ export interface InstructionRow {
   readonly mnemonic: string;
   /** The operation whatever its encoding: `v_add_f32`. The key of the semantics table. */
   readonly operation: string;
-  /** Encoding family as the ISA manual names it: `SOP2`, `VOP3`, `VOP3P`, `SDWA`, `DPP`, `SMEM`, `DS`, `FLAT`, `MUBUF`, … */
+  /**
+   * Encoding family as the ISA manual names it: `SOP1/2/C/K/P`, `SMEM`, `VOP1/2/C`, `VOP3`, `VOP3P`, `VOP3P-MAI`, `VOP3PX2` (16 bytes),
+   * `SDWA`, `DPP`, `DS`, `FLAT`, `GLOBAL`, `SCRATCH`, `MUBUF`, `MTBUF`, `MIMG`.
+   */
   readonly encoding: string;
   /** Size in bytes without a literal: 4, 8 or 16. */
   readonly size: number;
@@ -71,8 +87,31 @@ export interface InstructionRow {
   /** Implicit registers read and written: `EXEC`, `SCC`, `VCC`, `M0`, `MODE`, `FLAT_SCR`. */
   readonly uses: readonly string[];
   readonly defs: readonly string[];
-  /** LLVM's property flags (`VALU`, `mayLoad`, `isBranch`, `TRANS`, `VM_CNT`, …). */
+  /**
+   * LLVM's property flags (`VALU`, `mayLoad`, `isBranch`, `TRANS`, `VM_CNT`, …) and those the generator derives: `MAI`, `VOP3_OPSEL`
+   * (op_sel with a destination bit), `IsPacked`, `FlatGlobal`, `FlatScratch`, `LDSDMA` (memory to LDS, no VGPR data).
+   */
   readonly flags: ReadonlySet<string>;
+  /** LLVM's assembly template after the mnemonic: ` $vdst, $src0_modifiers$clamp$omod`. */
+  readonly template: string;
+  /** Fixed bits, one unsigned 32-bit number per dword of `size`; bits outside the mask and the fields are written 0, read ignored. */
+  readonly fixedMask: readonly number[];
+  readonly fixedBits: readonly number[];
+  readonly fields: readonly EncodedField[];
+  /** LLVM's decoder table: `GFX8`, `GFX9`, `GFX90A`, `GFX940`, `GFX950`, `GFX9_DL`. */
+  readonly namespace: string;
+  /** The row is for the assembler only; the decoder never yields it by itself. */
+  readonly asmOnly: boolean;
+  /** The row is for the compiler only; neither assembler nor decoder yields it. */
+  readonly codeGenOnly: boolean;
+  /** LLVM's operand constraints, verbatim: `$vdst = $src2`, `@earlyclobber $vdst`. */
+  readonly constraints: string;
+  /** LLVM's predicates, verbatim; already applied to `targets`. */
+  readonly predicates: readonly string[];
+  /** LLVM's asm-match converter (`cvtVOP3`, `cvtDPP`, …), empty for the default. */
+  readonly conversion: string;
+  /** LLVM's scheduling classes (`Write32Bit`, `WriteVMEM`, …). */
+  readonly schedule: readonly string[];
 }
 
 /** A decoded or parsed instruction. `operands[i]` belongs to `row.operands[i]`. */
