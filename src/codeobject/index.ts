@@ -1,1 +1,9 @@
-export {};
+// The codeobject layer: what a file is. ELF code objects, descriptors, metadata, bundles, `.vmfb`, writer and linker.
+export * from './descriptor.ts';
+export * from './elf.ts';
+export * from './metadata.ts';
+export * from './metadata-yaml.ts';
+export * from './msgpack.ts';
+export * from './notes.ts';
+export * from './object-model.ts';
+export * from './target-id.ts';
