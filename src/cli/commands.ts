@@ -10,4 +10,6 @@ interface CommandEntry {
   readonly load: () => Promise<CommandModule>;
 }
 
-export const COMMANDS: Readonly<Record<string, CommandEntry>> = {};
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
+};
