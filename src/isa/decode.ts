@@ -1,8 +1,8 @@
 // Bytes to instructions. One decoder per target: rows are tried in the order of LLVM's decoder tables (namespaces), the most
 // specific fixed bits first within a table; an operand that cannot be decoded ends that table.
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.
-import { operandClass } from './operands.ts';
-import { agpr, registerFromEncoding, special, vgpr } from './registers.ts';
+import { isMember, operandClass } from './operands.ts';
+import { agpr, fitsFile, registerFromEncoding, special, vgpr } from './registers.ts';
 import { tableFor } from './table.ts';
 import { targetInfo } from './targets.ts';
 import type { Immediate, InlineConstant, Instruction, InstructionRow, Operand, Register, TargetName } from './types.ts';
@@ -61,6 +61,8 @@ export function inlineConstant(encoding: number): InlineConstant {
 
 /** What operand decoding sees of the instruction so far. */
 interface State {
+  /** The constant of V_MADMK and the like, which a literal source of the same instruction repeats. */
+  constant: number | undefined;
   /** Operands already decoded. */
   operands: Operand[];
   bytes: Uint8Array;
@@ -84,6 +86,7 @@ function readU32(bytes: Uint8Array, at: number): number {
 }
 
 function decodeLiteral(state: State): Operand | undefined {
+  if (state.constant !== undefined) return { kind: 'literal', bits: state.constant };
   if (!state.hasLiteral) {
     if (state.next + 4 > state.end) return undefined;
     state.literal = readU32(state.bytes, state.next);
@@ -245,6 +248,7 @@ class Candidate {
   private gathers: Gather[] = [];
   private readonly atomicReturn: boolean;
   private cpol = -1;
+  private hasConstant = false;
 
   constructor(row: InstructionRow, rank: number) {
     this.row = row;
@@ -260,7 +264,7 @@ class Candidate {
     this.b2 = (bits[2] ?? 0) | 0;
     this.b3 = (bits[3] ?? 0) | 0;
     this.specificity = popcount(this.m0) + popcount(this.m1) + popcount(this.m2) + popcount(this.m3);
-    this.atomicReturn = row.flags.has('IsAtomicRet');
+    this.atomicReturn = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
   }
 
   matches(words: Int32Array): boolean {
@@ -277,6 +281,7 @@ class Candidate {
     const count = steps.length;
     const operands: Operand[] = new Array(count);
     state.operands = operands;
+    state.constant = this.hasConstant ? (words[1] as number) >>> 0 : undefined;
     let copies = false;
     for (let i = 0; i < count; i++) {
       const step = steps[i] as Step;
@@ -322,6 +327,7 @@ class Candidate {
       return { copy: copyFrom[index] as number, part: parts[0], more: parts.slice(1), decode };
     });
     this.gathers = gathersOf(row);
+    this.hasConstant = row.operands.some((o) => operandClass(o.cls).decode === 'literal');
     this.cpol = row.operands.findIndex((o) => o.name === 'cpol');
     return this.steps;
   }
@@ -387,7 +393,15 @@ class TargetDecoder implements Decoder {
       .map((row) => new Candidate(row, rank.get(`${row.size}${row.namespace}`) ?? -1))
       .sort((a, b) => a.rank - b.rank || b.specificity - a.specificity || a.row.id - b.row.id);
     this.formats = formatVariants(rows);
-    this.state = { operands: [], bytes: new Uint8Array(0), next: 0, end: 0, literal: 0, hasLiteral: false };
+    this.state = {
+      constant: undefined,
+      operands: [],
+      bytes: new Uint8Array(0),
+      next: 0,
+      end: 0,
+      literal: 0,
+      hasLiteral: false,
+    };
   }
 
   private bucket(top: number): Candidate[] {
@@ -428,8 +442,26 @@ class TargetDecoder implements Decoder {
   }
 
   private finish(row: InstructionRow, operands: Operand[], size: number): Instruction {
+    if (row.encoding === 'MIMG') return this.widenImage(row, operands, size);
     const family = this.formats.get(row);
     return family === undefined ? { row, operands, size } : this.pickFormat(family, row, operands, size);
+  }
+
+  /** Images: dmask says how many components the data has, d16 packs two into a dword. */
+  private widenImage(row: InstructionRow, operands: Operand[], size: number): Instruction {
+    const find = (name: string) => row.operands.findIndex((o) => o.name === name);
+    const number = (name: string) => (find(name) < 0 ? 0 : (operands[find(name)] as Immediate).value);
+    const components = Math.max(1, popcount(number('dmask') & 15));
+    const dwords = number('d16') !== 0 ? (components + 1) >> 1 : components;
+    const wider = tableFor(this.target).byName(row.name.replace(/_V\d_V1_/, `_V${dwords}_V1_`));
+    if (wider === undefined || wider === row) return { row, operands, size };
+    const data = operands[find('vdata')] as Register;
+    const wide = data.file === 'a' ? agpr(data.index, dwords) : vgpr(data.index, dwords);
+    const cls = operandClass((wider.operands[find('vdata')] as { cls: string }).cls).registers;
+    if (wide === undefined || !fitsFile(wide) || cls === undefined || !isMember(wide, cls))
+      return { row, operands, size };
+    for (const name of ['vdata', 'vdst']) if (find(name) >= 0) operands[find(name)] = wide;
+    return { row: wider, operands, size };
   }
 
   /** F8F6F4: cbsz and blgp decide how many registers A and B take, hence the row. */
@@ -468,11 +500,6 @@ export function decoderFor(target: TargetName): Decoder {
 }
 
 /** Decodes one instruction; see `Decoder.decode`. */
-export function decode(
-  target: TargetName,
-  bytes: Uint8Array,
-  offset = 0,
-  end = bytes.length,
-): Instruction | undefined {
+export function decode(target: TargetName, bytes: Uint8Array, offset = 0, end = bytes.length): Instruction | undefined {
   return decoderFor(target).decode(bytes, offset, end);
 }

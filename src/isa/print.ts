@@ -1,8 +1,16 @@
 // Instructions to text, exactly as LLVM 22 prints them. Each row's template becomes a list of small functions once.
 // Source: LLVM's AMDGPUInstPrinter.cpp and the rows' assembly templates.
-import { printEndpgm, printFormat, printHwreg, printIndexMode, printSendMessage, printSwizzle, printWaitCount } from './fields.ts';
+import {
+  printEndpgm,
+  printFormat,
+  printHwreg,
+  printIndexMode,
+  printSendMessage,
+  printSwizzle,
+  printWaitCount,
+} from './fields.ts';
 import { SDWA_SELECTORS, SDWA_UNUSED } from './names.ts';
-import { isMember, operandClass, type OperandClass } from './operands.ts';
+import { isMember, type OperandClass, operandClass, type ValueType } from './operands.ts';
 import { targetInfo } from './targets.ts';
 import type { Immediate, Instruction, InstructionRow, Operand, Register, TargetName } from './types.ts';
 
@@ -42,25 +50,33 @@ function isInlineInteger(bits: number): boolean {
 }
 
 /** Whether a literal of this type has the value of an inline constant, so that LLVM prints `lit(…)`. */
-function hidesInline(bits: number, cls: OperandClass): boolean {
-  switch (cls.type) {
-    case 'fp64':
-      return FLOAT64_HIGH.includes(bits) || bits === 0;
+function hidesInline(bits: number, type: ValueType): boolean {
+  switch (type) {
+    case 'int64':
+      return bits <= 64;
     case 'fp16':
-    case 'v2fp16':
-      return isInlineInteger(bits) || FLOAT16_BITS.includes(bits);
+      return isInlineInteger((bits << 16) >> 16) || FLOAT16_BITS.includes(bits & 0xffff);
     case 'bf16':
+      return isInlineInteger((bits << 16) >> 16) || BFLOAT16_BITS.includes(bits & 0xffff);
+    case 'v2fp16':
+    case 'v2fp16splat':
+      return isInlineInteger(bits) || FLOAT16_BITS.includes(bits);
     case 'v2bf16':
       return isInlineInteger(bits) || BFLOAT16_BITS.includes(bits);
-    case 'int16':
-      return isInlineInteger(bits) || FLOAT16_BITS.includes(bits);
     default:
       return isInlineInteger(bits) || FLOAT32_BITS.includes(bits);
   }
 }
 
-function literalText(bits: number, cls: OperandClass): string {
-  return hidesInline(bits, cls) ? `lit(${hex(bits)})` : hex(bits);
+/** A literal by its operand's type. The high half of a double prints as the double when that is an inline constant. */
+function literalText(bits: number, type: ValueType): string {
+  if (type === 'fp64') {
+    if (bits === 0) return '0';
+    const float = FLOAT64_HIGH.indexOf(bits);
+    return float >= 0 ? (FLOATS[float] as string) : hex(bits);
+  }
+  if (hidesInline(bits, type)) return `lit(${hex(bits)})`;
+  return hex(type === 'fp16' || type === 'int16' ? bits & 0xffff : bits);
 }
 
 /** A 32-bit immediate as LLVM prints it in a plain operand: small integers and inline floats by value, else hex. */
@@ -70,12 +86,15 @@ function immediate32(bits: number): string {
   return float >= 0 ? (FLOATS[float] as string) : hex(bits);
 }
 
+/** Registers that read as constants; LLVM prints them anywhere without a remark. */
+function isConstant(register: Register): boolean {
+  return register.encoding === 125 || (register.encoding >= 230 && register.encoding < 254);
+}
+
 /** Registers outside the operand's class are printed with LLVM's remark. */
 function registerText(register: Register, cls: OperandClass): string {
   const registers = cls.registers;
-  if (registers === undefined || isMember(register, registers) || register.encoding >= 235 && register.encoding < 254) {
-    return register.text;
-  }
+  if (registers === undefined || isMember(register, registers) || isConstant(register)) return register.text;
   return `${register.text}/*Invalid register, operand has '${registers.name}' register class*/`;
 }
 
@@ -97,9 +116,7 @@ function regular(cls: OperandClass): (operand: Operand) => string {
         return cls.inline ? text : `${text}/*Invalid immediate*/`;
       }
       case 'literal':
-        if (cls.operandType === 'KIMM32') return hex(operand.bits);
-        if (cls.operandType === 'KIMM16') return hex(operand.bits <= 0xffff ? operand.bits & 0xffff : operand.bits);
-        return cls.inline ? literalText(operand.bits, cls) : `${hex(operand.bits)}/*Invalid immediate*/`;
+        return cls.inline ? literalText(operand.bits, cls.type) : `${immediate32(operand.bits)}/*Invalid immediate*/`;
       default:
         return immediate32(operand.value);
     }
@@ -146,7 +163,13 @@ export class Printer {
     };
     for (const match of row.template.matchAll(/\$(\w+)|[^$]+/g)) {
       if (match[1] === undefined) push(match[0]);
-      else push(this.operandPiece(row, row.operands.findIndex((o) => o.name === match[1])));
+      else
+        push(
+          this.operandPiece(
+            row,
+            row.operands.findIndex((o) => o.name === match[1]),
+          ),
+        );
     }
     this.compiled[row.id] = pieces;
     return pieces;
@@ -185,7 +208,8 @@ export class Printer {
     if (cls.operandType === 'UNKNOWN') return (ops) => String(value(ops[index]));
     const print = regular(cls);
     const name = row.operands[index]?.name;
-    if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC')) return (ops) => `vcc, ${print(ops[index] as Operand)}`;
+    if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC'))
+      return (ops) => `vcc, ${print(ops[index] as Operand)}`;
     if (name === 'src1' && row.mnemonic === 'v_cndmask_b32_e32') return (ops) => `${print(ops[index] as Operand)}, vcc`;
     if (name === 'soffset' && row.encoding === 'MTBUF') {
       const format = row.operands.findIndex((o) => o.name === 'format');
@@ -238,7 +262,10 @@ export class Printer {
           ? (ops) => negBlgp(value(ops[index]))
           : (ops) => (value(ops[index]) !== 0 ? ` blgp:${value(ops[index])}` : '');
       case 'BitOp3':
-        return (ops) => (value(ops[index]) === 0 ? '' : ` bitop3:${value(ops[index]) < 10 ? value(ops[index]) : hex(value(ops[index]))}`);
+        return (ops) =>
+          value(ops[index]) === 0
+            ? ''
+            : ` bitop3:${value(ops[index]) < 10 ? value(ops[index]) : hex(value(ops[index]))}`;
       case 'R128A16':
         return (ops) => (value(ops[index]) !== 0 ? ' a16' : '');
       case 'FORMAT':
@@ -318,7 +345,6 @@ function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: n
     if (find(source) < 0) break;
     indexes.push(find(`${source}_modifiers`));
   }
-  const missing = bit === OP_SEL_HI;
   const expected = bit === OP_SEL_HI && row.flags.has('IsPacked');
   const destination = bit === OP_SEL && row.flags.has('VOP3_OPSEL') && indexes.length > 0;
   return (ops) => {
@@ -326,7 +352,7 @@ function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: n
     let text = prefix;
     for (let i = 0; i < indexes.length; i++) {
       const at = indexes[i] as number;
-      const set = at < 0 ? missing : (value(ops[at]) & bit) !== 0;
+      const set = at >= 0 && (value(ops[at]) & bit) !== 0;
       if (set !== expected) isDefault = false;
       text += i === 0 ? (set ? '1' : '0') : set ? ',1' : ',0';
     }

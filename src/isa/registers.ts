@@ -19,6 +19,9 @@ const SPECIALS: readonly (readonly [number, number, string])[] = [
   [126, 1, 'exec_lo'],
   [127, 1, 'exec_hi'],
   [126, 2, 'exec'],
+  [230, 1, 'src_flat_scratch_base_lo'],
+  [231, 1, 'src_flat_scratch_base_hi'],
+  [230, 2, 'src_flat_scratch_base_lo'],
   [235, 1, 'src_shared_base'],
   [235, 2, 'src_shared_base'],
   [236, 1, 'src_shared_limit'],
@@ -54,6 +57,11 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** First encoding of the files that have one; specials carry their own. */
 const FIRST_ENCODING: Readonly<Record<'v' | 'a' | 's' | 'ttmp', number>> = { v: 256, a: 256, s: 0, ttmp: 108 };
 const FILE_SIZE: Readonly<Record<'v' | 'a' | 's' | 'ttmp', number>> = { v: 256, a: 256, s: 102, ttmp: 16 };
+/**
+ * LLVM's decoder also yields tuples that run past the end: VGPRs up to 1023 and SGPRs up to 105 exist on other targets, so
+ * `v[255:256]` and `s[96:103]` are printed, although the hardware has no such registers.
+ */
+const DECODED_SIZE: Readonly<Record<'v' | 'a' | 's' | 'ttmp', number>> = { v: 1024, a: 256, s: 106, ttmp: 16 };
 
 const all: Register[] = [];
 const files: Record<'v' | 'a' | 's' | 'ttmp', (Register | undefined)[][]> = { v: [], a: [], s: [], ttmp: [] };
@@ -82,14 +90,15 @@ function tuple(file: 'v' | 'a' | 's' | 'ttmp', index: number, dwords: number): R
   }
   const known = row[index];
   if (known !== undefined) return known;
-  if (index < 0 || dwords < 1 || dwords > 32 || index + dwords > FILE_SIZE[file]) return undefined;
+  if (index < 0 || dwords < 1 || dwords > 32 || index >= FILE_SIZE[file] || index + dwords > DECODED_SIZE[file])
+    return undefined;
   const text = dwords === 1 ? `${file}${index}` : `${file}[${index}:${index + dwords - 1}]`;
   const register = make(file, index, dwords, FIRST_ENCODING[file] + index, text);
   row[index] = register;
   return register;
 }
 
-/** The VGPR tuple starting at `index`, or undefined when it would leave the file (256 registers). */
+/** The VGPR tuple starting at `index` (0–255), or undefined. It may run past v255; `fitsFile` tells. */
 export function vgpr(index: number, dwords = 1): Register | undefined {
   return tuple('v', index, dwords);
 }
@@ -97,13 +106,17 @@ export function vgpr(index: number, dwords = 1): Register | undefined {
 export function agpr(index: number, dwords = 1): Register | undefined {
   return tuple('a', index, dwords);
 }
-/** The SGPR tuple starting at `index`, or undefined when it would leave the file (102 registers). Alignment is not checked. */
+/** The SGPR tuple starting at `index` (0–101), or undefined. It may run past s101; `fitsFile` tells. Alignment is not checked. */
 export function sgpr(index: number, dwords = 1): Register | undefined {
   return tuple('s', index, dwords);
 }
 /** The trap-temporary tuple starting at `index`, or undefined when it would leave the file (16 registers). */
 export function ttmp(index: number, dwords = 1): Register | undefined {
   return tuple('ttmp', index, dwords);
+}
+/** Whether the hardware has every register of the tuple. */
+export function fitsFile(register: Register): boolean {
+  return register.file === 'special' || register.index + register.dwords <= FILE_SIZE[register.file];
 }
 /** A special register by scalar source encoding and width, or undefined. */
 export function special(encoding: number, dwords = 1): Register | undefined {
@@ -147,5 +160,7 @@ export function registerFromText(text: string, dwords?: number): Register | unde
   if (match[2] !== undefined) return tuple(file, Number(match[2]), 1);
   const first = Number(match[3]);
   const last = match[4] === undefined ? first : Number(match[4]);
-  return last < first ? undefined : tuple(file, first, last - first + 1);
+  if (last < first) return undefined;
+  const register = tuple(file, first, last - first + 1);
+  return register !== undefined && fitsFile(register) ? register : undefined;
 }

@@ -57,7 +57,9 @@ const COMMON = {
   maxWorkgroupSize: 1024,
 };
 
-const PER_TARGET: Readonly<Record<TargetName, Pick<TargetInfo, 'elfMach' | 'ldsBytes' | 'ldsGranule' | 'maxInstructionBytes'>>> = {
+const PER_TARGET: Readonly<
+  Record<TargetName, Pick<TargetInfo, 'elfMach' | 'ldsBytes' | 'ldsGranule' | 'maxInstructionBytes'>>
+> = {
   gfx90a: { elfMach: 0x3f, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
   gfx942: { elfMach: 0x4c, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
   gfx950: { elfMach: 0x4f, ldsBytes: 163840, ldsGranule: 1280, maxInstructionBytes: 16 },

@@ -44,6 +44,11 @@ const DECODERS: Record<string, string> = {
   decodeOperand_KImmFP: 'literal',
 };
 
+/** Classes that only the rows of tools/gen-isa/images.ts use. */
+const DERIVED: Record<string, RawClass> = {
+  VGPROp_96: { OperandType: 'OPERAND_REGISTER', PrintMethod: 'printOperand', RegClass: 'VReg_96_AlignTarget' },
+};
+
 /** Width of a register class or operand name in dwords. */
 function dwordsOf(name: string): number {
   const bits = /_(1024|512|384|352|320|288|256|224|192|160|128|96|64|32)(?=_|$|\b)/.exec(name)?.[1];
@@ -112,7 +117,7 @@ export function classLines(raw: Record<string, RawClass>, rows: readonly RawRow[
   for (const row of rows) {
     for (const [cls] of [...row.outs, ...row.ins]) {
       if (names.has(cls)) continue;
-      const c = raw[cls] ?? { kind: 'RegisterClass' };
+      const c = raw[cls] ?? DERIVED[cls] ?? { kind: 'RegisterClass' };
       const print = printOf(c);
       const stable = cls.startsWith('anonymous_') ? `${print}_${c.RegClass ?? ''}` : cls;
       names.set(cls, stable);

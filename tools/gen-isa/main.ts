@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { classLines, type RawClass } from './classes.ts';
+import { withImageForms } from './images.ts';
 import { type RawRow, rowTables } from './rows.ts';
 
 interface RawFile {
@@ -27,8 +28,9 @@ function block(name: string, lines: readonly string[]): string {
 }
 
 function generate(raw: RawFile): Map<string, string> {
-  const classes = classLines(raw.operands, raw.instructions);
-  const { shapes, rows } = rowTables(raw.instructions, TARGETS, classes.names, classes.prints);
+  const records = withImageForms(raw.instructions);
+  const classes = classLines(raw.operands, records);
+  const { shapes, rows } = rowTables(records, TARGETS, classes.names, classes.prints);
   const source = raw.source;
   return new Map([
     [

@@ -57,14 +57,21 @@ function extraFlags(row: RawRow, encoding: string): string[] {
   if (encoding === 'VOP3P-MAI' || encoding === 'VOP3PX2') extra.push('MAI');
   if (/ lds\b/.test(row.asm) || /_load_lds_/.test(row.asm)) extra.push('LDSDMA');
   if (ins.has('op_sel') && encoding === 'VOP3') extra.push('VOP3_OPSEL');
-  if (ins.has('op_sel_hi') && encoding === 'VOP3P' && ins.has('neg_lo')) extra.push('IsPacked');
+  const isMix = /_mix(lo|hi)?_/.test(row.asm);
+  if (encoding === 'VOP3PX2' || (encoding === 'VOP3P' && ins.has('op_sel_hi') && !isMix)) extra.push('IsPacked');
   return extra;
 }
 
-function suffixOf(row: RawRow, template: string, prints: Map<string, string>): string {
+/** The mnemonic of the template. */
+function mnemonicOf(row: RawRow): string {
+  return /^[^\s$]+/.exec(row.asm)?.[0] as string;
+}
+
+/** The printed suffix. `short` are the mnemonics that have a 32-bit form; only then is the 64-bit form marked. */
+function suffixOf(row: RawRow, template: string, prints: Map<string, string>, short: ReadonlySet<string>): string {
   const first = row.outs[0]?.[0];
   if (first === undefined || !template.startsWith('$') || prints.get(first) !== 'VOPDst') return '';
-  if (row.flags.includes('VOP3')) return /_e64(_|$)/.test(row.name) ? '_e64' : '';
+  if (row.flags.includes('VOP3')) return /_e64(_|$)/.test(row.name) && short.has(mnemonicOf(row)) ? '_e64' : '';
   if (row.flags.includes('DPP')) return '_dpp';
   if (row.flags.includes('SDWA')) return '_sdwa';
   return /_e32(_|$)/.test(row.name) ? '_e32' : '';
@@ -80,6 +87,9 @@ export function rowTables(
   const shapes: string[] = [];
   const indexOf = new Map<string, number>();
   const rows: string[] = [];
+  const short = new Set(
+    raw.filter((row) => /_e32(_|$)/.test(row.name)).map((row) => mnemonicOf(row).replace(/_e32$/, '')),
+  );
   for (const row of raw) {
     const operands = [...row.outs, ...row.ins];
     const position = new Map(operands.map(([, name], i) => [name, i]));
@@ -97,9 +107,9 @@ export function rowTables(
       const operand = field === null ? undefined : position.get(field[1] as string);
       if (field !== null && operand !== undefined) fields.push([operand, low, high - low + 1, Number(field[3])]);
     }
-    const mnemonicText = /^[^\s$]+/.exec(row.asm)?.[0] as string;
+    const mnemonicText = mnemonicOf(row);
     const template = row.asm.slice(mnemonicText.length);
-    const suffix = suffixOf(row, template, prints);
+    const suffix = suffixOf(row, template, prints, short);
     const tied = new Map<number, number>();
     for (const [, a, b] of row.constraints.matchAll(/\$(\w+) = \$(\w+)/g)) {
       const [x, y] = [position.get(a as string) as number, position.get(b as string) as number];

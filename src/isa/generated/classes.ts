@@ -120,6 +120,7 @@ VDst_64	REGISTER	vgpr	2	VOPDst	VReg_64_AlignTarget					0	0
 VGPROp_128	REGISTER	vgpr	4	Operand	VReg_128_AlignTarget					0	0
 VGPROp_32	REGISTER	vgpr	1	Operand	VGPR_32					0	0
 VGPROp_64	REGISTER	vgpr	2	Operand	VReg_64_AlignTarget					0	0
+VGPROp_96	REGISTER	vgpr	3	Operand	VReg_96_AlignTarget					0	0
 VGPR_32	REGISTER	vgpr	1	Operand	VGPR_32					0	0
 VISrc_1024_b32	REG_INLINE_C_INT32	src9	32	Operand	VReg_1024_AlignTarget		VISrc_1024_b32			0	0
 VISrc_1024_f32	REG_INLINE_C_FP32	src9	32	Operand	VReg_1024_AlignTarget		VISrc_1024_f32			0	0

@@ -1,0 +1,106 @@
+// A .text section as lines, with the text llvm-objdump prints (`-d -z`). Undecodable words become `.long`, a tail `.byte`.
+// Source: AMDGCNPrettyPrinter of llvm-objdump; branch symbols as AMDGPUSymbolizer resolves them.
+import { type Decoder, decoderFor } from './decode.ts';
+import { type Printer, printerFor } from './print.ts';
+import type { Immediate, Instruction, TargetName } from './types.ts';
+
+/** One line of a listing. */
+export interface ListingLine {
+  readonly address: number;
+  /** Bytes covered: the instruction's size, 4 for an undecodable word, 1–3 for a tail. */
+  readonly size: number;
+  /** Mnemonic and operands; `.long 0x…` or `.byte 0x…, 0x…` where there is no instruction. */
+  readonly text: string;
+  /** The bytes as little-endian dwords; the single bytes of a tail. */
+  readonly words: readonly number[];
+  /** The decoded instruction; undefined for `.long` and `.byte`. */
+  readonly instruction: Instruction | undefined;
+}
+
+export interface ListingOptions {
+  /**
+   * Names by address that branch targets print as. llvm-objdump takes the section's symbols without a type (STT_NOTYPE); a
+   * target without a name prints as the encoded number.
+   */
+  readonly labels?: ReadonlyMap<number, string> | undefined;
+}
+
+/** The address a branch goes to, or undefined when the instruction is no direct branch. */
+export function branchTarget(instruction: Instruction, address: number): number | undefined {
+  const { row, operands } = instruction;
+  if (!row.flags.has('isBranch') && !row.flags.has('isCall')) return undefined;
+  const index = row.operands.findIndex((o) => o.cls === 'SOPPBrTarget');
+  return index < 0 ? undefined : address + 4 + (operands[index] as Immediate).value * 4;
+}
+
+function dataText(bytes: Uint8Array, offset: number, size: number): string {
+  if (size === 4) {
+    const word = new DataView(bytes.buffer, bytes.byteOffset + offset, 4).getUint32(0, true);
+    return `.long 0x${word.toString(16).padStart(8, '0')}`;
+  }
+  const parts = Array.from(bytes.subarray(offset, offset + size), (b) => `0x${b.toString(16).padStart(2, '0')}`);
+  return `.byte ${parts.join(', ')}`;
+}
+
+function wordsOf(bytes: Uint8Array, offset: number, size: number): number[] {
+  if (size < 4) return Array.from(bytes.subarray(offset, offset + size));
+  const words: number[] = [];
+  for (let at = offset; at < offset + size; at += 4) {
+    words.push(
+      ((bytes[at] as number) |
+        ((bytes[at + 1] as number) << 8) |
+        ((bytes[at + 2] as number) << 16) |
+        ((bytes[at + 3] as number) << 24)) >>>
+        0,
+    );
+  }
+  return words;
+}
+
+function textOf(
+  instruction: Instruction,
+  address: number,
+  printer: Printer,
+  labels: ReadonlyMap<number, string> | undefined,
+): string {
+  const text = printer.print(instruction);
+  if (labels === undefined || labels.size === 0) return text;
+  const target = branchTarget(instruction, address);
+  const label = target === undefined ? undefined : labels.get(target);
+  return label === undefined ? text : text.replace(/\d+$/, label);
+}
+
+/** The line at `offset`. */
+function lineAt(
+  bytes: Uint8Array,
+  offset: number,
+  address: number,
+  decoder: Decoder,
+  printer: Printer,
+  labels: ReadonlyMap<number, string> | undefined,
+): ListingLine {
+  const instruction = decoder.decode(bytes, offset);
+  if (instruction === undefined) {
+    const size = Math.min(4, bytes.length - offset);
+    return { address, size, text: dataText(bytes, offset, size), words: wordsOf(bytes, offset, size), instruction };
+  }
+  const size = instruction.size;
+  const text = textOf(instruction, address, printer, labels);
+  return { address, size, text, words: wordsOf(bytes, offset, size), instruction };
+}
+
+/** The lines of a section's bytes, the first at `baseAddress`. */
+export function* listing(
+  bytes: Uint8Array,
+  baseAddress: number,
+  target: TargetName,
+  options: ListingOptions = {},
+): IterableIterator<ListingLine> {
+  const decoder = decoderFor(target);
+  const printer = printerFor(target);
+  for (let offset = 0; offset < bytes.length; ) {
+    const line = lineAt(bytes, offset, baseAddress + offset, decoder, printer, options.labels);
+    yield line;
+    offset += line.size;
+  }
+}
