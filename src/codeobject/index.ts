@@ -1,6 +1,7 @@
 // The codeobject layer: what a file is. ELF code objects, descriptors, metadata, bundles, `.vmfb`, writer and linker.
 export * from './descriptor.ts';
 export * from './elf.ts';
+export { readObject, writeObject } from './elf-write.ts';
 export * from './metadata.ts';
 export * from './metadata-yaml.ts';
 export * from './msgpack.ts';
