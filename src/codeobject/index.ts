@@ -2,6 +2,7 @@
 export * from './descriptor.ts';
 export * from './elf.ts';
 export { readObject, writeObject } from './elf-write.ts';
+export { type LinkOptions, link, relocationName } from './link.ts';
 export * from './metadata.ts';
 export * from './metadata-yaml.ts';
 export * from './msgpack.ts';

@@ -1,0 +1,646 @@
+// Links relocatable objects to a loadable code object: the same sections, addresses and bytes as `ld.lld -shared`.
+// Source: LLVM's AMDGPUUsage, "Relocation Records"; lld/ELF/{Writer,Relocations,Arch/AMDGPU}.cpp.
+import { ByteWriter, WavesmithError } from '../base/index.ts';
+import { ElfSectionType, ElfType, SectionIndex } from './elf.ts';
+import {
+  ELF_HEADER_SIZE,
+  elfHeaderBytes,
+  SECTION_HEADER_SIZE,
+  SYMBOL_SIZE,
+  writeSectionHeader,
+  writeSymbol,
+} from './elf-write.ts';
+import {
+  buildDynamicSymbols,
+  type DynamicRelocation,
+  type DynamicSymbols,
+  dynamicBytes,
+  relaDynBytes,
+} from './link-dynamic.ts';
+import {
+  type InputSection,
+  isMergeable,
+  type LinkedSymbol,
+  type MergeSource,
+  mergePieces,
+  mergeSections,
+  type OutputSection,
+  resolveSymbols,
+  type SymbolResolution,
+  selectSections,
+} from './link-input.ts';
+import {
+  addInput,
+  assignAddresses,
+  assignOffsets,
+  createSegments,
+  newOutputSection,
+  outputSectionName,
+  placeInputs,
+  programHeaderBytes,
+  sortOutputSections,
+} from './link-layout.ts';
+import {
+  type ObjectModel,
+  type ObjectRelocation,
+  type ObjectSection,
+  RelocationType,
+  SectionFlag,
+  SectionType,
+  SymbolBinding,
+  SymbolType,
+  SymbolVisibility,
+} from './object-model.ts';
+import { AppendedStringTable } from './string-table.ts';
+
+export interface LinkOptions {
+  /** The linker's line in .comment; lld writes its own name and version here. */
+  comment?: string | undefined;
+  /** What to do with a reference to a symbol that no object defines: an error (default), or leave it to the loader. */
+  undefinedSymbols?: 'error' | 'dynamic' | undefined;
+}
+
+const RELOCATION_NAMES = new Map<number, string>(Object.entries(RelocationType).map(([name, value]) => [value, name]));
+
+/** `R_AMDGPU_REL32_LO`; unknown numbers give undefined. */
+export function relocationName(type: number): string | undefined {
+  const name = RELOCATION_NAMES.get(type);
+  return name === undefined ? undefined : `R_AMDGPU_${name}`;
+}
+
+/** Links the objects into a shared object that the ROCm loader accepts. */
+export function link(objects: readonly ObjectModel[], options: LinkOptions = {}): Uint8Array {
+  if (objects.length === 0) throw new WavesmithError('link/no-input', 'There is nothing to link.');
+  return new Linker(objects, options).run();
+}
+
+class Linker {
+  private readonly objects: readonly ObjectModel[];
+  private readonly options: LinkOptions;
+  private readonly outputs: OutputSection[] = [];
+  private readonly inputOf = new Map<ObjectSection, InputSection>();
+  private readonly mergeOf = new Map<ObjectSection, MergeSource>();
+  private readonly selected: Map<ObjectSection, number>;
+  private readonly symbols: SymbolResolution;
+  private readonly got: LinkedSymbol[] = [];
+  private readonly dynamicRelocations: DynamicRelocation[] = [];
+
+  constructor(objects: readonly ObjectModel[], options: LinkOptions) {
+    this.objects = objects;
+    this.options = options;
+    this.selected = selectSections(objects);
+    this.symbols = resolveSymbols(objects, this.selected);
+  }
+
+  run(): Uint8Array {
+    const flags = mergeFlags(this.objects);
+    this.collectInputs();
+    const dynamicSymbols = buildDynamicSymbols(this.symbols.globals.filter((s) => this.isExported(s)));
+    this.scanRelocations();
+    const made = this.addMadeSections(dynamicSymbols);
+    placeInputs(this.outputs);
+    sortOutputSections(this.outputs);
+    const names = new AppendedStringTable();
+    const nameOffsets = this.outputs.map((s) => names.addShared(s.name));
+    made.sectionNames.size = names.length;
+    const segments = createSegments(this.outputs);
+    assignAddresses(this.outputs, segments);
+    const contentEnd = assignOffsets(this.outputs, segments);
+
+    made.sectionNames.content = names.finish();
+    this.fillMadeSections(made, dynamicSymbols);
+    const sectionHeaderOffset = Math.ceil(contentEnd / 8) * 8;
+    const size = sectionHeaderOffset + (this.outputs.length + 1) * SECTION_HEADER_SIZE;
+    const file = new Uint8Array(size);
+    const first = this.objects[0];
+    file.set(
+      elfHeaderBytes({
+        osAbi: first.osAbi,
+        abiVersion: first.abiVersion,
+        type: ElfType.DYN,
+        flags,
+        programHeaderOffset: ELF_HEADER_SIZE,
+        programHeaderCount: segments.length,
+        sectionHeaderOffset,
+        sectionHeaderCount: this.outputs.length + 1,
+        sectionNameIndex: made.sectionNames.index,
+      }),
+    );
+    file.set(programHeaderBytes(segments), ELF_HEADER_SIZE);
+    for (const s of this.outputs) this.writeContent(file, s);
+    for (const [section] of this.selected) this.applyRelocations(file, section);
+    const headers = new ByteWriter(1024).fill(SECTION_HEADER_SIZE);
+    this.outputs.forEach((s, i) => {
+      writeSectionHeader(headers, { ...s, name: nameOffsets[i] });
+    });
+    file.set(headers.finish(), sectionHeaderOffset);
+    return file;
+  }
+
+  /** Sorts the objects' sections into output sections, merging mergeable ones. */
+  private collectInputs(): void {
+    const byName = new Map<string, OutputSection>();
+    const outputFor = (name: string): OutputSection => {
+      const outName = outputSectionName(name);
+      let output = byName.get(outName);
+      if (output === undefined) {
+        output = newOutputSection(outName, 0, 0);
+        byName.set(outName, output);
+        this.outputs.push(output);
+      }
+      return output;
+    };
+    interface MergeGroup {
+      readonly input: InputSection;
+      readonly sources: MergeSource[];
+    }
+    const merges = new Map<OutputSection, MergeGroup[]>();
+    const add = (section: ObjectSection, object: number | undefined) => {
+      const output = outputFor(section.name);
+      const input = inputOfSection(section, object);
+      if (!isMergeable(section)) {
+        this.inputOf.set(section, input);
+        addInput(output, input);
+        return;
+      }
+      if ((section.flags & SectionFlag.WRITE) !== 0) {
+        throw new WavesmithError('link/writable-merge', `Section ${section.name} is both writable and mergeable.`);
+      }
+      const groups = merges.get(output) ?? [];
+      merges.set(output, groups);
+      const isString = (section.flags & SectionFlag.STRINGS) !== 0;
+      let group = groups.find(
+        (g) =>
+          g.input.flags === section.flags &&
+          g.input.entrySize === section.entrySize &&
+          (g.input.alignment === section.alignment || !isString),
+      );
+      if (group === undefined) {
+        group = { input, sources: [] };
+        groups.push(group);
+        addInput(output, input);
+      }
+      group.input.alignment = Math.max(group.input.alignment, section.alignment);
+      output.alignment = Math.max(output.alignment, section.alignment);
+      const source: MergeSource = {
+        section,
+        offsets: mergePieces(section),
+        target: { section: group.input, offsets: [] },
+      };
+      group.sources.push(source);
+      this.mergeOf.set(section, source);
+    };
+    for (const [section, object] of this.selected) add(section, object);
+    for (const input of this.symbols.common) addInput(outputFor(input.name), input);
+    const comment = new TextEncoder().encode(`${this.options.comment ?? 'Linker: Wavesmith'}\0`);
+    add(commentSection(comment), undefined);
+    for (const groups of merges.values()) {
+      for (const { input, sources } of groups) {
+        input.bytes = mergeSections(sources, input.alignment);
+        input.size = input.bytes.length;
+      }
+    }
+  }
+
+  private isExported(symbol: LinkedSymbol): boolean {
+    return this.bindingOf(symbol) !== SymbolBinding.LOCAL;
+  }
+
+  /** Hidden and internal symbols become local. */
+  private bindingOf(symbol: LinkedSymbol): number {
+    const { visibility } = symbol;
+    const isVisible = visibility === SymbolVisibility.DEFAULT || visibility === SymbolVisibility.PROTECTED;
+    return isVisible ? symbol.binding : SymbolBinding.LOCAL;
+  }
+
+  /** True when another module could define the symbol instead, so that its address is not known here. */
+  private isPreemptible(symbol: LinkedSymbol): boolean {
+    return (
+      symbol.binding !== SymbolBinding.LOCAL &&
+      this.isExported(symbol) &&
+      symbol.visibility === SymbolVisibility.DEFAULT
+    );
+  }
+
+  /** Decides which relocations need the GOT or the loader. */
+  private scanRelocations(): void {
+    const wantGot = new Set<LinkedSymbol>();
+    const gotUsers: LinkedSymbol[] = [];
+    for (const [section] of this.selected) {
+      if ((section.flags & SectionFlag.ALLOC) === 0) {
+        for (const r of section.relocations) this.linkedSymbol(r, section);
+        continue;
+      }
+      for (const r of section.relocations) this.scanRelocation(section, r, wantGot);
+    }
+    for (const symbol of this.symbols.globals) if (wantGot.has(symbol)) gotUsers.push(symbol);
+    for (const symbol of this.symbols.of.values()) {
+      if (symbol.binding === SymbolBinding.LOCAL && wantGot.delete(symbol)) gotUsers.push(symbol);
+    }
+    for (const symbol of gotUsers) {
+      if (symbol.gotIndex >= 0) continue;
+      symbol.gotIndex = this.got.length;
+      this.got.push(symbol);
+    }
+  }
+
+  private linkedSymbol(r: ObjectRelocation, section: ObjectSection): LinkedSymbol | undefined {
+    if (r.symbol === undefined) return undefined;
+    const symbol = this.symbols.of.get(r.symbol)!;
+    const isMissing = symbol.definition.kind === 'undefined' && symbol.binding !== SymbolBinding.WEAK;
+    const isDiscarded = symbol.binding === SymbolBinding.LOCAL && typeof r.symbol.section !== 'string';
+    if (isMissing && !isDiscarded && this.options.undefinedSymbols !== 'dynamic') {
+      throw new WavesmithError(
+        'link/undefined-symbol',
+        `Symbol '${symbol.name}' is used in ${section.name}+0x${r.offset.toString(16)} but not defined.`,
+        { hint: 'Define the symbol, or link the object that defines it.' },
+      );
+    }
+    return symbol;
+  }
+
+  private scanRelocation(section: ObjectSection, r: ObjectRelocation, wantGot: Set<LinkedSymbol>): void {
+    const symbol = this.linkedSymbol(r, section);
+    const where = `${section.name}+0x${r.offset.toString(16)}`;
+    if (r.offset + relocationWidth(r.type, where) > section.bytes.length) {
+      throw new WavesmithError('link/bad-relocation', `A relocation at ${where} lies outside its section.`);
+    }
+    if (symbol === undefined) return;
+    const cannot = (why: string) =>
+      new WavesmithError(
+        'link/bad-relocation',
+        `${relocationName(r.type)} at ${where} cannot refer to '${symbol.name}': ${why}.`,
+        {
+          hint: "Make the symbol hidden or protected ('.protected NAME'), or use a GOT-relative or 64-bit reference.",
+        },
+      );
+    const isAbsolute = symbol.definition.kind === 'absolute';
+    const isPreemptible = this.isPreemptible(symbol);
+    switch (r.type) {
+      case RelocationType.NONE:
+        return;
+      case RelocationType.GOTPCREL:
+      case RelocationType.GOTPCREL32_LO:
+      case RelocationType.GOTPCREL32_HI:
+        wantGot.add(symbol);
+        return;
+      case RelocationType.ABS64: {
+        if (isAbsolute && !isPreemptible) return;
+        if ((section.flags & SectionFlag.WRITE) === 0)
+          throw cannot('the section is read-only and the address is not known');
+        const input = this.inputOf.get(section)!;
+        this.dynamicRelocations.push(this.dynamicRelocation(input, r, symbol, isPreemptible));
+        return;
+      }
+      case RelocationType.ABS32:
+      case RelocationType.ABS32_LO:
+      case RelocationType.ABS32_HI:
+        if (!isAbsolute || isPreemptible) throw cannot('the address is not known before loading');
+        return;
+      default: {
+        const isWeakZero = symbol.definition.kind === 'undefined';
+        if (isPreemptible && !isWeakZero) throw cannot('another module may define it');
+        if (isPreemptible) throw cannot('it is not defined here');
+        if (isAbsolute) throw cannot('it is an absolute value');
+      }
+    }
+  }
+
+  private dynamicRelocation(
+    input: InputSection,
+    r: ObjectRelocation,
+    symbol: LinkedSymbol,
+    isPreemptible: boolean,
+  ): DynamicRelocation {
+    return {
+      get section() {
+        return input.output!;
+      },
+      get offset() {
+        return input.offset + r.offset;
+      },
+      type: isPreemptible ? RelocationType.ABS64 : RelocationType.RELATIVE64,
+      symbol: isPreemptible ? symbol : undefined,
+      addend: () => (isPreemptible ? r.addend : this.valueOf(r)),
+    };
+  }
+
+  /** Creates the sections that no object has, in lld's order of creation. */
+  private addMadeSections(dynamicSymbols: DynamicSymbols) {
+    const make = (name: string, type: number, flags: number, alignment: number, entrySize: number, size: number) => {
+      const section = newOutputSection(name, type, flags, alignment);
+      section.entrySize = entrySize;
+      section.size = size;
+      this.outputs.push(section);
+      return section;
+    };
+    const { ALLOC, WRITE } = SectionFlag;
+    const dynamicCount = dynamicSymbols.symbols.length + 1;
+    const dynsym = make('.dynsym', ElfSectionType.DYNSYM, ALLOC, 8, SYMBOL_SIZE, dynamicCount * SYMBOL_SIZE);
+    const gnuHash = make('.gnu.hash', ElfSectionType.GNU_HASH, ALLOC, 8, 0, dynamicSymbols.gnuHash.length);
+    const hash = make('.hash', ElfSectionType.HASH, ALLOC, 4, 4, dynamicSymbols.hash.length);
+    const dynamic = make('.dynamic', ElfSectionType.DYNAMIC, ALLOC | WRITE, 8, 16, 0);
+    const dynstr = make('.dynstr', ElfSectionType.STRTAB, ALLOC, 1, 0, dynamicSymbols.strings.length);
+    for (const [index, symbol] of this.got.entries()) {
+      const isPreemptible = this.isPreemptible(symbol);
+      if (!isPreemptible && symbol.definition.kind === 'absolute') continue;
+      this.dynamicRelocations.push(this.gotRelocation(index, symbol, isPreemptible));
+    }
+    const relaCount = this.dynamicRelocations.length;
+    const rela = relaCount === 0 ? undefined : make('.rela.dyn', ElfSectionType.RELA, ALLOC, 8, 24, relaCount * 24);
+    const got =
+      this.got.length === 0 ? undefined : make('.got', SectionType.PROGBITS, ALLOC | WRITE, 8, 0, this.got.length * 8);
+    make('.relro_padding', SectionType.NOBITS, ALLOC | WRITE, 1, 0, 0);
+    const locals = [...this.symbols.locals];
+    const globals = [...this.symbols.globals];
+    const symtab = make('.symtab', ElfSectionType.SYMTAB, 0, 8, SYMBOL_SIZE, 0);
+    const sectionNames = make('.shstrtab', ElfSectionType.STRTAB, 0, 1, 0, 0);
+    const strtab = make('.strtab', ElfSectionType.STRTAB, 0, 1, 0, 0);
+    const strings = new AppendedStringTable();
+    const entries: { symbol: LinkedSymbol | undefined; name: number; file: number }[] = [];
+    for (const symbol of [...locals, ...globals]) {
+      entries.push({ symbol, name: strings.add(symbol.name), file: symbol.object });
+    }
+    entries.push({ symbol: undefined, name: strings.add('_DYNAMIC'), file: this.objects.length });
+    const isLocal = (e: { symbol: LinkedSymbol | undefined }) =>
+      e.symbol === undefined || this.bindingOf(e.symbol) === SymbolBinding.LOCAL;
+    const localEntries = entries.filter(isLocal).sort((a, b) => a.file - b.file);
+    const symbolEntries = [...localEntries, ...entries.filter((e) => !isLocal(e))];
+    symtab.size = (symbolEntries.length + 1) * SYMBOL_SIZE;
+    symtab.info = localEntries.length + 1;
+    strtab.size = strings.length;
+    strtab.content = strings.finish();
+    dynsym.info = 1;
+    dynamic.size = dynamicBytes(this.dynamicInputs()).length;
+    return { dynsym, gnuHash, hash, dynamic, dynstr, rela, got, symtab, sectionNames, strtab, symbolEntries };
+  }
+
+  private gotRelocation(index: number, symbol: LinkedSymbol, isPreemptible: boolean): DynamicRelocation {
+    const find = () => this.outputs.find((s) => s.name === '.got')!;
+    return {
+      get section() {
+        return find();
+      },
+      offset: index * 8,
+      type: isPreemptible ? RelocationType.ABS64 : RelocationType.RELATIVE64,
+      symbol: isPreemptible ? symbol : undefined,
+      addend: () => (isPreemptible ? 0n : this.addressOf(symbol)),
+    };
+  }
+
+  private dynamicInputs() {
+    return {
+      section: (name: string) => this.outputs.find((s) => s.name === name),
+      relativeCount: this.dynamicRelocations.filter((r) => r.type === RelocationType.RELATIVE64).length,
+    };
+  }
+
+  private fillMadeSections(made: ReturnType<Linker['addMadeSections']>, dynamicSymbols: DynamicSymbols): void {
+    const { dynsym, gnuHash, hash, dynamic, dynstr, rela, got, symtab, strtab } = made;
+    dynsym.link = dynstr.index;
+    gnuHash.link = dynsym.index;
+    hash.link = dynsym.index;
+    dynamic.link = dynstr.index;
+    symtab.link = strtab.index;
+    const symbols = new ByteWriter(dynsym.size).fill(SYMBOL_SIZE);
+    for (const symbol of dynamicSymbols.symbols) {
+      this.writeLinkedSymbol(symbols, symbol, dynamicSymbols.nameOffsets.get(symbol)!);
+    }
+    dynsym.content = symbols.finish();
+    gnuHash.content = dynamicSymbols.gnuHash;
+    hash.content = dynamicSymbols.hash;
+    dynstr.content = dynamicSymbols.strings;
+    dynamic.content = dynamicBytes(this.dynamicInputs());
+    if (rela !== undefined) {
+      rela.link = dynsym.index;
+      rela.content = relaDynBytes(this.dynamicRelocations);
+    }
+    if (got !== undefined) {
+      const writer = new ByteWriter(got.size);
+      for (const symbol of this.got) {
+        writer.u64(symbol.definition.kind === 'absolute' && !this.isPreemptible(symbol) ? symbol.definition.value : 0n);
+      }
+      got.content = writer.finish();
+    }
+    const table = new ByteWriter(symtab.size).fill(SYMBOL_SIZE);
+    for (const { symbol, name } of made.symbolEntries) {
+      if (symbol !== undefined) this.writeLinkedSymbol(table, symbol, name);
+      else {
+        const { HIDDEN } = SymbolVisibility;
+        writeSymbol(
+          table,
+          name,
+          SymbolBinding.LOCAL,
+          SymbolType.NOTYPE,
+          HIDDEN,
+          dynamic.index,
+          BigInt(dynamic.address),
+          0n,
+        );
+      }
+    }
+    symtab.content = table.finish();
+  }
+
+  private writeLinkedSymbol(writer: ByteWriter, symbol: LinkedSymbol, name: number): void {
+    const { definition } = symbol;
+    let index: number = SectionIndex.UNDEF;
+    if (definition.kind === 'absolute') index = SectionIndex.ABS;
+    else if (definition.kind === 'section') index = this.outputOf(definition.section)?.index ?? 0;
+    else if (definition.kind === 'input') index = definition.section.output!.index;
+    const isDefined = definition.kind !== 'undefined';
+    const value = isDefined ? this.addressOf(symbol) : 0n;
+    const size = isDefined ? symbol.size : 0n;
+    writeSymbol(writer, name, this.bindingOf(symbol), symbol.type, symbol.visibility, index, value, size);
+  }
+
+  private outputOf(section: ObjectSection): OutputSection | undefined {
+    return (this.inputOf.get(section) ?? this.mergeOf.get(section)?.target.section)?.output;
+  }
+
+  /** Address of an offset in an object's section; offsets in merged sections follow their piece. */
+  private addressIn(section: ObjectSection, offset: number): bigint {
+    const merge = this.mergeOf.get(section);
+    if (merge !== undefined) {
+      let low = 0;
+      let high = merge.offsets.length - 1;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (merge.offsets[middle] <= offset) low = middle;
+        else high = middle - 1;
+      }
+      const input = merge.target.section!;
+      const inPiece = offset - merge.offsets[low];
+      return BigInt(input.output!.address + input.offset + merge.target.offsets[low] + inPiece);
+    }
+    const input = this.inputOf.get(section);
+    return input === undefined ? 0n : BigInt(input.output!.address + input.offset + offset);
+  }
+
+  private addressOf(symbol: LinkedSymbol): bigint {
+    const { definition } = symbol;
+    switch (definition.kind) {
+      case 'absolute':
+        return definition.value;
+      case 'undefined':
+        return 0n;
+      case 'input':
+        return BigInt(definition.section.output!.address + definition.section.offset + definition.value);
+      default:
+        return this.addressIn(definition.section, definition.value);
+    }
+  }
+
+  /** S + A; for a section symbol the addend picks the piece of a merged section. */
+  private valueOf(r: ObjectRelocation): bigint {
+    if (r.symbol === undefined) return r.addend;
+    const symbol = this.symbols.of.get(r.symbol)!;
+    const { definition } = symbol;
+    const picksPiece = symbol.type === SymbolType.SECTION && definition.kind === 'section';
+    if (picksPiece && this.mergeOf.has(definition.section)) {
+      return this.addressIn(definition.section, definition.value + Number(r.addend));
+    }
+    return this.addressOf(symbol) + r.addend;
+  }
+
+  private writeContent(file: Uint8Array, s: OutputSection): void {
+    if (s.type === SectionType.NOBITS) return;
+    if (s.content !== undefined) file.set(s.content, s.offset);
+    for (const input of s.inputs) {
+      if (input.type !== SectionType.NOBITS) file.set(input.bytes, s.offset + input.offset);
+    }
+  }
+
+  private applyRelocations(file: Uint8Array, section: ObjectSection): void {
+    if (section.relocations.length === 0) return;
+    const input = this.inputOf.get(section);
+    if (input === undefined) {
+      throw new WavesmithError('link/bad-relocation', `Mergeable section ${section.name} has relocations.`);
+    }
+    const output = input.output!;
+    const view = new DataView(file.buffer);
+    const isAllocated = (section.flags & SectionFlag.ALLOC) !== 0;
+    for (const r of section.relocations) {
+      const width = relocationWidth(r.type, section.name);
+      if (width === 0) continue;
+      if (r.offset + width > input.size || section.type === SectionType.NOBITS) {
+        throw new WavesmithError('link/bad-relocation', `A relocation of ${section.name} lies outside its section.`);
+      }
+      const at = output.offset + input.offset + r.offset;
+      const place = BigInt(output.address + input.offset + r.offset);
+      if (isAllocated && r.type === RelocationType.ABS64 && !this.isConstant(r)) continue;
+      const value = this.relocationValue(r, isAllocated ? place : 0n, section);
+      if (width === 8) view.setBigUint64(at, BigInt.asUintN(64, value), true);
+      else if (width === 4) view.setUint32(at, Number(BigInt.asUintN(32, value)), true);
+      else view.setUint16(at, Number(BigInt.asUintN(16, value)), true);
+    }
+  }
+
+  private isConstant(r: ObjectRelocation): boolean {
+    if (r.symbol === undefined) return true;
+    const symbol = this.symbols.of.get(r.symbol)!;
+    return symbol.definition.kind === 'absolute' && !this.isPreemptible(symbol);
+  }
+
+  private relocationValue(r: ObjectRelocation, place: bigint, section: ObjectSection): bigint {
+    switch (r.type) {
+      case RelocationType.ABS32:
+      case RelocationType.ABS32_LO:
+      case RelocationType.ABS64:
+        return this.valueOf(r);
+      case RelocationType.ABS32_HI:
+        return this.valueOf(r) >> 32n;
+      case RelocationType.REL32:
+      case RelocationType.REL32_LO:
+      case RelocationType.REL64:
+        return this.valueOf(r) - place;
+      case RelocationType.REL32_HI:
+        return (this.valueOf(r) - place) >> 32n;
+      case RelocationType.REL16: {
+        const words = (this.valueOf(r) - place - 4n) / 4n;
+        if (words < -32768n || words > 32767n) {
+          throw new WavesmithError(
+            'link/out-of-range',
+            `A branch in ${section.name} is out of range (${words} words).`,
+            {
+              hint: 'Place the code closer, or jump with s_setpc_b64.',
+            },
+          );
+        }
+        return words;
+      }
+      default: {
+        const symbol = this.symbols.of.get(r.symbol!)!;
+        const got = this.outputs.find((s) => s.name === '.got')!;
+        const value = BigInt(got.address + symbol.gotIndex * 8) + r.addend - place;
+        return r.type === RelocationType.GOTPCREL32_HI ? value >> 32n : value;
+      }
+    }
+  }
+}
+
+function relocationWidth(type: number, where: string): number {
+  switch (type) {
+    case RelocationType.NONE:
+      return 0;
+    case RelocationType.REL16:
+      return 2;
+    case RelocationType.ABS64:
+    case RelocationType.REL64:
+      return 8;
+    default:
+      if (relocationName(type) !== undefined && type !== RelocationType.RELATIVE64) return 4;
+      throw new WavesmithError('link/unknown-relocation', `Relocation type ${type} at ${where} is not known.`);
+  }
+}
+
+function inputOfSection(s: ObjectSection, object: number | undefined): InputSection {
+  const { name, type, flags, alignment, entrySize, size, bytes, relocations } = s;
+  return { name, type, flags, alignment, entrySize, size, bytes, relocations, object, offset: 0, output: undefined };
+}
+
+function commentSection(bytes: Uint8Array): ObjectSection {
+  return {
+    name: '.comment',
+    type: SectionType.PROGBITS,
+    flags: SectionFlag.MERGE | SectionFlag.STRINGS,
+    alignment: 1,
+    entrySize: 1,
+    size: bytes.length,
+    bytes,
+    relocations: [],
+  };
+}
+
+/** e_flags of the output: from code object v4 on, "any" gives way to what another object asks for. */
+function mergeFlags(objects: readonly ObjectModel[]): number {
+  const first = objects[0];
+  let flags = first.flags;
+  for (const object of objects.slice(1)) {
+    const fail = (what: string) =>
+      new WavesmithError('link/incompatible', `The objects do not fit together: they differ in ${what}.`, {
+        hint: 'Assemble all objects for the same target id.',
+      });
+    if (object.abiVersion !== first.abiVersion || object.osAbi !== first.osAbi) throw fail('code object version');
+    if (first.abiVersion < 2) {
+      if (object.flags !== flags) throw fail('target or features');
+      continue;
+    }
+    if (((object.flags ^ flags) & 0xff) !== 0) throw fail('target');
+    if ((object.flags ^ flags) >>> 24 !== 0) throw fail('generic version');
+    for (const [shift, name] of [
+      [8, 'xnack'],
+      [10, 'sramecc'],
+    ] as const) {
+      const ours = (flags >> shift) & 3;
+      const theirs = (object.flags >> shift) & 3;
+      if (ours === theirs || theirs === 1) {
+        if (ours === 0 && theirs === 1) throw fail(name);
+        continue;
+      }
+      if (ours !== 1) throw fail(name);
+      flags = (flags & ~(3 << shift)) | (theirs << shift);
+    }
+  }
+  return flags >>> 0;
+}
