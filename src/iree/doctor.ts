@@ -1,5 +1,6 @@
 // What this machine has that Wavesmith can use, and what each thing would be used for. Looks only; changes nothing.
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { probeCompiler } from './compiler.ts';
 import { findIreeTool, findLlvmTool, LLVM_TOOLS, llvmVersion, runTool } from './tools.ts';
@@ -80,15 +81,40 @@ async function ireeCompiler(): Promise<Finding> {
   }
 }
 
+/** Version of the iree-base-runtime wheel a tool belongs to; the tool itself prints none. */
+function runtimeVersion(tool: string): string | undefined {
+  const library = join(dirname(dirname(tool)), 'lib');
+  for (const python of listFolder(library)) {
+    for (const name of listFolder(join(library, python, 'site-packages'))) {
+      const version = /^iree_base_runtime-(.+)\.dist-info$/.exec(name)?.[1];
+      if (version !== undefined) return version;
+    }
+  }
+  return undefined;
+}
+
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
 async function ireeRuntime(): Promise<Finding> {
   const tool = findIreeTool('iree-run-module');
-  const run = tool === undefined ? undefined : await runTool(tool.path, ['--version'], { timeout: 20_000 });
-  const version = /version\s+([^\s(]+)/i.exec(`${run?.stdout}${run?.stderr}`)?.[1];
+  const run = tool === undefined ? undefined : await runTool(tool.path, ['--list_drivers'], { timeout: 20_000 });
+  const drivers = [...(run?.stdout ?? '').matchAll(/^\s+([a-z][\w-]*): /gm)].map((match) => match[1]);
+  const version = tool === undefined ? undefined : runtimeVersion(tool.path);
+  const found =
+    tool === undefined
+      ? 'not found'
+      : `${version ?? 'version unknown'}, drivers ${drivers.join(' ') || 'unknown'} (by ${tool.foundBy})`;
   return {
     name: 'iree-run-module',
     ok: tool !== undefined && run?.status === 0,
     required: false,
-    found: tool === undefined ? 'not found' : `${version ?? 'version not printed'} (by ${tool.foundBy})`,
+    found,
     path: tool?.path ?? null,
     usedFor: 'running whole modules on a real GPU; nothing here needs it',
   };

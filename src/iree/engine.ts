@@ -31,6 +31,11 @@ export function readTargetDirective(text: string): TargetDirective | undefined {
   return undefined;
 }
 
+/** The kernels an assembly text defines (`.amdhsa_kernel`), in order. */
+export function kernelNamesOf(text: string): string[] {
+  return [...text.matchAll(/^\s*\.amdhsa_kernel\s+(?:"([^"\n]+)"|([^"\s;/]+))/gm)].map((match) => match[1] ?? match[2]);
+}
+
 /** Spells triples the way LLVM up to 23 does, on the two lines that carry one; all other lines stay as they are. */
 export function withClassicTriple(text: string): string {
   return text

@@ -49,6 +49,8 @@ export interface RunOptions {
 /** The LLVM major version whose text and bytes are the contract. */
 export const LLVM_MAJOR = 22;
 
+const LLVM_FOLDERS: readonly string[] = ['/opt/rocm/llvm/bin', `/usr/lib/llvm-${LLVM_MAJOR}/bin`];
+
 const executable = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
@@ -66,20 +68,16 @@ function onPath(name: string): string | undefined {
 }
 
 /**
- * Finds an LLVM program: `$ROCM_LLVM`, `/opt/rocm/llvm/bin`, `/usr/lib/llvm-22/bin`, then `NAME-22` on PATH.
- * A plain `clang` on PATH is not used: it is usually a version that does not know these targets.
+ * Finds an LLVM program: in `$ROCM_LLVM` only when that is set, else in `/opt/rocm/llvm/bin`, `/usr/lib/llvm-22/bin`, then as
+ * `NAME-22` on PATH. A plain `clang` on PATH is not used: it is usually a version that does not know these targets.
  */
 export function findLlvmTool(name: LlvmToolName): Tool | undefined {
-  const fromEnvironment = process.env.ROCM_LLVM;
-  const folders: [string, string][] = [];
-  if (fromEnvironment) folders.push([fromEnvironment, 'ROCM_LLVM']);
-  folders.push(['/opt/rocm/llvm/bin', '/opt/rocm/llvm/bin']);
-  folders.push([`/usr/lib/llvm-${LLVM_MAJOR}/bin`, `/usr/lib/llvm-${LLVM_MAJOR}/bin`]);
-  for (const [folder, foundBy] of folders) {
+  const asked = process.env.ROCM_LLVM;
+  for (const folder of asked ? [asked] : LLVM_FOLDERS) {
     const path = join(folder, name);
-    if (executable(path)) return { name, path, foundBy };
+    if (executable(path)) return { name, path, foundBy: asked ? 'ROCM_LLVM' : folder };
   }
-  const path = onPath(`${name}-${LLVM_MAJOR}`);
+  const path = asked ? undefined : onPath(`${name}-${LLVM_MAJOR}`);
   return path === undefined ? undefined : { name, path, foundBy: 'PATH' };
 }
 
@@ -87,13 +85,13 @@ export function findLlvmTool(name: LlvmToolName): Tool | undefined {
 export function requireLlvmTool(name: LlvmToolName): Tool {
   const tool = findLlvmTool(name);
   if (tool !== undefined) return tool;
-  const asked = process.env.ROCM_LLVM ? `$ROCM_LLVM (${process.env.ROCM_LLVM}), ` : '';
-  throw new WavesmithError(
-    'tools/llvm-not-found',
-    `LLVM's '${name}' was not found in ${asked}/opt/rocm/llvm/bin, /usr/lib/llvm-${LLVM_MAJOR}/bin or as ` +
-      `'${name}-${LLVM_MAJOR}' on PATH.`,
-    { hint: `Run 'npm run setup', or set ROCM_LLVM to the folder that holds ${name}.` },
-  );
+  const asked = process.env.ROCM_LLVM;
+  const where = asked ? `$ROCM_LLVM (${asked})` : `${LLVM_FOLDERS.join(', ')} or as '${name}-${LLVM_MAJOR}' on PATH`;
+  throw new WavesmithError('tools/llvm-not-found', `LLVM's '${name}' was not found in ${where}.`, {
+    hint: asked
+      ? `Set ROCM_LLVM to a folder that holds ${name}, or unset it.`
+      : `Run 'npm run setup', or set ROCM_LLVM to the folder that holds ${name}.`,
+  });
 }
 
 /** The folder of this package (checkout or installed), where `npm run setup` puts its Python environment. */

@@ -1,0 +1,44 @@
+// `wavesmith hijack`: edit the machine code inside an IREE module and compare. One file per subcommand in hijack/.
+import { WavesmithError } from '../base/index.ts';
+
+const SUBCOMMANDS: Readonly<
+  Record<string, { summary: string; load: () => Promise<{ run(argv: string[]): Promise<number> }> }>
+> = {
+  init: {
+    summary: 'compile INPUT.mlir (or take MODEL.vmfb) into a folder to edit',
+    load: () => import('./hijack/init.ts'),
+  },
+  build: { summary: 'put the edited assembly back and prove it', load: () => import('./hijack/build.ts') },
+  run: { summary: 'run baseline and modified kernels and compare', load: () => import('./hijack/run.ts') },
+  asm: { summary: 'one assembly file into a freshly compiled module', load: () => import('./hijack/asm.ts') },
+};
+
+function help(): string {
+  const lines = Object.entries(SUBCOMMANDS).map(([name, s]) => `  ${name.padEnd(6)} ${s.summary}`);
+  return [
+    'Usage: wavesmith hijack SUBCOMMAND [ARGS…]',
+    '',
+    'Edit the machine code inside an IREE module, build it back, run both and compare.',
+    '',
+    'Subcommands:',
+    ...lines,
+    '',
+    "'wavesmith hijack SUBCOMMAND --help' explains one.",
+    '',
+  ].join('\n');
+}
+
+export async function run(argv: string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? process.stderr : process.stdout).write(help());
+    return name === undefined ? 2 : 0;
+  }
+  if (!Object.hasOwn(SUBCOMMANDS, name)) {
+    throw new WavesmithError('cli/usage', `hijack has no subcommand '${name}'.`, {
+      hint: `There are ${Object.keys(SUBCOMMANDS).join(', ')}.`,
+    });
+  }
+  const { run: subcommand } = await SUBCOMMANDS[name].load();
+  return subcommand(rest);
+}

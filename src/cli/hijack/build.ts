@@ -1,0 +1,80 @@
+// `wavesmith hijack build`: assemble what was edited, verify, put it back, reopen and prove.
+import { WavesmithError } from '../../base/index.ts';
+import { type BuildResult, build } from '../../iree/build.ts';
+import type { EngineName } from '../../iree/engine.ts';
+import { formatChange } from '../../iree/report.ts';
+import { newCommand, parseArguments, printJson } from '../support.ts';
+
+interface Flags {
+  output?: string;
+  via: string;
+  engine: string;
+  force?: boolean;
+  json?: boolean;
+}
+
+/** The value of --engine; another word is a usage error. */
+export function engineFlag(value: string): EngineName {
+  if (value === 'wavesmith' || value === 'llvm') return value;
+  throw new WavesmithError('cli/usage', `--engine is 'wavesmith' or 'llvm', not '${value}'.`);
+}
+
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand('hijack build', 'Build the modified module of a hijack folder and prove what it holds.')
+    .argument('<dir>', 'a folder made by hijack init')
+    .option('-o, --output <file>', 'the modified module (default DIR/modified.vmfb)')
+    .option('--via <how>', "'patch' the module directly, or 'compile' again with the edit substituted", 'patch')
+    .option('--engine <name>', "assembler: 'wavesmith' or 'llvm'", 'wavesmith')
+    .option('--force', 'build although the edit failed verification (not: a missing kernel)')
+    .option('--json', 'print the result as JSON');
+  if (!parseArguments(command, argv)) return 0;
+  const flags = command.opts<Flags>();
+  if (flags.via !== 'patch' && flags.via !== 'compile') {
+    throw new WavesmithError('cli/usage', `--via is 'patch' or 'compile', not '${flags.via}'.`);
+  }
+  const result = await build(command.args[0], {
+    output: flags.output,
+    via: flags.via,
+    engine: engineFlag(flags.engine),
+    force: flags.force === true,
+  });
+  if (flags.json) printJson(result);
+  else process.stdout.write(describe(result));
+  return 0;
+}
+
+function describe(result: BuildResult): string {
+  const lines: string[] = [];
+  const changed = result.executables.filter((e) => e.state === 'changed');
+  for (const executable of result.executables) {
+    if (executable.state === 'unchanged' && result.executables.length > 8) continue;
+    const state = {
+      unchanged: 'not edited',
+      'same-code': 'edited, but it assembles to the same code',
+      changed: 'changed',
+    }[executable.state];
+    lines.push(`${executable.name}: ${state}`);
+    if (executable.change !== null) lines.push(...formatChange(executable.change).map((line) => `  ${line}`));
+    lines.push(...executable.remarks.map((remark) => `  remark: ${remark}`));
+    if (executable.state === 'changed') {
+      lines.push(
+        `  proof: reopened ${result.output}: its code object is the assembled one (sha256 ${executable.codeSha256})`,
+      );
+    }
+  }
+  const untouched = result.executables.length - changed.length;
+  const s = result.seconds;
+  if (result.identical) lines.push(`${result.output}: byte-identical to the baseline (nothing changed)`);
+  else {
+    lines.push(
+      `${result.output}: ${result.bytes} bytes (baseline ${result.baselineBytes}), ${changed.length} executable(s) replaced ` +
+        `by ${result.via === 'patch' ? 'patching' : 'iree-compile'}, ${untouched} untouched`,
+    );
+  }
+  const ms = (seconds: number): string => `${(seconds * 1000).toFixed(0)} ms`;
+  lines.push(
+    `time: assemble and verify ${ms(s.assemble)}, ${result.via} ${ms(s.substitute)}, prove ${ms(s.prove)}, total ${ms(s.total)}`,
+    '',
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,93 @@
+// `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
+import { WavesmithError } from '../../base/index.ts';
+import { type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
+import { isModule } from '../../iree/module.ts';
+import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
+
+interface Flags {
+  output?: string;
+  target?: string;
+  link?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+export async function run(argv: string[]): Promise<number> {
+  // Everything after `--` belongs to iree-compile.
+  const cut = argv.indexOf('--');
+  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const extra = cut < 0 ? [] : argv.slice(cut + 1);
+  const command = newCommand('hijack init', 'Make a hijack folder of an MLIR input or of a compiled module.')
+    .argument('<input>', 'INPUT.mlir (needs iree-compile) or MODEL.vmfb')
+    .requiredOption('-o, --output <dir>', 'the folder to make')
+    .option('--target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950')
+    .option('--link', "keep IREE's linking of all dispatches into one executable")
+    .option('--force', 'replace an existing hijack folder; edits in it are lost')
+    .option('--json', 'print the manifest as JSON')
+    .addHelpText(
+      'after',
+      "\nFlags after '--' go to iree-compile: hijack init m.mlir -o d --target gfx942 -- --iree-opt-level=O3",
+    );
+  if (!parseArguments(command, own)) return 0;
+  const flags = command.opts<Flags>();
+  const input = command.args[0];
+  const folder = flags.output ?? '';
+  const result = isModule(readInput(input))
+    ? await fromModule(input, folder, flags, extra)
+    : await initFromMlir(input, folder, {
+        target: requireTarget(flags.target),
+        extra,
+        link: flags.link === true,
+        force: flags.force === true,
+      });
+  if (flags.json) printJson({ folder: result.folder, ...result.manifest });
+  else process.stdout.write(describe(result));
+  return 0;
+}
+
+function requireTarget(target: string | undefined): string {
+  if (target !== undefined) return target;
+  throw new WavesmithError('cli/usage', 'An MLIR input needs --target.', { hint: 'For example --target gfx942.' });
+}
+
+function fromModule(input: string, folder: string, flags: Flags, extra: readonly string[]): Promise<InitResult> {
+  for (const [given, name] of [
+    [flags.target !== undefined, '--target'],
+    [flags.link === true, '--link'],
+    [extra.length > 0, "flags after '--'"],
+  ] as const) {
+    if (given) {
+      throw new WavesmithError('cli/usage', `'${input}' is already compiled: ${name} would have no effect.`, {
+        hint: 'Leave it out, or give the MLIR input.',
+      });
+    }
+  }
+  return initFromModule(input, folder, { force: flags.force === true });
+}
+
+function describe({ folder, manifest, compileSeconds }: InitResult): string {
+  const lines: string[] = [];
+  if (manifest.compiler !== null) {
+    lines.push(`compiled with IREE ${manifest.compiler.version} in ${(compileSeconds ?? 0).toFixed(2)} s`);
+  }
+  lines.push(`${folder}/baseline.vmfb  ${manifest.baseline.bytes} bytes, ${manifest.executables.length} executable(s)`);
+  const shown = manifest.executables.slice(0, 20);
+  for (const executable of shown) {
+    lines.push(`${folder}/${executable.asm}  ${executable.target}, ${executable.codeBytes} bytes of code object`);
+    for (const kernel of executable.kernels.slice(0, 12)) {
+      const grids = kernel.dispatches.map((d) => (d.grid === null ? 'at run time' : d.grid.join('×')));
+      const grid = grids.length === 0 ? 'not recorded' : [...new Set(grids)].join(', ');
+      lines.push(
+        `  kernel ${kernel.name}`,
+        `    workgroup ${kernel.workgroupSize.join('×')}, grid ${grid}, ${kernel.bindings.length} bindings, ` +
+          `${kernel.constants} constants, ${kernel.ldsBytes} bytes of LDS`,
+      );
+    }
+    if (executable.kernels.length > 12) lines.push(`  … and ${executable.kernels.length - 12} more kernels`);
+  }
+  if (shown.length < manifest.executables.length) {
+    lines.push(`… and ${manifest.executables.length - shown.length} more executables (see manifest.json)`);
+  }
+  lines.push(`next: edit asm/*.s, then 'wavesmith hijack build ${folder}'`, '');
+  return lines.join('\n');
+}

@@ -1,0 +1,148 @@
+// `wavesmith hijack run`: baseline and modified kernels on the same seeded inputs, every buffer compared.
+import { WavesmithError } from '../../base/index.ts';
+import { elementType } from '../../iree/compare.ts';
+import { type DispatchRun, type RunResult, run as runFolder } from '../../iree/run.ts';
+import { deviceOpener } from '../device.ts';
+import { newCommand, parseArguments, printJson } from '../support.ts';
+
+interface Flags {
+  modified?: string;
+  dispatch: string[];
+  all?: boolean;
+  device: string;
+  seed: string;
+  grid?: string;
+  buffer: string[];
+  constant: string[];
+  exact?: boolean;
+  tolerance?: string;
+  maxInstructions?: string;
+  json?: boolean;
+}
+
+const collect = (value: string, list: string[]): string[] => [...list, value];
+
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand('hijack run', 'Run baseline and modified kernels on the same inputs and compare.')
+    .argument('<dir>', 'a folder made by hijack init and built by hijack build')
+    .option('--modified <file>', 'the modified module (default DIR/modified.vmfb)')
+    .option('--dispatch <name>', 'a kernel or executable to run instead of the changed ones; repeatable', collect, [])
+    .option('--all', 'run every kernel')
+    .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
+    .option('--seed <n>', 'seed of the inputs', '1')
+    .option('--grid <x,y,z>', 'workgroups, where the grid is not recorded')
+    .option('--buffer <n=bytes:type>', 'size and element type of binding N; repeatable', collect, [])
+    .option('--constant <n=value>', 'value of constant N; repeatable', collect, [])
+    .option('--exact', 'fail on any different bit')
+    .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
+    .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
+    .option('--json', 'print the result as JSON');
+  if (!parseArguments(command, argv)) return 0;
+  const flags = command.opts<Flags>();
+  const result = await runFolder(command.args[0], {
+    openDevice: deviceOpener(flags.device),
+    modified: flags.modified,
+    dispatches: flags.dispatch,
+    all: flags.all === true,
+    seed: integer('--seed', flags.seed),
+    grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),
+    buffers: new Map(flags.buffer.map(bufferFlag)),
+    constants: new Map(flags.constant.map(constantFlag)),
+    exact: flags.exact === true,
+    tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
+    maxInstructions:
+      flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
+  });
+  if (flags.json) printJson(result);
+  else process.stdout.write(describe(result));
+  return result.ok ? 0 : 1;
+}
+
+function integer(name: string, text: string): number {
+  const value = /^-?(?:0x[0-9a-f]+|\d+)$/i.test(text)
+    ? Number(text.replace('-', '')) * (text.startsWith('-') ? -1 : 1)
+    : NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw new WavesmithError('cli/usage', `${name} needs an integer, not '${text}'.`);
+}
+
+function gridFlag(text: string): [number, number, number] {
+  const parts = text.split(',').map((part) => integer('--grid', part));
+  while (parts.length < 3) parts.push(1);
+  if (parts.length === 3 && parts.every((n) => n > 0)) return [parts[0], parts[1], parts[2]];
+  throw new WavesmithError('cli/usage', `--grid needs X,Y,Z in workgroups, not '${text}'.`);
+}
+
+function bufferFlag(text: string): [number, { bytes: number; elementType: string | undefined }] {
+  const match = /^(\d+)=(\d+)(?::(\w+))?$/.exec(text);
+  if (match === null) {
+    throw new WavesmithError('cli/usage', `--buffer needs N=BYTES or N=BYTES:TYPE, not '${text}'.`, {
+      hint: 'For example --buffer 0=8192:f16.',
+    });
+  }
+  if (match[3] !== undefined) elementType(match[3]);
+  return [Number(match[1]), { bytes: integer('--buffer', match[2]), elementType: match[3] }];
+}
+
+function constantFlag(text: string): [number, number] {
+  const match = /^(\d+)=(.+)$/.exec(text);
+  if (match !== null) return [Number(match[1]), integer('--constant', match[2])];
+  throw new WavesmithError('cli/usage', `--constant needs N=VALUE, not '${text}'.`);
+}
+
+function toleranceFlag(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0) return value;
+  throw new WavesmithError('cli/usage', `--tolerance needs a number from 0, not '${text}'.`);
+}
+
+function describe(result: RunResult): string {
+  if (result.runs.length === 0) {
+    return 'No kernel was changed: baseline and modified module hold the same code (--all runs every kernel).\n';
+  }
+  const lines = result.runs.flatMap((r) => describeRun(r, result));
+  const bad = result.runs.filter((r) => r.verdict === 'different' || r.verdict === 'failed').length;
+  const exactly = result.runs.filter((r) => r.verdict === 'identical').length;
+  lines.push(
+    result.ok
+      ? `EQUAL: ${result.runs.length} dispatch(es), ${exactly} identical in every bit, seed ${result.seed}`
+      : `DIFFERENT: ${bad || result.runs.length - exactly} of ${result.runs.length} dispatch(es), seed ${result.seed}`,
+    '',
+  );
+  return lines.join('\n');
+}
+
+function describeRun(r: DispatchRun, result: RunResult): string[] {
+  const lines = [`${r.kernel}`, `  grid ${r.grid.join('×')}, workgroup ${r.block.join('×')}`];
+  const side = (name: string, s: DispatchRun['modified']): string =>
+    s === null
+      ? `  ${name}  did not finish`
+      : `  ${name}  ${s.instructions} instructions, ${s.wavefronts} wavefronts, ${s.seconds.toFixed(2)} s`;
+  lines.push(side('baseline', r.baseline), side('modified', r.modified));
+  if (r.error !== null) lines.push(...r.error.message.split('\n').map((line) => `    ${line}`));
+  for (const { binding, readOnly, comparison: c } of r.buffers) {
+    const what = `  binding ${binding} (${readOnly ? 'input' : 'output'}, ${c.elements} × ${c.elementType})`;
+    if (c.different === 0) {
+      lines.push(`${what}: identical`);
+      continue;
+    }
+    const scale = `largest difference ${number(c.maxAbsolute)}, relative ${number(c.maxRelative)}`;
+    const first =
+      c.first === null ? '' : `; element ${c.first.index}: ${number(c.first.baseline)} → ${number(c.first.modified)}`;
+    lines.push(
+      c.outside === 0
+        ? `${what}: ${c.different} differ in bits, all within the ${c.elementType} tolerance ${c.tolerance} (${scale})`
+        : `${what}: ${c.outside} outside the ${c.elementType} tolerance ${c.tolerance} (${scale}${first})`,
+    );
+    if (c.outside === 0 && result.exact) {
+      lines.push(
+        `    --exact was asked for; rounding differences like these are normal for ${c.elementType}: leave it out`,
+      );
+    }
+  }
+  return lines;
+}
+
+function number(value: number): string {
+  return Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : String(value);
+}

@@ -1,0 +1,296 @@
+// Building the modified module of a hijack folder: assemble what was edited, verify it against the baseline, put it back
+// (straight into the module, or through iree-compile's substitution), then reopen the result and prove what it holds.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
+import { assemble, type EngineName, readTargetDirective } from './engine.ts';
+import { type CodeObjectFacts, readFacts } from './facts.ts';
+import { readText, readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
+import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
+import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
+import { type ChangeReport, describeChange } from './report.ts';
+import { requireIreeTool } from './tools.ts';
+import { verifyReplacement } from './verify.ts';
+
+export interface BuildOptions {
+  /** Where the modified module goes; default DIR/modified.vmfb. */
+  readonly output?: string | undefined;
+  readonly via: 'patch' | 'compile';
+  readonly engine: EngineName;
+  /** Turn failed verification into remarks. */
+  readonly force: boolean;
+}
+
+/** `unchanged`: the text was not edited. `same-code`: it was, but assembles to the same code. */
+export type ExecutableState = 'unchanged' | 'same-code' | 'changed';
+
+export interface ExecutableResult {
+  readonly name: string;
+  readonly asm: string;
+  readonly state: ExecutableState;
+  readonly change: ChangeReport | null;
+  readonly remarks: readonly string[];
+  /** SHA-256 of the code object found in the result; equals that of the assembled code when `state` is `changed`. */
+  readonly codeSha256: string;
+}
+
+export interface BuildResult {
+  readonly output: string;
+  readonly via: 'patch' | 'compile';
+  readonly engine: EngineName;
+  readonly bytes: number;
+  readonly baselineBytes: number;
+  readonly identical: boolean;
+  readonly executables: readonly ExecutableResult[];
+  readonly seconds: {
+    readonly assemble: number;
+    readonly substitute: number;
+    readonly prove: number;
+    readonly total: number;
+  };
+}
+
+interface Edited {
+  readonly entry: ManifestExecutable;
+  readonly executable: ModuleExecutable;
+  readonly state: ExecutableState;
+  readonly code: Uint8Array;
+  readonly before: CodeObjectFacts | null;
+  readonly after: CodeObjectFacts | null;
+  readonly remarks: readonly string[];
+}
+
+/** The baseline module of a folder; a changed file is `hijack/stale-baseline`. */
+export function readBaseline(folder: string, manifest: Manifest): Uint8Array {
+  const path = join(folder, manifest.baseline.file);
+  const bytes = readWhole(path, 'the baseline module');
+  if (sha256(bytes) === manifest.baseline.sha256) return bytes;
+  throw new WavesmithError('hijack/stale-baseline', `'${path}' is not the module that manifest.json describes.`, {
+    file: path,
+    hint: 'The assembly must come from the same compilation as the baseline: run hijack init again and redo the edit.',
+  });
+}
+
+/** Builds DIR's modified module. */
+export async function build(folder: string, options: BuildOptions): Promise<BuildResult> {
+  const started = performance.now();
+  const manifest = readManifest(folder);
+  const baseline = readBaseline(folder, manifest);
+  const executables = readModule(baseline);
+  const edits: Edited[] = [];
+  for (const entry of manifest.executables) {
+    edits.push(await readEdit(folder, entry, executables, options));
+  }
+  const assembled = performance.now();
+  const changed = edits.filter((edit) => edit.state === 'changed');
+  const output = options.output ?? join(folder, 'modified.vmfb');
+  let module: Uint8Array;
+  if (changed.length === 0) module = baseline;
+  else if (options.via === 'patch') module = patch(baseline, changed);
+  else module = await substitute(folder, manifest, changed);
+  const substituted = performance.now();
+  writeWhole(output, module);
+  try {
+    prove(output, edits, executables);
+  } catch (error) {
+    rmSync(output, { force: true });
+    throw error;
+  }
+  const done = performance.now();
+  return {
+    output,
+    via: options.via,
+    engine: options.engine,
+    bytes: module.length,
+    baselineBytes: baseline.length,
+    identical: changed.length === 0,
+    executables: edits.map((edit) => ({
+      name: edit.entry.name,
+      asm: edit.entry.asm,
+      state: edit.state,
+      change: edit.before === null || edit.after === null ? null : describeChange(edit.before, edit.after),
+      remarks: edit.remarks,
+      codeSha256: sha256(edit.code),
+    })),
+    seconds: {
+      assemble: (assembled - started) / 1000,
+      substitute: (substituted - assembled) / 1000,
+      prove: (done - substituted) / 1000,
+      total: (done - started) / 1000,
+    },
+  };
+}
+
+async function readEdit(
+  folder: string,
+  entry: ManifestExecutable,
+  executables: readonly ModuleExecutable[],
+  options: BuildOptions,
+): Promise<Edited> {
+  const executable = executables[entry.index];
+  const known = new Set(executable?.kernels.map((kernel) => kernel.name));
+  if (executable === undefined || entry.kernels.some((kernel) => !known.has(kernel.name))) {
+    throw new WavesmithError('hijack/bad-manifest', `The baseline module has no executable like '${entry.name}'.`, {
+      hint: 'Make the folder anew with hijack init.',
+    });
+  }
+  const file = join(folder, entry.asm);
+  const text = readText(file, 'the assembly');
+  const untouched: Edited = {
+    entry,
+    executable,
+    state: 'unchanged',
+    code: executable.codeObject,
+    before: null,
+    after: null,
+    remarks: [],
+  };
+  if (sha256(text) === entry.asmSha256) return untouched;
+  const code = await assembleEdited(text, file, entry.target, options.engine);
+  const before = readFacts(executable.codeObject);
+  const after = readFacts(code);
+  let remarks: string[];
+  try {
+    remarks = verifyReplacement(before, after, executable.kernels, { file, text });
+  } catch (error) {
+    // Without its kernels the module cannot be launched at all, so nothing forces that.
+    const mayForce = error instanceof WavesmithError && error.code !== 'hijack/kernel-name';
+    if (!options.force || !mayForce) throw error;
+    remarks = [`forced past ${error.code}: ${error.message}`];
+  }
+  if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
+  return { entry, executable, state: 'changed', code, before, after, remarks };
+}
+
+/** Assembles edited text for what its own `.amdgcn_target` says, else for the baseline's target. */
+export async function assembleEdited(
+  text: string,
+  file: string,
+  baselineTarget: string,
+  engine: EngineName,
+): Promise<Uint8Array> {
+  if (text.trim() === '') {
+    throw new WavesmithError('hijack/empty', `'${file}' is empty.`, {
+      file,
+      hint: 'Restore it from the baseline folder.',
+    });
+  }
+  const directive = readTargetDirective(text);
+  return assemble(engine, text, file, directive?.processorAndFeatures ?? baselineTarget);
+}
+
+/** True when two code objects do the same whatever their files' layout: code, descriptors, metadata and data agree. */
+function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
+  const content = (facts: CodeObjectFacts): string =>
+    JSON.stringify([
+      sha256(facts.text),
+      facts.data.map((section) => [section.name, sha256(section.bytes)]),
+      [...facts.kernels.values()].map((kernel) => [
+        kernel.name,
+        kernel.entry - facts.textAddress,
+        sha256(kernel.descriptorBytes.subarray(0, 16)),
+        sha256(kernel.descriptorBytes.subarray(24)),
+        kernel.metadata === undefined ? null : { ...kernel.metadata, raw: null, args: kernel.metadata.args.length },
+      ]),
+    ]);
+  return content(a) === content(b);
+}
+
+function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {
+  let module = baseline;
+  for (const edit of changed) module = replaceCode(module, edit.executable.index, edit.code);
+  return module;
+}
+
+/** Recompiles the input with every changed executable replaced; the compiler and its input must be the baseline's. */
+async function substitute(folder: string, manifest: Manifest, changed: readonly Edited[]): Promise<Uint8Array> {
+  if (manifest.compiler === null || manifest.source.copy === null) {
+    throw new WavesmithError(
+      'hijack/no-input',
+      'This folder was made from a compiled module: there is nothing to compile.',
+      {
+        hint: 'Use --via patch.',
+      },
+    );
+  }
+  const given = join(folder, manifest.source.copy);
+  const original = manifest.source.path;
+  const source = readWhole(given, 'the MLIR input');
+  if (sha256(source) !== manifest.source.sha256) {
+    throw new WavesmithError('hijack/stale-input', `'${given}' is not the input that the baseline was compiled from.`, {
+      file: given,
+      hint: 'Run hijack init again: assembly of one compilation does not fit another.',
+    });
+  }
+  const compiler = await probeCompiler(requireIreeTool('iree-compile'));
+  if (compiler.version !== manifest.compiler.version) {
+    throw new WavesmithError(
+      'hijack/other-compiler',
+      `The baseline was compiled by IREE ${manifest.compiler.version}, but iree-compile is ${compiler.version}.`,
+      { hint: 'Set IREE_COMPILE to the compiler of the baseline, run hijack init again, or use --via patch.' },
+    );
+  }
+  // Compiling under the original name keeps names that IREE makes of the file's stem.
+  const input = sameFile(original, manifest.source.sha256) ? original : given;
+  const known = manifest.executables.flatMap((e) => e.kernels.map((k) => k.executable ?? e.name));
+  const names: string[] = [];
+  const module = await withTemporaryFolder(async (work) => {
+    const flags: string[] = [];
+    for (const edit of changed) {
+      // A linked executable is replaced kernel by kernel, under the names from before linking.
+      for (const name of new Set(edit.entry.kernels.map((k) => k.executable ?? edit.entry.name))) {
+        const object = `${names.length}.hsaco`;
+        writeFileSync(join(work, object), edit.code);
+        flags.push(`--iree-hal-substitute-executable-object=${name}=${object}`);
+        names.push(name);
+      }
+    }
+    const output = join(work, 'modified.vmfb');
+    const search = `--iree-hal-executable-object-search-path=${work}`;
+    const all = [...(manifest.compiler?.flags ?? []), search, ...flags, input, '-o', output];
+    const { stderr } = await compile(compiler, all);
+    checkSubstitutions(stderr, names, known);
+    return readWhole(output, 'the compiled module');
+  });
+  return module;
+}
+
+function sameFile(path: string, hash: string): boolean {
+  try {
+    return sha256(readFileSync(path)) === hash;
+  } catch {
+    return false;
+  }
+}
+
+/** Reopens the written module and checks, kernel by kernel, whose code it would launch. */
+function prove(output: string, edits: readonly Edited[], baseline: readonly ModuleExecutable[]): void {
+  const found = readModule(readWhole(output, 'the modified module'));
+  const owner = new Map(
+    found.flatMap((executable) => executable.kernels.map((k) => [k.name, { executable, k }] as const)),
+  );
+  const failed = (what: string): WavesmithError =>
+    new WavesmithError('hijack/not-proven', `'${basename(output)}' was reopened and does not hold the edit: ${what}.`, {
+      file: output,
+      hint: 'The file was removed. Try the other of --via patch and --via compile, and report this.',
+    });
+  for (const edit of edits) {
+    for (const kernel of baseline[edit.executable.index].kernels) {
+      const now = owner.get(kernel.name);
+      if (now === undefined) throw failed(`kernel '${kernel.name}' is missing`);
+      if (now.k.workgroupSize.join() !== kernel.workgroupSize.join() || now.k.constants !== kernel.constants) {
+        throw failed(`the launch record of kernel '${kernel.name}' changed`);
+      }
+      if (sha256(now.executable.codeObject) === sha256(edit.code)) continue;
+      if (edit.state === 'changed') throw failed(`the code object of kernel '${kernel.name}' is not the assembled one`);
+      if (!sameCode(readFacts(now.executable.codeObject), readFacts(edit.executable.codeObject))) {
+        throw new WavesmithError(
+          'hijack/stale-compile',
+          `The recompilation changed kernel '${kernel.name}', which was not edited: it is not the baseline's compilation.`,
+          { file: output, hint: 'Use --via patch, or run hijack init again.' },
+        );
+      }
+    }
+  }
+}

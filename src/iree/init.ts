@@ -1,0 +1,277 @@
+// Making a hijack folder: one baseline compile with every dump, or an existing module; assembly per executable, manifest.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, extname, join, resolve } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
+import { isTargetName } from '../isa/targets.ts';
+import { checkExtraFlags, compile, probeCompiler, targetFlags } from './compiler.ts';
+import { type KernelRecord, readKernelRecords } from './dispatches.ts';
+import { disassembleText, kernelNamesOf } from './engine.ts';
+import { type CodeObjectFacts, readFacts } from './facts.ts';
+import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
+import { type Manifest, type ManifestExecutable, type ManifestKernel, writeManifest } from './manifest.ts';
+import { type ModuleExecutable, readModule } from './module.ts';
+import { requireIreeTool } from './tools.ts';
+
+export interface InitMlirOptions {
+  readonly target: string;
+  /** Flags after `--`, handed to iree-compile. */
+  readonly extra: readonly string[];
+  /** Keep IREE's linking of all dispatches into one executable. */
+  readonly link: boolean;
+  /** Replace an existing hijack folder. */
+  readonly force: boolean;
+}
+
+export interface InitResult {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly compileSeconds: number | null;
+}
+
+const LINK_FLAG = '--iree-hal-link-executables';
+
+/** Compiles INPUT.mlir once and lays out the folder. */
+export async function initFromMlir(input: string, folder: string, options: InitMlirOptions): Promise<InitResult> {
+  if (!isTargetName(options.target)) {
+    throw new WavesmithError('hijack/target', `There is no target '${options.target}'.`, {
+      hint: 'Targets are gfx90a, gfx942 and gfx950.',
+    });
+  }
+  checkExtraFlags(options.extra);
+  const source = readWhole(input, 'the MLIR input');
+  const compiler = await probeCompiler(requireIreeTool('iree-compile'));
+  const linkFlags = options.link || options.extra.some((f) => f.startsWith(LINK_FLAG)) ? [] : [`${LINK_FLAG}=false`];
+  const flags = [...targetFlags(compiler, options.target, options.extra), ...linkFlags, ...options.extra];
+  return withTemporaryFolder(async (dumps) => {
+    const baseline = join(dumps, 'baseline.vmfb');
+    const dumpFlags = [
+      `--iree-hal-dump-executable-intermediates-to=${join(dumps, 'files')}`,
+      `--dump-compilation-phases-to=${join(dumps, 'phases')}`,
+      ...compiler.elideFlags,
+    ];
+    const args = [...flags, ...dumpFlags, input, '-o', baseline];
+    const { seconds } = await compile(compiler, args);
+    const module = readWhole(baseline, 'the baseline module');
+    const records = readPhases(join(dumps, 'phases'));
+    const texts = readDumpedAssembly(join(dumps, 'files'));
+    const executables = readModule(module).map((executable) => {
+      const text = texts.find(({ kernels }) => sameNames(kernels, executable));
+      if (text === undefined) {
+        throw new WavesmithError(
+          'hijack/no-assembly',
+          `iree-compile dumped no assembly for the executable of kernel '${executable.kernels[0]?.name ?? '?'}'.`,
+          { hint: 'Was it replaced by a precompiled object, or compiled for another device?' },
+        );
+      }
+      const names = new Set(
+        executable.kernels.map((kernel) => records.get(kernel.name)?.executable ?? text.executable),
+      );
+      const name = names.size === 1 ? [...names][0] : text.executable;
+      return describe(executable, name, text.text, 'iree-compile', records);
+    });
+    const copy = join('input', basename(input));
+    const manifest: Manifest = {
+      format: 'wavesmith-hijack',
+      version: 1,
+      source: { kind: 'mlir', path: input, sha256: sha256(source), copy },
+      target: options.target,
+      compiler: {
+        path: compiler.path,
+        version: compiler.version,
+        targetFlag: compiler.targetFlag,
+        commandLine: [compiler.path, ...flags, input, '-o', join(folder, 'baseline.vmfb')],
+        flags,
+        linked: linkFlags.length === 0,
+      },
+      baseline: { file: 'baseline.vmfb', sha256: sha256(module), bytes: module.length },
+      executables: executables.map((e) => e.entry),
+    };
+    layOut(folder, options.force, manifest, module, executables, (partial) => {
+      mkdirSync(join(partial, 'input'), { recursive: true });
+      copyFileSync(input, join(partial, copy));
+    });
+    return { folder, manifest, compileSeconds: seconds };
+  });
+}
+
+/** Lays out the folder from a compiled module; the assembly is disassembled from its code objects. */
+export async function initFromModule(input: string, folder: string, options: { force: boolean }): Promise<InitResult> {
+  const module = readWhole(input, 'the module');
+  const executables = readModule(module).map((executable, i) => {
+    const facts = readFacts(executable.codeObject);
+    const names = executable.kernels.map((k) => k.name);
+    return describe(
+      executable,
+      executableName(names, i),
+      disassembleText(executable.codeObject),
+      'disassembly',
+      new Map(),
+      facts,
+    );
+  });
+  if (executables.length === 0) {
+    throw new WavesmithError('hijack/no-executables', `'${input}' holds no AMDGPU executable.`, {
+      hint: 'Was it compiled for another device? See wavesmith inspect.',
+    });
+  }
+  const manifest: Manifest = {
+    format: 'wavesmith-hijack',
+    version: 1,
+    source: { kind: 'vmfb', path: input, sha256: sha256(module), copy: null },
+    target: executables[0].entry.target.replace(/:.*/, ''),
+    compiler: null,
+    baseline: { file: 'baseline.vmfb', sha256: sha256(module), bytes: module.length },
+    executables: executables.map((e) => e.entry),
+  };
+  layOut(folder, options.force, manifest, module, executables, () => {});
+  return { folder, manifest, compileSeconds: null };
+}
+
+interface DescribedExecutable {
+  readonly entry: ManifestExecutable;
+  readonly text: string;
+}
+
+function describe(
+  executable: ModuleExecutable,
+  name: string,
+  text: string,
+  asmFrom: ManifestExecutable['asmFrom'],
+  records: ReadonlyMap<string, KernelRecord>,
+  facts: CodeObjectFacts = readFacts(executable.codeObject),
+): DescribedExecutable {
+  const kernels = executable.kernels.map((kernel): ManifestKernel => {
+    const found = facts.kernels.get(kernel.name);
+    if (found === undefined) {
+      throw new WavesmithError(
+        'hijack/damaged-module',
+        `The module launches kernel '${kernel.name}', but the code object of that executable does not have it.`,
+        { hint: 'The module is damaged; compile it again.' },
+      );
+    }
+    const record = records.get(kernel.name);
+    return {
+      name: kernel.name,
+      executable: record?.executable ?? null,
+      workgroupSize: kernel.workgroupSize,
+      kernargSize: found.descriptor.kernargSize,
+      ldsBytes: found.descriptor.groupSegmentFixedSize,
+      constants: kernel.constants,
+      bindings: kernel.bindings.map((binding, i) => ({ ...binding, tensors: record?.bindings[i] ?? [] })),
+      dispatches: record?.dispatches ?? [],
+    };
+  });
+  return {
+    text,
+    entry: {
+      name,
+      index: executable.index,
+      format: executable.format,
+      target: formatProcessorAndFeatures(facts.target),
+      asm: join('asm', `${fileName(name)}.s`),
+      asmSha256: sha256(text),
+      asmFrom,
+      codeSha256: sha256(executable.codeObject),
+      codeBytes: executable.codeObject.length,
+      kernels,
+    },
+  };
+}
+
+/** A file name for an executable; its symbol may hold characters that shells and file systems dislike. */
+function fileName(name: string): string {
+  return name.replace(/[^\w.$-]/g, '_');
+}
+
+/** `matmul_dispatch_0` of one kernel's name; executables with several kernels are numbered. */
+function executableName(kernels: readonly string[], index: number): string {
+  const single = kernels.length === 1 ? /^(.*_dispatch_\d+)(?:_|$)/.exec(kernels[0])?.[1] : undefined;
+  return single ?? `executable_${index}`;
+}
+
+function readPhases(folder: string): Map<string, KernelRecord> {
+  const names = readdirSync(folder);
+  const phase = (suffix: string): string => {
+    const name = names.find((n) => n.endsWith(suffix));
+    return name === undefined ? '' : readFileSync(join(folder, name), 'utf8');
+  };
+  return readKernelRecords(phase('.executable-sources.mlir'), phase('.hal.mlir'));
+}
+
+interface DumpedAssembly {
+  readonly executable: string;
+  readonly kernels: ReadonlySet<string>;
+  readonly text: string;
+}
+
+/** Every dumped .rocmasm with the kernels it defines. */
+function readDumpedAssembly(folder: string): DumpedAssembly[] {
+  const dumps: DumpedAssembly[] = [];
+  for (const name of readdirSync(folder)) {
+    if (extname(name) !== '.rocmasm') continue;
+    const text = readFileSync(join(folder, name), 'utf8');
+    dumps.push({ executable: executableOfDump(name), kernels: new Set(kernelNamesOf(text)), text });
+  }
+  return dumps;
+}
+
+/** `matmul_dispatch_0` of `module_matmul_dispatch_0_rocm_hsaco_fb.rocmasm`; the module may have another name. */
+export function executableOfDump(file: string): string {
+  const stem = basename(file).replace(/(?:_rocm_hsaco_fb)?\.(?:rocmasm|s)$/, '');
+  return stem.replace(/^module_/, '');
+}
+
+function sameNames(kernels: ReadonlySet<string>, executable: ModuleExecutable): boolean {
+  return kernels.size > 0 && executable.kernels.every((kernel) => kernels.has(kernel.name));
+}
+
+/** Writes everything beside the final folder first, so that a failure leaves no half-made folder. */
+function layOut(
+  folder: string,
+  force: boolean,
+  manifest: Manifest,
+  module: Uint8Array,
+  executables: readonly DescribedExecutable[],
+  more: (partial: string) => void,
+): void {
+  const target = resolve(folder);
+  const existing = listOrUndefined(target);
+  if (existing !== undefined && existing.length > 0) {
+    if (!force) {
+      throw new WavesmithError('hijack/folder-exists', `'${folder}' already exists and is not empty.`, {
+        hint: 'Choose another folder, or give --force to replace a hijack folder (edits in it are lost).',
+      });
+    }
+    if (!existing.includes('manifest.json')) {
+      throw new WavesmithError('hijack/folder-exists', `'${folder}' is not a hijack folder, so it is not replaced.`, {
+        hint: 'Choose another folder.',
+      });
+    }
+  }
+  const partial = `${target}.tmp-${process.pid}`;
+  try {
+    mkdirSync(partial, { recursive: true });
+    more(partial);
+    writeWhole(join(partial, 'baseline.vmfb'), module);
+    for (const { entry, text } of executables) {
+      writeWhole(join(partial, entry.asm), text);
+      writeWhole(join(partial, 'baseline', basename(entry.asm)), text);
+    }
+    writeManifest(partial, manifest);
+    if (existing !== undefined) rmSync(target, { recursive: true });
+    renameSync(partial, target);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (error instanceof WavesmithError) throw error;
+    throw new WavesmithError('io/write', `Cannot make folder '${folder}': ${(error as Error).message}.`);
+  }
+}
+
+function listOrUndefined(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return undefined;
+  }
+}
