@@ -190,8 +190,8 @@ class Linker {
       group.sources.push(source);
       this.mergeOf.set(section, source);
     };
-    for (const [section, object] of this.selected) add(section, object);
     for (const input of this.symbols.common) addInput(outputFor(input.name), input);
+    for (const [section, object] of this.selected) add(section, object);
     const comment = new TextEncoder().encode(`${this.options.comment ?? 'Linker: Wavesmith'}\0`);
     add(commentSection(comment), undefined);
     for (const groups of merges.values()) {
