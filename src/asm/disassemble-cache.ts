@@ -154,10 +154,11 @@ export class InstructionCache {
 
   /** The id of the instruction at `offset`, or a negative number when there is none before `end`. */
   idAt(bytes: Uint8Array, offset: number, end: number): number {
-    if (end - offset < 8) return this.add(bytes, offset, end);
+    if (end - offset < 4) return EMPTY;
     const first = wordAt(bytes, offset);
     const short = this.short.get(first, 0);
     if (short !== EMPTY) return short;
+    if (end - offset < 8) return this.add(bytes, offset, end);
     const second = wordAt(bytes, offset + 4);
     const long = this.long.get(first, second);
     if (long !== EMPTY) return long;

@@ -14,6 +14,8 @@ export interface DescriptorTarget {
 /** Register counts that the metadata records; used when they agree with the descriptor's granules. */
 export interface RegisterCounts {
   readonly vgprs?: number | undefined;
+  /** Reserved ones included. */
+  readonly sgprs?: number | undefined;
 }
 
 const VGPR_GRANULE = 8;
@@ -24,7 +26,7 @@ const MAX_USER_SGPRS = 16;
 
 /**
  * The lines between `.amdhsa_kernel` and `.end_amdhsa_kernel`, or the reason why directives cannot give these bits.
- * `counts.vgprs` only picks one of the counts that fall into the same granule.
+ * `counts` only picks among the counts that fall into the same granule.
  */
 export function descriptorDirectives(
   d: KernelDescriptor,
@@ -36,7 +38,7 @@ export function descriptorDirectives(
   const accumOffset = (d.rsrc3.accumOffset + 1) * 4;
   const nextFreeVgpr = chooseVgprs(d, accumOffset, counts.vgprs);
   if (nextFreeVgpr === undefined) return { reason: 'accum_offset exceeds the VGPR allocation' };
-  const sgprs = chooseSgprs(d.rsrc1.granulatedWavefrontSgprCount, target);
+  const sgprs = chooseSgprs(d.rsrc1.granulatedWavefrontSgprCount, target, counts.sgprs);
   if (sgprs === undefined) return { reason: 'the SGPR count is beyond what directives reach' };
   const { rsrc1, rsrc2, rsrc3, properties, preload } = d;
   const scratch = !target.architectedFlatScratch;
@@ -154,7 +156,11 @@ interface SgprChoice {
 }
 
 /** Counts and reservations that the assembler turns into this granule count, with as few reservations as possible. */
-function chooseSgprs(granulesMinusOne: number, target: DescriptorTarget): SgprChoice | undefined {
+function chooseSgprs(
+  granulesMinusOne: number,
+  target: DescriptorTarget,
+  recorded: number | undefined,
+): SgprChoice | undefined {
   const wanted = granulesMinusOne + 1;
   for (const [reserveVcc, reserveFlatScratch] of [
     [1, 0],
@@ -163,10 +169,11 @@ function chooseSgprs(granulesMinusOne: number, target: DescriptorTarget): SgprCh
   ]) {
     if (reserveFlatScratch === 1 && target.architectedFlatScratch) continue;
     const extra = extraSgprs(reserveVcc, reserveFlatScratch, target);
-    const nextFree = Math.min(ADDRESSABLE_SGPRS, wanted * SGPR_GRANULE - extra);
-    if (nextFree >= 0 && Math.max(1, Math.ceil((nextFree + extra) / SGPR_GRANULE)) === wanted) {
-      return { nextFree, reserveVcc, reserveFlatScratch };
-    }
+    const fits = (count: number) =>
+      count >= 0 && count <= ADDRESSABLE_SGPRS && Math.max(1, Math.ceil((count + extra) / SGPR_GRANULE)) === wanted;
+    const most = Math.min(ADDRESSABLE_SGPRS, wanted * SGPR_GRANULE - extra);
+    const nextFree = [(recorded ?? -1) - extra, most].find(fits);
+    if (nextFree !== undefined) return { nextFree, reserveVcc, reserveFlatScratch };
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import {
   SymbolVisibility,
 } from '../codeobject/index.ts';
 import { dataDirectives } from './disassemble-data.ts';
-import { type DescriptorTarget, descriptorDirectives } from './disassemble-descriptor.ts';
+import { type DescriptorTarget, descriptorDirectives, type RegisterCounts } from './disassemble-descriptor.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { LayoutPrinter } from './disassemble-layout.ts';
 import { printableName } from './disassemble-names.ts';
@@ -33,7 +33,7 @@ export interface Kernel {
 export function findKernels(
   image: Image,
   target: DescriptorTarget,
-  vgprCounts: ReadonlyMap<string, number>,
+  counts: ReadonlyMap<string, RegisterCounts>,
 ): Map<ImageSymbol, Kernel> {
   const functions = new Map<string, ImageSymbol>();
   for (const section of image.sections) {
@@ -49,7 +49,7 @@ export function findKernels(
       const entry = functions.get(name.slice(0, -3));
       if (entry === undefined || descriptor.offset + descriptor.size > section.size) continue;
       if (!entersAt(image, descriptor, entry)) continue;
-      const directives = blockOf(descriptor, entry, target, vgprCounts.get(entry.elf.name));
+      const directives = blockOf(descriptor, entry, target, counts.get(entry.elf.name));
       kernels.set(descriptor, { name: entry.elf.name, descriptor, entry, directives });
     }
   }
@@ -77,7 +77,7 @@ function blockOf(
   descriptor: ImageSymbol,
   entry: ImageSymbol,
   target: DescriptorTarget,
-  vgprs: number | undefined,
+  counts: RegisterCounts | undefined,
 ): readonly string[] | { readonly reason: string } {
   const { elf } = descriptor;
   // The directive copies binding and visibility from the function, and makes a default function protected afterwards.
@@ -94,7 +94,7 @@ function blockOf(
   }
   try {
     const bytes = section.bytes.subarray(offset, offset + KERNEL_DESCRIPTOR_SIZE);
-    return descriptorDirectives(decodeDescriptor(bytes), target, { vgprs });
+    return descriptorDirectives(decodeDescriptor(bytes), target, counts);
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     return { reason: error.message.replace(/\.$/, '') };

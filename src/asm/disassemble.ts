@@ -20,6 +20,7 @@ import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
 import { InstructionCache } from './disassemble-cache.ts';
 import { canonicalCheckFor } from './disassemble-canonical.ts';
 import { CodeSection, type Range } from './disassemble-code.ts';
+import type { RegisterCounts } from './disassemble-descriptor.ts';
 import { Image, type ImageSection, type ImageSymbol } from './disassemble-image.ts';
 import { noteLines } from './disassemble-notes.ts';
 import { DataSection, findKernels, isProtectedLater, type Kernel, sectionHeader } from './disassemble-sections.ts';
@@ -51,7 +52,7 @@ export function disassembleCodeObject(codeObject: ElfFile | Uint8Array, options:
       architectedFlatScratch: info.architectedFlatScratch,
       reservesXnackMask: header.id.xnack === 'on' || header.id.xnack === 'any',
     },
-    vgprCounts(elf),
+    registerCounts(elf),
   );
   const isKept = keptKernels(kernels, options.kernel);
   const cache = new InstructionCache(header.target, canonicalCheckFor(header.target, header.id));
@@ -128,12 +129,14 @@ function readHeader(elf: ElfFile): Header {
   return { target: id.processor, id, version };
 }
 
-/** VGPR counts by kernel name as the metadata records them; damaged metadata records none. */
-function vgprCounts(elf: ElfFile): Map<string, number> {
-  const counts = new Map<string, number>();
+/** Register counts by kernel name as the metadata records them; damaged metadata records none. */
+function registerCounts(elf: ElfFile): Map<string, RegisterCounts> {
+  const counts = new Map<string, RegisterCounts>();
   try {
     for (const note of metadataNotes(elf)) {
-      for (const kernel of readMetadata(note.description).kernels) counts.set(kernel.name, kernel.vgprCount);
+      for (const { name, vgprCount, sgprCount } of readMetadata(note.description).kernels) {
+        counts.set(name, { vgprs: vgprCount, sgprs: sgprCount });
+      }
     }
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
