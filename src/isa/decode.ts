@@ -1,6 +1,7 @@
 // Bytes to instructions. One decoder per target: rows are tried in the order of LLVM's decoder tables (namespaces), the most
 // specific fixed bits first within a table; an operand that cannot be decoded ends that table.
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.
+import { SDWA_SELECTORS } from './names.ts';
 import { isMember, operandClass } from './operands.ts';
 import { agpr, fitsFile, registerFromEncoding, special, vgpr } from './registers.ts';
 import { tableFor } from './table.ts';
@@ -10,6 +11,11 @@ import type { Immediate, InlineConstant, Instruction, InstructionRow, Operand, R
 /** Decodes instructions of one target. Stateless between calls as far as callers can see. */
 export interface Decoder {
   readonly target: TargetName;
+  /**
+   * How often so far an encoding matched but one of its operands could not be decoded (unused source code, literal cut off).
+   * LLVM 22 itself crashes on most of these inputs, so comparisons leave them out.
+   */
+  readonly operandFailures: number;
   /**
    * The instruction at `offset`, looking at no byte from `end` on; undefined when LLVM would report an invalid encoding. An
    * undecodable position has no size: disassemblers step over 4 bytes.
@@ -150,6 +156,7 @@ function decoderOf(row: InstructionRow, index: number, width: number): DecodeOpe
   switch (cls.decode) {
     case 'imm': {
       const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
+      if (cls.parse.startsWith('SDWASel')) return (value) => (value < SDWA_SELECTORS.length ? immediate(value) : undefined);
       return cls.signed || flat ? signExtend(width) : (value) => immediate(value);
     }
     case 'vgpr':
@@ -375,6 +382,7 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
 
 class TargetDecoder implements Decoder {
   readonly target: TargetName;
+  operandFailures = 0;
   private readonly maxBytes: number;
   /** Candidates by bits 31:23 of the first dword, in the order to try. */
   private readonly buckets: (Candidate[] | undefined)[] = new Array(512);
@@ -437,6 +445,7 @@ class TargetDecoder implements Decoder {
       const operands = candidate.decode(words, state);
       if (operands !== undefined) return this.finish(candidate.row, operands, state.next - offset);
       failed = candidate.rank;
+      this.operandFailures++;
     }
     return undefined;
   }

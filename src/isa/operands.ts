@@ -123,7 +123,7 @@ export function registerClass(record: string): RegisterClass {
   if (known !== undefined) return known;
   const name = record
     .replace(/^AV_LdSt_32_Target$/, 'AV_32')
-    .replace(/^AV_LdSt_(\d+)_AlignTarget$/, 'AV_$1_Align2')
+    .replace(/^AV_LdSt_(\d+)_(?:AlignTarget|Align2)$/, 'AV_$1_Align2')
     .replace(/_AlignTarget$/, '_Align2');
   const bits = /_(\d+)(?:_|$)/.exec(name)?.[1];
   const dwords = bits === undefined ? 1 : bits === '1' ? 2 : Number(bits) / 32;
@@ -154,7 +154,7 @@ export function isMember(register: Register, cls: RegisterClass): boolean {
     case 'a':
       return cls.agpr && !(cls.even && register.index % 2 !== 0);
     default:
-      if (register.encoding === 254) return /^VRegOrLds_|^(VS|SReg)_32/.test(cls.name);
+      if (register.encoding === 254) return /^(VRegOrLds|VS)_32$/.test(cls.name);
       return cls.scalar && !cls.excluded.has(register.encoding);
   }
 }

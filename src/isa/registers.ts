@@ -140,6 +140,9 @@ export function registerById(id: number): Register | undefined {
   return all[id];
 }
 
+/** Wider scalar operands do not exist; where a row has a 32-dword source, LLVM's decoder yields 16 dwords. */
+const WIDEST_SCALAR = 16;
+
 /**
  * The register that a 9-bit source encoding names at a width, or undefined for constants, the literal and unused codes. SGPR
  * and TTMP tuples wider than one dword start at the aligned register below (2 for pairs, 4 above), as LLVM's decoder does.
@@ -147,8 +150,9 @@ export function registerById(id: number): Register | undefined {
 export function registerFromEncoding(encoding: number, dwords: number, accumulator = false): Register | undefined {
   if (encoding >= 256) return tuple(accumulator ? 'a' : 'v', encoding - 256, dwords);
   const mask = dwords === 1 ? ~0 : dwords === 2 ? ~1 : ~3;
-  if (encoding < 102) return tuple('s', encoding & mask, dwords);
-  if (encoding >= 108 && encoding < 124) return tuple('ttmp', (encoding - 108) & mask, dwords);
+  const width = Math.min(dwords, WIDEST_SCALAR);
+  if (encoding < 102) return tuple('s', encoding & mask, width);
+  if (encoding >= 108 && encoding < 124) return tuple('ttmp', (encoding - 108) & mask, width);
   return special(encoding, dwords);
 }
 

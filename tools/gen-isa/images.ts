@@ -13,7 +13,8 @@ export function withImageForms(rows: readonly RawRow[]): RawRow[] {
     const match = /^(IMAGE_\w+)_V(\d)_V1_gfx90a$/.exec(row.name);
     if (match === null || row.codeGenOnly) continue;
     const smallest = Number(match[2]);
-    for (let data = smallest; data <= 4; data++) {
+    const atomic = row.flags.includes('IsAtomicRet');
+    for (let data = smallest; data <= Math.min(4, atomic ? smallest + 2 : 4); data++) {
       for (let address = 1; address <= 4; address++) {
         if (data === smallest && address === 1) continue;
         const widen = ([cls, name]: [string, string]): [string, string] => {
