@@ -1,0 +1,247 @@
+// Compares the decoder and printer with `llvm-mc -disassemble` on random 32/64/96/128-bit words.
+// Usage: node scripts/run-ts.mjs tools/fuzz-decode.ts TARGET [COUNT] [SEED]
+// Each word is an atomic block for llvm-mc, so that both sides see exactly its bytes. Inputs whose operands cannot be decoded make
+// LLVM crash; they are left out of the batches and a sample of them runs one by one.
+import { spawnSync } from 'node:child_process';
+import { decoderFor } from '../src/isa/decode.ts';
+import { printerFor } from '../src/isa/print.ts';
+import { tableFor } from '../src/isa/table.ts';
+import { isTargetName } from '../src/isa/targets.ts';
+import type { InstructionRow, TargetName } from '../src/isa/types.ts';
+
+const LLVM_MC = process.env['LLVM_MC'] ?? '/usr/lib/llvm-22/bin/llvm-mc';
+
+const BATCH = Number(process.env['FUZZ_BATCH'] ?? 20000);
+
+/** A small seeded generator (mulberry32): the next unsigned 32-bit number. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return (t ^ (t >>> 14)) >>> 0;
+  };
+}
+
+/** Literals that have a text of their own. */
+const LITERALS = [0, 1, 64, 65, 0xfffffff0, 0xffffffef, 0x3f800000, 0x3c00, 0xffff3c00, 0x3e22f983, 0x3ff00000, 0x3118, 0x3f80];
+
+/** Makes words: uniform ones, and rows of the table with random fields, sometimes with a few bits flipped. */
+class WordMaker {
+  private readonly rows: readonly InstructionRow[];
+  private readonly next: () => number;
+
+  constructor(target: TargetName, seed: number) {
+    this.rows = tableFor(target).rows.filter((row) => !row.codeGenOnly);
+    this.next = generator(seed);
+  }
+
+  private below(limit: number): number {
+    return this.next() % limit;
+  }
+
+  make(): Uint32Array {
+    if (this.below(5) === 0) return Uint32Array.from({ length: 1 + this.below(4) }, this.next);
+    const row = this.rows[this.below(this.rows.length)] as InstructionRow;
+    const dwords = row.size / 4;
+    const extra = this.below(3) === 0 ? this.below(3) : 1;
+    const words = new Uint32Array(Math.min(4, dwords + extra));
+    const loose = this.below(2) === 0;
+    for (let i = 0; i < words.length; i++) {
+      const mask = row.fixedMask[i] ?? 0;
+      const random = i >= dwords && this.below(2) === 0 ? (LITERALS[this.below(LITERALS.length)] as number) : this.next();
+      words[i] = ((row.fixedBits[i] ?? 0) & mask) | (loose || i >= dwords ? random & ~mask : 0);
+    }
+    for (const field of row.fields) this.fill(words, field.at, field.width);
+    if (this.below(6) === 0) {
+      for (let flips = 1 + this.below(3); flips > 0; flips--) {
+        const bit = this.below(dwords * 32);
+        words[bit >> 5] = (words[bit >> 5] as number) ^ (1 << (bit & 31));
+      }
+    }
+    return words;
+  }
+
+  private fill(words: Uint32Array, at: number, width: number): void {
+    const style = this.below(8);
+    const all = width === 32 ? 0xffffffff : (1 << width) - 1;
+    let value = this.next() & all;
+    if (style === 0) value = 0;
+    else if (style === 1) value = all;
+    else if (style < 5 && width >= 8 && width <= 9) value = this.source() & all;
+    const word = at >> 5;
+    words[word] = ((words[word] as number) & ~(all << (at & 31))) | (value << (at & 31));
+  }
+
+  /** A source code: mostly VGPRs and even scalars, sometimes anything. */
+  private source(): number {
+    const kind = this.below(10);
+    if (kind < 4) return 256 + (this.below(128) & ~1);
+    if (kind < 6) return this.below(102) & ~3;
+    if (kind === 6) return 102 + this.below(26);
+    if (kind === 7) return 128 + this.below(81);
+    if (kind === 8) return 230 + this.below(26);
+    return this.below(512);
+  }
+}
+
+interface Expected {
+  readonly words: Uint32Array;
+  readonly texts: readonly string[];
+  /** Byte offset in the block where decoding stopped, or -1. */
+  readonly invalidAt: number;
+  readonly operandFailure: boolean;
+}
+
+/** What we say about one block: the instructions in it, up to the first undecodable position. */
+function expect(target: TargetName, words: Uint32Array): Expected {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  const decoder = decoderFor(target);
+  const printer = printerFor(target);
+  const before = decoder.operandFailures;
+  const texts: string[] = [];
+  let invalidAt = -1;
+  for (let offset = 0; offset < bytes.length; ) {
+    const instruction = decoder.decode(bytes, offset);
+    if (instruction === undefined) {
+      invalidAt = offset;
+      break;
+    }
+    texts.push(printer.print(instruction));
+    offset += instruction.size;
+  }
+  return { words, texts, invalidAt, operandFailure: decoder.operandFailures !== before };
+}
+
+function blockText(words: Uint32Array): string {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  return `[${Array.from(bytes, (b) => `0x${b.toString(16)}`).join(' ')}]`;
+}
+
+interface Answer {
+  readonly crashed: boolean;
+  readonly texts: readonly string[];
+  /** Line numbers (from 0) of blocks with an invalid position. */
+  readonly invalid: ReadonlySet<number>;
+}
+
+/** Runs llvm-mc on blocks, one a line. */
+function ask(target: TargetName, blocks: readonly Expected[]): Answer {
+  const run = spawnSync(LLVM_MC, ['-triple=amdgcn', `-mcpu=${target}`, '-disassemble'], {
+    input: `${blocks.map((b) => blockText(b.words)).join('\n')}\n`,
+    maxBuffer: 1 << 30,
+    encoding: 'latin1',
+  });
+  if (run.error !== undefined) throw run.error;
+  const texts = run.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('\t') && !line.startsWith('\t.'))
+    .map((line) => line.trim());
+  const invalid = new Set<number>();
+  for (const m of run.stderr.matchAll(/^<stdin>:(\d+):\d+: warning: invalid instruction encoding/gm)) {
+    invalid.add(Number(m[1]) - 1);
+  }
+  return { crashed: run.signal !== null || (run.status ?? 0) > 1, texts, invalid };
+}
+
+export interface FuzzResult {
+  words: number;
+  instructions: number;
+  mismatches: string[];
+  mismatchCount: number;
+  crashes: number;
+  operandFailures: number;
+}
+
+/** Whether one batch agrees; batches that do not are split until single blocks remain. */
+function compare(target: TargetName, blocks: readonly Expected[], result: FuzzResult): void {
+  const answer = ask(target, blocks);
+  if (!answer.crashed && agrees(blocks, answer)) return;
+  if (blocks.length === 1) {
+    const block = blocks[0] as Expected;
+    if (answer.crashed) {
+      result.crashes++;
+      if (!block.operandFailure && process.env['FUZZ_CRASHES']) console.log(`crash ${blockText(block.words)} ${block.texts.join('; ')}`);
+      return;
+    }
+    result.mismatchCount++;
+    if (result.mismatches.length < 60) {
+      const theirs = [...answer.texts, ...(answer.invalid.size > 0 ? ['(invalid)'] : [])].join('; ');
+      const ours = [...block.texts, ...(block.invalidAt >= 0 ? ['(invalid)'] : [])].join('; ');
+      result.mismatches.push(`${blockText(block.words)}\n  llvm ${theirs}\n  ours ${ours}`);
+    }
+    return;
+  }
+  if (result.mismatchCount > 200) return;
+  const middle = blocks.length >> 1;
+  compare(target, blocks.slice(0, middle), result);
+  compare(target, blocks.slice(middle), result);
+}
+
+function agrees(blocks: readonly Expected[], answer: Answer): boolean {
+  let at = 0;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i] as Expected;
+    for (const text of block.texts) if (answer.texts[at++] !== text) return false;
+    if (block.invalidAt >= 0 !== answer.invalid.has(i)) return false;
+  }
+  return at === answer.texts.length;
+}
+
+/** Compares `count` random words; the same seed gives the same words. */
+export function fuzzDecode(target: TargetName, count: number, seed: number, singles = 200): FuzzResult {
+  const maker = new WordMaker(target, seed);
+  const result: FuzzResult = {
+    words: 0,
+    instructions: 0,
+    mismatches: [],
+    mismatchCount: 0,
+    crashes: 0,
+    operandFailures: 0,
+  };
+  let batch: Expected[] = [];
+  let left = singles;
+  const every = Math.max(1, Math.floor(count / 8 / Math.max(1, singles)));
+  while (result.words < count) {
+    const block = expect(target, maker.make());
+    result.words++;
+    if (block.operandFailure) {
+      result.operandFailures++;
+      if (result.operandFailures % every === 0 && left > 0) {
+        left--;
+        compare(target, [block], result);
+      }
+      continue;
+    }
+    result.instructions += block.texts.length;
+    batch.push(block);
+    if (batch.length === BATCH) {
+      compare(target, batch, result);
+      batch = [];
+      if (result.mismatchCount > 200) return result;
+    }
+  }
+  if (batch.length > 0) compare(target, batch, result);
+  return result;
+}
+
+function main(argv: string[]): void {
+  const [target = '', count = '100000', seed = '1'] = argv;
+  if (!isTargetName(target)) {
+    console.error('usage: fuzz-decode TARGET [COUNT] [SEED]');
+    process.exitCode = 2;
+    return;
+  }
+  const start = performance.now();
+  const result = fuzzDecode(target, Number(count), Number(seed));
+  for (const text of result.mismatches) console.log(text);
+  console.log(
+    `${target} seed ${seed}: ${result.words} words, ${result.instructions} instructions compared, ` +
+      `${result.mismatchCount} mismatches, ${result.operandFailures} with undecodable operands, ` +
+      `${result.crashes} llvm-mc crashes, ${((performance.now() - start) / 1000).toFixed(0)} s`,
+  );
+  if (result.mismatchCount > 0) process.exitCode = 1;
+}
+
+if (process.argv[1]?.endsWith('fuzz-decode.ts')) main(process.argv.slice(2));
