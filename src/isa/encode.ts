@@ -20,7 +20,7 @@ interface Step {
 interface Encoder {
   readonly words: readonly number[];
   readonly steps: readonly Step[];
-  /** Source operands that may be a literal following the instruction. */
+  /** Source operands that may be a literal following the instruction: of 4-byte encodings only. */
   readonly sources: readonly number[];
 }
 
@@ -107,8 +107,7 @@ function encoderOf(row: InstructionRow): Encoder {
   const steps = row.operands
     .map((_, operand): Step => ({ operand, code: CODES[classes[operand].decode], pieces: pieces[operand] }))
     .filter((step) => step.pieces.length > 0);
-  const mandatory = classes.some((cls) => cls.decode === 'literal');
-  const sources = mandatory ? [] : row.operands.map((_, i) => i).filter((i) => classes[i].inline);
+  const sources = row.size > 4 ? [] : row.operands.map((_, i) => i).filter((i) => classes[i].inline);
   return { words, steps, sources };
 }
 

@@ -212,11 +212,8 @@ export function encodeConstant(op: ParsedOperand, cls: OperandClass, applyMods: 
     return { kind: 'literal', bits: bits >>> 0 };
   }
   const [encoding, bits] = encodeByType(op, cls, mods);
-  if (encoding !== 0 && !forced) {
-    op.constant = CONSTANT_INLINE;
-    return inlineConstant(encoding);
-  }
-  op.constant = CONSTANT_LITERAL;
+  op.constant = encoding !== 0 ? CONSTANT_INLINE : CONSTANT_LITERAL;
+  if (encoding !== 0 && !forced) return inlineConstant(encoding);
   return { kind: 'literal', bits: bits >>> 0 };
 }
 

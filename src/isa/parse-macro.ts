@@ -424,12 +424,10 @@ const SWIZZLES: Readonly<Record<string, (p: ParseState) => number | undefined>> 
     return size === undefined ? undefined : bitmask(31, 0, size - 1);
   },
   FFT: (p) => {
-    if (!p.isGfx940) return p.lexer.fail(p.lexer.start(-1), 'FFT mode swizzle not supported on this GPU');
     const value = swizzleNumber(p, 0, 31, 'FFT swizzle must be in the interval [0,31]');
     return value === undefined ? undefined : 0xe000 | value;
   },
   ROTATE: (p) => {
-    if (!p.isGfx940) return p.lexer.fail(p.lexer.start(-1), 'Rotate mode swizzle not supported on this GPU');
     const direction = swizzleNumber(p, 0, 1, 'direction must be 0 (left) or 1 (right)');
     if (direction === undefined) return undefined;
     const size = swizzleNumber(p, 0, 31, 'number of threads to rotate must be in the interval [0,31]');

@@ -1,0 +1,154 @@
+// The assembler's view of the instruction table: for each mnemonic the syntaxes to match, by variant, and what parses each
+// operand position. Sources: LLVM's AsmMatcherEmitter.cpp (matchable order, custom operand parsers), VOPC/VOP2/VOP3P aliases.
+import { type Formal, keywordFormal, operandFormal, type RankedParser } from './parse-formal.ts';
+import { allRows, operationOf, tableFor } from './table.ts';
+import type { InstructionRow, TargetName } from './types.ts';
+
+/** Assembler variants in the order they are tried. */
+export enum Variant {
+  Default,
+  VOP3,
+  SDWA,
+  DPP,
+}
+
+/** One syntax of one row. */
+export interface Matchable {
+  readonly row: InstructionRow;
+  readonly formals: readonly Formal[];
+  /** Set on rows that only other targets have: they can match but not be used. */
+  readonly foreign: boolean;
+}
+
+/** Everything a mnemonic (without suffix) can be. */
+export interface Mnemonic {
+  readonly name: string;
+  /** By variant, in match order. */
+  readonly variants: readonly (readonly Matchable[])[];
+  /** Parsers to try at each operand position. */
+  readonly parsers: readonly (readonly RankedParser[])[];
+}
+
+function variantOf(row: InstructionRow): Variant {
+  if (row.flags.has('SDWA')) return Variant.SDWA;
+  if (row.flags.has('DPP')) return Variant.DPP;
+  return row.flags.has('VOP3') || row.flags.has('VOP3P') ? Variant.VOP3 : Variant.Default;
+}
+
+function formalsOf(row: InstructionRow, template: string): Formal[] {
+  const formals: Formal[] = [];
+  for (const [word] of template.matchAll(/\$\w+|[^\s,$]+/g)) {
+    if (!word.startsWith('$')) {
+      formals.push(keywordFormal(word));
+      continue;
+    }
+    const index = row.operands.findIndex((o) => o.name === word.slice(1));
+    formals.push(operandFormal(row.operands[index].cls, index));
+  }
+  return formals;
+}
+
+/** Templates of a row: its own and LLVM's aliases that spell the implicit VCC of 32-bit encodings. */
+function templatesOf(row: InstructionRow): string[] {
+  if (row.encoding === 'VOPC' && !row.operands.some((o) => o.isOut)) {
+    return [row.template, ` vcc,${row.template}`];
+  }
+  if (row.encoding === 'VOP2' && row.uses.includes('VCC') && !/\bvcc\b/.test(row.template)) {
+    return [row.template, `${row.template}, vcc`];
+  }
+  return [row.template];
+}
+
+/** Mnemonics that name a row besides its own: MFMA instructions keep their gfx90a spelling on gfx940. */
+function aliasesOf(row: InstructionRow): string[] {
+  if (/^V_ACCVGPR_(READ|WRITE)_B32_/.test(row.name)) return [row.operation.replace(/_b32$/, '')];
+  const old = /^(V_(?:S?MFMAC?)_.+)_gfx940_[av]cd$/.exec(row.name)?.[1]?.toLowerCase();
+  return old !== undefined && old !== row.operation ? [old] : [];
+}
+
+/** Fewer operands first; SMEM's other encoding of a register offset (`SGPR_alt`) only when nothing else fits. */
+function byPreference(a: Matchable, b: Matchable): number {
+  return a.formals.length - b.formals.length || Number(/_alt_/.test(a.row.name)) - Number(/_alt_/.test(b.row.name));
+}
+
+/** Positions an operand can have, by how many optional ones may be left out before it; LLVM tries its parser at each. */
+function parsersOf(matchables: readonly Matchable[]): RankedParser[][] {
+  const positions: Map<string, RankedParser>[] = [];
+  for (const { formals, foreign } of matchables) {
+    if (foreign) continue;
+    let optional = 0;
+    formals.forEach((formal, index) => {
+      const { parser } = formal;
+      if (parser !== undefined) {
+        for (let at = index - optional; at <= index; at++) {
+          positions[at] ??= new Map();
+          positions[at].set(parser.key, parser);
+        }
+      }
+      if (formal.optional) optional++;
+    });
+  }
+  return Array.from(positions, (map) => [...(map?.values() ?? [])].sort((a, b) => a.rank - b.rank));
+}
+
+function build(name: string, rows: readonly InstructionRow[], target: TargetName): Mnemonic {
+  const variants: Matchable[][] = [[], [], [], []];
+  const own: Matchable[] = [];
+  for (const row of rows) {
+    const foreign = !row.targets.includes(target);
+    for (const template of templatesOf(row)) {
+      const matchable: Matchable = { row, formals: formalsOf(row, template), foreign };
+      variants[variantOf(row)].push(matchable);
+      own.push(matchable);
+    }
+  }
+  for (const list of variants) list.sort(byPreference);
+  return { name, variants, parsers: parsersOf(own) };
+}
+
+/** The mnemonics of one target. */
+export class MnemonicTable {
+  readonly target: TargetName;
+  private readonly rows = new Map<string, InstructionRow[]>();
+  private readonly built = new Map<string, Mnemonic>();
+
+  constructor(target: TargetName) {
+    this.target = target;
+    for (const row of allRows()) {
+      if (row.codeGenOnly) continue;
+      for (const name of [operationOf(row.mnemonic), ...aliasesOf(row)]) {
+        const list = this.rows.get(name);
+        if (list === undefined) this.rows.set(name, [row]);
+        else list.push(row);
+      }
+    }
+  }
+
+  /** The mnemonic, with rows of other targets included; undefined when no supported target has it. */
+  get(name: string): Mnemonic | undefined {
+    const known = this.built.get(name);
+    if (known !== undefined) return known;
+    const rows = this.rows.get(name);
+    if (rows === undefined) return undefined;
+    const mnemonic = build(name, rows, this.target);
+    this.built.set(name, mnemonic);
+    return mnemonic;
+  }
+
+  /** All mnemonics of the target, for suggestions. */
+  names(): string[] {
+    return [...new Set(tableFor(this.target).rows.map((row) => row.operation))];
+  }
+}
+
+const tables = new Map<TargetName, MnemonicTable>();
+
+/** The mnemonic table of a target. */
+export function mnemonicsFor(target: TargetName): MnemonicTable {
+  let table = tables.get(target);
+  if (table === undefined) {
+    table = new MnemonicTable(target);
+    tables.set(target, table);
+  }
+  return table;
+}
