@@ -9,3 +9,6 @@ export * from './msgpack.ts';
 export * from './notes.ts';
 export * from './object-model.ts';
 export * from './target-id.ts';
+export * from './vmfb.ts';
+export * from './vmfb-executable.ts';
+export * from './vmfb-patch.ts';
