@@ -25,7 +25,9 @@ function generator(seed: number): () => number {
 }
 
 /** Literals that have a text of their own. */
-const LITERALS = [0, 1, 64, 65, 0xfffffff0, 0xffffffef, 0x3f800000, 0x3c00, 0xffff3c00, 0x3e22f983, 0x3ff00000, 0x3118, 0x3f80];
+const LITERALS = [
+  0, 1, 64, 65, 0xfffffff0, 0xffffffef, 0x3f800000, 0x3c00, 0xffff3c00, 0x3e22f983, 0x3ff00000, 0x3118, 0x3f80,
+];
 
 /** Makes words: uniform ones, and rows of the table with random fields, sometimes with a few bits flipped. */
 class WordMaker {
@@ -50,7 +52,8 @@ class WordMaker {
     const loose = this.below(2) === 0;
     for (let i = 0; i < words.length; i++) {
       const mask = row.fixedMask[i] ?? 0;
-      const random = i >= dwords && this.below(2) === 0 ? (LITERALS[this.below(LITERALS.length)] as number) : this.next();
+      const random =
+        i >= dwords && this.below(2) === 0 ? (LITERALS[this.below(LITERALS.length)] as number) : this.next();
       words[i] = ((row.fixedBits[i] ?? 0) & mask) | (loose || i >= dwords ? random & ~mask : 0);
     }
     for (const field of row.fields) this.fill(words, field.at, field.width);
@@ -162,7 +165,8 @@ function compare(target: TargetName, blocks: readonly Expected[], result: FuzzRe
     const block = blocks[0] as Expected;
     if (answer.crashed) {
       result.crashes++;
-      if (!block.operandFailure && process.env['FUZZ_CRASHES']) console.log(`crash ${blockText(block.words)} ${block.texts.join('; ')}`);
+      if (!block.operandFailure && process.env['FUZZ_CRASHES'])
+        console.log(`crash ${blockText(block.words)} ${block.texts.join('; ')}`);
       return;
     }
     result.mismatchCount++;

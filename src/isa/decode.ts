@@ -3,7 +3,7 @@
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.
 import { SDWA_SELECTORS } from './names.ts';
 import { isMember, operandClass } from './operands.ts';
-import { agpr, fitsFile, registerFromEncoding, special, vgpr } from './registers.ts';
+import { agpr, fitsFile, registerFromEncoding, registerTuple, special, vgpr } from './registers.ts';
 import { tableFor } from './table.ts';
 import { targetInfo } from './targets.ts';
 import type { Immediate, InlineConstant, Instruction, InstructionRow, Operand, Register, TargetName } from './types.ts';
@@ -156,7 +156,8 @@ function decoderOf(row: InstructionRow, index: number, width: number): DecodeOpe
   switch (cls.decode) {
     case 'imm': {
       const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
-      if (cls.parse.startsWith('SDWASel')) return (value) => (value < SDWA_SELECTORS.length ? immediate(value) : undefined);
+      if (cls.parse.startsWith('SDWASel'))
+        return (value) => (value < SDWA_SELECTORS.length ? immediate(value) : undefined);
       return cls.signed || flat ? signExtend(width) : (value) => immediate(value);
     }
     case 'vgpr':
@@ -360,6 +361,18 @@ function popcount(value: number): number {
 /** Formats of the scaled F8F6F4 matrix operands, by cbsz/blgp: registers each takes. */
 const F8F6F4_DWORDS: readonly number[] = [8, 8, 6, 6, 4];
 
+/**
+ * The first `dwords` registers of a matrix operand. LLVM's decoder turns small positive constants there into 0 and crashes on
+ * other constants and on trap temporaries, for which this is undefined.
+ */
+function narrowed(operand: Operand, dwords: number): Operand | undefined {
+  if (operand.kind === 'reg') {
+    if (operand.dwords <= dwords) return operand;
+    return operand.file === 'ttmp' && dwords === 6 ? undefined : registerTuple(operand.file, operand.index, dwords);
+  }
+  return operand.kind === 'inline' && operand.encoding <= 192 && dwords < 8 ? inlineConstant(128) : undefined;
+}
+
 /** Rows of the F8F6F4 matrix instructions by the widths of A and B. */
 function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Map<string, InstructionRow>> {
   const families = new Map<string, Map<string, InstructionRow>>();
@@ -487,8 +500,10 @@ class TargetDecoder implements Decoder {
     const chosen = family.get(`${a},${b}`) ?? row;
     if (chosen === row) return { row, operands, size };
     const narrow = (name: string, dwords: number) => {
-      const r = operands[at(name)] as Register;
-      operands[at(name)] = (r.file === 'a' ? agpr(r.index, dwords) : vgpr(r.index, dwords)) ?? r;
+      const operand = operands[at(name)] as Operand;
+      const done = narrowed(operand, dwords);
+      if (done === undefined) this.operandFailures++;
+      else operands[at(name)] = done;
     };
     narrow('src0', a);
     narrow('src1', b);

@@ -120,7 +120,10 @@ function regular(cls: OperandClass): (operand: Operand) => string {
         return text;
       }
       case 'inline': {
-        const text = short && operand.encoding >= 240 ? hex(FLOAT16_BITS[operand.encoding - 240] as number) : inlineText(operand.encoding, wide);
+        const text =
+          short && operand.encoding >= 240
+            ? hex(FLOAT16_BITS[operand.encoding - 240] as number)
+            : inlineText(operand.encoding, wide);
         return cls.inline ? text : `${text}/*Invalid immediate*/`;
       }
       case 'literal':
@@ -330,9 +333,10 @@ function floatModifiers(row: InstructionRow, index: number): Piece {
     const modifiers = value(ops[index]);
     const operand = ops[index + 1] as Operand;
     let text = print(operand);
+    const isPlainConstant = operand.kind !== 'reg' && !text.startsWith('lit(');
     if ((modifiers & SOURCE_ABS) !== 0) text = `|${text}|`;
     if ((modifiers & SOURCE_NEG) !== 0) {
-      text = operand.kind !== 'reg' && (modifiers & SOURCE_ABS) === 0 ? `neg(${text})` : `-${text}`;
+      text = isPlainConstant && (modifiers & SOURCE_ABS) === 0 ? `neg(${text})` : `-${text}`;
     }
     return text;
   };

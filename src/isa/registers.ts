@@ -114,6 +114,10 @@ export function sgpr(index: number, dwords = 1): Register | undefined {
 export function ttmp(index: number, dwords = 1): Register | undefined {
   return tuple('ttmp', index, dwords);
 }
+/** The tuple of a file, or undefined when there is none; special registers have no tuples. */
+export function registerTuple(file: RegisterFile, index: number, dwords: number): Register | undefined {
+  return file === 'special' ? undefined : tuple(file, index, dwords);
+}
 /** Whether the hardware has every register of the tuple. */
 export function fitsFile(register: Register): boolean {
   return register.file === 'special' || register.index + register.dwords <= FILE_SIZE[register.file];
@@ -140,7 +144,10 @@ export function registerById(id: number): Register | undefined {
   return all[id];
 }
 
-/** Wider scalar operands do not exist; where a row has a 32-dword source, LLVM's decoder yields 16 dwords. */
+/**
+ * Scalar operands of 6 and 32 dwords do not exist; where a row has such a source, LLVM's decoder yields 5 dwords (SGPR) or 8
+ * (TTMP) for 6, and 16 for 32.
+ */
 const WIDEST_SCALAR = 16;
 
 /**
@@ -150,9 +157,10 @@ const WIDEST_SCALAR = 16;
 export function registerFromEncoding(encoding: number, dwords: number, accumulator = false): Register | undefined {
   if (encoding >= 256) return tuple(accumulator ? 'a' : 'v', encoding - 256, dwords);
   const mask = dwords === 1 ? ~0 : dwords === 2 ? ~1 : ~3;
-  const width = Math.min(dwords, WIDEST_SCALAR);
-  if (encoding < 102) return tuple('s', encoding & mask, width);
-  if (encoding >= 108 && encoding < 124) return tuple('ttmp', (encoding - 108) & mask, width);
+  if (encoding < 102) return tuple('s', encoding & mask, dwords === 6 ? 5 : Math.min(dwords, WIDEST_SCALAR));
+  if (encoding >= 108 && encoding < 124) {
+    return tuple('ttmp', (encoding - 108) & mask, dwords === 6 ? 8 : Math.min(dwords, WIDEST_SCALAR));
+  }
   return special(encoding, dwords);
 }
 
