@@ -3,7 +3,6 @@
 import { type Decoder, decoderFor } from '../isa/decode.ts';
 import { type Instruction, type Operand, operandClass, type TargetName } from '../isa/index.ts';
 import { type Printer, printerFor } from '../isa/print.ts';
-import type { CanonicalCheck } from './disassemble-canonical.ts';
 import { wordAt } from './disassemble-data.ts';
 
 const EMPTY = -1;
@@ -65,8 +64,6 @@ export type Role = 'plain' | 'branch' | 'getPc' | 'addLow' | 'addHigh' | 'addOff
 /** What is known of a distinct encoding beside the instruction. */
 export interface CodeData {
   readonly text: string;
-  /** Assembling the text gives the same bytes again. */
-  readonly isCanonical: boolean;
   readonly role: Role;
   /** Of a branch: bytes from the next instruction to the target. */
   readonly displacement: number;
@@ -99,8 +96,8 @@ function literalBits(operand: Operand | undefined): number | undefined {
   return operand?.kind === 'literal' ? operand.bits : undefined;
 }
 
-function describe(instruction: Instruction, text: string, isCanonical: boolean): CodeData {
-  const plain: CodeData = { text, isCanonical, role: 'plain', displacement: 0, register: -1, literal: 0 };
+function describe(instruction: Instruction, text: string): CodeData {
+  const plain: CodeData = { text, role: 'plain', displacement: 0, register: -1, literal: 0 };
   const { row, operands } = instruction;
   const target = row.operands.findIndex((o) => operandClass(o.cls).operandType === 'PCREL');
   if (target >= 0) {
@@ -135,21 +132,20 @@ function describe(instruction: Instruction, text: string, isCanonical: boolean):
 export interface CachedInstruction {
   readonly instruction: Instruction;
   readonly data: CodeData;
+  readonly encoding: Uint8Array;
 }
 
-/** Decodes, prints and checks through a cache. */
+/** Decodes and prints through a cache. */
 export class InstructionCache {
   private readonly decoder: Decoder;
   private readonly printer: Printer;
-  private readonly isCanonical: CanonicalCheck;
   private readonly entries: CachedInstruction[] = [];
   private readonly short = new PairTable();
   private readonly long = new PairTable();
 
-  constructor(target: TargetName, isCanonical: CanonicalCheck) {
+  constructor(target: TargetName) {
     this.decoder = decoderFor(target);
     this.printer = printerFor(target);
-    this.isCanonical = isCanonical;
   }
 
   /** The id of the instruction at `offset`, or a negative number when there is none before `end`. */
@@ -173,12 +169,16 @@ export class InstructionCache {
     return this.entries[id];
   }
 
+  /** Every distinct encoding, by id. */
+  all(): readonly CachedInstruction[] {
+    return this.entries;
+  }
+
   private add(bytes: Uint8Array, offset: number, end: number): number {
     const instruction = this.decoder.decode(bytes, offset, end);
     if (instruction === undefined) return -1;
     const text = this.printer.print(instruction);
     const encoding = bytes.subarray(offset, offset + instruction.size);
-    const data = describe(instruction, text, this.isCanonical(instruction, text, encoding));
-    return this.entries.push({ instruction, data }) - 1;
+    return this.entries.push({ instruction, data: describe(instruction, text), encoding }) - 1;
   }
 }

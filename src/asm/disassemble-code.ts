@@ -224,8 +224,13 @@ export class CodeSection {
     return target >= 0 && target <= section.size ? { section, offset: target } : { section, offset };
   }
 
-  /** Writes the section's lines; some function symbols are made protected by `.amdhsa_kernel` alone. */
-  print(out: string[], isProtectedByDirective: (symbol: ImageSymbol) => boolean, skipped: readonly Range[] = []): void {
+  /** Writes the section's lines. `isCanonical` is by instruction id; some function symbols are made protected by `.amdhsa_kernel` alone. */
+  print(
+    out: string[],
+    isCanonical: readonly boolean[],
+    isProtectedByDirective: (symbol: ImageSymbol) => boolean,
+    skipped: readonly Range[] = [],
+  ): void {
     const layout = new LayoutPrinter(this.section, this.labels, out, isProtectedByDirective);
     let at = 0;
     let skip = 0;
@@ -246,7 +251,7 @@ export class CodeSection {
       }
       const item = this.items[i];
       if (item < 0) layout.raw(at, -item);
-      else this.printInstruction(out, item, at);
+      else this.printInstruction(out, item, at, isCanonical[item]);
       at += this.sizeOf(item);
       i++;
     }
@@ -273,12 +278,12 @@ export class CodeSection {
     return count >= MIN_RUN ? count : 0;
   }
 
-  private printInstruction(out: string[], item: number, at: number): void {
+  private printInstruction(out: string[], item: number, at: number, isCanonical: boolean): void {
     const { instruction, data } = this.cache.entry(item);
     const special = this.specials.get(at);
     const text = special === undefined ? undefined : this.specialText(special, data.text);
-    if (text !== undefined && data.isCanonical) out.push(`\t${text}`);
-    else if (data.isCanonical && special?.kind !== 'relocation') out.push(`\t${data.text}`);
+    if (text !== undefined && isCanonical) out.push(`\t${text}`);
+    else if (isCanonical && special?.kind !== 'relocation') out.push(`\t${data.text}`);
     else {
       if (special?.kind === 'relocation') out.push(...this.relocLines(special.reference, at));
       const words: string[] = [];

@@ -131,3 +131,13 @@ export function wordAt(bytes: Uint8Array, at: number): number {
 export function hex(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }
+
+/** Appends lines; unlike `push(...lines)` it takes any number of them. */
+export function pushAll(out: string[], lines: Iterable<string>): void {
+  for (const line of lines) out.push(line);
+}
+
+/** The lines with a tab in front. */
+export function* indented(lines: Iterable<string>): Iterable<string> {
+  for (const line of lines) yield `\t${line}`;
+}

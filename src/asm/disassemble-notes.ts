@@ -18,7 +18,7 @@ import {
   readNotes,
   writeNote,
 } from '../codeobject/index.ts';
-import { dataDirectives } from './disassemble-data.ts';
+import { dataDirectives, indented, pushAll } from './disassemble-data.ts';
 
 /**
  * The lines of all notes, in file order. Notes of other sections move to `.note`: linkers drop `.note.gnu.build-id` of
@@ -27,7 +27,7 @@ import { dataDirectives } from './disassemble-data.ts';
 export function noteLines(elf: ElfFile, keepKernel?: (name: string) => boolean): string[] {
   const lines: string[] = [];
   for (const section of elf.sections) {
-    if (section.type === ElfSectionType.NOTE && section.size > 0) lines.push(...sectionLines(section, keepKernel));
+    if (section.type === ElfSectionType.NOTE && section.size > 0) pushAll(lines, sectionLines(section, keepKernel));
   }
   return lines;
 }
@@ -39,12 +39,12 @@ function sectionLines(section: ElfSection, keepKernel: ((name: string) => boolea
     const isMetadata = owner === AMDGPU_NOTE_OWNER && type === NT_AMDGPU_METADATA;
     const yaml = isMetadata ? metadataText(description, bytes, keepKernel) : undefined;
     if (yaml !== undefined) {
-      lines.push('\t.amdgpu_metadata', ...yaml, '\t.end_amdgpu_metadata');
+      pushAll(lines, ['\t.amdgpu_metadata', ...yaml, '\t.end_amdgpu_metadata']);
       continue;
     }
     if (isMetadata) lines.push('; This metadata has no YAML form that gives the same bytes.');
     lines.push('\t.section\t.note,"a",@note', '\t.p2align\t2');
-    lines.push(...dataDirectives(bytes, 0, bytes.length).map((line) => `\t${line}`));
+    pushAll(lines, indented(dataDirectives(bytes, 0, bytes.length)));
   }
   return lines;
 }

@@ -11,7 +11,7 @@ import {
   SymbolType,
   SymbolVisibility,
 } from '../codeobject/index.ts';
-import { dataDirectives } from './disassemble-data.ts';
+import { dataDirectives, indented, pushAll } from './disassemble-data.ts';
 import { type DescriptorTarget, descriptorDirectives, type RegisterCounts } from './disassemble-descriptor.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { LayoutPrinter } from './disassemble-layout.ts';
@@ -255,8 +255,7 @@ export class DataSection {
   private printRawDescriptor(out: string[], kernel: Kernel): number {
     const { offset, name } = kernel.descriptor;
     const { bytes } = this.section;
-    const push = (start: number, end: number) =>
-      out.push(...dataDirectives(bytes, start, end).map((line) => `\t${line}`));
+    const push = (start: number, end: number) => pushAll(out, indented(dataDirectives(bytes, start, end)));
     push(offset, offset + ENTRY_OFFSET);
     const { entry } = kernel;
     const entryName = this.labels.write({ section: entry.section, offset: entry.offset }).name;
@@ -288,7 +287,7 @@ export class DataSection {
     }
     const nextReference = reference?.offset === at ? following : reference;
     const end = Math.min(stop, Math.max(at + 1, nextReference?.offset ?? stop));
-    out.push(...dataDirectives(section.bytes, at, end).map((line) => `\t${line}`));
+    pushAll(out, indented(dataDirectives(section.bytes, at, end)));
     return end;
   }
 

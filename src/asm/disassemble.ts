@@ -2,75 +2,32 @@
 // descriptors, metadata and data. Source: AMDGPUUsage, "Code Object" and "Assembler Directives".
 import { WavesmithError } from '../base/index.ts';
 import {
-  codeObjectVersion,
-  ElfFile,
-  ElfMachine,
-  ElfType,
+  type ElfFile,
   formatProcessorAndFeatures,
   formatTargetId,
-  metadataNotes,
-  readMetadata,
   SectionIndex,
   SymbolBinding,
   SymbolType,
-  type TargetId,
-  targetIdOfFlags,
 } from '../codeobject/index.ts';
-import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
-import { InstructionCache } from './disassemble-cache.ts';
-import { canonicalCheckFor } from './disassemble-canonical.ts';
-import { CodeSection, type Range } from './disassemble-code.ts';
-import type { RegisterCounts } from './disassemble-descriptor.ts';
-import { Image, type ImageSection, type ImageSymbol } from './disassemble-image.ts';
+import { analyseCodeObject, type CodeObjectHeader } from './disassemble-analysis.ts';
+import { areCanonical } from './disassemble-canonical.ts';
+import type { Range } from './disassemble-code.ts';
+import { pushAll } from './disassemble-data.ts';
+import type { Image, ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { noteLines } from './disassemble-notes.ts';
-import { DataSection, findKernels, isProtectedLater, type Kernel, sectionHeader } from './disassemble-sections.ts';
+import { isProtectedLater, type Kernel, sectionHeader } from './disassemble-sections.ts';
 import { bindingLines } from './disassemble-symbols.ts';
-import { Labels } from './labels.ts';
 
 export interface DisassembleOptions {
   /** Leave out the other kernels (their code, descriptors and metadata); everything else stays. */
   readonly kernel?: string | undefined;
 }
 
-/** What the ELF header says, checked to be something that can be disassembled. */
-interface Header {
-  readonly target: TargetName;
-  readonly id: TargetId;
-  readonly version: number;
-}
-
 /** Disassembles a linked code object or a relocatable object (v3 to v6). */
 export function disassembleCodeObject(codeObject: ElfFile | Uint8Array, options: DisassembleOptions = {}): string {
-  const elf = codeObject instanceof ElfFile ? codeObject : new ElfFile(codeObject);
-  const header = readHeader(elf);
-  const image = new Image(elf);
-  const labels = new Labels(image);
-  const info = targetInfo(header.target);
-  const kernels = findKernels(
-    image,
-    {
-      architectedFlatScratch: info.architectedFlatScratch,
-      reservesXnackMask: header.id.xnack === 'on' || header.id.xnack === 'any',
-    },
-    registerCounts(elf),
-  );
+  const analysis = analyseCodeObject(codeObject);
+  const { elf, header, image, kernels } = analysis;
   const isKept = keptKernels(kernels, options.kernel);
-  const cache = new InstructionCache(header.target, canonicalCheckFor(header.target, header.id));
-  const code = new Map<ImageSection, CodeSection>();
-  const data = new Map<ImageSection, DataSection>();
-  for (const section of image.sections) {
-    if (section.kind === 'code') {
-      const part = new CodeSection(image, section, labels, cache);
-      part.scan();
-      code.set(section, part);
-    } else {
-      const part = new DataSection(image, section, labels, kernels);
-      part.scan();
-      data.set(section, part);
-    }
-  }
-  labels.assign();
-
   const out = headerLines(image, header, options.kernel);
   const byEntry = new Map<ImageSymbol, Kernel>();
   for (const kernel of kernels.values()) byEntry.set(kernel.entry, kernel);
@@ -78,70 +35,28 @@ export function disassembleCodeObject(codeObject: ElfFile | Uint8Array, options:
     const kernel = byEntry.get(symbol);
     return kernel !== undefined && Array.isArray(kernel.directives) && isProtectedLater(kernel.descriptor, symbol);
   };
+  const checked = analysis.cache.all().map(({ data, encoding }) => ({ text: data.text, encoding }));
+  const isCanonical = areCanonical(checked, header.target, header.id);
   // Code comes first: `.amdhsa_kernel` copies binding and visibility from the function's directives.
-  for (const [section, part] of code) {
+  for (const [section, part] of analysis.code) {
     out.push('', ...sectionHeader(image, section));
-    part.print(out, isProtectedByDirective, isKept === undefined ? [] : skippedRanges(section, byEntry, isKept));
+    part.print(
+      out,
+      isCanonical,
+      isProtectedByDirective,
+      isKept === undefined ? [] : skippedRanges(section, byEntry, isKept),
+    );
   }
-  for (const [section, part] of data) {
+  for (const [section, part] of analysis.data) {
     if (section.size === 0 && section.symbols.length === 0) continue;
     out.push('', ...sectionHeader(image, section));
     part.print(out, isKept ?? (() => true));
   }
-  out.push(...symbolTableLines(image));
+  pushAll(out, symbolTableLines(image));
   const keepInMetadata = options.kernel === undefined ? undefined : (name: string) => name === options.kernel;
   const notes = noteLines(elf, keepInMetadata);
-  if (notes.length > 0) out.push('', ...notes);
+  if (notes.length > 0) pushAll(out, ['', ...notes]);
   return `${out.join('\n')}\n`;
-}
-
-function readHeader(elf: ElfFile): Header {
-  const { machine, type, flags, osAbi, abiVersion } = elf.header;
-  const fail = (code: string, message: string, byteOffset: number, hint?: string) =>
-    new WavesmithError(code, message, { byteOffset, hint });
-  if (machine !== ElfMachine.AMDGPU) {
-    throw fail('disasm/not-amdgpu', `The ELF file is for machine ${machine}, not for AMDGPU.`, 18);
-  }
-  if (type !== ElfType.DYN && type !== ElfType.REL && type !== ElfType.EXEC) {
-    throw fail('disasm/file-type', `An ELF file of type ${type} cannot be disassembled.`, 16);
-  }
-  const version = codeObjectVersion(osAbi, abiVersion);
-  if (version === undefined || version < 3) {
-    throw fail('disasm/version', `Code object version ${version ?? '?'} (OS ABI ${osAbi}) is not supported.`, 7);
-  }
-  const id = targetIdOfFlags(flags, osAbi, abiVersion);
-  if (!isTargetName(id.processor)) {
-    throw fail(
-      'disasm/target',
-      `There is no instruction table for ${id.processor}.`,
-      48,
-      'Supported: gfx90a, gfx942, gfx950.',
-    );
-  }
-  if (elf.sections.length === 0) {
-    throw fail(
-      'disasm/no-sections',
-      'The code object has no section headers.',
-      40,
-      'Use the file before it was stripped of them.',
-    );
-  }
-  return { target: id.processor, id, version };
-}
-
-/** Register counts by kernel name as the metadata records them; damaged metadata records none. */
-function registerCounts(elf: ElfFile): Map<string, RegisterCounts> {
-  const counts = new Map<string, RegisterCounts>();
-  try {
-    for (const note of metadataNotes(elf)) {
-      for (const { name, vgprCount, sgprCount } of readMetadata(note.description).kernels) {
-        counts.set(name, { vgprs: vgprCount, sgprs: sgprCount });
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof WavesmithError)) throw error;
-  }
-  return counts;
 }
 
 function keptKernels(
@@ -180,7 +95,7 @@ function skippedRanges(
   return ranges;
 }
 
-function headerLines(image: Image, header: Header, kernel: string | undefined): string[] {
+function headerLines(image: Image, header: CodeObjectHeader, kernel: string | undefined): string[] {
   const processor = formatProcessorAndFeatures(header.id);
   const kind = image.isRelocatable ? 'relocatable object' : 'code object';
   const lines = [
