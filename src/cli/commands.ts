@@ -12,4 +12,8 @@ interface CommandEntry {
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
+  hijack: {
+    summary: 'edit the machine code inside an IREE module, prove it, compare',
+    load: () => import('./hijack.ts'),
+  },
 };

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
 import { isTargetName } from '../isa/targets.ts';
 import { assembleEdited } from './build.ts';
 import {
@@ -62,8 +63,8 @@ export async function assembleInto(
     const kernels = kernelNamesOf(text);
     const name = chooseExecutable(kernels, records, modified, options.executable);
     const executable = ownerOf(module, kernels, name);
-    const code = await assembleEdited(text, modified, target, options.engine);
     const before = readFacts(executable.codeObject);
+    const code = await assembleEdited(text, modified, formatProcessorAndFeatures(before.target), options.engine);
     const after = readFacts(code);
     const remarks = verifyReplacement(before, after, executable.kernels, { file: modified, text });
     writeFileSync(join(work, 'modified.hsaco'), code);

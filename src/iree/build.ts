@@ -163,7 +163,7 @@ async function readEdit(
   return { entry, executable, state: 'changed', code, before, after, remarks };
 }
 
-/** Assembles edited text for what its own `.amdgcn_target` says, else for the baseline's target. */
+/** Assembles edited text for what its own `.amdgcn_target` says, which must be the baseline's target. */
 export async function assembleEdited(
   text: string,
   file: string,
@@ -177,7 +177,19 @@ export async function assembleEdited(
     });
   }
   const directive = readTargetDirective(text);
-  return assemble(engine, text, file, directive?.processorAndFeatures ?? baselineTarget);
+  if (directive !== undefined && directive.processorAndFeatures !== baselineTarget) {
+    throw new WavesmithError(
+      'hijack/target-mismatch',
+      `The assembly is for ${directive.processorAndFeatures}, the module's code is for ${baselineTarget}; the runtime would ` +
+        'refuse to load it.',
+      {
+        file,
+        line: directive.line,
+        hint: `Keep .amdgcn_target as the compiler wrote it (…${baselineTarget}), or compile the baseline for the other target.`,
+      },
+    );
+  }
+  return assemble(engine, text, file, baselineTarget);
 }
 
 /** True when two code objects do the same whatever their files' layout: code, descriptors, metadata and data agree. */
@@ -198,9 +210,10 @@ function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
 }
 
 function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {
-  let module = baseline;
-  for (const edit of changed) module = replaceCode(module, edit.executable.index, edit.code);
-  return module;
+  return replaceCode(
+    baseline,
+    changed.map((edit) => ({ index: edit.executable.index, codeObject: edit.code })),
+  );
 }
 
 /** Recompiles the input with every changed executable replaced; the compiler and its input must be the baseline's. */

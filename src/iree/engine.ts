@@ -1,9 +1,10 @@
 // From edited assembly text to a loadable code object, through this project's assembler or through clang + ld.lld.
 // The link line is IREE's own (`ld.lld -shared`, compiler/plugins/target/ROCM/ROCMTargetUtils.cpp).
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { disassembleCodeObject } from '../asm/disassemble.ts';
 import { WavesmithError } from '../base/index.ts';
-import { withTemporaryFolder } from './files.ts';
+import { readWhole, withTemporaryFolder } from './files.ts';
 import { llvmVersion, requireLlvmTool, runTool } from './tools.ts';
 
 export type EngineName = 'wavesmith' | 'llvm';
@@ -84,11 +85,20 @@ export async function assembleWithLlvm(text: string, file: string, processorAndF
       const first = linked.stderr.split('\n').find((line) => /error/.test(line)) ?? linked.stderr;
       throw new WavesmithError('hijack/link', `ld.lld could not link the assembled object: ${first.trim()}`, { file });
     }
-    return readFileSync(image);
+    return readWhole(image, 'the linked code object');
   });
 }
 
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return capital.endsWith('.') ? capital : `${capital}.`;
+}
+
+export async function assemble(engine: EngineName, text: string, file: string, target: string): Promise<Uint8Array> {
+  void engine;
+  return assembleWithLlvm(text, file, target);
+}
+
+export function disassembleText(code: Uint8Array): string {
+  return disassembleCodeObject(code);
 }

@@ -83,7 +83,7 @@ function dataSections(elf: ElfFile, text: ElfSection | undefined): { name: strin
     (s) => s.type === SectionType.PROGBITS && (s.flags & ALLOC) !== 0n && s !== text,
   );
   return sections.map((section) => {
-    const bytes = section.bytes.slice();
+    const bytes = new Uint8Array(section.bytes);
     for (const symbol of descriptorSymbols(elf)) {
       if (symbol.section !== section) continue;
       const at = Number(symbol.value) - section.address;

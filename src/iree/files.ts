@@ -8,7 +8,9 @@ import { WavesmithError } from '../base/index.ts';
 /** Reads a whole file; a missing or unreadable one is `io/read`, `what` naming its role. */
 export function readWhole(path: string, what: string): Uint8Array {
   try {
-    return readFileSync(path);
+    const buffer = readFileSync(path);
+    // A plain array: slice() of a Buffer would share memory.
+    return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
     throw new WavesmithError('io/read', `Cannot read ${what} '${path}': ${reason}.`, {

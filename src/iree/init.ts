@@ -103,7 +103,7 @@ export async function initFromModule(input: string, folder: string, options: { f
     const names = executable.kernels.map((k) => k.name);
     return describe(
       executable,
-      executableName(names, i),
+      executable.name ?? executableName(names, i),
       disassembleText(executable.codeObject),
       'disassembly',
       new Map(),

@@ -1,0 +1,99 @@
+// An IREE module as the hijack loop sees it: code objects with the kernels the host program launches from each.
+// An executable may hold several images (linked modules with more than one ELF); every image is one entry here.
+import { WavesmithError } from '../base/index.ts';
+import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb.ts';
+import type { ExecutableImage } from '../codeobject/vmfb-executable.ts';
+import { patchExecutables } from '../codeobject/vmfb-patch.ts';
+import { readFacts } from './facts.ts';
+
+/** Bit 0 of a binding's flags in IREE's executable definitions. */
+const READ_ONLY = 1;
+
+export interface ModuleKernel {
+  readonly name: string;
+  /** Work-items per workgroup as the host program launches it. */
+  readonly workgroupSize: readonly [number, number, number];
+  /** 32-bit constants after the binding pointers. */
+  readonly constants: number;
+  readonly bindings: readonly { readonly readOnly: boolean }[];
+}
+
+export interface ModuleExecutable {
+  /** Position in the list of all images of the module. */
+  readonly index: number;
+  /** The executable's symbol where the module keeps it (`matmul_dispatch_0`), else undefined. */
+  readonly name: string | undefined;
+  /** `HIP1`, `AMD1` or `ELF`. */
+  readonly format: string;
+  readonly codeObject: Uint8Array;
+  readonly kernels: readonly ModuleKernel[];
+}
+
+/** True when the bytes are an IREE module. */
+export function isModule(bytes: Uint8Array): boolean {
+  return isVmfb(bytes);
+}
+
+/** The AMDGPU code objects of a module, in the module's order. */
+export function readModule(bytes: Uint8Array): ModuleExecutable[] {
+  const modules: ModuleExecutable[] = [];
+  for (const executable of readVmfb(bytes).executables) {
+    for (const [i, image] of executable.images.entries()) {
+      const single = executable.images.length === 1;
+      const name = /^(.*)_rocm_hsaco_fb$/.exec(executable.name)?.[1];
+      modules.push({
+        index: modules.length,
+        name: name === undefined || single ? name : `${name}_${i}`,
+        format: executable.format,
+        codeObject: image.bytes,
+        kernels: executable.format === 'ELF' ? kernelsOfImage(image) : kernelsOfExports(executable, i),
+      });
+    }
+  }
+  return modules;
+}
+
+function kernelsOfExports(executable: VmfbExecutable, image: number): ModuleKernel[] {
+  return executable.exports
+    .filter((e) => e.image === image)
+    .map((e) => ({
+      name: e.kernelName,
+      workgroupSize: e.workgroupSize,
+      constants: e.constantCount,
+      bindings: e.bindingFlags.map((flags) => ({ readOnly: (flags & READ_ONLY) !== 0 })),
+    }));
+}
+
+/** A raw ELF has no export table: what the kernels need is in their metadata. */
+function kernelsOfImage(image: ExecutableImage): ModuleKernel[] {
+  return [...readFacts(image.bytes).kernels.values()].flatMap(({ name, metadata }) => {
+    if (metadata === undefined) return [];
+    const args = metadata.args.filter((a) => !a.valueKind.startsWith('hidden_'));
+    const pointers = args.filter((a) => a.valueKind === 'global_buffer');
+    return {
+      name,
+      workgroupSize: metadata.reqdWorkgroupSize ?? [metadata.maxFlatWorkgroupSize, 1, 1],
+      constants: args.length - pointers.length,
+      bindings: pointers.map((a) => ({ readOnly: a.actualAccess === 'read_only' || a.access === 'read_only' })),
+    };
+  });
+}
+
+/** The module with some code objects replaced; everything else keeps its bytes and place. */
+export function replaceCode(
+  bytes: Uint8Array,
+  changes: readonly { readonly index: number; readonly codeObject: Uint8Array }[],
+): Uint8Array {
+  const places = readVmfb(bytes).executables.flatMap((executable) =>
+    executable.images.map((_, image) => ({ executable: executable.index, image })),
+  );
+  return patchExecutables(
+    bytes,
+    changes.map(({ index, codeObject }) => {
+      const place = places[index];
+      if (place === undefined)
+        throw new WavesmithError('hijack/bad-manifest', `The module has no code object ${index}.`);
+      return { ...place, elf: codeObject };
+    }),
+  ).bytes;
+}
