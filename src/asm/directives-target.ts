@@ -1,0 +1,196 @@
+// AMDGPU's own directives: target, code object version, kernels, metadata, LDS symbols.
+// Source: llvm/lib/Target/AMDGPU/AsmParser/AMDGPUAsmParser.cpp (ParseDirective).
+import { WavesmithError } from '../base/index.ts';
+import { metadataFromYaml } from '../codeobject/metadata-yaml.ts';
+import { encodeMsgPack, type MsgPackValue } from '../codeobject/msgpack.ts';
+import { AMDGPU_NOTE_OWNER, NT_AMDGPU_METADATA, writeNote } from '../codeobject/notes.ts';
+import { SectionFlag, SectionType, SymbolBinding, SymbolType } from '../codeobject/object-model.ts';
+import { formatProcessorAndFeatures, formatTargetId, parseTargetId } from '../codeobject/target-id.ts';
+import { type Lexer, Tok } from '../isa/text/lexer.ts';
+import type { DirectiveHandler } from './directives.ts';
+import { kernelDirective } from './kernel-directives.ts';
+import { metadataProblem } from './metadata.ts';
+import { fromByteText } from './source.ts';
+
+/** Directives that exist only for the HSA OS, or only without it. */
+function forOs(os: 'amdhsa' | 'none', handler: DirectiveHandler): DirectiveHandler {
+  return (a, lexer, name, offset) => {
+    if (a.os === os) handler(a, lexer, name, offset);
+    else lexer.fail(offset, 'unknown directive');
+  };
+}
+
+const targetDirective: DirectiveHandler = (a, lexer) => {
+  const at = lexer.start();
+  if (!lexer.is(Tok.String)) {
+    lexer.fail(at, lexer.is(Tok.Error) ? lexer.errorText() : 'expected string');
+    return;
+  }
+  const text = lexer.stringValue();
+  if (text === undefined) return;
+  lexer.lex();
+  const current = a.targetId;
+  if (current === undefined) {
+    try {
+      a.setTarget(parseTargetId(text));
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      lexer.fail(at, error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
+      return;
+    }
+    if (a.os === 'amdhsa' && a.targetId !== undefined) a.streamer?.target(formatTargetId(a.targetId));
+  } else if (formatTargetId(current) !== text) {
+    const given = text.replace(/^.*--/, '');
+    const fix =
+      a.options.target === undefined
+        ? ''
+        : ` (fix: --target ${given}, or edit the directive to ${formatProcessorAndFeatures(current)})`;
+    lexer.fail(
+      at,
+      `.amdgcn_target directive's target id ${text} does not match the specified target id ${formatTargetId(current)}${fix}`,
+    );
+    return;
+  }
+  a.leaveEndOfStatement(lexer);
+};
+
+const codeObjectVersion: DirectiveHandler = (a, lexer) => {
+  const at = lexer.start();
+  const version = a.absolute(lexer);
+  if (version === undefined) return;
+  if (version < 4n || version > 6n) {
+    lexer.fail(at, `code object version ${version} is not supported; it is 4, 5 or 6`);
+    return;
+  }
+  a.codeObjectVersion = Number(version);
+  a.streamer?.line(`\t.amdhsa_code_object_version ${version}`);
+  a.leaveEndOfStatement(lexer);
+};
+
+/** The YAML between the directives, comments cut off; undefined after a diagnostic. */
+function readYaml(lexer: Lexer): string | undefined {
+  let text = '';
+  for (;;) {
+    const start = lexer.next;
+    if (!lexer.nextStatement()) {
+      return lexer.fail(lexer.start(), 'expected directive .end_amdgpu_metadata not found');
+    }
+    if (lexer.isIdentifier('.end_amdgpu_metadata')) {
+      lexer.lex();
+      return text;
+    }
+    const raw = lexer.text.slice(start, lexer.next);
+    // The lexer takes ';' and '//' in a single-quoted YAML string for comments, so such lines stay whole.
+    if (raw.includes("'")) text += raw.endsWith('\n') ? raw : `${raw}\n`;
+    else {
+      lexer.skipStatement();
+      text += `${lexer.text.slice(start, lexer.start())}\n`;
+    }
+  }
+}
+
+const metadata: DirectiveHandler = (a, lexer, _name, offset) => {
+  const yaml = readYaml(lexer);
+  if (yaml === undefined) return;
+  let document: MsgPackValue;
+  let problem: string | undefined;
+  try {
+    document = metadataFromYaml(fromByteText(yaml));
+    problem = metadataProblem(document);
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    const { line } = error.position;
+    lexer.fail(offset, `invalid HSA metadata: ${error.message}${line === undefined ? '' : ` (line ${line} of it)`}`);
+    return;
+  }
+  if (problem !== undefined) {
+    lexer.fail(lexer.start(), `invalid HSA metadata: ${problem}`);
+    return;
+  }
+  const { emitter } = a;
+  const { sections } = emitter;
+  const location = a.location(offset);
+  const pad = () => emitter.align(4, { value: 0n, size: 1, code: false }, 0, location);
+  sections.push();
+  const description = { name: '.note', type: SectionType.NOTE, flags: SectionFlag.ALLOC, entrySize: 0 };
+  emitter.switchTo(emitter.section(description));
+  pad();
+  emitter.bytes(writeNote(AMDGPU_NOTE_OWNER, NT_AMDGPU_METADATA, encodeMsgPack(document)));
+  sections.pop();
+  a.streamer?.metadata(document);
+  a.leaveEndOfStatement(lexer);
+};
+
+const ldsSymbol: DirectiveHandler = (a, lexer, _name, offset) => {
+  const info = a.requireTarget(lexer, offset);
+  if (info === undefined) return;
+  const nameAt = lexer.start();
+  const name = a.identifier(lexer);
+  if (name === undefined) {
+    lexer.fail(lexer.start(), 'expected identifier in directive');
+    return;
+  }
+  if (!lexer.skip(Tok.Comma)) {
+    lexer.fail(lexer.start(), 'expected comma');
+    return;
+  }
+  const sizeAt = lexer.start();
+  const size = a.absolute(lexer);
+  if (size === undefined) return;
+  if (size < 0n || size > BigInt(info.ldsBytes)) {
+    lexer.fail(sizeAt, size < 0n ? 'size must be non-negative' : 'size is too large');
+    return;
+  }
+  let alignment = 4n;
+  if (lexer.skip(Tok.Comma)) {
+    const alignAt = lexer.start();
+    const given = a.absolute(lexer);
+    if (given === undefined) return;
+    if (given <= 0n || (given & (given - 1n)) !== 0n) {
+      lexer.fail(alignAt, 'alignment must be a power of two');
+      return;
+    }
+    if (given >= 1n << 31n) {
+      lexer.fail(alignAt, 'alignment is too large');
+      return;
+    }
+    alignment = given;
+  }
+  if (!a.endOfStatement(lexer)) return;
+  const symbol = a.symbols.getOrCreate(name);
+  if (symbol.isDefined) {
+    lexer.fail(nameAt, 'invalid symbol redefinition');
+    return;
+  }
+  symbol.location = a.location(nameAt);
+  a.symbols.register(symbol);
+  symbol.type = SymbolType.OBJECT;
+  symbol.binding ??= SymbolBinding.GLOBAL;
+  symbol.common = { size, alignment, lds: true };
+  symbol.size = { kind: 'const', value: size };
+  a.streamer?.line(`\t.amdgpu_lds ${name}, ${size}, ${alignment}`);
+};
+
+const hsaKernel: DirectiveHandler = (a, lexer) => {
+  const at = lexer.start();
+  const name = a.identifier(lexer);
+  if (name === undefined) {
+    lexer.fail(at, 'expected symbol name');
+    return;
+  }
+  if (!a.endOfStatement(lexer)) return;
+  const symbol = a.symbols.getOrCreate(name);
+  symbol.location ??= a.location(at);
+  symbol.type = SymbolType.AMDGPU_HSA_KERNEL;
+  a.startKernelScope();
+  a.streamer?.line(`\t.amdgpu_hsa_kernel ${name}`);
+};
+
+export const TARGET_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {
+  '.amdgcn_target': targetDirective,
+  '.amdhsa_code_object_version': forOs('amdhsa', codeObjectVersion),
+  '.amdhsa_kernel': forOs('amdhsa', (a, lexer, _name, offset) => kernelDirective(a, lexer, offset)),
+  '.amdgpu_metadata': forOs('amdhsa', metadata),
+  '.amdgpu_hsa_kernel': forOs('none', hsaKernel),
+  '.amdgpu_lds': ldsSymbol,
+};
