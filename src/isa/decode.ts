@@ -1,12 +1,14 @@
 // Bytes to instructions. One decoder per target: rows are tried in the order of LLVM's decoder tables (namespaces), the most
 // specific fixed bits first within a table; an operand that cannot be decoded ends that table.
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.
-import { SDWA_SELECTORS } from './names.ts';
+import { immediate, inlineConstant, type LiteralState, readU32, Step } from './decode-operand.ts';
 import { isMember, operandClass } from './operands.ts';
-import { agpr, fitsFile, registerFromEncoding, registerTuple, special, vgpr } from './registers.ts';
+import { fitsFile, registerTuple } from './registers.ts';
 import { tableFor } from './table.ts';
 import { targetInfo } from './targets.ts';
-import type { Immediate, InlineConstant, Instruction, InstructionRow, Operand, Register, TargetName } from './types.ts';
+import type { Immediate, Instruction, InstructionRow, Operand, Register, TargetName } from './types.ts';
+
+export { immediate, inlineConstant };
 
 /** Decodes instructions of one target. Stateless between calls as far as callers can see. */
 export interface Decoder {
@@ -37,183 +39,6 @@ const TABLE_ORDER: readonly (readonly [number, string])[] = [
   [4, 'GFX9'],
   [4, 'GFX90A'],
 ];
-
-const LITERAL_CODE = 255;
-
-const immediates: Immediate[] = [];
-
-/** An interned immediate for small values, a new one otherwise. */
-export function immediate(value: number): Immediate {
-  if (value < 0 || value >= 8192) return { kind: 'imm', value };
-  let known = immediates[value];
-  if (known === undefined) {
-    known = { kind: 'imm', value };
-    immediates[value] = known;
-  }
-  return known;
-}
-
-const inlines: (InlineConstant | undefined)[] = [];
-
-/** The interned inline constant of a source encoding (128–208, 240–248). */
-export function inlineConstant(encoding: number): InlineConstant {
-  let known = inlines[encoding];
-  if (known === undefined) {
-    known = { kind: 'inline', encoding };
-    inlines[encoding] = known;
-  }
-  return known;
-}
-
-/** What operand decoding sees of the instruction so far. */
-interface State {
-  /** The constant of V_MADMK and the like, which a literal source of the same instruction repeats. */
-  constant: number | undefined;
-  /** Operands already decoded. */
-  operands: Operand[];
-  bytes: Uint8Array;
-  /** Where a literal would start, and the end of the readable bytes. */
-  next: number;
-  end: number;
-  literal: number;
-  hasLiteral: boolean;
-}
-
-type DecodeOperand = (value: number, state: State) => Operand | undefined;
-
-function readU32(bytes: Uint8Array, at: number): number {
-  return (
-    ((bytes[at] as number) |
-      ((bytes[at + 1] as number) << 8) |
-      ((bytes[at + 2] as number) << 16) |
-      ((bytes[at + 3] as number) << 24)) >>>
-    0
-  );
-}
-
-function decodeLiteral(state: State): Operand | undefined {
-  if (state.constant !== undefined) return { kind: 'literal', bits: state.constant };
-  if (!state.hasLiteral) {
-    if (state.next + 4 > state.end) return undefined;
-    state.literal = readU32(state.bytes, state.next);
-    state.next += 4;
-    state.hasLiteral = true;
-  }
-  return { kind: 'literal', bits: state.literal };
-}
-
-/** Scalar registers, constants, literal and special registers of an 8-bit source code. */
-function decodeScalarSource(value: number, dwords: number, state: State): Operand | undefined {
-  if (value >= 128 && value <= 208) return inlineConstant(value);
-  if (value >= 240 && value <= 248) return inlineConstant(value);
-  if (value === LITERAL_CODE) return decodeLiteral(state);
-  return registerFromEncoding(value, dwords);
-}
-
-function source(dwords: number, accumulators: 'never' | 'always' | 'bit9'): DecodeOperand {
-  return (value, state) => {
-    if ((value & 256) !== 0) {
-      const accumulator = accumulators === 'always' || (accumulators === 'bit9' && (value & 512) !== 0);
-      return accumulator ? agpr(value & 255, dwords) : vgpr(value & 255, dwords);
-    }
-    return decodeScalarSource(value & 255, dwords, state);
-  };
-}
-
-function isAgpr(operand: Operand | undefined): boolean {
-  return operand?.kind === 'reg' && operand.file === 'a';
-}
-
-/** Memory data: bit 9 selects AGPRs; without it the data follows `vdst`, and a second DS data operand follows the first. */
-function memoryData(row: InstructionRow, index: number, dwords: number): DecodeOperand {
-  const name = row.operands[index]?.name;
-  const isDs = row.encoding === 'DS';
-  const leader = isDs && name === 'data1' ? 'data0' : name === (isDs ? 'data0' : 'vdata') ? 'vdst' : undefined;
-  const leaderIndex = leader === undefined ? -1 : row.operands.findIndex((o) => o.name === leader);
-  return (value, state) => {
-    const accumulator = (value & 512) !== 0 || (leaderIndex >= 0 && isAgpr(state.operands[leaderIndex]));
-    return accumulator ? agpr(value & 255, dwords) : vgpr(value & 255, dwords);
-  };
-}
-
-function sdwaSource(dwords: number): DecodeOperand {
-  return (value) => {
-    if (value < 256) return vgpr(value, dwords);
-    const scalar = value - 256;
-    if (scalar >= 128 && scalar <= 208) return inlineConstant(scalar);
-    if (scalar >= 240 && scalar <= 248) return inlineConstant(scalar);
-    return scalar > 255 ? undefined : registerFromEncoding(scalar, dwords);
-  };
-}
-
-function signExtend(width: number): DecodeOperand {
-  const shift = 32 - width;
-  return (value) => immediate((value << shift) >> shift);
-}
-
-function decoderOf(row: InstructionRow, index: number, width: number): DecodeOperand {
-  const cls = operandClass((row.operands[index] as { cls: string }).cls);
-  switch (cls.decode) {
-    case 'imm': {
-      const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
-      if (cls.parse.startsWith('SDWASel'))
-        return (value) => (value < SDWA_SELECTORS.length ? immediate(value) : undefined);
-      return cls.signed || flat ? signExtend(width) : (value) => immediate(value);
-    }
-    case 'vgpr':
-      return (value) => vgpr(value, cls.dwords);
-    case 'agpr':
-      return (value) => agpr(value, cls.dwords);
-    case 'sreg':
-      return (value, state) => decodeScalarSource(value, cls.dwords, state);
-    case 'src9':
-    case 'bool':
-      return source(cls.dwords, 'never');
-    case 'srcA9':
-      return source(cls.dwords, 'always');
-    case 'srcAV10':
-      return source(cls.dwords, 'bit9');
-    case 'av10':
-      return (value) => ((value & 512) !== 0 ? agpr(value & 255, cls.dwords) : vgpr(value & 255, cls.dwords));
-    case 'avLdSt':
-      return memoryData(row, index, cls.dwords);
-    case 'sdwaSrc':
-      return sdwaSource(cls.dwords);
-    case 'sdwaDst':
-      return (value) => ((value & 128) !== 0 ? registerFromEncoding(value & 127, 2) : special(106, 2));
-    case 'literal':
-      return (value) => ({ kind: 'literal', bits: value >>> 0 });
-  }
-}
-
-/** A piece of an operand's bits. */
-interface Part {
-  readonly word: number;
-  readonly low: number;
-  readonly mask: number;
-  readonly shift: number;
-}
-
-/** How one operand of a row is decoded. */
-interface Step {
-  /** Index of the operand this one copies, or -1. */
-  readonly copy: number;
-  readonly part: Part | undefined;
-  readonly more: readonly Part[];
-  readonly decode: DecodeOperand;
-}
-
-function partsOf(row: InstructionRow, index: number): { parts: Part[]; width: number } {
-  const parts: Part[] = [];
-  let width = 0;
-  for (const field of row.fields) {
-    if (field.operand !== index) continue;
-    const mask = field.width === 32 ? 0xffffffff : (1 << field.width) - 1;
-    parts.push({ word: field.at >> 5, low: field.at & 31, mask, shift: field.shift });
-    width = Math.max(width, field.shift + field.width);
-  }
-  return { parts, width };
-}
 
 const MODIFIERS = ['src0_modifiers', 'src1_modifiers', 'src2_modifiers'];
 /** Source modifier bits that the combined operands gather, and whether bit 3 is the destination's. */
@@ -252,9 +77,12 @@ class Candidate {
   private readonly b1: number;
   private readonly b2: number;
   private readonly b3: number;
-  private steps: Step[] | undefined;
+  /** Per operand; undefined for those that copy another. */
+  private steps: (Step | undefined)[] | undefined;
+  /** Pairs: operand, operand it copies. */
+  private readonly copies: number[] = [];
   private gathers: Gather[] = [];
-  private readonly atomicReturn: boolean;
+  /** The cache policy of an atomic that returns a value, whose first bit is implied; else -1. */
   private cpol = -1;
   private hasConstant = false;
 
@@ -272,7 +100,6 @@ class Candidate {
     this.b2 = (bits[2] ?? 0) | 0;
     this.b3 = (bits[3] ?? 0) | 0;
     this.specificity = popcount(this.m0) + popcount(this.m1) + popcount(this.m2) + popcount(this.m3);
-    this.atomicReturn = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
   }
 
   matches(words: Int32Array): boolean {
@@ -284,59 +111,44 @@ class Candidate {
     );
   }
 
-  decode(words: Int32Array, state: State): Operand[] | undefined {
+  decode(words: Int32Array, state: LiteralState): Operand[] | undefined {
     const steps = this.steps ?? this.prepare();
     const count = steps.length;
     const operands: Operand[] = new Array(count);
-    state.operands = operands;
     state.constant = this.hasConstant ? (words[1] as number) >>> 0 : undefined;
-    let copies = false;
     for (let i = 0; i < count; i++) {
-      const step = steps[i] as Step;
-      if (step.copy >= 0) {
-        copies = true;
-        continue;
-      }
-      const part = step.part;
-      let value = 0;
-      if (part !== undefined) {
-        value = (((words[part.word] as number) >>> part.low) & part.mask) << part.shift;
-        for (const more of step.more) value |= (((words[more.word] as number) >>> more.low) & more.mask) << more.shift;
-      }
-      const operand = step.decode(value, state);
+      const step = steps[i];
+      if (step === undefined) continue;
+      const operand = step.decode(words, operands, state);
       if (operand === undefined) return undefined;
       operands[i] = operand;
     }
-    if (copies) {
-      for (let i = 0; i < count; i++) {
-        const from = (steps[i] as Step).copy;
-        if (from >= 0) operands[i] = operands[from] as Operand;
-      }
+    for (let i = 0; i < this.copies.length; i += 2) {
+      operands[this.copies[i] as number] = operands[this.copies[i + 1] as number] as Operand;
     }
-    for (const gather of this.gathers) operands[gather.index] = gathered(gather, operands);
-    if (this.atomicReturn && this.cpol >= 0) {
-      operands[this.cpol] = immediate((operands[this.cpol] as Immediate).value | 1);
+    for (let i = 0; i < this.gathers.length; i++) {
+      const gather = this.gathers[i] as Gather;
+      operands[gather.index] = gathered(gather, operands);
     }
+    if (this.cpol >= 0) operands[this.cpol] = immediate((operands[this.cpol] as Immediate).value | 1);
     return operands;
   }
 
-  private prepare(): Step[] {
+  private prepare(): (Step | undefined)[] {
     const row = this.row;
     const hasBits = row.operands.map((_, i) => row.fields.some((f) => f.operand === i));
     const copyFrom = row.operands.map((operand, i) => (operand.tiedTo >= 0 && !hasBits[i] ? operand.tiedTo : -1));
     row.operands.forEach((operand, i) => {
       if (operand.tiedTo >= 0 && hasBits[i] && !hasBits[operand.tiedTo]) copyFrom[operand.tiedTo] = i;
     });
-    this.steps = row.operands.map((_, index): Step => {
-      const { parts, width } = partsOf(row, index);
-      const cls = operandClass((row.operands[index] as { cls: string }).cls);
-      const decode: DecodeOperand =
-        parts.length === 0 && cls.decode === 'imm' ? () => immediate(0) : decoderOf(row, index, width);
-      return { copy: copyFrom[index] as number, part: parts[0], more: parts.slice(1), decode };
+    copyFrom.forEach((from, i) => {
+      if (from >= 0) this.copies.push(i, from);
     });
     this.gathers = gathersOf(row);
     this.hasConstant = row.operands.some((o) => operandClass(o.cls).decode === 'literal');
-    this.cpol = row.operands.findIndex((o) => o.name === 'cpol');
+    const returns = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
+    this.cpol = returns ? row.operands.findIndex((o) => o.name === 'cpol') : -1;
+    this.steps = copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index)));
     return this.steps;
   }
 }
@@ -368,7 +180,7 @@ const F8F6F4_DWORDS: readonly number[] = [8, 8, 6, 6, 4];
 function narrowed(operand: Operand, dwords: number): Operand | undefined {
   if (operand.kind === 'reg') {
     if (operand.dwords <= dwords) return operand;
-    return operand.file === 'ttmp' && dwords === 6 ? undefined : registerTuple(operand.file, operand.index, dwords);
+    return operand.file === 'ttmp' ? undefined : registerTuple(operand.file, operand.index, dwords);
   }
   return operand.kind === 'inline' && operand.encoding <= 192 && dwords < 8 ? inlineConstant(128) : undefined;
 }
@@ -393,15 +205,38 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
   return byRow;
 }
 
+/** Candidates that share bits 31:23 of the first dword, split further by the bits that all of them fix. */
+class Bucket {
+  private readonly all: readonly Candidate[];
+  private readonly mask: number;
+  private readonly lists = new Map<number, readonly Candidate[]>();
+
+  constructor(all: readonly Candidate[]) {
+    this.all = all;
+    this.mask = all.reduce((mask, { row }) => mask & (row.fixedMask[0] as number), -1);
+  }
+
+  /** The candidates for a first dword, in the order to try. */
+  candidates(word: number): readonly Candidate[] {
+    const key = word & this.mask;
+    let list = this.lists.get(key);
+    if (list === undefined) {
+      list = this.all.filter(({ row }) => (((row.fixedBits[0] as number) ^ key) & this.mask) === 0);
+      this.lists.set(key, list);
+    }
+    return list;
+  }
+}
+
 class TargetDecoder implements Decoder {
   readonly target: TargetName;
   operandFailures = 0;
   private readonly maxBytes: number;
-  /** Candidates by bits 31:23 of the first dword, in the order to try. */
-  private readonly buckets: (Candidate[] | undefined)[] = new Array(512);
+  /** Candidates by bits 31:23 of the first dword. */
+  private readonly buckets: (Bucket | undefined)[] = new Array(512);
   private readonly all: Candidate[];
   private readonly words = new Int32Array(4);
-  private readonly state: State;
+  private readonly state: LiteralState;
   private readonly formats: Map<InstructionRow, Map<string, InstructionRow>>;
 
   constructor(target: TargetName) {
@@ -416,7 +251,6 @@ class TargetDecoder implements Decoder {
     this.formats = formatVariants(rows);
     this.state = {
       constant: undefined,
-      operands: [],
       bytes: new Uint8Array(0),
       next: 0,
       end: 0,
@@ -425,15 +259,14 @@ class TargetDecoder implements Decoder {
     };
   }
 
-  private bucket(top: number): Candidate[] {
-    let found = this.buckets[top];
-    if (found === undefined) {
-      found = this.all.filter(({ row }) => {
+  private bucket(top: number): Bucket {
+    const found = new Bucket(
+      this.all.filter(({ row }) => {
         const mask = (row.fixedMask[0] as number) >>> 23;
         return ((((row.fixedBits[0] as number) >>> 23) ^ top) & mask) === 0;
-      });
-      this.buckets[top] = found;
-    }
+      }),
+    );
+    this.buckets[top] = found;
     return found;
   }
 
@@ -451,7 +284,10 @@ class TargetDecoder implements Decoder {
     state.bytes = bytes;
     state.end = offset + available;
     let failed = -1;
-    for (const candidate of this.bucket((words[0] as number) >>> 23)) {
+    const first = words[0] as number;
+    const candidates = (this.buckets[first >>> 23] ?? this.bucket(first >>> 23)).candidates(first);
+    for (let i = 0; i < candidates.length; i++) {
+      const candidate = candidates[i] as Candidate;
       if (candidate.rank === failed || candidate.row.size > available || !candidate.matches(words)) continue;
       state.next = offset + candidate.row.size;
       state.hasLiteral = false;
@@ -478,7 +314,7 @@ class TargetDecoder implements Decoder {
     const wider = tableFor(this.target).byName(row.name.replace(/_V\d_V1_/, `_V${dwords}_V1_`));
     if (wider === undefined || wider === row) return { row, operands, size };
     const data = operands[find('vdata')] as Register;
-    const wide = data.file === 'a' ? agpr(data.index, dwords) : vgpr(data.index, dwords);
+    const wide = registerTuple(data.file, data.index, dwords);
     const cls = operandClass((wider.operands[find('vdata')] as { cls: string }).cls).registers;
     if (wide === undefined || !fitsFile(wide) || cls === undefined || !isMember(wide, cls))
       return { row, operands, size };

@@ -1,6 +1,6 @@
 // A .text section as lines, with the text llvm-objdump prints (`-d -z`). Undecodable words become `.long`, a tail `.byte`.
 // Source: AMDGCNPrettyPrinter of llvm-objdump; branch symbols as AMDGPUSymbolizer resolves them.
-import { type Decoder, decoderFor } from './decode.ts';
+import { decoderFor } from './decode.ts';
 import { type Printer, printerFor } from './print.ts';
 import type { Immediate, Instruction, TargetName } from './types.ts';
 
@@ -70,23 +70,33 @@ function textOf(
   return label === undefined ? text : text.replace(/\d+$/, label);
 }
 
-/** The line at `offset`. */
-function lineAt(
-  bytes: Uint8Array,
-  offset: number,
-  address: number,
-  decoder: Decoder,
-  printer: Printer,
-  labels: ReadonlyMap<number, string> | undefined,
-): ListingLine {
-  const instruction = decoder.decode(bytes, offset);
-  if (instruction === undefined) {
-    const size = Math.min(4, bytes.length - offset);
-    return { address, size, text: dataText(bytes, offset, size), words: wordsOf(bytes, offset, size), instruction };
+/** A line over the section's bytes; its words are only made when asked for. */
+class Line implements ListingLine {
+  readonly address: number;
+  readonly size: number;
+  readonly text: string;
+  readonly instruction: Instruction | undefined;
+  private readonly bytes: Uint8Array;
+  private readonly offset: number;
+
+  constructor(
+    address: number,
+    size: number,
+    text: string,
+    instruction: Instruction | undefined,
+    bytes: Uint8Array,
+    offset: number,
+  ) {
+    this.address = address;
+    this.size = size;
+    this.text = text;
+    this.instruction = instruction;
+    this.bytes = bytes;
+    this.offset = offset;
   }
-  const size = instruction.size;
-  const text = textOf(instruction, address, printer, labels);
-  return { address, size, text, words: wordsOf(bytes, offset, size), instruction };
+  get words(): readonly number[] {
+    return wordsOf(this.bytes, this.offset, this.size);
+  }
 }
 
 /** The lines of a section's bytes, the first at `baseAddress`. */
@@ -99,8 +109,12 @@ export function* listing(
   const decoder = decoderFor(target);
   const printer = printerFor(target);
   for (let offset = 0; offset < bytes.length; ) {
-    const line = lineAt(bytes, offset, baseAddress + offset, decoder, printer, options.labels);
-    yield line;
-    offset += line.size;
+    const address = baseAddress + offset;
+    const instruction = decoder.decode(bytes, offset);
+    const size = instruction === undefined ? Math.min(4, bytes.length - offset) : instruction.size;
+    const text =
+      instruction === undefined ? dataText(bytes, offset, size) : textOf(instruction, address, printer, options.labels);
+    yield new Line(address, size, text, instruction, bytes, offset);
+    offset += size;
   }
 }
