@@ -1,4 +1,8 @@
 // The codeobject layer: what a file is. ELF code objects, descriptors, metadata, bundles, `.vmfb`, writer and linker.
+
+export * from './bundle.ts';
+export * from './code-object.ts';
+export * from './container.ts';
 export * from './descriptor.ts';
 export * from './elf.ts';
 export { readObject, writeObject } from './elf-write.ts';

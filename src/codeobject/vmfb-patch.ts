@@ -186,7 +186,7 @@ function withStoredOffset(vmfb: Vmfb, rodata: VmfbRodata) {
   }
   const end = vmfb.flatbufferOffset + vmfb.flatbufferSize;
   const writer = new ByteWriter(bytes.length + 256).raw(bytes.subarray(0, end));
-  while ((writer.length - vmfb.flatbufferOffset) % 8 !== 0) writer.u8(0);
+  while ((writer.length - vmfb.prefixOffset) % 8 !== 0) writer.u8(0);
   // A vtable for slots 0–4 with only 3 and 4 present, padded to 16 bytes, then the table: vtable offset, two u64.
   const vtable = writer.length;
   writer.u16(14).u16(24).u16(0).u16(0).u16(0).u16(8).u16(16).u16(0);
