@@ -380,7 +380,8 @@ export function exprText(expr: Expr): string {
     case 'call':
       return `${expr.name}(${expr.args.map(exprText).join(', ')})`;
     case 'binary': {
-      const lhs = simpleText(expr.lhs);
+      const isSum = isAdditive(expr) && isAdditive(expr.lhs);
+      const lhs = isSum ? exprText(expr.lhs) : simpleText(expr.lhs);
       if (expr.op === '+' && expr.rhs.kind === 'const' && expr.rhs.value < 0n) return lhs + expr.rhs.value.toString();
       const op = expr.op === '|!' ? '!' : expr.op;
       return `${lhs}${op}${simpleText(expr.rhs)}`;
@@ -388,6 +389,11 @@ export function exprText(expr: Expr): string {
   }
 }
 
+function isAdditive(expr: Expr): boolean {
+  return expr.kind === 'binary' && (expr.op === '+' || expr.op === '-');
+}
+
+/** LLVM puts only binary operands in parentheses, and not the left side of a chain of sums. */
 function simpleText(expr: Expr): string {
-  return expr.kind === 'const' || expr.kind === 'symbol' ? exprText(expr) : `(${exprText(expr)})`;
+  return expr.kind === 'binary' ? `(${exprText(expr)})` : exprText(expr);
 }
