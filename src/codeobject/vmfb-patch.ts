@@ -86,19 +86,23 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** A writable copy with little-endian setters. */
+/** A writable copy with checked little-endian setters. */
 class Patch {
   readonly bytes: Uint8Array;
-  readonly view: DataView;
+  private readonly view: DataView;
+  private readonly reader: ByteReader;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.reader = new ByteReader(bytes, 'IREE module', 'vmfb/truncated');
   }
   u32(at: number, value: number): void {
+    this.reader.check(at, 4);
     this.view.setUint32(at, value, true);
   }
   u64(at: number, value: number): void {
+    this.reader.check(at, 8);
     this.view.setBigUint64(at, BigInt(value), true);
   }
 }

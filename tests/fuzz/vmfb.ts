@@ -1,0 +1,35 @@
+// Fuzz target: IREE modules and executables, with and without archive, also patched.
+import { isVmfb, openContainer, patchExecutables, readVmfb } from '../../src/codeobject/index.ts';
+import { makeCodeObject } from '../support/make-code-object.ts';
+import { makeExecutable, makeVmfb } from '../support/make-vmfb.ts';
+
+const KERNELS = [{ name: 'k', workgroupSize: [64, 4, 1] as [number, number, number], constants: 1, bindings: [1, 0] }];
+
+export default {
+  name: 'vmfb',
+  seeds: () => {
+    const elf = makeCodeObject();
+    const text = { bytes: new TextEncoder().encode('hal.device.id') };
+    return [
+      makeVmfb([text, { name: 'a_rocm_hsaco_fb.fb', bytes: makeExecutable('HIP1', elf, KERNELS, true) }], true),
+      makeVmfb([text, { name: 'a_rocm_hsaco_fb.fb', bytes: makeExecutable('HIP1', elf, KERNELS, false) }], true),
+      makeVmfb([{ name: 'a_gfx942.fb', bytes: makeExecutable('AMD1', elf, KERNELS, true) }], false),
+      makeVmfb([{ name: 'a.bin', bytes: elf }, { bytes: elf }], true),
+      makeExecutable('HIP1', elf, KERNELS, true),
+    ];
+  },
+  run(bytes: Uint8Array): void {
+    openContainer(bytes, 'fuzz');
+    if (!isVmfb(bytes)) return;
+    const vmfb = readVmfb(bytes);
+    const elf = makeShared();
+    if (vmfb.executables.length > 0) patchExecutables(bytes, [{ executable: 0, elf }]);
+  },
+};
+
+let shared: Uint8Array | undefined;
+
+function makeShared(): Uint8Array {
+  shared ??= makeCodeObject({ kernel: 'other' });
+  return shared;
+}
