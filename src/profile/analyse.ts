@@ -1,0 +1,510 @@
+// From a recording to the profile document.
+
+import { isTargetName, targetInfo } from '../isa/index.ts';
+import { classify } from './analysis/bottleneck.ts';
+import { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
+import { MetricTable } from './analysis/metrics.ts';
+import { kernelOccupancy } from './analysis/occupancy.ts';
+import { ceilings, kernelRoofline, LEVELS, measuredCeilings } from './analysis/roofline.ts';
+import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+import {
+  type CopyEntry,
+  type CriticalPathSection,
+  type DispatchSection,
+  type KernelEntry,
+  type LaunchEntry,
+  PROFILE_SCHEMA,
+  PROFILE_VERSION,
+  type ProfileDocument,
+  type SampleEntry,
+  type TimelineEntry,
+  type TraceSection,
+} from './document.ts';
+import { combine, isKnown, known, type Measure, ratio, unknown } from './measure.ts';
+import { type Recording, TIMING_REASONS, Timing } from './recording.ts';
+
+export interface AnalyseOptions {
+  /** Architecture when the recording does not tell. */
+  readonly arch?: string | undefined;
+  /** HBM peak in GB/s when neither clocks nor product tell, or to replace them. */
+  readonly hbmGbps?: number | undefined;
+  /** Largest gap across queues that still counts as a dependency, in ns. */
+  readonly maxGapNs?: number | undefined;
+}
+
+const MAX_SHOWN = 2000;
+const MAX_TIMELINE = 4000;
+const MAX_SAMPLES = 2000;
+
+/** Analyses a recording. */
+export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
+  const table = new MetricTable(recording, options.arch);
+  const work = workNodes(recording);
+  const path = work.length > 0 ? criticalPath(work, gapOption(options)) : undefined;
+  const features = recording.traces.map(traceFeatures);
+  const kernels = kernelEntries(recording, table, path, features, options);
+  return {
+    schema: PROFILE_SCHEMA,
+    version: PROFILE_VERSION,
+    simulated: false,
+    sources: recording.sources,
+    info: plainRecord(recording.info),
+    findings: recording.findings,
+    agents: [...recording.agents.values()].map((agent) => ({
+      key: agent.key,
+      name: agent.name ?? null,
+      arch: agent.arch ?? null,
+      cuCount: agent.cuCount ?? null,
+      xccCount: agent.xccCount ?? null,
+      maxClockMhz: agent.maxClockMhz ?? null,
+    })),
+    kernels,
+    dispatches: dispatchSection(recording, table, options),
+    roofline: { ceilings: allCeilings(recording, table, options) },
+    criticalPath: pathSection(recording, work, path),
+    traces: recording.traces.map((trace, i) => traceSection(trace, features[i])),
+    samples: sampleEntries(recording),
+    calls: [...recording.calls.values()]
+      .map((call) => ({ ...call, minNs: Number.isFinite(call.minNs) ? call.minNs : 0 }))
+      .sort((a, b) => b.totalNs - a.totalNs),
+    copies: copyEntries(recording),
+    allocations: [...recording.allocations].map(([operation, sum]) => ({ operation, ...sum })),
+  };
+}
+
+function gapOption(options: AnalyseOptions): { maxGapNs?: number } {
+  return options.maxGapNs === undefined ? {} : { maxGapNs: options.maxGapNs };
+}
+
+/** An object whose keys come from outside: `__proto__` is a key like any other. */
+function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  return Object.fromEntries(entries);
+}
+
+function workNodes(r: Recording): WorkNode[] {
+  const nodes: WorkNode[] = [];
+  const d = r.dispatches;
+  const lanes = new Map<number, string>();
+  for (let row = 0; row < d.length; row++) {
+    if (d.timing.get(row) !== Timing.KNOWN) continue;
+    const laneKey = d.process.get(row) * 2 ** 26 + d.queue.get(row);
+    let lane = lanes.get(laneKey);
+    if (lane === undefined) {
+      lane = `${r.queues.get(d.queue.get(row))}${d.process.get(row) % (1 << 20) === 0 ? '' : ` (process ${d.process.get(row)})`}`;
+      lanes.set(laneKey, lane);
+    }
+    nodes.push({
+      kind: 'dispatch',
+      row,
+      symbol: r.kernels.get(d.kernel.get(row)),
+      lane,
+      start: d.start.get(row),
+      end: d.end.get(row),
+    });
+  }
+  const c = r.copies;
+  for (let row = 0; row < c.length; row++) {
+    if (c.timing.get(row) !== Timing.KNOWN) continue;
+    const direction = r.directions.get(c.direction.get(row));
+    nodes.push({
+      kind: 'copy',
+      row,
+      symbol: direction,
+      lane: `copy ${direction}${c.stream.get(row) < 0 ? '' : ` stream ${r.streams.get(c.stream.get(row))}`}`,
+      start: c.start.get(row),
+      end: c.end.get(row),
+    });
+  }
+  return nodes;
+}
+
+/** Rows of every kernel and agent. */
+function groupRows(r: Recording): Map<string, Int32Array> {
+  const d = r.dispatches;
+  const counts = new Map<number, number>();
+  const stride = r.agentKeys.size + 1;
+  for (let row = 0; row < d.length; row++) {
+    const key = d.kernel.get(row) * stride + d.agent.get(row);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const groups = new Map<number, { rows: Int32Array; used: number }>();
+  for (const [key, n] of counts) groups.set(key, { rows: new Int32Array(n), used: 0 });
+  for (let row = 0; row < d.length; row++) {
+    const group = groups.get(d.kernel.get(row) * stride + d.agent.get(row));
+    if (group !== undefined) group.rows[group.used++] = row;
+  }
+  return new Map([...groups].map(([key, group]) => [`${Math.floor(key / stride)},${key % stride}`, group.rows]));
+}
+
+interface Durations {
+  readonly timed: number;
+  readonly totalNs: Measure;
+  readonly meanNs: Measure;
+  readonly minNs: Measure;
+  readonly maxNs: Measure;
+  readonly variation: Measure;
+}
+
+function durations(r: Recording, rows: Int32Array): Durations {
+  const d = r.dispatches;
+  const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
+  let [timed, total, squares, min, max, state] = [0, 0, 0, Number.POSITIVE_INFINITY, 0, Timing.ABSENT as number];
+  for (const row of rows) {
+    if (timing[row] !== Timing.KNOWN) {
+      state = timing[row];
+      continue;
+    }
+    const ns = end[row] - start[row];
+    timed++;
+    total += ns;
+    squares += ns * ns;
+    min = Math.min(min, ns);
+    max = Math.max(max, ns);
+  }
+  if (timed === 0) {
+    const why = unknown(TIMING_REASONS[state] ?? 'no timestamps');
+    return { timed, totalNs: why, meanNs: why, minNs: why, maxNs: why, variation: why };
+  }
+  const mean = total / timed;
+  const spread = Math.sqrt(Math.max(0, squares / timed - mean * mean));
+  return {
+    timed,
+    totalNs: known(total),
+    meanNs: known(mean),
+    minNs: known(min),
+    maxNs: known(max),
+    variation: mean > 0 ? known(spread / mean) : unknown('the mean duration is zero'),
+  };
+}
+
+function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
+  const counts = new Map<number, number>();
+  for (const row of rows) {
+    const config = r.dispatches.config.get(row);
+    counts.set(config, (counts.get(config) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 50)
+    .map(([config, calls]) => ({ ...r.configs[config], calls }));
+}
+
+function kernelEntries(
+  r: Recording,
+  table: MetricTable,
+  path: CriticalPath | undefined,
+  features: readonly TraceFeatures[],
+  options: AnalyseOptions,
+): KernelEntry[] {
+  const gapShare: Measure =
+    path === undefined || path.spanNs === 0 ? unknown('no work has known times') : known(path.gapNs / path.spanNs);
+  const noPath = unknown('no dispatch of this kernel has known times');
+  const entries: KernelEntry[] = [];
+  let allNs = 0;
+  const counterColumns = r.counters.names.map((name) => r.counters.column(name));
+  for (const [key, rows] of groupRows(r)) {
+    const kernelId = Number(key.slice(0, key.indexOf(',')));
+    const name = r.kernels.get(kernelId);
+    const agent = table.agentOf(rows[0]);
+    const times = durations(r, rows);
+    if (isKnown(times.totalNs)) allNs += times.totalNs.value;
+    const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
+    const roofline = kernelRoofline(sums, ceilings(agent, options.hbmGbps));
+    const launched = launches(r, rows);
+    const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
+    const occupancy = kernelOccupancy(launched[0], agent?.arch);
+    const resident =
+      sums.find((sum) => sum.metric.id === 'waves.resident')?.value ?? unknown('no formula without an architecture');
+    const symbol = path?.symbols.find((s) => s.kind === 'dispatch' && s.symbol === name);
+    const traceIndex = r.traces.findIndex((trace) => trace.lines.some((line) => line.kernel === name && line.hits > 0));
+    const trace = traceIndex >= 0 ? features[traceIndex] : r.kernels.size === 1 ? features[0] : undefined;
+    entries.push({
+      id: entries.length,
+      name,
+      agent: agent?.key ?? r.agentKeys.get(r.dispatches.agent.get(rows[0])),
+      arch: agent?.arch ?? null,
+      calls: rows.length,
+      ...times,
+      share: unknown('filled below'),
+      launches: launched,
+      counters: plainRecord(
+        counterColumns.flatMap((column) => {
+          if (column === undefined) return [];
+          let sum = 0;
+          let n = 0;
+          for (const row of rows) {
+            const value = row < column.sum.length ? column.sum[row] : Number.NaN;
+            if (Number.isNaN(value)) continue;
+            sum += value;
+            n++;
+          }
+          return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
+        }),
+      ),
+      metrics: plainRecord(
+        sums.map(
+          ({ metric, value, dispatches }) =>
+            [
+              metric.id,
+              {
+                label: metric.label,
+                unit: metric.unit,
+                value,
+                formula: metric.over === undefined ? metric.formula : `(${metric.formula}) / (${metric.over})`,
+                source: metric.source,
+                dispatches,
+              },
+            ] as const,
+        ),
+      ),
+      roofline: {
+        flops: roofline.flops,
+        valuFlops: roofline.valuFlops,
+        mfmaFlops: roofline.mfmaFlops,
+        gflops: roofline.gflops,
+        computeOfPeak: roofline.computeOfPeak,
+        points: roofline.points,
+        boundBy: roofline.boundBy ?? null,
+        headroom: roofline.headroom,
+      },
+      occupancy,
+      critical: {
+        onPath: symbol?.onPath ?? 0,
+        criticalNs: symbol === undefined ? noPath : known(symbol.criticalNs),
+        minSlackNs: symbol === undefined ? noPath : known(symbol.minSlackNs),
+        gainIfTwiceAsFastNs: symbol === undefined ? noPath : known(symbol.gainIfTwiceAsFastNs),
+      },
+      bottleneck: classify({
+        metrics: sums,
+        roofline,
+        trace,
+        sampledStalls: sampledStalls(r, name),
+        meanNs: times.meanNs,
+        gapShare,
+        occupancy:
+          target === undefined
+            ? unknown('the architecture is not known')
+            : ratio(resident, known(target.simdsPerCu * target.maxWavesPerSimd), 'the wave limit'),
+      }),
+    });
+  }
+  const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
+  return entries
+    .sort((a, b) => order(b) - order(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
+    .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
+}
+
+/** Shares of PC samples of one kernel by stall reason; undefined when no sample has one. */
+function sampledStalls(r: Recording, kernel: string): ReadonlyMap<string, number> | undefined {
+  const reasons = new Map<string, number>();
+  let samples = 0;
+  for (const line of r.samples.values()) {
+    if (line.kernel !== kernel && !(line.kernel === undefined && r.kernels.size === 1)) continue;
+    samples += line.samples;
+    for (const [reason, n] of line.stallReasons) reasons.set(reason, (reasons.get(reason) ?? 0) + n);
+  }
+  if (reasons.size === 0) return undefined;
+  return new Map([...reasons].map(([reason, n]) => [reason, n / samples]));
+}
+
+function dispatchSection(r: Recording, table: MetricTable, options: AnalyseOptions): DispatchSection {
+  const d = r.dispatches;
+  const total = d.length;
+  const timing = d.timing.view();
+  let timed = 0;
+  for (const state of timing) if (state === Timing.KNOWN) timed++;
+  let rows: Int32Array | number[] = Int32Array.from({ length: total }, (_, i) => i);
+  if (total > MAX_SHOWN) {
+    const length = (row: number) => (timing[row] === Timing.KNOWN ? d.end.get(row) - d.start.get(row) : -1);
+    rows = rows
+      .sort((a, b) => length(b) - length(a) || a - b)
+      .slice(0, MAX_SHOWN)
+      .sort((a, b) => a - b);
+  }
+  let first = Number.POSITIVE_INFINITY;
+  for (let row = 0; row < total; row++) if (timing[row] === Timing.KNOWN) first = Math.min(first, d.start.get(row));
+  const shown = Array.from(rows, (row) => {
+    const known1 = timing[row] === Timing.KNOWN;
+    const why = unknown(TIMING_REASONS[timing[row]] ?? 'no timestamps');
+    const agent = table.agentOf(row);
+    const sums = r.counters.size > 0 && agent?.arch !== undefined ? table.sum(agent.arch, Int32Array.of(row)) : [];
+    const roofline = sums.length > 0 ? kernelRoofline(sums, ceilings(agent, options.hbmGbps)) : undefined;
+    return {
+      row,
+      id: d.dispatchId.get(row),
+      kernel: d.kernel.get(row),
+      queue: r.queues.get(d.queue.get(row)),
+      startNs: known1 ? known(d.start.get(row) - first) : why,
+      durationNs: known1 ? known(d.end.get(row) - d.start.get(row)) : why,
+      points: (roofline?.points ?? [])
+        .filter((point) => isKnown(point.intensity) && point.intensity.value > 0)
+        .map((point) => ({ level: point.level, intensity: point.intensity, gflops: roofline?.gflops ?? unknown('') })),
+    };
+  });
+  return { total, timed, shown };
+}
+
+function allCeilings(
+  r: Recording,
+  table: MetricTable,
+  options: AnalyseOptions,
+): ProfileDocument['roofline']['ceilings'] {
+  const seen = new Map<string, ProfileDocument['roofline']['ceilings'][number]>();
+  const agents = new Set<number>();
+  const d = r.dispatches;
+  for (let row = 0; row < d.length; row++) {
+    const id = d.agent.get(row);
+    if (agents.has(id)) continue;
+    agents.add(id);
+    const agent = table.agentOf(row);
+    const key = agent?.key ?? r.agentKeys.get(id);
+    seen.set(key, { agent: key, kind: 'chip', ...ceilings(agent, options.hbmGbps) });
+  }
+  const measured = r.rooflines.slice(0, 1).map((roofline) => ({
+    agent: `device ${roofline.device}`,
+    kind: 'measured' as const,
+    ...measuredCeilings(roofline),
+  }));
+  return [...seen.values(), ...measured];
+}
+
+function pathSection(r: Recording, work: readonly WorkNode[], path: CriticalPath | undefined): CriticalPathSection {
+  if (path === undefined) {
+    const why = unknown(
+      r.dispatches.length + r.copies.length === 0
+        ? 'no dispatches or copies were recorded'
+        : 'no work has usable timestamps',
+    );
+    return {
+      spanNs: why,
+      lengthNs: why,
+      busyNs: why,
+      gapNs: why,
+      overlapNs: why,
+      nodes: 0,
+      pathNodes: 0,
+      edges: { queueOrder: 0, recorded: 0, inferred: 0 },
+      symbols: [],
+      timeline: [],
+    };
+  }
+  return {
+    spanNs: known(path.spanNs),
+    lengthNs: known(path.lengthNs),
+    busyNs: known(path.busyNs),
+    gapNs: known(path.gapNs),
+    overlapNs: known(path.overlapNs),
+    nodes: work.length,
+    pathNodes: path.path.length,
+    edges: path.edges,
+    symbols: path.symbols.slice(0, 1000),
+    timeline: timeline(work, path, MAX_TIMELINE),
+  };
+}
+
+/** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
+export function timeline(work: readonly WorkNode[], path: CriticalPath, limit: number): TimelineEntry[] {
+  const critical = new Uint8Array(work.length);
+  for (const i of path.path) critical[i] = 1;
+  let chosen = Int32Array.from({ length: work.length }, (_, i) => i);
+  const length = (i: number) => work[i].end - work[i].start;
+  if (chosen.length > limit) {
+    chosen = chosen.sort((a, b) => critical[b] - critical[a] || length(b) - length(a) || a - b).slice(0, limit);
+  }
+  chosen.sort((a, b) => work[a].start - work[b].start || a - b);
+  let first = Number.POSITIVE_INFINITY;
+  for (const node of work) first = Math.min(first, node.start);
+  return Array.from(chosen, (i) => ({
+    symbol: work[i].symbol,
+    kind: work[i].kind,
+    lane: work[i].lane,
+    start: work[i].start - first,
+    duration: length(i),
+    critical: critical[i] === 1,
+    slack: path.slack[i],
+    after: path.laneFrom[i],
+    inferredAfter: path.inferredFrom[i],
+    node: i,
+  }));
+}
+
+function traceSection(trace: Recording['traces'][number], features: TraceFeatures): TraceSection {
+  const { hottest, residency, classes, stallReasons, hits, latency, stall, idle } = features;
+  return {
+    source: trace.source,
+    kind: trace.kind,
+    hits,
+    latency,
+    stall,
+    idle,
+    stallShare: features.stallShare,
+    idleShare: features.idleShare,
+    issueUtilisation: features.issueUtilisation,
+    loadToUse: features.loadToUse,
+    classes,
+    stallReasons,
+    lines: trace.lines.map((line) => ({
+      text: line.text,
+      class: classOf(line.text),
+      address: line.address,
+      source: line.source,
+      kernel: line.kernel ?? null,
+      hits: line.hits,
+      latency: line.latency,
+      stall: line.stall,
+      idle: line.idle,
+      samples: line.pcIssued === undefined ? null : line.pcIssued + (line.pcStalled ?? 0),
+    })),
+    hottest,
+    residency,
+    waves: trace.waves.slice(0, 64).map((wave) => ({
+      shaderEngine: wave.shaderEngine,
+      cu: wave.cu,
+      simd: wave.simd,
+      slot: wave.slot,
+      begin: wave.begin,
+      end: wave.end,
+      instructions: wave.instructions.length,
+      timeline: wave.timeline.slice(0, 2000),
+    })),
+    omittedWaves: trace.omittedWaves + Math.max(0, trace.waves.length - 64),
+  };
+}
+
+function sampleEntries(r: Recording): SampleEntry[] {
+  return [...r.samples.values()]
+    .sort((a, b) => b.samples - a.samples)
+    .slice(0, MAX_SAMPLES)
+    .map((line) => ({
+      kernel: line.kernel ?? null,
+      instruction: line.instruction,
+      source: line.source,
+      samples: line.samples,
+      issued: line.issued,
+      meanLanes: line.lanes / line.samples,
+      stallReasons: plainRecord(line.stallReasons),
+    }));
+}
+
+function copyEntries(r: Recording): CopyEntry[] {
+  const c = r.copies;
+  const sums = new Map<string, { count: number; ns: Measure; bytes: Measure }>();
+  for (let row = 0; row < c.length; row++) {
+    const direction = r.directions.get(c.direction.get(row));
+    const sum = sums.get(direction) ?? { count: 0, ns: known(0), bytes: known(0) };
+    sum.count++;
+    const ns: Measure =
+      c.timing.get(row) === Timing.KNOWN
+        ? known(c.end.get(row) - c.start.get(row))
+        : unknown(TIMING_REASONS[c.timing.get(row)] ?? 'no timestamps');
+    const bytes: Measure =
+      c.bytes.get(row) < 0 ? unknown('the size of copies is not recorded') : known(c.bytes.get(row));
+    sum.ns = combine([sum.ns, ns], (a, b) => a + b);
+    sum.bytes = combine([sum.bytes, bytes], (a, b) => a + b);
+    sums.set(direction, sum);
+  }
+  return [...sums].map(([direction, sum]) => ({ direction, count: sum.count, totalNs: sum.ns, bytes: sum.bytes }));
+}
+
+/** The memory levels of roofline points, in order from far to near. */
+export const ROOFLINE_LEVELS = LEVELS;

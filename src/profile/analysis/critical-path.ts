@@ -1,0 +1,234 @@
+// The critical path over dispatches and memory copies: a DAG whose edges are queue order (recorded) and, across queues,
+// the latest work that ended before a start (inferred from timestamps and marked so). O(n log n).
+// Slack and overlap follow the usual critical path method (Kelley and Walker, 1959).
+
+/** One piece of work with known times. */
+export interface WorkNode {
+  readonly kind: 'dispatch' | 'copy';
+  /** Row in its table. */
+  readonly row: number;
+  /** Kernel or copy direction. */
+  readonly symbol: string;
+  /** Work with the same lane runs in order. */
+  readonly lane: string;
+  /** Nanoseconds. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface PathOptions {
+  /** An inferred edge needs a gap of at most this; the rest is host time. */
+  readonly maxGapNs?: number;
+  /** Explicit dependencies (barrier packets, signals) as pairs of node indexes, when recorded. */
+  readonly recorded?: readonly (readonly [number, number])[];
+}
+
+export interface SymbolShare {
+  readonly symbol: string;
+  readonly kind: 'dispatch' | 'copy';
+  readonly count: number;
+  readonly totalNs: number;
+  /** Time of this symbol on the critical path. */
+  readonly criticalNs: number;
+  readonly onPath: number;
+  /** Least slack of any of its nodes. */
+  readonly minSlackNs: number;
+  /** Upper bound of the end-to-end gain if every node of this symbol took half its time. */
+  readonly gainIfTwiceAsFastNs: number;
+}
+
+export interface CriticalPath {
+  /** First start to last end. */
+  readonly spanNs: number;
+  /** Length of the longest chain of dependent work; never longer than the span. */
+  readonly lengthNs: number;
+  /** Sum of all work. */
+  readonly busyNs: number;
+  /** Time when nothing ran. */
+  readonly gapNs: number;
+  /** Time in which at least two pieces of work overlapped. */
+  readonly overlapNs: number;
+  readonly path: Int32Array;
+  readonly slack: Float64Array;
+  readonly edges: { readonly queueOrder: number; readonly recorded: number; readonly inferred: number };
+  /** For each node its inferred predecessor, -1 for none. */
+  readonly inferredFrom: Int32Array;
+  /** For each node its predecessor in the same lane, -1 for none. */
+  readonly laneFrom: Int32Array;
+  readonly symbols: readonly SymbolShare[];
+}
+
+/** Longest path, slack of every node and shares by symbol. Nodes may come in any order. */
+export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = {}): CriticalPath {
+  const n = nodes.length;
+  const order = Int32Array.from({ length: n }, (_, i) => i).sort(
+    (a, b) => nodes[a].start - nodes[b].start || nodes[a].end - nodes[b].end || a - b,
+  );
+  const byEnd = order.slice().sort((a, b) => nodes[a].end - nodes[b].end || nodes[a].start - nodes[b].start || a - b);
+  const maxGap = options.maxGapNs ?? Number.POSITIVE_INFINITY;
+
+  const laneFrom = new Int32Array(n).fill(-1);
+  const inferredFrom = new Int32Array(n).fill(-1);
+  let queueOrder = 0;
+  let inferred = 0;
+  const lastInLane = new Map<string, number>();
+  // Latest-ending finished node per lane, kept as the best and the best of another lane.
+  let best = -1;
+  let bestOther = -1;
+  let finished = 0;
+  for (const b of order) {
+    const node = nodes[b];
+    while (finished < n && nodes[byEnd[finished]].end <= node.start) {
+      const a = byEnd[finished++];
+      if (a === b) continue;
+      if (best >= 0 && nodes[best].lane !== nodes[a].lane) bestOther = best;
+      best = a;
+    }
+    const before = lastInLane.get(node.lane);
+    if (before !== undefined) {
+      laneFrom[b] = before;
+      queueOrder++;
+    }
+    lastInLane.set(node.lane, b);
+    const from = best >= 0 && nodes[best].lane === node.lane ? bestOther : best;
+    if (from >= 0 && from !== b && node.start - nodes[from].end <= maxGap) {
+      inferredFrom[b] = from;
+      inferred++;
+    }
+  }
+  const recordedTo = new Map<number, number[]>();
+  let recorded = 0;
+  for (const [a, b] of options.recorded ?? []) {
+    if (a < 0 || b < 0 || a >= n || b >= n || nodes[a].end > nodes[b].start) continue;
+    const list = recordedTo.get(b) ?? [];
+    list.push(a);
+    recordedTo.set(b, list);
+    recorded++;
+  }
+
+  // Dependents never start before their predecessors end or start (queue order), so start order is topological.
+  const position = new Int32Array(n);
+  order.forEach((node, i) => {
+    position[node] = i;
+  });
+  const predecessors = function* (b: number): Generator<number> {
+    if (laneFrom[b] >= 0) yield laneFrom[b];
+    if (inferredFrom[b] >= 0) yield inferredFrom[b];
+    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) yield a;
+  };
+  const duration = (i: number) => nodes[i].end - nodes[i].start;
+  const earliest = new Float64Array(n);
+  const via = new Int32Array(n).fill(-1);
+  let last = -1;
+  for (const b of order) {
+    for (const a of predecessors(b)) {
+      const finish = earliest[a] + weight(nodes, a, b);
+      if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
+        earliest[b] = finish;
+        via[b] = a;
+      }
+    }
+    if (last < 0 || earliest[b] + duration(b) > earliest[last] + duration(last)) last = b;
+  }
+  const lengthNs = last < 0 ? 0 : earliest[last] + duration(last);
+  const latest = new Float64Array(n).fill(lengthNs);
+  for (let i = n - 1; i >= 0; i--) {
+    const b = order[i];
+    const startBy = Math.min(latest[b], lengthNs) - duration(b);
+    latest[b] = startBy;
+    for (const a of predecessors(b)) {
+      const endBy = startBy + duration(a) - weight(nodes, a, b);
+      if (endBy < latest[a]) latest[a] = endBy;
+    }
+  }
+  const slack = new Float64Array(n);
+  for (let i = 0; i < n; i++) slack[i] = Math.max(0, latest[i] - earliest[i]);
+  const chain: number[] = [];
+  for (let i = last; i >= 0; i = via[i]) chain.push(i);
+  const path = Int32Array.from(chain.reverse());
+
+  return {
+    ...spans(nodes, order),
+    lengthNs,
+    path,
+    slack,
+    edges: { queueOrder, recorded, inferred },
+    inferredFrom,
+    laneFrom,
+    symbols: shares(nodes, path, slack, via),
+  };
+}
+
+/**
+ * How much of `a` must pass before `b` may start. Work of one lane that overlaps (a queue runs two dispatches at once)
+ * only orders the starts.
+ */
+function weight(nodes: readonly WorkNode[], a: number, b: number): number {
+  return Math.min(nodes[a].end, nodes[b].start) - nodes[a].start;
+}
+
+function spans(nodes: readonly WorkNode[], order: Int32Array) {
+  let spanEnd = Number.NEGATIVE_INFINITY;
+  let busyNs = 0;
+  let gapNs = 0;
+  for (const i of order) {
+    const { start, end } = nodes[i];
+    busyNs += end - start;
+    if (spanEnd !== Number.NEGATIVE_INFINITY && start > spanEnd) gapNs += start - spanEnd;
+    spanEnd = Math.max(spanEnd, end);
+  }
+  const spanNs = order.length === 0 ? 0 : spanEnd - nodes[order[0]].start;
+  let overlapNs = 0;
+  let one = Number.NEGATIVE_INFINITY;
+  let two = Number.NEGATIVE_INFINITY;
+  // `one` is the furthest end so far, `two` the furthest end covered twice.
+  for (const i of order) {
+    const { start, end } = nodes[i];
+    const until = Math.min(end, one);
+    const from = Math.max(start, two);
+    if (until > from) {
+      overlapNs += until - from;
+      two = until;
+    }
+    one = Math.max(one, end);
+  }
+  return { spanNs, busyNs, gapNs, overlapNs };
+}
+
+function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
+  type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
+  const sums = new Map<string, Sum>();
+  nodes.forEach((node, i) => {
+    const key = `${node.kind}\0${node.symbol}`;
+    let sum = sums.get(key);
+    if (sum === undefined) {
+      sum = {
+        symbol: node.symbol,
+        kind: node.kind,
+        count: 0,
+        totalNs: 0,
+        criticalNs: 0,
+        onPath: 0,
+        minSlackNs: Number.POSITIVE_INFINITY,
+        gainIfTwiceAsFastNs: 0,
+      };
+      sums.set(key, sum);
+    }
+    sum.count++;
+    sum.totalNs += node.end - node.start;
+    sum.minSlackNs = Math.min(sum.minSlackNs, slack[i]);
+  });
+  for (let p = 0; p < path.length; p++) {
+    const i = path[p];
+    const node = nodes[i];
+    const sum = sums.get(`${node.kind}\0${node.symbol}`);
+    if (sum === undefined) continue;
+    const next = p + 1 < path.length ? path[p + 1] : -1;
+    const time = next >= 0 && via[next] === i ? weight(nodes, i, next) : node.end - node.start;
+    sum.criticalNs += time;
+    sum.onPath++;
+    // Shortening every node of a symbol shortens no path by more than half of what that path spends in it.
+    sum.gainIfTwiceAsFastNs += time / 2;
+  }
+  return [...sums.values()].sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
+}

@@ -1,0 +1,160 @@
+// Evaluates the metric formulas over dispatch rows and sums them per kernel. A metric of a kernel is the sum over the
+// dispatches for which every counter it needs was collected; when there are none it is unknown, with the counters missing.
+import { compile, namesOf, parseExpression } from '../arch/expression.ts';
+import { METRICS, type MetricFormula } from '../arch/metrics.ts';
+import { known, type Measure, unknown } from '../measure.ts';
+import type { Agent, Recording } from '../recording.ts';
+import { Timing } from '../recording.ts';
+
+/** A metric compiled against one recording. */
+interface CompiledMetric {
+  readonly metric: MetricFormula;
+  readonly numerator: (row: number) => number;
+  readonly denominator: ((row: number) => number) | undefined;
+  readonly zero: ((row: number) => number) | undefined;
+  readonly missing: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** Sums of one metric over the dispatches of one kernel. */
+export interface MetricSum {
+  readonly metric: MetricFormula;
+  readonly value: Measure;
+  /** Dispatches that the value covers. */
+  readonly dispatches: number;
+  /** Sum of the durations of the covered dispatches whose times are known, and how many those are. */
+  readonly timedNs: number;
+  readonly timed: number;
+  /** The value over the timed dispatches only; for rates. */
+  readonly timedValue: number;
+}
+
+/** The agent a dispatch ran on: by key, by number, or the only GPU there is. */
+export function resolveAgent(recording: Recording, key: string, archOverride?: string): Agent | undefined {
+  const gpus = [...recording.agents.values()].filter((agent) => agent.isGpu);
+  const found = recording.agents.get(key) ?? recording.agents.get(`Agent ${key}`);
+  const agent = found?.isGpu ? found : gpus.length === 1 ? gpus[0] : undefined;
+  if (archOverride === undefined) return agent;
+  return agent === undefined ? { ...recording.agent(key), arch: archOverride } : { ...agent, arch: archOverride };
+}
+
+/** Metric evaluation for one recording. */
+export class MetricTable {
+  private readonly recording: Recording;
+  private readonly agents: (Agent | undefined)[];
+  private readonly compiled = new Map<string, CompiledMetric[]>();
+
+  constructor(recording: Recording, archOverride?: string) {
+    this.recording = recording;
+    this.agents = recording.agentKeys.values.map((key) => resolveAgent(recording, key, archOverride));
+  }
+
+  /** The agent of a dispatch row. */
+  agentOf(row: number): Agent | undefined {
+    return this.agents[this.recording.dispatches.agent.get(row)];
+  }
+
+  private metrics(arch: string): CompiledMetric[] {
+    const found = this.compiled.get(arch);
+    if (found !== undefined) return found;
+    const list = (METRICS[arch] ?? []).map((metric) => this.compile(metric));
+    this.compiled.set(arch, list);
+    return list;
+  }
+
+  private counter(name: string): ((row: number) => number) | undefined {
+    const constant = { $cu: 'cuCount', $xcc: 'xccCount', $simd: 'simdPerCu' }[name] as
+      | 'cuCount'
+      | 'xccCount'
+      | 'simdPerCu'
+      | undefined;
+    if (constant !== undefined) return (row) => this.agentOf(row)?.[constant] ?? Number.NaN;
+    const column = this.recording.counters.column(`${name}_sum`) ?? this.recording.counters.column(name);
+    if (column === undefined) return undefined;
+    const data = /(^|:)GRBM_/.test(name) && column.max !== undefined ? column.max : column.sum;
+    return (row) => (row < data.length ? data[row] : Number.NaN);
+  }
+
+  private compile(metric: MetricFormula): CompiledMetric {
+    const missing = new Set<string>();
+    const used = new Set<string>();
+    const resolve = (name: string) => {
+      used.add(name);
+      const column = this.counter(name);
+      if (column === undefined) missing.add(name);
+      return column ?? (() => Number.NaN);
+    };
+    const numerator = compile(parseExpression(metric.formula), resolve);
+    const denominator = metric.over === undefined ? undefined : compile(parseExpression(metric.over), resolve);
+    const zero = metric.zeroWhen === undefined ? undefined : this.counter(metric.zeroWhen);
+    return { metric, numerator, denominator, zero, missing: [...missing], names: [...used] };
+  }
+
+  /** All metrics of one architecture summed over `rows`. */
+  sum(arch: string, rows: Int32Array): MetricSum[] {
+    const d = this.recording.dispatches;
+    const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
+    return this.metrics(arch).map((c) => {
+      let top = 0;
+      let bottom = 0;
+      let dispatches = 0;
+      let timedNs = 0;
+      let timed = 0;
+      let timedTop = 0;
+      const skip = c.missing.length > 0 && c.zero === undefined;
+      for (let i = 0; !skip && i < rows.length; i++) {
+        const row = rows[i];
+        let value = c.numerator(row);
+        if (Number.isNaN(value) && c.zero !== undefined && c.zero(row) === 0) value = 0;
+        const over = c.denominator === undefined ? 1 : c.denominator(row);
+        if (Number.isNaN(value) || Number.isNaN(over)) continue;
+        dispatches++;
+        top += value;
+        bottom += over;
+        if (timing[row] === Timing.KNOWN) {
+          timed++;
+          timedNs += end[row] - start[row];
+          timedTop += value;
+        }
+      }
+      return {
+        metric: c.metric,
+        value: this.result(c, dispatches, top, bottom),
+        dispatches,
+        timedNs,
+        timed,
+        timedValue: timedTop,
+      };
+    });
+  }
+
+  private result(c: CompiledMetric, dispatches: number, top: number, bottom: number): Measure {
+    if (dispatches === 0) {
+      const which = c.missing.length > 0 ? c.missing : c.names;
+      const constants = which.filter((name) => name.startsWith('$'));
+      const counters = which.filter((name) => !name.startsWith('$'));
+      const split =
+        c.metric.id === 'bytes.hbm.read' && c.missing.length > 0
+          ? ', so the sizes of the read requests are unknown'
+          : '';
+      if (c.missing.length > 0) return unknown(`not collected: ${counters.join(', ')}${split}`);
+      return unknown(
+        constants.length > 0
+          ? `the agent's ${constants.join(', ')} is not recorded, or no dispatch has ${counters.join(', ')}`
+          : `no dispatch of this kernel has all of ${counters.join(', ')}`,
+      );
+    }
+    if (c.denominator === undefined) {
+      if (top < 0) return unknown(`the counters of ${c.metric.id} contradict each other (the result is negative)`);
+      return known(top);
+    }
+    return bottom === 0 ? unknown(`${c.metric.over} is zero`) : known(top / bottom);
+  }
+}
+
+/** The counters a set of formulas needs. */
+export function countersOf(metric: MetricFormula): string[] {
+  const names = namesOf(parseExpression(metric.formula));
+  if (metric.over !== undefined) namesOf(parseExpression(metric.over), names);
+  return [...names];
+}

@@ -1,0 +1,202 @@
+// The roofline of a chip and the place of kernels on it. Source of the model: Williams, Waterman, Patterson (CACM 2009);
+// peaks from arch/chips.ts or measured by rocprof-compute; both the one-operation and the packed FP32 roof are carried.
+import { CHIPS, hbmPeak, productHbmPeak } from '../arch/chips.ts';
+import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
+import type { Agent, MeasuredRoofline } from '../recording.ts';
+import type { MetricSum } from './metrics.ts';
+
+export const LEVELS = ['HBM', 'L2', 'L1', 'LDS'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** A bandwidth ceiling in GB/s or a compute ceiling in GFLOP/s. */
+export interface Roof {
+  readonly id: string;
+  readonly label: string;
+  readonly peak: Measure;
+  readonly source: string;
+}
+
+export interface Ceilings {
+  readonly bandwidths: readonly Roof[];
+  readonly rates: readonly Roof[];
+}
+
+/** The ceilings of an agent; user-given HBM bandwidth goes before recorded clocks, those before the data sheet. */
+export function ceilings(agent: Agent | undefined, hbmGbps?: number): Ceilings {
+  const chip = agent?.arch === undefined ? undefined : CHIPS[agent.arch];
+  if (agent === undefined || chip === undefined) {
+    const why = unknown(
+      agent?.arch === undefined ? 'the architecture is not recorded' : `${agent.arch} is not a known chip`,
+    );
+    return {
+      bandwidths: LEVELS.map((level) => ({ id: level, label: level, peak: why, source: '' })),
+      rates: [],
+    };
+  }
+  const clock: Measure =
+    agent.maxClockMhz === undefined ? unknown('the engine clock is not recorded') : known(agent.maxClockMhz);
+  const cus: Measure = agent.cuCount === undefined ? unknown('the CU count is not recorded') : known(agent.cuCount);
+  const channels: Measure =
+    agent.l2Channels === undefined ? unknown('the L2 channel count is not recorded') : known(agent.l2Channels);
+  const bandwidths: Roof[] = [hbmRoof(agent, hbmGbps)];
+  for (const level of chip.levels) {
+    const units = level.unit === 'cu' ? cus : channels;
+    bandwidths.push({
+      id: level.level,
+      label: level.level,
+      peak: combine([clock, units], (mhz, n) => (mhz * n * level.bytes) / 1000),
+      source: `${level.bytes} bytes per ${level.unit} and clock; ${level.source}`,
+    });
+  }
+  return {
+    bandwidths,
+    rates: chip.rates.map((rate) => ({
+      id: rate.id,
+      label: rate.label,
+      peak: combine([clock, cus], (mhz, n) => (mhz * n * rate.perCuClock) / 1000),
+      source: `${rate.perCuClock} per CU and clock; ${rate.source}`,
+    })),
+  };
+}
+
+function hbmRoof(agent: Agent, given: number | undefined): Roof {
+  if (given !== undefined) return { id: 'HBM', label: 'HBM', peak: known(given), source: 'given by the user' };
+  if (agent.memoryClockMhz !== undefined && agent.hbmChannels !== undefined) {
+    const source = `32 bytes per channel and memory clock (${agent.hbmChannels} channels, ${agent.memoryClockMhz} MHz)`;
+    return { id: 'HBM', label: 'HBM', peak: known(hbmPeak(agent.memoryClockMhz, agent.hbmChannels)), source };
+  }
+  const sheet = productHbmPeak(agent.name);
+  if (sheet !== undefined)
+    return { id: 'HBM', label: 'HBM', peak: known(sheet), source: `AMD data sheet of ${agent.name}` };
+  return { id: 'HBM', label: 'HBM', peak: unknown('memory clock and channel count are not recorded'), source: '' };
+}
+
+/** Ceilings measured by rocprof-compute's microbenchmarks. */
+export function measuredCeilings(measured: MeasuredRoofline): Ceilings {
+  const roof = (id: string, value: number): Roof => ({
+    id,
+    label: id,
+    peak: known(value),
+    source: `measured on device ${measured.device} (roofline.csv)`,
+  });
+  return {
+    bandwidths: [...measured.bandwidths].map(([id, value]) => roof(id, value)),
+    rates: [...measured.rates].map(([id, value]) => roof(id, value)),
+  };
+}
+
+/** A kernel on the roofline, for one memory level. */
+export interface RooflinePoint {
+  readonly level: Level;
+  readonly bytes: Measure;
+  /** FLOP per byte. */
+  readonly intensity: Measure;
+  /** GB/s. */
+  readonly bandwidth: Measure;
+  /** Achieved share of the level's peak. */
+  readonly ofPeak: Measure;
+}
+
+export interface KernelRoofline {
+  readonly flops: Measure;
+  readonly valuFlops: Measure;
+  readonly mfmaFlops: Measure;
+  /** GFLOP/s. */
+  readonly gflops: Measure;
+  /** Achieved share of the compute ceiling of the FLOP mix. */
+  readonly computeOfPeak: Measure;
+  readonly points: readonly RooflinePoint[];
+  /** Least time the bytes and FLOPs could take at the ceilings, in ns, over the timed dispatches. */
+  readonly leastNs: Measure;
+  readonly boundBy: string | undefined;
+  /** 1 - least time / measured time. */
+  readonly headroom: Measure;
+}
+
+/** Which compute roof a FLOP metric runs against. The packed roof serves VALU F16 and F32: beyond it nothing can go. */
+const ROOF_OF: Readonly<Record<string, string>> = {
+  'flops.valu.f16': 'fp32-packed',
+  'flops.valu.f32': 'fp32-packed',
+  'flops.valu.f64': 'fp64-valu',
+  'flops.mfma.f16': 'f16-mfma',
+  'flops.mfma.bf16': 'bf16-mfma',
+  'flops.mfma.f32': 'f32-mfma',
+  'flops.mfma.f64': 'f64-mfma',
+  'flops.mfma.f8': 'f8-mfma',
+  'flops.mfma.f6f4': 'f6f4-mfma',
+  'flops.mfma.i8': 'i8-mfma',
+};
+
+const BYTES_OF: Readonly<Record<Level, readonly string[]>> = {
+  HBM: ['bytes.hbm.read', 'bytes.hbm.write'],
+  L2: ['bytes.l2'],
+  L1: ['bytes.l1'],
+  LDS: ['bytes.lds'],
+};
+
+/** Places a kernel on the roofline from its metric sums. */
+export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings): KernelRoofline {
+  const byId = new Map(sums.map((sum) => [sum.metric.id, sum]));
+  const total = (ids: readonly string[], pick: (sum: MetricSum) => Measure): Measure =>
+    combine(
+      ids.map((id) => {
+        const sum = byId.get(id);
+        return sum === undefined ? unknown(`there is no formula for ${id} on this architecture`) : pick(sum);
+      }),
+      (...values) => values.reduce((a, b) => a + b, 0),
+    );
+  const value = (sum: MetricSum) => sum.value;
+  const rate = (sum: MetricSum): Measure => {
+    if (!isKnown(sum.value)) return sum.value;
+    return sum.timedNs > 0
+      ? known(sum.timedValue / sum.timedNs)
+      : unknown('no dispatch with these counters has a known duration');
+  };
+  const has = (id: string) => byId.has(id);
+  const valu = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.valu') && has(id));
+  const mfma = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.mfma') && id !== 'flops.mfma.i8' && has(id));
+  const flops = total([...valu, ...mfma], value);
+  const gflops = total([...valu, ...mfma], rate);
+  const points = LEVELS.map((level): RooflinePoint => {
+    const bytes = total(BYTES_OF[level], value);
+    const bandwidth = total(BYTES_OF[level], rate);
+    const peak = roofs.bandwidths.find((roof) => roof.id === level)?.peak ?? unknown(`the ${level} peak is unknown`);
+    return {
+      level,
+      bytes,
+      intensity: ratio(flops, bytes, `${level} traffic`),
+      bandwidth,
+      ofPeak: ratio(bandwidth, peak, `the ${level} peak`),
+    };
+  });
+  const compute = total([...valu, ...mfma], (sum) => {
+    const r = rate(sum);
+    if (isKnown(r) && r.value === 0) return known(0);
+    const peak = roofs.rates.find((roof) => roof.id === ROOF_OF[sum.metric.id])?.peak;
+    return peak === undefined
+      ? unknown(`the peak for ${sum.metric.label} is unknown`)
+      : ratio(r, peak, 'the compute peak');
+  });
+  const shares = [
+    { name: 'compute', share: numberOf(compute) },
+    ...points.map((point) => ({ name: `${point.level} bandwidth`, share: numberOf(point.ofPeak) })),
+  ].filter((s): s is { name: string; share: number } => s.share !== undefined);
+  const highest = shares.reduce<{ name: string; share: number } | undefined>(
+    (best, s) => (best === undefined || s.share > best.share ? s : best),
+    undefined,
+  );
+  const timedNs = Math.max(0, ...sums.map((sum) => sum.timedNs));
+  const share: Measure =
+    highest === undefined ? unknown('no roof has both a peak and an achieved rate') : known(Math.min(1, highest.share));
+  return {
+    flops,
+    valuFlops: total(valu, value),
+    mfmaFlops: total(mfma, value),
+    gflops,
+    computeOfPeak: compute,
+    points,
+    leastNs: combine([share], (s) => s * timedNs),
+    boundBy: highest?.name,
+    headroom: combine([share], (s) => 1 - s),
+  };
+}

@@ -1,0 +1,120 @@
+// What the chips can do, as data with provenance. Rates are operations per CU and clock; GFLOP/s = rate * CUs * MHz / 1000.
+// Source: rocprofiler-compute src/rocprof_compute_soc/analysis_configs/<arch>/0200_system_speed_of_light.yaml, AMD CDNA2,
+// CDNA3 and CDNA4 white papers (peak tables), rocm.docs.amd.com "GPU hardware specifications".
+
+/** One arithmetic roof. */
+export interface Rate {
+  readonly id: string;
+  readonly label: string;
+  /** Operations per CU and clock cycle. */
+  readonly perCuClock: number;
+  readonly source: string;
+}
+
+/** Bandwidth of one on-chip memory level. */
+export interface LevelRate {
+  readonly level: 'L2' | 'L1' | 'LDS';
+  /** Bytes per clock and unit. */
+  readonly bytes: number;
+  readonly unit: 'cu' | 'l2-channel';
+  readonly source: string;
+}
+
+export interface Chip {
+  readonly arch: string;
+  readonly name: string;
+  readonly rates: readonly Rate[];
+  readonly levels: readonly LevelRate[];
+}
+
+const SOL = 'rocprofiler-compute 0200_system_speed_of_light.yaml';
+
+function rates(mfmaF16: number, mfmaF32: number, mfmaF64: number, mfmaI8: number, more: readonly Rate[]): Rate[] {
+  return [
+    { id: 'fp32-valu', label: 'VALU FP32 (one operation per lane)', perCuClock: 128, source: SOL },
+    {
+      id: 'fp32-packed',
+      label: 'VALU FP32 packed (v_pk_fma_f32)',
+      perCuClock: 256,
+      source: 'AMD CDNA2/3/4 white papers: 256 FP32 FLOP per CU and clock with packed instructions',
+    },
+    {
+      id: 'fp64-valu',
+      label: 'VALU FP64',
+      perCuClock: 128,
+      source: 'AMD CDNA2/3 white papers: 128 FP64 FLOP per CU and clock',
+    },
+    { id: 'f16-mfma', label: 'MFMA F16', perCuClock: mfmaF16, source: SOL },
+    { id: 'bf16-mfma', label: 'MFMA BF16', perCuClock: mfmaF16, source: SOL },
+    { id: 'f32-mfma', label: 'MFMA F32', perCuClock: mfmaF32, source: SOL },
+    { id: 'f64-mfma', label: 'MFMA F64', perCuClock: mfmaF64, source: SOL },
+    { id: 'i8-mfma', label: 'MFMA I8', perCuClock: mfmaI8, source: SOL },
+    ...more,
+  ];
+}
+
+/** The supported chips by architecture. */
+export const CHIPS: Readonly<Record<string, Chip>> = {
+  gfx90a: {
+    arch: 'gfx90a',
+    name: 'CDNA2 (MI200)',
+    rates: rates(1024, 256, 256, 1024, []),
+    levels: [
+      { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
+      { level: 'L1', bytes: 64, unit: 'cu', source: SOL },
+      { level: 'L2', bytes: 64, unit: 'l2-channel', source: SOL },
+    ],
+  },
+  gfx942: {
+    arch: 'gfx942',
+    name: 'CDNA3 (MI300)',
+    rates: rates(2048, 256, 256, 4096, [{ id: 'f8-mfma', label: 'MFMA F8', perCuClock: 4096, source: SOL }]),
+    levels: [
+      { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
+      { level: 'L1', bytes: 128, unit: 'cu', source: SOL },
+      { level: 'L2', bytes: 128, unit: 'l2-channel', source: SOL },
+    ],
+  },
+  gfx950: {
+    arch: 'gfx950',
+    name: 'CDNA4 (MI350)',
+    rates: rates(4096, 256, 128, 8192, [
+      { id: 'f8-mfma', label: 'MFMA F8', perCuClock: 8192, source: SOL },
+      {
+        id: 'f6f4-mfma',
+        label: 'MFMA F6/F4',
+        perCuClock: 16384,
+        source: `${SOL} (its 16834 is a misprint of 16384: AMD gives 10.07 PFLOP/s for 256 CUs at 2400 MHz)`,
+      },
+    ]),
+    levels: [
+      {
+        level: 'LDS',
+        bytes: 128,
+        unit: 'cu',
+        source: `${SOL}; the CDNA4 white paper doubles the read rate, which the tool does not model`,
+      },
+      { level: 'L1', bytes: 128, unit: 'cu', source: SOL },
+      { level: 'L2', bytes: 128, unit: 'l2-channel', source: SOL },
+    ],
+  },
+};
+
+/** HBM peak in GB/s from memory clock and channels: 32 bytes per channel and clock (rocprofiler-compute utils/parser.py). */
+export function hbmPeak(memoryClockMhz: number, channels: number): number {
+  return (memoryClockMhz / 1000) * 32 * channels;
+}
+
+/** HBM peaks of products whose recording does not carry memory clock and channel count, from AMD's data sheets (GB/s). */
+const PRODUCT_HBM: readonly { readonly name: RegExp; readonly gbps: number }[] = [
+  { name: /MI355X/i, gbps: 8000 },
+  { name: /MI350X/i, gbps: 8000 },
+  { name: /MI325X/i, gbps: 6000 },
+  { name: /MI300[XA]/i, gbps: 5300 },
+  { name: /MI2(?:10|50X?)/i, gbps: 1638.4 },
+];
+
+/** Data-sheet HBM peak of a product by its marketing name; MI250 is per die, as the runtime shows it. */
+export function productHbmPeak(name: string | undefined): number | undefined {
+  return name === undefined ? undefined : PRODUCT_HBM.find((product) => product.name.test(name))?.gbps;
+}

@@ -1,0 +1,300 @@
+// The metrics computed from counters, per architecture, as data: formula, unit, source. Names without the `_sum` suffix
+// match both forms. `$cu`, `$xcc`, `$simd` are the agent's CU, XCC and SIMD-per-CU counts.
+
+export interface MetricFormula {
+  readonly id: string;
+  readonly label: string;
+  readonly unit: 'FLOP' | 'OP' | 'bytes' | 'count' | 'fraction' | 'waves' | 'lanes' | 'cycles';
+  /** Adds up over dispatches (bytes) or is a weighted mean of numerator and denominator (fractions). */
+  readonly formula: string;
+  /** For fractions: the denominator, so that sums over dispatches are weighted correctly. */
+  readonly over?: string;
+  /** A counter that proves the value to be zero when it is zero itself (no MFMA at all: no MFMA FLOPs of any type). */
+  readonly zeroWhen?: string;
+  readonly source: string;
+}
+
+const ROOFLINE = 'rocprofiler-compute src/utils/roofline_calc.py calc_ai';
+
+function valu(type: 'F16' | 'F32' | 'F64'): MetricFormula {
+  const c = (kind: string) => `SQ_INSTS_VALU_${kind}_${type}`;
+  return {
+    id: `flops.valu.${type.toLowerCase()}`,
+    label: `VALU ${type} FLOPs`,
+    unit: 'FLOP',
+    formula: `64 * (${c('ADD')} + ${c('MUL')} + ${c('TRANS')} + 2 * ${c('FMA')})`,
+    source: `${ROOFLINE}; counts a packed instruction once, as the counters do`,
+  };
+}
+
+function mfma(type: string): MetricFormula {
+  return {
+    id: `flops.mfma.${type.toLowerCase()}`,
+    label: `MFMA ${type} ${type === 'I8' ? 'operations' : 'FLOPs'}`,
+    unit: type === 'I8' ? 'OP' : 'FLOP',
+    formula: `512 * SQ_INSTS_VALU_MFMA_MOPS_${type}`,
+    zeroWhen: 'SQ_INSTS_MFMA',
+    source: ROOFLINE,
+  };
+}
+
+const COMMON: readonly MetricFormula[] = [
+  valu('F16'),
+  valu('F32'),
+  valu('F64'),
+  mfma('F16'),
+  mfma('BF16'),
+  mfma('F32'),
+  mfma('F64'),
+  mfma('I8'),
+  {
+    id: 'ops.valu.int',
+    label: 'VALU integer operations',
+    unit: 'OP',
+    formula: '64 * (SQ_INSTS_VALU_INT32 + SQ_INSTS_VALU_INT64)',
+    source: 'rocprofiler-compute 1000_compute_units_instruction_mix.yaml',
+  },
+  {
+    id: 'bytes.lds',
+    label: 'LDS bytes',
+    unit: 'bytes',
+    formula: '(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * 32',
+    source: `${ROOFLINE}: 32 banks of 4 bytes in every conflict-free cycle`,
+  },
+  {
+    id: 'bytes.l2',
+    label: 'L2 bytes',
+    unit: 'bytes',
+    formula:
+      '64 * (TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)',
+    source: ROOFLINE,
+  },
+  { id: 'waves', label: 'Waves', unit: 'count', formula: 'SQ_WAVES', source: 'rocprofiler-sdk counter_defs.yaml' },
+  {
+    id: 'insts.valu',
+    label: 'VALU instructions',
+    unit: 'count',
+    formula: 'SQ_INSTS_VALU',
+    source: 'counter_defs.yaml',
+  },
+  {
+    id: 'insts.salu',
+    label: 'SALU instructions',
+    unit: 'count',
+    formula: 'SQ_INSTS_SALU',
+    source: 'counter_defs.yaml',
+  },
+  {
+    id: 'insts.smem',
+    label: 'SMEM instructions',
+    unit: 'count',
+    formula: 'SQ_INSTS_SMEM',
+    source: 'counter_defs.yaml',
+  },
+  {
+    id: 'insts.vmem',
+    label: 'VMEM instructions',
+    unit: 'count',
+    formula: 'SQ_INSTS_VMEM',
+    source: 'counter_defs.yaml',
+  },
+  { id: 'insts.lds', label: 'LDS instructions', unit: 'count', formula: 'SQ_INSTS_LDS', source: 'counter_defs.yaml' },
+  { id: 'insts.branch', label: 'Branches', unit: 'count', formula: 'SQ_INSTS_BRANCH', source: 'counter_defs.yaml' },
+  {
+    id: 'lds.conflicts',
+    label: 'LDS bank conflict cycles per access cycle',
+    unit: 'fraction',
+    formula: 'SQ_LDS_BANK_CONFLICT',
+    over: 'SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT',
+    source: 'rocprofiler-compute 1200_lds.yaml (Bank Conflicts/Access)',
+  },
+  {
+    id: 'l2.hit',
+    label: 'L2 hit rate',
+    unit: 'fraction',
+    formula: 'TCC_HIT',
+    over: 'TCC_HIT + TCC_MISS',
+    source: 'rocprofiler-compute 1700_l2_cache.yaml',
+  },
+  {
+    id: 'lanes.active',
+    label: 'Active lanes per VALU instruction',
+    unit: 'lanes',
+    formula: 'SQ_THREAD_CYCLES_VALU',
+    over: 'SQ_ACTIVE_INST_VALU',
+    source: 'counter_defs.yaml (AvgNumActiveThreads)',
+  },
+  {
+    id: 'wait.any',
+    label: 'Wave time spent waiting',
+    unit: 'fraction',
+    formula: 'SQ_WAIT_ANY',
+    over: 'SQ_WAVE_CYCLES',
+    source: 'rocprofiler-compute 0700_wavefront_launch.yaml (Dependency Wait Cycles / Wave Cycles)',
+  },
+  {
+    id: 'wait.issue',
+    label: 'Wave time spent waiting to issue',
+    unit: 'fraction',
+    formula: 'SQ_WAIT_INST_ANY',
+    over: 'SQ_WAVE_CYCLES',
+    source: 'rocprofiler-compute 0700_wavefront_launch.yaml (Issue Wait Cycles / Wave Cycles)',
+  },
+  {
+    id: 'icache.miss',
+    label: 'Instruction cache misses per request',
+    unit: 'fraction',
+    formula: 'SQC_ICACHE_MISSES',
+    over: 'SQC_ICACHE_REQ',
+    source: 'rocprofiler-compute 1300_instruction_cache.yaml',
+  },
+  {
+    id: 'waves.resident',
+    label: 'Resident waves per CU (mean)',
+    unit: 'waves',
+    formula: 'SQ_LEVEL_WAVES:SQ_ACCUM_PREV_HIRES',
+    over: 'SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE * $cu',
+    source: 'rocprofiler-compute (wave occupancy = SQ_ACCUM_PREV_HIRES / GRBM_GUI_ACTIVE_PER_XCD, here per CU)',
+  },
+  {
+    id: 'share.salu',
+    label: 'Scalar share of the issued instructions',
+    unit: 'fraction',
+    formula: 'SQ_INSTS_SALU + SQ_INSTS_SMEM',
+    over: 'SQ_INSTS_VALU + SQ_INSTS_SALU + SQ_INSTS_SMEM + SQ_INSTS_VMEM + SQ_INSTS_LDS',
+    source: 'counter_defs.yaml',
+  },
+  {
+    id: 'share.branch',
+    label: 'Branches per VALU instruction',
+    unit: 'fraction',
+    formula: 'SQ_INSTS_BRANCH',
+    over: 'SQ_INSTS_VALU',
+    source: 'counter_defs.yaml',
+  },
+  {
+    id: 'cycles.per-wave',
+    label: 'Cycles per wave',
+    unit: 'cycles',
+    formula: '4 * SQ_WAVE_CYCLES',
+    over: 'SQ_WAVES',
+    source: 'counter_defs.yaml (SQ_WAVE_CYCLES counts in quad-cycles)',
+  },
+];
+
+const GFX90A: readonly MetricFormula[] = [
+  ...COMMON,
+  {
+    id: 'bytes.l1',
+    label: 'L1 bytes',
+    unit: 'bytes',
+    formula: '64 * TCP_TOTAL_CACHE_ACCESSES',
+    source: `${ROOFLINE}: 64-byte lines`,
+  },
+  {
+    id: 'bytes.hbm.read',
+    label: 'HBM bytes read',
+    unit: 'bytes',
+    formula: '32 * TCC_EA_RDREQ_32B + 64 * (TCC_EA_RDREQ - TCC_EA_RDREQ_32B)',
+    source: ROOFLINE,
+  },
+  {
+    id: 'bytes.hbm.write',
+    label: 'HBM bytes written',
+    unit: 'bytes',
+    formula: '64 * TCC_EA_WRREQ_64B + 32 * (TCC_EA_WRREQ - TCC_EA_WRREQ_64B)',
+    source: ROOFLINE,
+  },
+];
+
+const EA0_WRITES: MetricFormula = {
+  id: 'bytes.hbm.write',
+  label: 'HBM bytes written',
+  unit: 'bytes',
+  formula: '64 * TCC_EA0_WRREQ_64B + 32 * (TCC_EA0_WRREQ - TCC_EA0_WRREQ_64B)',
+  source: ROOFLINE,
+};
+
+const L1_128: MetricFormula = {
+  id: 'bytes.l1',
+  label: 'L1 bytes',
+  unit: 'bytes',
+  formula: '64 * TCP_TOTAL_CACHE_ACCESSES',
+  source: `${ROOFLINE}; the tool's speed-of-light page counts 128 bytes per access instead`,
+};
+
+const GFX942: readonly MetricFormula[] = [
+  ...COMMON,
+  mfma('F8'),
+  L1_128,
+  {
+    id: 'bytes.hbm.read',
+    label: 'HBM bytes read',
+    unit: 'bytes',
+    formula: '128 * TCC_BUBBLE + 32 * TCC_EA0_RDREQ_32B + 64 * (TCC_EA0_RDREQ - TCC_BUBBLE - TCC_EA0_RDREQ_32B)',
+    source: `${ROOFLINE}: a bubble marks a 128-byte read`,
+  },
+  EA0_WRITES,
+];
+
+const GFX950: readonly MetricFormula[] = [
+  ...COMMON,
+  mfma('F8'),
+  mfma('F6F4'),
+  L1_128,
+  {
+    id: 'bytes.hbm.read',
+    label: 'HBM bytes read',
+    unit: 'bytes',
+    formula: '32 * TCC_EA0_RDREQ_32B + 64 * TCC_EA0_RDREQ_64B + 128 * TCC_EA0_RDREQ_128B',
+    source: 'rocprofiler-compute gfx950/1700_l2_cache.yaml; TCC_BUBBLE reads 0 on this chip',
+  },
+  EA0_WRITES,
+];
+
+/** Metrics by architecture. */
+export const METRICS: Readonly<Record<string, readonly MetricFormula[]>> = {
+  gfx90a: GFX90A,
+  gfx942: GFX942,
+  gfx950: GFX950,
+};
+
+/** The counters that `wavesmith profile` asks rocprofv3 for, in passes that respect the per-block counter limits. */
+export function counterPasses(arch: string): string[][] {
+  const formulas = METRICS[arch] ?? [];
+  const names = new Set<string>();
+  for (const metric of formulas) {
+    for (const match of `${metric.formula} ${metric.over ?? ''}`.matchAll(
+      /[A-Z][A-Z0-9_]*_[A-Z0-9_]+(?::[A-Z0-9_]+)?/g,
+    )) {
+      if (!match[0].includes(':')) names.add(/^(TCC|TCP|TA|TD)_/.test(match[0]) ? `${match[0]}_sum` : match[0]);
+    }
+  }
+  const LIMITS: Record<string, number> = {
+    SQ: 8,
+    SQC: 8,
+    TA: 2,
+    TD: 2,
+    TCP: 4,
+    TCC: 4,
+    GRBM: 2,
+    SPI: 6,
+    CPC: 2,
+    CPF: 2,
+  };
+  const SHARED: Record<string, string> = { SQC: 'SQ' };
+  const passes: { names: string[]; used: Map<string, number> }[] = [];
+  for (const name of [...names].sort()) {
+    const prefix = name.slice(0, name.indexOf('_'));
+    const block = SHARED[prefix] ?? prefix;
+    const limit = LIMITS[block] ?? 1;
+    let pass = passes.find((p) => (p.used.get(block) ?? 0) < limit);
+    if (pass === undefined) {
+      pass = { names: [], used: new Map() };
+      passes.push(pass);
+    }
+    pass.names.push(name);
+    pass.used.set(block, (pass.used.get(block) ?? 0) + 1);
+  }
+  return passes.map((pass) => pass.names);
+}

@@ -1,0 +1,234 @@
+// The profile document: everything the analysis found, as versioned JSON. The published schema is schema/profile-1.schema.json.
+import type { Classification } from './analysis/bottleneck.ts';
+import type { KernelOccupancy } from './analysis/occupancy.ts';
+import type { Roof, RooflinePoint } from './analysis/roofline.ts';
+import type { ClassSum } from './analysis/trace-features.ts';
+import type { Measure } from './measure.ts';
+
+export const PROFILE_SCHEMA = 'wavesmith.profile';
+export const PROFILE_VERSION = '1.0';
+
+export interface ProfileDocument {
+  readonly schema: typeof PROFILE_SCHEMA;
+  readonly version: typeof PROFILE_VERSION;
+  /** True for numbers from the simulator: exact counts, no claims about time. */
+  readonly simulated: boolean;
+  readonly sources: readonly { readonly path: string; readonly format: string }[];
+  readonly info: Readonly<Record<string, string>>;
+  readonly findings: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly file: string;
+    readonly count: number;
+  }[];
+  readonly agents: readonly AgentEntry[];
+  readonly kernels: readonly KernelEntry[];
+  readonly dispatches: DispatchSection;
+  readonly roofline: RooflineSection;
+  readonly criticalPath: CriticalPathSection;
+  readonly traces: readonly TraceSection[];
+  readonly samples: readonly SampleEntry[];
+  readonly calls: readonly CallEntry[];
+  readonly copies: readonly CopyEntry[];
+  readonly allocations: readonly { readonly operation: string; readonly count: number; readonly bytes: number }[];
+}
+
+export interface AgentEntry {
+  readonly key: string;
+  readonly name: string | null;
+  readonly arch: string | null;
+  readonly cuCount: number | null;
+  readonly xccCount: number | null;
+  readonly maxClockMhz: number | null;
+}
+
+export interface MetricEntry {
+  readonly label: string;
+  readonly unit: string;
+  readonly value: Measure;
+  readonly formula: string;
+  readonly source: string;
+  readonly dispatches: number;
+}
+
+export interface LaunchEntry {
+  /** -1 marks what was not recorded. */
+  readonly workgroup: readonly number[];
+  readonly grid: readonly number[];
+  readonly lds: number;
+  readonly scratch: number;
+  readonly vgpr: number;
+  readonly agpr: number;
+  readonly sgpr: number;
+  readonly calls: number;
+}
+
+export interface KernelEntry {
+  readonly id: number;
+  readonly name: string;
+  readonly agent: string;
+  readonly arch: string | null;
+  readonly calls: number;
+  /** Calls whose duration is known; the times below are theirs. */
+  readonly timed: number;
+  readonly totalNs: Measure;
+  readonly meanNs: Measure;
+  readonly minNs: Measure;
+  readonly maxNs: Measure;
+  /** Coefficient of variation of the durations. */
+  readonly variation: Measure;
+  /** Share of the timed work of all kernels. */
+  readonly share: Measure;
+  readonly launches: readonly LaunchEntry[];
+  readonly counters: Readonly<Record<string, { readonly sum: number; readonly dispatches: number }>>;
+  readonly metrics: Readonly<Record<string, MetricEntry>>;
+  readonly roofline: {
+    readonly flops: Measure;
+    readonly valuFlops: Measure;
+    readonly mfmaFlops: Measure;
+    readonly gflops: Measure;
+    readonly computeOfPeak: Measure;
+    readonly points: readonly RooflinePoint[];
+    readonly boundBy: string | null;
+    readonly headroom: Measure;
+  };
+  readonly occupancy: KernelOccupancy;
+  readonly critical: {
+    readonly onPath: number;
+    readonly criticalNs: Measure;
+    readonly minSlackNs: Measure;
+    readonly gainIfTwiceAsFastNs: Measure;
+  };
+  readonly bottleneck: Classification;
+}
+
+export interface DispatchSection {
+  readonly total: number;
+  readonly timed: number;
+  /** The longest dispatches and those with counters; all of them when there are few. */
+  readonly shown: readonly {
+    readonly row: number;
+    readonly id: number;
+    readonly kernel: number;
+    readonly queue: string;
+    readonly startNs: Measure;
+    readonly durationNs: Measure;
+    readonly points: readonly { readonly level: string; readonly intensity: Measure; readonly gflops: Measure }[];
+  }[];
+}
+
+export interface RooflineSection {
+  readonly ceilings: readonly {
+    readonly agent: string;
+    readonly kind: 'chip' | 'measured';
+    readonly bandwidths: readonly Roof[];
+    readonly rates: readonly Roof[];
+  }[];
+}
+
+export interface CriticalPathSection {
+  readonly spanNs: Measure;
+  readonly lengthNs: Measure;
+  readonly busyNs: Measure;
+  readonly gapNs: Measure;
+  readonly overlapNs: Measure;
+  readonly nodes: number;
+  readonly pathNodes: number;
+  readonly edges: { readonly queueOrder: number; readonly recorded: number; readonly inferred: number };
+  readonly symbols: readonly {
+    readonly symbol: string;
+    readonly kind: string;
+    readonly count: number;
+    readonly totalNs: number;
+    readonly criticalNs: number;
+    readonly onPath: number;
+    readonly minSlackNs: number;
+    readonly gainIfTwiceAsFastNs: number;
+  }[];
+  /** Work in start order for a timeline; the longest pieces and the path when there is too much. */
+  readonly timeline: readonly TimelineEntry[];
+}
+
+export interface TimelineEntry {
+  readonly symbol: string;
+  readonly kind: 'dispatch' | 'copy';
+  readonly lane: string;
+  /** Nanoseconds since the first start. */
+  readonly start: number;
+  readonly duration: number;
+  readonly critical: boolean;
+  readonly slack: number;
+  /** Index of the predecessor by queue order and of the inferred one, within the whole DAG; -1 for none. */
+  readonly after: number;
+  readonly inferredAfter: number;
+  readonly node: number;
+}
+
+export interface TraceSection {
+  readonly source: string;
+  readonly kind: string;
+  readonly hits: number;
+  readonly latency: number;
+  readonly stall: number;
+  readonly idle: number;
+  readonly stallShare: Measure;
+  readonly idleShare: Measure;
+  readonly issueUtilisation: Measure;
+  readonly loadToUse: Measure;
+  readonly classes: readonly ClassSum[];
+  readonly stallReasons: readonly { readonly reason: string; readonly samples: number }[];
+  readonly lines: readonly TraceLineEntry[];
+  readonly hottest: readonly number[];
+  readonly residency: readonly (readonly [number, number])[];
+  readonly waves: readonly {
+    readonly shaderEngine: number;
+    readonly cu: number;
+    readonly simd: number;
+    readonly slot: number;
+    readonly begin: number;
+    readonly end: number;
+    readonly instructions: number;
+    readonly timeline: readonly (readonly [string, number])[];
+  }[];
+  readonly omittedWaves: number;
+}
+
+export interface TraceLineEntry {
+  readonly text: string;
+  readonly class: string;
+  readonly address: number;
+  readonly source: string;
+  readonly kernel: string | null;
+  readonly hits: number;
+  readonly latency: number;
+  readonly stall: number;
+  readonly idle: number;
+  readonly samples: number | null;
+}
+
+export interface SampleEntry {
+  readonly kernel: string | null;
+  readonly instruction: string;
+  readonly source: string;
+  readonly samples: number;
+  readonly issued: number;
+  readonly meanLanes: number;
+  readonly stallReasons: Readonly<Record<string, number>>;
+}
+
+export interface CallEntry {
+  readonly domain: string;
+  readonly name: string;
+  readonly calls: number;
+  readonly totalNs: number;
+  readonly minNs: number;
+  readonly maxNs: number;
+  readonly untimed: number;
+}
+
+export interface CopyEntry {
+  readonly direction: string;
+  readonly count: number;
+  readonly totalNs: Measure;
+  readonly bytes: Measure;
+}

@@ -1,0 +1,82 @@
+// Finds and opens profile files on disk. Folders are walked with bounds, so that a link loop or a huge tree ends.
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { WavesmithError } from '../../base/index.ts';
+import type { ByteSource, ProfileFile } from '../source.ts';
+
+const MAX_FILES = 50_000;
+const MAX_DEPTH = 8;
+
+/** A file on disk; `realPath` is for readers that need the path itself (SQLite). */
+export interface DiskFile extends ProfileFile {
+  readonly realPath: string;
+}
+
+function diskFile(realPath: string, path: string, size: number): DiskFile {
+  return {
+    realPath,
+    path,
+    size,
+    open<T>(use: (source: ByteSource) => T): T {
+      let fd: number;
+      try {
+        fd = openSync(realPath, 'r');
+      } catch (error) {
+        throw unreadable(path, error);
+      }
+      let buffer = new Uint8Array(0);
+      try {
+        return use({
+          path,
+          size,
+          read(offset, length) {
+            const wanted = Math.max(0, Math.min(length, size - offset));
+            if (buffer.length < wanted) buffer = new Uint8Array(wanted);
+            let got = 0;
+            while (got < wanted) {
+              const n = readSync(fd, buffer, got, wanted - got, offset + got);
+              if (n === 0) break;
+              got += n;
+            }
+            return buffer.subarray(0, got);
+          },
+        });
+      } finally {
+        closeSync(fd);
+      }
+    },
+  };
+}
+
+function unreadable(path: string, error: unknown): WavesmithError {
+  const failure = error as NodeJS.ErrnoException;
+  const reason = failure.code === 'ENOENT' ? 'no such file or folder' : failure.message;
+  return new WavesmithError('io/read', `Cannot read '${path}': ${reason}.`, { file: path, hint: 'Check the path.' });
+}
+
+/** All files under the given paths, sorted, with paths relative to what was given. */
+export function findFiles(paths: readonly string[]): DiskFile[] {
+  const files: DiskFile[] = [];
+  const walk = (realPath: string, path: string, depth: number) => {
+    let stat: ReturnType<typeof statSync>;
+    try {
+      stat = statSync(realPath);
+    } catch (error) {
+      if (depth > 0) return;
+      throw unreadable(path, error);
+    }
+    if (stat.isDirectory()) {
+      if (depth > MAX_DEPTH) return;
+      for (const name of readdirSync(realPath).sort()) walk(join(realPath, name), `${path}/${name}`, depth + 1);
+    } else if (stat.isFile()) {
+      if (files.length >= MAX_FILES) {
+        throw new WavesmithError('profile/too-many-files', `There are more than ${MAX_FILES} files under the paths.`, {
+          hint: 'Give the folder of one profiling run.',
+        });
+      }
+      files.push(diskFile(realPath, path, stat.size));
+    }
+  };
+  for (const path of paths) walk(path, basename(path) === '.' || basename(path) === '' ? path : basename(path), 0);
+  return files;
+}

@@ -1,0 +1,203 @@
+// Loads whatever profile data lies under the given paths: every file is recognised by its content, folders by what they hold.
+import { WavesmithError } from '../../base/index.ts';
+import { readAttFolder, readAttStats } from '../readers/att.ts';
+import { readCsvHeader } from '../readers/csv.ts';
+import { readRocpd } from '../readers/rocpd.ts';
+import { readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
+import { type CsvKind, csvKind, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
+import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
+import { Recording } from '../recording.ts';
+import { baseName, dirName } from '../source.ts';
+import { LoadedCode } from '../sqtt/code.ts';
+import { isSqtt } from '../sqtt/tokens.ts';
+import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
+import { type DiskFile, findFiles } from './files.ts';
+import { isSqlite, withDatabase } from './sqlite.ts';
+
+/** What a file is. */
+export type FileFormat =
+  | `csv:${CsvKind}`
+  | 'rocprofv3-json'
+  | 'rocpd'
+  | 'att-code'
+  | 'att-part'
+  | 'sqtt'
+  | 'code-object';
+
+/** Recognises a file by its first bytes (and, for parts of a trace folder, its company). */
+export function detectFormat(file: DiskFile): FileFormat | undefined {
+  return file.open((source) => {
+    const start = source.read(0, 4096).slice();
+    if (isSqlite(start)) return 'rocpd';
+    if (start.length > 4 && start[0] === 0x7f && start[1] === 0x45 && start[2] === 0x4c && start[3] === 0x46) {
+      return 'code-object';
+    }
+    const first = start.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+    const text = new TextDecoder().decode(start);
+    if (first === 0x7b) {
+      if (isRocprofJson(text)) return 'rocprofv3-json';
+      if (/^\s*\{\s*"(?:code|header|version)"\s*:/.test(text) && baseName(file.path) === 'code.json') return 'att-code';
+      return 'att-part';
+    }
+    if (isSqtt(start) && start.some((byte) => byte === 0 || byte > 0x7e)) return 'sqtt';
+    if (start.includes(0) || !text.includes(',')) return undefined;
+    try {
+      const kind = csvKind(readCsvHeader(source));
+      return kind === undefined ? undefined : (`csv:${kind}` as const);
+    } catch (error) {
+      if (error instanceof WavesmithError) return undefined;
+      throw error;
+    }
+  });
+}
+
+export interface LoadOptions {
+  /** Load address of the code object given with raw traces. */
+  readonly base?: number | undefined;
+}
+
+export interface Loaded {
+  readonly recording: Recording;
+  /** Details of raw traces, in the order of their traces. */
+  readonly sqtt: readonly SqttResult[];
+}
+
+/** Order of reading: what others refer to comes first (agents and system before rows, traces of kernels before counters). */
+const ORDER: readonly string[] = [
+  'csv:agent-info',
+  'csv:compute-sysinfo',
+  'csv:compute-roofline',
+  'csv:kernel-trace',
+  'csv:compute-wide',
+  'csv:counter-collection',
+];
+
+/** Loads all profile data under the paths. */
+export function loadProfile(paths: readonly string[], options: LoadOptions = {}): Loaded {
+  const files = findFiles(paths);
+  const recording = new Recording();
+  const byFormat = files
+    .map((file) => ({ file, format: detectFormat(file) }))
+    .filter((entry): entry is { file: DiskFile; format: FileFormat } => entry.format !== undefined);
+  const rank = (format: string) => {
+    const at = ORDER.indexOf(format);
+    return at < 0 ? ORDER.length : at;
+  };
+  const wideRank = (path: string) => (/^pmc_perf/.test(baseName(path)) ? 0 : 1);
+  byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
+  const hasTraces = new Set(
+    byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
+  );
+  const attFolders = new Set(byFormat.filter((e) => e.format === 'att-code').map((e) => dirName(e.file.path)));
+  const code = byFormat.filter((entry) => entry.format === 'code-object');
+  const sqtt: SqttResult[] = [];
+  for (const { file, format } of byFormat) {
+    const folder = dirName(file.path);
+    let used = true;
+    switch (format) {
+      case 'rocpd':
+        withDatabase(file.realPath, file.path, (db) => readRocpd(db, file.path, recording));
+        break;
+      case 'rocprofv3-json':
+        file.open((source) => readRocprofJson(source, recording));
+        break;
+      case 'att-code':
+        readAttFolder(
+          files.filter((other) => dirName(other.path) === folder),
+          recording,
+        );
+        break;
+      case 'att-part':
+        used = attFolders.has(folder);
+        break;
+      case 'sqtt':
+        sqtt.push(loadSqtt(file, code, options, recording));
+        break;
+      case 'code-object':
+        used = byFormat.some((entry) => entry.format === 'sqtt');
+        break;
+      case 'csv:att-stats':
+        // The folder's code.json has the same sums and more.
+        used = attFolders.size === 0;
+        if (used) file.open((source) => readAttStats(source, recording));
+        break;
+      case 'csv:compute-sysinfo':
+        file.open((source) => readSysinfo(source, recording));
+        break;
+      case 'csv:compute-roofline':
+        file.open((source) => readMeasuredRoofline(source, recording));
+        break;
+      case 'csv:compute-wide':
+        file.open((source) => readWide(source, recording));
+        break;
+      case 'csv:compute-dispatch-info':
+        break;
+      case 'csv:stats':
+        // Sums of a trace that is here as well would count twice.
+        used = hasTraces.size === 0 && !byFormat.some((e) => e.format === 'csv:api-trace');
+        if (used) file.open((source) => readRocprofCsv(source, 'stats', recording));
+        break;
+      default:
+        file.open((source) => readRocprofCsv(source, format.slice(4) as CsvKind, recording));
+    }
+    if (used) recording.sources.push({ path: file.path, format });
+  }
+  if (recording.sources.length === 0) {
+    throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.`, {
+      file: paths[0],
+      hint: 'Give the output of rocprofv3 (CSV, JSON, rocpd, ATT), of rocprof-compute, or raw .att traces.',
+    });
+  }
+  return { recording, sqtt };
+}
+
+function loadSqtt(
+  file: DiskFile,
+  code: readonly { file: DiskFile }[],
+  options: LoadOptions,
+  recording: Recording,
+): SqttResult {
+  const MAX_CODE = 1 << 30;
+  const read = (loaded: LoadedCode | undefined) =>
+    file.open((source) => readSqtt(source, { code: loaded, base: options.base }));
+  let best = code.length === 0 ? read(undefined) : undefined;
+  for (const candidate of code) {
+    const bytes = candidate.file.open((source) =>
+      source.size > MAX_CODE ? new Uint8Array(0) : source.read(0, source.size).slice(),
+    );
+    const result = read(new LoadedCode(bytes, candidate.file.path));
+    if (best === undefined || result.stitched.matched > best.stitched.matched) best = result;
+  }
+  const result = best ?? read(undefined);
+  recording.traces.push(result.trace);
+  if (result.tokens.trailingBytes > 0) {
+    recording.report(
+      'sqtt/truncated',
+      file.path,
+      `The last ${result.tokens.trailingBytes} bytes are not a whole token.`,
+    );
+  }
+  if (result.tokens.backwards > 0) {
+    recording.report('sqtt/time', file.path, `Time runs backwards at ${result.tokens.backwards} tokens.`);
+  }
+  if (result.counts.packetsLost > 0) {
+    recording.report(
+      'sqtt/lost',
+      file.path,
+      `Packets were lost ${result.counts.packetsLost} times; waves are incomplete.`,
+    );
+  }
+  if (result.counts.strayTokens > 0) {
+    recording.report('sqtt/stray', file.path, `${result.counts.strayTokens} tokens belong to no live wave.`);
+  }
+  if (result.targetCu !== result.header.targetCu) {
+    recording.report(
+      'sqtt/target-cu',
+      file.path,
+      `The header names CU ${result.header.targetCu}, but the instructions belong to CU ${result.targetCu}.`,
+    );
+  }
+  for (const [reason, waves] of result.problems)
+    recording.report('sqtt/unmatched', file.path, `${waves} waves: ${reason}.`);
+  return result;
+}

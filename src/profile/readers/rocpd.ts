@@ -1,0 +1,310 @@
+// rocpd databases (rocprofv3's default output since ROCm 7.0, schema version 3): tables carry a `_<uuid>` suffix, merged
+// files hold several. Only real tables are read, never views, which a hostile file could define as an endless query.
+// Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
+import { WavesmithError } from '../../base/index.ts';
+import { type Recording, Timing } from '../recording.ts';
+import { addCall, reportTiming } from './rocprofv3-csv.ts';
+import { kernelName } from './values.ts';
+
+export type SqlValue = number | bigint | string | Uint8Array | null;
+
+/** Rows of a query, in order. */
+export interface SqlDatabase {
+  rows(sql: string): Iterable<readonly SqlValue[]>;
+}
+
+const TABLES = [
+  'metadata',
+  'string',
+  'info_node',
+  'info_process',
+  'info_agent',
+  'info_queue',
+  'info_stream',
+  'info_pmc',
+  'info_kernel_symbol',
+  'event',
+  'pmc_event',
+  'region',
+  'kernel_dispatch',
+  'memory_copy',
+  'memory_allocate',
+] as const;
+type TableName = (typeof TABLES)[number];
+
+function num(value: SqlValue): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  return -1;
+}
+
+function text(value: SqlValue): string {
+  return typeof value === 'string' ? value : value === null || value instanceof Uint8Array ? '' : String(value);
+}
+
+/** Interval state of two integer columns; integers beyond 2^53 arrive as bigint. */
+function span(start: SqlValue, end: SqlValue): { start: number; end: number; state: number } {
+  const bad = (state: number) => ({ start: 0, end: 0, state });
+  if (typeof start === 'bigint' || typeof end === 'bigint') return bad(Timing.RANGE);
+  if (typeof start !== 'number' || typeof end !== 'number') return bad(Timing.ABSENT);
+  if (start < 0 || end < 0 || end > Number.MAX_SAFE_INTEGER) return bad(Timing.RANGE);
+  if (start === 0 && end === 0) return bad(Timing.ZERO);
+  const state = end < start ? Timing.NEGATIVE : end === start ? Timing.EQUAL : Timing.KNOWN;
+  return { start, end, state };
+}
+
+/** The physical tables by name and suffix. */
+function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
+  const suffixes = new Map<string, Set<TableName>>();
+  for (const [name] of db.rows(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'",
+  )) {
+    const match =
+      /^rocpd_(metadata|string|info_[a-z_]+?|event|pmc_event|region|kernel_dispatch|memory_copy|memory_allocate)(_[0-9a-fA-F_-]{4,64})?$/.exec(
+        text(name),
+      );
+    if (match === null || !(TABLES as readonly string[]).includes(match[1])) continue;
+    const suffix = match[2] ?? '';
+    const set = suffixes.get(suffix) ?? new Set<TableName>();
+    set.add(match[1] as TableName);
+    suffixes.set(suffix, set);
+  }
+  if (suffixes.size === 0) {
+    throw new WavesmithError('rocpd/no-tables', `${file} is a SQLite database without rocpd tables.`, {
+      file,
+      hint: 'Give a database that rocprofv3 wrote (schema version 3).',
+    });
+  }
+  return suffixes;
+}
+
+/** Reads a rocpd database into the recording. */
+export function readRocpd(db: SqlDatabase, file: string, recording: Recording): void {
+  for (const [suffix, present] of tablesOf(db, file)) new Reader(db, file, recording, suffix, present).read();
+}
+
+class Reader {
+  private readonly db: SqlDatabase;
+  private readonly file: string;
+  private readonly r: Recording;
+  private readonly suffix: string;
+  private readonly present: ReadonlySet<TableName>;
+  private readonly strings = new Map<number, string>();
+  private readonly processes = new Map<number, number>();
+  private readonly agentKeys = new Map<number, string>();
+  private readonly symbols = new Map<
+    number,
+    { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
+  >();
+
+  constructor(db: SqlDatabase, file: string, r: Recording, suffix: string, present: ReadonlySet<TableName>) {
+    this.db = db;
+    this.file = file;
+    this.r = r;
+    this.suffix = suffix;
+    this.present = present;
+  }
+
+  /** Rows of one table; a table or column that is missing is reported and read as empty. */
+  private *rows(table: TableName, columns: string, optional = true): Generator<readonly SqlValue[]> {
+    if (!this.present.has(table)) {
+      if (!optional) this.r.report('rocpd/missing-table', this.file, `The table rocpd_${table} is missing.`);
+      return;
+    }
+    yield* this.db.rows(`SELECT ${columns} FROM "rocpd_${table}${this.suffix}" ORDER BY id`);
+  }
+
+  read(): void {
+    for (const [tag, value] of this.rows('metadata', 'tag, value')) {
+      if (text(tag) === 'schema_version' && text(value) !== '3') {
+        this.r.report('rocpd/schema-version', this.file, `The schema version is ${text(value)}; version 3 is known.`);
+      }
+    }
+    for (const [id, value] of this.rows('string', 'id, string')) this.strings.set(num(id), text(value));
+    for (const [id, pid, command] of this.rows('info_process', 'id, pid, command')) {
+      this.processes.set(num(id), this.r.processOrdinal(`${this.file}${this.suffix}`, text(pid)));
+      if (text(command) !== '') this.r.info.set('command', text(command));
+    }
+    this.agents();
+    this.kernelSymbols();
+    const eventRows = this.dispatches();
+    this.counters(eventRows);
+    this.copies();
+    this.regions();
+    this.allocations();
+  }
+
+  private agents(): void {
+    const columns = 'id, type, absolute_index, name, product_name, model_name, extdata';
+    for (const [id, type, index, name, product, model, extdata] of this.rows('info_agent', columns, false)) {
+      const key = `Agent ${text(index)}`;
+      this.agentKeys.set(num(id), key);
+      const agent = this.r.agent(key);
+      agent.isGpu = text(type) === 'GPU';
+      agent.name = text(product) || text(model) || text(name) || undefined;
+      agent.arch = agent.isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined;
+      const data = parseObject(text(extdata));
+      const positive = (field: string) => {
+        const value = data.get(field);
+        return typeof value === 'number' && value > 0 ? value : undefined;
+      };
+      agent.cuCount = positive('cu_count');
+      agent.simdPerCu = positive('simd_per_cu');
+      agent.xccCount = positive('num_xcc');
+      agent.wavesPerCu = positive('max_waves_per_cu');
+      agent.maxClockMhz = positive('max_engine_clk_fcompute');
+    }
+  }
+
+  private kernelSymbols(): void {
+    const columns =
+      'id, kernel_name, display_name, group_segment_size, private_segment_size, arch_vgpr_count, accum_vgpr_count, sgpr_count';
+    for (const [id, name, display, lds, scratch, vgpr, agpr, sgpr] of this.rows('info_kernel_symbol', columns, false)) {
+      this.symbols.set(num(id), {
+        kernel: this.r.kernels.id(kernelName(text(display) || text(name))),
+        lds: num(lds),
+        scratch: num(scratch),
+        vgpr: num(vgpr),
+        agpr: num(agpr),
+        sgpr: num(sgpr),
+      });
+    }
+  }
+
+  /** Reads the dispatches; returns dispatch rows by event id when counters will be read. */
+  private dispatches(): Map<number, number> {
+    const byEvent = new Map<number, number>();
+    const wantEvents = this.present.has('pmc_event') && !isEmpty(this.rows('pmc_event', 'id'));
+    const d = this.r.dispatches;
+    const columns =
+      'event_id, pid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end", private_segment_size, ' +
+      'group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z';
+    const queues = new Map<number, number>();
+    const streams = new Map<number, number>();
+    const cached = <K>(map: Map<K, number>, key: K, make: () => number): number => {
+      let value = map.get(key);
+      if (value === undefined) {
+        value = make();
+        map.set(key, value);
+      }
+      return value;
+    };
+    const configs = new Map<string, number>();
+    for (const row of this.rows('kernel_dispatch', columns, false)) {
+      const symbol = this.symbols.get(num(row[3]));
+      const { start, end, state } = span(row[7], row[8]);
+      reportTiming(this.r, this.file, state, 'dispatches');
+      const agentId = num(row[2]);
+      const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
+      d.start.push(start);
+      d.end.push(end);
+      d.timing.push(state);
+      d.kernel.push(symbol?.kernel ?? this.r.kernels.id(`kernel ${num(row[3])}`));
+      d.agent.push(this.r.agentKeys.id(agent));
+      d.queue.push(
+        cached(queues, num(row[5]) + agentId * 2 ** 24, () => this.r.queues.id(`${agent} queue ${num(row[5])}`)),
+      );
+      d.stream.push(cached(streams, num(row[6]), () => this.r.streams.id(String(num(row[6])))));
+      let key = `${num(row[3])}`;
+      for (let i = 9; i < 17; i++) key += `,${num(row[i])}`;
+      d.config.push(
+        cached(configs, key, () =>
+          this.r.configId({
+            workgroup: [num(row[11]), num(row[12]), num(row[13])],
+            grid: [num(row[14]), num(row[15]), num(row[16])],
+            lds: num(row[10]) >= 0 ? num(row[10]) : (symbol?.lds ?? -1),
+            scratch: num(row[9]) >= 0 ? num(row[9]) : (symbol?.scratch ?? -1),
+            vgpr: symbol?.vgpr ?? -1,
+            agpr: symbol?.agpr ?? -1,
+            sgpr: symbol?.sgpr ?? -1,
+          }),
+        ),
+      );
+      d.process.push(this.processes.get(num(row[1])) ?? 0);
+      const at = d.dispatchId.push(num(row[4]));
+      d.correlation.push(-1);
+      if (wantEvents) byEvent.set(num(row[0]), at);
+    }
+    return byEvent;
+  }
+
+  private counters(byEvent: ReadonlyMap<number, number>): void {
+    const names = new Map<number, string>();
+    for (const [id, name] of this.rows('info_pmc', 'id, name')) names.set(num(id), text(name));
+    let orphans = 0;
+    for (const [event, pmc, value] of this.rows('pmc_event', 'event_id, pmc_id, value')) {
+      const row = byEvent.get(num(event));
+      const name = names.get(num(pmc));
+      if (row === undefined || name === undefined || typeof value !== 'number') {
+        orphans++;
+        continue;
+      }
+      if (this.r.counters.add(name, row, value, this.file) === 'conflict') {
+        this.r.report('profile/counter-conflict', this.file, `Counter ${name} differs between passes by more than 1%.`);
+      }
+    }
+    if (orphans > 0) {
+      this.r.report('rocpd/orphan-counters', this.file, `${orphans} counter values belong to no dispatch or counter.`);
+    }
+  }
+
+  private copies(): void {
+    const c = this.r.copies;
+    for (const [pid, name, size, stream, begin, finish] of this.rows(
+      'memory_copy',
+      'pid, name_id, size, stream_id, start, "end"',
+    )) {
+      const { start, end, state } = span(begin, finish);
+      reportTiming(this.r, this.file, state, 'memory copies');
+      c.start.push(start);
+      c.end.push(end);
+      c.timing.push(state);
+      c.direction.push(this.r.directions.id((this.strings.get(num(name)) ?? 'copy').replace(/^MEMORY_COPY_/, '')));
+      c.stream.push(stream === null ? -1 : this.r.streams.id(String(num(stream))));
+      c.bytes.push(num(size));
+      c.correlation.push(-1);
+      c.process.push(this.processes.get(num(pid)) ?? 0);
+    }
+  }
+
+  private regions(): void {
+    const categories = new Map<number, number>();
+    if (!isEmpty(this.rows('region', 'id'))) {
+      for (const [id, category] of this.rows('event', 'id, category_id')) categories.set(num(id), num(category));
+    }
+    for (const [name, event, begin, finish] of this.rows('region', 'name_id, event_id, start, "end"')) {
+      const { start, end, state } = span(begin, finish);
+      const timed = state === Timing.KNOWN || state === Timing.EQUAL;
+      if (!timed) reportTiming(this.r, this.file, state, 'API calls');
+      const domain = this.strings.get(categories.get(num(event)) ?? -1) ?? 'region';
+      addCall(this.r, domain, this.strings.get(num(name)) ?? `string ${num(name)}`, timed ? end - start : undefined);
+    }
+  }
+
+  private allocations(): void {
+    for (const [type, level, size] of this.rows('memory_allocate', 'type, level, size')) {
+      const key = `${text(level)} ${text(type)}`.trim();
+      const sum = this.r.allocations.get(key) ?? { count: 0, bytes: 0 };
+      sum.count++;
+      sum.bytes += Math.max(0, num(size));
+      this.r.allocations.set(key, sum);
+    }
+  }
+}
+
+function isEmpty(rows: Iterator<unknown> & { return?: (value: undefined) => unknown }): boolean {
+  const { done } = rows.next();
+  rows.return?.(undefined);
+  return done === true;
+}
+
+/** The members of a JSON object as a map, so that keys like `__proto__` are plain keys; empty when it is not one. */
+export function parseObject(json: string): Map<string, unknown> {
+  if (json.length === 0 || json.length > 1 << 20) return new Map();
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map();
+  } catch {
+    return new Map();
+  }
+}

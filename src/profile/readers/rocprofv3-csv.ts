@@ -1,0 +1,380 @@
+// rocprofv3 CSV files of every kind, columns resolved by name so that old and new versions read alike.
+// Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
+import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import { type ByteSource, baseName, dirName } from '../source.ts';
+import { type Header, type RowHandler, readCsv } from './csv.ts';
+import { count, interval, kernelName, number, timestamp } from './values.ts';
+
+/** The kinds of CSV that are told apart by their columns. */
+export type CsvKind =
+  | 'kernel-trace'
+  | 'counter-collection'
+  | 'agent-info'
+  | 'stats'
+  | 'api-trace'
+  | 'memory-copy'
+  | 'memory-allocation'
+  | 'scratch-memory'
+  | 'pc-sampling'
+  | 'att-stats'
+  | 'compute-wide'
+  | 'compute-dispatch-info'
+  | 'compute-sysinfo'
+  | 'compute-roofline';
+
+/** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
+export function csvKind(header: Header): CsvKind | undefined {
+  if (header.has('Counter_Name', 'Counter_Value')) return 'counter-collection';
+  if (header.has('Sample_Timestamp', 'Instruction')) return 'pc-sampling';
+  if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
+  if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
+  if (header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
+  if (header.has('workload_name', 'gpu_arch')) return 'compute-sysinfo';
+  if (header.has('device', 'HBMBw')) return 'compute-roofline';
+  if (header.has('Kernel_Name', 'Grid_Size', 'Workgroup_Size')) return 'compute-wide';
+  if (header.has('Dispatch_ID', 'Kernel_Name', 'GPU_ID')) return 'compute-dispatch-info';
+  if (header.has('Direction', 'Source_Agent_Id')) return 'memory-copy';
+  if (header.has('Operation', 'Alloc_Flags')) return 'scratch-memory';
+  if (header.has('Operation', 'Allocation_Size')) return 'memory-allocation';
+  if (header.has('Domain', 'Function')) return 'api-trace';
+  if (header.has('Name', 'Calls', 'TotalDurationNs')) return 'stats';
+  return undefined;
+}
+
+/** Reads one rocprofv3 CSV of the given kind into the recording. */
+export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Recording): void {
+  const make = HANDLERS[kind];
+  if (make === undefined) return;
+  readCsv(source, (header) => make(header, source.path, recording));
+}
+
+type MakeHandler = (header: Header, file: string, recording: Recording) => RowHandler;
+
+const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
+  'kernel-trace': kernelTrace,
+  'counter-collection': counterCollection,
+  'agent-info': agentInfo,
+  stats,
+  'api-trace': apiTrace,
+  'memory-copy': memoryCopy,
+  'memory-allocation': memoryAllocation,
+  'scratch-memory': memoryAllocation,
+  'pc-sampling': pcSampling,
+};
+
+/** `<pid>_kernel_trace.csv`: files without a process column carry it in their name. */
+function pidOfName(file: string): string {
+  return /^(\d+)_/.exec(baseName(file))?.[1] ?? '';
+}
+
+/** Reports a row that cannot be used. */
+export function badRow(recording: Recording, file: string, why: string): void {
+  recording.report('profile/bad-row', file, `Rows were skipped: ${why}.`);
+}
+
+/** Reports unusable times of a row, once per file and reason. */
+export function reportTiming(recording: Recording, file: string, state: number, what: string): void {
+  if (state === Timing.KNOWN) return;
+  recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
+}
+
+function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
+  const at = {
+    name: h.at('Kernel_Name'),
+    start: h.at('Start_Timestamp'),
+    end: h.at('End_Timestamp'),
+    agent: h.at('Agent_Id', 'GPU_ID'),
+    queue: h.at('Queue_Id'),
+    stream: h.at('Stream_Id'),
+    dispatch: h.at('Dispatch_Id'),
+    correlation: h.at('Correlation_Id'),
+    pid: h.at('Process_Id', 'Pid', 'Guid'),
+  };
+  const config = ['Workgroup_Size_X', 'Workgroup_Size_Y', 'Workgroup_Size_Z', 'Grid_Size_X', 'Grid_Size_Y']
+    .concat(['Grid_Size_Z', 'LDS_Block_Size', 'Scratch_Size', 'VGPR_Count', 'Accum_VGPR_Count', 'SGPR_Count'])
+    .map((name) => h.at(name));
+  const folder = dirName(file);
+  const namedPid = pidOfName(file);
+  const width = h.names.length;
+  const configIds = new Map<string, number>();
+  const d = r.dispatches;
+  return (cells) => {
+    if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
+    const start = timestamp(cells[at.start]);
+    const end = timestamp(cells[at.end]);
+    const state = interval(start, end);
+    reportTiming(r, file, state, 'dispatches');
+    let key = '';
+    for (const index of config) key += `${cells[index]},`;
+    let id = configIds.get(key);
+    if (id === undefined) {
+      const [wx, wy, wz, gx, gy, gz, lds, scratch, vgpr, agpr, sgpr] = config.map((index) => count(cells[index]));
+      id = r.configId({ workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr });
+      configIds.set(key, id);
+    }
+    const agent = cells[at.agent] ?? '';
+    d.start.push(start.value);
+    d.end.push(end.value);
+    d.timing.push(state);
+    d.kernel.push(r.kernels.id(kernelName(cells[at.name])));
+    d.agent.push(r.agentKeys.id(agent));
+    d.queue.push(r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`));
+    d.stream.push(at.stream < 0 ? -1 : r.streams.id(cells[at.stream]));
+    d.config.push(id);
+    d.process.push(r.processOrdinal(folder, at.pid < 0 ? namedPid : cells[at.pid]));
+    d.dispatchId.push(count(cells[at.dispatch]));
+    d.correlation.push(count(cells[at.correlation]));
+  };
+}
+
+function counterCollection(h: Header, file: string, r: Recording): RowHandler {
+  const at = {
+    name: h.at('Kernel_Name'),
+    start: h.at('Start_Timestamp'),
+    end: h.at('End_Timestamp'),
+    agent: h.at('Agent_Id'),
+    queue: h.at('Queue_Id'),
+    dispatch: h.at('Dispatch_Id'),
+    correlation: h.at('Correlation_Id'),
+    pid: h.at('Process_Id'),
+    grid: h.at('Grid_Size'),
+    workgroup: h.at('Workgroup_Size'),
+    lds: h.at('LDS_Block_Size'),
+    scratch: h.at('Scratch_Size'),
+    vgpr: h.at('VGPR_Count'),
+    agpr: h.at('Accum_VGPR_Count'),
+    sgpr: h.at('SGPR_Count'),
+    counter: h.at('Counter_Name'),
+    value: h.at('Counter_Value'),
+  };
+  const folder = dirName(file);
+  const d = r.dispatches;
+  const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
+  return (cells) => {
+    const value = number(cells[at.value]);
+    const dispatchId = count(cells[at.dispatch]);
+    if (cells.length !== h.names.length || value === undefined || dispatchId < 0) {
+      return badRow(r, file, 'a counter value or dispatch id is not a number');
+    }
+    r.indexAll();
+    const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
+    const process = r.processOrdinal(folder, cell(cells, at.pid) ?? pidOfName(file));
+    let row = r.findDispatch(process, dispatchId, kernel);
+    if (row === undefined) {
+      const start = timestamp(cell(cells, at.start));
+      const end = timestamp(cell(cells, at.end));
+      const state = interval(start, end);
+      reportTiming(r, file, state, 'dispatches');
+      const agent = cells[at.agent] ?? '';
+      row = d.start.push(start.value);
+      d.end.push(end.value);
+      d.timing.push(state);
+      d.kernel.push(kernel);
+      d.agent.push(r.agentKeys.id(agent));
+      d.queue.push(r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`));
+      d.stream.push(-1);
+      d.config.push(
+        r.configId({
+          workgroup: [count(cells[at.workgroup]), -1, -1],
+          grid: [count(cells[at.grid]), -1, -1],
+          lds: count(cells[at.lds]),
+          scratch: count(cells[at.scratch]),
+          vgpr: count(cells[at.vgpr]),
+          agpr: count(cell(cells, at.agpr)),
+          sgpr: count(cells[at.sgpr]),
+        }),
+      );
+      d.process.push(process);
+      d.dispatchId.push(dispatchId);
+      d.correlation.push(count(cells[at.correlation]));
+    }
+    if (r.counters.add(cells[at.counter], row, value, file) === 'conflict') {
+      r.report(
+        'profile/counter-conflict',
+        file,
+        `Counter ${cells[at.counter]} differs between passes by more than 1%; the first pass is used.`,
+      );
+    }
+  };
+}
+
+function agentInfo(h: Header, _file: string, r: Recording): RowHandler {
+  const get = (cells: string[], name: string) => {
+    const value = number(cells[h.at(name)]);
+    return value === undefined || value <= 0 ? undefined : value;
+  };
+  return (cells) => {
+    const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
+    const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
+    const agent = r.agent(`Agent ${node}`);
+    agent.isGpu = isGpu;
+    agent.name = cells[h.at('Product_Name')] || cells[h.at('Name')];
+    const arch = cells[h.at('Name')];
+    agent.arch = isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined;
+    agent.cuCount = get(cells, 'Cu_Count');
+    agent.simdPerCu = get(cells, 'Simd_Per_Cu');
+    agent.xccCount = get(cells, 'Num_Xcc');
+    agent.wavesPerCu = get(cells, 'Max_Waves_Per_Cu');
+    agent.maxClockMhz = get(cells, 'Max_Engine_Clk_Fcompute');
+  };
+}
+
+/** Adds one call to the recording's call summaries. */
+export function addCall(r: Recording, domain: string, name: string, ns: number | undefined, calls = 1): CallSummary {
+  const key = `${domain}\0${name}`;
+  let call = r.calls.get(key);
+  if (call === undefined) {
+    call = { domain, name, calls: 0, totalNs: 0, minNs: Number.POSITIVE_INFINITY, maxNs: 0, untimed: 0 };
+    r.calls.set(key, call);
+  }
+  call.calls += calls;
+  if (ns === undefined) call.untimed += calls;
+  else {
+    call.totalNs += ns;
+    call.minNs = Math.min(call.minNs, ns);
+    call.maxNs = Math.max(call.maxNs, ns);
+  }
+  return call;
+}
+
+function apiTrace(h: Header, file: string, r: Recording): RowHandler {
+  const [domain, name, start, end] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
+  return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const a = timestamp(cells[start]);
+    const b = timestamp(cells[end]);
+    const state = interval(a, b);
+    const timed = state === Timing.KNOWN || state === Timing.EQUAL;
+    if (!timed) reportTiming(r, file, state, 'API calls');
+    addCall(r, cells[domain], cells[name], timed ? b.value - a.value : undefined);
+  };
+}
+
+/** `*_stats.csv`: sums that rocprofv3 made itself; used for calls that have no trace. */
+function stats(h: Header, file: string, r: Recording): RowHandler {
+  const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
+  const domain = `${baseName(file).replace(/^(\d+_)?(.*?)_?stats\.csv$/, '$2') || 'stats'} (stats)`;
+  return (cells) => {
+    const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
+    if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
+    const call = addCall(r, domain, cells[at[0]], undefined, 0);
+    call.calls += calls;
+    call.totalNs += total;
+    call.minNs = Math.min(call.minNs, min ?? Number.POSITIVE_INFINITY);
+    call.maxNs = Math.max(call.maxNs, max ?? 0);
+  };
+}
+
+function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
+  const at = ['Direction', 'Stream_Id', 'Correlation_Id', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
+  const bytes = h.at('Bytes', 'Size', 'Copy_Bytes');
+  const pid = h.at('Process_Id', 'Guid');
+  const c = r.copies;
+  return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const start = timestamp(cells[at[3]]);
+    const end = timestamp(cells[at[4]]);
+    const state = interval(start, end);
+    reportTiming(r, file, state, 'memory copies');
+    c.start.push(start.value);
+    c.end.push(end.value);
+    c.timing.push(state);
+    c.direction.push(r.directions.id(cells[at[0]].replace(/^MEMORY_COPY_/, '')));
+    c.stream.push(at[1] < 0 ? -1 : r.streams.id(cells[at[1]]));
+    c.bytes.push(bytes < 0 ? -1 : count(cells[bytes]));
+    c.correlation.push(count(cells[at[2]]));
+    c.process.push(r.processOrdinal(dirName(file), pid < 0 ? pidOfName(file) : cells[pid]));
+  };
+}
+
+function memoryAllocation(h: Header, file: string, r: Recording): RowHandler {
+  const operation = h.at('Operation');
+  const size = h.at('Allocation_Size');
+  return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const key = cells[operation];
+    const sum = r.allocations.get(key) ?? { count: 0, bytes: 0 };
+    sum.count++;
+    sum.bytes += size < 0 ? 0 : Math.max(0, count(cells[size]));
+    r.allocations.set(key, sum);
+  };
+}
+
+const SHORT_REASON = /^ROCPROFILER_PC_SAMPLING_INSTRUCTION_(?:NOT_ISSUED_REASON|TYPE)_/;
+
+/** One PC sample, whatever file it came from. */
+export interface PcSample {
+  readonly kernel: string | undefined;
+  readonly instruction: string;
+  readonly source: string;
+  /** EXEC as a decimal or 0x number. */
+  readonly execMask: string;
+  readonly issued: boolean | undefined;
+  readonly stallReason: string | undefined;
+  readonly instructionType: string | undefined;
+}
+
+/** Adds one PC sample to the instruction it belongs to. */
+export function addSample(r: Recording, s: PcSample): void {
+  const key = `${s.kernel ?? ''}\0${s.instruction}\0${s.source}`;
+  let line = r.samples.get(key);
+  if (line === undefined) {
+    line = {
+      kernel: s.kernel,
+      instruction: s.instruction,
+      source: s.source,
+      samples: 0,
+      issued: 0,
+      lanes: 0,
+      stallReasons: new Map(),
+      instructionTypes: new Map(),
+    };
+    r.samples.set(key, line);
+  }
+  line.samples++;
+  line.lanes += /^(0x[0-9a-fA-F]{1,16}|[0-9]{1,20})$/.test(s.execMask) ? popcount(BigInt(s.execMask)) : 0;
+  if (s.issued === true) line.issued++;
+  const bump = (map: Map<string, number>, name: string) => map.set(name, (map.get(name) ?? 0) + 1);
+  if (s.issued === false && s.stallReason) bump(line.stallReasons, s.stallReason.replace(SHORT_REASON, ''));
+  if (s.instructionType) bump(line.instructionTypes, s.instructionType.replace(SHORT_REASON, ''));
+}
+
+function popcount(mask: bigint): number {
+  let n = 0;
+  for (let rest = BigInt.asUintN(64, mask); rest !== 0n; rest &= rest - 1n) n++;
+  return n;
+}
+
+function pcSampling(h: Header, file: string, r: Recording): RowHandler {
+  const [exec, dispatch, instruction, comment, issued, type, reason] = [
+    'Exec_Mask',
+    'Dispatch_Id',
+    'Instruction',
+    'Instruction_Comment',
+    'Wave_Issued_Instruction',
+    'Instruction_Type',
+    'Stall_Reason',
+  ].map((name) => h.at(name));
+  let names: Map<number, string> | undefined;
+  return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    names ??= kernelsByDispatch(r);
+    addSample(r, {
+      kernel: names.get(count(cells[dispatch])),
+      instruction: cells[instruction],
+      source: comment < 0 ? '' : cells[comment],
+      execMask: cells[exec],
+      issued: issued < 0 ? undefined : cells[issued] === '1',
+      stallReason: reason < 0 ? undefined : cells[reason],
+      instructionType: type < 0 ? undefined : cells[type],
+    });
+  };
+}
+
+/** Kernel names by dispatch id, as far as traces read before tell. */
+export function kernelsByDispatch(r: Recording): Map<number, string> {
+  const names = new Map<number, string>();
+  const d = r.dispatches;
+  for (let row = 0; row < d.length; row++) names.set(d.dispatchId.get(row), r.kernels.get(d.kernel.get(row)));
+  return names;
+}

@@ -1,0 +1,348 @@
+// rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
+import { JSONParser } from '@streamparser/json';
+import { WavesmithError } from '../../base/index.ts';
+import { type Recording, Timing } from '../recording.ts';
+import { type ByteSource, CHUNK } from '../source.ts';
+import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
+import { kernelName } from './values.ts';
+
+const ROOT = '$.rocprofiler-sdk-tool';
+/** Longest stretch of the file without one complete record. */
+const MAX_RECORD_BYTES = 64 << 20;
+
+/** A JSON value read as data: members are looked up as own properties only. */
+type Json = unknown;
+
+function member(value: Json, ...path: string[]): Json {
+  let at = value;
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = (at as Record<string, Json>)[name];
+  }
+  return at;
+}
+
+function num(value: Json): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : -1;
+}
+
+function str(value: Json): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function list(value: Json): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function handle(value: Json): number {
+  return num(member(value, 'handle'));
+}
+
+/** Whether a file starts like rocprofv3 JSON. */
+export function isRocprofJson(start: string): boolean {
+  return /^\s*\{\s*"rocprofiler-sdk-tool"\s*:/.test(start);
+}
+
+/** Reads rocprofv3 JSON into the recording. */
+export function readRocprofJson(source: ByteSource, recording: Recording): void {
+  const reader = new Reader(source.path, recording);
+  const parser = new JSONParser({
+    paths: [
+      `${ROOT}.*.metadata`,
+      `${ROOT}.*.agents.*`,
+      `${ROOT}.*.counters.*`,
+      `${ROOT}.*.kernel_symbols.*`,
+      `${ROOT}.*.strings`,
+      `${ROOT}.*.callback_records.counter_collection.*`,
+      `${ROOT}.*.buffer_records.*.*`,
+      `${ROOT}.metadata`,
+    ],
+    keepStack: false,
+  });
+  let lastValueAt = 0;
+  let offset = 0;
+  let failure: Error | undefined;
+  parser.onValue = ({ value, key, parent, stack }) => {
+    lastValueAt = offset;
+    // stack: root, rocprofiler-sdk-tool, process index, section[, list]
+    const names = stack.map((entry) => entry.key).concat(key);
+    reader.value(names.slice(3).map(String), value as Json);
+    // Consumed records are dropped, so that lists do not grow.
+    if (Array.isArray(parent)) parent.length = 0;
+  };
+  parser.onError = (error) => {
+    failure ??= error;
+  };
+  while (offset < source.size && failure === undefined) {
+    const bytes = source.read(offset, CHUNK);
+    if (bytes.length === 0) break;
+    offset += bytes.length;
+    try {
+      parser.write(bytes.slice());
+    } catch (error) {
+      failure ??= error as Error;
+    }
+    if (offset - lastValueAt > MAX_RECORD_BYTES)
+      failure ??= new Error(`no record ends within ${MAX_RECORD_BYTES} bytes`);
+  }
+  if (failure instanceof WavesmithError) throw failure;
+  if (failure !== undefined || !parser.isEnded) {
+    throw new WavesmithError(
+      'profile/bad-json',
+      `${source.path} is not complete JSON: ${failure?.message ?? 'the file ends early'}.`,
+      { file: source.path, byteOffset: offset, hint: 'The file is truncated or damaged; get a fresh copy.' },
+    );
+  }
+  reader.finish();
+}
+
+class Reader {
+  private readonly file: string;
+  private readonly r: Recording;
+  private readonly agents = new Map<number, string>();
+  private readonly counters = new Map<number, string>();
+  private readonly symbols = new Map<number, { kernel: number; vgpr: number; agpr: number; sgpr: number }>();
+  private readonly operations = new Map<number, { kind: string; names: readonly Json[] }>();
+  private instructions: readonly Json[] = [];
+  private comments: readonly Json[] = [];
+  private process = 0;
+  private unnamed = 0;
+  private readonly kernelOfDispatch = new Map<number, string>();
+  private readonly pendingSamples: { dispatch: number; sample: Parameters<typeof addSample>[1] }[] = [];
+
+  constructor(file: string, r: Recording) {
+    this.file = file;
+    this.r = r;
+  }
+
+  value(path: readonly string[], value: Json): void {
+    const [section, kind] = path;
+    switch (section) {
+      case 'metadata':
+        this.process = this.r.processOrdinal(this.file, String(num(member(value, 'pid'))));
+        if (list(member(value, 'command')).length > 0) {
+          this.r.info.set('command', list(member(value, 'command')).map(str).join(' '));
+        }
+        break;
+      case 'agents':
+        this.agent(value);
+        break;
+      case 'counters':
+        this.counters.set(handle(member(value, 'id')), str(member(value, 'name')));
+        break;
+      case 'kernel_symbols':
+        this.symbol(value);
+        break;
+      case 'strings':
+        this.strings(value);
+        break;
+      case 'callback_records':
+        if (kind === 'counter_collection') this.counterRecord(value);
+        break;
+      case 'buffer_records':
+        this.bufferRecord(kind, value);
+        break;
+    }
+  }
+
+  private agent(value: Json): void {
+    const key = `Agent ${num(member(value, 'logical_node_id')) >= 0 ? num(member(value, 'logical_node_id')) : num(member(value, 'node_id'))}`;
+    this.agents.set(handle(member(value, 'id')), key);
+    const agent = this.r.agent(key);
+    const GPU = 2;
+    agent.isGpu = num(member(value, 'type')) === GPU;
+    const name = str(member(value, 'name'));
+    agent.name = str(member(value, 'product_name')) || name || undefined;
+    agent.arch = agent.isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined;
+    const positive = (field: string) => {
+      const n = num(member(value, field));
+      return n > 0 ? n : undefined;
+    };
+    agent.cuCount = positive('cu_count');
+    agent.simdPerCu = positive('simd_per_cu');
+    agent.xccCount = positive('num_xcc');
+    agent.wavesPerCu = positive('max_waves_per_cu');
+    agent.maxClockMhz = positive('max_engine_clk_fcompute');
+  }
+
+  private symbol(value: Json): void {
+    const name = str(member(value, 'formatted_kernel_name')) || str(member(value, 'kernel_name'));
+    if (name === '') return;
+    this.symbols.set(num(member(value, 'kernel_id')), {
+      kernel: this.r.kernels.id(kernelName(name)),
+      vgpr: num(member(value, 'arch_vgpr_count')),
+      agpr: num(member(value, 'accum_vgpr_count')),
+      sgpr: num(member(value, 'sgpr_count')),
+    });
+  }
+
+  private strings(value: Json): void {
+    list(member(value, 'buffer_records')).forEach((entry, index) => {
+      this.operations.set(index, { kind: str(member(entry, 'kind')), names: list(member(entry, 'operations')) });
+    });
+    this.instructions = list(member(value, 'pc_sample_instructions'));
+    this.comments = list(member(value, 'pc_sample_comments'));
+  }
+
+  private times(value: Json, what: string): { start: number; end: number; state: number } {
+    const start = num(member(value, 'start_timestamp'));
+    const end = num(member(value, 'end_timestamp'));
+    let state: number = Timing.KNOWN;
+    if (start < 0 || end < 0) state = Timing.ABSENT;
+    else if (start > Number.MAX_SAFE_INTEGER || end > Number.MAX_SAFE_INTEGER) state = Timing.RANGE;
+    else if (start === 0 && end === 0) state = Timing.ZERO;
+    else if (end < start) state = Timing.NEGATIVE;
+    else if (end === start) state = Timing.EQUAL;
+    reportTiming(this.r, this.file, state, what);
+    return state === Timing.RANGE ? { start: 0, end: 0, state } : { start, end, state };
+  }
+
+  /** Adds the dispatch of a record that carries `dispatch_info`. */
+  private dispatch(info: Json, record: Json): number {
+    const d = this.r.dispatches;
+    const { start, end, state } = this.times(record, 'dispatches');
+    const agent = this.agents.get(handle(member(info, 'agent_id'))) ?? `agent ${handle(member(info, 'agent_id'))}`;
+    const symbol = this.symbols.get(num(member(info, 'kernel_id')));
+    if (symbol === undefined) this.unnamed++;
+    const dims = (name: string): [number, number, number] => [
+      num(member(info, name, 'x')),
+      num(member(info, name, 'y')),
+      num(member(info, name, 'z')),
+    ];
+    const row = d.start.push(start);
+    d.end.push(end);
+    d.timing.push(state);
+    d.kernel.push(symbol?.kernel ?? this.r.kernels.id(`kernel ${num(member(info, 'kernel_id'))}`));
+    d.agent.push(this.r.agentKeys.id(agent));
+    d.queue.push(this.r.queues.id(`${agent} queue ${handle(member(info, 'queue_id'))}`));
+    const stream = handle(member(record, 'stream_id'));
+    d.stream.push(stream < 0 ? -1 : this.r.streams.id(String(stream)));
+    d.config.push(
+      this.r.configId({
+        workgroup: dims('workgroup_size'),
+        grid: dims('grid_size'),
+        lds: num(member(info, 'group_segment_size')),
+        scratch: num(member(info, 'private_segment_size')),
+        vgpr: symbol?.vgpr ?? -1,
+        agpr: symbol?.agpr ?? -1,
+        sgpr: symbol?.sgpr ?? -1,
+      }),
+    );
+    d.process.push(this.process);
+    d.dispatchId.push(num(member(info, 'dispatch_id')));
+    d.correlation.push(num(member(record, 'correlation_id', 'internal')));
+    return row;
+  }
+
+  private counterRecord(value: Json): void {
+    const data = member(value, 'dispatch_data');
+    const info = member(data, 'dispatch_info');
+    if (info === undefined) {
+      this.r.report('profile/bad-record', this.file, 'A counter record has no dispatch.');
+      return;
+    }
+    this.r.indexAll();
+    const symbol = this.symbols.get(num(member(info, 'kernel_id')));
+    const found = this.r.findDispatch(this.process, num(member(info, 'dispatch_id')), symbol?.kernel ?? -1);
+    const row = found ?? this.dispatch(info, data);
+    for (const record of list(member(value, 'records'))) {
+      const name = this.counters.get(handle(member(record, 'counter_id')));
+      const amount = member(record, 'value');
+      if (name === undefined || typeof amount !== 'number') {
+        this.r.report('profile/bad-record', this.file, 'A counter value has no known counter.');
+      } else this.r.counters.add(name, row, amount, this.file);
+    }
+  }
+
+  private bufferRecord(kind: string, value: Json): void {
+    if (kind === 'kernel_dispatch') {
+      const info = member(value, 'dispatch_info');
+      if (info === undefined) {
+        this.r.report('profile/bad-record', this.file, 'A dispatch record is incomplete.');
+        return;
+      }
+      this.r.indexAll();
+      const symbol = this.symbols.get(num(member(info, 'kernel_id')));
+      const found = this.r.findDispatch(this.process, num(member(info, 'dispatch_id')), symbol?.kernel ?? -1);
+      const row = found ?? this.dispatch(info, value);
+      this.kernelOfDispatch.set(
+        num(member(info, 'dispatch_id')),
+        this.r.kernels.get(this.r.dispatches.kernel.get(row)),
+      );
+    } else if (kind === 'memory_copy') this.copy(value);
+    else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
+      const key = this.operation(value);
+      const sum = this.r.allocations.get(key) ?? { count: 0, bytes: 0 };
+      sum.count++;
+      sum.bytes += Math.max(0, num(member(value, 'allocation_size')));
+      this.r.allocations.set(key, sum);
+    } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
+    else if (kind.endsWith('_api')) {
+      const { start, end, state } = this.times(value, 'API calls');
+      const timed = state === Timing.KNOWN || state === Timing.EQUAL;
+      const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
+      addCall(this.r, domain, this.operation(value), timed ? end - start : undefined);
+    }
+  }
+
+  private operation(value: Json): string {
+    const operation = num(member(value, 'operation'));
+    const names = this.operations.get(num(member(value, 'kind')))?.names ?? [];
+    return str(names[operation]) || `operation ${operation}`;
+  }
+
+  private copy(value: Json): void {
+    const { start, end, state } = this.times(value, 'memory copies');
+    const c = this.r.copies;
+    c.start.push(start);
+    c.end.push(end);
+    c.timing.push(state);
+    c.direction.push(this.r.directions.id(this.operation(value).replace(/^MEMORY_COPY_/, '')));
+    const stream = handle(member(value, 'stream_id'));
+    c.stream.push(stream < 0 ? -1 : this.r.streams.id(String(stream)));
+    c.bytes.push(num(member(value, 'bytes')));
+    c.correlation.push(num(member(value, 'correlation_id', 'internal')));
+    c.process.push(this.process);
+  }
+
+  private sample(kind: string, value: Json): void {
+    const record = member(value, 'record');
+    const index = num(member(value, 'inst_index'));
+    // Samples of blit kernels carry -1: their code is not known to the profiler.
+    if (index < 0) return;
+    const stochastic = kind === 'pc_sample_stochastic';
+    const issued = member(record, 'wave_issued');
+    const mask = member(record, 'exec_mask');
+    this.pendingSamples.push({
+      dispatch: num(member(record, 'dispatch_id')),
+      sample: {
+        kernel: undefined,
+        instruction: str(this.instructions[index]),
+        source: str(this.comments[index]),
+        execMask: typeof mask === 'number' && mask >= 0 ? BigInt(Math.min(mask, 2 ** 64 - 2048)).toString() : '',
+        issued: stochastic ? issued === 1 || issued === true : undefined,
+        stallReason: stochastic ? str(member(record, 'snapshot', 'stall_reason')) : undefined,
+        instructionType: stochastic ? str(member(record, 'inst_type')) : undefined,
+      },
+    });
+    if (this.pendingSamples.length >= 65536) this.flushSamples();
+  }
+
+  private flushSamples(): void {
+    for (const { dispatch, sample } of this.pendingSamples) {
+      addSample(this.r, { ...sample, kernel: this.kernelOfDispatch.get(dispatch) });
+    }
+    this.pendingSamples.length = 0;
+  }
+
+  finish(): void {
+    this.flushSamples();
+    if (this.unnamed > 0) {
+      this.r.report(
+        'profile/unnamed-kernel',
+        this.file,
+        `${this.unnamed} dispatches name a kernel that is not in the file.`,
+      );
+    }
+  }
+}

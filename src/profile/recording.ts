@@ -1,0 +1,367 @@
+// What readers fill in: dispatches, copies, counters, samples and thread traces of one profiling run, in columns.
+import { f64, i32, StringTable, u8 } from './columns.ts';
+
+/** A GPU or CPU as the recording describes it. */
+export interface Agent {
+  /** As dispatches refer to it ("Agent 4", "GPU 2"). */
+  readonly key: string;
+  name: string | undefined;
+  /** gfx90a, gfx942, gfx950, … */
+  arch: string | undefined;
+  isGpu: boolean;
+  cuCount: number | undefined;
+  simdPerCu: number | undefined;
+  xccCount: number | undefined;
+  wavesPerCu: number | undefined;
+  /** Engine clock in MHz. */
+  maxClockMhz: number | undefined;
+  /** Memory clock in MHz and number of HBM channels; both needed for the HBM peak. */
+  memoryClockMhz: number | undefined;
+  hbmChannels: number | undefined;
+  l2Channels: number | undefined;
+}
+
+/** Something about the input that the user should know: missing, rounded or contradictory data. */
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly file: string;
+  count: number;
+}
+
+/** Why a dispatch's times cannot be used; index = value of the `timing` column. */
+export const TIMING_REASONS = [
+  '',
+  'timestamps are rounded to too few digits',
+  'start and end timestamps are zero',
+  'the end timestamp is before the start',
+  'no timestamps were recorded',
+  'timestamps are outside the range that can be represented exactly',
+  'start and end timestamps are equal',
+] as const;
+
+export const Timing = { KNOWN: 0, ROUNDED: 1, ZERO: 2, NEGATIVE: 3, ABSENT: 4, RANGE: 5, EQUAL: 6 } as const;
+
+/** What a launch looked like; -1 marks a field that was not recorded. */
+export interface LaunchConfig {
+  /** Workgroup size in work-items per dimension; y and z are -1 when only the product was recorded (then in x). */
+  readonly workgroup: readonly [number, number, number];
+  /** Grid size in work-items, same convention. */
+  readonly grid: readonly [number, number, number];
+  readonly lds: number;
+  readonly scratch: number;
+  readonly vgpr: number;
+  readonly agpr: number;
+  readonly sgpr: number;
+}
+
+/** Dispatches in reading order, one row each. */
+export class DispatchTable {
+  readonly start = f64();
+  readonly end = f64();
+  readonly timing = u8();
+  readonly kernel = i32();
+  readonly agent = i32();
+  readonly queue = i32();
+  readonly stream = i32();
+  readonly config = i32();
+  readonly process = i32();
+  readonly dispatchId = f64();
+  readonly correlation = f64();
+
+  get length(): number {
+    return this.start.length;
+  }
+}
+
+/** Memory copies, one row each. */
+export class CopyTable {
+  readonly start = f64();
+  readonly end = f64();
+  readonly timing = u8();
+  readonly direction = i32();
+  readonly stream = i32();
+  readonly bytes = f64();
+  readonly correlation = f64();
+  readonly process = i32();
+
+  get length(): number {
+    return this.start.length;
+  }
+}
+
+/** One counter over the dispatch rows; NaN where it was not collected. */
+export interface CounterColumn {
+  readonly name: string;
+  readonly sum: Float64Array;
+  /** Largest instance, present only when some dispatch has several instances. */
+  readonly max: Float64Array | undefined;
+  readonly rows: number;
+}
+
+class CounterBuilder {
+  sum = new Float64Array(64).fill(Number.NaN);
+  max: Float64Array | undefined;
+  file = new Int32Array(64).fill(-1);
+  rows = 0;
+
+  ensure(row: number): void {
+    if (row < this.sum.length) return;
+    const size = Math.max(row + 1, Math.ceil(this.sum.length * 1.6));
+    const grow = <T extends Float64Array | Int32Array>(old: T, made: T): T => {
+      made.set(old);
+      return made;
+    };
+    this.sum = grow(this.sum, new Float64Array(size).fill(Number.NaN));
+    this.file = grow(this.file, new Int32Array(size).fill(-1));
+    if (this.max !== undefined) this.max = grow(this.max, new Float64Array(size).fill(Number.NaN));
+  }
+}
+
+/** Counter values by name and dispatch row. */
+export class CounterStore {
+  private readonly columns = new Map<string, CounterBuilder>();
+  private readonly files = new StringTable();
+
+  /**
+   * Adds one value. Several values from one file are instances and add up; values from further files (other passes) do
+   * not replace the first. Returns 'conflict' when a further file disagrees by more than 1%.
+   */
+  add(name: string, row: number, value: number, file: string): 'stored' | 'conflict' | 'kept' {
+    let column = this.columns.get(name);
+    if (column === undefined) {
+      column = new CounterBuilder();
+      this.columns.set(name, column);
+    }
+    column.ensure(row);
+    const fileId = this.files.id(file);
+    const old = column.sum[row];
+    if (Number.isNaN(old)) {
+      column.sum[row] = value;
+      column.file[row] = fileId;
+      if (column.max !== undefined) column.max[row] = value;
+      column.rows++;
+      return 'stored';
+    }
+    if (column.file[row] !== fileId) {
+      return Math.abs(old - value) > 0.01 * Math.max(Math.abs(old), Math.abs(value)) ? 'conflict' : 'kept';
+    }
+    column.max ??= column.sum.slice();
+    column.sum[row] = old + value;
+    column.max[row] = Math.max(column.max[row], value);
+    return 'stored';
+  }
+
+  get names(): string[] {
+    return [...this.columns.keys()].sort();
+  }
+
+  get size(): number {
+    return this.columns.size;
+  }
+
+  column(name: string): CounterColumn | undefined {
+    const c = this.columns.get(name);
+    return c && { name, sum: c.sum, max: c.max, rows: c.rows };
+  }
+}
+
+/** Calls of one API function or marker, summed. */
+export interface CallSummary {
+  readonly domain: string;
+  readonly name: string;
+  calls: number;
+  totalNs: number;
+  minNs: number;
+  maxNs: number;
+  /** Calls whose times were unusable; not part of the sums. */
+  untimed: number;
+}
+
+/** Samples at one instruction. */
+export interface SampleLine {
+  readonly kernel: string | undefined;
+  readonly instruction: string;
+  readonly source: string;
+  samples: number;
+  issued: number;
+  /** Active lanes summed over the samples. */
+  lanes: number;
+  readonly stallReasons: Map<string, number>;
+  readonly instructionTypes: Map<string, number>;
+}
+
+/** One instruction of a decoded thread trace or of PC sampling in `code.json` form. */
+export interface TraceLine {
+  readonly text: string;
+  readonly source: string;
+  readonly codeObject: number;
+  readonly address: number;
+  readonly hits: number;
+  /** Cycles; on gfx9 latency = stall + issue, so it contains the stall. */
+  readonly latency: number;
+  readonly stall: number;
+  readonly idle: number;
+  readonly pcIssued: number | undefined;
+  readonly pcStalled: number | undefined;
+  readonly stallReasons: readonly number[] | undefined;
+  /** Title of the kernel this line belongs to. */
+  readonly kernel: string | undefined;
+}
+
+/** One instruction executed by a traced wave. */
+export interface WaveInstruction {
+  readonly time: number;
+  readonly category: string;
+  readonly stall: number;
+  readonly duration: number;
+  /** Index into the trace's lines, -1 when not matched. */
+  readonly line: number;
+}
+
+/** One traced wave. */
+export interface TraceWave {
+  readonly shaderEngine: number;
+  readonly cu: number;
+  readonly simd: number;
+  readonly slot: number;
+  readonly id: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly instructions: readonly WaveInstruction[];
+  /** [state, cycles]; states: empty, idle, exec, wait, stall. */
+  readonly timeline: readonly (readonly [string, number])[];
+}
+
+/** A wave starting or ending on any CU. */
+export interface OccupancyEvent {
+  readonly time: number;
+  readonly shaderEngine: number;
+  readonly cu: number;
+  readonly simd: number;
+  readonly slot: number;
+  readonly start: boolean;
+}
+
+/** A decoded thread trace (ATT folder or raw SQTT), or PC sampling in the same form. */
+export interface ThreadTrace {
+  readonly source: string;
+  readonly kind: 'att' | 'sqtt' | 'pc-sampling' | 'att-stats';
+  readonly lines: TraceLine[];
+  readonly waves: TraceWave[];
+  readonly occupancy: OccupancyEvent[];
+  readonly perfCounters: { readonly names: readonly string[]; readonly samples: number };
+  /** Waves that were dropped from `waves` to bound memory, although their cycles are in `lines`. */
+  omittedWaves: number;
+}
+
+/** Peaks measured by rocprof-compute's microbenchmarks, per device. GB/s and GFLOP/s. */
+export interface MeasuredRoofline {
+  readonly device: string;
+  readonly bandwidths: ReadonlyMap<string, number>;
+  readonly rates: ReadonlyMap<string, number>;
+}
+
+/** Everything read from the inputs. */
+export class Recording {
+  readonly sources: { readonly path: string; readonly format: string }[] = [];
+  readonly findings: Finding[] = [];
+  readonly agents = new Map<string, Agent>();
+  readonly kernels = new StringTable();
+  readonly agentKeys = new StringTable();
+  readonly queues = new StringTable();
+  readonly streams = new StringTable();
+  readonly directions = new StringTable();
+  readonly configs: LaunchConfig[] = [];
+  readonly dispatches = new DispatchTable();
+  readonly copies = new CopyTable();
+  readonly counters = new CounterStore();
+  readonly calls = new Map<string, CallSummary>();
+  readonly allocations = new Map<string, { count: number; bytes: number }>();
+  readonly samples = new Map<string, SampleLine>();
+  readonly traces: ThreadTrace[] = [];
+  readonly rooflines: MeasuredRoofline[] = [];
+  readonly info = new Map<string, string>();
+  private readonly configIds = new StringTable();
+  private readonly processes = new StringTable();
+  private readonly findingIndex = new Map<string, Finding>();
+  private readonly dispatchRows = new Map<string, number>();
+
+  /** Records something wrong or missing; repeated findings of one file are counted. */
+  report(code: string, file: string, message: string): void {
+    const key = `${code}\0${file}\0${message}`;
+    const found = this.findingIndex.get(key);
+    if (found !== undefined) {
+      found.count++;
+      return;
+    }
+    if (this.findings.length >= 1000) return;
+    const finding = { code, file, message, count: 1 };
+    this.findingIndex.set(key, finding);
+    this.findings.push(finding);
+  }
+
+  /** The agent with this key, created empty when new. */
+  agent(key: string): Agent {
+    let agent = this.agents.get(key);
+    if (agent === undefined) {
+      agent = {
+        key,
+        name: undefined,
+        arch: undefined,
+        isGpu: true,
+        cuCount: undefined,
+        simdPerCu: undefined,
+        xccCount: undefined,
+        wavesPerCu: undefined,
+        maxClockMhz: undefined,
+        memoryClockMhz: undefined,
+        hbmChannels: undefined,
+        l2Channels: undefined,
+      };
+      this.agents.set(key, agent);
+    }
+    return agent;
+  }
+
+  /** Dense id of a launch configuration. */
+  configId(config: LaunchConfig): number {
+    const { workgroup: w, grid: g } = config;
+    const key = `${w[0]},${w[1]},${w[2]},${g[0]},${g[1]},${g[2]},${config.lds},${config.scratch},${config.vgpr},${config.agpr},${config.sgpr}`;
+    const before = this.configIds.size;
+    const id = this.configIds.id(key);
+    if (id === before) this.configs.push(config);
+    return id;
+  }
+
+  /** Process ids differ between counter passes; within a folder they are numbered in order of appearance. */
+  processOrdinal(folder: string, pid: string): number {
+    const key = `${folder}\0${pid}`;
+    const known = this.processes.find(key);
+    if (known !== undefined) return this.ordinals[known];
+    const id = this.processes.id(key);
+    const count = this.processesOf.get(folder) ?? 0;
+    this.processesOf.set(folder, count + 1);
+    this.ordinals[id] = count;
+    return count;
+  }
+  private readonly ordinals: number[] = [];
+  private readonly processesOf = new Map<string, number>();
+
+  /** The row of a dispatch seen before under this identity. */
+  findDispatch(process: number, dispatchId: number, kernel: number): number | undefined {
+    return this.dispatchRows.get(`${process},${dispatchId},${kernel}`);
+  }
+
+  /** Makes a row findable; only recordings with counters need this index. */
+  indexDispatch(row: number): void {
+    const d = this.dispatches;
+    this.dispatchRows.set(`${d.process.get(row)},${d.dispatchId.get(row)},${d.kernel.get(row)}`, row);
+  }
+  private indexed = 0;
+
+  /** Indexes all rows that are not yet. */
+  indexAll(): void {
+    for (; this.indexed < this.dispatches.length; this.indexed++) this.indexDispatch(this.indexed);
+  }
+}

@@ -1,0 +1,152 @@
+// The code that a thread trace ran: instructions of a code object by loaded address, with the category of token each emits.
+// Categories follow the encoding family and LLVM's flags of the row, never the mnemonic.
+import { WavesmithError } from '../../base/index.ts';
+import { type ElfFile, ElfMachine, readElf } from '../../codeobject/index.ts';
+import {
+  branchTarget,
+  type Decoder,
+  decoderFor,
+  type InstructionRow,
+  type Printer,
+  printerFor,
+  type TargetName,
+  targetFromElfMach,
+} from '../../isa/index.ts';
+
+/** What tokens an instruction emits. */
+export type LineCategory =
+  | 'SMEM'
+  | 'SALU'
+  | 'VMEM'
+  | 'FLAT'
+  | 'LDS'
+  | 'VALU'
+  | 'branch'
+  | 'jump'
+  | 'barrier'
+  | 'end'
+  | 'immediate';
+
+const BY_ENCODING: Readonly<Record<string, LineCategory>> = {
+  SMEM: 'SMEM',
+  DS: 'LDS',
+  FLAT: 'FLAT',
+  GLOBAL: 'VMEM',
+  SCRATCH: 'VMEM',
+  MUBUF: 'VMEM',
+  MTBUF: 'VMEM',
+  MIMG: 'VMEM',
+  VOP1: 'VALU',
+  VOP2: 'VALU',
+  VOPC: 'VALU',
+  VOP3: 'VALU',
+  VOP3P: 'VALU',
+  'VOP3P-MAI': 'VALU',
+  VOP3PX2: 'VALU',
+  SDWA: 'VALU',
+  DPP: 'VALU',
+};
+
+/** The token category of a row. */
+export function lineCategory(row: InstructionRow): LineCategory {
+  const direct = BY_ENCODING[row.encoding];
+  if (direct !== undefined) return direct;
+  if (row.flags.has('isReturn')) return 'end';
+  if (row.encoding === 'SOPP') {
+    if (row.flags.has('isBranch')) return 'branch';
+    return row.flags.has('isConvergent') ? 'barrier' : 'immediate';
+  }
+  return row.flags.has('isBranch') || row.flags.has('isCall') ? 'jump' : 'SALU';
+}
+
+/** One instruction of the code. */
+export interface CodeLine {
+  /** Address in the code object's own address space. */
+  readonly address: number;
+  readonly size: number;
+  readonly text: string;
+  readonly category: LineCategory;
+  readonly row: InstructionRow;
+  /** Where a direct branch goes, undefined for everything else. */
+  readonly target: number | undefined;
+}
+
+/** A kernel entry or other function. */
+export interface CodeSymbol {
+  readonly name: string;
+  readonly address: number;
+  readonly size: number;
+}
+
+/** A code object at its load address. */
+export class LoadedCode {
+  readonly target: TargetName;
+  readonly functions: readonly CodeSymbol[];
+  private readonly elf: ElfFile;
+  private readonly decoder: Decoder;
+  private readonly printer: Printer;
+  private readonly lines = new Map<number, CodeLine | undefined>();
+
+  constructor(bytes: Uint8Array, file: string) {
+    const elf = readElf(bytes);
+    const target = targetFromElfMach(elf.header.flags & 0xff);
+    if (elf.header.machine !== ElfMachine.AMDGPU || target === undefined) {
+      throw new WavesmithError('profile/wrong-target', `${file} is not code for gfx90a, gfx942 or gfx950.`, {
+        file,
+        hint: 'Give the code object that the traced kernel came from.',
+      });
+    }
+    this.elf = elf;
+    this.target = target;
+    this.decoder = decoderFor(target);
+    this.printer = printerFor(target);
+    const FUNC = 2;
+    const seen = new Map<number, CodeSymbol>();
+    for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) {
+      if (symbol.type !== FUNC || symbol.value > BigInt(Number.MAX_SAFE_INTEGER)) continue;
+      const address = Number(symbol.value);
+      if (!seen.has(address)) seen.set(address, { name: symbol.name, address, size: Number(symbol.size) });
+    }
+    this.functions = [...seen.values()].sort((a, b) => a.address - b.address);
+  }
+
+  /** The function that holds an address. */
+  functionAt(address: number): CodeSymbol | undefined {
+    return this.functions.find((f) => address >= f.address && (address < f.address + f.size || address === f.address));
+  }
+
+  /** The instruction at an address; undefined where there is no code. */
+  line(address: number): CodeLine | undefined {
+    if (this.lines.has(address)) return this.lines.get(address);
+    const line = this.decode(address);
+    this.lines.set(address, line);
+    return line;
+  }
+
+  private decode(address: number): CodeLine | undefined {
+    let bytes: Uint8Array | undefined;
+    for (const size of [16, 8, 4]) {
+      bytes = this.elf.bytesAt(address, size);
+      if (bytes !== undefined) break;
+    }
+    if (bytes === undefined) return undefined;
+    const instruction = this.decoder.decode(bytes, 0);
+    if (instruction === undefined) return undefined;
+    return {
+      address,
+      size: instruction.size,
+      text: this.printer.print(instruction).trim().replace(/\s+/g, ' '),
+      category: lineCategory(instruction.row),
+      row: instruction.row,
+      target: branchTarget(instruction, address),
+    };
+  }
+}
+
+/** The load address that puts a kernel's entry at the traced program address; undefined when none or several do. */
+export function inferBase(code: LoadedCode, program: number): number | undefined {
+  const PAGE = 4096;
+  const fits = code.functions.filter((f) => program >= f.address && (program - f.address) % PAGE === 0);
+  const bases = new Set(fits.map((f) => program - f.address));
+  return bases.size === 1 ? [...bases][0] : undefined;
+}

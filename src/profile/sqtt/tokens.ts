@@ -1,0 +1,206 @@
+// The token stream of a raw gfx9 thread trace (`.att` blob of SQTT, MI200 to MI350): header, token lengths, time.
+// Source: ROCm/rocm-systems projects/rocprof-trace-decoder, source/gfx9/gfx9token.h (MIT since February 2026).
+import { WavesmithError } from '../../base/index.ts';
+import type { ByteSource } from '../source.ts';
+
+/** Token types: the low nibble of a token's first byte. */
+export const Token = {
+  MISC: 0,
+  TIME: 1,
+  REG: 2,
+  WAVE_START: 3,
+  WAVE_ALLOC: 4,
+  REG_CS: 5,
+  WAVE_END: 6,
+  EVENT: 7,
+  EVENT_CS: 8,
+  EVENT_GFX1: 9,
+  INST: 10,
+  INST_PC: 11,
+  SHADERDATA: 12,
+  ISSUE: 13,
+  PERF: 14,
+  REG_CS_PRIV: 15,
+} as const;
+
+/** Bytes of a token by type. */
+export const TOKEN_BYTES = Uint8Array.from([2, 8, 8, 4, 2, 6, 2, 2, 2, 2, 2, 8, 6, 4, 8, 6]);
+
+/** Kinds of MISC tokens. */
+export const Misc = {
+  TIME: 0,
+  TIME_RESET: 1,
+  PACKET_LOST: 2,
+  SURF_SYNC: 3,
+  STALL_BEGIN: 4,
+  STALL_END: 5,
+  SAVE_CONTEXT: 6,
+};
+
+export const HEADER_BYTES = 8;
+
+export interface SqttHeader {
+  /** 4: MI200, 5: MI300, 6: MI350. */
+  readonly version: number;
+  readonly simdMask: number;
+  /** The CU whose instructions are traced; some producers write it wrong, see waves.ts. */
+  readonly targetCu: number;
+  readonly shaderEngine: number;
+}
+
+/** Whether bytes start with the header that software puts before a gfx9 trace. */
+export function isSqtt(bytes: Uint8Array): boolean {
+  if (bytes.length < HEADER_BYTES) return false;
+  const low = bytes[0] | (bytes[1] << 8);
+  const version = low >> 13;
+  const legacy = low & 0x1fff;
+  return (legacy === 0 || legacy === 0x11) && version >= 4 && version <= 6;
+}
+
+/** Reads the header; throws `sqtt/not-gfx9` when it is not one. */
+export function readSqttHeader(bytes: Uint8Array, file: string): SqttHeader {
+  if (!isSqtt(bytes)) {
+    throw new WavesmithError('sqtt/not-gfx9', `${file} does not start with the header of a gfx9 thread trace.`, {
+      file,
+      byteOffset: 0,
+      hint: 'Only raw traces of MI200, MI300 and MI350 are decoded.',
+    });
+  }
+  const low = bytes[0] | (bytes[1] << 8) | (bytes[2] << 16) | (bytes[3] << 24);
+  return {
+    version: (low >>> 13) & 7,
+    simdMask: (low >>> 16) & 0xf,
+    targetCu: (low >>> 20) & 0x1f,
+    shaderEngine: (low >>> 26) & 0x3f,
+  };
+}
+
+/** Receives every token with its time in cycles and its bits, `low` 0–31 and `high` 32–63. */
+export interface TokenSink {
+  token(type: number, time: number, low: number, high: number): void;
+}
+
+export interface TokenSummary {
+  readonly tokens: number;
+  readonly counts: Float64Array;
+  /** Bytes at the end that are too few for the token they start. */
+  readonly trailingBytes: number;
+  readonly lastTime: number;
+  /** Tokens whose time was before the one before: never in a good trace. */
+  readonly backwards: number;
+}
+
+const WINDOW = 4 << 20;
+/** A time stamp further away than this from its reset is not looked for. */
+const MAX_LOOKAHEAD = 1 << 20;
+
+/** Decodes the tokens of a trace after its header, in windows, so that memory does not grow with the file. */
+export function decodeTokens(source: ByteSource, sink: TokenSink): TokenSummary {
+  const decoder = new TokenDecoder(source, sink);
+  return decoder.run();
+}
+
+class TokenDecoder {
+  private readonly source: ByteSource;
+  private readonly sink: TokenSink;
+  private bytes: Uint8Array = new Uint8Array(0);
+  /** File offset of bytes[0]. */
+  private origin = HEADER_BYTES;
+  private at = 0;
+  private time = 0;
+  private base: number | undefined;
+  /** File offset of a TIME token that a reset has consumed. */
+  private consumed = -1;
+
+  constructor(source: ByteSource, sink: TokenSink) {
+    this.source = source;
+    this.sink = sink;
+  }
+
+  /** Makes bytes available from the current position on; false when the file has no more. */
+  private refill(): boolean {
+    const next = this.origin + this.bytes.length;
+    if (next >= this.source.size) return false;
+    const fresh = this.source.read(next, WINDOW);
+    if (fresh.length === 0) return false;
+    const rest = this.bytes.length - this.at;
+    const bigger = new Uint8Array(rest + fresh.length);
+    bigger.set(this.bytes.subarray(this.at));
+    bigger.set(fresh, rest);
+    this.origin += this.at;
+    this.at = 0;
+    this.bytes = bigger;
+    return true;
+  }
+
+  run(): TokenSummary {
+    const counts = new Float64Array(16);
+    let tokens = 0;
+    let backwards = 0;
+    let lastTime = 0;
+    for (;;) {
+      if (this.bytes.length - this.at < 8) this.refill();
+      const { bytes, at } = this;
+      const left = bytes.length - at;
+      if (left === 0) break;
+      const first = bytes[at];
+      const type = first & 15;
+      const length = TOKEN_BYTES[type];
+      if (left < length) break;
+      this.at = at + length;
+      let low = first | (bytes[at + 1] << 8);
+      let high = 0;
+      if (length > 2) {
+        low |= (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+        if (length > 4) {
+          high = bytes[at + 4] | (bytes[at + 5] << 8);
+          if (length > 6) high |= (bytes[at + 6] << 16) | (bytes[at + 7] << 24);
+        }
+      }
+      counts[type]++;
+      tokens++;
+      if (type === Token.TIME) {
+        if (this.origin + at !== this.consumed) this.time += ((first >> 4) & 1) * 4;
+        continue;
+      }
+      this.time += (type === Token.MISC ? (low >> 4) & 0xff : (first >> 4) & 1) * 4;
+      if (type === Token.MISC && ((low >> 13) & 7) === Misc.TIME_RESET) this.patchTime();
+      if (this.time < lastTime) backwards++;
+      lastTime = this.time;
+      this.sink.token(type, this.time, low, high);
+    }
+    return { tokens, counts, trailingBytes: this.bytes.length - this.at, lastTime, backwards };
+  }
+
+  /** A reset is followed by the TIME token that gives the true time; the tokens between already run from it. */
+  private patchTime(): void {
+    let ahead = 0;
+    for (;;) {
+      if (this.bytes.length - this.at - ahead < 8 && this.bytes.length - this.at < MAX_LOOKAHEAD) this.refill();
+      const at = this.at + ahead;
+      const { bytes } = this;
+      if (at >= bytes.length || ahead >= MAX_LOOKAHEAD) return;
+      const type = bytes[at] & 15;
+      const length = TOKEN_BYTES[type];
+      if (at + length > bytes.length) return;
+      if (type === Token.TIME) {
+        const stamp =
+          bytes[at + 2] +
+          bytes[at + 3] * 2 ** 8 +
+          bytes[at + 4] * 2 ** 16 +
+          bytes[at + 5] * 2 ** 24 +
+          bytes[at + 6] * 2 ** 32 +
+          bytes[at + 7] * 2 ** 40;
+        this.base ??= stamp - this.time + 4;
+        if (stamp > this.base) {
+          const time = stamp - this.base;
+          this.time = time - (time % 4);
+        }
+        this.consumed = this.origin + at;
+        return;
+      }
+      if (type === Token.MISC && bytes[at + 1] >> 5 === Misc.TIME_RESET) return;
+      ahead += length;
+    }
+  }
+}

@@ -1,0 +1,412 @@
+// Tokens to waves: which instruction issued when, how long it stalled and how long it took, and the state of the wave.
+// Source: rocprof-trace-decoder source/gfx9/gfx9wave.cpp. An instruction's latency contains its stall; what is left of a
+// wave's time is idle. Only the target CU reports instructions; all CUs of the shader engine report wave starts and ends.
+import type { OccupancyEvent } from '../recording.ts';
+import { Misc, type SqttHeader, Token, type TokenSink } from './tokens.ts';
+
+/** What a token says about the instruction. */
+export const Category = {
+  PENDING: 0,
+  SMEM: 1,
+  SALU: 2,
+  VMEM: 3,
+  FLAT: 4,
+  LDS: 5,
+  VALU: 6,
+  JUMP: 7,
+  NEXT: 8,
+  IMMED: 9,
+  PC: 10,
+  MSG: 11,
+  REPLAY: 12,
+} as const;
+
+/** Names in the order of `Category`. */
+export const CATEGORY_NAMES = [
+  'pending',
+  'SMEM',
+  'SALU',
+  'VMEM',
+  'FLAT',
+  'LDS',
+  'VALU',
+  'JUMP',
+  'NEXT',
+  'IMMED',
+  'PC',
+  'MSG',
+  'replay',
+] as const;
+
+const STATES = ['empty', 'idle', 'exec', 'wait', 'stall'] as const;
+const State = { EMPTY: 0, IDLE: 1, EXEC: 2, WAIT: 3, STALL: 4 } as const;
+
+/** Category of an INST token's type; -1 for XNACK replays, -2 for the rest. */
+const TYPE_CATEGORY = Int8Array.from([
+  1, 2, 3, 3, 4, 6, 5, 10, -2, -2, -2, -2, 7, 8, 4, 11, 1, 2, 6, -1, -1, -1, -1, -1, -1, -2, -2, -2, 6, -2, -2, -2,
+]);
+/** Type of the first attempt that a replay type repeats. */
+const REPLAY_OF: Readonly<Record<number, number>> = { 19: 0, 20: 16, 21: 2, 22: 3, 23: 4, 24: 14 };
+/** Cycles between issue and the token, by category: scalar 5, vector 2, the others 1 or 0. */
+const PHASE = Uint8Array.from([0, 5, 5, 0, 0, 1, 2, 1, 1, 0, 0, 1, 0]);
+
+/** A wave of the target CU. Instruction arrays run in issue order. */
+export interface SqttWave {
+  readonly cu: number;
+  readonly simd: number;
+  readonly slot: number;
+  readonly id: number;
+  readonly begin: number;
+  end: number;
+  /** False when the trace ended before the wave. */
+  complete: boolean;
+  readonly time: number[];
+  readonly category: number[];
+  readonly stall: number[];
+  readonly duration: number[];
+  /** [state, cycles] pairs, flattened. */
+  readonly timeline: (readonly [string, number])[];
+  /** Program addresses: instruction index and byte address; the first is the wave's start. */
+  readonly addresses: { readonly index: number; address: number | undefined }[];
+}
+
+class LiveWave implements SqttWave {
+  readonly time: number[] = [];
+  readonly category: number[] = [];
+  readonly stall: number[] = [];
+  readonly duration: number[] = [];
+  readonly timeline: [string, number][] = [];
+  readonly addresses: { readonly index: number; address: number | undefined }[] = [];
+  end: number;
+  complete = false;
+  private state: number = State.IDLE;
+  private stateStart: number;
+  private readonly issued: number[] = [];
+  private nextIssued = 0;
+  private stalls: number[] = [];
+  private nextStall = 0;
+  private readonly lastOfType = new Int32Array(32).fill(-1);
+
+  constructor(
+    readonly cu: number,
+    readonly simd: number,
+    readonly slot: number,
+    readonly id: number,
+    readonly begin: number,
+    address: number | undefined,
+  ) {
+    this.end = begin;
+    this.stateStart = begin;
+    if (address !== undefined) this.addresses.push({ index: 0, address });
+  }
+
+  private push(time: number, category: number, duration: number, stall: number): void {
+    this.time.push(time);
+    this.category.push(category);
+    this.duration.push(duration);
+    this.stall.push(stall);
+  }
+
+  private spend(state: number, cycles: number): void {
+    const last = this.timeline[this.timeline.length - 1];
+    if (last !== undefined && last[0] === STATES[state]) last[1] += cycles;
+    else this.timeline.push([STATES[state], cycles]);
+  }
+
+  /** The earlier instruction ends where the later one begins. */
+  private clip(index: number, time: number): void {
+    if (time >= this.time[index] + this.duration[index]) return;
+    this.duration[index] = Math.max(time - this.time[index], 4);
+    this.stall[index] = Math.min(this.stall[index], this.duration[index]);
+  }
+
+  /** One 2-bit field of an ISSUE token: 1 stalled, 2 an instruction issued, 3 an immediate one. */
+  issue(status: number, time: number): void {
+    const previous = this.state;
+    if (status === 3) {
+      let start = time;
+      const last = this.time.length - 1;
+      if (last >= 0 && this.category[last] !== Category.PENDING) {
+        this.clip(last, time);
+        start = Math.min(this.time[last] + this.duration[last], time);
+      }
+      const cycles = 4 + Math.max(0, time - start);
+      this.push(start, Category.IMMED, cycles, cycles);
+      if (this.stateStart < start) this.spend(this.state, start - this.stateStart);
+      this.state = State.EXEC;
+      this.spend(State.WAIT, cycles);
+      this.stateStart = start + cycles;
+    } else if (status === 1) {
+      this.state = State.STALL;
+      this.stalls.push(time);
+    } else {
+      this.state = State.EXEC;
+      this.issued.push(this.time.length);
+      this.push(time, Category.PENDING, 0, 0);
+    }
+    if (time > this.stateStart) this.spend(previous, time - this.stateStart);
+    this.stateStart = Math.max(time, this.stateStart);
+  }
+
+  /** An INST token: completes the oldest issued instruction. Returns whether the SIMD's issue phase moved. */
+  retire(type: number, time: number, phase: number): boolean {
+    if (this.nextIssued >= this.issued.length) return false;
+    const index = this.issued[this.nextIssued++];
+    if (this.nextIssued > 1024) {
+      this.issued.splice(0, this.nextIssued);
+      this.nextIssued = 0;
+    }
+    let moved = false;
+    const before = this.time.length - 2;
+    if (before >= 0 && this.time[index] < this.time[before] + this.duration[before]) moved = true;
+    if (index > 0) this.clip(index - 1, this.time[index]);
+    const category = TYPE_CATEGORY[type];
+    if (category < 0) {
+      this.replay(type, index, time);
+      return moved;
+    }
+    this.lastOfType[type] = index;
+    this.category[index] = category;
+    if (category === Category.PC) this.addresses.push({ index: index + 1, address: undefined });
+    const slots = (((phase + (moved ? 1 : 0) + this.simd) & 3) + PHASE[category]) >> 2;
+    this.duration[index] = 4 + Math.max(time - this.time[index] - 4 * slots, 0);
+    this.applyStalls(index);
+    return moved;
+  }
+
+  private applyStalls(index: number): void {
+    if (this.nextStall >= this.stalls.length || this.time[index] <= this.stalls[this.nextStall]) return;
+    const issue = this.time[index];
+    const previousEnd = index > 0 ? this.time[index - 1] + this.duration[index - 1] : 0;
+    let start = issue;
+    while (this.nextStall < this.stalls.length && issue > this.stalls[this.nextStall]) {
+      start = Math.max(this.stalls[this.nextStall++], previousEnd);
+    }
+    if (this.nextStall > 1024) {
+      this.stalls = this.stalls.slice(this.nextStall);
+      this.nextStall = 0;
+    }
+    this.stall[index] = Math.max(issue - start, 0);
+    this.duration[index] = Math.max(issue + this.duration[index] - start, 4);
+    this.time[index] = start;
+  }
+
+  /** XNACK: the instruction is issued again; its first attempt lasts until now. */
+  private replay(type: number, index: number, time: number): void {
+    this.category[index] = Category.REPLAY;
+    const original = REPLAY_OF[type];
+    const first = original === undefined ? -1 : this.lastOfType[original];
+    if (first < 0 || first >= index) return;
+    this.lastOfType[original] = -1;
+    const longer = Math.max(this.duration[first], time + 4 - this.time[first]);
+    this.stall[first] += longer - this.duration[first];
+    this.duration[first] = longer;
+  }
+
+  /** An INST_PC token: where the program goes on. */
+  programCounter(address: number): void {
+    const open = this.addresses.find((entry) => entry.address === undefined);
+    if (open !== undefined) open.address = address;
+    else if (this.addresses.length > 0) this.addresses.push({ index: this.time.length, address });
+  }
+
+  finish(time: number): void {
+    const end = time + 4;
+    if (this.time.length > 0 && this.timeline.length > 0 && end > this.stateStart) {
+      this.spend(this.state, end - this.stateStart);
+    }
+    this.end = end;
+    this.complete = true;
+  }
+
+  /** Ends a wave that the trace does not end. */
+  abandon(): void {
+    this.end = this.begin;
+    for (let i = 0; i < this.time.length; i++) this.end = Math.max(this.end, this.time[i] + this.duration[i] + 4);
+  }
+}
+
+/** What was counted besides the waves. */
+export interface WaveCounts {
+  starts: number;
+  ends: number;
+  /** Ends without a start: the trace began in the middle of a wave. */
+  endsWithoutStart: number;
+  packetsLost: number;
+  contextSaves: number;
+  /** Tokens with an impossible wave slot, and instruction tokens without a live wave. */
+  strayTokens: number;
+  instructionTokens: number;
+  perfSamples: number;
+  shaderData: number;
+  dispatches: number;
+}
+
+export interface WaveSink {
+  wave(wave: SqttWave): void;
+  occupancy?(event: OccupancyEvent): void;
+}
+
+/** Builds waves out of tokens. */
+export class WaveBuilder implements TokenSink {
+  readonly counts: WaveCounts = {
+    starts: 0,
+    ends: 0,
+    endsWithoutStart: 0,
+    packetsLost: 0,
+    contextSaves: 0,
+    strayTokens: 0,
+    instructionTokens: 0,
+    perfSamples: 0,
+    shaderData: 0,
+    dispatches: 0,
+  };
+  /** Bit per CU that had a live wave in the slot of every instruction token so far. */
+  candidates = 0xffff;
+  private readonly alive = new Int32Array(64);
+  private readonly live: (LiveWave | undefined)[] = new Array(64).fill(undefined);
+  private readonly programLow = new Float64Array(8);
+  private readonly programHigh = new Float64Array(8);
+  private phase = 0;
+  private ids = 0;
+  private readonly header: SqttHeader;
+  private readonly target: number;
+  private readonly sink: WaveSink;
+
+  constructor(header: SqttHeader, target: number, sink: WaveSink) {
+    this.header = header;
+    this.target = target;
+    this.sink = sink;
+  }
+
+  token(type: number, time: number, low: number, high: number): void {
+    switch (type) {
+      case Token.ISSUE:
+        this.issue(time, low);
+        break;
+      case Token.INST:
+        this.instruction(time, low);
+        break;
+      case Token.WAVE_START:
+        this.waveStart(time, low);
+        break;
+      case Token.WAVE_END:
+        this.waveEnd(time, low);
+        break;
+      case Token.INST_PC: {
+        const slot = (low >> 5) & 15;
+        const wave = slot > 9 ? undefined : this.live[(((low >> 9) & 3) << 4) | slot];
+        const pc = (low >>> 16) + (high >>> 0) * 65536;
+        wave?.programCounter(pc * 4);
+        break;
+      }
+      case Token.REG_CS:
+      case Token.REG_CS_PRIV:
+        this.register(low, high);
+        break;
+      case Token.MISC: {
+        const kind = (low >> 13) & 7;
+        if (kind === Misc.PACKET_LOST) this.counts.packetsLost++;
+        else if (kind === Misc.SAVE_CONTEXT) this.counts.contextSaves++;
+        break;
+      }
+      case Token.PERF:
+        this.counts.perfSamples++;
+        break;
+      case Token.SHADERDATA:
+        this.counts.shaderData++;
+        break;
+    }
+  }
+
+  private issue(time: number, low: number): void {
+    const simd = (low >> 5) & 3;
+    for (let slot = 0, bits = low >>> 8; slot < 10 && bits !== 0; slot++, bits >>>= 2) {
+      const status = bits & 3;
+      if (status === 0) continue;
+      const at = (simd << 4) | slot;
+      this.candidates &= this.alive[at];
+      const wave = this.live[at];
+      if (wave === undefined) this.counts.strayTokens++;
+      else wave.issue(status, time);
+    }
+  }
+
+  private instruction(time: number, low: number): void {
+    this.counts.instructionTokens++;
+    const slot = (low >> 5) & 15;
+    const at = (((low >> 9) & 3) << 4) | slot;
+    if (slot > 9) {
+      this.counts.strayTokens++;
+      return;
+    }
+    this.candidates &= this.alive[at];
+    const wave = this.live[at];
+    if (wave === undefined) this.counts.strayTokens++;
+    else if (wave.retire((low >> 11) & 31, time, this.phase)) this.phase = (this.phase + 1) & 3;
+  }
+
+  private waveStart(time: number, low: number): void {
+    const cu = (low >> 6) & 15;
+    const slot = (low >> 10) & 15;
+    const simd = (low >> 14) & 3;
+    if (slot > 9) {
+      this.counts.strayTokens++;
+      return;
+    }
+    if (((low >> 22) & 0x7f) > 64) {
+      this.counts.contextSaves++;
+      return;
+    }
+    this.counts.starts++;
+    this.sink.occupancy?.({ time, shaderEngine: this.header.shaderEngine, cu, simd, slot, start: true });
+    if (((low >> 5) & 1) !== 0) return;
+    const at = (simd << 4) | slot;
+    this.alive[at] |= 1 << cu;
+    if (cu !== this.target) return;
+    const queue = (((low >> 18) & 1) << 2) | ((low >> 16) & 3);
+    const program = (this.programHigh[queue] * 2 ** 32 + this.programLow[queue]) * 256;
+    this.live[at] = new LiveWave(cu, simd, slot, this.ids++, time, program === 0 ? undefined : program);
+  }
+
+  private waveEnd(time: number, low: number): void {
+    const cu = (low >> 6) & 15;
+    const slot = (low >> 10) & 15;
+    const simd = (low >> 14) & 3;
+    if (slot > 9) {
+      this.counts.strayTokens++;
+      return;
+    }
+    this.counts.ends++;
+    this.sink.occupancy?.({ time, shaderEngine: this.header.shaderEngine, cu, simd, slot, start: false });
+    if (((low >> 5) & 1) !== 0) return;
+    const at = (simd << 4) | slot;
+    if ((this.alive[at] & (1 << cu)) === 0) this.counts.endsWithoutStart++;
+    this.alive[at] &= ~(1 << cu);
+    const wave = this.live[at];
+    if (cu !== this.target || wave === undefined) return;
+    this.live[at] = undefined;
+    wave.finish(time);
+    this.sink.wave(wave);
+  }
+
+  /** Compute registers written by the command processor: program address and dispatch initiator. */
+  private register(low: number, high: number): void {
+    const address = (low >> 9) & 0x7f;
+    const data = ((low >>> 16) | (high << 16)) >>> 0;
+    const queue = ((((low >> 7) & 3) + 1) & 1) * 4 + ((low >> 5) & 3);
+    if (address === 0x0c) this.programLow[queue] = data;
+    else if (address === 0x0d) this.programHigh[queue] = data;
+    else if (address === 0 && (data & 1) !== 0) this.counts.dispatches++;
+  }
+
+  /** Hands over the waves that never ended. */
+  finish(): void {
+    this.live.forEach((wave, at) => {
+      if (wave === undefined) return;
+      this.live[at] = undefined;
+      wave.abandon();
+      this.sink.wave(wave);
+    });
+  }
+}
