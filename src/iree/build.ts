@@ -281,7 +281,10 @@ function sameFile(path: string, hash: string): boolean {
 function prove(output: string, edits: readonly Edited[], baseline: readonly ModuleExecutable[]): void {
   const found = readModule(readWhole(output, 'the modified module'));
   const owner = new Map(
-    found.flatMap((executable) => executable.kernels.map((k) => [k.name, { executable, k }] as const)),
+    found.flatMap((executable) => {
+      const hash = sha256(executable.codeObject);
+      return executable.kernels.map((k) => [k.name, { executable, hash, k }] as const);
+    }),
   );
   const failed = (what: string): WavesmithError =>
     new WavesmithError('hijack/not-proven', `'${basename(output)}' was reopened and does not hold the edit: ${what}.`, {
@@ -289,13 +292,14 @@ function prove(output: string, edits: readonly Edited[], baseline: readonly Modu
       hint: 'The file was removed. Try the other of --via patch and --via compile, and report this.',
     });
   for (const edit of edits) {
+    const wanted = sha256(edit.code);
     for (const kernel of baseline[edit.executable.index].kernels) {
       const now = owner.get(kernel.name);
       if (now === undefined) throw failed(`kernel '${kernel.name}' is missing`);
       if (now.k.workgroupSize.join() !== kernel.workgroupSize.join() || now.k.constants !== kernel.constants) {
         throw failed(`the launch record of kernel '${kernel.name}' changed`);
       }
-      if (sha256(now.executable.codeObject) === sha256(edit.code)) continue;
+      if (now.hash === wanted) continue;
       if (edit.state === 'changed') throw failed(`the code object of kernel '${kernel.name}' is not the assembled one`);
       if (!sameCode(readFacts(now.executable.codeObject), readFacts(edit.executable.codeObject))) {
         throw new WavesmithError(

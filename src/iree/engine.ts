@@ -1,8 +1,7 @@
 // From edited assembly text to a loadable code object, through this project's assembler or through clang + ld.lld.
 // The link line is IREE's own (`ld.lld -shared`, compiler/plugins/target/ROCM/ROCMTargetUtils.cpp).
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { disassembleCodeObject } from '../asm/disassemble.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
 import { llvmVersion, requireLlvmTool, runTool } from './tools.ts';
@@ -18,18 +17,19 @@ export interface TargetDirective {
   readonly line: number;
 }
 
-const TRIPLE = String.raw`(?:amdgcn|amdgpu[\w.]*)-[^-"]*-[^-"]*-[^-"]*-`;
-const DIRECTIVE = new RegExp(String.raw`^(\s*\.amdgcn_target\s+")${TRIPLE}(gfx[\w-]+)((?::\w+[+-])*)(")`);
-const METADATA_TARGET = new RegExp(String.raw`^(\s*amdhsa\.target:\s*['"]?)${TRIPLE}(gfx[\w-]+(?::\w+[+-])*)`);
+const TRIPLE = String.raw`(?:amdgcn|amdgpu[\w.]*)-[^-"\n]*-[^-"\n]*-[^-"\n]*-`;
+const DIRECTIVE = new RegExp(String.raw`^([ \t]*\.amdgcn_target[ \t]+")${TRIPLE}(gfx[\w-]+)((?::\w+[+-])*)"`, 'm');
+const METADATA_TARGET = new RegExp(
+  String.raw`^([ \t]*amdhsa\.target:[ \t]*['"]?)${TRIPLE}(gfx[\w-]+(?::\w+[+-])*)`,
+  'gm',
+);
 
 /** Finds the `.amdgcn_target` of an assembly text; LLVM's triples before and from release 24 are understood. */
 export function readTargetDirective(text: string): TargetDirective | undefined {
-  const lines = text.split('\n');
-  for (let i = 0; i < lines.length; i++) {
-    const match = DIRECTIVE.exec(lines[i]);
-    if (match !== null) return { processor: match[2], processorAndFeatures: match[2] + match[3], line: i + 1 };
-  }
-  return undefined;
+  const match = DIRECTIVE.exec(text);
+  if (match === null) return undefined;
+  const line = text.slice(0, match.index).split('\n').length;
+  return { processor: match[2], processorAndFeatures: match[2] + match[3], line };
 }
 
 /** The kernels an assembly text defines (`.amdhsa_kernel`), in order. */
@@ -39,12 +39,7 @@ export function kernelNamesOf(text: string): string[] {
 
 /** Spells triples the way LLVM up to 23 does, on the two lines that carry one; all other lines stay as they are. */
 export function withClassicTriple(text: string): string {
-  return text
-    .split('\n')
-    .map((line) =>
-      line.replace(DIRECTIVE, '$1amdgcn-amd-amdhsa--$2$3$4').replace(METADATA_TARGET, '$1amdgcn-amd-amdhsa--$2'),
-    )
-    .join('\n');
+  return text.replace(DIRECTIVE, '$1amdgcn-amd-amdhsa--$2$3"').replace(METADATA_TARGET, '$1amdgcn-amd-amdhsa--$2');
 }
 
 /** Assembles with `clang` and links with `ld.lld`; only LLVM's first diagnostic is reported, the rest are its echoes. */
@@ -56,7 +51,8 @@ export async function assembleWithLlvm(text: string, file: string, processorAndF
     const object = join(folder, 'object.o');
     const image = join(folder, 'image.hsaco');
     writeFileSync(source, withClassicTriple(text));
-    const flags = ['-x', 'assembler', '-target', 'amdgcn-amd-amdhsa', `-mcpu=${processorAndFeatures}`];
+    const include = `-I${resolve(dirname(file))}`;
+    const flags = ['-x', 'assembler', '-target', 'amdgcn-amd-amdhsa', `-mcpu=${processorAndFeatures}`, include];
     const assembled = await runTool(clang.path, [...flags, '-c', source, '-o', object]);
     if (assembled.status !== 0) {
       const match = /:(\d+):(\d+): (?:fatal )?error: (.*)/.exec(assembled.stderr);
@@ -94,11 +90,49 @@ function sentence(text: string): string {
   return capital.endsWith('.') ? capital : `${capital}.`;
 }
 
-export async function assemble(engine: EngineName, text: string, file: string, target: string): Promise<Uint8Array> {
-  void engine;
-  return assembleWithLlvm(text, file, target);
+/** Assembles and links with the engine asked for; the first wrong line is `hijack/assemble` with its position. */
+export async function assemble(
+  engine: EngineName,
+  text: string,
+  file: string,
+  processorAndFeatures: string,
+): Promise<Uint8Array> {
+  return engine === 'llvm'
+    ? assembleWithLlvm(text, file, processorAndFeatures)
+    : assembleWithWavesmith(text, file, processorAndFeatures);
 }
 
-export function disassembleText(code: Uint8Array): string {
-  return disassembleCodeObject(code);
+/** Assembles and links in this process. */
+async function assembleWithWavesmith(text: string, file: string, processorAndFeatures: string): Promise<Uint8Array> {
+  const [{ assemble: run }, { link }] = await Promise.all([
+    import('../asm/assemble.ts'),
+    import('../codeobject/link.ts'),
+  ]);
+  const { object, diagnostics } = run(withClassicTriple(text), {
+    target: processorAndFeatures,
+    file,
+    readFile: (name) => readIfPresent(resolve(dirname(file), name)),
+  });
+  const error = diagnostics.find((d) => d.severity === 'error');
+  if (object !== undefined && error === undefined) return link([object]);
+  throw new WavesmithError('hijack/assemble', sentence(error?.message ?? 'the text cannot be assembled'), {
+    file: error?.file ?? file,
+    line: error?.line,
+    column: error?.column,
+    hint: 'Correct this line; messages after the first one are usually its consequences.',
+  });
+}
+
+function readIfPresent(path: string): Uint8Array | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Assembly text of a code object that assembles to the same code again. */
+export async function disassembleText(codeObject: Uint8Array): Promise<string> {
+  const { disassembleCodeObject } = await import('../asm/disassemble.ts');
+  return disassembleCodeObject(codeObject);
 }

@@ -30,7 +30,6 @@ export interface KernelFacts {
   readonly entry: number;
   /** From the entry to the end of the function. */
   readonly code: Uint8Array;
-  readonly uses: RegisterUse;
 }
 
 export interface CodeObjectFacts {
@@ -62,9 +61,9 @@ export function readFacts(bytes: Uint8Array): CodeObjectFacts {
   const text = elf.section('.text');
   const metadata = metadataNotes(elf).map((note) => readMetadata(note.description, note.offset));
   const kernels = new Map<string, KernelFacts>();
-  for (const [name, kernel] of readKernels(elf, target.processor)) {
-    const listed = metadata.flatMap((m) => m.kernels).find((k) => k.symbol === `${name}.kd`);
-    kernels.set(name, { ...kernel, metadata: listed });
+  const listed = new Map(metadata.flatMap((m) => m.kernels).map((k) => [k.symbol, k]));
+  for (const [name, kernel] of readKernels(elf)) {
+    kernels.set(name, { ...kernel, metadata: listed.get(`${name}.kd`) });
   }
   return {
     bytes,
@@ -99,16 +98,19 @@ function descriptorSymbols(elf: ElfFile): ElfSymbol[] {
   return symbols.filter((symbol) => symbol.name.endsWith('.kd') && symbol.section !== undefined);
 }
 
-function* readKernels(elf: ElfFile, target: TargetName): Generator<[string, Omit<KernelFacts, 'metadata'>]> {
+function* readKernels(elf: ElfFile): Generator<[string, Omit<KernelFacts, 'metadata'>]> {
+  const functions = new Map<string, ElfSymbol>();
+  for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) {
+    if (symbol.section !== undefined) functions.set(symbol.name, symbol);
+  }
   for (const symbol of descriptorSymbols(elf)) {
     const descriptorBytes = elf.bytesOf(symbol, KERNEL_DESCRIPTOR_SIZE);
     if (descriptorBytes === undefined) continue;
     const name = symbol.name.slice(0, -3);
     const descriptor = decodeDescriptor(descriptorBytes);
     const entry = Number(symbol.value + descriptor.kernelCodeEntryByteOffset);
-    const named = [...elf.dynamicSymbols, ...elf.symbols].find(
-      (s) => s.name === name && s.section !== undefined && Number(s.value) === entry,
-    );
+    const candidate = functions.get(name);
+    const named = candidate !== undefined && Number(candidate.value) === entry ? candidate : undefined;
     const section = named?.section ?? elf.sections.find((s) => entry >= s.address && entry < s.address + s.size);
     if (section === undefined || entry < section.address || entry >= section.address + section.bytes.length) {
       throw new WavesmithError('hijack/entry', `The entry point of kernel '${name}' is outside the code.`, {
@@ -118,7 +120,7 @@ function* readKernels(elf: ElfFile, target: TargetName): Generator<[string, Omit
     }
     const end = named === undefined ? section.bytes.length : entry - section.address + Number(named.size);
     const code = section.bytes.subarray(entry - section.address, Math.min(end, section.bytes.length));
-    yield [name, { name, descriptor, descriptorBytes, entry, code, uses: registerUse(code, target) }];
+    yield [name, { name, descriptor, descriptorBytes, entry, code }];
   }
 }
 

@@ -98,18 +98,14 @@ export async function initFromMlir(input: string, folder: string, options: InitM
 /** Lays out the folder from a compiled module; the assembly is disassembled from its code objects. */
 export async function initFromModule(input: string, folder: string, options: { force: boolean }): Promise<InitResult> {
   const module = readWhole(input, 'the module');
-  const executables = readModule(module).map((executable, i) => {
+  const executables: DescribedExecutable[] = [];
+  for (const executable of readModule(module)) {
     const facts = readFacts(executable.codeObject);
-    const names = executable.kernels.map((k) => k.name);
-    return describe(
-      executable,
-      executable.name ?? executableName(names, i),
-      disassembleText(executable.codeObject),
-      'disassembly',
-      new Map(),
-      facts,
-    );
-  });
+    const kernels = executable.kernels.map((k) => k.name);
+    const name = executable.name ?? executableName(kernels, executable.index);
+    const text = await disassembleText(executable.codeObject);
+    executables.push(describe(executable, name, text, 'disassembly', new Map(), facts));
+  }
   if (executables.length === 0) {
     throw new WavesmithError('hijack/no-executables', `'${input}' holds no AMDGPU executable.`, {
       hint: 'Was it compiled for another device? See wavesmith inspect.',

@@ -6,7 +6,8 @@ import { descriptorRegisters } from '../codeobject/descriptor.ts';
 import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
 import { decoderFor } from '../isa/decode.ts';
 import { type TargetInfo, targetInfo } from '../isa/targets.ts';
-import type { CodeObjectFacts, KernelFacts } from './facts.ts';
+import type { TargetName } from '../isa/types.ts';
+import { type CodeObjectFacts, type KernelFacts, registerUse } from './facts.ts';
 
 /** The edited text, for line numbers in messages. */
 export interface EditedSource {
@@ -40,7 +41,12 @@ export function verifyReplacement(
     verifyArguments(before, after, source);
     verifyWorkgroup(after, contract, source);
     verifyLds(after, info, source, remarks);
-    verifyRegisters(after, source, remarks);
+    if (
+      !sameBytes(before.code, after.code) ||
+      !sameBytes(before.descriptorBytes.subarray(24), after.descriptorBytes.subarray(24))
+    ) {
+      verifyRegisters(after, edited.targetName, source, remarks);
+    }
     verifyFits(after, contract, info, source);
     verifyEntry(before, after, edited, source, remarks);
   }
@@ -48,6 +54,12 @@ export function verifyReplacement(
     if (!baseline.kernels.has(name)) remarks.push(`kernel '${name}' is new; nothing in the module launches it.`);
   }
   return remarks;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** Line of the first match, for the position of an error. */
@@ -185,7 +197,7 @@ function verifyLds(after: KernelFacts, info: TargetInfo, source: EditedSource, r
   }
 }
 
-function verifyRegisters(after: KernelFacts, source: EditedSource, remarks: string[]): void {
+function verifyRegisters(after: KernelFacts, target: TargetName, source: EditedSource, remarks: string[]): void {
   const has = descriptorRegisters(after.descriptor);
   const wrong = (file: string, used: number, allocated: number, directive: string, hint: string): WavesmithError =>
     new WavesmithError(
@@ -197,7 +209,7 @@ function verifyRegisters(after: KernelFacts, source: EditedSource, remarks: stri
         hint,
       },
     );
-  const { vgprs, agprs, sgprs } = after.uses;
+  const { vgprs, agprs, sgprs } = registerUse(after.code, target);
   if (vgprs > has.vgprs) {
     const hint = `Raise .amdhsa_accum_offset to ${Math.ceil(vgprs / 4) * 4} and .amdhsa_next_free_vgpr accordingly, and .vgpr_count.`;
     throw wrong('v', vgprs, has.vgprs, vgprs > has.totalVgprs ? 'amdhsa_next_free_vgpr' : 'amdhsa_accum_offset', hint);
