@@ -79,6 +79,18 @@ function vector(value: number, dwords: number, accumulator: boolean): Operand | 
   return accumulator ? agpr(value & 255, dwords) : vgpr(value & 255, dwords);
 }
 
+const FLOAT_CODES: readonly number[] = [
+  0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983,
+];
+
+/** The constant of V_MADMK and the like, with what LLVM shows for it (see `Literal.shown`). */
+function mandatoryLiteral(bits: number, half: boolean): Operand {
+  if (bits >= 240 && bits <= 248) return { kind: 'literal', bits, shown: FLOAT_CODES[bits - 240] as number };
+  if (bits < 128 || bits > 208) return { kind: 'literal', bits };
+  const integer = bits <= 192 ? bits - 128 : 192 - bits;
+  return { kind: 'literal', bits, shown: half ? integer & 0xffff : integer >>> 0 };
+}
+
 /** What a field of this class and width means, literals aside. */
 function lookupOf(cls: OperandClass, width: number, signed: boolean): Lookup {
   const { dwords } = cls;
@@ -109,7 +121,7 @@ function lookupOf(cls: OperandClass, width: number, signed: boolean): Lookup {
     case 'sdwaDst':
       return (value) => ((value & 128) !== 0 ? registerFromEncoding(value & 127, 2) : special(VCC_CODE, 2));
     case 'literal':
-      return (value) => ({ kind: 'literal', bits: value >>> 0 });
+      return (value) => mandatoryLiteral(value >>> 0, cls.operandType === 'KIMM16');
   }
 }
 

@@ -190,6 +190,7 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
   const families = new Map<string, Map<string, InstructionRow>>();
   const size: Record<string, number> = { f8: 8, f6: 6, f4: 4 };
   for (const row of rows) {
+    if (row.namespace !== 'GFX940') continue;
     const match = /^(.*_F8F6F4)_(f[864])_(f[864])(_gfx940_[av]cd)$/.exec(row.name);
     if (match === null) continue;
     const key = `${match[1]}${match[4]}`;

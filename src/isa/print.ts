@@ -106,7 +106,7 @@ function registerText(register: Register, cls: OperandClass): string {
 }
 
 function regular(cls: OperandClass): (operand: Operand) => string {
-  const wide = cls.dwords === 2 && /64$/.test(cls.operandType);
+  const wide = cls.type === 'int64' || cls.type === 'fp64';
   const short = cls.type === 'int16';
   const cache: string[] = [];
   return (operand) => {
@@ -246,12 +246,12 @@ export class Printer {
       case 'U16ImmOperand':
         return (ops) => {
           const op = ops[index] as Operand;
-          return op.kind === 'literal' ? hex(op.bits <= 0xffff ? op.bits & 0xffff : op.bits) : hex(value(op) & 0xffff);
+          return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op) & 0xffff);
         };
       case 'U32ImmOperand':
         return (ops) => {
           const op = ops[index] as Operand;
-          return hex(op.kind === 'literal' ? op.bits : value(op));
+          return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op));
         };
       case 'OModSI':
         return (ops) => ['', ' mul:2', ' mul:4', ' div:2'][value(ops[index])] as string;
@@ -279,7 +279,7 @@ export class Printer {
         return (ops) =>
           value(ops[index]) === 0
             ? ''
-            : ` bitop3:${value(ops[index]) < 10 ? value(ops[index]) : hex(value(ops[index]))}`;
+            : ` bitop3:${value(ops[index]) <= 10 ? value(ops[index]) : hex(value(ops[index]))}`;
       case 'R128A16':
         return (ops) => (value(ops[index]) !== 0 ? ' a16' : '');
       case 'FORMAT':

@@ -16,6 +16,13 @@ const SPECIALS: readonly (readonly [number, number, string])[] = [
   [124, 1, 'm0'],
   [125, 1, 'null'],
   [125, 2, 'null'],
+  [125, 3, 'null'],
+  [125, 4, 'null'],
+  [125, 5, 'null'],
+  [125, 6, 'null'],
+  [125, 8, 'null'],
+  [125, 16, 'null'],
+  [125, 32, 'null'],
   [126, 1, 'exec_lo'],
   [127, 1, 'exec_hi'],
   [126, 2, 'exec'],
@@ -76,7 +83,7 @@ function make(file: RegisterFile, index: number, dwords: number, encoding: numbe
 
 for (const [encoding, dwords, text] of SPECIALS) {
   const register = make('special', encoding, dwords, encoding, text);
-  specialByKey.set(encoding * 2 + dwords - 1, register);
+  specialByKey.set(encoding * 64 + dwords, register);
   const same = specialByText.get(text);
   if (same === undefined) specialByText.set(text, [register]);
   else same.push(register);
@@ -124,7 +131,7 @@ export function fitsFile(register: Register): boolean {
 }
 /** A special register by scalar source encoding and width, or undefined. */
 export function special(encoding: number, dwords = 1): Register | undefined {
-  return dwords > 2 ? undefined : specialByKey.get(encoding * 2 + dwords - 1);
+  return specialByKey.get(encoding * 64 + dwords);
 }
 
 /** A special register by its text or an alias of it; `dwords` picks between a 32- and a 64-bit register of one name. */

@@ -8,59 +8,92 @@ import type { EncodedField, InstructionRow, OperandDef, TargetName } from './typ
 export const TARGET_NAMES: readonly TargetName[] = ['gfx90a', 'gfx942', 'gfx950'];
 
 interface ShapeText {
-  s: number;
-  m: string;
   f: [number, number, number, number][];
   t: string;
-  n: string;
-  g: number;
   o: [string, string, number, number][];
   u: string[];
   d: string[];
   l: string[];
   c: string;
-  a: number;
-  k: number;
   p: string[];
   v: string;
   w: string[];
   e: string;
 }
 
-/** What rows of one form share. */
-type Shape = Omit<InstructionRow, 'id' | 'name' | 'mnemonic' | 'operation' | 'fixedBits'> & {
+/** The part of a shape that decoding by fixed bits needs. */
+interface Head {
+  readonly size: number;
+  readonly fixedMask: readonly number[];
   readonly targetSet: number;
-};
+  readonly asmOnly: boolean;
+  readonly codeGenOnly: boolean;
+  readonly namespace: string;
+  /** The JSON of the rest. */
+  readonly rest: string;
+}
+
+type HeadKeys = 'size' | 'fixedMask' | 'asmOnly' | 'codeGenOnly' | 'namespace';
+
+/** The rest of what rows of one form share. */
+type Shape = Omit<InstructionRow, 'id' | 'name' | 'mnemonic' | 'operation' | 'fixedBits' | HeadKeys>;
 
 function dwordsOfHex(hex: string, size: number): number[] {
-  const padded = hex.padStart(size * 2, '0');
+  if (hex.length <= 8) {
+    const first = Number.parseInt(hex, 16);
+    return size === 4 ? [first] : size === 8 ? [first, 0] : [first, 0, 0, 0];
+  }
   const out: number[] = [];
-  for (let end = padded.length; end > 0; end -= 8) out.push(Number.parseInt(padded.slice(end - 8, end), 16));
+  for (let end = hex.length; out.length < size / 4; end -= 8) {
+    out.push(end <= 0 ? 0 : Number.parseInt(hex.slice(Math.max(0, end - 8), end), 16));
+  }
   return out;
 }
 
 const shapeLines = SHAPES.split('\n');
+const heads: (Head | undefined)[] = [];
 const shapes: (Shape | undefined)[] = [];
+
+function headAt(index: number): Head {
+  const known = heads[index];
+  if (known !== undefined) return known;
+  const [sizeText, mask, targets, availability, namespace, rest] = (shapeLines[index] as string).split('\t') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const size = Number(sizeText);
+  const only = Number(availability);
+  const head: Head = {
+    size,
+    fixedMask: dwordsOfHex(mask, size),
+    targetSet: Number(targets),
+    asmOnly: (only & 1) !== 0,
+    codeGenOnly: (only & 2) !== 0,
+    namespace,
+    rest,
+  };
+  heads[index] = head;
+  return head;
+}
 
 function shapeAt(index: number): Shape {
   const known = shapes[index];
   if (known !== undefined) return known;
-  const raw = JSON.parse(shapeLines[index] as string) as ShapeText;
+  const head = headAt(index);
+  const raw = JSON.parse(head.rest) as ShapeText;
   const shape: Shape = {
-    size: raw.s,
-    fixedMask: dwordsOfHex(raw.m, raw.s),
     fields: raw.f.map(([operand, at, width, shift]): EncodedField => ({ operand, at, width, shift })),
     template: raw.t,
-    namespace: raw.n,
-    targetSet: raw.g,
-    targets: TARGET_NAMES.filter((_, i) => (raw.g >> i) & 1),
+    targets: TARGET_NAMES.filter((_, i) => (head.targetSet >> i) & 1),
     operands: raw.o.map(([cls, name, out, tiedTo]): OperandDef => ({ name, cls, isOut: out === 1, tiedTo })),
     uses: raw.u,
     defs: raw.d,
     flags: new Set(raw.l),
     constraints: raw.c,
-    asmOnly: raw.a === 1,
-    codeGenOnly: raw.k === 1,
     predicates: raw.p,
     conversion: raw.v,
     schedule: raw.w,
@@ -75,19 +108,22 @@ class Row implements InstructionRow {
   readonly id: number;
   readonly name: string;
   readonly mnemonic: string;
-  readonly operation: string;
   private readonly shapeIndex: number;
   private readonly bitsText: string;
   private bits: readonly number[] | undefined;
+  private operationText: string | undefined;
 
   constructor(id: number, line: string) {
     const [name, mnemonic, shape, bits] = line.split('\t') as [string, string, string, string];
     this.id = id;
     this.name = name;
     this.mnemonic = mnemonic;
-    this.operation = operationOf(mnemonic);
     this.shapeIndex = Number.parseInt(shape, 36);
     this.bitsText = bits;
+  }
+  get operation(): string {
+    this.operationText ??= operationOf(this.mnemonic);
+    return this.operationText;
   }
   get fixedBits(): readonly number[] {
     this.bits ??= dwordsOfHex(this.bitsText, this.size);
@@ -96,14 +132,17 @@ class Row implements InstructionRow {
   private get shape(): Shape {
     return shapes[this.shapeIndex] ?? shapeAt(this.shapeIndex);
   }
+  private get head(): Head {
+    return heads[this.shapeIndex] ?? headAt(this.shapeIndex);
+  }
   get targetSet(): number {
-    return this.shape.targetSet;
+    return this.head.targetSet;
   }
   get size(): number {
-    return this.shape.size;
+    return this.head.size;
   }
   get fixedMask(): readonly number[] {
-    return this.shape.fixedMask;
+    return this.head.fixedMask;
   }
   get fields(): readonly EncodedField[] {
     return this.shape.fields;
@@ -112,7 +151,7 @@ class Row implements InstructionRow {
     return this.shape.template;
   }
   get namespace(): string {
-    return this.shape.namespace;
+    return this.head.namespace;
   }
   get targets(): readonly TargetName[] {
     return this.shape.targets;
@@ -133,10 +172,10 @@ class Row implements InstructionRow {
     return this.shape.constraints;
   }
   get asmOnly(): boolean {
-    return this.shape.asmOnly;
+    return this.head.asmOnly;
   }
   get codeGenOnly(): boolean {
-    return this.shape.codeGenOnly;
+    return this.head.codeGenOnly;
   }
   get predicates(): readonly string[] {
     return this.shape.predicates;

@@ -33,6 +33,11 @@ export interface InlineConstant {
 export interface Literal {
   readonly kind: 'literal';
   readonly bits: number;
+  /**
+   * What LLVM's disassembler prints instead: it takes a V_MADMK-like constant that equals a source code of an inline constant
+   * (128–208, 240–248) for that constant. Only the decoder sets it; the value is always `bits`.
+   */
+  readonly shown?: number;
 }
 
 /** The value of a plain field: offsets, modifiers, selectors, `simm16`; signed where the field is signed. */

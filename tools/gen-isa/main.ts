@@ -40,10 +40,8 @@ function generate(raw: RawFile): Map<string, string> {
     ],
     [
       'shapes.ts',
-      header(
-        'Shapes: everything rows share (tools/gen-isa/rows.ts documents the keys), one JSON object a line.',
-        source,
-      ) + block('SHAPES', shapes),
+      header('Shapes: everything rows share (tools/gen-isa/rows.ts documents the fields), one a line.', source) +
+        block('SHAPES', shapes),
     ],
     [
       'rows.ts',

@@ -1,7 +1,7 @@
-// Rows and shapes. A shape's keys: s size, m fixed-bit mask (hex, like the value in the row), f fields
-// [operand index, lowest bit, width, bit in the operand], t asm template after the mnemonic, n decoder namespace, g targets
-// (bit set), o operands [class, name, isOut, tiedTo], u/d implicit uses/defs, l flags, c constraints, a asm-parser only,
-// k code-gen only, p predicates, v MC conversion, w schedule classes, e encoding family.
+// Rows and shapes. A shape line is, separated by tabs: size, fixed-bit mask (hex, like the value in the row), targets (bit set),
+// availability (1 asm parser only, 2 code generation only), decoder namespace, and the rest as JSON with the keys: f fields
+// [operand index, lowest bit, width, bit in the operand], t asm template after the mnemonic, o operands [class, name, isOut,
+// tiedTo], u/d implicit uses/defs, l flags, c constraints, p predicates, v MC conversion, w schedule classes, e encoding family.
 
 export interface RawRow {
   name: string;
@@ -116,26 +116,27 @@ export function rowTables(
       tied.set(Math.max(x, y), Math.min(x, y));
     }
     const encoding = encodingOf(row, mnemonicText, value);
+    const head = [
+      row.size,
+      mask.toString(16),
+      targets.reduce((set, t, i) => set | (row.targets.includes(t) ? 1 << i : 0), 0),
+      row.asmOnly | (row.codeGenOnly << 1),
+      row.ns,
+    ];
     const shape = {
-      s: row.size,
-      m: mask.toString(16),
       f: fields,
       t: template.startsWith('$') && suffixNeedsSpace(row, prints) ? ` ${template}` : template,
-      n: row.ns,
-      g: targets.reduce((set, t, i) => set | (row.targets.includes(t) ? 1 << i : 0), 0),
       o: operands.map(([cls, name], i) => [names.get(cls), name, i < row.outs.length ? 1 : 0, tied.get(i) ?? -1]),
       u: row.uses,
       d: row.defs,
       l: [...row.flags, ...extraFlags(row, encoding)],
       c: row.constraints,
-      a: row.asmOnly,
-      k: row.codeGenOnly,
       p: row.preds,
       v: row.conv,
       w: row.sched,
       e: encoding,
     };
-    const text = JSON.stringify(shape);
+    const text = [...head, JSON.stringify(shape)].join('\t');
     let index = indexOf.get(text);
     if (index === undefined) {
       index = shapes.length;
