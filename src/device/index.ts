@@ -1,1 +1,15 @@
-export {};
+// The device layer: GPUs behind one interface. `sim` is built in.
+import { WavesmithError } from '../base/index.ts';
+import type { Device, DeviceOptions } from './device.ts';
+import { SimDevice } from './sim/sim-device.ts';
+
+export * from './device.ts';
+export { explicitArguments } from './sim/kernargs.ts';
+
+/** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
+export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {
+  if (kind === 'sim') return Promise.resolve(new SimDevice(options.target));
+  return Promise.reject(
+    new WavesmithError('device/unknown-device', `There is no device '${kind}'.`, { hint: "Use 'sim'." }),
+  );
+}

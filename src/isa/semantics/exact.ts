@@ -138,9 +138,3 @@ function fmaInRange(a: number, b: number, c: number, p: number): number {
   const tl = p - (th - tb) + (uh - tb);
   return th + addToOdd(tl, ul);
 }
-
-/** The nearest f64 of a signed 64-bit integer in a rounding mode. */
-export function f64FromInt(value: bigint, rounding: Rounding): number {
-  return composeF64(value, 0, rounding);
-}
-

@@ -120,7 +120,7 @@ export const lt = compare('lt');
 export const le = compare('le');
 export const gt: Binary = (a, b) => lt(b, a);
 export const ge: Binary = (a, b) => le(b, a);
-export const isNaN: Unary = (a) => operate('is_nan', 'bool', [a]);
+export const isNan: Unary = (a) => operate('is_nan', 'bool', [a]);
 
 /** `min`/`max` of IEEE 754-2008 minNum/maxNum: a NaN loses; `minimum`/`maximum` of 754-2019: a NaN wins. */
 export const fmin = binary('min');
@@ -133,8 +133,7 @@ export const trunc = unary('trunc');
 export const rint = unary('rint');
 export const fma = (a: Expr, b: Expr, c: Expr): Expr => operate('fma', a.type, [a, b, c]);
 
-export const select = (condition: Expr, a: Expr, b: Expr): Expr =>
-  operate('select', a.type, [condition, a, b], a.type);
+export const select = (condition: Expr, a: Expr, b: Expr): Expr => operate('select', a.type, [condition, a, b], a.type);
 
 /** Converts or reinterprets: `convert('f32', 'from_i32_s', x)` is the node `f32.from_i32_s`. */
 export const convert = (type: ValueType, op: string, ...args: Expr[]): Expr => operate(op, type, args, type);

@@ -79,9 +79,11 @@ export function exponentOf(x: number): number {
   return exponentOf(x * 2 ** 64) - 64;
 }
 
+const POWERS = Float64Array.from({ length: 2098 }, (_, n) => 2 ** (n - 1074));
+
 /** 2^n exactly, for n from -1074 to 1023. */
 export function pow2(n: number): number {
-  return 2 ** n;
+  return POWERS[n + 1074] as number;
 }
 
 /** Rounds to an integer in one of the four modes. Exact for |x| < 2^52. */
@@ -148,7 +150,12 @@ export function largestOf(format: SmallFormat): number {
  * Encodes a number (exact, or rounded to odd). `saturate` clamps overflow and infinities to the largest finite value
  * (MODE.fp16_ovfl); otherwise overflow is an infinity where the format has one, else its NaN. `finite` formats always saturate.
  */
-export function encodeSmall(format: SmallFormat, x: number, rounding: Rounding = NEAREST_EVEN, saturate = false): number {
+export function encodeSmall(
+  format: SmallFormat,
+  x: number,
+  rounding: Rounding = NEAREST_EVEN,
+  saturate = false,
+): number {
   const { bits, fraction, bias, specials } = format;
   const signBit = x < 0 || Object.is(x, -0) ? 1 << (bits - 1) : 0;
   const top = (1 << (bits - 1 - fraction)) - 1;

@@ -62,8 +62,8 @@ export interface SourceSpec {
   readonly slot: string;
 }
 
-/** How a result narrower than 32 bits, or written to a part of a register, treats the rest of the register. */
-export type HighBits = 'zero' | 'preserve';
+/** A 16-bit result: zeroes the high half, keeps it, or goes into the high half and keeps the low one. */
+export type HighBits = 'zero' | 'preserve' | 'intoHigh';
 
 /** A vector ALU operation on each active lane. */
 export interface VectorOperation {
@@ -106,7 +106,16 @@ export interface BranchOperation {
 }
 
 /** Address spaces of memory instructions. */
-export type MemorySpace = 'flat' | 'global' | 'scratch' | 'lds' | 'buffer' | 'tbuffer' | 'scalar' | 'scalarBuffer' | 'scalarScratch';
+export type MemorySpace =
+  | 'flat'
+  | 'global'
+  | 'scratch'
+  | 'lds'
+  | 'buffer'
+  | 'tbuffer'
+  | 'scalar'
+  | 'scalarBuffer'
+  | 'scalarScratch';
 
 export interface LoadOperation {
   readonly kind: 'load';

@@ -1,0 +1,165 @@
+// Loaded code: decodes and binds instructions on first execution, by address.
+import { type Decoder, decoderFor, printInstruction, vgpr } from '../../isa/index.ts';
+import { type Operation, semanticsOf } from '../../isa/semantics/index.ts';
+import type { Instruction, Operand, TargetName } from '../../isa/types.ts';
+import { bindFormat } from './format-exec.ts';
+import { bindMatrix } from './matrix.ts';
+import type { Region } from './memory.ts';
+import { bindAtomic, bindLoad, bindStore } from './memory-exec.ts';
+import { bindBranch, bindScalar } from './scalar.ts';
+import { bindScaleConvert } from './scale-convert.ts';
+import { bindStructural, KernelStop } from './structural.ts';
+import { bindVector, type Step } from './vector.ts';
+import { M0, type Wave } from './wave.ts';
+
+export interface BoundInstruction {
+  readonly instruction: Instruction;
+  readonly step: Step;
+  readonly size: number;
+  /** Index of the encoding family in `ENCODINGS`. */
+  readonly family: number;
+}
+
+/** Encoding families seen so far, for instruction counts. */
+export const ENCODINGS: string[] = [];
+const familyIndex = new Map<string, number>();
+
+function familyOf(instruction: Instruction): number {
+  const name = instruction.row.flags.has('MAI') ? 'MFMA' : instruction.row.encoding;
+  let index = familyIndex.get(name);
+  if (index === undefined) {
+    index = ENCODINGS.length;
+    ENCODINGS.push(name);
+    familyIndex.set(name, index);
+  }
+  return index;
+}
+
+function bindOperation(instruction: Instruction, op: Operation, target: TargetName): Step {
+  switch (op.kind) {
+    case 'vector':
+      return bindVector(instruction, op);
+    case 'scalar':
+      return bindScalar(instruction, op);
+    case 'branch':
+      return bindBranch(instruction, op);
+    case 'load':
+      return bindLoad(instruction, op);
+    case 'store':
+      return bindStore(instruction, op);
+    case 'atomic':
+      return bindAtomic(instruction, op);
+    case 'format':
+      return bindFormat(instruction, op);
+    case 'matrix':
+      return bindMatrix(instruction, op, target);
+    case 'scaleConvert':
+      return bindScaleConvert(instruction, op);
+    case 'structural':
+      return bindStructural(instruction, op);
+    case 'unreachable':
+      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${op.reason}.`);
+  }
+}
+
+/** The executable form of one instruction; what it cannot do becomes a step that throws a typed stop. */
+export function bindInstruction(instruction: Instruction, target: TargetName): Step {
+  const op = semanticsOf(instruction.row.operation);
+  const step = bindPlain(instruction, op, target);
+  if (!instruction.row.flags.has('VALU') || op?.kind !== 'vector') return step;
+  return (w) => {
+    if (w.gprIndexing) indexedStep(w, instruction, op, target)(w);
+    else step(w);
+  };
+}
+
+function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName): Step {
+  try {
+    if (op === undefined) throw new Error('it has no semantics');
+    if (immediateGds(instruction)) throw new Error('global data share does not exist on CDNA');
+    return bindOperation(instruction, op, target);
+  } catch (error) {
+    if (error instanceof KernelStop) {
+      return () => {
+        throw error;
+      };
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    return () => {
+      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${reason}.`);
+    };
+  }
+}
+
+function immediateGds(instruction: Instruction): boolean {
+  const index = instruction.row.operands.findIndex((o) => o.name === 'gds');
+  const operand = instruction.operands[index];
+  return operand?.kind === 'imm' && operand.value !== 0;
+}
+
+/** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
+function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName): Step {
+  const m0 = w.sgprs[M0] as number;
+  const offset = m0 & 0xff;
+  const flags = (m0 >> 12) & 15;
+  const SLOTS: Record<string, number> = { src0: 1, src1: 2, src2: 4, vdst: 8 };
+  const operands = instruction.operands.map((operand, i): Operand => {
+    const slot = SLOTS[instruction.row.operands[i]?.name ?? ''] ?? 0;
+    if (operand.kind !== 'reg' || operand.file !== 'v' || (flags & slot) === 0) return operand;
+    const moved = vgpr(operand.index + offset, operand.dwords);
+    if (moved === undefined) {
+      throw new KernelStop('sim/register-range', `GPR indexing reaches v${operand.index + offset}, beyond v255.`);
+    }
+    return moved;
+  });
+  return bindPlain({ ...instruction, operands }, op, target);
+}
+
+/** The code of a module, decoded by address. */
+export class Program {
+  readonly target: TargetName;
+  readonly region: Region;
+  private readonly decoder: Decoder;
+  private readonly bound: (BoundInstruction | undefined)[];
+
+  constructor(target: TargetName, region: Region) {
+    this.target = target;
+    this.region = region;
+    this.decoder = decoderFor(target);
+    this.bound = new Array<BoundInstruction | undefined>(region.size >>> 2);
+  }
+
+  /** The instruction at a loaded address. */
+  at(pc: number): BoundInstruction {
+    const offset = pc - this.region.base;
+    const known = (offset & 3) === 0 ? this.bound[offset >>> 2] : undefined;
+    return known ?? this.bind(pc, offset);
+  }
+
+  private bind(pc: number, offset: number): BoundInstruction {
+    if (!(offset >= 0 && offset + 4 <= this.region.size) || (offset & 3) !== 0) {
+      throw new KernelStop('sim/bad-pc', `Execution left the code object: pc is 0x${pc.toString(16)}.`);
+    }
+    const instruction = this.decoder.decode(this.region.bytes, offset);
+    if (instruction === undefined) {
+      const word = this.region.view.getUint32(offset, true).toString(16).padStart(8, '0');
+      throw new KernelStop('sim/illegal-instruction', `The word 0x${word} is not an instruction of ${this.target}.`);
+    }
+    const bound: BoundInstruction = {
+      instruction,
+      step: bindInstruction(instruction, this.target),
+      size: instruction.size,
+      family: familyOf(instruction),
+    };
+    this.bound[offset >>> 2] = bound;
+    return bound;
+  }
+
+  /** The text of the instruction at an address, for messages. */
+  textAt(pc: number): string {
+    const offset = pc - this.region.base;
+    if (!(offset >= 0 && offset + 4 <= this.region.size)) return '(outside the code object)';
+    const instruction = this.decoder.decode(this.region.bytes, offset);
+    return instruction === undefined ? '(not an instruction)' : printInstruction(this.target, instruction).trim();
+  }
+}

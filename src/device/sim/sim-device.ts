@@ -1,0 +1,265 @@
+// The virtual GPU as a Device: memory, code object loading, dispatch on the reference interpreter.
+// Sources: LLVM AMDGPUUsage, "Code Object" (segments, symbols, `.kd`), ELF gABI (program loading, relocations).
+import { WavesmithError } from '../../base/index.ts';
+import {
+  decodeDescriptor,
+  type ElfFile,
+  ElfMachine,
+  ElfType,
+  KERNEL_DESCRIPTOR_SIZE,
+  type KernelDescriptor,
+  type KernelMetadata,
+  metadataNotes,
+  readElf,
+  readMetadata,
+  SegmentType,
+} from '../../codeobject/index.ts';
+import { targetFromElfMach } from '../../isa/index.ts';
+import type { TargetName } from '../../isa/types.ts';
+import type {
+  Device,
+  DeviceBuffer,
+  DeviceKernel,
+  DeviceModule,
+  DispatchRequest,
+  DispatchResult,
+  KernelArgument,
+} from '../device.ts';
+import { runDispatch } from './dispatch.ts';
+import { DeviceMemory, type Region } from './memory.ts';
+import { Program } from './program.ts';
+
+/** Largest image of a code object the loader maps. */
+const MAX_IMAGE = 2 ** 30;
+const R_AMDGPU_ABS64 = 3;
+const R_AMDGPU_RELATIVE64 = 13;
+
+/** A kernel with what the sim needs to start it. */
+export interface SimKernel extends DeviceKernel {
+  readonly descriptor: KernelDescriptor;
+  readonly descriptorAddress: number;
+  /** Loaded address of the first instruction. */
+  readonly entry: number;
+  readonly module: SimModule;
+}
+
+export class SimModule implements DeviceModule {
+  readonly target: TargetName;
+  readonly program: Program;
+  readonly kernels: readonly SimKernel[];
+  private readonly memory: DeviceMemory;
+  private loaded = true;
+
+  constructor(memory: DeviceMemory, target: TargetName, elf: ElfFile) {
+    this.memory = memory;
+    this.target = target;
+    const image = loadImage(memory, elf);
+    this.program = new Program(target, image);
+    this.kernels = readKernels(elf, image, this);
+  }
+
+  get isLoaded(): boolean {
+    return this.loaded;
+  }
+
+  kernel(name: string): SimKernel {
+    const found = this.kernels.find((k) => k.name === name);
+    if (found !== undefined) return found;
+    const names = this.kernels.map((k) => k.name);
+    throw new WavesmithError('device/no-such-kernel', `The code object has no kernel '${name}'.`, {
+      hint: names.length === 0 ? 'It has no kernels at all.' : `It has: ${names.slice(0, 20).join(', ')}.`,
+    });
+  }
+
+  unload(): void {
+    if (this.loaded) this.memory.free(this.program.region.base);
+    this.loaded = false;
+  }
+}
+
+/** Maps the LOAD segments into one read-only allocation and applies the dynamic relocations. */
+function loadImage(memory: DeviceMemory, elf: ElfFile): Region {
+  const segments = elf.segments.filter((s) => s.type === SegmentType.LOAD);
+  const end = Math.max(0, ...segments.map((s) => s.virtualAddress + s.memorySize));
+  if (segments.length === 0 || end > MAX_IMAGE) {
+    throw new WavesmithError('device/bad-image', `The code object asks for an image of ${end} bytes.`, {
+      hint: 'It is damaged, or not a linked code object.',
+    });
+  }
+  const image = memory.alloc(Math.ceil(end / 4096) * 4096, 'code object');
+  for (const s of segments) {
+    if (s.offset + s.fileSize > elf.bytes.length || s.fileSize > s.memorySize) {
+      throw new WavesmithError('device/bad-image', `LOAD segment ${s.index} lies outside the file.`, {
+        byteOffset: s.offset,
+      });
+    }
+    image.bytes.set(elf.bytes.subarray(s.offset, s.offset + s.fileSize), s.virtualAddress);
+  }
+  for (const { relocations } of elf.relocationSections) {
+    for (const r of relocations) relocate(image, r.type, r.offset, r.addend ?? 0n, r.symbol);
+  }
+  return image;
+}
+
+function relocate(
+  image: Region,
+  type: number,
+  offset: number,
+  addend: bigint,
+  symbol: { name: string; value: bigint; sectionIndex: number } | undefined,
+): void {
+  if (offset + 8 > image.size)
+    throw new WavesmithError('device/bad-relocation', 'A relocation lies outside the image.', { byteOffset: offset });
+  const base = BigInt(image.base);
+  if (type === R_AMDGPU_RELATIVE64) image.view.setBigUint64(offset, BigInt.asUintN(64, base + addend), true);
+  else if (type === R_AMDGPU_ABS64 && symbol !== undefined && symbol.sectionIndex !== 0) {
+    image.view.setBigUint64(offset, BigInt.asUintN(64, base + symbol.value + addend), true);
+  } else {
+    throw new WavesmithError(
+      'device/bad-relocation',
+      `Relocation type ${type} of '${symbol?.name ?? ''}' cannot be resolved.`,
+      {
+        byteOffset: offset,
+        hint: 'The code object refers to a symbol that no loaded module defines.',
+      },
+    );
+  }
+}
+
+function readKernels(elf: ElfFile, image: Region, module: SimModule): SimKernel[] {
+  const symbols = new Map([...elf.dynamicSymbols, ...elf.symbols].map((s) => [s.name, s]));
+  const metadata = metadataNotes(elf)[0];
+  const described: (KernelMetadata | undefined)[] =
+    metadata === undefined ? [] : [...readMetadata(metadata.description).kernels];
+  const names = new Map<string, KernelMetadata | undefined>();
+  for (const k of described) if (k !== undefined) names.set(k.symbol, k);
+  if (names.size === 0) for (const s of symbols.values()) if (s.name.endsWith('.kd')) names.set(s.name, undefined);
+  return [...names].map(([symbolName, k]) => {
+    const name = k?.name ?? symbolName.replace(/\.kd$/, '');
+    const symbol = symbols.get(symbolName);
+    const offset = symbol === undefined ? -1 : Number(symbol.value);
+    if (!(offset >= 0 && offset + KERNEL_DESCRIPTOR_SIZE <= image.size)) {
+      throw new WavesmithError(
+        'device/no-descriptor',
+        `Kernel '${name}' has no descriptor '${symbolName}' in the code object.`,
+      );
+    }
+    const descriptor = decodeDescriptor(image.bytes.slice(offset, offset + KERNEL_DESCRIPTOR_SIZE));
+    return makeKernel(name, k, descriptor, image.base + offset, module);
+  });
+}
+
+function makeKernel(
+  name: string,
+  k: KernelMetadata | undefined,
+  descriptor: KernelDescriptor,
+  address: number,
+  module: SimModule,
+): SimKernel {
+  const args: KernelArgument[] = (k?.args ?? []).map((a) => ({
+    name: a.name,
+    offset: a.offset,
+    size: a.size,
+    valueKind: a.valueKind,
+  }));
+  const kernargSize = Math.max(k?.kernargSegmentSize ?? 0, descriptor.kernargSize);
+  for (const a of args) {
+    if (a.offset + a.size > kernargSize) {
+      throw new WavesmithError(
+        'device/bad-metadata',
+        `Argument ${a.name ?? '?'} of kernel '${name}' lies outside its kernarg segment.`,
+      );
+    }
+  }
+  return {
+    name,
+    arguments: args.sort((x, y) => x.offset - y.offset),
+    kernargSize,
+    ldsSize: Math.max(descriptor.groupSegmentFixedSize, k?.groupSegmentFixedSize ?? 0),
+    scratchSize: Math.max(descriptor.privateSegmentFixedSize, k?.privateSegmentFixedSize ?? 0),
+    maxWorkgroupSize: k?.maxFlatWorkgroupSize,
+    requiredWorkgroupSize: k?.reqdWorkgroupSize,
+    descriptor,
+    descriptorAddress: address,
+    entry: address + Number(descriptor.kernelCodeEntryByteOffset),
+    module,
+  };
+}
+
+/** The virtual GPU. */
+export class SimDevice implements Device {
+  readonly kind = 'sim';
+  readonly target: TargetName;
+  private readonly memory = new DeviceMemory();
+
+  constructor(target: TargetName) {
+    this.target = target;
+  }
+
+  alloc(size: number, label = 'buffer'): DeviceBuffer {
+    const region = this.memory.alloc(size, label);
+    return { address: region.base, size, label };
+  }
+  free(buffer: DeviceBuffer): void {
+    if (!this.memory.free(buffer.address)) {
+      throw new WavesmithError('device/double-free', `Buffer '${buffer.label}' is not allocated.`);
+    }
+  }
+  write(buffer: DeviceBuffer, bytes: Uint8Array, offset = 0): void {
+    this.range(buffer, offset, bytes.length).set(bytes);
+  }
+  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset): Uint8Array {
+    return this.range(buffer, offset, size).slice();
+  }
+  copy(destination: DeviceBuffer, source: DeviceBuffer, size = Math.min(source.size, destination.size)): void {
+    this.range(destination, 0, size).set(this.range(source, 0, size));
+  }
+
+  private range(buffer: DeviceBuffer, offset: number, size: number): Uint8Array {
+    const region = offset >= 0 && size >= 0 ? this.memory.find(buffer.address + offset, size) : undefined;
+    if (region === undefined || region.base !== buffer.address) {
+      throw new WavesmithError(
+        'device/out-of-bounds',
+        `Bytes ${offset} to ${offset + size} are outside buffer '${buffer.label}' (${buffer.size} bytes), or it was freed.`,
+      );
+    }
+    return region.bytes.subarray(offset, offset + size);
+  }
+
+  load(codeObject: Uint8Array): SimModule {
+    const elf = readElf(codeObject);
+    if (elf.header.machine !== ElfMachine.AMDGPU) {
+      throw new WavesmithError('device/not-amdgpu', 'The ELF file is not for an AMD GPU.', {
+        hint: 'Give a code object (.co, .hsaco).',
+      });
+    }
+    const target = targetFromElfMach(elf.header.flags & 0xff);
+    if (target !== this.target) {
+      throw new WavesmithError(
+        'device/wrong-target',
+        `The code object is for ${target ?? `an unknown processor (e_flags 0x${elf.header.flags.toString(16)})`}, the device is ${this.target}.`,
+        { hint: target === undefined ? undefined : `Use --target ${target}.` },
+      );
+    }
+    if (elf.header.type !== ElfType.DYN) {
+      throw new WavesmithError('device/not-linked', 'The code object is not linked.', {
+        hint: 'Link it first (asm without -c, or ld.lld -shared).',
+      });
+    }
+    return new SimModule(this.memory, target, elf);
+  }
+
+  dispatch(request: DispatchRequest): Promise<DispatchResult> {
+    return Promise.resolve().then(() => {
+      const kernel = request.kernel as SimKernel;
+      if (!(kernel.module instanceof SimModule) || !kernel.module.isLoaded) {
+        throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
+      }
+      return runDispatch(this.memory, kernel.module.program, kernel, request);
+    });
+  }
+
+  close(): void {
+    // Memory belongs to the object; nothing outside it is held.
+  }
+}

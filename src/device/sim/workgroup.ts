@@ -1,0 +1,42 @@
+// What the waves of a workgroup share: LDS, ids, scratch, the dispatch.
+import type { TargetName } from '../../isa/types.ts';
+import { MemoryFault } from './memory.ts';
+import { M0, type Wave } from './wave.ts';
+
+/** Facts of the running dispatch that every wave may ask for. */
+export interface DispatchContext {
+  readonly target: TargetName;
+  readonly kernelName: string;
+  /** Scratch bytes of one lane; scratch is swizzled: dword d of lane l is at base + d·256 + l·4. */
+  readonly scratchPerLane: number;
+  /** Architected flat scratch: FLAT_SCRATCH is set up by hardware. */
+  readonly architectedScratch: boolean;
+  /** A counter that stands for the clock: instructions executed so far in the dispatch. */
+  clock: number;
+}
+
+export class Workgroup {
+  readonly dispatch: DispatchContext;
+  readonly lds: Uint8Array;
+  readonly ldsView: DataView;
+  readonly id: readonly [number, number, number];
+
+  constructor(dispatch: DispatchContext, ldsBytes: number, id: readonly [number, number, number]) {
+    this.dispatch = dispatch;
+    this.lds = new Uint8Array(ldsBytes);
+    this.ldsView = new DataView(this.lds.buffer);
+    this.id = id;
+  }
+
+  /** Throws unless `bytes` bytes of LDS exist at `offset`. */
+  checkLds(offset: number, bytes: number, what: string): void {
+    if (offset + bytes > this.lds.byteLength) throw new MemoryFault(offset, bytes, `LDS ${what}`);
+  }
+
+  /** The value of the `lds_direct` source: the dword at M0[15:0]. */
+  ldsDirect(w: Wave): number {
+    const offset = (w.sgprs[M0] as number) & 0xffff;
+    this.checkLds(offset, 4, 'load');
+    return this.ldsView.getInt32(offset, true);
+  }
+}
