@@ -22,7 +22,10 @@ interface Plan {
   readonly checks: readonly Check[];
 }
 
-type Check = (p: ParseState, row: InstructionRow, operands: readonly Operand[]) => boolean;
+/** Offsets in the text of the row's operands. */
+type Starts = readonly (number | undefined)[];
+
+type Check = (p: ParseState, row: InstructionRow, operands: readonly Operand[], starts: Starts) => boolean;
 
 function loc(p: ParseState, test: (op: ParsedOperand) => boolean): number {
   for (let i = p.count - 1; i > 0; i--) if (test(p.operands[i])) return p.operands[i].start;
@@ -38,12 +41,6 @@ function registerLoc(p: ParseState, register: Operand | undefined): number {
     if (op.kind !== KIND_REG || register?.kind !== 'reg' || op.register === undefined) return false;
     return op.register === register || (isInlineValue(register) && op.register.encoding === register.encoding);
   });
-}
-
-function literalLoc(p: ParseState, mandatory = false): number {
-  const at = loc(p, (op) => op.constant === CONSTANT_LITERAL || op.kind === KIND_EXPR);
-  if (!mandatory || at !== p.mnemonicStart) return at;
-  return loc(p, (op) => op.constant === CONSTANT_MANDATORY);
 }
 
 function fail(p: ParseState, at: number, message: string): boolean {
@@ -99,13 +96,6 @@ function checkLdsDirect(row: InstructionRow): Check {
   };
 }
 
-/** Whether the text has an expression that becomes the literal. */
-function expressions(p: ParseState): number {
-  let count = 0;
-  for (let i = 1; i < p.count; i++) if (p.operands[i].kind === KIND_EXPR) count++;
-  return count;
-}
-
 /** Whether a constant needs a literal; `lit(1)` does not count, its value would also be inline. */
 function hasLiteral(p: ParseState): boolean {
   for (let i = 1; i < p.count; i++) {
@@ -115,26 +105,39 @@ function hasLiteral(p: ParseState): boolean {
   return false;
 }
 
-/** Number of different literals among some operands, each expression counting as one of its own. */
-function uniqueLiterals(p: ParseState, operands: readonly Operand[], indices: readonly number[]): number {
-  if (!hasLiteral(p)) return 0;
+/** The first operand that needs a literal other than the one before it, or -1; `limit` literals are allowed. */
+function literalBeyond(
+  p: ParseState,
+  operands: readonly Operand[],
+  starts: Starts,
+  indices: readonly number[],
+  limit: number,
+): number {
+  if (!hasLiteral(p)) return -1;
   let count = 0;
-  let first = -1;
+  let previous = -1;
   for (const i of indices) {
     const operand = operands[i];
     if (operand.kind !== 'literal') continue;
-    if (count === 0 || operand.bits !== first) count++;
-    first = operand.bits;
+    const symbolic = isExpression(p, starts[i]);
+    if (count > 0 && !symbolic && operand.bits === previous) continue;
+    if (++count > limit) return i;
+    previous = symbolic ? -1 : operand.bits;
   }
-  const symbolic = expressions(p);
-  return symbolic === 0 ? count : Math.max(count, symbolic);
+  return -1;
+}
+
+function isExpression(p: ParseState, start: number | undefined): boolean {
+  for (let i = 1; i < p.count; i++) if (p.operands[i].start === start) return p.operands[i].kind === KIND_EXPR;
+  return false;
 }
 
 function checkSopLiteral(row: InstructionRow): Check {
   const sources = sourcesOf(row).filter((i) => operandClass(row.operands[i].cls).inline);
-  return (p, _, operands) => {
-    if (uniqueLiterals(p, operands, sources) <= 1) return true;
-    return fail(p, literalLoc(p), 'only one unique literal operand is allowed');
+  return (p, _, operands, starts) => {
+    const beyond = literalBeyond(p, operands, starts, sources, 1);
+    if (beyond < 0) return true;
+    return fail(p, starts[beyond] ?? p.mnemonicStart, 'only one unique literal operand is allowed');
   };
 }
 
@@ -142,11 +145,11 @@ function checkVopLiteral(row: InstructionRow): Check {
   const constant = named(row, 'imm');
   const mandatory = constant >= 0;
   const sources = mandatory ? [...sourcesOf(row), constant] : sourcesOf(row);
-  return (p, _, operands) => {
-    const count = uniqueLiterals(p, operands, sources);
-    if (count === 0) return true;
-    if (!mandatory) return fail(p, literalLoc(p), 'literal operands are not supported');
-    return count === 1 || fail(p, literalLoc(p, true), 'only one unique literal operand is allowed');
+  return (p, _, operands, starts) => {
+    const beyond = literalBeyond(p, operands, starts, sources, mandatory ? 1 : 0);
+    if (beyond < 0) return true;
+    const message = mandatory ? 'only one unique literal operand is allowed' : 'literal operands are not supported';
+    return fail(p, starts[beyond] ?? p.mnemonicStart, message);
   };
 }
 
@@ -156,18 +159,16 @@ function checkConstantBus(row: InstructionRow): Check {
   const hasConstant = named(row, 'imm') >= 0;
   const writeLane = row.operation === 'v_writelane_b32';
   const widths = row.operands.map((o) => Math.max(1, operandClass(o.cls).dwords));
-  return (p, _, operands) => {
+  return (p, _, operands, starts) => {
     if (writeLane && operands[2].kind === 'reg' && operands[2].encoding === 124) return true;
     let uses = implicit === undefined ? 0 : 1;
     let literals = hasConstant ? 1 : 0;
     let literalWidth = 1;
     let seen0 = implicit === undefined ? -1 : IMPLICIT_SCALARS[implicit];
     let seen1 = -1;
-    let last: Register | undefined;
     for (const i of sources) {
       const operand = operands[i];
       if (isScalar(operand)) {
-        last = operand;
         const key = scalarKey(operand);
         if (key === seen0 || key === seen1) continue;
         uses++;
@@ -179,10 +180,11 @@ function checkConstantBus(row: InstructionRow): Check {
           literalWidth = widths[i];
         } else if (literalWidth !== widths[i]) literals = 2;
       }
+      if (uses + literals > 1) {
+        return fail(p, starts[i] ?? p.mnemonicStart, 'invalid operand (violates constant bus restrictions)');
+      }
     }
-    if (uses + literals <= 1) return true;
-    const at = Math.max(literalLoc(p), registerLoc(p, last));
-    return fail(p, at, 'invalid operand (violates constant bus restrictions)');
+    return true;
   };
 }
 
@@ -454,7 +456,7 @@ function planOf(row: InstructionRow): Plan {
   checks.push(checkDpp(row), checkImage(row), checkOffset(row));
   if (row.flags.has('MAI')) checks.push(checkMfma(row));
   checks.push(checkCachePolicy(row), checkAgprData(row));
-  if (row.operands.some((o) => operandClass(o.cls).dwords > 1)) checks.push(checkAlignment);
+  if (row.flags.has('DPP') || row.operands.some((o) => operandClass(o.cls).dwords > 1)) checks.push(checkAlignment);
   checks.push(checkDs(row), checkBlgp(row), checkDivScale(row));
   return { checks: checks.filter((c) => c !== undefined) };
 }
@@ -462,12 +464,17 @@ function planOf(row: InstructionRow): Plan {
 const plans: (Plan | undefined)[] = [];
 
 /** Reports the first thing that LLVM would refuse about a converted instruction. */
-export function checkInstruction(p: ParseState, row: InstructionRow, operands: readonly Operand[]): void {
+export function checkInstruction(
+  p: ParseState,
+  row: InstructionRow,
+  operands: readonly Operand[],
+  starts: Starts,
+): void {
   let plan = plans[row.id];
   if (plan === undefined) {
     plan = planOf(row);
     plans[row.id] = plan;
   }
   const { checks } = plan;
-  for (let i = 0; i < checks.length; i++) if (!checks[i](p, row, operands)) return;
+  for (let i = 0; i < checks.length; i++) if (!checks[i](p, row, operands, starts)) return;
 }

@@ -83,6 +83,8 @@ export class Conversion {
   readonly row: InstructionRow;
   readonly operands: (Operand | undefined)[];
   fixups: readonly Fixup[] = NO_FIXUPS;
+  /** Offset in the text of each row operand that the text gives; undefined for others. */
+  readonly starts: (number | undefined)[] = [];
   private readonly plan: Plan;
 
   constructor(row: InstructionRow) {
@@ -93,6 +95,7 @@ export class Conversion {
 
   /** Puts a parsed operand at a row operand; with modifiers, those go there and the source to the next. */
   put(index: number, op: ParsedOperand, withMods: boolean): void {
+    this.starts[withMods ? index + 1 : index] = op.start;
     if (withMods) {
       const { mods } = op;
       const bits = mods & MOD_SEXT ? SEXT : (mods & MOD_NEG ? 1 : 0) | (mods & MOD_ABS ? 2 : 0);

@@ -1,5 +1,15 @@
 // Operands written as macros: wait counts, `hwreg(…)`, `sendmsg(…)`, `swizzle(…)`, `gpr_idx(…)`, branch targets, `s_endpgm`'s code.
 // Source: AMDGPUAsmParser::parseSWaitCnt, parseHwreg, parseSendMsg, parseSwizzle, parseGPRIdxMode, parseSOPPBrTarget.
+import {
+  GPR_INDEX_MODES,
+  GS_OPERATIONS,
+  hwregNames,
+  MESSAGES,
+  MSG_GS,
+  MSG_GS_DONE,
+  MSG_SYSMSG,
+  SYSMSG_OPERATIONS,
+} from './names.ts';
 import { FAILURE, ImmType, NO_MATCH, type ParseState, type ParseStatus, SUCCESS, setInteger } from './parse-operand.ts';
 import { isRegisterAt } from './parse-register.ts';
 import { isModifier, parseSmall } from './parse-value.ts';
@@ -76,27 +86,6 @@ function oneCount(p: ParseState, word: number): number | undefined {
   return setCounter(word, counter, fits ? value : max);
 }
 
-const HWREGS: Readonly<Record<string, number>> = {
-  HW_REG_MODE: 1,
-  HW_REG_STATUS: 2,
-  HW_REG_TRAPSTS: 3,
-  HW_REG_HW_ID: 4,
-  HW_REG_GPR_ALLOC: 5,
-  HW_REG_LDS_ALLOC: 6,
-  HW_REG_IB_STS: 7,
-  HW_REG_SH_MEM_BASES: 15,
-  HW_REG_TBA_LO: 16,
-  HW_REG_TBA_HI: 17,
-  HW_REG_TMA_LO: 18,
-  HW_REG_TMA_HI: 19,
-};
-const HWREGS_GFX940: Readonly<Record<string, number>> = {
-  HW_REG_XCC_ID: 20,
-  HW_REG_SQ_PERF_SNAPSHOT_DATA: 21,
-  HW_REG_SQ_PERF_SNAPSHOT_DATA1: 22,
-  HW_REG_SQ_PERF_SNAPSHOT_PC_LO: 23,
-  HW_REG_SQ_PERF_SNAPSHOT_PC_HI: 24,
-};
 /** Hardware registers that only other AMD GPUs have. */
 const HWREGS_FOREIGN = new Set(
   (
@@ -172,21 +161,20 @@ function structured(p: ParseState, fields: Record<string, Field>): boolean {
   return true;
 }
 
+/** The id of a hardware register, -2 for one of other GPUs, undefined for no register. */
+function hwregId(p: ParseState, name: string): number | undefined {
+  const id = hwregNames(p.target).indexOf(name);
+  if (id > 0) return id;
+  return HWREGS_FOREIGN.has(name) || hwregNames('gfx942').includes(name) ? -2 : undefined;
+}
+
 function hwregFunction(p: ParseState, { id, offset, size }: Record<string, Field>): boolean {
   const { lexer } = p;
   lexer.lex();
   lexer.lex();
   id.at = lexer.start();
   const name = lexer.is(Tok.Identifier) ? lexer.tokenText() : '';
-  const known = Object.hasOwn(HWREGS, name)
-    ? HWREGS[name]
-    : Object.hasOwn(HWREGS_GFX940, name)
-      ? p.isGfx940
-        ? HWREGS_GFX940[name]
-        : -2
-      : HWREGS_FOREIGN.has(name)
-        ? -2
-        : undefined;
+  const known = name === '' ? undefined : hwregId(p, name);
   if (known !== undefined) {
     id.value = known;
     lexer.lex();
@@ -209,19 +197,6 @@ function hwregFunction(p: ParseState, { id, offset, size }: Record<string, Field
   return p.expect(Tok.RParen, 'expected a closing parenthesis');
 }
 
-const MESSAGES: Readonly<Record<string, number>> = {
-  MSG_INTERRUPT: 1,
-  MSG_GS: 2,
-  MSG_GS_DONE: 3,
-  MSG_SAVEWAVE: 4,
-  MSG_STALL_WAVE_GEN: 5,
-  MSG_HALT_WAVES: 6,
-  MSG_ORDERED_PS_DONE: 7,
-  MSG_EARLY_PRIM_DEALLOC: 8,
-  MSG_GS_ALLOC_REQ: 9,
-  MSG_GET_DOORBELL: 10,
-  MSG_SYSMSG: 15,
-};
 const MESSAGES_FOREIGN = new Set(
   (
     'GET_DDID HS_TESSFACTOR DEALLOC_VGPRS RTN_GET_DOORBELL RTN_GET_DDID RTN_GET_TMA RTN_GET_REALTIME RTN_SAVE_WAVE ' +
@@ -230,21 +205,8 @@ const MESSAGES_FOREIGN = new Set(
     .split(' ')
     .map((n) => `MSG_${n}`),
 );
-const SYSTEM_OPERATIONS: Readonly<Record<string, number>> = {
-  SYSMSG_OP_ECC_ERR_INTERRUPT: 1,
-  SYSMSG_OP_REG_RD: 2,
-  SYSMSG_OP_HOST_TRAP_ACK: -2,
-  SYSMSG_OP_TTRACE_PC: 4,
-};
-const STREAM_OPERATIONS: Readonly<Record<string, number>> = {
-  GS_OP_NOP: 0,
-  GS_OP_CUT: 1,
-  GS_OP_EMIT: 2,
-  GS_OP_EMIT_CUT: 3,
-};
-const SYSMSG = 15;
-const GS = 2;
-const GS_DONE = 3;
+/** Operations that only other AMD GPUs have. */
+const OPERATIONS_FOREIGN = new Set(['SYSMSG_OP_HOST_TRAP_ACK']);
 
 /** `sendmsg(MSG, OP, STREAM)` or a number. */
 export function parseSendMessage(p: ParseState): ParseStatus {
@@ -276,9 +238,10 @@ function message(p: ParseState): number | undefined {
   const { lexer } = p;
   const id: MessagePart = { value: 0, at: lexer.start(), defined: true, symbolic: false };
   const name = lexer.is(Tok.Identifier) ? lexer.tokenText() : '';
-  if (Object.hasOwn(MESSAGES, name) || MESSAGES_FOREIGN.has(name)) {
+  const known = name === '' ? -1 : MESSAGES.indexOf(name);
+  if (known > 0 || MESSAGES_FOREIGN.has(name)) {
     id.symbolic = true;
-    id.value = Object.hasOwn(MESSAGES, name) ? MESSAGES[name] : -2;
+    id.value = known > 0 ? known : -2;
     lexer.lex();
   } else {
     const value = parseSmall(p, 'a message name');
@@ -290,10 +253,13 @@ function message(p: ParseState): number | undefined {
   if (lexer.skip(Tok.Comma)) {
     operation.defined = true;
     operation.at = lexer.start();
-    const names = id.value === SYSMSG ? SYSTEM_OPERATIONS : STREAM_OPERATIONS;
+    const names = id.value === MSG_SYSMSG ? SYSMSG_OPERATIONS : GS_OPERATIONS;
     const text = lexer.is(Tok.Identifier) ? lexer.tokenText() : '';
-    if (Object.hasOwn(names, text)) {
-      operation.value = names[text];
+    if (text !== '' && names.includes(text)) {
+      operation.value = names.indexOf(text);
+      lexer.lex();
+    } else if (id.value === MSG_SYSMSG && OPERATIONS_FOREIGN.has(text)) {
+      operation.value = -2;
       lexer.lex();
     } else {
       const value = parseSmall(p, 'an operation name');
@@ -319,7 +285,7 @@ function messageProblem(p: ParseState, id: MessagePart, operation: MessagePart, 
     return true;
   };
   const strict = id.symbolic;
-  const needsOperation = id.value === SYSMSG || id.value === GS || id.value === GS_DONE;
+  const needsOperation = id.value === MSG_SYSMSG || id.value === MSG_GS || id.value === MSG_GS_DONE;
   if (strict && id.value === -2) return fail(id.at, 'specified message id is not supported on this GPU');
   if (!strict && (id.value < 0 || id.value > 15)) return fail(id.at, 'invalid message id');
   if (strict && needsOperation !== operation.defined) {
@@ -330,14 +296,14 @@ function messageProblem(p: ParseState, id: MessagePart, operation: MessagePart, 
   if (strict && operation.value === -2) {
     return fail(operation.at, 'specified operation id is not supported on this GPU');
   }
-  const names = id.value === SYSMSG ? SYSTEM_OPERATIONS : STREAM_OPERATIONS;
+  const names = id.value === MSG_SYSMSG ? SYSMSG_OPERATIONS : GS_OPERATIONS;
   const validOperation = strict
     ? needsOperation
-      ? !(id.value === GS && operation.value === 0) && Object.values(names).includes(operation.value)
+      ? !(id.value === MSG_GS && operation.value === 0) && Boolean(names[operation.value])
       : operation.value === 0
     : operation.value >= 0 && operation.value <= 7;
   if (!validOperation) return fail(operation.at, 'invalid operation id');
-  const streams = (id.value === GS || id.value === GS_DONE) && operation.value !== 0;
+  const streams = (id.value === MSG_GS || id.value === MSG_GS_DONE) && operation.value !== 0;
   if (strict && !streams && stream.defined) return fail(stream.at, 'message operation does not support streams');
   const validStream = strict && !streams ? stream.value === 0 : stream.value >= 0 && stream.value <= 3;
   return validStream ? false : fail(stream.at, 'invalid message stream id');
@@ -450,8 +416,6 @@ function groupSize(p: ParseState, low: number, high: number): number | undefined
   return (size & (size - 1)) === 0 ? size : p.lexer.fail(at, 'group size must be a power of two');
 }
 
-const INDEX_MODES = ['SRC0', 'SRC1', 'SRC2', 'DST'];
-
 /** `gpr_idx(SRC0,DST)` or a number. */
 export function parseGprIndexMode(p: ParseState): ParseStatus {
   const { lexer } = p;
@@ -477,7 +441,7 @@ function indexModes(p: ParseState): number | undefined {
   let value = 0;
   for (;;) {
     const at = lexer.start();
-    const mode = lexer.is(Tok.Identifier) ? INDEX_MODES.indexOf(lexer.tokenText()) : -1;
+    const mode = lexer.is(Tok.Identifier) ? GPR_INDEX_MODES.indexOf(lexer.tokenText()) : -1;
     if (mode < 0) {
       const what = 'expected a VGPR index mode';
       return lexer.fail(at, value === 0 ? `${what} or a closing parenthesis` : what);

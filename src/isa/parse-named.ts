@@ -1,5 +1,6 @@
 // Named operands and modifiers: `offset:8`, `gds`, `op_sel:[1,0]`, cache policy, `mul:2`, DPP controls, SDWA selectors, formats.
 // Source: AMDGPUAsmParser::parseIntWithPrefix, parseNamedBit, parseOperandArrayWithPrefix, parseCPol, parseDPPCtrl, parseFORMAT.
+import { DATA_FORMATS, NUMBER_FORMATS, SDWA_SELECTORS, SDWA_UNUSED } from './names.ts';
 import {
   CPOL_DLC,
   CPOL_GLC,
@@ -127,44 +128,33 @@ export function parseR128A16(p: ParseState): ParseStatus {
   return status !== NO_MATCH ? status : parseNamedBit(p, 'a16', ImmType.R128A16);
 }
 
-/** The identifier after `prefix:`; undefined when the prefix is not there, '' after a diagnostic. */
-function stringAfter(p: ParseState, prefix: string): string | undefined {
-  const { lexer } = p;
-  if (lexer.kind(1) !== Tok.Colon || !lexer.isIdentifier(prefix)) return undefined;
-  lexer.lex();
-  lexer.lex();
-  if (!lexer.is(Tok.Identifier)) {
-    p.error(lexer.start(), 'expected an identifier');
-    return '';
-  }
-  const text = lexer.tokenText();
-  lexer.lex();
-  return text;
-}
-
-const SELECTORS = ['BYTE_0', 'BYTE_1', 'BYTE_2', 'BYTE_3', 'WORD_0', 'WORD_1', 'DWORD'];
-const UNUSED = ['UNUSED_PAD', 'UNUSED_SEXT', 'UNUSED_PRESERVE'];
-
+/** `prefix:NAME` or `prefix:NUMBER`. */
 function parseEnumerated(p: ParseState, prefix: string, names: readonly string[], type: ImmType): ParseStatus {
-  const start = p.lexer.start();
-  const valueAt = p.lexer.start(2);
-  const text = stringAfter(p, prefix);
-  if (text === undefined) return NO_MATCH;
-  if (text === '') return FAILURE;
-  const value = names.indexOf(text);
-  if (value < 0) return p.error(valueAt, `invalid ${prefix} value`);
+  const { lexer } = p;
+  if (lexer.kind(1) !== Tok.Colon || !lexer.isIdentifier(prefix)) return NO_MATCH;
+  const start = lexer.start();
+  lexer.lex();
+  lexer.lex();
+  const at = lexer.start();
+  let value: number | undefined;
+  if (lexer.is(Tok.Identifier)) {
+    value = names.indexOf(lexer.tokenText());
+    lexer.lex();
+  } else value = parseSmall(p);
+  if (value === undefined) return FAILURE;
+  if (value < 0 || value >= names.length) return p.error(at, `invalid ${prefix} value`);
   p.pushImm(value, start, type);
   return SUCCESS;
 }
 
 /** `dst_sel:WORD_1` and the source selectors. */
 export function parseSdwaSelector(p: ParseState, prefix: string, type: ImmType): ParseStatus {
-  return parseEnumerated(p, prefix, SELECTORS, type);
+  return parseEnumerated(p, prefix, SDWA_SELECTORS, type);
 }
 
 /** `dst_unused:UNUSED_PAD`. */
 export function parseSdwaUnused(p: ParseState): ParseStatus {
-  return parseEnumerated(p, 'dst_unused', UNUSED, ImmType.SDWADstUnused);
+  return parseEnumerated(p, 'dst_unused', SDWA_UNUSED, ImmType.SDWADstUnused);
 }
 
 /** DPP controls with a number: first value, lowest and highest number. */
@@ -229,15 +219,6 @@ function dppNumber(p: ParseState, name: string): number | undefined {
   return p.lexer.fail(at, `invalid ${name} value`);
 }
 
-const DATA_FORMATS = (
-  'INVALID 8 16 8_8 32 16_16 10_11_11 11_11_10 10_10_10_2 2_10_10_10 8_8_8_8 32_32 16_16_16_16 32_32_32 32_32_32_32 ' +
-  'RESERVED_15'
-)
-  .split(' ')
-  .map((f) => `BUF_DATA_FORMAT_${f}`);
-const NUMBER_FORMATS = 'UNORM SNORM USCALED SSCALED UINT SINT RESERVED_6 FLOAT'
-  .split(' ')
-  .map((f) => `BUF_NUM_FORMAT_${f}`);
 /** Data format 8, number format UNORM. */
 const DEFAULT_FORMAT = 1;
 const UNIFIED = /^BUF_FMT_(INVALID|[0-9_]+_(UNORM|SNORM|USCALED|SSCALED|UINT|SINT|FLOAT))$/;

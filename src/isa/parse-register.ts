@@ -85,6 +85,9 @@ export function isRegisterAt(p: ParseState, ahead = 0): boolean {
   return SPECIAL_NAMES.has(lexer.text.slice(start, end));
 }
 
+/** SGPRs that instructions can name; the encodings after them are other registers. */
+const SGPRS = 102;
+
 const WIDTHS: Readonly<Record<File, ReadonlySet<number>>> = {
   v: new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 32]),
   a: new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 32]),
@@ -108,8 +111,9 @@ function regular(p: ParseState, file: File, first: number, dwords: number, offse
         : file === 'a'
           ? agpr(first, dwords)
           : ttmp(first, dwords);
-  if (found === undefined) return p.lexer.fail(offset, 'register not available on this GPU');
-  return found;
+  if (found !== undefined && !(file === 's' && first + dwords > SGPRS)) return found;
+  const text = dwords === 1 ? `${file}${first}` : `${file}[${first}:${first + dwords - 1}]`;
+  return p.lexer.fail(offset, `${text} register not available on this GPU`);
 }
 
 function index(p: ParseState): number {
@@ -173,7 +177,7 @@ function named(p: ParseState): Register | undefined {
     if (!FOREIGN.has(name)) return specialRegister(name);
     return lexer.fail(
       start,
-      name === 'null' ? "'null' operand is not supported on this GPU" : 'register not available on this GPU',
+      name === 'null' ? "'null' operand is not supported on this GPU" : `${name} register not available on this GPU`,
     );
   }
   if (prefix === 0) return lexer.fail(start, 'invalid register name');

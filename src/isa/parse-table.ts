@@ -59,11 +59,17 @@ function templatesOf(row: InstructionRow): string[] {
   return [row.template];
 }
 
-/** Mnemonics that name a row besides its own: MFMA instructions keep their gfx90a spelling on gfx940. */
+/** Mnemonics that name a row besides its own: matrix instructions keep their older spellings on gfx940. */
 function aliasesOf(row: InstructionRow): string[] {
   if (/^V_ACCVGPR_(READ|WRITE)_B32_/.test(row.name)) return [row.operation.replace(/_b32$/, '')];
-  const old = /^(V_(?:S?MFMAC?)_.+)_gfx940_[av]cd$/.exec(row.name)?.[1]?.toLowerCase();
-  return old !== undefined && old !== row.operation ? [old] : [];
+  const old = /^(V_S?MFMAC?_.+?)_gfx940/.exec(row.name)?.[1]?.toLowerCase();
+  if (old === undefined || row.name.includes('F8F6F4')) return [];
+  const aliases = old === row.operation ? [] : [old];
+  const parts = /^(v_s?mfmac?_[a-z0-9]+_\d+x\d+x\d+)(?:_\d+b)?_(.+)$/.exec(row.operation);
+  if (parts !== null && (!parts[2].includes('_') || row.operation.startsWith('v_smfmac'))) {
+    aliases.push(parts[1] + parts[2].replaceAll('_', ''));
+  }
+  return aliases.filter((alias, i) => aliases.indexOf(alias) === i);
 }
 
 /** Fewer operands first; SMEM's other encoding of a register offset (`SGPR_alt`) only when nothing else fits. */

@@ -144,11 +144,20 @@ export function parseRegOrImm(p: ParseState, sp3Abs = false, lit = false): Parse
   return parseImmediate(p, sp3Abs, lit);
 }
 
+/** Whether the current identifier is `neg`, `abs`, `lit` or `lit64`; what follows is not looked at. */
+function startsModifier(p: ParseState): boolean {
+  const { lexer } = p;
+  const c = lexer.text.charCodeAt(lexer.start());
+  if (c === 110 /* n */) return lexer.isIdentifier('neg');
+  if (c === 97 /* a */) return lexer.isIdentifier('abs');
+  return c === 108 /* l */ && (lexer.isIdentifier('lit') || lexer.isIdentifier('lit64'));
+}
+
 /** A register or constant with `neg`, `abs` and their sp3 forms. */
 export function parseWithFloatMods(p: ParseState, allowImm: boolean): ParseStatus {
   const { lexer } = p;
   const first = lexer.kind();
-  if (first === Tok.Identifier && lexer.kind(1) !== Tok.LParen) {
+  if (first === Tok.Identifier && !startsModifier(p)) {
     if (allowImm) return parseRegOrImm(p);
     return parseRegisterOperand(p);
   }

@@ -1,5 +1,6 @@
 // The instruction parser: text of one instruction to a row with operands, or a diagnostic with LLVM's wording and position.
 // Source: AMDGPUAsmParser::parseInstruction, matchAndEmitInstruction; the matcher that AsmMatcherEmitter.cpp generates.
+import { isForeignMnemonic } from './foreign-mnemonics.ts';
 import { checkInstruction } from './parse-check.ts';
 import { Conversion } from './parse-convert.ts';
 import { FAILURE, NO_MATCH, ParseState, type ParseStatus, SUCCESS } from './parse-operand.ts';
@@ -213,9 +214,9 @@ export class InstructionParser {
   }
 
   private finish(before: number): ParsedInstruction | undefined {
-    const { row, operands, fixups } = this.conversion as Conversion;
+    const { row, operands, fixups, starts } = this.conversion as Conversion;
     const values = operands as Instruction['operands'];
-    checkInstruction(this.state, row, values);
+    checkInstruction(this.state, row, values, starts);
     if (this.state.lexer.diagnostics.length > before) return undefined;
     let { size } = row;
     if (size === 4) {
@@ -241,7 +242,8 @@ export class InstructionParser {
           ? 'sdwa'
           : `e${p.forcedSize}`;
       p.error(p.mnemonicStart, `${variant} variant of this instruction is not supported`);
-    } else if (mnemonic !== undefined) p.error(p.mnemonicStart, 'instruction not supported on this GPU');
+    } else if (mnemonic !== undefined || isForeignMnemonic(p.mnemonic))
+      p.error(p.mnemonicStart, 'instruction not supported on this GPU');
     else p.error(p.mnemonicStart, `invalid instruction${suggestions(p.mnemonic, this.table)}`);
     return true;
   }

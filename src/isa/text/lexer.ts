@@ -144,6 +144,9 @@ export class Lexer {
   private errors: Map<number, string> | undefined;
   private nextLine = 1;
   private readonly firstLine: number;
+  /** Where the current statement starts, and the line there: positions are counted from here. */
+  private statementStart = 0;
+  private statementLine = 1;
 
   /** `line` is the number of the first line, for text that is part of a file. */
   constructor(text: string, line = 1) {
@@ -151,6 +154,7 @@ export class Lexer {
     this.nextLine = line;
     this.line = line;
     this.firstLine = line;
+    this.statementLine = line;
   }
 
   /** Kind of the current token, or of the one `ahead` tokens further. */
@@ -261,13 +265,13 @@ export class Lexer {
 
   /** Line and column of an offset of this text. */
   position(offset: number): TextPosition {
-    let line = this.firstLine;
-    let lineStart = 0;
-    const at = this.text.slice(0, offset);
-    for (let i = at.indexOf('\n'); i >= 0; i = at.indexOf('\n', i + 1)) {
+    const nearby = offset >= this.statementStart;
+    let line = nearby ? this.statementLine : this.firstLine;
+    for (let i = this.text.indexOf('\n', nearby ? this.statementStart : 0); i >= 0 && i < offset; ) {
       line++;
-      lineStart = i + 1;
+      i = this.text.indexOf('\n', i + 1);
     }
+    const lineStart = offset === 0 ? 0 : this.text.lastIndexOf('\n', offset - 1) + 1;
     return { line, column: offset - lineStart + 1 };
   }
 
@@ -305,6 +309,8 @@ export class Lexer {
     this.at = 0;
     this.count = 0;
     this.line = this.nextLine;
+    this.statementStart = p;
+    this.statementLine = this.nextLine;
     if (this.errors !== undefined) this.errors = undefined;
     if (p >= length) {
       this.push(Tok.EndOfStatement, p, p);
