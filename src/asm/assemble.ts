@@ -57,6 +57,8 @@ export interface AssembleOptions {
   readonly codeObjectVersion?: number | undefined;
   /** Report every line of a kernel block that follows a wrong one, as LLVM does, and not only the first. */
   readonly reportCascades?: boolean | undefined;
+  /** Say in the diagnostic how to resolve a target that differs from the source's directive. */
+  readonly explainConflicts?: boolean | undefined;
   /** `+tgsplit` of LLVM's subtarget features. */
   readonly tgSplit?: boolean | undefined;
   /** Prints each statement as llvm-mc does. */
@@ -218,6 +220,7 @@ export class Assembler implements ParseContext {
             return;
           }
           this.defineNumericLabel(lexer, offset);
+          if (lexer.is(Tok.EndOfStatement)) return;
           continue;
         case Tok.Identifier:
           name = lexer.tokenText();
@@ -440,7 +443,7 @@ export class Assembler implements ParseContext {
   }
 
   evaluate(expr: Expr): bigint | undefined {
-    return this.evaluation.absolute(this.bind(expr));
+    return this.evaluation.unplaced(this.bind(expr));
   }
 
   // ── target ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -34,7 +34,7 @@ function values(size: number): DirectiveHandler {
         }
         a.emitter.integer(expr.value, size);
       } else a.emitter.value(expr, size, a.location(at));
-      a.streamer?.value(expr, size);
+      a.streamer?.value(expr, size, a.evaluation.unplaced(expr));
       return true;
     });
   };
@@ -61,7 +61,7 @@ const octa: DirectiveHandler = (a, lexer) => {
     const high = BigInt.asIntN(64, value >> 64n);
     for (const half of [low, high]) {
       a.emitter.integer(half, 8);
-      a.streamer?.value({ kind: 'const', value: half }, 8);
+      a.streamer?.value({ kind: 'const', value: half }, 8, half);
     }
     return true;
   });
@@ -104,7 +104,7 @@ function floats(size: number): DirectiveHandler {
       const bits = readFloat(lexer, size);
       if (bits === undefined) return false;
       a.emitter.integer(bits, size);
-      a.streamer?.value({ kind: 'const', value: bits }, size);
+      a.streamer?.value({ kind: 'const', value: bits }, size, bits);
       return true;
     });
   };

@@ -6,6 +6,7 @@ import type { Assembler } from './assemble.ts';
 import type { DirectiveHandler } from './directives.ts';
 import type { SectionDescription } from './sections.ts';
 import { byteTextBytes } from './source.ts';
+import { quoteString } from './streamer.ts';
 import type { AsmSymbol } from './symbols.ts';
 
 const { ALLOC, WRITE, EXECINSTR, TLS, MERGE, STRINGS, GROUP, LINK_ORDER, EXCLUDE, GNU_RETAIN } = SectionFlag;
@@ -357,7 +358,7 @@ const ident: DirectiveHandler = (a, lexer) => {
   a.emitter.bytes(byteTextBytes(text));
   a.emitter.integer(0n, 1);
   sections.pop();
-  a.streamer?.line(`\t.ident\t"${text}"`);
+  a.streamer?.line(`\t.ident\t${quoteString(text)}`);
 };
 
 export const SECTION_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {

@@ -20,6 +20,10 @@ function forOs(os: 'amdhsa' | 'none', handler: DirectiveHandler): DirectiveHandl
   };
 }
 
+/** A target id's triple, as LLVM up to 23 writes it (`amdgcn-amd-amdhsa--`) and from 24 on (`amdgpu9.42-amd-amdhsa-unknown-`). */
+const TRIPLE = /^(?:amdgcn|amdgpu[\w.]*)-[^-]*-([^-]*)-[^-]*-/;
+
+/** `.amdgcn_target "triple-processor:features"`. */
 const targetDirective: DirectiveHandler = (a, lexer) => {
   const at = lexer.start();
   if (!lexer.is(Tok.String)) {
@@ -30,9 +34,10 @@ const targetDirective: DirectiveHandler = (a, lexer) => {
   if (text === undefined) return;
   lexer.lex();
   const current = a.targetId;
+  const processor = text.replace(TRIPLE, '');
   if (current === undefined) {
     try {
-      a.setTarget(parseTargetId(text));
+      a.setTarget(parseTargetId(processor));
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
       lexer.fail(at, error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
@@ -163,7 +168,6 @@ const ldsSymbol: DirectiveHandler = (a, lexer, _name, offset) => {
     return;
   }
   symbol.location = a.location(nameAt);
-  a.symbols.register(symbol);
   symbol.type = SymbolType.OBJECT;
   symbol.binding ??= SymbolBinding.GLOBAL;
   symbol.common = { size, alignment, lds: true };

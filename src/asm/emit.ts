@@ -1,6 +1,6 @@
 // What statements put into sections: labels, bytes, values with fixups, padding. The object side of LLVM's MCStreamer.
 // Source: llvm/lib/MC/MCObjectStreamer.cpp, MCELFStreamer.cpp.
-import { SectionFlag, SectionType, SymbolType } from '../codeobject/object-model.ts';
+import { SectionFlag, SectionType, SymbolBinding, SymbolType } from '../codeobject/object-model.ts';
 import type { Expr } from '../isa/text/expr.ts';
 import type { Assembler } from './assemble.ts';
 import { type AsmFixupKind, type AsmSection, type SectionDescription, SectionTable } from './sections.ts';
@@ -43,11 +43,18 @@ export class Emitter {
 
   /** The section with a description, created when it is new. */
   section(description: SectionDescription): AsmSection {
-    return this.sections.section(description, (name) => {
-      const symbol = new AsmSymbol(`\0section${this.sectionSymbols++}`, name, false);
-      symbol.type = SymbolType.SECTION;
-      return symbol;
-    });
+    return this.sections.section(description, (name) => this.sectionSymbol(name));
+  }
+
+  /** The symbol of a section: the name itself means it when nothing else has taken the name. */
+  private sectionSymbol(name: string): AsmSymbol {
+    const { symbols } = this.a;
+    let symbol = symbols.lookup(name);
+    if (symbol === undefined) symbol = symbols.getOrCreate(name);
+    else if (symbol.isDefined) symbol = new AsmSymbol(`\0section${this.sectionSymbols++}`, name, false);
+    symbol.type = SymbolType.SECTION;
+    symbol.binding = SymbolBinding.LOCAL;
+    return symbol;
   }
 
   /** Makes a section current; its first use gives it its place in the file. */

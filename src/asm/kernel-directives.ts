@@ -208,7 +208,7 @@ class BlockReader {
       const valueAt = lexer.start();
       const expr = this.a.expression(lexer);
       if (expr === undefined) return false;
-      const value = this.a.evaluation.absolute(expr);
+      const value = this.a.evaluation.unplaced(expr);
       if (value !== undefined && value < 0n) return this.fail(valueAt, 'value out of range');
       if (!this.directive(name, at, expr, value, valueAt)) return false;
       if (!lexer.is(Tok.EndOfStatement)) return this.fail(lexer.start(), 'expected newline');
@@ -323,7 +323,7 @@ class BlockReader {
     const userSgprs = this.explicitUserSgprs ?? BigInt(this.userSgprs);
     if (userSgprs >= 32n) return this.fail(end, 'too many user SGPRs enabled');
     kernel.rsrc2 = setBits(kernel.rsrc2, fieldOf(RSRC2_FIELDS, 'userSgprCount'), constantExpr(userSgprs));
-    const kernargSize = this.a.evaluation.absolute(kernel.kernargSize);
+    const kernargSize = this.a.evaluation.unplaced(kernel.kernargSize);
     if (kernargSize === undefined) return this.fail(end, 'Kernarg size should be resolvable');
     const preloaded = 4n * (this.preloadLength + this.preloadOffset);
     if (this.preloadLength > 0n && kernargSize > 0n && preloaded > kernargSize) {
@@ -334,7 +334,7 @@ class BlockReader {
 
   private registers(): boolean {
     const { kernel, info, a } = this;
-    const sgprs = a.evaluation.absolute(kernel.nextFreeSgpr);
+    const sgprs = a.evaluation.unplaced(kernel.nextFreeSgpr);
     if (sgprs !== undefined && sgprs > BigInt(info.sgprAddressable))
       return this.fail(this.sgprAt, 'value out of range');
     const extra: Expr = {
@@ -352,7 +352,7 @@ class BlockReader {
     const vgprBlocks = blocks(kernel.nextFreeVgpr, 8);
     const sgprBlocks = blocks(binaryExpr('+', kernel.nextFreeSgpr, extra), 8);
     const exceeds = (blockCount: Expr, field: DescriptorField) =>
-      BigInt.asUintN(64, a.evaluation.absolute(blockCount) ?? 0n) >= 1n << BigInt(field.width);
+      BigInt.asUintN(64, a.evaluation.unplaced(blockCount) ?? 0n) >= 1n << BigInt(field.width);
     if (exceeds(vgprBlocks, vgprField)) return this.fail(this.vgprAt, 'value out of range');
     kernel.rsrc1 = setBits(kernel.rsrc1, vgprField, vgprBlocks);
     if (exceeds(sgprBlocks, sgprField)) return this.fail(this.sgprAt, 'value out of range');
@@ -363,11 +363,11 @@ class BlockReader {
   private accumOffset(end: number): boolean {
     const { kernel, a } = this;
     if (!this.seen.has('.amdhsa_accum_offset')) return this.fail(end, '.amdhsa_accum_offset directive is required');
-    const offset = a.evaluation.absolute(kernel.accumOffset);
+    const offset = a.evaluation.unplaced(kernel.accumOffset);
     if (offset !== undefined && (offset < 4n || offset > 256n || offset % 4n !== 0n)) {
       return this.fail(end, 'accum_offset should be in range [4..256] in increments of 4');
     }
-    const vgprs = a.evaluation.absolute(kernel.nextFreeVgpr);
+    const vgprs = a.evaluation.unplaced(kernel.nextFreeVgpr);
     if (vgprs !== undefined && offset !== undefined && offset > (((vgprs > 1n ? vgprs : 1n) + 3n) / 4n) * 4n) {
       return this.fail(end, 'accum_offset exceeds total VGPR allocation');
     }
@@ -428,7 +428,7 @@ function emitDescriptor(a: Assembler, kernel: KernelBlock, location: Location): 
   emitter.label(descriptor);
   const zeros = (count: number) => emitter.bytes(new Uint8Array(count));
   const value = (expr: Expr, size: number) => {
-    const constant = a.evaluation.absolute(expr);
+    const constant = a.evaluation.unplaced(expr);
     emitter.value(constant === undefined ? expr : constantExpr(constant), size, location);
   };
   value(kernel.groupSegmentFixedSize, 4);

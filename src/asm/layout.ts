@@ -30,6 +30,8 @@ export class Evaluation {
   isLaidOut = false;
   /** Every variable is replaced by its value. */
   private readonly expanding: SymbolResolver;
+  /** Variables are replaced by their values, but the distance of labels is not known. */
+  private readonly unplacing: SymbolResolver;
   /** A variable that is an alias of a label stays itself, as relocations need it. */
   private readonly keepingAliases: SymbolResolver;
 
@@ -39,6 +41,7 @@ export class Evaluation {
     const difference = (add: string, sub: string) => this.difference(add, sub);
     const call = (name: ExpressionFunction, args: readonly bigint[]) => this.call(name, args);
     this.expanding = { variable: (name) => this.symbols.get(name)?.value, difference, call };
+    this.unplacing = { variable: (name) => this.symbols.get(name)?.value, call };
     this.keepingAliases = {
       variable: (name) => {
         const symbol = this.symbols.get(name);
@@ -54,6 +57,13 @@ export class Evaluation {
   absolute(expr: Expr): bigint | undefined {
     if (expr.kind === 'const') return expr.value;
     const value = evaluate(expr, this.expanding);
+    return value === undefined || value.add !== undefined || value.sub !== undefined ? undefined : value.constant;
+  }
+
+  /** The constant an expression is whatever the places of labels. */
+  unplaced(expr: Expr): bigint | undefined {
+    if (expr.kind === 'const') return expr.value;
+    const value = evaluate(expr, this.unplacing);
     return value === undefined || value.add !== undefined || value.sub !== undefined ? undefined : value.constant;
   }
 

@@ -88,6 +88,7 @@ export function defineMacro(a: Assembler, lexer: Lexer, offset: number): void {
     return;
   }
   a.macros.set(name, { name, body, parameters, count: 0 });
+  a.leaveEndOfStatement(lexer);
 }
 
 function readParameter(a: Assembler, lexer: Lexer, macro: string, earlier: readonly Parameter[]) {
@@ -260,7 +261,7 @@ function expand(
   const counter = withCounter ? String(a.instantiations) : undefined;
   const total = String(macro.count);
   macro.count++;
-  const valueOf = (name: string) => {
+  const textOf = (name: string) => {
     const index = parameters.indexOf(name);
     return index < 0 ? undefined : values[index];
   };
@@ -281,7 +282,7 @@ function expand(
         while (i < body.length && IDENTIFIER_CHARACTER.test(body[i])) i++;
         const name = body.slice(start, i);
         if (a.altMacro && body[i] === '&') i++;
-        out += valueOf(name) ?? `\\${name}`;
+        out += textOf(name) ?? `\\${name}`;
       }
       continue;
     }
@@ -298,7 +299,7 @@ function expand(
     }
     while (i < body.length && IDENTIFIER_CHARACTER.test(body[i])) i++;
     const word = body.slice(start, i);
-    const value = valueOf(word);
+    const value = textOf(word);
     if (value !== undefined && body[i] === '&') i++;
     out += value ?? word;
   }

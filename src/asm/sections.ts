@@ -149,8 +149,10 @@ export class SectionTable {
     const identity = `${name}\0${group?.signature ?? ''}\0${linkedTo?.key ?? ''}\0${uniqueId ?? ''}`;
     let section = this.byIdentity.get(identity);
     if (section === undefined) {
-      section = new AsmSection(description, createSymbol(name));
+      const symbol = createSymbol(name);
+      section = new AsmSection(description, symbol);
       this.byIdentity.set(identity, section);
+      symbol.fragment = this.newData(section, section.subsection(0));
     }
     return section;
   }
@@ -200,14 +202,22 @@ export class SectionTable {
   data(): DataFragment {
     const last = this.fragments[this.fragments.length - 1];
     if (last !== undefined && last.kind === 'data') return last;
+    return this.newData((this.position as SectionPosition).section, this.fragments);
+  }
+
+  private newData(section: AsmSection, fragments: Fragment[]): DataFragment {
     const fragment: DataFragment = {
-      ...this.base(),
       kind: 'data',
+      section,
+      index: fragments.length,
+      subsection: fragments,
+      start: 0,
+      size: 0,
       data: new ByteWriter(),
       fixups: [],
       location: this.locate(),
     };
-    this.fragments.push(fragment);
+    fragments.push(fragment);
     return fragment;
   }
 

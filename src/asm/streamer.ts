@@ -12,6 +12,7 @@ import type { InstructionFixup } from './instructions.ts';
 import { FIELD_DIRECTIVES, getBits, type KernelBlock } from './kernel-directives.ts';
 import { encodeLeb } from './layout.ts';
 import type { SectionDescription } from './sections.ts';
+import { fromByteText, toByteText } from './source.ts';
 
 /** Where encodings start: llvm-mc's comment column. */
 const COMMENT_COLUMN = 40;
@@ -106,6 +107,8 @@ export interface StreamerOptions {
 export class AsmStreamer {
   private readonly options: StreamerOptions;
   private readonly out: string[] = [];
+  private current: SectionDescription | undefined;
+  private currentSubsection = 0;
 
   constructor(options: StreamerOptions = {}) {
     this.options = options;
@@ -113,7 +116,7 @@ export class AsmStreamer {
 
   /** Everything printed so far. */
   text(): string {
-    return this.out.join('');
+    return fromByteText(this.out.join(''));
   }
 
   /** One complete line. */
@@ -158,7 +161,11 @@ export class AsmStreamer {
     this.line(`\t${directive}\t${symbolText(name)},${size}${directive === '.lcomm' ? '' : `,${power}`}`);
   }
 
+  /** A switch of section; nothing when it is the current one. */
   section(section: SectionDescription, subsection: number): void {
+    if (section === this.current && subsection === this.currentSubsection) return;
+    this.current = section;
+    this.currentSubsection = subsection;
     const { name, type, flags, entrySize, group, linkedTo, uniqueId } = section;
     if (uniqueId === undefined && OMITTED.includes(name)) {
       this.line(subsection === 0 ? `\t${name}` : `\t${name}\t${subsection}`);
@@ -175,9 +182,9 @@ export class AsmStreamer {
     if (subsection !== 0) this.line(`\t.subsection\t${subsection}`);
   }
 
-  value(value: Expr, size: number): void {
-    const isConstant = value.kind === 'const' && size === 8;
-    this.line(`\t${DATA_NAMES[size]}\t${isConstant ? BigInt.asIntN(64, value.value) : printable(value)}`);
+  /** A data value; `constant` is what it is without knowing where labels are. */
+  value(value: Expr, size: number, constant: bigint | undefined): void {
+    this.line(`\t${DATA_NAMES[size]}\t${constant === undefined ? printable(value) : BigInt.asIntN(64, constant)}`);
   }
 
   bytes(bytes: Uint8Array): void {
@@ -213,7 +220,7 @@ export class AsmStreamer {
   }
 
   metadata(document: MsgPackValue): void {
-    this.out.push('\t.amdgpu_metadata\n', metadataToYaml(document), '\n\t.end_amdgpu_metadata\n');
+    this.out.push(`\t.amdgpu_metadata\n${toByteText(metadataToYaml(document))}\n\t.end_amdgpu_metadata\n`);
   }
 
   instruction(
@@ -227,7 +234,7 @@ export class AsmStreamer {
       this.line(text);
       return;
     }
-    const width = text.length - 1 + 8;
+    const width = text.length - 1;
     const padding = width < COMMENT_COLUMN ? ' '.repeat(COMMENT_COLUMN - width) : ' ';
     this.line(`${text}${padding}; encoding: [${encodingText(bytes, fixups)}]`);
     fixups.forEach((fixup, i) => {
@@ -240,7 +247,7 @@ export class AsmStreamer {
   /** A whole `.amdhsa_kernel` block, every directive of the target in LLVM's order. */
   kernel(a: Assembler, info: TargetInfo, kernel: KernelBlock): void {
     const value = (expr: Expr): string => {
-      const constant = a.evaluation.absolute(expr);
+      const constant = a.evaluation.unplaced(expr);
       return constant === undefined ? printable(expr) : BigInt.asUintN(64, constant).toString();
     };
     const line = (name: string, expr: Expr) => this.line(`\t\t.amdhsa_${name} ${value(expr)}`);

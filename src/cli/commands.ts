@@ -11,6 +11,7 @@ interface CommandEntry {
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {
     summary: 'edit the machine code inside an IREE module, prove it, compare',
