@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 // A slice of the fuzz run (`npm run fuzz` does the long one): every target survives a few hundred mutants.
 import { describe, expect, test } from 'vitest';
 import { type FuzzTarget, fuzz } from './mutate.ts';
