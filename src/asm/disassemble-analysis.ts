@@ -69,7 +69,8 @@ export function analyseCodeObject(codeObject: ElfFile | Uint8Array): Analysis {
   return { elf, header, image, labels, cache, kernels, code, data };
 }
 
-function readHeader(elf: ElfFile): CodeObjectHeader {
+/** Reads the ELF header and refuses what cannot be disassembled. */
+export function readHeader(elf: ElfFile): CodeObjectHeader {
   const { machine, type, flags, osAbi, abiVersion } = elf.header;
   const fail = (code: string, message: string, byteOffset: number, hint?: string) =>
     new WavesmithError(code, message, { byteOffset, hint });
