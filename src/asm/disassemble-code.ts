@@ -244,7 +244,7 @@ export class CodeSection {
       layout.arrive(at);
       const run = this.runAt(i, at, layout);
       if (run > 0) {
-        layout.run(at, run);
+        layout.run(at, run, this.isBehindJump(i, at));
         i += run;
         at += run * WORD;
         continue;
@@ -264,7 +264,8 @@ export class CodeSection {
     if (at % WORD !== 0 || this.sizeOf(item) !== WORD || this.specials.has(at)) return 0;
     const word = wordAt(this.section.bytes, at);
     const isFiller = word === NOP_WORD || word === 0;
-    const isPadding = isFiller && !layout.isInFunction(at);
+    const isBehindJump = this.isBehindJump(i, at);
+    const isPadding = isFiller && (isBehindJump || !layout.isInFunction(at));
     if (item >= 0 && !isPadding && word !== 0) return 0;
     const stop = layout.stopAfter(at);
     let count = 0;
@@ -274,8 +275,16 @@ export class CodeSection {
       count++;
       next += WORD;
     }
-    if (isPadding && layout.alignmentAt(next) > 1) return count;
-    return count >= MIN_RUN ? count : 0;
+    if (isPadding && layout.alignmentAt(next, isBehindJump ? count * WORD : 0) > 1) return count;
+    const isFoldable = word !== NOP_WORD || !layout.isInFunction(at);
+    return isFoldable && count >= MIN_RUN ? count : 0;
+  }
+
+  /** True for a no-op that is never reached because the instruction before it always goes elsewhere. */
+  private isBehindJump(i: number, at: number): boolean {
+    if (i === 0 || wordAt(this.section.bytes, at) !== NOP_WORD) return false;
+    const before = this.items[i - 1];
+    return before >= 0 && this.cache.entry(before).instruction.row.flags.has('isBarrier');
   }
 
   private printInstruction(out: string[], item: number, at: number, isCanonical: boolean): void {

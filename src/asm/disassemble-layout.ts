@@ -8,6 +8,8 @@ import type { Labels } from './labels.ts';
 
 const MAX_ALIGNMENT = 256;
 const WORD = 4;
+/** Padding before a label inside a function counts as alignment from this many bytes on. */
+const MIN_LABEL_PADDING = 32;
 /** s_nop 0: what `.p2align` fills code with. */
 export const NOP_WORD = 0xbf800000;
 
@@ -65,12 +67,21 @@ export class LayoutPrinter {
     return at < this.functionEnd;
   }
 
-  /** Alignment of the function that starts at an offset; 1 when none does. */
-  alignmentAt(offset: number): number {
-    const isFunction = this.labels.symbolsAt(this.section, offset).some((s) => s.elf.type === SymbolType.FUNC);
-    if (!isFunction || offset % WORD !== 0) return 1;
+  /**
+   * Alignment of the function that starts at an offset, or of another label that unreachable `padding` leads up to (the
+   * second entry of a kernel with preloaded arguments); 1 when there is none.
+   */
+  alignmentAt(offset: number, padding = 0): number {
+    if (offset % WORD !== 0) return 1;
     const limit = Math.min(MAX_ALIGNMENT, this.section.elf.alignment);
-    return offset === 0 ? limit : Math.min(limit, offset & -offset);
+    const symbols = this.labels.symbolsAt(this.section, offset);
+    if (symbols.some((s) => s.elf.type === SymbolType.FUNC)) {
+      return offset === 0 ? limit : Math.min(limit, offset & -offset);
+    }
+    if (padding < MIN_LABEL_PADDING) return 1;
+    if (symbols.length === 0 && this.labels.labelAt(this.section, offset) === undefined) return 1;
+    const alignment = 2 ** (32 - Math.clz32(padding));
+    return alignment <= limit && offset % alignment === 0 ? alignment : 1;
   }
 
   /** Passes everything up to an offset without writing it; what starts at the offset itself is still ahead. */
@@ -105,11 +116,11 @@ export class LayoutPrinter {
     if (label !== undefined) this.out.push(`${label}:`);
   }
 
-  /** Equal words: as alignment when they lead up to an aligned function, the rest as `.fill`. */
-  run(at: number, count: number): void {
+  /** Equal words: as alignment when they lead up to an aligned function or label, the rest as `.fill`. */
+  run(at: number, count: number, isBehindJump: boolean): void {
     const word = wordAt(this.section.bytes, at);
     const end = at + count * WORD;
-    const alignment = this.alignmentAt(end);
+    const alignment = this.alignmentAt(end, isBehindJump ? count * WORD : 0);
     const isFiller = word === NOP_WORD || word === 0;
     const padding = isFiller && alignment > 1 ? Math.min(end - at, alignment - WORD) : 0;
     const comment = word === NOP_WORD ? '\t; s_nop 0' : '';

@@ -11,10 +11,16 @@ interface CommandEntry {
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  disasm: { summary: 'code object to text that assembles to the same bytes', load: () => import('./disasm.ts') },
   asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {
     summary: 'edit the machine code inside an IREE module, prove it, compare',
     load: () => import('./hijack.ts'),
   },
+  profile: {
+    summary: 'roofline, critical path and bottlenecks from profiler output',
+    load: () => import('./profile.ts'),
+  },
+  trace: { summary: 'list the instructions of a thread trace with cycles', load: () => import('./trace.ts') },
 };

@@ -1,0 +1,63 @@
+// `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
+import { disassembleCodeObject } from '../asm/disassemble.ts';
+import { listCodeObject, listingLine } from '../asm/disassemble-listing.ts';
+import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
+import { selectCodeObject } from './select-code-object.ts';
+import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+
+interface Options {
+  kernel?: string;
+  object?: string;
+  output?: string;
+  listing?: boolean;
+  json?: boolean;
+}
+
+/** Runs the command. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand('disasm', 'Disassemble a code object into text that assembles to the same bytes.')
+    .argument('<file>', 'code object, offload bundle, binary with a fat binary, or IREE module')
+    .option('--kernel <name>', 'leave out the other kernels')
+    .option('--object <n|target>', 'which code object of a file with several (number from 0, or target)')
+    .option('--listing', 'one line per instruction: address, encoding words, text, separated by tabs')
+    .option('-o, --output <file>', 'write to a file')
+    .option('--json', 'print JSON');
+  if (!parseArguments(command, argv)) return 0;
+  const options = command.opts<Options>();
+  const [file] = command.args;
+  if (options.listing && options.kernel !== undefined) {
+    throw new WavesmithError('cli/usage', '--listing shows whole sections and takes no --kernel.');
+  }
+  const codeObject = selectCodeObject(readInput(file), file, options);
+  const text = options.listing ? listingText(codeObject) : disassembleCodeObject(codeObject.bytes, options);
+  if (options.json) {
+    printJson(options.listing ? listingJson(codeObject) : { ...summary(codeObject), text });
+  } else if (options.output === undefined) {
+    process.stdout.write(text);
+  } else {
+    writeOutput(options.output, text);
+  }
+  return 0;
+}
+
+function listingText(codeObject: CodeObject): string {
+  const lines: string[] = [];
+  for (const { lines: section } of listCodeObject(codeObject.elf)) {
+    for (const line of section) lines.push(listingLine(line));
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+function summary(codeObject: CodeObject) {
+  const { path, targetId, version, kernels } = codeObject;
+  return { path, target: targetId, version, kernels: kernels.map((kernel) => kernel.name) };
+}
+
+function listingJson(codeObject: CodeObject) {
+  const sections = listCodeObject(codeObject.elf).map(({ section, lines }) => ({
+    name: section.name,
+    instructions: Array.from(lines, ({ address, size, words, text }) => ({ address, size, words, text })),
+  }));
+  return { ...summary(codeObject), sections };
+}
