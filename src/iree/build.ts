@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
 import { assemble, type EngineName, readTargetDirective } from './engine.ts';
-import { type CodeObjectFacts, readFacts } from './facts.ts';
+import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
 import { readText, readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
@@ -190,23 +190,6 @@ export async function assembleEdited(
     );
   }
   return assemble(engine, text, file, baselineTarget);
-}
-
-/** True when two code objects do the same whatever their files' layout: code, descriptors, metadata and data agree. */
-function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
-  const content = (facts: CodeObjectFacts): string =>
-    JSON.stringify([
-      sha256(facts.text),
-      facts.data.map((section) => [section.name, sha256(section.bytes)]),
-      [...facts.kernels.values()].map((kernel) => [
-        kernel.name,
-        kernel.entry - facts.textAddress,
-        sha256(kernel.descriptorBytes.subarray(0, 16)),
-        sha256(kernel.descriptorBytes.subarray(24)),
-        kernel.metadata === undefined ? null : { ...kernel.metadata, raw: null, args: kernel.metadata.args.length },
-      ]),
-    ]);
-  return content(a) === content(b);
 }
 
 function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {

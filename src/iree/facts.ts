@@ -1,27 +1,20 @@
-// What a code object says about its kernels, as far as replacing one by an edited one needs it: descriptor, metadata, code
-// bytes, and the registers its instructions name. Source: LLVM's AMDGPUUsage, "Kernel Descriptor", "Code Object Metadata".
+// A loadable code object as replacing one by an edited one sees it: kernels with their code bytes, data, and the registers
+// that instructions name.
 import { WavesmithError } from '../base/index.ts';
-import { decodeDescriptor, KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from '../codeobject/descriptor.ts';
-import { type ElfFile, type ElfSection, type ElfSymbol, ElfType, readElf } from '../codeobject/elf.ts';
-import { type KernelMetadata, readMetadata } from '../codeobject/metadata.ts';
-import { metadataNotes } from '../codeobject/notes.ts';
-import { SectionType } from '../codeobject/object-model.ts';
-import { type TargetId, targetIdOfFlags } from '../codeobject/target-id.ts';
+import { type Kernel, readCodeObject } from '../codeobject/code-object.ts';
+import { KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from '../codeobject/descriptor.ts';
+import type { ElfFile, ElfSection } from '../codeobject/elf.ts';
+import type { KernelMetadata } from '../codeobject/metadata.ts';
+import { SectionFlag, SectionType } from '../codeobject/object-model.ts';
+import type { TargetId } from '../codeobject/target-id.ts';
 import { decoderFor } from '../isa/decode.ts';
 import { isTargetName } from '../isa/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 
-const ALLOC = 2n;
-
-/** Registers that instructions name: one more than the highest index of each file. */
-export interface RegisterUse {
-  readonly vgprs: number;
-  readonly agprs: number;
-  readonly sgprs: number;
-}
-
 export interface KernelFacts {
   readonly name: string;
+  /** The kernel as the code object's reader gives it. */
+  readonly kernel: Kernel;
   readonly descriptor: KernelDescriptor;
   readonly descriptorBytes: Uint8Array;
   /** Undefined when the metadata does not list the kernel. */
@@ -36,92 +29,127 @@ export interface CodeObjectFacts {
   readonly bytes: Uint8Array;
   readonly target: TargetId;
   readonly targetName: TargetName;
-  readonly metadataTarget: string | undefined;
   readonly text: Uint8Array;
   readonly textAddress: number;
   /** Loaded sections with content of the program's own besides code; descriptors' code offsets are zeroed in them. */
   readonly data: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+  /** The kernels that have a descriptor, by name. */
   readonly kernels: ReadonlyMap<string, KernelFacts>;
 }
 
-/** Reads a loadable code object. */
+/** Where the descriptor's relative code offset is; it changes with the file's layout, not with the code. */
+const ENTRY_OFFSET_FIELD = [16, 24] as const;
+
+/** Reads a loadable code object of a supported target. */
 export function readFacts(bytes: Uint8Array): CodeObjectFacts {
-  const elf = readElf(bytes);
-  const target = targetIdOfFlags(elf.header.flags, elf.header.osAbi, elf.header.abiVersion);
+  const object = readCodeObject(bytes);
+  const { elf, target } = object;
   if (!isTargetName(target.processor)) {
     throw new WavesmithError('hijack/target', `The code object is for ${target.processor}, which is not supported.`, {
       hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
     });
   }
-  if (elf.header.type !== ElfType.DYN) {
+  if (object.isRelocatable) {
     throw new WavesmithError('hijack/not-loadable', 'The code object is not linked: it is no shared object.', {
       hint: 'Link it with ld.lld -shared, or let this tool assemble the text.',
     });
   }
   const text = elf.section('.text');
-  const metadata = metadataNotes(elf).map((note) => readMetadata(note.description, note.offset));
   const kernels = new Map<string, KernelFacts>();
-  const listed = new Map(metadata.flatMap((m) => m.kernels).map((k) => [k.symbol, k]));
-  for (const [name, kernel] of readKernels(elf)) {
-    kernels.set(name, { ...kernel, metadata: listed.get(`${name}.kd`) });
+  for (const kernel of object.kernels) {
+    const facts = kernelFacts(elf, kernel);
+    if (facts !== undefined) kernels.set(kernel.name, facts);
   }
   return {
     bytes,
     target,
     targetName: target.processor,
-    metadataTarget: metadata[0]?.target,
     text: text?.bytes ?? new Uint8Array(),
     textAddress: text?.address ?? 0,
-    data: dataSections(elf, text),
+    data: dataSections(elf, text, object.kernels),
     kernels,
   };
 }
 
-function dataSections(elf: ElfFile, text: ElfSection | undefined): { name: string; bytes: Uint8Array }[] {
+function kernelFacts(elf: ElfFile, kernel: Kernel): KernelFacts | undefined {
+  const { name, descriptor, descriptorSymbol, metadata, entry, codeSize } = kernel;
+  const descriptorBytes = descriptorSymbol && elf.bytesOf(descriptorSymbol, KERNEL_DESCRIPTOR_SIZE);
+  if (descriptor === undefined || descriptorBytes === undefined) return undefined;
+  const section = elf.sections.find(
+    (s) => entry !== undefined && entry >= s.address && entry < s.address + s.bytes.length,
+  );
+  if (section === undefined || entry === undefined) {
+    throw new WavesmithError('hijack/entry', `The entry point of kernel '${name}' is outside the code.`, {
+      pc: entry,
+      hint: 'The kernel descriptor is damaged.',
+    });
+  }
+  const start = entry - section.address;
+  const end = codeSize === 0 ? section.bytes.length : start + codeSize;
+  return { name, kernel, descriptor, descriptorBytes, metadata, entry, code: section.bytes.subarray(start, end) };
+}
+
+function dataSections(
+  elf: ElfFile,
+  text: ElfSection | undefined,
+  kernels: readonly Kernel[],
+): { name: string; bytes: Uint8Array }[] {
+  const loaded = BigInt(SectionFlag.ALLOC);
   const sections = elf.sections.filter(
-    (s) => s.type === SectionType.PROGBITS && (s.flags & ALLOC) !== 0n && s !== text,
+    (s) => s.type === SectionType.PROGBITS && (s.flags & loaded) !== 0n && s !== text,
   );
   return sections.map((section) => {
     const bytes = new Uint8Array(section.bytes);
-    for (const symbol of descriptorSymbols(elf)) {
-      if (symbol.section !== section) continue;
+    for (const { descriptorSymbol: symbol } of kernels) {
+      if (symbol?.section !== section) continue;
       const at = Number(symbol.value) - section.address;
-      bytes.fill(0, at + 16, at + 24);
+      bytes.fill(0, at + ENTRY_OFFSET_FIELD[0], at + ENTRY_OFFSET_FIELD[1]);
     }
     return { name: section.name, bytes };
   });
 }
 
-/** The `.kd` symbols; .dynsym is what a loader sees, .symtab may be stripped. */
-function descriptorSymbols(elf: ElfFile): ElfSymbol[] {
-  const symbols = elf.dynamicSymbols.length > 0 ? elf.dynamicSymbols : elf.symbols;
-  return symbols.filter((symbol) => symbol.name.endsWith('.kd') && symbol.section !== undefined);
+/** True when two kernels have the same instructions and the same descriptor, wherever the code lies. */
+export function sameKernel(a: KernelFacts, b: KernelFacts): boolean {
+  const [from, to] = ENTRY_OFFSET_FIELD;
+  return (
+    sameBytes(a.code, b.code) &&
+    sameBytes(a.descriptorBytes.subarray(0, from), b.descriptorBytes.subarray(0, from)) &&
+    sameBytes(a.descriptorBytes.subarray(to), b.descriptorBytes.subarray(to))
+  );
 }
 
-function* readKernels(elf: ElfFile): Generator<[string, Omit<KernelFacts, 'metadata'>]> {
-  const functions = new Map<string, ElfSymbol>();
-  for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) {
-    if (symbol.section !== undefined) functions.set(symbol.name, symbol);
+/** True when two code objects do the same whatever their files' layout: code, descriptors, metadata and data agree. */
+export function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
+  if (!sameBytes(a.text, b.text) || a.data.length !== b.data.length || a.kernels.size !== b.kernels.size) return false;
+  if (!a.data.every((d, i) => d.name === b.data[i].name && sameBytes(d.bytes, b.data[i].bytes))) return false;
+  for (const [name, before] of a.kernels) {
+    const after = b.kernels.get(name);
+    if (after === undefined || before.entry - a.textAddress !== after.entry - b.textAddress) return false;
+    if (!sameKernel(before, after) || metadataText(before) !== metadataText(after)) return false;
   }
-  for (const symbol of descriptorSymbols(elf)) {
-    const descriptorBytes = elf.bytesOf(symbol, KERNEL_DESCRIPTOR_SIZE);
-    if (descriptorBytes === undefined) continue;
-    const name = symbol.name.slice(0, -3);
-    const descriptor = decodeDescriptor(descriptorBytes);
-    const entry = Number(symbol.value + descriptor.kernelCodeEntryByteOffset);
-    const candidate = functions.get(name);
-    const named = candidate !== undefined && Number(candidate.value) === entry ? candidate : undefined;
-    const section = named?.section ?? elf.sections.find((s) => entry >= s.address && entry < s.address + s.size);
-    if (section === undefined || entry < section.address || entry >= section.address + section.bytes.length) {
-      throw new WavesmithError('hijack/entry', `The entry point of kernel '${name}' is outside the code.`, {
-        pc: entry,
-        hint: 'The kernel descriptor is damaged.',
-      });
-    }
-    const end = named === undefined ? section.bytes.length : entry - section.address + Number(named.size);
-    const code = section.bytes.subarray(entry - section.address, Math.min(end, section.bytes.length));
-    yield [name, { name, descriptor, descriptorBytes, entry, code }];
-  }
+  return true;
+}
+
+/** The kernel's metadata as comparable text. */
+function metadataText(kernel: KernelFacts): string {
+  const plain = (_key: string, value: unknown): unknown =>
+    value instanceof Map ? [...value] : typeof value === 'bigint' ? String(value) : value;
+  return JSON.stringify(kernel.metadata?.raw ?? null, plain);
+}
+
+/** True when two byte arrays are equal. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Registers that instructions name: one more than the highest index of each file. */
+export interface RegisterUse {
+  readonly vgprs: number;
+  readonly agprs: number;
+  readonly sgprs: number;
 }
 
 /** The registers that the instructions of some code name. */

@@ -8,8 +8,8 @@ import type { TargetName } from '../isa/types.ts';
 import { readBaseline } from './build.ts';
 import { type Comparison, compareBuffers, elementType, fillRandom, randomSource } from './compare.ts';
 import type { BindingTensor, DispatchSite } from './dispatches.ts';
-import { type KernelFacts, readFacts } from './facts.ts';
-import { readWhole, sha256 } from './files.ts';
+import { type CodeObjectFacts, readFacts, sameBytes, sameCode, sameKernel } from './facts.ts';
+import { readWhole } from './files.ts';
 import { type ManifestKernel, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule } from './module.ts';
 
@@ -80,7 +80,6 @@ interface Selected {
   readonly executable: string;
   readonly index: number;
   readonly kernel: ManifestKernel;
-  readonly facts: KernelFacts;
 }
 
 /** Runs what was edited (or asked for) in both modules. */
@@ -98,13 +97,12 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
     const executable = baseline[entry.index];
     const facts = executable === undefined ? undefined : readFacts(executable.codeObject);
     return entry.kernels.map((kernel) => {
-      const found = facts?.kernels.get(kernel.name);
-      if (found === undefined) {
+      if (!facts?.kernels.has(kernel.name)) {
         throw new WavesmithError('hijack/bad-manifest', `The baseline module has no kernel '${kernel.name}'.`, {
           hint: 'Make the folder anew with hijack init.',
         });
       }
-      return { executable: entry.name, index: entry.index, kernel, facts: found };
+      return { executable: entry.name, index: entry.index, kernel };
     });
   });
   const selected = select(known, baseline, modified, options);
@@ -153,20 +151,30 @@ function select(
       });
     });
   }
-  return known.filter((item) => {
+  const facts = new Map<ModuleExecutable, CodeObjectFacts>();
+  const factsOf = (executable: ModuleExecutable): CodeObjectFacts => {
+    const read = facts.get(executable) ?? readFacts(executable.codeObject);
+    facts.set(executable, read);
+    return read;
+  };
+  const differs = (item: Selected): boolean => {
+    const before = baseline[item.index];
     const after = modified.find((executable) => executable.kernels.some((k) => k.name === item.kernel.name));
-    if (after === undefined || sha256(after.codeObject) === sha256(baseline[item.index].codeObject)) return false;
-    const [a, b] = [readFacts(baseline[item.index].codeObject), readFacts(after.codeObject)];
-    const found = b.kernels.get(item.kernel.name);
-    const own = (k: KernelFacts | undefined): string =>
-      k === undefined
-        ? ''
-        : `${sha256(k.code)} ${sha256(k.descriptorBytes.subarray(24))} ${k.descriptor.groupSegmentFixedSize}`;
-    const anyDiffers = known.some(
-      (other) => other.index === item.index && own(other.facts) !== own(b.kernels.get(other.kernel.name)),
-    );
+    if (after === undefined || sameBytes(after.codeObject, before.codeObject)) return false;
+    const [a, b] = [before, after].map((executable) => factsOf(executable).kernels.get(item.kernel.name));
+    return a === undefined || b === undefined || !sameKernel(a, b);
+  };
+  const changed = new Set(known.filter(differs));
+  return known.filter((item) => {
+    if (changed.has(item)) return true;
+    const after = modified.find((executable) => executable.kernels.some((k) => k.name === item.kernel.name));
+    const before = baseline[item.index];
+    if (after === undefined || sameBytes(after.codeObject, before.codeObject)) return false;
     // A change outside every kernel (shared functions or data) may reach all of them.
-    return own(a.kernels.get(item.kernel.name)) !== own(found) || !anyDiffers;
+    return (
+      !known.some((other) => other.index === item.index && changed.has(other)) &&
+      !sameCode(factsOf(before), factsOf(after))
+    );
   });
 }
 

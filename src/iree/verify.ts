@@ -5,9 +5,10 @@ import { WavesmithError } from '../base/index.ts';
 import { descriptorRegisters } from '../codeobject/descriptor.ts';
 import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
 import { decoderFor } from '../isa/decode.ts';
+import { branchTarget } from '../isa/listing.ts';
 import { type TargetInfo, targetInfo } from '../isa/targets.ts';
 import type { TargetName } from '../isa/types.ts';
-import { type CodeObjectFacts, type KernelFacts, registerUse } from './facts.ts';
+import { type CodeObjectFacts, type KernelFacts, registerUse, sameKernel } from './facts.ts';
 
 /** The edited text, for line numbers in messages. */
 export interface EditedSource {
@@ -41,12 +42,7 @@ export function verifyReplacement(
     verifyArguments(before, after, source);
     verifyWorkgroup(after, contract, source);
     verifyLds(after, info, source, remarks);
-    if (
-      !sameBytes(before.code, after.code) ||
-      !sameBytes(before.descriptorBytes.subarray(24), after.descriptorBytes.subarray(24))
-    ) {
-      verifyRegisters(after, edited.targetName, source, remarks);
-    }
+    if (!sameKernel(before, after)) verifyRegisters(after, edited.targetName, source, remarks);
     verifyFits(after, contract, info, source);
     verifyEntry(before, after, edited, source, remarks);
   }
@@ -54,12 +50,6 @@ export function verifyReplacement(
     if (!baseline.kernels.has(name)) remarks.push(`kernel '${name}' is new; nothing in the module launches it.`);
   }
   return remarks;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** Line of the first match, for the position of an error. */
@@ -322,10 +312,8 @@ function readStub(
     if (instruction === undefined) return undefined;
     instructions++;
     at += instruction.size;
-    if (!instruction.row.flags.has('isBranch')) continue;
-    const offset = instruction.operands[0];
-    if (offset?.kind !== 'imm') return undefined;
-    return { branchTarget: at + ((offset.value << 16) >> 16) * 4, instructions };
+    const target = branchTarget(instruction, at - instruction.size);
+    if (target !== undefined) return { branchTarget: target, instructions };
   }
   return undefined;
 }

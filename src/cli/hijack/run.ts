@@ -2,8 +2,8 @@
 import { WavesmithError } from '../../base/index.ts';
 import { elementType } from '../../iree/compare.ts';
 import { type DispatchRun, type RunResult, run as runFolder } from '../../iree/run.ts';
-import { deviceOpener } from './device.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
+import { deviceOpener } from './device.ts';
 
 interface Flags {
   modified?: string;
