@@ -26,7 +26,8 @@ function words(operand: string[], first: number): Record<string, number[]> {
     ]),
   );
 }
-const range = (first: number, count: number): string => (count === 1 ? `v${first}` : `v[${first}:${first + count - 1}]`);
+const range = (first: number, count: number): string =>
+  count === 1 ? `v${first}` : `v[${first}:${first + count - 1}]`;
 
 function isNaNBits(low: number, high: number, wide: boolean): boolean {
   if (!wide) return (low & 0x7fffffff) >>> 0 > 0x7f800000;
@@ -49,7 +50,9 @@ function mismatches(v: Vector): number {
   let bad = 0;
   for (let lane = 0; lane < 64; lane++) {
     for (let n = 0; n < nd; n += wide ? 2 : 1) {
-      const expected = [0, wide ? 1 : 0].map((k) => Number.parseInt((v.d[lane] as string).slice(8 * (n + k), 8 * (n + k) + 8), 16));
+      const expected = [0, wide ? 1 : 0].map((k) =>
+        Number.parseInt((v.d[lane] as string).slice(8 * (n + k), 8 * (n + k) + 8), 16),
+      );
       const actual = [0, wide ? 1 : 0].map((k) => (got[n + k] as number[])[lane] as number);
       const [el, eh] = expected as [number, number];
       const [al, ah] = actual as [number, number];
@@ -66,7 +69,10 @@ describe('matrix operations match the reference vectors', () => {
   for (const target of ['gfx90a', 'gfx942'] as const) {
     const path = sharedPath('isa', 'mfma-vectors', `${target}.jsonl.gz`);
     test.skipIf(path === undefined)(`bit for bit on ${target}`, () => {
-      const lines = gunzipSync(readFileSync(path as string)).toString().trim().split('\n');
+      const lines = gunzipSync(readFileSync(path as string))
+        .toString()
+        .trim()
+        .split('\n');
       const failures = lines
         .map((line) => JSON.parse(line) as Vector)
         .map((v) => ({ what: `${v.mnemonic} ${v.case}`, bad: mismatches(v) }))

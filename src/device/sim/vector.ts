@@ -50,10 +50,11 @@ export function bindVector(instruction: Instruction, op: VectorOperation): Step 
     const carryHigh = carryAt < 0 ? 0 : (sgprs[carryAt + 1] as number);
     let maskLow = 0;
     let maskHigh = 0;
+    dpp?.collect(w);
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(low, high, lane)) continue;
       if (dpp !== undefined) {
-        if (!dpp(w, lane)) continue;
+        if (!dpp.read(w, lane)) continue;
       } else readers[0]?.(w, lane);
       for (let k = 1; k < readers.length; k++) (readers[k] as LaneReader)(w, lane);
       env.lane = lane;
@@ -93,8 +94,14 @@ function maskDestination(instruction: Instruction): number {
   return operand?.kind === 'reg' ? operand.encoding : VCC;
 }
 
-/** Reads source 0 through the DPP lane crossing; false when the lane is not written. */
-function bindDpp(instruction: Instruction, op: VectorOperation): (w: Wave, lane: number) => boolean {
+/** Source 0 through the DPP lane crossing: collected for all lanes first, because the result may overwrite it. */
+interface DppSource {
+  readonly collect: (w: Wave) => void;
+  /** Puts the lane's value into the environment; false when the lane is not written. */
+  readonly read: (w: Wave, lane: number) => boolean;
+}
+
+function bindDpp(instruction: Instruction, op: VectorOperation): DppSource {
   const first = op.sources[0];
   if (first === undefined) throw new Error(`${instruction.row.name} has no source for DPP`);
   const read = bindSource(instruction, 0, first, undefined);
@@ -103,16 +110,30 @@ function bindDpp(instruction: Instruction, op: VectorOperation): (w: Wave, lane:
   const rowMask = immediateOf(instruction, 'row_mask');
   const bankMask = immediateOf(instruction, 'bank_mask');
   const zeroFill = immediateOf(instruction, 'bound_ctrl') !== 0;
-  return (w, lane) => {
-    if (((rowMask >> (lane >> 4)) & 1) === 0 || ((bankMask >> ((lane >> 2) & 3)) & 1) === 0) return false;
-    const from = dppSourceLane(control, lane);
-    if (from >= 0 && w.isActive(from)) {
-      read(w, from);
+  const low = new Int32Array(LANES);
+  const high = new Int32Array(LANES);
+  const written = new Uint8Array(LANES);
+  return {
+    collect: (w) => {
+      const { words } = w.env;
+      for (let lane = 0; lane < LANES; lane++) {
+        const from = dppSourceLane(control, lane);
+        const exists = from >= 0 && w.isActive(from);
+        const enabled = ((rowMask >> (lane >> 4)) & (bankMask >> ((lane >> 2) & 3)) & 1) !== 0;
+        written[lane] = enabled && (exists || zeroFill) ? 1 : 0;
+        if (written[lane] === 0) continue;
+        if (exists) read(w, from);
+        else readZero(w, lane);
+        low[lane] = words[0] as number;
+        high[lane] = words[1] as number;
+      }
+    },
+    read: (w, lane) => {
+      if (written[lane] === 0) return false;
+      w.env.words[0] = low[lane] as number;
+      w.env.words[1] = high[lane] as number;
       return true;
-    }
-    if (!zeroFill) return false;
-    readZero(w, lane);
-    return true;
+    },
   };
 }
 
