@@ -8,6 +8,7 @@ import { isTargetName, type TargetInfo, targetInfo } from '../isa/targets.ts';
 import { type Expr, parseExpression } from '../isa/text/expr.ts';
 import { Lexer, Tok } from '../isa/text/lexer.ts';
 import { Conditionals } from './conditionals.ts';
+import { DebugInfo } from './debug-info.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from './directives.ts';
 import { Emitter } from './emit.ts';
 import { ObjectBuilder } from './fixups.ts';
@@ -93,7 +94,7 @@ export class Assembler implements ParseContext {
   readonly options: AssembleOptions;
   readonly limits: AssembleLimits;
   readonly diagnostics: Diagnostic[] = [];
-  readonly symbols = new SymbolTable();
+  readonly symbols: SymbolTable;
   readonly evaluation: Evaluation;
   readonly emitter: Emitter;
   readonly macros = new Map<string, Macro>();
@@ -101,6 +102,7 @@ export class Assembler implements ParseContext {
   readonly os: 'amdhsa' | 'none';
   private readonly conditionals = new Conditionals();
   altMacro = false;
+  readonly debug: DebugInfo;
   /** Symbols of `.addrsig_sym`; undefined without `.addrsig`. */
   addressSignificant: AsmSymbol[] | undefined;
   /** Macro instantiations so far (`\@`). */
@@ -127,10 +129,12 @@ export class Assembler implements ParseContext {
     this.os = options.os ?? 'amdhsa';
     this.codeObjectVersion = options.codeObjectVersion ?? 6;
     this.streamer = options.streamer;
+    this.symbols = new SymbolTable(options.streamer !== undefined);
     this.evaluation = new Evaluation(this.symbols, {
       extraSgprs: (vcc, flatScratch, xnack) => this.extraSgprs(vcc, flatScratch, xnack),
     });
     this.emitter = new Emitter(this);
+    this.debug = new DebugInfo(this);
     if (options.target !== undefined) this.setTarget(parseTargetId(options.target));
     for (const [name, value] of Object.entries(options.defines ?? {})) {
       const symbol = this.symbols.getOrCreate(name);
@@ -181,6 +185,7 @@ export class Assembler implements ParseContext {
       return undefined;
     }
     const report = (location: Location, message: string) => this.error(location, message);
+    this.debug.finish();
     const sections = this.emitter.sections.list;
     if (!layoutSections(sections, this.evaluation, report, this.limits.maxOutputBytes)) {
       throw new WavesmithError('asm/too-large', `The sections hold more than ${this.limits.maxOutputBytes} bytes.`, {

@@ -3,12 +3,14 @@
 import type { Expr } from '../isa/text/expr.ts';
 import { type Lexer, Tok } from '../isa/text/lexer.ts';
 import { doubleBits, realValue } from '../isa/text/real.ts';
+import type { Assembler } from './assemble.ts';
 import type { DirectiveHandler } from './directives.ts';
 import { byteTextBytes } from './source.ts';
 
 /** Applies `read` to each operand of a comma list; stops at the first problem. */
-function eachOperand(lexer: Lexer, read: () => boolean): void {
+function eachOperand(a: Assembler, lexer: Lexer, read: () => boolean): void {
   if (lexer.is(Tok.EndOfStatement)) return;
+  if (a.debug.isPending) a.debug.place();
   for (;;) {
     if (!read()) return;
     if (lexer.is(Tok.EndOfStatement)) return;
@@ -23,7 +25,7 @@ function values(size: number): DirectiveHandler {
   const unsignedLimit = 1n << BigInt(8 * size);
   const signedLimit = -(1n << BigInt(8 * size - 1));
   return (a, lexer) => {
-    eachOperand(lexer, () => {
+    eachOperand(a, lexer, () => {
       const at = lexer.start();
       const expr = a.expression(lexer);
       if (expr === undefined) return false;
@@ -42,7 +44,7 @@ function values(size: number): DirectiveHandler {
 
 /** 128-bit integers. */
 const octa: DirectiveHandler = (a, lexer) => {
-  eachOperand(lexer, () => {
+  eachOperand(a, lexer, () => {
     const at = lexer.start();
     if (!lexer.is(Tok.Integer) && !lexer.is(Tok.BigNum)) {
       lexer.fail(at, 'unknown token in expression');
@@ -100,7 +102,7 @@ function readFloat(lexer: Lexer, size: number): bigint | undefined {
 
 function floats(size: number): DirectiveHandler {
   return (a, lexer) => {
-    eachOperand(lexer, () => {
+    eachOperand(a, lexer, () => {
       const bits = readFloat(lexer, size);
       if (bits === undefined) return false;
       a.emitter.integer(bits, size);
@@ -112,7 +114,7 @@ function floats(size: number): DirectiveHandler {
 
 function strings(terminated: boolean): DirectiveHandler {
   return (a, lexer) => {
-    eachOperand(lexer, () => {
+    eachOperand(a, lexer, () => {
       let text = '';
       if (!lexer.is(Tok.String)) {
         lexer.fail(lexer.start(), lexer.is(Tok.Error) ? lexer.errorText() : 'expected string');
@@ -138,7 +140,7 @@ function strings(terminated: boolean): DirectiveHandler {
 
 function leb(signed: boolean): DirectiveHandler {
   return (a, lexer) => {
-    eachOperand(lexer, () => {
+    eachOperand(a, lexer, () => {
       const at = lexer.start();
       const expr = a.expression(lexer);
       if (expr === undefined) return false;

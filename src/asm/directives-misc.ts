@@ -95,33 +95,17 @@ const line: DirectiveHandler = (a, lexer) => {
   a.endOfStatement(lexer);
 };
 
-/** `.file "name"` has no effect on AMDGPU; with a number it belongs to line tables. */
-const file: DirectiveHandler = (a, lexer, name, offset) => {
-  if (!lexer.is(Tok.String)) {
-    unsupported(a, lexer, name, offset);
-    return;
-  }
-  if (readString(lexer) !== undefined) a.endOfStatement(lexer);
-};
-
 /** Directives whose effect would be missing from the object: an error is better than a silent gap. */
 const unsupported: DirectiveHandler = (_a, lexer, name, offset) => {
-  const why = DEBUG_DIRECTIVES.has(name)
-    ? `'${name}' makes line tables and call frame information, which this assembler does not write; compile without -g or use '--engine llvm'`
-    : `'${name}' is not supported by this assembler; use '--engine llvm'`;
-  lexer.fail(offset, why);
+  lexer.fail(offset, `'${name}' is not supported by this assembler; use '--engine llvm'`);
 };
 
-const DEBUG_DIRECTIVES = new Set([
-  '.file',
-  '.loc',
+const UNSUPPORTED = [
   '.loc_label',
-  '.cfi_sections',
-  '.cfi_startproc',
-  '.cfi_endproc',
   '.cfi_def_cfa',
   '.cfi_def_cfa_offset',
   '.cfi_def_cfa_register',
+  '.cfi_llvm_def_aspace_cfa',
   '.cfi_adjust_cfa_offset',
   '.cfi_offset',
   '.cfi_rel_offset',
@@ -136,9 +120,6 @@ const DEBUG_DIRECTIVES = new Set([
   '.cfi_signal_frame',
   '.cfi_personality',
   '.cfi_lsda',
-]);
-
-const OTHER_UNSUPPORTED = [
   '.reloc',
   '.symver',
   '.weakref',
@@ -182,8 +163,6 @@ export const MISC_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {
   '.print': print,
   '.end': (a) => a.end(),
   '.line': line,
-  '.file': file,
   '.extern': () => {},
-  ...Object.fromEntries([...DEBUG_DIRECTIVES].filter((d) => d !== '.file').map((d) => [d, unsupported])),
-  ...Object.fromEntries(OTHER_UNSUPPORTED.map((d) => [d, unsupported])),
+  ...Object.fromEntries(UNSUPPORTED.map((d) => [d, unsupported])),
 };

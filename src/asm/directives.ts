@@ -2,6 +2,7 @@
 import type { Lexer } from '../isa/text/lexer.ts';
 import type { Assembler } from './assemble.ts';
 import { DATA_DIRECTIVES } from './directives-data.ts';
+import { DEBUG_DIRECTIVES } from './directives-debug.ts';
 import { MISC_DIRECTIVES } from './directives-misc.ts';
 import { SECTION_DIRECTIVES } from './directives-section.ts';
 import { GENERIC_SYMBOL_DIRECTIVES, SYMBOL_DIRECTIVES } from './directives-symbol.ts';
@@ -25,4 +26,4 @@ function table(...groups: Readonly<Record<string, DirectiveHandler>>[]): Readonl
 export const DIRECTIVES = table(TARGET_DIRECTIVES, SECTION_DIRECTIVES, SYMBOL_DIRECTIVES);
 
 /** Directives of the generic parser. */
-export const GENERIC_DIRECTIVES = table(DATA_DIRECTIVES, MISC_DIRECTIVES, GENERIC_SYMBOL_DIRECTIVES);
+export const GENERIC_DIRECTIVES = table(DATA_DIRECTIVES, DEBUG_DIRECTIVES, MISC_DIRECTIVES, GENERIC_SYMBOL_DIRECTIVES);

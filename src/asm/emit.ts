@@ -173,6 +173,13 @@ export class Emitter {
     this.sections.leb({ value, signed, location });
   }
 
+  /** Bytes that `encode` makes of a distance: at once when it is known, else in layout. */
+  computed(distance: Expr, encode: (distance: bigint) => readonly number[]): void {
+    const known = this.a.evaluation.absolute(distance);
+    if (known !== undefined) this.bytes(Uint8Array.from(encode(known)));
+    else this.sections.computed({ distance, encode });
+  }
+
   /** Registers the symbols of an expression, in order, as their mention does in LLVM. */
   useSymbols(expr: Expr): void {
     switch (expr.kind) {

@@ -159,7 +159,8 @@ export class ObjectBuilder {
       if (BigInt(fragment.value) !== 0n && fragment.size > 0) this.report(fragment.location, message);
     } else if (fragment.kind === 'align') {
       if (fragment.fill !== 0n && fragment.size > 0) this.report(fragment.location, message);
-    } else if (fragment.bytes.some((byte) => byte !== 0)) this.report(fragment.location, message);
+    } else if (fragment.kind === 'leb' && fragment.bytes.some((byte) => byte !== 0))
+      this.report(fragment.location, message);
   }
 
   private writeFragment(bytes: Uint8Array, fragment: Fragment): void {
@@ -179,6 +180,7 @@ export class ObjectBuilder {
       case 'org':
         bytes.fill(fragment.value, start, start + size);
         return;
+      case 'computed':
       case 'leb':
         bytes.set(fragment.bytes, start);
     }

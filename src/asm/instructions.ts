@@ -51,6 +51,7 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   if (parsed === undefined) return;
   const { instruction, fixups } = parsed;
   const size = encodeInto(instruction, scratch, 0);
+  if (a.debug.isPending) a.debug.place();
   const resolved: InstructionFixup[] = [];
   for (const fixup of fixups) {
     const expr = a.bind(fixup.expr);

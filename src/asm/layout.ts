@@ -232,6 +232,9 @@ function fragmentSize(fragment: Fragment, at: number, evaluation: Evaluation, re
       }
       return Number(size);
     }
+    case 'computed':
+      fragment.bytes = Uint8Array.from(fragment.encode(evaluation.absolute(fragment.distance) ?? 0n));
+      return fragment.bytes.length;
     case 'leb': {
       const value = evaluation.absolute(fragment.value);
       if (value === undefined) {

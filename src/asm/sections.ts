@@ -73,7 +73,14 @@ export interface LebFragment extends FragmentBase {
   readonly location: Location;
   bytes: Uint8Array;
 }
-export type Fragment = DataFragment | AlignFragment | FillFragment | OrgFragment | LebFragment;
+/** Bytes that follow from a distance of labels. */
+export interface ComputedFragment extends FragmentBase {
+  readonly kind: 'computed';
+  readonly distance: Expr;
+  readonly encode: (distance: bigint) => readonly number[];
+  bytes: Uint8Array;
+}
+export type Fragment = DataFragment | AlignFragment | FillFragment | OrgFragment | LebFragment | ComputedFragment;
 
 /** What `.section` says about a section. */
 export interface SectionDescription {
@@ -237,5 +244,9 @@ export class SectionTable {
 
   leb(options: Pick<LebFragment, 'value' | 'signed' | 'location'>): void {
     this.fragments.push({ ...this.base(), kind: 'leb', bytes: new Uint8Array(0), ...options });
+  }
+
+  computed(options: Pick<ComputedFragment, 'distance' | 'encode'>): void {
+    this.fragments.push({ ...this.base(), kind: 'computed', bytes: new Uint8Array(0), ...options });
   }
 }

@@ -71,10 +71,15 @@ export class SymbolTable {
   private readonly byKey = new Map<string, AsmSymbol>();
   /** In order of registration. */
   readonly registered: AsmSymbol[] = [];
+  private readonly nameTemporaries: boolean;
   private temporaries = 0;
   private clones = 0;
   private readonly instances = new Map<bigint, number>();
   private readonly directional = new Map<string, AsmSymbol>();
+
+  constructor(nameTemporaries = false) {
+    this.nameTemporaries = nameTemporaries;
+  }
 
   /** The symbol a name means now, or undefined when it was never mentioned. */
   lookup(name: string): AsmSymbol | undefined {
@@ -124,8 +129,13 @@ export class SymbolTable {
     this.registered.push(symbol);
   }
 
-  /** A new temporary label `.Ltmp<n>`. */
+  /** A new temporary label: nameless, or `.Ltmp<n>` when labels are printed. */
   createTemporary(): AsmSymbol {
+    if (!this.nameTemporaries) {
+      const symbol = new AsmSymbol(`\0tmp${this.temporaries++}`, '.Ltmp', true);
+      this.byKey.set(symbol.key, symbol);
+      return symbol;
+    }
     let name: string;
     do name = `.Ltmp${this.temporaries++}`;
     while (this.current.has(name));
