@@ -5,10 +5,10 @@ import type { FormatOperation } from '../../isa/semantics/index.ts';
 import type { Instruction } from '../../isa/types.ts';
 import { bindBuffer } from './memory-exec.ts';
 import { immediateOf, operandNamed, vectorBase } from './operands.ts';
-import { type BufferResource, loadGlobal, storeGlobal } from './spaces.ts';
+import { type BufferResource, ldsSpace, loadGlobal, storeGlobal } from './spaces.ts';
 import { KernelStop } from './structural.ts';
 import type { Step } from './vector.ts';
-import { EXEC, LANES, maskBit, type Wave } from './wave.ts';
+import { EXEC, LANES, M0, maskBit, type Wave } from './wave.ts';
 
 /** Component widths in bits, by data format number. */
 const LAYOUTS: Readonly<Record<number, readonly number[]>> = {
@@ -104,9 +104,10 @@ function formatsOf(instruction: Instruction, op: FormatOperation, resource: Buff
 export function bindFormat(instruction: Instruction, op: FormatOperation): Step {
   const target = bindBuffer(instruction);
   const data = operandNamed(instruction, 'vdata');
-  if (data?.kind !== 'reg') throw new Error('it has no data register');
-  const base = vectorBase(data);
-  const run = op.direction === 'load' ? loadLane : storeLane;
+  // Without a data register the converted dword goes to LDS, at M0 + offset + lane × 4.
+  const base = data?.kind === 'reg' ? vectorBase(data) : -1;
+  const ldsOffset = immediateOf(instruction, 'offset');
+  const run = base < 0 ? loadToLds : op.direction === 'load' ? loadLane : storeLane;
   return (w) => {
     target.prepare(w);
     const resource = target.resource();
@@ -121,7 +122,8 @@ export function bindFormat(instruction: Instruction, op: FormatOperation): Step 
       if (!maskBit(low, high, lane)) continue;
       w.lane = lane;
       const address = target.address(w, lane, 0, bytes);
-      run(w, op, base + lane, address, layout, numberFormat, resource);
+      const at = base < 0 ? ((w.sgprs[M0] as number) >>> 0) + ldsOffset + 4 * lane : base + lane;
+      run(w, op, at, address, layout, numberFormat, resource);
     }
   };
 }
@@ -141,19 +143,38 @@ function bitsAt(w: Wave, address: number, position: number, bits: number): numbe
   return (loadGlobal(w.memory, address, 4) >>> position) & (2 ** bits - 1);
 }
 
-const loadLane: LaneAccess = (w, op, at, address, layout, format, resource) => {
-  const integer = format === UINT || format === SINT;
-  const one = integer ? 1 : 0x3f800000;
+/** The register values of the access's components. */
+function readComponents(
+  w: Wave,
+  op: FormatOperation,
+  address: number,
+  layout: readonly number[],
+  format: number,
+  resource: BufferResource,
+): number[] {
+  const one = format === UINT || format === SINT ? 1 : 0x3f800000;
   let position = 0;
-  const components = layout.map((bits) => {
+  const stored = layout.map((bits) => {
     const value = address < 0 ? 0 : fromMemory(bitsAt(w, address, position, bits), bits, format);
     position += bits;
     return value;
   });
-  for (let n = 0; n < op.components; n++) {
+  return Array.from({ length: op.components }, (_, n) => {
     const select = op.space === 'buffer' ? (resource.select[n] as number) : n + 4;
-    const value =
-      address < 0 || select === 0 ? 0 : select === 1 ? one : (components[select - 4] ?? (select === 7 ? one : 0));
+    if (address < 0 || select === 0) return 0;
+    return select === 1 ? one : (stored[select - 4] ?? (select === 7 ? one : 0));
+  });
+}
+
+const loadToLds: LaneAccess = (w, op, at, address, layout, format, resource) => {
+  ldsSpace.store(w, at, 4, readComponents(w, op, address, layout, format, resource)[0] as number);
+};
+
+const loadLane: LaneAccess = (w, op, at, address, layout, format, resource) => {
+  const integer = format === UINT || format === SINT;
+  const values = readComponents(w, op, address, layout, format, resource);
+  for (let n = 0; n < op.components; n++) {
+    const value = values[n] as number;
     if (op.d16 === undefined) {
       w.vgprs[at + n * LANES] = value;
       continue;
