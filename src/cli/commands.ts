@@ -11,7 +11,14 @@ interface CommandEntry {
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  inspect: {
+    summary: 'show containers, code objects, kernels, resources and occupancy',
+    load: () => import('./inspect.ts'),
+  },
+  extract: { summary: 'write every embedded code object to a file', load: () => import('./extract.ts') },
   disasm: { summary: 'code object to text that assembles to the same bytes', load: () => import('./disasm.ts') },
+  mc: { summary: 'drop-in for llvm-mc on AMDGPU assembly', load: () => import('./mc.ts') },
+  isa: { summary: 'explain an instruction', load: () => import('./isa.ts') },
   asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {

@@ -7,6 +7,7 @@ export * from './descriptor.ts';
 export * from './elf.ts';
 export { elfText } from './elf-text.ts';
 export { readObject, writeObject } from './elf-write.ts';
+export * from './inspect.ts';
 export { type LinkOptions, link, relocationName } from './link.ts';
 export * from './metadata.ts';
 export * from './metadata-yaml.ts';
