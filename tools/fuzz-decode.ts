@@ -3,15 +3,17 @@
 // Each word is an atomic block for llvm-mc, so that both sides see exactly its bytes. Inputs whose operands cannot be decoded make
 // LLVM crash; they are left out of the batches and a sample of them runs one by one.
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { decoderFor } from '../src/isa/decode.ts';
 import { printerFor } from '../src/isa/print.ts';
 import { tableFor } from '../src/isa/table.ts';
 import { isTargetName } from '../src/isa/targets.ts';
 import type { InstructionRow, TargetName } from '../src/isa/types.ts';
 
-const LLVM_MC = process.env['LLVM_MC'] ?? '/usr/lib/llvm-22/bin/llvm-mc';
-
-const BATCH = Number(process.env['FUZZ_BATCH'] ?? 20000);
+const LLVM = process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22/bin';
+const BATCH = 20_000;
+/** A run ends after this many mismatches: something is generally wrong. */
+const TOO_MANY = 200;
 
 /** A small seeded generator (mulberry32): the next unsigned 32-bit number. */
 function generator(seed: number): () => number {
@@ -130,8 +132,8 @@ interface Answer {
 }
 
 /** Runs llvm-mc on blocks, one a line. */
-function ask(target: TargetName, blocks: readonly Expected[]): Answer {
-  const run = spawnSync(LLVM_MC, ['-triple=amdgcn', `-mcpu=${target}`, '-disassemble'], {
+function ask(llvmMc: string, target: TargetName, blocks: readonly Expected[]): Answer {
+  const run = spawnSync(llvmMc, ['-triple=amdgcn', `-mcpu=${target}`, '-disassemble'], {
     input: `${blocks.map((b) => blockText(b.words)).join('\n')}\n`,
     maxBuffer: 1 << 30,
     encoding: 'latin1',
@@ -158,15 +160,13 @@ export interface FuzzResult {
 }
 
 /** Whether one batch agrees; batches that do not are split until single blocks remain. */
-function compare(target: TargetName, blocks: readonly Expected[], result: FuzzResult): void {
-  const answer = ask(target, blocks);
+function compare(llvmMc: string, target: TargetName, blocks: readonly Expected[], result: FuzzResult): void {
+  const answer = ask(llvmMc, target, blocks);
   if (!answer.crashed && agrees(blocks, answer)) return;
   if (blocks.length === 1) {
     const block = blocks[0] as Expected;
     if (answer.crashed) {
       result.crashes++;
-      if (!block.operandFailure && process.env['FUZZ_CRASHES'])
-        console.log(`crash ${blockText(block.words)} ${block.texts.join('; ')}`);
       return;
     }
     result.mismatchCount++;
@@ -177,10 +177,10 @@ function compare(target: TargetName, blocks: readonly Expected[], result: FuzzRe
     }
     return;
   }
-  if (result.mismatchCount > 200) return;
+  if (result.mismatchCount > TOO_MANY) return;
   const middle = blocks.length >> 1;
-  compare(target, blocks.slice(0, middle), result);
-  compare(target, blocks.slice(middle), result);
+  compare(llvmMc, target, blocks.slice(0, middle), result);
+  compare(llvmMc, target, blocks.slice(middle), result);
 }
 
 function agrees(blocks: readonly Expected[], answer: Answer): boolean {
@@ -193,8 +193,16 @@ function agrees(blocks: readonly Expected[], answer: Answer): boolean {
   return at === answer.texts.length;
 }
 
+export interface FuzzOptions {
+  /** Path of LLVM 22's llvm-mc. */
+  readonly llvmMc: string;
+  /** How many of the inputs with undecodable operands to try, one process each. */
+  readonly singles: number;
+}
+
 /** Compares `count` random words; the same seed gives the same words. */
-export function fuzzDecode(target: TargetName, count: number, seed: number, singles = 200): FuzzResult {
+export function fuzzDecode(target: TargetName, count: number, seed: number, options: FuzzOptions): FuzzResult {
+  const { llvmMc, singles } = options;
   const maker = new WordMaker(target, seed);
   const result: FuzzResult = {
     words: 0,
@@ -214,19 +222,19 @@ export function fuzzDecode(target: TargetName, count: number, seed: number, sing
       result.operandFailures++;
       if (result.operandFailures % every === 0 && left > 0) {
         left--;
-        compare(target, [block], result);
+        compare(llvmMc, target, [block], result);
       }
       continue;
     }
     result.instructions += block.texts.length;
     batch.push(block);
     if (batch.length === BATCH) {
-      compare(target, batch, result);
+      compare(llvmMc, target, batch, result);
       batch = [];
-      if (result.mismatchCount > 200) return result;
+      if (result.mismatchCount > TOO_MANY) return result;
     }
   }
-  if (batch.length > 0) compare(target, batch, result);
+  if (batch.length > 0) compare(llvmMc, target, batch, result);
   return result;
 }
 
@@ -238,7 +246,7 @@ function main(argv: string[]): void {
     return;
   }
   const start = performance.now();
-  const result = fuzzDecode(target, Number(count), Number(seed));
+  const result = fuzzDecode(target, Number(count), Number(seed), { llvmMc: join(LLVM, 'llvm-mc'), singles: 200 });
   for (const text of result.mismatches) console.log(text);
   console.log(
     `${target} seed ${seed}: ${result.words} words, ${result.instructions} instructions compared, ` +

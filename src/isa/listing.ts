@@ -20,9 +20,28 @@ export interface ListingLine {
 export interface ListingOptions {
   /**
    * Names by address that branch targets print as. llvm-objdump takes the section's symbols without a type (STT_NOTYPE); a
-   * target without a name prints as the encoded number.
+   * target without a name prints as the encoded number. `labelsByAddress` picks among symbols of one address as llvm-objdump does.
    */
   readonly labels?: ReadonlyMap<number, string> | undefined;
+}
+
+/**
+ * Labels for `ListingOptions` from a section's untyped symbols. Where several share an address, llvm-objdump takes the first by
+ * name (byte order).
+ */
+export function labelsByAddress(symbols: Iterable<{ address: number; name: string }>): Map<number, string> {
+  const labels = new Map<number, string>();
+  for (const { address, name } of symbols) {
+    const known = labels.get(address);
+    if (known === undefined || name < known) labels.set(address, name);
+  }
+  return labels;
+}
+
+/** A symbol's name as LLVM prints it in an operand: quoted when it has unusual characters. */
+function symbolText(name: string): string {
+  if (/^[\w$.@]+$/.test(name)) return name;
+  return `"${name.replaceAll('\n', '\\n').replaceAll('"', '\\"')}"`;
 }
 
 /** The address a branch goes to, or undefined when the instruction is no direct branch. */
@@ -67,7 +86,7 @@ function textOf(
   if (labels === undefined || labels.size === 0) return text;
   const target = branchTarget(instruction, address);
   const label = target === undefined ? undefined : labels.get(target);
-  return label === undefined ? text : text.replace(/\d+$/, label);
+  return label === undefined ? text : text.replace(/\d+$/, () => symbolText(label));
 }
 
 /** A line over the section's bytes; its words are only made when asked for. */
