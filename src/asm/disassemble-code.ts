@@ -4,7 +4,7 @@
 import { RelocationType, SymbolType } from '../codeobject/index.ts';
 import type { Instruction } from '../isa/index.ts';
 import { type CodeData, type InstructionCache, operandNamed } from './disassemble-cache.ts';
-import { hex, wordAt } from './disassemble-data.ts';
+import { hex, rawText, wordAt } from './disassemble-data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './disassemble-image.ts';
 import { LayoutPrinter, NOP_WORD } from './disassemble-layout.ts';
 import { expressionText, RELOCATION_SPECIFIERS, relocationName } from './disassemble-references.ts';
@@ -33,6 +33,16 @@ const MIN_RUN = 8;
 export interface Range {
   readonly start: number;
   readonly end: number;
+}
+
+/** An instruction or a word of data, as it is printed. */
+export interface CodeLine {
+  /** Offset in the section. */
+  readonly offset: number;
+  readonly text: string;
+  /** The text with `.L` for a code label, where `target` is the label's offset in this section. */
+  readonly general: string;
+  readonly target: number | undefined;
 }
 
 /** A getpc and an add of the low half seen just before. */
@@ -250,12 +260,48 @@ export class CodeSection {
         continue;
       }
       const item = this.items[i];
-      if (item < 0) layout.raw(at, -item);
+      if (item < 0) out.push(`\t${rawText(this.section.bytes, at, -item)}`);
       else this.printInstruction(out, item, at, isCanonical[item]);
       at += this.sizeOf(item);
       i++;
     }
     layout.arrive(this.section.size);
+  }
+
+  /** The items in order, without symbols and folding. */
+  *lines(): IterableIterator<CodeLine> {
+    let at = 0;
+    for (let i = 0; i < this.itemCount; i++) {
+      const item = this.items[i];
+      if (item < 0) {
+        const text = rawText(this.section.bytes, at, -item);
+        yield { offset: at, text, general: text, target: undefined };
+      } else {
+        yield this.codeLine(at, this.cache.entry(item).data.text);
+      }
+      at += this.sizeOf(item);
+    }
+  }
+
+  private codeLine(offset: number, canonical: string): CodeLine {
+    const special = this.specials.get(offset);
+    const text = special === undefined ? undefined : this.specialText(special, canonical);
+    if (special === undefined || text === undefined)
+      return { offset, text: canonical, general: canonical, target: undefined };
+    switch (special.kind) {
+      case 'relocation':
+        return { offset, text, general: text, target: undefined };
+      case 'branch':
+        return { offset, text, general: replaceLast(canonical, '.L'), target: special.place.offset };
+      case 'offset':
+        return { offset, text, general: replaceLiteral(canonical, '.L') ?? text, target: special.place.offset };
+      default: {
+        const isLabel = 'place' in special.target && this.isLabelDifference(special.target.place);
+        if (!isLabel) return { offset, text, general: text, target: undefined };
+        const target = (special.target as { place: Place }).place.offset;
+        return { offset, text, general: replaceLast(canonical, '.L'), target };
+      }
+    }
   }
 
   /** How many equal one-word items from item `i` on can be written as one directive; 0 for none. */

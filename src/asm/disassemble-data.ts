@@ -141,3 +141,9 @@ export function pushAll(out: string[], lines: Iterable<string>): void {
 export function* indented(lines: Iterable<string>): Iterable<string> {
   for (const line of lines) yield `\t${line}`;
 }
+
+/** Up to four bytes that are not an instruction: a word, or bytes. */
+export function rawText(bytes: Uint8Array, at: number, size: number): string {
+  if (size === 4) return `.long ${hex(wordAt(bytes, at))}`;
+  return `.byte ${Array.from(bytes.subarray(at, at + size), (byte) => hex(byte)).join(', ')}`;
+}

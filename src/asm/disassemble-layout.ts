@@ -132,11 +132,4 @@ export class LayoutPrinter {
       this.alignedAt = end;
     }
   }
-
-  /** Bytes that are not an instruction. */
-  raw(at: number, size: number): void {
-    const { bytes } = this.section;
-    if (size === WORD) this.out.push(`\t.long ${hex(wordAt(bytes, at))}`);
-    else this.out.push(`\t.byte ${Array.from(bytes.subarray(at, at + size), (b) => hex(b)).join(', ')}`);
-  }
 }

@@ -1,0 +1,70 @@
+// `wavesmith diff`: what differs between two code objects, or between assembler texts, which are assembled first.
+import { assemble } from '../asm/assemble.ts';
+import { diffCodeObjects } from '../asm/diff.ts';
+import { diffText } from '../asm/diff-text.ts';
+import { WavesmithError } from '../base/index.ts';
+import { link } from '../codeobject/index.ts';
+import { selectCodeObject } from './select-code-object.ts';
+import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+
+interface Options {
+  kernel?: string;
+  object?: string;
+  objectB?: string;
+  context: string;
+  json?: boolean;
+  color: boolean;
+}
+
+/** Runs the command: exit code 1 when the sides differ. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand('diff', 'Compare two code objects kernel by kernel. Exit code 1 when they differ.')
+    .argument('<a>', 'code object, container or assembler text')
+    .argument('<b>', 'code object, container or assembler text')
+    .option('--kernel <name>', 'compare one kernel')
+    .option('--object <n|target>', 'which code object of a file with several')
+    .option('--object-b <n|target>', 'the same for the second file when it differs')
+    .option('--context <lines>', 'unchanged lines around a change', '3')
+    .option('--json', 'print JSON')
+    .option('--no-color', 'never colour the output (NO_COLOR does the same)');
+  if (!parseArguments(command, argv)) return 0;
+  const options = command.opts<Options>();
+  const [fileA, fileB] = command.args;
+  if (!/^\d{1,6}$/.test(options.context)) {
+    throw new WavesmithError('cli/usage', `--context takes a number of lines, not '${options.context}'.`);
+  }
+  const a = codeObjectBytes(fileA, options.object, options.kernel);
+  const b = codeObjectBytes(fileB, options.objectB ?? options.object, options.kernel);
+  const diff = diffCodeObjects(a, b, { kernel: options.kernel, context: Number(options.context) });
+  if (options.json) printJson(diff);
+  else process.stdout.write(diffText(diff, fileA, fileB, useColours(options)));
+  return diff.same ? 0 : 1;
+}
+
+function useColours({ color }: Options): boolean {
+  const noColor = process.env.NO_COLOR;
+  return color && process.stdout.isTTY === true && (noColor === undefined || noColor === '');
+}
+
+/** A code object's bytes; text is assembled and linked. */
+function codeObjectBytes(file: string, object: string | undefined, kernel: string | undefined): Uint8Array {
+  const bytes = readInput(file);
+  if (!isText(bytes)) return selectCodeObject(bytes, file, { object, kernel }).bytes;
+  const { object: model, diagnostics } = assemble(bytes, { file });
+  if (model !== undefined) return link([model], { undefinedSymbols: 'dynamic' });
+  const errors = diagnostics.filter((d) => d.severity === 'error');
+  const [first] = errors;
+  throw new WavesmithError('diff/assembly', `'${file}' does not assemble: ${first?.message ?? 'unknown error'}.`, {
+    file,
+    line: first?.line,
+    column: first?.column,
+    hint: `${errors.length} errors in all; 'wavesmith asm ${file}' shows them.`,
+  });
+}
+
+const LOOKED_AT = 4096;
+
+/** True for bytes that can be assembler text: no control characters but white space at the start of the file. */
+function isText(bytes: Uint8Array): boolean {
+  return bytes.length > 0 && bytes.subarray(0, LOOKED_AT).every((byte) => byte >= 0x20 || (byte >= 9 && byte <= 13));
+}
