@@ -149,10 +149,11 @@ function growBlob(executable: VmfbExecutable, change: VmfbChange): Uint8Array {
 
 function patchAppended(vmfb: Vmfb, executable: VmfbExecutable, change: VmfbChange): Uint8Array {
   const { rodata } = executable;
+  const { image } = findImage(vmfb, change);
   if (rodata.kind === 'embedded') {
     throw new WavesmithError(
       'vmfb/embedded-too-big',
-      `The new image of '${executable.name}' is ${change.elf.length} bytes, more than the ${rodata.length} of the old one, ` +
+      `The new image of '${executable.name}' is ${change.elf.length} bytes, more than the ${image.size} of the old one, ` +
         "and this executable is stored inside the module's FlatBuffer.",
       { hint: 'Make the kernel smaller, or recompile with the substitution (--via compile).' },
     );

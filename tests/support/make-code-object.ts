@@ -54,7 +54,7 @@ export function makeObject(options: MadeCodeObject = {}): ObjectModel {
     privateSegmentFixedSize: 16,
     kernargSize: 16,
     kernelCodeEntryByteOffset: 0n,
-    computePgmRsrc1: 0x00af0042,
+    computePgmRsrc1: 0x00af0082,
     computePgmRsrc2: 0x84,
     computePgmRsrc3: 3,
     kernelCodeProperties: 8,
