@@ -140,7 +140,7 @@ function fitsBits(op: ParsedOperand, bits: 16 | 32): boolean {
 }
 
 /** The operand's value as 64 bits: the integer, or the bits of the double. */
-function bits64(op: ParsedOperand): bigint {
+export function bits64(op: ParsedOperand): bigint {
   return op.isFloat ? BigInt.asIntN(64, doubleBits(op.number)) : integerOf(op);
 }
 
@@ -166,14 +166,14 @@ function inlinableFloat(value: number, type: ConstantType): boolean {
     case 'f16':
       return fitsHalf(value) && inline16(halfBits(roundHalf(value)), FP16) !== 0;
     case 'v2f16':
-      return fitsSingle(value) && inline16(halfBits(roundHalf(value)), FP16) !== 0;
+      return fitsSingle(value) && inline16(halfBits(roundHalf(Math.fround(value))), FP16) !== 0;
+    // LLVM checks 16-bit types against half precision and goes on with the rounded value.
     case 'bf16':
-      // LLVM checks against half precision, the only 16-bit format of getFltSemantics.
-      return fitsHalf(value) && inline16(bfloatBits(value), BF16) !== 0;
+      return fitsHalf(value) && inline16(bfloatBits(roundHalf(value)), BF16) !== 0;
     case 'v2bf16':
-      return fitsSingle(value) && inline16(bfloatBits(value), BF16) !== 0;
+      return fitsSingle(value) && inline16(bfloatBits(Math.fround(value)), BF16) !== 0;
     case 'i16':
-      return fitsHalf(value) && inline32(singleBits(value)) !== 0;
+      return fitsHalf(value) && inline32(singleBits(roundHalf(value))) !== 0;
     default:
       return fitsSingle(value) && inline32(singleBits(value)) !== 0;
   }
@@ -213,7 +213,12 @@ export function encodeConstant(op: ParsedOperand, cls: OperandClass, applyMods: 
   }
   const [encoding, bits] = encodeByType(op, cls, mods);
   op.constant = encoding !== 0 ? CONSTANT_INLINE : CONSTANT_LITERAL;
-  if (encoding !== 0 && !forced) return inlineConstant(encoding);
+  if (encoding !== 0 && !forced) {
+    return cls.type === 'int16' && encoding >= 240
+      ? { kind: 'inline', encoding, written: true }
+      : inlineConstant(encoding);
+  }
+  if (forced) return { kind: 'literal', bits: bits >>> 0, written: true };
   return { kind: 'literal', bits: bits >>> 0 };
 }
 
@@ -234,8 +239,8 @@ function encodeByType(op: ParsedOperand, cls: OperandClass, mods: number): reado
     case 'v2int16': {
       const bits = op.isFloat ? singleBits(op.number) : op.number;
       if (cls.type === 'v2int16') return [inline32(bits), bits];
-      const encoding = op.isFloat ? inline32(bits) : inlineInteger((bits << 16) >> 16);
-      return [encoding, bits & (op.isFloat ? 0xffffffff : 0xffff)];
+      const encoding = op.isFloat ? inline32(bits) : inlineInteger(bits);
+      return [encoding, bits];
     }
     case 'fp16': {
       const bits = pattern16(op, mods);

@@ -2,7 +2,7 @@
 // Source: AMDGPUAsmParser's cvt… functions (cvtVOP3, cvtVOP3P, cvtVOP3OpSel, cvtSDWA, cvtDPP, cvtMubuf, cvtScaledMFMA).
 import { immediate } from './decode.ts';
 import { type OperandClass, operandClass } from './operands.ts';
-import { encodeConstant } from './parse-constant.ts';
+import { bits64, encodeConstant } from './parse-constant.ts';
 import { KIND_EXPR, KIND_IMM, MOD_ABS, MOD_NEG, MOD_SEXT, type ParsedOperand } from './parse-operand.ts';
 import type { Fixup, FixupKind } from './parse-types.ts';
 import { special } from './registers.ts';
@@ -110,7 +110,10 @@ export class Conversion {
       if (cls.inline || cls.operandType === 'KIMM32' || cls.operandType === 'KIMM16') {
         return encodeConstant(op, cls, applyMods);
       }
-      return immediate(op.wide === undefined ? op.number : Number(BigInt.asIntN(32, op.wide)));
+      if (op.wide === undefined && !op.isFloat) return immediate(op.number);
+      // Offsets keep their value for the range check; other fields take the low bits.
+      const bits = bits64(op);
+      return immediate(Number(this.row.operands[index].name === 'offset' ? bits : BigInt.asIntN(32, bits)));
     }
     if (op.kind === KIND_EXPR) return this.fixup(index, op, cls);
     const register = op.register as Register;

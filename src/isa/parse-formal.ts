@@ -2,7 +2,7 @@
 // Sources: the match classes of LLVM's SIInstrInfo.td, AMDGPUAsmParser.cpp (the is… predicates), AsmMatcherEmitter.cpp.
 
 import { type OperandClass, operandClass, type RegisterClass, registerClass } from './operands.ts';
-import { type ConstantType, isInlinable, isLiteral } from './parse-constant.ts';
+import { bits64, type ConstantType, isInlinable, isLiteral } from './parse-constant.ts';
 import {
   parseBranchTarget,
   parseEndProgram,
@@ -182,9 +182,17 @@ function inClass(register: Register, cls: RegisterClass): boolean {
   }
 }
 
-/** SReg_1 and the boolean operands take 64-bit lane masks on wave64. */
+/** A register operand; apertures and status bits can only be read as sources. */
 function isRegister(cls: RegisterClass): Predicate {
-  return (op) => op.kind === KIND_REG && (op.mods & MODS_ANY) === 0 && inClass(op.register as Register, cls);
+  return (op) =>
+    op.kind === KIND_REG &&
+    (op.mods & MODS_ANY) === 0 &&
+    inClass(op.register as Register, cls) &&
+    !isAperture(op.register as Register);
+}
+
+function isAperture(register: Register): boolean {
+  return register.file === 'special' && register.encoding >= 235 && register.encoding <= 238;
 }
 
 interface SourceRule {
@@ -273,11 +281,19 @@ function isPlain(op: ParsedOperand): boolean {
   return op.kind === KIND_IMM && op.type === ImmType.None;
 }
 
+/** Whether the operand's bits, those of a double included, are a number in the range. */
+function inRange(op: ParsedOperand, low: number, high: number): boolean {
+  if (op.wide !== undefined) return false;
+  const value = op.isFloat ? Number(bits64(op)) : op.number;
+  return value >= low && value <= high;
+}
+
 function isCachePolicy(op: ParsedOperand): boolean {
   return op.kind === KIND_IMM && op.type === ImmType.CPol;
 }
 
 const PREDICATES: Readonly<Record<string, Predicate>> = {
+  BLGP: (op) => op.kind === KIND_IMM && op.type === ImmType.BLGP && inRange(op, 0, 7),
   CPolGLC: (op) => isCachePolicy(op) && (op.number & CPOL_GLC) !== 0,
   CPolNonGLC: (op) => isCachePolicy(op) && (op.number & CPOL_GLC) === 0,
   FORMAT: (op) => op.kind === KIND_IMM && op.type === ImmType.Format && op.number <= 127,
@@ -291,7 +307,7 @@ const PREDICATES: Readonly<Record<string, Predicate>> = {
   RegOrImmWithFP32InputMods: modsPredicate('VS_32', 'f32', true),
   RegOrImmWithFP64InputMods: modsPredicate('VS_64', 'f64', true),
   RegOrImmWithInt32InputMods: modsPredicate('VS_32', 'i32', true),
-  S16Imm: (op) => isPlain(op) && op.wide === undefined && op.number >= -0x8000 && op.number <= 0xffff,
+  S16Imm: (op) => isPlain(op) && inRange(op, -0x8000, 0xffff),
   SDWAFP16Operand: modsPredicate('VS_32', 'f16', false),
   SDWAFP32Operand: modsPredicate('VS_32', 'f32', false),
   SDWAInt16Operand: modsPredicate('VS_32', 'i16', false),
@@ -299,7 +315,7 @@ const PREDICATES: Readonly<Record<string, Predicate>> = {
   SMEMOffset: isPlain,
   SOPPBrTarget: (op) => op.kind === KIND_IMM || op.kind === KIND_EXPR,
   SWaitCnt: (op) => op.kind === KIND_IMM,
-  U16Imm: (op) => isPlain(op) && op.wide === undefined && op.number >= 0 && op.number <= 0xffff,
+  U16Imm: (op) => isPlain(op) && inRange(op, 0, 0xffff),
   VRegWithInputMods: (op) =>
     op.kind === KIND_REG && (inClass(op.register as Register, VGPR_32) || inClass(op.register as Register, VREG_64)),
 };

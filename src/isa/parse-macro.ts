@@ -12,7 +12,7 @@ import {
 } from './names.ts';
 import { FAILURE, ImmType, NO_MATCH, type ParseState, type ParseStatus, SUCCESS, setInteger } from './parse-operand.ts';
 import { isRegisterAt } from './parse-register.ts';
-import { isModifier, parseSmall } from './parse-value.ts';
+import { isModifier, parseAbsolute, parseSmall } from './parse-value.ts';
 import { evaluateAbsolute } from './text/evaluate.ts';
 import { parseExpression } from './text/expr.ts';
 import { Tok } from './text/lexer.ts';
@@ -58,9 +58,9 @@ export function parseWaitCount(p: ParseState): ParseStatus {
     p.pushImm(word, start);
     return SUCCESS;
   }
-  const value = parseSmall(p);
+  const value = parseAbsolute(p);
   if (value === undefined) return FAILURE;
-  p.pushImm(value, start);
+  setInteger(p.pushImm(0, start), BigInt(value));
   return SUCCESS;
 }
 

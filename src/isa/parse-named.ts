@@ -122,10 +122,13 @@ export function parseBlgp(p: ParseState): ParseStatus {
   return status !== NO_MATCH ? status : parseBitArray(p, 'neg', ImmType.BLGP);
 }
 
-/** `r128` or `a16`; the latter is not on these GPUs' image instructions as a bit of its own. */
+/** `a16`; these GPUs have no `r128`. */
 export function parseR128A16(p: ParseState): ParseStatus {
-  const status = parseNamedBit(p, 'r128', ImmType.R128A16);
-  return status !== NO_MATCH ? status : parseNamedBit(p, 'a16', ImmType.R128A16);
+  const { lexer } = p;
+  if (lexer.isIdentifier('r128') || lexer.isIdentifier('nor128')) {
+    return p.error(lexer.start(), 'r128 modifier is not supported on this GPU');
+  }
+  return parseNamedBit(p, 'a16', ImmType.R128A16);
 }
 
 /** `prefix:NAME` or `prefix:NUMBER`. */

@@ -29,9 +29,15 @@ export interface Mnemonic {
   readonly parsers: readonly (readonly RankedParser[])[];
 }
 
+/** v_readlane and v_writelane are VOP2 instructions to the assembler, in a 64-bit encoding without suffix. */
+export function isLaneAccess(row: InstructionRow): boolean {
+  return row.operation === 'v_readlane_b32' || row.operation === 'v_writelane_b32';
+}
+
 function variantOf(row: InstructionRow): Variant {
   if (row.flags.has('SDWA')) return Variant.SDWA;
   if (row.flags.has('DPP')) return Variant.DPP;
+  if (isLaneAccess(row)) return Variant.Default;
   return row.flags.has('VOP3') || row.flags.has('VOP3P') ? Variant.VOP3 : Variant.Default;
 }
 
@@ -55,6 +61,10 @@ function templatesOf(row: InstructionRow): string[] {
   }
   if (row.encoding === 'VOP2' && row.uses.includes('VCC') && !/\bvcc\b/.test(row.template)) {
     return [row.template, `${row.template}, vcc`];
+  }
+  // The carry may be left out of the text of 32-bit encodings.
+  if (row.encoding === 'VOP2' && /\bvcc\b/.test(row.template)) {
+    return [row.template, row.template.replaceAll('vcc', '')];
   }
   return [row.template];
 }

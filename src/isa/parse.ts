@@ -4,7 +4,14 @@ import { isForeignMnemonic } from './foreign-mnemonics.ts';
 import { checkInstruction } from './parse-check.ts';
 import { Conversion } from './parse-convert.ts';
 import { FAILURE, NO_MATCH, ParseState, type ParseStatus, SUCCESS } from './parse-operand.ts';
-import { type Matchable, type Mnemonic, type MnemonicTable, mnemonicsFor, Variant } from './parse-table.ts';
+import {
+  isLaneAccess,
+  type Matchable,
+  type Mnemonic,
+  type MnemonicTable,
+  mnemonicsFor,
+  Variant,
+} from './parse-table.ts';
 import type { ParseContext, ParsedInstruction } from './parse-types.ts';
 import { parseRegOrImm } from './parse-value.ts';
 import { suggestions } from './suggest.ts';
@@ -185,7 +192,7 @@ export class InstructionParser {
   private sizeAllowed({ row }: Matchable): boolean {
     const p = this.state;
     if (p.forcedSize === 0) return true;
-    const vop3 = row.flags.has('VOP3') || row.flags.has('VOP3P');
+    const vop3 = (row.flags.has('VOP3') || row.flags.has('VOP3P')) && !isLaneAccess(row);
     return (p.forcedSize === 64) === vop3;
   }
 

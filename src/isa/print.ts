@@ -121,12 +121,13 @@ function regular(cls: OperandClass): (operand: Operand) => string {
       }
       case 'inline': {
         const text =
-          short && operand.encoding >= 240
+          short && operand.encoding >= 240 && operand.written !== true
             ? hex(FLOAT16_BITS[operand.encoding - 240] as number)
             : inlineText(operand.encoding, wide);
         return cls.inline ? text : `${text}/*Invalid immediate*/`;
       }
       case 'literal':
+        if (operand.written === true) return `lit(${hex(operand.bits)})`;
         return cls.inline ? literalText(operand.bits, cls.type) : `${immediate32(operand.bits)}/*Invalid immediate*/`;
       default:
         return immediate32(operand.value);

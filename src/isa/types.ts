@@ -27,6 +27,8 @@ export interface Register {
 export interface InlineConstant {
   readonly kind: 'inline';
   readonly encoding: number;
+  /** Written as a float in an int16 operand: prints as that float, while a decoded one prints as half-precision bits. */
+  readonly written?: true;
 }
 
 /** A 32-bit literal that follows the instruction, as an unsigned bit pattern. */
@@ -38,6 +40,8 @@ export interface Literal {
    * (128–208, 240–248) for that constant. Only the decoder sets it; the value is always `bits`.
    */
   readonly shown?: number;
+  /** Written as `lit(…)` and printed so. */
+  readonly written?: true;
 }
 
 /** The value of a plain field: offsets, modifiers, selectors, `simm16`; signed where the field is signed. */

@@ -1,0 +1,249 @@
+// `wavesmith mc`: drop-in for llvm-mc on AMDGPU assembly: prints, encodes or disassembles what LLVM's MC tests feed it.
+// Source: llvm/tools/llvm-mc/llvm-mc.cpp (options), Disassembler.cpp (byte input), MCAsmStreamer.cpp (output form).
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AsmStreamer, type AssembleOptions, assemble, formatDiagnostic } from '../asm/index.ts';
+import { WavesmithError } from '../base/index.ts';
+import { writeObject } from '../codeobject/index.ts';
+import { decoderFor } from '../isa/decode.ts';
+import { printInstruction } from '../isa/print.ts';
+import { isTargetName } from '../isa/targets.ts';
+import type { TargetName } from '../isa/types.ts';
+import { type ByteStatement, parseByteInput } from './mc-bytes.ts';
+import { writeOutput } from './support.ts';
+
+const HELP = `Usage: wavesmith mc [options] [FILE]
+
+llvm-mc for AMDGPU: assembles FILE (or standard input) and prints it in LLVM's form.
+
+  -triple T              amdgcn, amdgcn-amd-amdhsa, … (also -arch amdgcn)
+  -mcpu T                gfx90a, gfx942 or gfx950
+  -mattr LIST            +xnack, -xnack, +sramecc, -sramecc, +wavefrontsize64, +tgsplit
+  -show-encoding         print the bytes of each instruction
+  -disassemble           read bytes (0x01,0x02…) and print instructions; -hex reads plain hex digits
+  -filetype F            asm (default), obj or null
+  -o FILE                where to write (- for standard output)
+  -defsym NAME=VALUE     set a symbol
+  -I DIR                 a folder for .include
+  --amdhsa-code-object-version N
+`;
+
+interface Flags {
+  file: string;
+  output: string;
+  triple: string;
+  cpu: string;
+  attributes: string[];
+  showEncoding: boolean;
+  disassemble: boolean;
+  filetype: string;
+  includes: string[];
+  defines: Record<string, bigint>;
+  version: number | undefined;
+  hex: boolean;
+}
+
+function usage(message: string, hint = "'wavesmith mc --help' shows the options."): WavesmithError {
+  return new WavesmithError('cli/usage', message, { hint });
+}
+
+/** Options that take a value, by name without dashes. */
+const VALUED = new Set([
+  'triple',
+  'arch',
+  'mcpu',
+  'mattr',
+  'filetype',
+  'o',
+  'defsym',
+  'I',
+  'amdhsa-code-object-version',
+]);
+/** Options of llvm-mc that change nothing here. */
+const IGNORED = new Set(['assemble', 'no-warn', 'preserve-comments', 'output-asm-variant']);
+
+function parseFlags(argv: readonly string[]): Flags | undefined {
+  const flags: Flags = {
+    file: '-',
+    output: '-',
+    triple: '',
+    cpu: '',
+    attributes: [],
+    showEncoding: false,
+    disassemble: false,
+    filetype: 'asm',
+    includes: [],
+    defines: {},
+    version: undefined,
+    hex: false,
+  };
+  for (let i = 0; i < argv.length; i++) {
+    const arg = argv[i];
+    if (arg === '-' || !arg.startsWith('-')) {
+      flags.file = arg;
+      continue;
+    }
+    const [, name, , inline] = /^--?([^=]+)(=(.*))?$/s.exec(arg) ?? ['', arg, '', undefined];
+    if (name === 'help' || name === 'h') return undefined;
+    if (name.startsWith('I') && name.length > 1) {
+      flags.includes.push(name.slice(1));
+      continue;
+    }
+    if (VALUED.has(name)) {
+      const value = inline ?? argv[++i];
+      if (value === undefined) throw usage(`Option '${arg}' needs a value.`);
+      setValue(flags, name, value);
+    } else if (name === 'show-encoding') flags.showEncoding = true;
+    else if (name === 'disassemble') flags.disassemble = true;
+    else if (name === 'hex') flags.hex = true;
+    else if (!IGNORED.has(name)) throw usage(`Option '${arg}' is not supported.`);
+  }
+  return flags;
+}
+
+function setValue(flags: Flags, name: string, value: string): void {
+  switch (name) {
+    case 'triple':
+    case 'arch':
+      flags.triple = value;
+      break;
+    case 'mcpu':
+      flags.cpu = value;
+      break;
+    case 'mattr':
+      flags.attributes.push(...value.split(',').filter((a) => a !== ''));
+      break;
+    case 'filetype':
+      flags.filetype = value;
+      break;
+    case 'o':
+      flags.output = value;
+      break;
+    case 'I':
+      flags.includes.push(value);
+      break;
+    case 'defsym':
+      define(flags, value);
+      break;
+    default:
+      flags.version = Number(value);
+  }
+}
+
+function define(flags: Flags, text: string): void {
+  const match = /^([^=]+)=(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)$/.exec(text);
+  if (match === null) throw usage(`'-defsym ${text}' is not NAME=INTEGER.`);
+  const digits = /^0\d/.test(match[3]) ? `0o${match[3].slice(1)}` : match[3];
+  flags.defines[match[1]] = match[2] === '-' ? -BigInt(digits) : BigInt(digits);
+}
+
+function targetOf(flags: Flags): TargetName {
+  const arch = flags.triple.split('-')[0];
+  if (arch !== 'amdgcn') {
+    throw usage(`The triple '${flags.triple}' is not an AMDGPU triple.`, "Use '-triple=amdgcn-amd-amdhsa'.");
+  }
+  if (isTargetName(flags.cpu)) return flags.cpu;
+  throw usage(`The processor '${flags.cpu}' is not supported.`, "Use '-mcpu=gfx90a', gfx942 or gfx950.");
+}
+
+/** Features that `-mattr` sets in the target id; those that these processors have anyway are accepted. */
+function targetIdOf(target: TargetName, attributes: readonly string[]): string {
+  let id: string = target;
+  for (const name of ['sramecc', 'xnack']) {
+    const last = attributes.findLast((a) => a.slice(1) === name);
+    if (last !== undefined) id += `:${name}${last[0]}`;
+  }
+  return id;
+}
+
+function readSource(file: string): Uint8Array {
+  try {
+    return readFileSync(file === '-' ? 0 : file);
+  } catch (error) {
+    throw new WavesmithError('io/read', `Cannot read '${file}': ${(error as Error).message}.`, { file });
+  }
+}
+
+function emit(flags: Flags, content: Uint8Array | string): void {
+  if (flags.output === '-') process.stdout.write(content);
+  else if (flags.output !== '/dev/null') writeOutput(flags.output, content);
+}
+
+export async function run(argv: string[]): Promise<number> {
+  const flags = parseFlags(argv);
+  if (flags === undefined) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const target = targetOf(flags);
+  if (!['asm', 'obj', 'null'].includes(flags.filetype)) throw usage(`There is no file type '${flags.filetype}'.`);
+  const source = readSource(flags.file);
+  const name = flags.file === '-' ? '<stdin>' : flags.file;
+  return flags.disassemble ? disassemble(flags, target, source, name) : assembleSource(flags, target, source, name);
+}
+
+function assembleSource(flags: Flags, target: TargetName, source: Uint8Array, name: string): number {
+  const [, , os = ''] = flags.triple.split('-');
+  const streamer =
+    flags.filetype === 'asm'
+      ? new AsmStreamer({ showEncoding: flags.showEncoding, onPrint: (text) => process.stdout.write(`${text}\n`) })
+      : undefined;
+  const folders = flags.includes.concat(flags.file === '-' ? [] : dirname(flags.file));
+  const options: AssembleOptions = {
+    target: targetIdOf(target, flags.attributes),
+    file: name,
+    defines: flags.defines,
+    os: os.startsWith('amdhsa') ? 'amdhsa' : 'none',
+    reportCascades: true,
+    tgSplit: flags.attributes.includes('+tgsplit'),
+    readFile: (path) => {
+      const found = [path, ...folders.map((folder) => join(folder, path))].find((p) => existsSync(p));
+      return found === undefined ? undefined : readFileSync(found);
+    },
+    ...(flags.version === undefined ? {} : { codeObjectVersion: flags.version }),
+    ...(streamer === undefined ? {} : { streamer }),
+  };
+  const { object, diagnostics } = assemble(source, options);
+  for (const diagnostic of diagnostics) process.stderr.write(formatDiagnostic(diagnostic));
+  const failed = diagnostics.some((d) => d.severity === 'error');
+  if (streamer !== undefined) emit(flags, streamer.text());
+  else if (flags.filetype === 'obj' && object !== undefined && !failed) emit(flags, writeObject(object));
+  return failed ? 1 : 0;
+}
+
+/** Column of `; encoding:` in LLVM's output. */
+const COMMENT_COLUMN = 40;
+
+function disassemble(flags: Flags, target: TargetName, source: Uint8Array, name: string): number {
+  const input = parseByteInput(source, name, flags.hex, (text) => process.stderr.write(text));
+  const lines: string[] = [];
+  let { failed } = input;
+  for (const statement of input.statements) {
+    if (!disassembleStatement(statement, flags, target, lines)) failed = true;
+  }
+  emit(flags, lines.join(''));
+  return failed ? 1 : 0;
+}
+
+/** False when a block in brackets has an invalid instruction. */
+function disassembleStatement(statement: ByteStatement, flags: Flags, target: TargetName, lines: string[]): boolean {
+  const decoder = decoderFor(target);
+  const { bytes, isBlock } = statement;
+  for (let at = 0; at < bytes.length; ) {
+    const instruction = decoder.decode(bytes, at);
+    if (instruction === undefined) {
+      process.stderr.write(statement.warning(at, 'invalid instruction encoding'));
+      if (isBlock) return false;
+      at += Math.min(4, bytes.length - at);
+      continue;
+    }
+    const text = printInstruction(target, instruction);
+    if (flags.showEncoding) {
+      const hex = Array.from(bytes.subarray(at, at + instruction.size), (b) => `0x${b.toString(16).padStart(2, '0')}`);
+      const padding = text.length < COMMENT_COLUMN ? ' '.repeat(COMMENT_COLUMN - text.length) : ' ';
+      lines.push(`\t${text}${padding}; encoding: [${hex.join(',')}]\n`);
+    } else lines.push(`\t${text}\n`);
+    at += instruction.size;
+  }
+  return true;
+}

@@ -1,0 +1,169 @@
+// An instruction explained: encodings with bit layout, operands, registers touched, wait counter, matrix passes.
+// Everything comes from the rows; source of the wait counters: CDNA ISA manuals, section "Manually inserted wait states".
+import { type OperandClass, operandClass } from './operands.ts';
+import { closeMatches } from './suggest.ts';
+import { tableFor } from './table.ts';
+import type { InstructionRow, TargetName } from './types.ts';
+
+/** One field of an encoding, from bit `low` to `high`. */
+export interface FieldDescription {
+  readonly low: number;
+  readonly high: number;
+  /** The operand's bits (`src0[8:0]`), or the fixed bits in binary; bits that mean nothing are left out. */
+  readonly content: string;
+}
+
+export interface OperandDescription {
+  readonly name: string;
+  readonly direction: 'in' | 'out' | 'in/out';
+  /** `register`, `source`, `modifiers` or `immediate`. */
+  readonly kind: string;
+  /** What is allowed, in words. */
+  readonly accepts: string;
+  readonly bits: number;
+}
+
+export interface EncodingDescription {
+  readonly mnemonic: string;
+  readonly encoding: string;
+  readonly record: string;
+  readonly bytes: number;
+  readonly syntax: string;
+  readonly targets: readonly TargetName[];
+  readonly fields: readonly FieldDescription[];
+  readonly operands: readonly OperandDescription[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** Counters of s_waitcnt that the instruction increments. */
+  readonly waitCounters: readonly string[];
+  readonly flags: readonly string[];
+  /** Passes of the matrix unit (4 cycles each), when the schedule says. */
+  readonly matrixPasses: number | undefined;
+}
+
+export interface InstructionDescription {
+  readonly mnemonic: string;
+  readonly target: TargetName;
+  readonly encodings: readonly EncodingDescription[];
+}
+
+const WAIT_COUNTERS: Readonly<Record<string, string>> = { VM_CNT: 'vmcnt', LGKM_CNT: 'lgkmcnt', EXP_CNT: 'expcnt' };
+
+function fixedFields(row: InstructionRow): FieldDescription[] {
+  const fields: FieldDescription[] = [];
+  const bit = (words: readonly number[], at: number): number => ((words[at >> 5] as number) >>> (at & 31)) & 1;
+  for (let low = 0; low < row.size * 8; low++) {
+    if (bit(row.fixedMask, low) === 0) continue;
+    let high = low;
+    while (high + 1 < row.size * 8 && (high + 1) % 32 !== 0 && bit(row.fixedMask, high + 1) === 1) high++;
+    let content = '';
+    for (let at = high; at >= low; at--) content += bit(row.fixedBits, at);
+    fields.push({ low, high, content });
+    low = high;
+  }
+  return fields;
+}
+
+function operandFields(row: InstructionRow): FieldDescription[] {
+  return row.fields.map(({ operand, at, width, shift }) => ({
+    low: at,
+    high: at + width - 1,
+    content: `${(row.operands[operand] as { name: string }).name}[${shift + width - 1}:${shift}]`,
+  }));
+}
+
+function accepts(cls: OperandClass): string {
+  const { registers } = cls;
+  const parts: string[] = [];
+  if (registers !== undefined) {
+    const files = [registers.vgpr && 'VGPR', registers.agpr && 'AGPR', registers.scalar && 'SGPR'].filter(Boolean);
+    const width = registers.dwords === 1 ? '' : ` ×${registers.dwords}`;
+    parts.push(files.join(' or ') + width + (registers.even ? ' (even)' : ''));
+  }
+  if (cls.inline) parts.push('inline constant');
+  if (cls.literal) parts.push('32-bit literal');
+  if (parts.length === 0) parts.push(cls.match === '' ? 'number' : cls.match);
+  return cls.type === 'none' ? parts.join(', ') : `${parts.join(', ')}; as ${cls.type}`;
+}
+
+function kindOf(cls: OperandClass): string {
+  if (cls.operandType === 'INPUT_MODS') return 'modifiers';
+  if (cls.inline) return 'source';
+  return cls.registers === undefined ? 'immediate' : 'register';
+}
+
+function operandsOf(row: InstructionRow): OperandDescription[] {
+  return row.operands.map((operand, index) => {
+    const cls = operandClass(operand.cls);
+    const tied = operand.tiedTo >= 0 || row.operands.some((o) => o.tiedTo === index);
+    const bits = row.fields.filter((f) => f.operand === index).reduce((sum, f) => sum + f.width, 0);
+    const direction = tied ? 'in/out' : operand.isOut ? 'out' : 'in';
+    return { name: operand.name, direction, kind: kindOf(cls), accepts: accepts(cls), bits };
+  });
+}
+
+function passesOf(row: InstructionRow): number | undefined {
+  for (const name of row.schedule) {
+    const match = /^Write(\d+)PassM/.exec(name);
+    if (match !== null) return Number(match[1]);
+  }
+  return undefined;
+}
+
+/** The assembler syntax, optional operands in brackets. */
+function syntaxOf(row: InstructionRow): string {
+  const text = row.template.replace(/(\S?)\$(\w+)/g, (_, before: string, name: string) => {
+    const operand = row.operands.find((o) => o.name === name);
+    const optional = operand !== undefined && operandClass(operand.cls).optional;
+    return `${before === '' || before === ',' ? before : `${before} `}${optional ? `[${name}]` : name}`;
+  });
+  return row.mnemonic + text.replace(/^(?=\S)/, ' ').replace(/,(?=\S)/g, ', ');
+}
+
+function describeRow(row: InstructionRow): EncodingDescription {
+  const counters = Object.keys(WAIT_COUNTERS).filter((flag) => row.flags.has(flag));
+  return {
+    mnemonic: row.mnemonic,
+    encoding: row.encoding,
+    record: row.name,
+    bytes: row.size,
+    syntax: syntaxOf(row),
+    targets: row.targets,
+    fields: [...fixedFields(row), ...operandFields(row)].sort((a, b) => a.low - b.low),
+    operands: operandsOf(row),
+    reads: row.uses,
+    writes: row.defs,
+    waitCounters: counters.map((flag) => WAIT_COUNTERS[flag] as string),
+    flags: [...row.flags].filter((flag) => WAIT_COUNTERS[flag] === undefined).sort(),
+    matrixPasses: passesOf(row),
+  };
+}
+
+/** Explains a mnemonic, with or without encoding suffix; undefined when the target does not have it. */
+export function describeInstruction(mnemonic: string, target: TargetName): InstructionDescription | undefined {
+  const table = tableFor(target);
+  const exact = table.byMnemonic(mnemonic);
+  const rows = (exact.length > 0 && /_(e32|e64|sdwa|dpp)$/.test(mnemonic) ? exact : table.byOperation(mnemonic)).filter(
+    (row) => !row.codeGenOnly,
+  );
+  if (rows.length === 0) return undefined;
+  return { mnemonic, target, encodings: rows.map(describeRow) };
+}
+
+/** Every operation of a target, sorted. */
+export function listOperations(target: TargetName): string[] {
+  return [
+    ...new Set(
+      tableFor(target)
+        .rows.filter((row) => !row.codeGenOnly)
+        .map((row) => row.operation),
+    ),
+  ].sort();
+}
+
+/** Operations whose names are close to `name`, or contain it. */
+export function similarOperations(name: string, target: TargetName): string[] {
+  const all = listOperations(target);
+  const close = closeMatches(name.slice(0, 64), all, 3);
+  return (close.length > 0 ? close : all.filter((n) => n.includes(name))).slice(0, 8);
+}
