@@ -94,14 +94,11 @@ export class CopyTable {
 export interface CounterColumn {
   readonly name: string;
   readonly sum: Float64Array;
-  /** Largest instance, present only when some dispatch has several instances. */
-  readonly max: Float64Array | undefined;
   readonly rows: number;
 }
 
 class CounterBuilder {
   sum = new Float64Array(64).fill(Number.NaN);
-  max: Float64Array | undefined;
   file = new Int32Array(64).fill(-1);
   rows = 0;
 
@@ -114,7 +111,6 @@ class CounterBuilder {
     };
     this.sum = grow(this.sum, new Float64Array(size).fill(Number.NaN));
     this.file = grow(this.file, new Int32Array(size).fill(-1));
-    if (this.max !== undefined) this.max = grow(this.max, new Float64Array(size).fill(Number.NaN));
   }
 }
 
@@ -139,16 +135,13 @@ export class CounterStore {
     if (Number.isNaN(old)) {
       column.sum[row] = value;
       column.file[row] = fileId;
-      if (column.max !== undefined) column.max[row] = value;
       column.rows++;
       return 'stored';
     }
     if (column.file[row] !== fileId) {
       return Math.abs(old - value) > 0.01 * Math.max(Math.abs(old), Math.abs(value)) ? 'conflict' : 'kept';
     }
-    column.max ??= column.sum.slice();
     column.sum[row] = old + value;
-    column.max[row] = Math.max(column.max[row], value);
     return 'stored';
   }
 
@@ -162,7 +155,7 @@ export class CounterStore {
 
   column(name: string): CounterColumn | undefined {
     const c = this.columns.get(name);
-    return c && { name, sum: c.sum, max: c.max, rows: c.rows };
+    return c && { name, sum: c.sum, rows: c.rows };
   }
 }
 

@@ -71,7 +71,7 @@ export class MetricTable {
     if (constant !== undefined) return (row) => this.agentOf(row)?.[constant] ?? Number.NaN;
     const column = this.recording.counters.column(`${name}_sum`) ?? this.recording.counters.column(name);
     if (column === undefined) return undefined;
-    const data = /(^|:)GRBM_/.test(name) && column.max !== undefined ? column.max : column.sum;
+    const data = column.sum;
     return (row) => (row < data.length ? data[row] : Number.NaN);
   }
 

@@ -1,11 +1,11 @@
-// How many waves of a kernel fit on a CU, by resource, exactly as the hardware allocates: VGPR and AGPR granules, SGPRs, LDS
-// granules, wave slots, barriers. Source: LLVM AMDGPUBaseInfo.cpp (IsaInfo); the budgets are the target table's.
+// The occupancy of a recorded launch: the resources the profiler saw, judged by the code object layer's occupancy rules.
+import { type OccupancyLimit as LimitName, occupancy } from '../../codeobject/index.ts';
 import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { LaunchEntry } from '../document.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 
 export interface OccupancyLimit {
-  readonly resource: 'wave slots' | 'VGPRs' | 'SGPRs' | 'LDS' | 'barriers' | 'workgroup size';
+  readonly resource: string;
   readonly wavesPerCu: number;
 }
 
@@ -18,56 +18,45 @@ export interface KernelOccupancy {
   readonly limits: readonly OccupancyLimit[];
 }
 
-/** Workgroups of more than one wave need a barrier, of which a CU has this many. */
-const MAX_BARRIERS = 16;
+const NAMES: Readonly<Record<LimitName, string>> = {
+  vgprs: 'VGPRs',
+  sgprs: 'SGPRs',
+  lds: 'LDS',
+  'workgroup-slots': 'workgroup slots',
+};
 
-const ceilTo = (value: number, granule: number) => Math.ceil(value / granule) * granule;
-
-/** The occupancy of a launch on an architecture. */
+/** The occupancy of a launch on an architecture; unknown with the reason when something was not recorded. */
 export function kernelOccupancy(launch: LaunchEntry | undefined, arch: string | undefined): KernelOccupancy {
-  const target = arch !== undefined && isTargetName(arch) ? targetInfo(arch) : undefined;
   const missing = (reason: string): KernelOccupancy => {
     const why = unknown(reason);
     return { wavesPerCu: why, maxWavesPerCu: why, share: why, workgroupsPerCu: why, limiter: null, limits: [] };
   };
-  if (target === undefined)
-    return missing(arch === undefined ? 'the architecture is not recorded' : `${arch} is not a known chip`);
+  if (arch === undefined) return missing('the architecture is not recorded');
+  if (!isTargetName(arch)) return missing(`${arch} is not a known chip`);
   if (launch === undefined) return missing('no launch was recorded');
   const size = launch.workgroup.reduce((product, n) => product * (n < 0 ? 1 : n), 1);
+  const info = targetInfo(arch);
   if (launch.workgroup[0] < 0 || size < 1) return missing('the workgroup size was not recorded');
+  if (size > info.maxWorkgroupSize) return missing(`a workgroup of ${size} work-items is not possible`);
   if (launch.vgpr < 0) return missing('the VGPR count was not recorded');
   if (launch.lds < 0) return missing('the LDS size was not recorded');
-  const waves = Math.ceil(size / target.wavefrontSize);
-  const slots = target.simdsPerCu * target.maxWavesPerSimd;
-  // Architected and accumulation VGPRs share one file; the accumulation part starts at a multiple of 4.
-  const vgprs = ceilTo((launch.agpr > 0 ? ceilTo(launch.vgpr, 4) + launch.agpr : launch.vgpr) || 1, target.vgprGranule);
-  const byVgpr = Math.min(target.maxWavesPerSimd, Math.floor(target.vgprTotal / vgprs)) * target.simdsPerCu;
-  const bySgpr =
-    launch.sgpr <= 0
-      ? slots
-      : Math.min(target.maxWavesPerSimd, Math.floor(target.sgprTotal / launch.sgpr)) * target.simdsPerCu;
-  const lds = ceilTo(launch.lds, target.ldsGranule);
-  const groupsByLds = lds === 0 ? Number.POSITIVE_INFINITY : Math.floor(target.ldsBytes / lds);
-  const groupsBySlots = waves > 1 ? Math.min(MAX_BARRIERS, Math.floor(slots / waves)) : slots;
-  // Waves of a workgroup are dealt out over the SIMDs, so a SIMD must hold its share.
-  const perSimd = Math.min(byVgpr, bySgpr) / target.simdsPerCu;
-  const groupsByRegisters = Math.floor((perSimd * target.simdsPerCu) / waves);
-  const groups = Math.max(0, Math.min(groupsByLds, groupsBySlots, groupsByRegisters));
-  const limits: OccupancyLimit[] = [
-    { resource: 'wave slots', wavesPerCu: slots },
-    { resource: 'VGPRs', wavesPerCu: Math.floor(byVgpr / waves) * waves },
-    { resource: 'SGPRs', wavesPerCu: Math.floor(bySgpr / waves) * waves },
-    { resource: 'LDS', wavesPerCu: groupsByLds === Number.POSITIVE_INFINITY ? slots : groupsByLds * waves },
-    { resource: 'barriers', wavesPerCu: groupsBySlots * waves },
-  ];
-  const resident = groups * waves;
-  const limiter = resident >= slots ? undefined : limits.slice(1).find((limit) => limit.wavesPerCu <= resident);
+  if (launch.lds > info.ldsBytes) return missing(`${launch.lds} bytes of LDS are more than a CU has`);
+  // AGPRs start at a multiple of 4 in the unified register file.
+  const vgprs = launch.agpr > 0 ? Math.ceil(launch.vgpr / 4) * 4 + launch.agpr : launch.vgpr;
+  if (vgprs > info.vgprTotal) return missing(`${vgprs} registers are more than a lane has`);
+  const o = occupancy({ vgprs, sgprs: Math.max(0, launch.sgpr), ldsBytes: launch.lds, workgroupSize: size }, info);
+  const cu = (wavesPerSimd: number) => wavesPerSimd * info.simdsPerCu;
   return {
-    wavesPerCu: known(resident),
-    maxWavesPerCu: known(slots),
-    share: known(resident / slots),
-    workgroupsPerCu: known(groups),
-    limiter: resident >= slots ? null : (limiter?.resource ?? 'workgroup size'),
-    limits,
+    wavesPerCu: known(cu(o.wavesPerSimd)),
+    maxWavesPerCu: known(cu(o.maxWavesPerSimd)),
+    share: known(o.wavesPerSimd / o.maxWavesPerSimd),
+    workgroupsPerCu: known(o.workgroupsPerCu),
+    limiter: o.limiters.length === 0 ? null : o.limiters.map((name) => NAMES[name]).join(', '),
+    limits: [
+      { resource: NAMES.vgprs, wavesPerCu: cu(o.byVgprs) },
+      { resource: NAMES.sgprs, wavesPerCu: cu(o.bySgprs) },
+      { resource: NAMES.lds, wavesPerCu: cu(o.byLds) },
+      { resource: NAMES['workgroup-slots'], wavesPerCu: cu(o.byWorkgroupSlots) },
+    ],
   };
 }

@@ -137,14 +137,14 @@ const BYTES_OF: Readonly<Record<Level, readonly string[]>> = {
 /** Places a kernel on the roofline from its metric sums. */
 export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings): KernelRoofline {
   const byId = new Map(sums.map((sum) => [sum.metric.id, sum]));
-  const total = (ids: readonly string[], pick: (sum: MetricSum) => Measure): Measure =>
-    combine(
-      ids.map((id) => {
-        const sum = byId.get(id);
-        return sum === undefined ? unknown(`there is no formula for ${id} on this architecture`) : pick(sum);
-      }),
-      (...values) => values.reduce((a, b) => a + b, 0),
-    );
+  const total = (ids: readonly string[], pick: (sum: MetricSum) => Measure): Measure => {
+    if (sums.length === 0) return unknown('the architecture is not recorded or has no formulas');
+    const parts = ids.map((id) => {
+      const sum = byId.get(id);
+      return sum === undefined ? unknown(`there is no formula for ${id} on this architecture`) : pick(sum);
+    });
+    return combine(parts, (...values) => values.reduce((a, b) => a + b, 0));
+  };
   const value = (sum: MetricSum) => sum.value;
   const rate = (sum: MetricSum): Measure => {
     if (!isKnown(sum.value)) return sum.value;

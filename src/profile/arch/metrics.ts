@@ -153,8 +153,8 @@ const COMMON: readonly MetricFormula[] = [
     label: 'Resident waves per CU (mean)',
     unit: 'waves',
     formula: 'SQ_LEVEL_WAVES:SQ_ACCUM_PREV_HIRES',
-    over: 'SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE * $cu',
-    source: 'rocprofiler-compute (wave occupancy = SQ_ACCUM_PREV_HIRES / GRBM_GUI_ACTIVE_PER_XCD, here per CU)',
+    over: 'SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE / $xcc * $cu',
+    source: 'rocprofiler-compute: wave occupancy = SQ_ACCUM_PREV_HIRES / GRBM_GUI_ACTIVE_PER_XCD, here per CU',
   },
   {
     id: 'share.salu',

@@ -1,0 +1,272 @@
+// `wavesmith profile`: analyse rocprofv3 and rocprof-compute output, drive rocprofv3, compare two profiles.
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import {
+  type AnalyseOptions,
+  analyse,
+  diffProfiles,
+  driveRocprofv3,
+  isKnown,
+  loadProfile,
+  type Measure,
+  PROFILE_SCHEMA,
+  type ProfileDiff,
+  type ProfileDocument,
+  perfettoTrace,
+  shellLine,
+  speedscopeFile,
+} from '../profile/index.ts';
+import { profilePage } from '../report/index.ts';
+import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+
+interface Flags {
+  out: string;
+  deep?: boolean;
+  arch?: string;
+  hbm?: string;
+  maxGap?: string;
+  perfetto?: string;
+  speedscope?: string;
+  json?: boolean;
+}
+
+/** Runs `wavesmith profile`. */
+export async function run(argv: string[]): Promise<number> {
+  if (argv[0] === 'diff') return runDiff(argv.slice(1));
+  const split = argv.indexOf('--');
+  const own = split < 0 ? argv : argv.slice(0, split);
+  const program = split < 0 ? [] : argv.slice(split + 1);
+  const command = newCommand('profile', 'Analyse profiles: roofline, critical path, bottlenecks.')
+    .argument('[paths...]', 'files or folders of rocprofv3 or rocprof-compute')
+    .option('-o, --out <dir>', 'where the results go', 'wavesmith-profile')
+    .option('--deep', 'with -- PROGRAM: also record a thread trace')
+    .option('--arch <name>', 'architecture when the recording does not tell')
+    .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
+    .option('--max-gap <ns>', 'largest gap across queues that counts as a dependency')
+    .option('--perfetto <file>', 'also write a timeline for ui.perfetto.dev')
+    .option('--speedscope <file>', 'also write a profile for speedscope.app')
+    .option('--json', 'print the profile document')
+    .addHelpText(
+      'after',
+      '\nAlso: wavesmith profile diff A B\n      wavesmith profile [--deep] [-o DIR] -- PROGRAM ARGS…',
+    );
+  if (!parseArguments(command, own)) return 0;
+  const flags = command.opts<Flags>();
+  let paths = command.processedArgs[0] as string[];
+  if (program.length > 0) {
+    if (paths.length > 0) throw usage('Give paths or a program, not both.');
+    const folder = driveRocprofv3({
+      folder: join(flags.out, 'raw'),
+      program,
+      deep: flags.deep === true,
+      arch: flags.arch,
+      onRun: (words) => process.stderr.write(`profile: ${shellLine(words)}\n`),
+    });
+    paths = [folder];
+  }
+  if (paths.length === 0) throw usage('Give the output of a profiler, or -- PROGRAM to run.');
+  const { recording } = loadProfile(paths);
+  const document = analyse(recording, analyseOptions(flags));
+  writeResults(flags.out, document);
+  if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
+  if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, paths.join(' ')));
+  if (flags.json === true) printJson(document);
+  else process.stdout.write(summary(document, flags.out));
+  return 0;
+}
+
+function usage(message: string): WavesmithError {
+  return new WavesmithError('cli/usage', message, { hint: "'wavesmith profile --help' shows the usage." });
+}
+
+function analyseOptions(flags: Pick<Flags, 'arch' | 'hbm' | 'maxGap'>): AnalyseOptions {
+  const positive = (name: string, text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (!(value > 0)) throw usage(`--${name} must be a positive number, not '${text}'.`);
+    return value;
+  };
+  return { arch: flags.arch, hbmGbps: positive('hbm', flags.hbm), maxGapNs: positive('max-gap', flags.maxGap) };
+}
+
+function writeResults(folder: string, document: ProfileDocument): void {
+  mkdirSync(folder, { recursive: true });
+  const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
+  writeOutput(join(folder, 'profile.json'), json(document));
+  writeOutput(
+    join(folder, 'roofline.json'),
+    json({
+      schema: 'wavesmith.roofline',
+      version: document.version,
+      ...document.roofline,
+      kernels: document.kernels.map((k) => ({ name: k.name, agent: k.agent, ...k.roofline })),
+    }),
+  );
+  writeOutput(
+    join(folder, 'dag.json'),
+    json({ schema: 'wavesmith.dag', version: document.version, ...document.criticalPath }),
+  );
+  writeOutput(
+    join(folder, 'analysis.json'),
+    json({
+      schema: 'wavesmith.analysis',
+      version: document.version,
+      findings: document.findings,
+      kernels: document.kernels.map((k) => ({
+        name: k.name,
+        share: k.share,
+        critical: k.critical,
+        headroom: k.roofline.headroom,
+        ...k.bottleneck,
+      })),
+    }),
+  );
+  writeOutput(join(folder, 'report.html'), profilePage(document));
+}
+
+/** Writes a long text piece by piece through a temporary name. */
+export function writePieces(path: string, pieces: Iterable<string>): void {
+  const temporary = `${path}.tmp-${process.pid}`;
+  let fd: number | undefined;
+  try {
+    fd = openSync(temporary, 'w');
+    for (const piece of pieces) writeSync(fd, piece);
+    closeSync(fd);
+    fd = undefined;
+    renameSync(temporary, path);
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd);
+    rmSync(temporary, { force: true });
+    if (error instanceof WavesmithError) throw error;
+    throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+  }
+}
+
+function show(measure: Measure, format: (value: number) => string): string {
+  return isKnown(measure) ? format(measure.value) : 'unknown';
+}
+
+const ms = (ns: number) => `${(ns / 1e6).toFixed(3)} ms`;
+const us = (ns: number) => `${(ns / 1e3).toFixed(2)} µs`;
+const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+
+/** Control characters of names from outside must not reach the terminal. */
+function clean(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
+}
+
+function summary(document: ProfileDocument, folder: string): string {
+  const out: string[] = [];
+  const p = document.criticalPath;
+  out.push(
+    `dispatches ${document.dispatches.total}, kernels ${document.kernels.length}; span ${show(p.spanNs, ms)}, ` +
+      `critical path ${show(p.lengthNs, ms)}, GPU idle ${show(p.gapNs, ms)}`,
+  );
+  for (const kernel of document.kernels.slice(0, 20)) {
+    const top = kernel.bottleneck.classes[0];
+    const hbm = kernel.roofline.points[0];
+    out.push(
+      `\n${clean(kernel.name)}`,
+      `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, us)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
+      `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
+      top === undefined
+        ? '  bottleneck: none with evidence'
+        : `  bottleneck: ${top.class} (confidence ${top.confidence.toFixed(2)}; ${top.evidence.map((e) => `${e.metric} ${e.value.toPrecision(3)}`).join('; ')})`,
+    );
+    for (const [name, value] of [
+      ['FLOPs', kernel.roofline.flops],
+      ['HBM bytes', hbm.bytes],
+      ['durations', kernel.totalNs],
+    ] as const) {
+      if (!isKnown(value)) out.push(`  ${name} unknown: ${value.unknown}`);
+    }
+  }
+  for (const trace of document.traces.filter((t) => t.hits > 0 || t.lines.length > 0).slice(0, 8)) {
+    out.push(
+      `\ntrace ${clean(trace.source)} (${trace.kind}): ${trace.lines.length} lines, ${trace.hits} executions, ` +
+        `stalled ${show(trace.stallShare, percent)}, idle ${show(trace.idleShare, percent)}`,
+    );
+  }
+  if (document.findings.length > 0) out.push('\nFindings:');
+  for (const finding of document.findings.slice(0, 20)) {
+    out.push(`  ${finding.code} ${clean(finding.file)}: ${clean(finding.message)}`);
+  }
+  if (document.findings.length > 20) out.push(`  … and ${document.findings.length - 20} more in profile.json`);
+  out.push('', `Results in ${folder}: profile.json, roofline.json, dag.json, analysis.json, report.html`, '');
+  return out.join('\n');
+}
+
+function runDiff(argv: string[]): number {
+  const command = newCommand('profile diff', 'Compare two profiles (profile.json files or profiler output).')
+    .argument('<A>', 'before')
+    .argument('<B>', 'after')
+    .option('--arch <name>', 'architecture when the recording does not tell')
+    .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
+    .option('--json', 'print the comparison as JSON');
+  if (!parseArguments(command, argv)) return 0;
+  const flags = command.opts<Flags>();
+  const [a, b] = (command.processedArgs as string[]).map((path) => openProfile(path, flags));
+  const diff = diffProfiles(a, b);
+  if (flags.json === true) printJson(diff);
+  else process.stdout.write(diffText(diff));
+  return 0;
+}
+
+/** A profile document from its own JSON, a folder that holds one, or profiler output. */
+function openProfile(path: string, flags: Flags): ProfileDocument {
+  if (path.endsWith('.json') && basename(path) !== 'code.json') {
+    const document = parseProfile(path);
+    if (document !== undefined) return document;
+  }
+  return analyse(loadProfile([path]).recording, analyseOptions(flags));
+}
+
+function parseProfile(path: string): ProfileDocument | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(readInput(path)));
+  } catch (error) {
+    if (error instanceof WavesmithError) throw error;
+    throw new WavesmithError('profile/bad-json', `${path} is not complete JSON: ${(error as Error).message}.`, {
+      file: path,
+    });
+  }
+  const document = value as Partial<ProfileDocument> | null;
+  if (typeof document !== 'object' || document?.schema !== PROFILE_SCHEMA) return undefined;
+  if (
+    document.version?.split('.')[0] !== '1' ||
+    !Array.isArray(document.kernels) ||
+    document.criticalPath === undefined
+  ) {
+    throw new WavesmithError(
+      'profile/schema-version',
+      `${path} has profile version ${String(document.version)}; 1.x is known.`,
+      {
+        file: path,
+      },
+    );
+  }
+  return document as ProfileDocument;
+}
+
+function diffText(diff: ProfileDiff): string {
+  const out = [
+    `GPU work ${show(diff.totalNs[0], ms)} -> ${show(diff.totalNs[1], ms)} (x${show(diff.totalRatio, (v) => v.toFixed(3))}), ` +
+      `critical path ${show(diff.criticalNs[0], ms)} -> ${show(diff.criticalNs[1], ms)}`,
+  ];
+  for (const kernel of diff.kernels) {
+    const certainty = kernel.significant === null ? '' : kernel.significant ? ', significant' : ', within noise';
+    out.push(
+      `\n${clean(kernel.name)}${kernel.status === 'both' ? '' : ` (${kernel.status})`}`,
+      `  calls ${kernel.calls.join(' -> ')}, mean ${kernel.meanNs.map((m) => show(m, us)).join(' -> ')} (x${show(kernel.meanRatio, (v) => v.toFixed(3))}${certainty})`,
+    );
+    if (kernel.bottleneck[0] !== kernel.bottleneck[1]) {
+      out.push(`  bottleneck ${kernel.bottleneck.map((name) => name ?? 'none').join(' -> ')}`);
+    }
+    for (const metric of kernel.metrics) {
+      out.push(`  ${metric.label}: ${metric.a.toPrecision(5)} -> ${metric.b.toPrecision(5)}`);
+    }
+  }
+  return `${out.join('\n')}\n`;
+}

@@ -1,0 +1,73 @@
+// Profiles in speedscope's file format: one evented profile per queue, one weighted profile per thread trace.
+// Source: https://www.speedscope.app/file-format-schema.json.
+
+import { heat } from '../analysis/trace-features.ts';
+import { type Recording, Timing } from '../recording.ts';
+import { firstStart } from './perfetto.ts';
+
+/** The speedscope file as pieces of text. Work that overlaps in one queue goes to further lanes of that queue. */
+export function* speedscopeFile(recording: Recording, name: string): Generator<string> {
+  const frames: string[] = [];
+  const ids = new Map<string, number>();
+  const frame = (text: string): number => {
+    let id = ids.get(text);
+    if (id === undefined) {
+      id = frames.length;
+      ids.set(text, id);
+      frames.push(JSON.stringify({ name: text }));
+    }
+    return id;
+  };
+  yield `{"$schema":"https://www.speedscope.app/file-format-schema.json","name":${JSON.stringify(name)},"exporter":"wavesmith","activeProfileIndex":0,"profiles":[`;
+  let count = 0;
+  for (const text of queueProfiles(recording, frame)) yield (count++ > 0 ? ',' : '') + text;
+  for (const trace of recording.traces) {
+    const hot = trace.lines.filter((line) => heat(line) > 0);
+    if (hot.length === 0) continue;
+    const samples = hot.map((line) => [frame(line.kernel ?? trace.source), frame(line.text)]);
+    const weights = hot.map(heat);
+    const total = weights.reduce((a, b) => a + b, 0);
+    yield (count++ > 0 ? ',' : '') +
+      JSON.stringify({
+        type: 'sampled',
+        name: `${trace.source} (${trace.kind})`,
+        unit: 'none',
+        startValue: 0,
+        endValue: total,
+        samples,
+        weights,
+      });
+  }
+  yield `],"shared":{"frames":[${frames.join(',')}]}}\n`;
+}
+
+function* queueProfiles(recording: Recording, frame: (text: string) => number): Generator<string> {
+  const d = recording.dispatches;
+  const first = firstStart(recording);
+  const queues = new Map<number, number[]>();
+  for (let row = 0; row < d.length; row++) {
+    if (d.timing.get(row) !== Timing.KNOWN) continue;
+    const rows = queues.get(d.queue.get(row)) ?? [];
+    rows.push(row);
+    queues.set(d.queue.get(row), rows);
+  }
+  for (const [queue, rows] of queues) {
+    rows.sort((a, b) => d.start.get(a) - d.start.get(b) || a - b);
+    const lanes: { end: number; events: string[]; start: number }[] = [];
+    for (const row of rows) {
+      const [start, end] = [d.start.get(row) - first, d.end.get(row) - first];
+      let lane = lanes.find((candidate) => candidate.end <= start);
+      if (lane === undefined) {
+        lane = { end: 0, events: [], start };
+        lanes.push(lane);
+      }
+      const id = frame(recording.kernels.get(d.kernel.get(row)));
+      lane.events.push(`{"type":"O","frame":${id},"at":${start}},{"type":"C","frame":${id},"at":${end}}`);
+      lane.end = end;
+    }
+    for (const [i, lane] of lanes.entries()) {
+      const title = JSON.stringify(`${recording.queues.get(queue)}${i > 0 ? ` (overlapping ${i})` : ''}`);
+      yield `{"type":"evented","name":${title},"unit":"nanoseconds","startValue":${lane.start},"endValue":${lane.end},"events":[${lane.events.join(',')}]}`;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// Profile analysis: readers, analysis and exports. node/ holds what needs files on disk.
+export * from './analyse.ts';
+export { BOTTLENECKS, type Bottleneck, type Classification, classify, type Evidence } from './analysis/bottleneck.ts';
+export { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
+export * from './analysis/diff.ts';
+export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';
+export { type Ceilings, ceilings, kernelRoofline, type Roof } from './analysis/roofline.ts';
+export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+export { CHIPS } from './arch/chips.ts';
+export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
+export * from './document.ts';
+export { perfettoTrace } from './export/perfetto.ts';
+export { speedscopeFile } from './export/speedscope.ts';
+export * from './measure.ts';
+export { findFiles } from './node/files.ts';
+export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
+export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
+export * from './recording.ts';
+export { LoadedCode } from './sqtt/code.ts';
+export { readSqtt, type SqttResult } from './sqtt/trace.ts';

@@ -1,0 +1,289 @@
+// The kernel table (sortable, searchable) and the page of one kernel: counters, evidence, occupancy, launches.
+import type { PageData, PageKernel, PageMeasure } from '../page-data.ts';
+import type { Ui } from './ui.ts';
+
+/** Draws the kernel table. */
+export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement {
+  const MAX_ROWS = 500;
+  const section = ui.el(
+    'section',
+    { id: 'kernels', 'aria-labelledby': 'h-kernels' },
+    ui.el('h2', { id: 'h-kernels' }, 'Kernels'),
+  );
+  const number = (m: PageMeasure | undefined) => m?.value ?? Number.NEGATIVE_INFINITY;
+  const hbm = (k: PageKernel) => k.roofline.points.find((p) => p.level === 'HBM');
+  const none: PageMeasure = { unknown: 'no data' };
+  const columns: {
+    readonly name: string;
+    readonly key: (k: PageKernel) => number | string;
+    readonly cell: (k: PageKernel) => Node | string;
+    readonly numeric: boolean;
+  }[] = [
+    {
+      name: 'Kernel',
+      key: (k) => k.name,
+      cell: (k) =>
+        ui.el(
+          'a',
+          {
+            href: `#kernel-${k.id}`,
+            title: k.name,
+            click: (event) => {
+              event.preventDefault();
+              open(k.id);
+            },
+          },
+          k.name,
+        ),
+      numeric: false,
+    },
+    { name: 'Calls', key: (k) => k.calls, cell: (k) => ui.num(k.calls), numeric: true },
+    { name: 'Total', key: (k) => number(k.totalNs), cell: (k) => ui.measure(k.totalNs, ui.ns), numeric: true },
+    { name: 'Share', key: (k) => number(k.share), cell: (k) => ui.measure(k.share, ui.percent), numeric: true },
+    { name: 'Mean', key: (k) => number(k.meanNs), cell: (k) => ui.measure(k.meanNs, ui.ns), numeric: true },
+    {
+      name: 'GFLOP/s',
+      key: (k) => number(k.roofline.gflops),
+      cell: (k) => ui.measure(k.roofline.gflops, ui.num),
+      numeric: true,
+    },
+    {
+      name: 'HBM',
+      key: (k) => number(hbm(k)?.ofPeak),
+      cell: (k) => ui.measure(hbm(k)?.ofPeak ?? none, ui.percent),
+      numeric: true,
+    },
+    {
+      name: 'Occupancy',
+      key: (k) => number(k.occupancy.share),
+      cell: (k) => ui.measure(k.occupancy.share, ui.percent),
+      numeric: true,
+    },
+    {
+      name: 'On critical path',
+      key: (k) => number(k.critical.criticalNs),
+      cell: (k) => ui.measure(k.critical.criticalNs, ui.ns),
+      numeric: true,
+    },
+    {
+      name: 'Bottleneck',
+      key: (k) => k.bottleneck.classes[0]?.class ?? '',
+      cell: (k) => k.bottleneck.classes[0]?.class ?? '–',
+      numeric: false,
+    },
+  ];
+  let sorted = 2;
+  let down = true;
+  const search = ui.el('input', {
+    type: 'search',
+    id: 'kernel-search',
+    placeholder: 'part of a name',
+  }) as HTMLInputElement;
+  const status = ui.el('p', { class: 'note', role: 'status' });
+  const body = ui.el('tbody');
+  const heads = columns.map((column, i) => {
+    const button = ui.el('button', { type: 'button' }, column.name);
+    const head = ui.el('th', { scope: 'col', ...(column.numeric ? { class: 'n' } : {}) }, button);
+    button.addEventListener('click', () => {
+      down = sorted === i ? !down : column.numeric;
+      sorted = i;
+      draw();
+    });
+    return head;
+  });
+  const draw = () => {
+    const wanted = search.value.toLowerCase();
+    const key = columns[sorted].key;
+    const rows = data.kernels
+      .filter((k) => k.name.toLowerCase().includes(wanted))
+      .sort((a, b) => {
+        const [x, y] = [key(a), key(b)];
+        const order = x < y ? -1 : x > y ? 1 : a.id - b.id;
+        return down ? -order : order;
+      });
+    heads.forEach((head, i) => {
+      head.setAttribute('aria-sort', i !== sorted ? 'none' : down ? 'descending' : 'ascending');
+    });
+    body.replaceChildren(
+      ...rows
+        .slice(0, MAX_ROWS)
+        .map((k) =>
+          ui.el('tr', {}, ...columns.map((c) => ui.el('td', { class: c.numeric ? 'n' : 'name' }, c.cell(k)))),
+        ),
+    );
+    status.textContent =
+      rows.length > MAX_ROWS
+        ? `${MAX_ROWS} of ${rows.length} kernels shown; search to narrow.`
+        : `Kernels: ${rows.length}.`;
+  };
+  search.addEventListener('input', draw);
+  section.append(
+    ui.el('div', { class: 'toolbar' }, ui.el('label', { for: 'kernel-search' }, 'Search '), search),
+    ui.el(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Kernels' },
+      ui.el('table', { class: 'kernels' }, ui.el('thead', {}, ui.el('tr', {}, ...heads)), body),
+    ),
+    status,
+  );
+  draw();
+  return section;
+}
+
+/** Draws the page of one kernel. */
+export function kernelPage(ui: Ui, kernel: PageKernel, close: () => void): HTMLElement {
+  const unit = (name: string) => (value: number) => {
+    if (name === 'fraction') return ui.percent(value);
+    return name === 'count' ? ui.num(value) : `${ui.num(value)} ${name}`;
+  };
+  const dims = (sizes: readonly number[]) => {
+    const known = sizes.filter((n) => n >= 0);
+    return known.length === 0 ? 'not recorded' : known.join(' × ');
+  };
+  const count = (n: number) => (n < 0 ? 'not recorded' : String(n));
+  const bar = (share: number, label: string) => {
+    const fill = ui.el('span', { class: 'fill' });
+    fill.style.width = `${Math.max(0, Math.min(100, share * 100))}%`;
+    return ui.el(
+      'div',
+      { class: 'bar', role: 'img', 'aria-label': label },
+      fill,
+      ui.el('span', { class: 'bar-text' }, label),
+    );
+  };
+  const section = ui.el(
+    'section',
+    { id: 'kernel', 'aria-labelledby': 'h-kernel', tabindex: '-1' },
+    ui.el('h2', { id: 'h-kernel' }, 'Kernel ', ui.el('code', {}, kernel.name)),
+    ui.el('button', { type: 'button', click: () => close() }, 'Back to all kernels'),
+  );
+  const tile = (label: string, value: Node | string) =>
+    ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
+  section.append(
+    ui.el(
+      'div',
+      { class: 'tiles' },
+      tile('Calls', ui.num(kernel.calls)),
+      tile('Total', ui.measure(kernel.totalNs, ui.ns)),
+      tile('Mean', ui.measure(kernel.meanNs, ui.ns)),
+      tile('Min', ui.measure(kernel.minNs, ui.ns)),
+      tile('Max', ui.measure(kernel.maxNs, ui.ns)),
+      tile('Variation', ui.measure(kernel.variation, ui.percent)),
+      tile(
+        'Gain if twice as fast',
+        ui.measure(kernel.critical.gainIfTwiceAsFastNs, (v) => `at most ${ui.ns(v)}`),
+      ),
+      tile('Headroom to the roofline', ui.measure(kernel.roofline.headroom, ui.percent)),
+    ),
+  );
+  const evidence = ui.el('div', {}, ui.el('h3', {}, 'Bottlenecks'));
+  for (const found of kernel.bottleneck.classes) {
+    evidence.append(
+      ui.el(
+        'article',
+        { class: 'class' },
+        ui.el('h4', {}, `${found.class} – confidence ${found.confidence.toFixed(2)}`),
+        ui.el(
+          'p',
+          {},
+          'Headroom: ',
+          ui.measure(found.headroom, (v) => `at most ${ui.percent(v)} of the kernel's time`),
+        ),
+        ui.table(
+          `Evidence for ${found.class}`,
+          ['Metric', 'Value', 'Threshold', 'Formula', 'Source'],
+          found.evidence.map((e) => [
+            e.metric,
+            e.value.toPrecision(4),
+            `${e.comparison} ${e.threshold}`,
+            ui.el('code', {}, e.formula),
+            e.source,
+          ]),
+          [1],
+        ),
+      ),
+    );
+  }
+  if (kernel.bottleneck.classes.length === 0) evidence.append(ui.el('p', { class: 'empty' }, 'No class has evidence.'));
+  if (kernel.bottleneck.undecided.length > 0) {
+    evidence.append(
+      ui.el(
+        'details',
+        {},
+        ui.el('summary', {}, `${kernel.bottleneck.undecided.length} classes could not be judged`),
+        ui.el('ul', {}, ...kernel.bottleneck.undecided.map((u) => ui.el('li', {}, `${u.class}: ${u.reason}`))),
+      ),
+    );
+  }
+  const levels = ui.el('div', {}, ui.el('h3', {}, 'Memory levels'));
+  for (const point of kernel.roofline.points) {
+    const label = `${point.level}: ${ui.show(point.bytes, ui.num)} bytes, ${ui.show(point.bandwidth, (v) => `${ui.num(v)} GB/s`)}, ${ui.show(point.ofPeak, ui.percent)} of peak`;
+    levels.append(bar(point.ofPeak.value ?? 0, label));
+    const why = point.bytes.unknown ?? point.bandwidth.unknown ?? point.ofPeak.unknown;
+    if (why !== undefined) levels.append(ui.el('p', { class: 'note' }, `${point.level}: ${why}`));
+  }
+  const o = kernel.occupancy;
+  const occupancy = ui.el('div', {}, ui.el('h3', {}, 'Occupancy'));
+  if (o.share.value === undefined)
+    occupancy.append(ui.el('p', { class: 'empty' }, `Unknown: ${o.share.unknown ?? ''}.`));
+  else {
+    occupancy.append(
+      ui.el(
+        'p',
+        {},
+        `${o.wavesPerCu.value} of ${o.maxWavesPerCu.value} waves per CU in ${o.workgroupsPerCu.value} workgroups; limited by ${o.limiter ?? 'nothing'}.`,
+      ),
+    );
+    for (const limit of o.limits) {
+      occupancy.append(
+        bar(limit.wavesPerCu / (o.maxWavesPerCu.value ?? 1), `${limit.resource}: ${limit.wavesPerCu} waves`),
+      );
+    }
+  }
+  section.append(ui.el('div', { class: 'columns' }, evidence, ui.el('div', {}, levels, occupancy)));
+  section.append(
+    ui.table(
+      'Launches',
+      ['Calls', 'Workgroup', 'Grid (work-items)', 'LDS', 'Scratch', 'VGPRs', 'AGPRs', 'SGPRs'],
+      kernel.launches.map((l) => [
+        String(l.calls),
+        dims(l.workgroup),
+        dims(l.grid),
+        count(l.lds),
+        count(l.scratch),
+        count(l.vgpr),
+        count(l.agpr),
+        count(l.sgpr),
+      ]),
+      [0, 3, 4, 5, 6, 7],
+    ),
+    ui.table(
+      'Metrics',
+      ['Metric', 'Value', 'Dispatches', 'Formula', 'Source'],
+      Object.values(kernel.metrics).map((m) => [
+        m.label,
+        ui.measure(m.value, unit(m.unit)),
+        String(m.dispatches),
+        ui.el('code', {}, m.formula),
+        m.source,
+      ]),
+      [1, 2],
+    ),
+    ui.el(
+      'details',
+      {},
+      ui.el('summary', {}, `${Object.keys(kernel.counters).length} counters`),
+      ui.table(
+        'Counters',
+        ['Counter', 'Sum', 'Dispatches'],
+        Object.entries(kernel.counters).map(([name, c]) => [
+          ui.el('code', {}, name),
+          ui.num(c.sum),
+          String(c.dispatches),
+        ]),
+        [1, 2],
+      ),
+    ),
+  );
+  return section;
+}

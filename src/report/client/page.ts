@@ -1,0 +1,113 @@
+// Puts the page together: header, sections, the page of a kernel behind `#kernel-N`, light and dark.
+import type { PageData, PageKernel } from '../page-data.ts';
+import type { Child, Ui } from './ui.ts';
+
+/** The functions of this folder as the page passes them along. */
+export interface Parts {
+  createUi(): Ui;
+  rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
+  timelineView(ui: Ui, data: PageData): HTMLElement;
+  kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
+  kernelPage(ui: Ui, kernel: PageKernel, close: () => void): HTMLElement;
+  traceView(ui: Ui, data: PageData): HTMLElement;
+}
+
+/** Starts the page. */
+export function startPage(parts: Parts): void {
+  const text = document.getElementById('data')?.textContent ?? '{}';
+  const data = JSON.parse(text) as PageData;
+  const ui = parts.createUi();
+  const main = document.getElementById('main');
+  if (main === null) return;
+  const all = ui.el('div', { id: 'all' });
+  const one = ui.el('div', { id: 'one' });
+  const open = (id: number) => {
+    location.hash = `kernel-${id}`;
+  };
+  const route = () => {
+    const match = /^#kernel-(\d+)$/.exec(location.hash);
+    const kernel = match === null ? undefined : data.kernels.find((k) => k.id === Number(match[1]));
+    all.hidden = kernel !== undefined;
+    one.replaceChildren();
+    if (kernel === undefined) return;
+    const page = parts.kernelPage(ui, kernel, () => {
+      location.hash = 'kernels';
+    });
+    one.append(page);
+    page.focus();
+    scrollTo(0, 0);
+  };
+  const theme = ui.el('button', { type: 'button', id: 'theme' }, 'Light or dark');
+  theme.addEventListener('click', () => {
+    const dark = getComputedStyle(document.documentElement).colorScheme.trim() === 'dark';
+    document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+  });
+  const links: Child[] = [];
+  for (const [id, name] of [
+    ['roofline', 'Roofline'],
+    ['timeline', 'Critical path'],
+    ['kernels', 'Kernels'],
+    ['traces', 'Instructions'],
+    ['findings', 'Findings'],
+  ]) {
+    links.push(ui.el('a', { href: `#${id}` }, name));
+  }
+  const agents = data.agents.filter((a) => a.arch !== null).map((a) => `${a.name ?? a.key} (${a.arch})`);
+  document
+    .getElementById('head')
+    ?.append(
+      ui.el(
+        'p',
+        {},
+        `Dispatches: ${data.dispatches.total}, kernels: ${data.kernels.length}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
+      ),
+      ...(data.simulated ? [ui.el('p', { class: 'simulated' }, 'Simulated: exact counts, no claims about time.')] : []),
+      ui.el('nav', { 'aria-label': 'Sections' }, ...links, theme),
+    );
+  const findings = ui.el(
+    'section',
+    { id: 'findings', 'aria-labelledby': 'h-findings' },
+    ui.el('h2', { id: 'h-findings' }, 'Findings'),
+  );
+  if (data.findings.length === 0)
+    findings.append(ui.el('p', { class: 'empty' }, 'Nothing in the input was missing or contradictory.'));
+  else {
+    findings.append(
+      ui.table(
+        'What was missing or contradictory in the input',
+        ['Code', 'File', 'Message', 'Times'],
+        data.findings.slice(0, 500).map((f) => [ui.el('code', {}, f.code), f.file, f.message, String(f.count)]),
+        [3],
+      ),
+    );
+  }
+  if (data.calls.length > 0) {
+    findings.append(
+      ui.table(
+        'API calls and markers',
+        ['Domain', 'Name', 'Calls', 'Total', 'Longest'],
+        data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.num(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
+        [2, 3, 4],
+      ),
+    );
+  }
+  findings.append(
+    ui.el(
+      'details',
+      {},
+      ui.el('summary', {}, `${data.sources.length} files read`),
+      ui.el('ul', {}, ...data.sources.slice(0, 500).map((s) => ui.el('li', {}, `${s.path} (${s.format})`))),
+    ),
+  );
+  all.append(
+    parts.rooflineView(ui, data, open),
+    parts.timelineView(ui, data),
+    parts.kernelTable(ui, data, open),
+    parts.traceView(ui, data),
+    findings,
+  );
+  main.append(all, one);
+  addEventListener('hashchange', route);
+  route();
+  document.documentElement.dataset.ready = 'true';
+}

@@ -1,0 +1,179 @@
+// The roofline plot: log-log, every known ceiling, a point per kernel and memory level, sized by time.
+import type { PageData } from '../page-data.ts';
+import type { Ui } from './ui.ts';
+
+/** Draws the roofline section. */
+export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement {
+  const section = ui.el(
+    'section',
+    { id: 'roofline', 'aria-labelledby': 'h-roofline' },
+    ui.el('h2', { id: 'h-roofline' }, 'Roofline'),
+  );
+  const sets = data.roofline.ceilings;
+  const levels = ['HBM', 'L2', 'L1', 'LDS'];
+  const points = data.kernels.flatMap((kernel) =>
+    kernel.roofline.points.flatMap((point) => {
+      const x = point.intensity.value;
+      const y = kernel.roofline.gflops.value;
+      return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ kernel, point, x, y }] : [];
+    }),
+  );
+  const hidden = data.kernels.filter((kernel) => !points.some((p) => p.kernel === kernel));
+  const choice = ui.el('select', { id: 'roof-set' });
+  sets.forEach((set, i) => {
+    choice.append(
+      ui.el('option', { value: String(i) }, `${set.agent} (${set.kind === 'chip' ? 'from clocks' : 'measured'})`),
+    );
+  });
+  if (sets.length > 1) section.append(ui.el('label', { for: 'roof-set' }, 'Ceilings: '), choice);
+  const holder = ui.el('div', { class: 'chart' });
+  section.append(holder);
+
+  const draw = (index: number) => {
+    const roofs = (list: PageData['roofline']['ceilings'][number]['bandwidths']) =>
+      list.flatMap((roof) => (roof.peak.value === undefined ? [] : [{ ...roof, value: roof.peak.value }]));
+    const bandwidths = sets[index] === undefined ? [] : roofs(sets[index].bandwidths);
+    const rates = sets[index] === undefined ? [] : roofs(sets[index].rates);
+    holder.replaceChildren();
+    if (bandwidths.length + rates.length === 0 && points.length === 0) {
+      const why = sets.flatMap((s) => s.bandwidths).find((roof) => roof.peak.unknown !== undefined)?.peak.unknown;
+      holder.append(ui.el('p', { class: 'empty' }, `No ceiling is known${why === undefined ? '' : `: ${why}`}.`));
+      return;
+    }
+    const [W, H, L, R, T, B] = [900, 470, 78, 16, 14, 48];
+    const top = Math.max(...rates.map((r) => r.value), ...points.map((p) => p.y), 1) * 2;
+    const xs = points.map((p) => p.x);
+    const x0 = 10 ** Math.floor(Math.log10(Math.min(0.01, ...xs)));
+    const x1 = 10 ** Math.ceil(Math.log10(Math.max(1000, ...xs)));
+    const low = Math.min(...points.map((p) => p.y / 2), ...bandwidths.map((b) => b.value * x0 * 4), top / 1e3);
+    const y0 = 10 ** Math.floor(Math.log10(low));
+    const px = (x: number) => L + ((Math.log10(x) - Math.log10(x0)) / (Math.log10(x1) - Math.log10(x0))) * (W - L - R);
+    const py = (y: number) =>
+      H - B - ((Math.log10(y) - Math.log10(y0)) / (Math.log10(top) - Math.log10(y0))) * (H - T - B);
+    const root = ui.svg('svg', { viewBox: `0 0 ${W} ${H}`, role: 'group', 'aria-label': 'Roofline plot' });
+    for (let x = x0; x <= x1 * 1.001; x *= 10) {
+      root.append(ui.svg('line', { x1: px(x), x2: px(x), y1: T, y2: H - B, class: 'grid' }));
+      root.append(
+        ui.svg(
+          'text',
+          { x: px(x), y: H - B + 18, 'text-anchor': 'middle' },
+          x < 1 ? String(Number(x.toPrecision(1))) : ui.num(x),
+        ),
+      );
+    }
+    for (let y = y0; y <= top; y *= 10) {
+      root.append(ui.svg('line', { x1: L, x2: W - R, y1: py(y), y2: py(y), class: 'grid' }));
+      root.append(ui.svg('text', { x: L - 8, y: py(y) + 4, 'text-anchor': 'end' }, ui.num(y)));
+    }
+    root.append(
+      ui.svg('text', { x: (L + W - R) / 2, y: H - 8, 'text-anchor': 'middle', class: 'axis' }, 'FLOP per byte'),
+    );
+    root.append(
+      ui.svg(
+        'text',
+        { transform: `translate(16 ${(T + H - B) / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'axis' },
+        'GFLOP/s',
+      ),
+    );
+    const highest = Math.max(...rates.map((r) => r.value), 0) || top;
+    for (const roof of bandwidths) {
+      const from = Math.max(x0, y0 / roof.value);
+      const to = Math.min(x1, highest / roof.value);
+      if (to <= from) continue;
+      const line = ui.svg('line', {
+        x1: px(from),
+        y1: py(from * roof.value),
+        x2: px(to),
+        y2: py(to * roof.value),
+        class: `roof level-${levels.indexOf(roof.id)}`,
+      });
+      ui.tip(line, () => `${roof.label}: ${ui.num(roof.value)} GB/s\n${roof.source}`);
+      root.append(line);
+      const at = from * (to / from) ** 0.25;
+      const angle = (-Math.atan2(py(from * roof.value) - py(to * roof.value), px(to) - px(from)) * 180) / Math.PI;
+      root.append(
+        ui.svg(
+          'text',
+          { class: 'roof-label', transform: `translate(${px(at)} ${py(at * roof.value) - 5}) rotate(${angle})` },
+          `${roof.label} ${ui.num(roof.value)} GB/s`,
+        ),
+      );
+    }
+    let lastLabel = Number.NEGATIVE_INFINITY;
+    for (const rate of [...rates].sort((a, b) => a.value - b.value)) {
+      const from = Math.max(x0, Math.min(x1, ...bandwidths.map((b) => rate.value / b.value)));
+      const line = ui.svg('line', {
+        x1: px(from),
+        x2: W - R,
+        y1: py(rate.value),
+        y2: py(rate.value),
+        class: 'roof rate',
+      });
+      ui.tip(line, () => `${rate.label}: ${ui.num(rate.value)} GFLOP/s\n${rate.source}`);
+      root.append(line);
+      const y = py(rate.value) - 4;
+      if (Math.abs(y - lastLabel) < 13) continue;
+      lastLabel = y;
+      root.append(
+        ui.svg(
+          'text',
+          { x: W - R - 4, y, 'text-anchor': 'end', class: 'roof-label' },
+          `${rate.label} ${ui.num(rate.value)}`,
+        ),
+      );
+    }
+    for (const p of [...points].sort((a, b) => (b.kernel.share.value ?? 0) - (a.kernel.share.value ?? 0))) {
+      const text = () =>
+        `${p.kernel.name}\n${p.point.level}: ${ui.num(p.x)} FLOP/byte, ${ui.num(p.y)} GFLOP/s\n` +
+        `${ui.show(p.point.bandwidth, (v) => `${ui.num(v)} GB/s`)}, ${ui.show(p.point.ofPeak, ui.percent)} of the ${p.point.level} peak`;
+      const dot = ui.svg('circle', {
+        cx: px(p.x),
+        cy: py(p.y),
+        r: 4 + 12 * Math.sqrt(p.kernel.share.value ?? 0),
+        class: `dot level-${levels.indexOf(p.point.level)}`,
+        tabindex: 0,
+        role: 'button',
+        'aria-label': text(),
+      });
+      dot.addEventListener('click', () => open(p.kernel.id));
+      dot.addEventListener('keydown', (event) => {
+        if ((event as KeyboardEvent).key === 'Enter' || (event as KeyboardEvent).key === ' ') {
+          event.preventDefault();
+          open(p.kernel.id);
+        }
+      });
+      ui.tip(dot, text);
+      root.append(dot);
+    }
+    holder.append(root);
+    const legend = ui.el('ul', { class: 'legend' });
+    levels.forEach((level, i) => {
+      legend.append(ui.el('li', {}, ui.el('span', { class: `swatch level-${i}`, 'aria-hidden': 'true' }), level));
+    });
+    holder.append(legend);
+  };
+  choice.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
+  draw(0);
+  if (hidden.length > 0) {
+    const reason = (kernel: (typeof hidden)[number]) => {
+      const r = kernel.roofline;
+      if (r.flops.value === 0) return 'it computes no FLOPs';
+      return r.flops.unknown ?? r.gflops.unknown ?? r.points[0]?.intensity.unknown ?? 'not enough counters';
+    };
+    section.append(
+      ui.el(
+        'details',
+        {},
+        ui.el('summary', {}, `Not on the plot: ${hidden.length} of ${data.kernels.length}`),
+        ui.el(
+          'ul',
+          {},
+          ...hidden
+            .slice(0, 100)
+            .map((kernel) => ui.el('li', {}, ui.el('code', {}, kernel.name), `: ${reason(kernel)}`)),
+        ),
+      ),
+    );
+  }
+  return section;
+}

@@ -1,0 +1,123 @@
+// The page's small toolkit. Functions of this folder are written into the page as text (`toString`), so each is
+// self-contained: no imports but types, everything else through its arguments. Text from outside only ever becomes text nodes.
+import type { PageMeasure } from '../page-data.ts';
+
+export type Child = Node | string | undefined;
+
+export interface Ui {
+  el(tag: string, attributes?: Record<string, string | ((event: Event) => void)>, ...children: Child[]): HTMLElement;
+  svg(tag: string, attributes?: Record<string, string | number>, ...children: Child[]): SVGElement;
+  num(value: number): string;
+  ns(value: number): string;
+  percent(value: number): string;
+  show(measure: PageMeasure, format: (value: number) => string): string;
+  measure(measure: PageMeasure, format: (value: number) => string): HTMLElement;
+  table(
+    caption: string,
+    head: readonly string[],
+    rows: readonly (readonly Child[])[],
+    numeric?: readonly number[],
+  ): HTMLElement;
+  sourceLink(source: string): Child;
+  tip(target: Element, text: () => string): void;
+}
+
+/** Builds the toolkit for the document of the page. */
+export function createUi(): Ui {
+  const SVG = 'http://www.w3.org/2000/svg';
+  const append = (parent: Element, children: readonly Child[]) => {
+    for (const child of children) if (child !== undefined) parent.append(child);
+  };
+  const tooltip = document.createElement('div');
+  tooltip.id = 'tooltip';
+  tooltip.setAttribute('role', 'tooltip');
+  tooltip.hidden = true;
+  document.body.append(tooltip);
+  const ui: Ui = {
+    el(tag, attributes = {}, ...children) {
+      const element = document.createElement(tag);
+      for (const [name, value] of Object.entries(attributes)) {
+        if (typeof value === 'string') element.setAttribute(name, value);
+        else element.addEventListener(name, value);
+      }
+      append(element, children);
+      return element;
+    },
+    svg(tag, attributes = {}, ...children) {
+      const element = document.createElementNS(SVG, tag) as SVGElement;
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+      append(element, children);
+      return element;
+    },
+    num(value) {
+      if (value === 0) return '0';
+      const size = Math.abs(value);
+      if (size >= 1e15 || size < 1e-3) return value.toExponential(3);
+      for (const [scale, suffix] of [
+        [1e12, ' T'],
+        [1e9, ' G'],
+        [1e6, ' M'],
+        [1e4, ' k'],
+      ] as const) {
+        if (size >= scale) return `${(value / (suffix === ' k' ? 1e3 : scale)).toFixed(2)}${suffix}`;
+      }
+      return Number.isInteger(value) ? String(value) : value.toPrecision(4);
+    },
+    ns(value) {
+      if (Math.abs(value) >= 1e9) return `${(value / 1e9).toFixed(3)} s`;
+      if (Math.abs(value) >= 1e6) return `${(value / 1e6).toFixed(3)} ms`;
+      if (Math.abs(value) >= 1e3) return `${(value / 1e3).toFixed(2)} µs`;
+      return `${Math.round(value)} ns`;
+    },
+    percent: (value) => `${(100 * value).toFixed(1)}%`,
+    show: (measure, format) => (measure.value === undefined ? 'unknown' : format(measure.value)),
+    measure(measure, format) {
+      if (measure.value !== undefined) return ui.el('span', {}, format(measure.value));
+      const why = measure.unknown ?? '';
+      return ui.el('span', { class: 'unknown', title: why, tabindex: '0', 'aria-label': `unknown: ${why}` }, 'unknown');
+    },
+    table(caption, head, rows, numeric = []) {
+      const cls = (i: number) => (numeric.includes(i) ? { class: 'n' } : {});
+      return ui.el(
+        'div',
+        { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+        ui.el(
+          'table',
+          {},
+          ui.el('caption', {}, caption),
+          ui.el('thead', {}, ui.el('tr', {}, ...head.map((h, i) => ui.el('th', { scope: 'col', ...cls(i) }, h)))),
+          ui.el('tbody', {}, ...rows.map((row) => ui.el('tr', {}, ...row.map((cell, i) => ui.el('td', cls(i), cell))))),
+        ),
+      );
+    },
+    sourceLink(source) {
+      const match = /^(\/[^\0]*?):(\d+)(?: |$)/.exec(source);
+      if (match === null) return source;
+      const href = `file://${encodeURI(match[1]).replace(/[?#]/g, encodeURIComponent)}#L${match[2]}`;
+      const name = match[1].slice(match[1].lastIndexOf('/') + 1);
+      return ui.el('a', { href, title: source }, `${name}:${match[2]}`);
+    },
+    tip(target, text) {
+      const place = (x: number, y: number) => {
+        tooltip.textContent = text();
+        tooltip.hidden = false;
+        const box = tooltip.getBoundingClientRect();
+        tooltip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - box.width - 8))}px`;
+        tooltip.style.top = `${Math.max(4, Math.min(y + 12, innerHeight - box.height - 8))}px`;
+      };
+      const hide = () => {
+        tooltip.hidden = true;
+      };
+      target.addEventListener('mousemove', (event) =>
+        place((event as MouseEvent).clientX, (event as MouseEvent).clientY),
+      );
+      target.addEventListener('mouseleave', hide);
+      target.addEventListener('focus', () => {
+        const box = target.getBoundingClientRect();
+        place(box.right, box.bottom);
+      });
+      target.addEventListener('blur', hide);
+    },
+  };
+  return ui;
+}

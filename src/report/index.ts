@@ -1,0 +1,2 @@
+// Self-contained HTML pages from the JSON of commands.
+export { profilePage } from './profile-page.ts';

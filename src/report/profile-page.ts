@@ -1,0 +1,56 @@
+// One self-contained HTML page out of a profile document. The page's functions are written in as text, the document as JSON
+// that no name in it can break out of, and a content security policy admits exactly these two scripts and this style.
+import { createHash } from 'node:crypto';
+import { kernelPage, kernelTable } from './client/kernels.ts';
+import { startPage } from './client/page.ts';
+import { rooflineView } from './client/roofline.ts';
+import { timelineView } from './client/timeline.ts';
+import { traceView } from './client/traces.ts';
+import { createUi } from './client/ui.ts';
+import { STYLE } from './style.ts';
+
+const PARTS = { createUi, rooflineView, timelineView, kernelTable, kernelPage, traceView };
+
+/** JSON that is safe inside a script element: no `<`, no line separators. */
+export function embedJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('>', '\\u003e')
+    .replaceAll('&', '\\u0026')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
+function sha256(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** The script of the page: every part as a function expression, then the start. */
+function pageScript(): string {
+  const parts = Object.entries(PARTS).map(([name, part]) => `${JSON.stringify(name)}: ${part.toString()}`);
+  return `'use strict';(${startPage.toString()})({${parts.join(',\n')}});`;
+}
+
+/** The HTML page of a profile document. */
+export function profilePage(document: unknown): string {
+  const script = pageScript();
+  const policy = `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(STYLE)}; style-src-attr 'none'; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Profile</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header id="head"><h1>Profile</h1></header>
+<main id="main" tabindex="-1"></main>
+<script type="application/json" id="data">${embedJson(document)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,68 @@
+// The page's style: system fonts, colours by role for light and dark, no outside resources.
+
+/** CSS of the profile page. */
+export const STYLE = `
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d1d9e0;--panel:#f6f8fa;--link:#0757ba;--hot:#ffb3a1;
+--l0:#0757ba;--l1:#1a7f37;--l2:#9a5d00;--l3:#8250df;--crit:#cf222e;--work:#8fb8f0;--copy:#a9d8b2;--wait:#e2b64a;--stall:#e0705f;--exec:#3c8f52;--idle:#c9d1d9}
+@media(prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;--bg:#0d1117;--fg:#e6edf3;--dim:#9da7b3;--line:#3d444d;--panel:#161b22;--link:#79b8ff;--hot:#7a2f22;
+--l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#a87b14;--stall:#b3463a;--exec:#46a35e;--idle:#30363d}}
+:root[data-theme=dark]{color-scheme:dark;--bg:#0d1117;--fg:#e6edf3;--dim:#9da7b3;--line:#3d444d;--panel:#161b22;--link:#79b8ff;--hot:#7a2f22;
+--l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#a87b14;--stall:#b3463a;--exec:#46a35e;--idle:#30363d}
+:root[data-theme=light]{color-scheme:light}
+@media(prefers-color-scheme:light){:root:not([data-theme=dark]){color-scheme:light}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
+header,main{max-width:1180px;margin:0 auto;padding:0 20px}
+header{padding-top:20px}
+h1{font-size:24px;margin:0}h2{font-size:20px;margin:36px 0 10px;border-bottom:1px solid var(--line);padding-bottom:4px}h3{font-size:16px;margin:20px 0 8px}h4{font-size:15px;margin:12px 0 4px}
+h2 code{font-size:16px;overflow-wrap:anywhere}
+a{color:var(--link)}
+nav{display:flex;flex-wrap:wrap;gap:16px;align-items:center;margin:8px 0}
+button,select,input{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:3px 10px}
+button{cursor:pointer}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+code{font-family:ui-monospace,monospace;font-size:13px}
+.tiles{display:flex;flex-wrap:wrap;gap:10px;margin:10px 0}
+.tile{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:8px 14px;min-width:120px;font-size:17px}
+.tile>span:first-child{display:block;color:var(--dim);font-size:13px}
+.unknown{color:var(--dim);font-style:italic;border-bottom:1px dotted var(--dim);cursor:help}
+.note,.empty{color:var(--dim)}
+.simulated{border-left:4px solid var(--l2);padding-left:10px}
+.toolbar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:8px 0}
+.chart{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:10px;margin:8px 0;overflow-x:auto}
+.chart svg{display:block;width:100%;min-width:640px;height:auto}
+svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .axis{font-size:13px}
+svg .grid{stroke:var(--line);stroke-width:1}
+svg .roof{stroke-width:2.5;fill:none}svg .roof.rate{stroke:var(--dim);stroke-width:2}
+svg .roof-label{font-size:11.5px;fill:var(--fg)}
+svg .dot{stroke:var(--bg);stroke-width:1.5;cursor:pointer;fill-opacity:.85}svg .dot:focus{stroke:var(--fg);stroke-width:3;outline:none}
+.level-0{--c:var(--l0)}.level-1{--c:var(--l1)}.level-2{--c:var(--l2)}.level-3{--c:var(--l3)}
+svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.swatch{background:var(--c)}
+.legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
+.swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
+.timeline:focus-visible{outline-offset:-2px}
+svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .critical{stroke:var(--crit);stroke-width:2}
+svg .bar-label{pointer-events:none}
+.key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}
+.state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}
+.curve{fill:none;stroke:var(--l0);stroke-width:1.5}
+.scroll{overflow:auto;border:1px solid var(--line);border-radius:8px;margin:10px 0}.tall{max-height:640px}
+table{border-collapse:collapse;width:100%;font-size:14px}
+caption{text-align:left;font-weight:600;padding:8px 12px}
+th,td{padding:4px 12px;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+thead th{position:sticky;top:0;background:var(--panel);z-index:1}
+th button{border:0;background:none;padding:0;font-weight:600}
+th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
+.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.kernels .name{max-width:380px;overflow-wrap:anywhere}
+.listing td{padding:1px 10px;white-space:nowrap}
+.listing .isa{background:linear-gradient(90deg,var(--hot) var(--heat,0%),transparent var(--heat,0%))}
+.listing .title th{background:var(--panel)}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:24px}.columns>*{min-width:0}
+.class{border-left:3px solid var(--l2);padding-left:12px;margin:10px 0}
+.bar{position:relative;background:var(--panel);border:1px solid var(--line);border-radius:4px;margin:4px 0;min-height:28px;overflow:hidden}
+.bar .fill{position:absolute;inset:0 auto 0 0;background:var(--work)}.bar .bar-text{position:relative;padding:2px 8px;display:block}
+#tooltip{position:fixed;z-index:10;max-width:520px;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--fg);color:var(--bg);padding:6px 10px;border-radius:6px;font-size:13px;pointer-events:none}
+.skip{position:absolute;left:-9999px}.skip:focus{left:10px;top:10px;background:var(--bg);padding:6px}
+@media print{nav,.toolbar{display:none}.tall{max-height:none}}
+`;
