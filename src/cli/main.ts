@@ -21,6 +21,8 @@ function help(): string {
 
 /** Runs one command line (without node and script) and returns the exit code. */
 export async function main(argv: string[]): Promise<number> {
+  // A reader that closes the pipe early (`| head`) ends the command quietly, as it ends the classic tools.
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const [name, ...rest] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const asked = name === 'help' ? rest[0] : undefined;
