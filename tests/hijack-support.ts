@@ -1,0 +1,103 @@
+// Shared by the hijack tests: a fresh copy of the fixture folder, edits by pattern, stand-ins for outside programs.
+import { chmodSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+import type { Device, DeviceBuffer } from '../src/device/device.ts';
+import { SimDevice } from '../src/device/sim/sim-device.ts';
+import type { BuildOptions } from '../src/iree/build.ts';
+import type { RunOptions } from '../src/iree/run.ts';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const FIXTURE = join(root, 'fixtures', 'matmul_f16.gfx942');
+export const KERNEL = 'matmul_dispatch_0_matmul_128x128x128_f16xf16xf32';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-hijack-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A fresh copy of the fixture's hijack folder. */
+export function fixtureFolder(): string {
+  const folder = join(temporaryFolder(), 'matmul');
+  cpSync(FIXTURE, folder, { recursive: true });
+  return folder;
+}
+
+/** The only (or the named) assembly file of a hijack folder. */
+export function asmFile(folder: string, part = ''): string {
+  const name = readdirSync(join(folder, 'asm')).find((n) => n.endsWith('.s') && n.includes(part));
+  if (name === undefined) throw new Error(`no assembly like '${part}' in ${folder}`);
+  return join(folder, 'asm', name);
+}
+
+/** Replaces in the assembly; an edit that finds nothing is a mistake of the test. */
+export function edit(file: string, pattern: RegExp | string, replacement: string): void {
+  const before = readFileSync(file, 'utf8');
+  const after = before.replace(pattern, replacement);
+  if (after === before) throw new Error(`the edit ${pattern} found nothing in ${file}`);
+  writeFileSync(file, after);
+}
+
+/** A shell script that stands in for an outside program. */
+export function standIn(folder: string, name: string, body: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${body}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+export const BUILD: BuildOptions = { via: 'patch', engine: 'wavesmith', force: false };
+
+export const RUN: RunOptions = {
+  openDevice: async (target) => new SimDevice(target),
+  dispatches: [],
+  all: false,
+  seed: 1,
+  buffers: new Map(),
+  constants: new Map(),
+  exact: false,
+};
+
+/** What went into and came out of one dispatch's bindings, in order of allocation. */
+export interface Recording {
+  readonly inputs: Uint8Array[];
+  readonly outputs: Uint8Array[];
+}
+
+/** A virtual device that records what is written before and read after the dispatch. */
+export function recordingDevices(recordings: Recording[]): RunOptions['openDevice'] {
+  return async (target) => {
+    const device: Device = new SimDevice(target);
+    const recording: Recording = { inputs: [], outputs: [] };
+    recordings.push(recording);
+    const write = device.write.bind(device);
+    const read = device.read.bind(device);
+    device.write = (buffer: DeviceBuffer, bytes: Uint8Array, offset?: number) => {
+      recording.inputs.push(bytes.slice());
+      write(buffer, bytes, offset);
+    };
+    device.read = (buffer: DeviceBuffer, offset?: number, size?: number) => {
+      const bytes = read(buffer, offset, size);
+      recording.outputs.push(bytes.slice());
+      return bytes;
+    };
+    return device;
+  };
+}
+
+/** The pinned iree-compile of this checkout, or undefined with a message. */
+export function ireeCompile(): string | undefined {
+  const path = join(root, '.wavesmith', 'venv', 'bin', 'iree-compile');
+  if (existsSync(path)) return path;
+  console.warn("skipped: IREE is not installed ('npm run setup' installs it)");
+  return undefined;
+}
