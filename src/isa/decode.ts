@@ -40,6 +40,10 @@ const TABLE_ORDER: readonly (readonly [number, string])[] = [
   [4, 'GFX90A'],
 ];
 
+const TABLE_RANKS: ReadonlyMap<string, number> = new Map(
+  TABLE_ORDER.map(([size, namespace], i) => [`${size}${namespace}`, i]),
+);
+
 const MODIFIERS = ['src0_modifiers', 'src1_modifiers', 'src2_modifiers'];
 /** Source modifier bits that the combined operands gather, and whether bit 3 is the destination's. */
 const GATHERED: Readonly<Record<string, number>> = { op_sel: 4, op_sel_hi: 8, neg_lo: 1, neg_hi: 2 };
@@ -67,7 +71,9 @@ function gathersOf(row: InstructionRow): Gather[] {
 /** A row made ready for decoding. */
 class Candidate {
   readonly row: InstructionRow;
+  /** Position of the row's table in LLVM's order. */
   readonly rank: number;
+  readonly size: number;
   readonly specificity: number;
   private readonly m0: number;
   private readonly m1: number;
@@ -86,9 +92,10 @@ class Candidate {
   private cpol = -1;
   private hasConstant = false;
 
-  constructor(row: InstructionRow, rank: number) {
+  constructor(row: InstructionRow) {
     this.row = row;
-    this.rank = rank;
+    this.rank = TABLE_RANKS.get(`${row.size}${row.namespace}`) ?? -1;
+    this.size = row.size;
     const mask = row.fixedMask;
     const bits = row.fixedBits;
     this.m0 = (mask[0] ?? 0) | 0;
@@ -106,7 +113,7 @@ class Candidate {
     return (
       (((words[0] as number) ^ this.b0) & this.m0) === 0 &&
       (((words[1] as number) ^ this.b1) & this.m1) === 0 &&
-      (this.row.size < 16 ||
+      (this.size < 16 ||
         ((((words[2] as number) ^ this.b2) & this.m2) === 0 && (((words[3] as number) ^ this.b3) & this.m3) === 0))
     );
   }
@@ -235,7 +242,11 @@ class TargetDecoder implements Decoder {
   private readonly maxBytes: number;
   /** Candidates by bits 31:23 of the first dword. */
   private readonly buckets: (Bucket | undefined)[] = new Array(512);
-  private readonly all: Candidate[];
+  /** Rows that the decoder may yield, with mask and value of their bits 31:23. */
+  private readonly rows: readonly InstructionRow[];
+  private readonly topMasks: Uint16Array;
+  private readonly topBits: Uint16Array;
+  private readonly candidates: (Candidate | undefined)[] = [];
   private readonly words = new Int32Array(4);
   private readonly state: LiteralState;
   private readonly formats: Map<InstructionRow, Map<string, InstructionRow>>;
@@ -243,12 +254,10 @@ class TargetDecoder implements Decoder {
   constructor(target: TargetName) {
     this.target = target;
     this.maxBytes = targetInfo(target).maxInstructionBytes;
-    const rank = new Map(TABLE_ORDER.map(([size, namespace], i) => [`${size}${namespace}`, i]));
     const rows = tableFor(target).rows;
-    this.all = rows
-      .filter((row) => !row.asmOnly && !row.codeGenOnly)
-      .map((row) => new Candidate(row, rank.get(`${row.size}${row.namespace}`) ?? -1))
-      .sort((a, b) => a.rank - b.rank || b.specificity - a.specificity || a.row.id - b.row.id);
+    this.rows = rows.filter((row) => !row.asmOnly && !row.codeGenOnly);
+    this.topMasks = Uint16Array.from(this.rows, (row) => (row.fixedMask[0] as number) >>> 23);
+    this.topBits = Uint16Array.from(this.rows, (row) => (row.fixedBits[0] as number) >>> 23);
     this.formats = formatVariants(rows);
     this.state = {
       constant: undefined,
@@ -261,12 +270,15 @@ class TargetDecoder implements Decoder {
   }
 
   private bucket(top: number): Bucket {
-    const found = new Bucket(
-      this.all.filter(({ row }) => {
-        const mask = (row.fixedMask[0] as number) >>> 23;
-        return ((((row.fixedBits[0] as number) >>> 23) ^ top) & mask) === 0;
-      }),
-    );
+    const list: Candidate[] = [];
+    for (let i = 0; i < this.rows.length; i++) {
+      if ((((this.topBits[i] as number) ^ top) & (this.topMasks[i] as number)) !== 0) continue;
+      const candidate = this.candidates[i] ?? new Candidate(this.rows[i] as InstructionRow);
+      this.candidates[i] = candidate;
+      list.push(candidate);
+    }
+    list.sort((a, b) => a.rank - b.rank || b.specificity - a.specificity || a.row.id - b.row.id);
+    const found = new Bucket(list);
     this.buckets[top] = found;
     return found;
   }
@@ -289,8 +301,8 @@ class TargetDecoder implements Decoder {
     const candidates = (this.buckets[first >>> 23] ?? this.bucket(first >>> 23)).candidates(first);
     for (let i = 0; i < candidates.length; i++) {
       const candidate = candidates[i] as Candidate;
-      if (candidate.rank === failed || candidate.row.size > available || !candidate.matches(words)) continue;
-      state.next = offset + candidate.row.size;
+      if (candidate.rank === failed || candidate.size > available || !candidate.matches(words)) continue;
+      state.next = offset + candidate.size;
       state.hasLiteral = false;
       const operands = candidate.decode(words, state);
       if (operands !== undefined) return this.finish(candidate.row, operands, state.next - offset);
