@@ -4,6 +4,9 @@ import type { Device, DeviceOptions } from './device.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
 export * from './device.ts';
+export * from './fill.ts';
+export * from './launch.ts';
+export * from './npy.ts';
 export { explicitArguments } from './sim/kernargs.ts';
 
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */

@@ -1,0 +1,214 @@
+// Launching one kernel from a description in text: the argument grammar of `wavesmith run`, and the run itself.
+//   buffer:  TYPE[N] or TYPE[N,M,…], then optionally =zeros | =iota | =random | =random:SEED | =NUMBER | =@FILE.npy
+//   buffer:  @FILE.npy          type and shape from the file
+//   scalar:  TYPE=NUMBER
+import { WavesmithError } from '../base/index.ts';
+import type { ArgumentValue, Device, DeviceBuffer, DeviceKernel, Dim3, DispatchResult } from './device.ts';
+import { type Fill, fillElements, getElement, putElement } from './fill.ts';
+import { ELEMENT_BYTES, type ElementType, elementCount, type NpyArray, readNpy } from './npy.ts';
+
+/** An argument as described. */
+export type LaunchArgument =
+  | { readonly kind: 'buffer'; readonly type: ElementType; readonly shape: readonly number[]; readonly fill: Fill }
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly type: ElementType | undefined;
+      readonly shape: readonly number[] | undefined;
+    }
+  | { readonly kind: 'scalar'; readonly type: ElementType; readonly value: number | bigint };
+
+function bad(text: string, column: number, message: string): WavesmithError {
+  return new WavesmithError('launch/bad-argument', message, {
+    file: `--arg ${text}`,
+    column: column + 1,
+    hint: 'Write TYPE[COUNT]=zeros|iota|random:SEED|NUMBER|@FILE.npy for a buffer, TYPE=NUMBER for a scalar.',
+  });
+}
+
+/** Parses one argument description; errors carry the column of the problem. */
+export function parseLaunchArgument(text: string): LaunchArgument {
+  if (text.startsWith('@')) return { kind: 'file', path: filePath(text, 0), type: undefined, shape: undefined };
+  const name = /^[a-z0-9]*/.exec(text)?.[0] ?? '';
+  if (!Object.hasOwn(ELEMENT_BYTES, name)) {
+    throw bad(text, 0, `'${name}' is not an element type (${Object.keys(ELEMENT_BYTES).join(', ')}).`);
+  }
+  const type = name as ElementType;
+  let at = name.length;
+  if (text[at] === '=') return { kind: 'scalar', type, value: parseNumber(text, at + 1, type) };
+  if (text[at] !== '[') throw bad(text, at, "After the type comes '[' for a buffer or '=' for a scalar.");
+  const close = text.indexOf(']', at);
+  if (close < 0) throw bad(text, text.length, "The ']' after the count is missing.");
+  const shape = parseShape(text, at + 1, close, ELEMENT_BYTES[type]);
+  at = close + 1;
+  if (at === text.length) return { kind: 'buffer', type, shape, fill: { kind: 'zeros' } };
+  if (text[at] !== '=') throw bad(text, at, "After ']' comes '=' and what to fill the buffer with.");
+  at++;
+  if (text[at] === '@') return { kind: 'file', path: filePath(text, at), type, shape };
+  return { kind: 'buffer', type, shape, fill: parseFill(text, at, type) };
+}
+
+function filePath(text: string, at: number): string {
+  const path = text.slice(at + 1);
+  if (path === '') throw bad(text, at + 1, "A file name is missing after '@'.");
+  return path;
+}
+
+function parseShape(text: string, start: number, end: number, size: number): number[] {
+  let at = start;
+  const shape = text
+    .slice(start, end)
+    .split(',')
+    .map((part) => {
+      if (!/^\d{1,12}$/.test(part.trim())) throw bad(text, at, `'${part}' is not a count.`);
+      at += part.length + 1;
+      return Number(part);
+    });
+  if (elementCount(shape) * size > 2 ** 32) throw bad(text, start, 'The buffer is larger than 4 GiB.');
+  return shape;
+}
+
+function parseFill(text: string, at: number, type: ElementType): Fill {
+  const rest = text.slice(at);
+  if (rest === 'zeros' || rest === 'iota') return { kind: rest };
+  const random = /^random(?::(.*))?$/.exec(rest);
+  if (random !== null) {
+    const seed = random[1] ?? '0';
+    if (!/^\d{1,9}$/.test(seed)) throw bad(text, at + 7, `'${seed}' is not a seed.`);
+    return { kind: 'random', seed: Number(seed) };
+  }
+  return { kind: 'value', value: parseNumber(text, at, type) };
+}
+
+/** Smallest and largest integer of a type. */
+function integerRange(type: ElementType): [bigint, bigint] {
+  const bits = BigInt(8 * ELEMENT_BYTES[type]);
+  if (type === 'bool') return [0n, 1n];
+  return type.startsWith('u') ? [0n, (1n << bits) - 1n] : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+}
+
+function parseNumber(text: string, at: number, type: ElementType): number | bigint {
+  const word = text.slice(at);
+  if (type.includes('f')) {
+    const special = { nan: Number.NaN, inf: Infinity, '-inf': -Infinity }[word];
+    const value = special ?? (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : undefined);
+    if (value === undefined) throw bad(text, at, `'${word}' is not a number.`);
+    return value;
+  }
+  if (!/^[-+]?(\d+|0x[0-9a-f]+)$/i.test(word)) throw bad(text, at, `'${word}' is not a whole number.`);
+  const negative = word.startsWith('-');
+  const magnitude = BigInt(word.replace(/^[-+]/, ''));
+  const value = negative ? -magnitude : magnitude;
+  const [low, high] = integerRange(type);
+  if (value < low || value > high) throw bad(text, at, `${word} does not fit ${type} (${low} to ${high}).`);
+  return value;
+}
+
+/** `X`, `X,Y` or `X,Y,Z` as three dimensions. */
+export function parseDimensions(text: string, what: string): Dim3 {
+  const parts = text.split(',');
+  if (parts.length > 3 || parts.some((part) => !/^\d{1,10}$/.test(part.trim()) || Number(part) === 0)) {
+    throw new WavesmithError(
+      'launch/bad-dimensions',
+      `'${text}' is not a ${what}: X, X,Y or X,Y,Z with whole numbers from 1.`,
+    );
+  }
+  return [Number(parts[0] ?? 1), Number(parts[1] ?? 1), Number(parts[2] ?? 1)];
+}
+
+export interface LaunchRequest {
+  readonly device: Device;
+  readonly kernel: DeviceKernel;
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  readonly args: readonly LaunchArgument[];
+  /** Reads a `.npy` file named in an argument. */
+  readonly readFile: (path: string) => Uint8Array;
+  readonly dynamicLds?: number | undefined;
+  readonly maxInstructions?: number | undefined;
+}
+
+/** A buffer argument after the run. */
+export interface BufferAfter {
+  readonly argument: number;
+  readonly array: NpyArray;
+  /** Elements whose bits the kernel changed. */
+  readonly changed: number;
+}
+
+export interface LaunchResult {
+  readonly dispatch: DispatchResult;
+  readonly buffers: readonly BufferAfter[];
+}
+
+/** Allocates and fills the arguments, runs the kernel, reads every buffer back. */
+export async function launch(request: LaunchRequest): Promise<LaunchResult> {
+  const { device, kernel, grid, block } = request;
+  const buffers: { argument: number; before: NpyArray; buffer: DeviceBuffer }[] = [];
+  try {
+    const args = request.args.map((argument, index): ArgumentValue => {
+      if (argument.kind === 'scalar') {
+        const bytes = new Uint8Array(ELEMENT_BYTES[argument.type]);
+        putElement(new DataView(bytes.buffer), argument.type, 0, argument.value);
+        return bytes;
+      }
+      const before = contentOf(argument, request.readFile);
+      const buffer = device.alloc(before.bytes.length, `argument ${index}`);
+      device.write(buffer, before.bytes);
+      buffers.push({ argument: index, before, buffer });
+      return buffer;
+    });
+    const { dynamicLds, maxInstructions } = request;
+    const dispatch = await device.dispatch({ kernel, grid, block, args, dynamicLds, maxInstructions });
+    return {
+      dispatch,
+      buffers: buffers.map(({ argument, before, buffer }) => {
+        const array = { ...before, bytes: device.read(buffer) };
+        return { argument, array, changed: changedElements(before, array) };
+      }),
+    };
+  } finally {
+    for (const { buffer } of buffers) device.free(buffer);
+  }
+}
+
+function contentOf(
+  argument: Exclude<LaunchArgument, { kind: 'scalar' }>,
+  readFile: (path: string) => Uint8Array,
+): NpyArray {
+  if (argument.kind === 'buffer') {
+    const { type, shape, fill } = argument;
+    return { type, shape, bytes: fillElements(type, elementCount(shape), fill) };
+  }
+  const array = readNpy(readFile(argument.path));
+  const type = argument.type ?? array.type;
+  const shape = argument.shape ?? array.shape;
+  const sameType = type === array.type || (type === 'bf16' && array.type === 'u16');
+  if (!sameType || elementCount(shape) !== elementCount(array.shape)) {
+    throw new WavesmithError(
+      'launch/wrong-file',
+      `'${argument.path}' holds ${array.type}[${array.shape.join(',')}], the argument asks for ${type}[${shape.join(',')}].`,
+      { file: argument.path },
+    );
+  }
+  return { type, shape, bytes: array.bytes };
+}
+
+function changedElements(before: NpyArray, after: NpyArray): number {
+  const size = ELEMENT_BYTES[before.type];
+  let changed = 0;
+  for (let at = 0; at < before.bytes.length; at += size) {
+    for (let n = 0; n < size; n++) {
+      if (before.bytes[at + n] === after.bytes[at + n]) continue;
+      changed++;
+      break;
+    }
+  }
+  return changed;
+}
+
+/** The first elements of an array as numbers. */
+export function firstElements(array: NpyArray, count: number): (number | bigint)[] {
+  const view = new DataView(array.bytes.buffer, array.bytes.byteOffset, array.bytes.byteLength);
+  return Array.from({ length: Math.min(count, elementCount(array.shape)) }, (_, n) => getElement(view, array.type, n));
+}
