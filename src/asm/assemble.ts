@@ -6,7 +6,7 @@ import { flagsOfTargetId, formatTargetId, parseTargetId, type TargetId } from '.
 import type { ParseContext } from '../isa/parse-types.ts';
 import { isTargetName, type TargetInfo, targetInfo } from '../isa/targets.ts';
 import { type Expr, parseExpression } from '../isa/text/expr.ts';
-import { Lexer, Tok } from '../isa/text/lexer.ts';
+import { Lexer, type Diagnostic as LexerDiagnostic, Tok } from '../isa/text/lexer.ts';
 import { Conditionals } from './conditionals.ts';
 import { DebugInfo } from './debug-info.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from './directives.ts';
@@ -62,7 +62,7 @@ export interface AssembleOptions {
   readonly explainConflicts?: boolean | undefined;
   /** `+tgsplit` of LLVM's subtarget features. */
   readonly tgSplit?: boolean | undefined;
-  /** Prints each statement as llvm-mc does. */
+  /** Prints each statement as llvm-mc does; there is no object then. */
   readonly streamer?: AsmStreamer | undefined;
 }
 
@@ -119,8 +119,11 @@ export class Assembler implements ParseContext {
   /** Highest register indexes used, plus one (`.amdgcn.next_free_vgpr`, `.kernel.…`). */
   readonly registerCounts = { v: 0, a: 0, s: 0 };
   readonly kernelCounts = { v: 0, a: 0, s: 0 };
-  private inKernelScope = false;
+  /** `.amdgcn.next_free_{v,s}gpr` was set to something that is no number: instructions cannot count on. */
+  brokenRegisterCounts = false;
   /** Numeric labels that must get a definition, with their place. */
+  /** Lengths of the marked ranges of diagnostics that still wait in a lexer. */
+  private readonly rangeLengths = new WeakMap<LexerDiagnostic, number>();
   private readonly forwardLabels: { symbol: AsmSymbol; location: Location }[] = [];
 
   constructor(options: AssembleOptions = {}) {
@@ -170,7 +173,7 @@ export class Assembler implements ParseContext {
     for (const { symbol, location } of this.forwardLabels) {
       if (!symbol.isDefined) this.error(location, 'directional label undefined');
     }
-    const object = this.hasErrors ? undefined : this.finish(end);
+    const object = this.hasErrors || this.streamer !== undefined ? undefined : this.finish(end);
     return {
       ...(object !== undefined && !this.hasErrors ? { object } : {}),
       diagnostics: this.diagnostics,
@@ -335,7 +338,11 @@ export class Assembler implements ParseContext {
   assign(lexer: Lexer, name: string, redefinable: boolean, noDeadStrip: boolean): void {
     const at = lexer.start();
     const value = this.expression(lexer);
-    if (value === undefined || !this.endOfStatement(lexer)) return;
+    if (value === undefined) {
+      if (this.options.reportCascades === true) lexer.fail(lexer.start(), 'missing expression');
+      return;
+    }
+    if (!this.endOfStatement(lexer)) return;
     if (name === '.') {
       this.emitter.org(value, 0, this.location(at));
       this.streamer?.org(value, 0);
@@ -409,7 +416,6 @@ export class Assembler implements ParseContext {
       if (name === '.amdgcn.next_free_vgpr') return BigInt(Math.max(this.registerCounts.v, this.registerCounts.a));
       return name === '.amdgcn.next_free_sgpr' ? BigInt(this.registerCounts.s) : undefined;
     }
-    if (!this.inKernelScope) return undefined;
     if (name === '.kernel.sgpr_count') return BigInt(this.kernelCounts.s);
     if (name === '.kernel.agpr_count') return BigInt(this.kernelCounts.a);
     if (name !== '.kernel.vgpr_count') return undefined;
@@ -420,8 +426,13 @@ export class Assembler implements ParseContext {
   private assignRegisterCount(lexer: Lexer, name: string, value: Expr, at: number, noDeadStrip: boolean): boolean {
     if (this.os !== 'amdhsa' || (name !== '.amdgcn.next_free_vgpr' && name !== '.amdgcn.next_free_sgpr')) return false;
     const constant = this.evaluation.absolute(value);
-    if (constant === undefined || constant < 0n || constant > 0xffffffffn) {
-      lexer.fail(at, '.amdgcn.next_free_{v,s}gpr symbols must be absolute expressions');
+    if (constant === undefined) {
+      this.brokenRegisterCounts = true;
+      this.streamer?.assignment(name, value, noDeadStrip, undefined);
+      return true;
+    }
+    if (constant < 0n || constant > 0xffffffffn) {
+      lexer.fail(at, `'${name}' is out of range`);
       return true;
     }
     if (name === '.amdgcn.next_free_sgpr') this.registerCounts.s = Number(constant);
@@ -441,7 +452,6 @@ export class Assembler implements ParseContext {
 
   /** `.amdgpu_hsa_kernel` without an OS: starts counting the registers of a kernel. */
   startKernelScope(): void {
-    this.inKernelScope = true;
     this.kernelCounts.v = 0;
     this.kernelCounts.a = 0;
     this.kernelCounts.s = 0;
@@ -497,8 +507,11 @@ export class Assembler implements ParseContext {
 
   /** An expression, with names bound to the symbols they mean now; undefined after a diagnostic. */
   expression(lexer: Lexer): Expr | undefined {
-    const expr = parseExpression(lexer, this);
-    return expr === undefined ? undefined : this.bind(expr);
+    const parsed = parseExpression(lexer, this);
+    if (parsed === undefined || parsed.kind === 'const') return parsed;
+    const expr = this.bind(parsed);
+    const value = this.evaluation.unplaced(expr);
+    return value === undefined ? expr : { kind: 'const', value };
   }
 
   /** Replaces names by the keys of the symbols they mean now. */
@@ -554,6 +567,13 @@ export class Assembler implements ParseContext {
     if (lexer.is(Tok.EndOfStatement)) return true;
     lexer.fail(lexer.start(), lexer.is(Tok.Error) ? lexer.errorText() : 'expected newline');
     return false;
+  }
+
+  /** A diagnostic that marks `length` characters. */
+  failRange(lexer: Lexer, offset: number, length: number, message: string): void {
+    lexer.fail(offset, message);
+    const last = lexer.diagnostics[lexer.diagnostics.length - 1];
+    if (last !== undefined) this.rangeLengths.set(last, Math.max(1, length));
   }
 
   // ── buffers ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -654,11 +674,17 @@ export class Assembler implements ParseContext {
     this.report('warning', this.location(offset), message, this.macroNotes(this.frames.length - 1));
   }
 
-  private report(severity: Severity, location: Location, message: string, notes: readonly Diagnostic[]): void {
+  private report(
+    severity: Severity,
+    location: Location,
+    message: string,
+    notes: readonly Diagnostic[],
+    length = 1,
+  ): void {
     if (severity === 'error') this.hasErrors = true;
     if (this.diagnostics.length === MAX_DIAGNOSTICS) this.ended = true;
     if (this.diagnostics.length > MAX_DIAGNOSTICS) return;
-    this.diagnostics.push(makeDiagnostic(severity, message, location, notes));
+    this.diagnostics.push(makeDiagnostic(severity, message, location, notes, length));
   }
 
   private macroNotes(from: number): Diagnostic[] {
@@ -678,7 +704,10 @@ export class Assembler implements ParseContext {
   private drainOf(lexer: Lexer, frame: number): void {
     const { buffer } = this.frames[frame];
     const notes = this.macroNotes(frame);
-    for (const { offset, message } of lexer.diagnostics) this.report('error', { buffer, offset }, message, notes);
+    for (const noted of lexer.diagnostics) {
+      const location = { buffer, offset: noted.offset };
+      this.report('error', location, noted.message, notes, this.rangeLengths.get(noted));
+    }
     lexer.diagnostics.length = 0;
   }
 }

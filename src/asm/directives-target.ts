@@ -44,12 +44,10 @@ const targetDirective: DirectiveHandler = (a, lexer) => {
       return;
     }
     if (a.os === 'amdhsa' && a.targetId !== undefined) a.streamer?.target(formatTargetId(a.targetId));
-  } else if (formatTargetId(current) !== text) {
-    const given = text.replace(/^.*--/, '');
-    const fix =
-      a.options.target === undefined
-        ? ''
-        : ` (fix: --target ${given}, or edit the directive to ${formatProcessorAndFeatures(current)})`;
+  } else if (processor !== formatProcessorAndFeatures(current) || TRIPLE.exec(text)?.[1] !== 'amdhsa') {
+    const wanted = formatProcessorAndFeatures(current);
+    const advice = ` (fix: --target ${processor}, or edit the directive to ${wanted})`;
+    const fix = a.options.explainConflicts === true ? advice : '';
     lexer.fail(
       at,
       `.amdgcn_target directive's target id ${text} does not match the specified target id ${formatTargetId(current)}${fix}`,
@@ -188,6 +186,7 @@ const hsaKernel: DirectiveHandler = (a, lexer) => {
   symbol.type = SymbolType.AMDGPU_HSA_KERNEL;
   a.startKernelScope();
   a.streamer?.line(`\t.amdgpu_hsa_kernel ${name}`);
+  a.leaveEndOfStatement(lexer);
 };
 
 export const TARGET_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {

@@ -39,6 +39,25 @@ function fixupKind(fixup: Fixup): AsmFixupKind {
   return isPcRelative(fixup.expr) ? 'FK_PCRel_4' : 'FK_Data_4';
 }
 
+/** Where the statement names the first symbol of an expression. */
+function symbolOffset(lexer: Lexer, expr: Expr): number | undefined {
+  switch (expr.kind) {
+    case 'const':
+    case 'call':
+      return undefined;
+    case 'unary':
+      return symbolOffset(lexer, expr.sub);
+    case 'binary':
+      return symbolOffset(lexer, expr.lhs) ?? symbolOffset(lexer, expr.rhs);
+    case 'symbol': {
+      for (let ahead = 1 - lexer.count; ahead < 0; ahead++) {
+        if (lexer.tokenText(ahead).startsWith(expr.name)) return lexer.start(ahead);
+      }
+      return undefined;
+    }
+  }
+}
+
 /** Assembles the instruction whose mnemonic is the current token. */
 export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number): void {
   let parser = parsers.get(lexer);
@@ -49,6 +68,10 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   }
   const parsed = parser.parse();
   if (parsed === undefined) return;
+  if (a.brokenRegisterCounts) {
+    lexer.fail(offset, '.amdgcn.next_free_{v,s}gpr symbols must be absolute expressions');
+    return;
+  }
   const { instruction, fixups } = parsed;
   const size = encodeInto(instruction, scratch, 0);
   if (a.debug.isPending) a.debug.place();
@@ -56,7 +79,7 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   for (const fixup of fixups) {
     const expr = a.bind(fixup.expr);
     const kind = fixupKind(fixup);
-    a.emitter.fixup(kind, fixup.byteOffset, expr, a.location(offset));
+    a.emitter.fixup(kind, fixup.byteOffset, expr, a.location(symbolOffset(lexer, fixup.expr) ?? offset));
     resolved.push({ kind, byteOffset: fixup.byteOffset, expr, operandIndex: fixup.operandIndex });
   }
   const { data } = a.emitter.sections.data();

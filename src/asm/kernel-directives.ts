@@ -111,7 +111,6 @@ export const FIELD_DIRECTIVES: ReadonlyMap<string, FieldDirective> = new Map([
 /** Directives of other targets, with LLVM's complaint. */
 const FOREIGN_DIRECTIVES: Readonly<Record<string, string>> = {
   '.amdhsa_wavefront_size32': 'directive requires gfx10+',
-  '.amdhsa_workgroup_processor_mode': 'directive requires gfx10+',
   '.amdhsa_memory_ordered': 'directive requires gfx10+',
   '.amdhsa_forward_progress': 'directive requires gfx10+',
   '.amdhsa_shared_vgpr_count': 'directive requires gfx10 or gfx11',
@@ -157,8 +156,8 @@ class BlockReader {
   private explicitUserSgprs: bigint | undefined;
   private preloadLength = 0n;
   private preloadOffset = 0n;
-  private vgprAt = 0;
-  private sgprAt = 0;
+  private vgprRange: readonly [number, number] = [0, 1];
+  private sgprRange: readonly [number, number] = [0, 1];
 
   constructor(a: Assembler, lexer: Lexer, info: TargetInfo, name: string) {
     this.a = a;
@@ -192,14 +191,31 @@ class BlockReader {
     return false;
   }
 
+  /** A diagnostic that marks the token at `at`. */
+  private failToken(at: number, message: string): false {
+    const name = /^\S*/.exec(this.lexer.text.slice(at, at + 256))?.[0] ?? '';
+    this.a.failRange(this.lexer, at, name.length, message);
+    return false;
+  }
+
+  /** A value that does not fit, the range from it to the end of its expression marked. */
+  private outOfRange([at, end]: readonly [number, number]): false {
+    this.a.failRange(this.lexer, at, end - at, 'value out of range');
+    return false;
+  }
+
   /** Reads up to `.end_amdhsa_kernel`; false after a diagnostic. */
   read(): boolean {
     const { lexer } = this;
     for (;;) {
+      const { next } = lexer;
       if (!lexer.nextStatement()) return this.fail(lexer.start(), 'expected .amdhsa_ directive or .end_amdhsa_kernel');
       if (lexer.is(Tok.EndOfStatement)) continue;
       const at = lexer.start();
-      if (!lexer.is(Tok.Identifier)) return this.fail(at, 'expected .amdhsa_ directive or .end_amdhsa_kernel');
+      if (!lexer.is(Tok.Identifier)) {
+        if (this.a.options.reportCascades === true) lexer.next = next;
+        return this.fail(at, 'expected .amdhsa_ directive or .end_amdhsa_kernel');
+      }
       const name = lexer.tokenText();
       lexer.lex();
       if (name === '.end_amdhsa_kernel') return this.finish();
@@ -208,22 +224,29 @@ class BlockReader {
       const valueAt = lexer.start();
       const expr = this.a.expression(lexer);
       if (expr === undefined) return false;
+      const range = [valueAt, Math.max(lexer.start(), valueAt + 1)] as const;
       const value = this.a.evaluation.unplaced(expr);
-      if (value !== undefined && value < 0n) return this.fail(valueAt, 'value out of range');
-      if (!this.directive(name, at, expr, value, valueAt)) return false;
+      if (value !== undefined && value < 0n) return this.outOfRange(range);
+      if (!this.directive(name, at, expr, value, range)) return false;
       if (!lexer.is(Tok.EndOfStatement)) return this.fail(lexer.start(), 'expected newline');
     }
   }
 
-  private directive(name: string, at: number, expr: Expr, value: bigint | undefined, valueAt: number): boolean {
+  private directive(
+    name: string,
+    at: number,
+    expr: Expr,
+    value: bigint | undefined,
+    range: readonly [number, number],
+  ): boolean {
     const field = FIELD_DIRECTIVES.get(name);
-    if (field !== undefined) return this.field(field, at, expr, value, valueAt);
+    if (field !== undefined) return this.field(field, at, expr, value, range);
     const { kernel } = this;
     switch (name) {
       case '.amdhsa_group_segment_fixed_size':
       case '.amdhsa_private_segment_fixed_size':
       case '.amdhsa_kernarg_size':
-        if ((value ?? 0n) > U32) return this.fail(valueAt, 'value out of range');
+        if ((value ?? 0n) > U32) return this.outOfRange(range);
         if (name === '.amdhsa_group_segment_fixed_size') kernel.groupSegmentFixedSize = expr;
         else if (name === '.amdhsa_private_segment_fixed_size') kernel.privateSegmentFixedSize = expr;
         else kernel.kernargSize = expr;
@@ -234,42 +257,46 @@ class BlockReader {
         return true;
       case '.amdhsa_user_sgpr_kernarg_preload_length':
       case '.amdhsa_user_sgpr_kernarg_preload_offset':
-        return this.preload(name.endsWith('length'), at, expr, value, valueAt);
+        return this.preload(name.endsWith('length'), at, expr, value, range);
       case '.amdhsa_next_free_vgpr':
         kernel.nextFreeVgpr = expr;
-        this.vgprAt = valueAt;
+        this.vgprRange = range;
         return true;
       case '.amdhsa_next_free_sgpr':
         kernel.nextFreeSgpr = expr;
-        this.sgprAt = valueAt;
+        this.sgprRange = range;
         return true;
       case '.amdhsa_accum_offset':
         kernel.accumOffset = expr;
         return true;
       case '.amdhsa_reserve_vcc':
-        if (value !== undefined && value > 1n) return this.fail(valueAt, 'value out of range');
+        if (value !== undefined && value > 1n) return this.outOfRange(range);
         kernel.reserveVcc = expr;
         return true;
       case '.amdhsa_reserve_flat_scratch':
         if (this.info.architectedFlatScratch) {
-          return this.fail(at, 'directive is not supported with architected flat scratch');
+          return this.failToken(at, 'directive is not supported with architected flat scratch');
         }
-        if (value !== undefined && value > 1n) return this.fail(valueAt, 'value out of range');
+        if (value !== undefined && value > 1n) return this.outOfRange(range);
         kernel.reserveFlatScratch = expr;
         return true;
       case '.amdhsa_reserve_xnack_mask':
-        if ((value ?? 0n) > 1n) return this.fail(valueAt, 'value out of range');
+        if ((value ?? 0n) > 1n) return this.outOfRange(range);
         if ((value ?? 0n) !== (this.a.xnack ? 1n : 0n)) {
-          return this.fail(at, '.amdhsa_reserve_xnack_mask does not match target id');
+          return this.failToken(at, '.amdhsa_reserve_xnack_mask does not match target id');
         }
         return true;
     }
+    if (name === '.amdhsa_workgroup_processor_mode')
+      return this.failToken(at, `directive unsupported on ${this.info.name}`);
+    const isImmediate = name === '.amdhsa_wavefront_size32' || name === '.amdhsa_shared_vgpr_count';
+    if (isImmediate && value === undefined) return this.unresolved(at);
     const foreign = Object.hasOwn(FOREIGN_DIRECTIVES, name) ? FOREIGN_DIRECTIVES[name] : undefined;
-    return this.fail(at, foreign ?? 'unknown .amdhsa_kernel directive');
+    return this.failToken(at, foreign ?? 'unknown .amdhsa_kernel directive');
   }
 
   private unresolved(at: number): false {
-    return this.fail(at, 'directive should have resolvable expression');
+    return this.failToken(at, 'directive should have resolvable expression');
   }
 
   private field(
@@ -277,33 +304,39 @@ class BlockReader {
     at: number,
     expr: Expr,
     value: bigint | undefined,
-    valueAt: number,
+    range: readonly [number, number],
   ): boolean {
     const { architectedFlatScratch } = this.info;
     const isBuffer = directive.field.name === 'enableSgprPrivateSegmentBuffer';
     if (isBuffer && value === undefined) return this.unresolved(at);
     if (directive.flatScratch === 'not architected' && architectedFlatScratch) {
-      return this.fail(at, 'directive is not supported with architected flat scratch');
+      return this.failToken(at, 'directive is not supported with architected flat scratch');
     }
     if (directive.flatScratch === 'architected' && !architectedFlatScratch) {
-      return this.fail(at, 'directive is not supported without architected flat scratch');
+      return this.failToken(at, 'directive is not supported without architected flat scratch');
     }
     if (directive.immediate === true && value === undefined) return this.unresolved(at);
-    if ((value ?? 0n) >= 1n << BigInt(directive.field.width)) return this.fail(valueAt, 'value out of range');
+    if ((value ?? 0n) >= 1n << BigInt(directive.field.width)) return this.outOfRange(range);
     this.kernel[directive.word] = setBits(this.kernel[directive.word], directive.field, expr);
     if ((value ?? 0n) !== 0n) this.userSgprs += directive.userSgprs ?? 0;
     return true;
   }
 
-  private preload(isLength: boolean, at: number, expr: Expr, value: bigint | undefined, valueAt: number): boolean {
+  private preload(
+    isLength: boolean,
+    at: number,
+    expr: Expr,
+    value: bigint | undefined,
+    range: readonly [number, number],
+  ): boolean {
     if (value === undefined) return this.unresolved(at);
-    if (!this.info.kernargPreload) return this.fail(at, 'directive requires gfx90a+');
+    if (!this.info.kernargPreload) return this.failToken(at, 'directive requires gfx90a+');
     if (isLength) {
-      if (value > MAX_USER_SGPRS) return this.fail(valueAt, 'value out of range');
+      if (value > MAX_USER_SGPRS) return this.outOfRange(range);
       this.userSgprs += Number(value);
       this.preloadLength = value;
     } else {
-      if (value >= 512n) return this.fail(valueAt, 'value out of range');
+      if (value >= 512n) return this.outOfRange(range);
       this.preloadOffset = value;
     }
     this.kernel.preload = setBits(this.kernel.preload, fieldOf(PRELOAD_FIELDS, isLength ? 'length' : 'offset'), expr);
@@ -318,7 +351,7 @@ class BlockReader {
     if (!this.seen.has('.amdhsa_next_free_sgpr')) return this.fail(end, '.amdhsa_next_free_sgpr directive is required');
     if (!this.registers()) return false;
     if (this.explicitUserSgprs !== undefined && BigInt(this.userSgprs) > this.explicitUserSgprs) {
-      return this.fail(end, 'amdgpu_user_sgpr_count smaller than implied by enabled user SGPRs');
+      return this.fail(end, 'amdgpu_user_sgpr_count smaller than than implied by enabled user SGPRs');
     }
     const userSgprs = this.explicitUserSgprs ?? BigInt(this.userSgprs);
     if (userSgprs >= 32n) return this.fail(end, 'too many user SGPRs enabled');
@@ -335,8 +368,7 @@ class BlockReader {
   private registers(): boolean {
     const { kernel, info, a } = this;
     const sgprs = a.evaluation.unplaced(kernel.nextFreeSgpr);
-    if (sgprs !== undefined && sgprs > BigInt(info.sgprAddressable))
-      return this.fail(this.sgprAt, 'value out of range');
+    if (sgprs !== undefined && sgprs > BigInt(info.sgprAddressable)) return this.outOfRange(this.sgprRange);
     const extra: Expr = {
       kind: 'call',
       name: 'extrasgprs',
@@ -353,9 +385,9 @@ class BlockReader {
     const sgprBlocks = blocks(binaryExpr('+', kernel.nextFreeSgpr, extra), 8);
     const exceeds = (blockCount: Expr, field: DescriptorField) =>
       BigInt.asUintN(64, a.evaluation.unplaced(blockCount) ?? 0n) >= 1n << BigInt(field.width);
-    if (exceeds(vgprBlocks, vgprField)) return this.fail(this.vgprAt, 'value out of range');
+    if (exceeds(vgprBlocks, vgprField)) return this.outOfRange(this.vgprRange);
     kernel.rsrc1 = setBits(kernel.rsrc1, vgprField, vgprBlocks);
-    if (exceeds(sgprBlocks, sgprField)) return this.fail(this.sgprAt, 'value out of range');
+    if (exceeds(sgprBlocks, sgprField)) return this.outOfRange(this.sgprRange);
     kernel.rsrc1 = setBits(kernel.rsrc1, sgprField, sgprBlocks);
     return true;
   }
@@ -391,7 +423,8 @@ export function kernelDirective(a: Assembler, lexer: Lexer, offset: number): voi
   const location = a.location(offset);
   const name = a.identifier(lexer);
   if (name === undefined) {
-    lexer.fail(lexer.start(), 'expected a kernel name');
+    if (a.options.reportCascades === true) lexer.fail(offset, 'unknown directive');
+    else lexer.fail(lexer.start(), 'expected a kernel name');
     return;
   }
   if (!lexer.is(Tok.EndOfStatement)) {

@@ -138,14 +138,26 @@ export class Evaluation {
   }
 }
 
-/** The occupancy function of AMDGPUMCExpr: waves per SIMD by SGPRs and VGPRs (GFX9 rules). */
+/** SGPR limits of 10, 9, 8, … waves, before GFX8 and from GFX8 to GFX9 (getOccupancyWithNumSGPRs). */
+const OLD_SGPR_LIMITS: readonly bigint[] = [48n, 56n, 64n, 72n, 80n];
+const NEW_SGPR_LIMITS: readonly bigint[] = [80n, 88n, 100n];
+/** LLVM's numbers of GPU generations. */
+const GENERATION_GFX8 = 7n;
+const GENERATION_GFX10 = 9n;
+
+/** The occupancy function of AMDGPUMCExpr: waves per SIMD by SGPRs and VGPRs. */
 function occupancy(args: readonly bigint[]): bigint | undefined {
-  const [maxWaves, granule, totalVgprs, , initial, sgprs, vgprs] = args;
+  const [maxWaves, granule, totalVgprs, generation, initial, sgprs, vgprs] = args;
   let result = initial;
   const lower = (value: bigint) => {
     if (value < result) result = value;
   };
-  if (sgprs > 0n) lower(sgprs <= 80n ? 10n : sgprs <= 88n ? 9n : sgprs <= 100n ? 8n : 7n);
+  if (sgprs > 0n && generation >= GENERATION_GFX10) lower(maxWaves);
+  else if (sgprs > 0n) {
+    const limits = generation >= GENERATION_GFX8 ? NEW_SGPR_LIMITS : OLD_SGPR_LIMITS;
+    const at = limits.findIndex((limit) => sgprs <= limit);
+    lower(10n - BigInt(at < 0 ? limits.length : at));
+  }
   if (vgprs > 0n) {
     if (granule === 0n) return undefined;
     const allocated = ((vgprs + granule - 1n) / granule) * granule;

@@ -27,6 +27,8 @@ export interface Diagnostic {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** Length of the marked range, at least 1. */
+  readonly length: number;
   /** The text of the line. */
   readonly sourceLine: string;
   /** Lines "Included from FILE:LINE:" that come before the message. */
@@ -92,6 +94,7 @@ export function makeDiagnostic(
   message: string,
   location: Location,
   notes: readonly Diagnostic[] = [],
+  length = 1,
 ): Diagnostic {
   const { line, column } = lineAndColumn(location);
   const start = startsOfLines(location.buffer)[line - 1] ?? 0;
@@ -109,6 +112,7 @@ export function makeDiagnostic(
     file: location.buffer.name,
     line,
     column,
+    length,
     sourceLine: fromByteText(sourceLine),
     includeStack,
     notes,
@@ -117,7 +121,7 @@ export function makeDiagnostic(
 
 /** `file:line:col: error: message`, the source line and a caret, then the notes, as LLVM prints them. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
-  const { severity, message, file, line, column, sourceLine, includeStack, notes } = diagnostic;
+  const { severity, message, file, line, column, length, sourceLine, includeStack, notes } = diagnostic;
   const lines = [...includeStack, `${file}:${line}:${column}: ${severity}: ${message}`];
   let shown = '';
   let caret = '';
@@ -128,7 +132,7 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
     if (i < column - 1) caret += ' '.repeat(width);
   }
   caret += ' '.repeat(Math.max(0, column - 1 - sourceLine.length));
-  lines.push(shown, `${caret}^`);
+  lines.push(shown, `${caret}^${'~'.repeat(length - 1)}`);
   for (const note of notes) lines.push(formatDiagnostic(note).replace(/\n$/, ''));
   return `${lines.join('\n')}\n`;
 }

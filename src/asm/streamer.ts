@@ -10,6 +10,7 @@ import type { Instruction, Operand, TargetName } from '../isa/types.ts';
 import type { Assembler } from './assemble.ts';
 import type { InstructionFixup } from './instructions.ts';
 import { FIELD_DIRECTIVES, getBits, type KernelBlock } from './kernel-directives.ts';
+import { simplifyKnownBits } from './known-bits.ts';
 import { encodeLeb } from './layout.ts';
 import type { SectionDescription } from './sections.ts';
 import { fromByteText, toByteText } from './source.ts';
@@ -248,7 +249,7 @@ export class AsmStreamer {
   kernel(a: Assembler, info: TargetInfo, kernel: KernelBlock): void {
     const value = (expr: Expr): string => {
       const constant = a.evaluation.unplaced(expr);
-      return constant === undefined ? printable(expr) : BigInt.asUintN(64, constant).toString();
+      return constant === undefined ? printable(simplifyKnownBits(expr)) : BigInt.asUintN(64, constant).toString();
     };
     const line = (name: string, expr: Expr) => this.line(`\t\t.amdhsa_${name} ${value(expr)}`);
     const field = (...names: string[]) => {
