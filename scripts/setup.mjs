@@ -50,7 +50,8 @@ function readText(path) {
 function attempt(command, args, options = {}) {
   const run = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 256 << 20, ...options });
   if (run.status === 0) return undefined;
-  const output = `${run.stdout ?? ''}${run.stderr ?? ''}`.trim().split('\n').slice(-12);
+  const lines = `${run.stdout ?? ''}${run.stderr ?? ''}`.trim().split('\n');
+  const output = lines.length <= 16 ? lines : [...lines.slice(0, 8), '…', ...lines.slice(-7)];
   const why = run.error ? run.error.message : run.signal ? `ended by ${run.signal}` : `exit code ${run.status}`;
   return [`'${[command, ...args].join(' ')}' failed (${why})`, ...output.map((line) => `  | ${line}`)].join('\n');
 }
@@ -72,7 +73,10 @@ function ensureNpm() {
   if (npmIsCurrent()) return { ok: true, changed: false, detail: 'npm packages match package-lock.json' };
   if (noInstall) return { ok: false, changed: false, detail: 'npm packages are missing and WAVESMITH_NO_INSTALL=1' };
   say('installing npm packages (npm ci)…');
-  const failure = attempt('npm', ['ci']);
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
+  // `npm ci` refuses a lock file that a registry with fewer platform packages wrote; `npm install` then follows it as far as it goes.
+  const refused = attempt('npm', ['ci', ...quiet]);
+  const failure = refused && attempt('npm', ['install', '--no-save', ...quiet]);
   return failure === undefined
     ? { ok: true, changed: true, detail: 'npm packages installed' }
     : { ok: false, changed: true, detail: failure };
