@@ -29,7 +29,10 @@ function field(x: number, r: Range): number {
 }
 const isDenormal = (x: number, r: Range): boolean => x !== 0 && Math.abs(x) < pow2(r.emin);
 
-/** v_div_scale: `a` is the operand to scale (numerator or denominator), `b` the denominator, `c` the numerator. */
+/**
+ * v_div_scale: `a` is the operand to scale (numerator or denominator), `b` the denominator, `c` the numerator. The flag asks
+ * v_div_fmas to undo the scale. Where the manual scales a huge denominator further up, it is scaled down: only that divides right.
+ */
 export function divScale(a: number, b: number, c: number, format: Format): { value: number; flag: boolean } {
   const r = rangeOf(format);
   const up = a * pow2(r.step);
@@ -38,7 +41,7 @@ export function divScale(a: number, b: number, c: number, format: Format): { val
   if (isDenormal(b, r)) return { value: up, flag: false };
   const tinyReciprocal = isDenormal(1 / b, r);
   const tinyQuotient = isDenormal(c / b, r) || (c / b === 0 && Number.isFinite(b));
-  if (tinyReciprocal && tinyQuotient) return { value: a === b ? up : a, flag: true };
+  if (tinyReciprocal && tinyQuotient) return { value: a === b ? a * pow2(-r.step) : a, flag: true };
   if (tinyReciprocal) return { value: a * pow2(-r.step), flag: false };
   if (tinyQuotient) return { value: a === c ? up : a, flag: true };
   if (field(c, r) <= r.tiny) return { value: up, flag: false };
@@ -56,6 +59,8 @@ export function divFixup(a: number, b: number, c: number, format: Format): numbe
   const sign = negative ? -1 : 1;
   if (b === 0 || infiniteC) return sign * Infinity;
   if (infiniteB || c === 0) return sign * 0;
+  // The operands are ordinary numbers here: a quotient that became a NaN on the way had overflowed.
+  if (Number.isNaN(a)) return sign * Infinity;
   if (format !== 'f16') {
     const r = rangeOf(format);
     if (field(c, r) - field(b, r) < r.underflow) return sign * 0;

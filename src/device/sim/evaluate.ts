@@ -60,10 +60,11 @@ export function compileNumber(e: Expr, context: Context): NumberFunction {
   }
   const f = NUMBER_OPERATORS[e.op];
   if (f === undefined) throw unknown(e);
-  const [a = zero, b = zero, c = zero] = e.args.map((x) => compileNumber(x, context));
-  if (e.args.length === 1) return (env) => f(a(env), 0, 0, env);
-  if (e.args.length === 2) return (env) => f(a(env), b(env), 0, env);
-  return (env) => f(a(env), b(env), c(env), env);
+  const [a = zero, b = zero, c = zero, d = zero] = e.args.map((x) => compileNumber(x, context));
+  if (e.args.length === 1) return (env) => f(a(env), 0, 0, env, 0);
+  if (e.args.length === 2) return (env) => f(a(env), b(env), 0, env, 0);
+  if (e.args.length === 3) return (env) => f(a(env), b(env), c(env), env, 0);
+  return (env) => f(a(env), b(env), c(env), env, d(env));
 }
 
 function numberSource(e: Expr, context: Context): NumberFunction {

@@ -19,6 +19,7 @@ export const NEG = 1;
 export const ABS = 2;
 export const OP_SEL_0 = 4;
 export const OP_SEL_1 = 8;
+export const SEXT = 16;
 
 /** High words of the flat apertures: LDS and scratch. */
 export const SHARED_APERTURE_HIGH = 0x10000;
@@ -256,7 +257,7 @@ export function bindSource(
     const field = sdwaField(immediateOf(instruction, `${spec.slot}_sel`));
     shift = field.shift;
     bits = field.bits;
-    signed = !isFloat && (modifiers & NEG) !== 0;
+    signed = !isFloat && (modifiers & SEXT) !== 0;
   } else if (part !== undefined && k === 0) {
     const opSel = opSelOf(instruction);
     shift = part === 'byte' ? 8 * (opSel & 3) : 16 * (opSel & 1);

@@ -2,7 +2,16 @@
 // floats JS numbers already rounded to their type. Accuracy of the transcendental operators: the f64 result of Math, rounded once
 // (hardware is within 1 ulp of it for f32).
 
-import { addF64, addToOdd, composeF64, decompose, fmaF64, fmaToOdd, mulF64 } from '../../isa/semantics/exact.ts';
+import {
+  addF64,
+  addToOdd,
+  composeF64,
+  decompose,
+  fmaF64,
+  fmaScaledF64,
+  fmaToOdd,
+  mulF64,
+} from '../../isa/semantics/exact.ts';
 import {
   BF8_FNUZ,
   BF8_OCP,
@@ -26,7 +35,8 @@ import {
 import { divFixup, divScale, trigPreop } from './division.ts';
 import type { LaneEnv } from './lane-env.ts';
 
-export type NumberOperator = (a: number, b: number, c: number, env: LaneEnv) => number;
+/** Up to four operands; most operators take three at most. */
+export type NumberOperator = (a: number, b: number, c: number, env: LaneEnv, d: number) => number;
 export type TestOperator = (a: number, b: number, c: number, env: LaneEnv) => boolean;
 
 const toF16 = (x: number, rounding: Rounding): number => roundToPrecision(x, 10, -14, 15, rounding);
@@ -135,9 +145,11 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
       round(f(a), env);
   return {
     add: family.add,
-    sub: (a, b, c, env) => family.add(a, -b, c, env),
+    sub: (a, b, c, env) => family.add(a, -b, c, env, 0),
     mul: family.mul,
     fma: family.fma,
+    fma_scaled: (a, b, c, env, scale) =>
+      format === 'f64' ? fmaScaledF64(a, b, c, scale, env.round64) : family.round(fmaToOdd(a, b, c) * pow2(scale), env),
     neg: (a) => -a,
     abs: (a) => Math.abs(a),
     min: minNum,

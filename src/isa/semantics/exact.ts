@@ -104,7 +104,8 @@ const SPLIT = 134217729;
 
 /** Fused a · b + c in f64. */
 export function fmaF64(a: number, b: number, c: number, rounding: Rounding = 0): number {
-  if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c))) return a * b + c;
+  if (!(Number.isFinite(a) && Number.isFinite(b))) return a * b + c;
+  if (!Number.isFinite(c)) return c;
   if (a === 0 || b === 0) {
     const p = a * b;
     return c === 0 ? zeroSum(p, c, rounding) : c;
@@ -120,6 +121,16 @@ export function fmaF64(a: number, b: number, c: number, rounding: Rounding = 0):
   const [mb, eb] = decompose(b);
   const [m, e] = exactSum([ma * mb, ea + eb], decompose(c));
   return m === 0n ? zeroSum(p, c, rounding) : composeF64(m, e, rounding);
+}
+
+/** (a · b + c) · 2^scale in f64 with one rounding. */
+export function fmaScaledF64(a: number, b: number, c: number, scale: number, rounding: Rounding): number {
+  const value = fmaF64(a, b, c, rounding);
+  if (scale === 0 || value === 0 || !Number.isFinite(a * b) || !Number.isFinite(c)) return value;
+  const [ma, ea] = decompose(a);
+  const [mb, eb] = decompose(b);
+  const [m, e] = exactSum([ma * mb, ea + eb], decompose(c));
+  return composeF64(m, e + scale, rounding);
 }
 
 function fmaInRange(a: number, b: number, c: number, p: number): number {

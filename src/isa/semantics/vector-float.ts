@@ -92,10 +92,13 @@ for (const type of ['f32', 'f64'] as const) {
   vector(`v_div_scale_${type}`, [type, type, type], type, (a, b, c) => e.operate('div_scale', type, [a, b, c]), {
     mask: (a, b, c) => e.operate('div_scale_flag', 'bool', [a, b, c]),
   });
-  const scale = i32(type === 'f32' ? 32 : 64);
+  // The scale v_div_scale applied is undone: by the quotient's exponent, up or down (the CDNA manual's fixed 2^32 is wrong; RDNA's is this).
+  const step = type === 'f32' ? 64 : 128;
   vector(`v_div_fmas_${type}`, [type, type, type], type, (a, b, c) => {
-    const value = e.fma(a, b, c);
-    return e.select(e.carry, e.operate('ldexp', type, [value, scale]), value);
+    const large = e.ge(e.abs(c), float(type, 2));
+    const scale = e.select(large, i32(step), i32(-step));
+    // Fused: multiply, add, scale, one rounding.
+    return e.operate('fma_scaled', type, [a, b, c, e.select(e.carry, scale, i32(0))]);
   });
 }
 const fixup = (a: Expr, b: Expr, c: Expr): Expr => e.operate('div_fixup', a.type, [a, b, c]);
