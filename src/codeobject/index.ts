@@ -17,5 +17,7 @@ export * from './object-model.ts';
 export * from './occupancy.ts';
 export * from './target-id.ts';
 export * from './vmfb.ts';
+export * from './vmfb-bytecode.ts';
+export * from './vmfb-dispatch.ts';
 export * from './vmfb-executable.ts';
 export * from './vmfb-patch.ts';

@@ -8,6 +8,7 @@ import { type MadeKernel, makeExecutable, makeVmfb } from '../../tests/support/m
 import { sharedPath } from '../../tests/support/shared.ts';
 import { codeObjectsOf, openContainer } from './container.ts';
 import { readVmfb } from './vmfb.ts';
+import { readDispatches } from './vmfb-dispatch.ts';
 import { inconsistentEntries, patchExecutables } from './vmfb-patch.ts';
 
 const KERNELS: MadeKernel[] = [{ name: 'k', workgroupSize: [64, 4, 1], constants: 2, bindings: [1, 2, 3] }];
@@ -44,9 +45,16 @@ describe.each(VARIANTS)('an IREE module, %s', (label, module) => {
     expect(executable.images[0].bytes).toEqual(ELF);
     expect(module.subarray(executable.images[0].offset, executable.images[0].offset + ELF.length)).toEqual(ELF);
     expect(vmfb.exportedFunctions[0]).toMatchObject({ name: 'main', ordinal: 0, callingConvention: '0r_r' });
-    expect(vmfb.importedFunctions).toEqual(['hal.devices.get']);
+    expect(vmfb.importedFunctions).toEqual(['hal.command_buffer.dispatch']);
     expect(vmfb.bytecode.major).toBe(17);
     expect(inconsistentEntries(module)).toEqual([]);
+    expect(readDispatches(vmfb)[0]).toMatchObject({
+      executable: 0,
+      kernelName: label === 'raw ELF' ? null : 'k',
+      workgroupCount: [4, 2, 1],
+      constants: [42],
+      bindings: [{ slot: 0, offset: 0n, length: 1024n }],
+    });
     if (label === 'raw ELF') return;
     expect(executable.exports[0]).toMatchObject({
       kernelName: 'k',
@@ -152,6 +160,10 @@ describe('the real module with 167 kernels', () => {
     bigger.set(image);
     const appended = patchExecutables(module, [{ executable: 0, elf: bigger }]).bytes;
     expect(readVmfb(appended).executables[0].exports).toHaveLength(167);
+    const dispatches = readDispatches(readVmfb(appended));
+    const known = dispatches.filter((d) => d.workgroupCount.every((count) => count !== null));
+    expect(dispatches.every((d) => d.kernelName !== null)).toBe(true);
+    expect(new Set(known.map((d) => d.kernelName)).size).toBe(86);
     expect(inconsistentEntries(appended)).toEqual([]);
   });
 });

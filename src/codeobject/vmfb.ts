@@ -61,6 +61,8 @@ export interface Vmfb {
   readonly rodataBase: number;
   readonly exportedFunctions: readonly VmfbFunction[];
   readonly importedFunctions: readonly string[];
+  /** The VM calling convention of each imported function. */
+  readonly importConventions: readonly string[];
   readonly rodata: readonly VmfbRodata[];
   readonly executables: readonly VmfbExecutable[];
   readonly bytecode: VmfbBytecode;
@@ -117,6 +119,7 @@ export function readVmfb(bytes: Uint8Array): Vmfb {
     executables.push({ ...readExecutable(segment.bytes, segment.offset), index, rodata: segment, name });
   }
   const signatures = root.tables(8);
+  const imports = root.tables(6);
   return {
     bytes,
     name: root.text(0) ?? '',
@@ -124,7 +127,8 @@ export function readVmfb(bytes: Uint8Array): Vmfb {
     ...frame,
     rodataBase,
     exportedFunctions: root.tables(7).map((table) => readFunction(table, signatures)),
-    importedFunctions: root.tables(6).map((table) => table.text(0) ?? ''),
+    importedFunctions: imports.map((table) => table.text(0) ?? ''),
+    importConventions: imports.map((table) => table.table(1)?.text(0) ?? ''),
     rodata,
     executables,
     bytecode: readBytecode(root, reader, frame.flatbufferOffset),

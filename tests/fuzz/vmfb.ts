@@ -1,5 +1,5 @@
 // Fuzz target: IREE modules and executables, with and without archive, also patched.
-import { isVmfb, openContainer, patchExecutables, readVmfb } from '../../src/codeobject/index.ts';
+import { isVmfb, openContainer, patchExecutables, readDispatches, readVmfb } from '../../src/codeobject/index.ts';
 import { makeCodeObject } from '../support/make-code-object.ts';
 import { makeExecutable, makeVmfb } from '../support/make-vmfb.ts';
 
@@ -22,6 +22,7 @@ export default {
     openContainer(bytes, 'fuzz');
     if (!isVmfb(bytes)) return;
     const vmfb = readVmfb(bytes);
+    readDispatches(vmfb);
     const elf = makeShared();
     if (vmfb.executables.length > 0) patchExecutables(bytes, [{ executable: 0, elf }]);
   },

@@ -136,8 +136,31 @@ export interface MadeSegment {
   bytes: Uint8Array;
 }
 
+/** VM bytecode that dispatches export 0 with this grid, one constant (42) and one binding (slot 0, 1024 bytes). */
+export function makeDispatchProgram(grid: [number, number, number]): Uint8Array {
+  const w = new ByteWriter(256).u8(0x79);
+  for (const [i, value] of [...grid, 0, 42].entries()) w.u8(0x0d).u32(value).u16(i);
+  w.u8(0x0e).u16(6).u8(0x0f).u64(1024).u16(8).u8(0x10).u16(0x8000);
+  const list = (values: number[]) => {
+    w.align(2).u16(values.length);
+    for (const value of values) w.u16(value);
+  };
+  w.u8(0x59).u32(0x80000000);
+  list([...Array(7).fill(0xffff), 1, 1]);
+  list([0x8000, 0x8000, 3, 0, 1, 2, 6, 4, 3, 3, 0x8000, 6, 8]);
+  list([]);
+  w.u8(0x5a);
+  list([]);
+  return w.finish();
+}
+
 /** An IREE module with these rodata segments, in a zip archive or bare. */
-export function makeVmfb(segments: MadeSegment[], isArchive: boolean): Uint8Array {
+export function makeVmfb(
+  segments: MadeSegment[],
+  isArchive: boolean,
+  grid: [number, number, number] = [4, 2, 1],
+): Uint8Array {
+  const program = makeDispatchProgram(grid);
   const align = (value: number, to: number) => Math.ceil(value / to) * to;
   const external = segments.filter((s) => s.name !== undefined);
   const places: number[] = [];
@@ -159,7 +182,7 @@ export function makeVmfb(segments: MadeSegment[], isArchive: boolean): Uint8Arra
       const offset = place === 0 ? undefined : { u64: place };
       return [undefined, undefined, undefined, offset, { u64: s.bytes.length }];
     });
-    const functions = new ByteWriter(20).u32(0).u32(4).u32(0).u16(0).u16(1).u16(1).u16(1).finish();
+    const functions = new ByteWriter(20).u32(0).u32(program.length).u32(0).u16(0).u16(1).u16(1).u16(1).finish();
     return flatbuffer('IREE', [
       { bytes: 'module' },
       undefined,
@@ -167,7 +190,7 @@ export function makeVmfb(segments: MadeSegment[], isArchive: boolean): Uint8Arra
       undefined,
       undefined,
       undefined,
-      { tables: [[{ bytes: 'hal.devices.get' }]] },
+      { tables: [[{ bytes: 'hal.command_buffer.dispatch' }, { table: [{ bytes: '0rriiiiICiDCiirIID_v' }] }]] },
       { tables: [[{ bytes: 'main' }, undefined]] },
       { tables: [[{ bytes: '0r_r' }, { tables: [[{ bytes: 'iree.abi.declaration' }, { bytes: 'func @main' }]] }]] },
       { tables: rodata },
@@ -175,7 +198,7 @@ export function makeVmfb(segments: MadeSegment[], isArchive: boolean): Uint8Arra
       undefined,
       { structs: functions, count: 1 },
       { u32: 17 << 16 },
-      { bytes: new Uint8Array(4) },
+      { bytes: program },
     ]);
   };
   const start = isArchive ? 64 : 0;
