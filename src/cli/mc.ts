@@ -6,6 +6,7 @@ import { AsmStreamer, type AssembleOptions, assemble, formatDiagnostic } from '.
 import { WavesmithError } from '../base/index.ts';
 import { writeObject } from '../codeobject/index.ts';
 import { decoderFor } from '../isa/decode.ts';
+import { encode } from '../isa/encode.ts';
 import { printInstruction } from '../isa/print.ts';
 import { isTargetName } from '../isa/targets.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -239,7 +240,8 @@ function disassembleStatement(statement: ByteStatement, flags: Flags, target: Ta
     }
     const text = printInstruction(target, instruction);
     if (flags.showEncoding) {
-      const hex = Array.from(bytes.subarray(at, at + instruction.size), (b) => `0x${b.toString(16).padStart(2, '0')}`);
+      // LLVM shows the instruction encoded again: bits that mean nothing come out as it writes them.
+      const hex = Array.from(encode(instruction), (b) => `0x${b.toString(16).padStart(2, '0')}`);
       const padding = text.length < COMMENT_COLUMN ? ' '.repeat(COMMENT_COLUMN - text.length) : ' ';
       lines.push(`\t${text}${padding}; encoding: [${hex.join(',')}]\n`);
     } else lines.push(`\t${text}\n`);

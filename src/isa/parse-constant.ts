@@ -208,7 +208,8 @@ export function encodeConstant(op: ParsedOperand, cls: OperandClass, applyMods: 
   const mods = applyMods ? op.mods & MODS_FP : 0;
   if (cls.operandType === 'KIMM32' || cls.operandType === 'KIMM16') {
     op.constant = CONSTANT_MANDATORY;
-    const bits = cls.operandType === 'KIMM32' ? pattern32(op, mods) : pattern16(op, mods);
+    const bits = cls.operandType === 'KIMM16' && op.isFloat ? pattern16(op, mods) : pattern32(op, mods);
+    if ((op.mods & MOD_LIT) !== 0) return { kind: 'literal', bits: bits >>> 0, written: true };
     return { kind: 'literal', bits: bits >>> 0 };
   }
   const [encoding, bits] = encodeByType(op, cls, mods);

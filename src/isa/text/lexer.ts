@@ -489,7 +489,8 @@ export class Lexer {
       if (!(d < 256 && CLASS[d] & IDENT)) break;
       p++;
     }
-    this.push(c === 46 && p === start + 1 ? Tok.Dot : Tok.Identifier, start, p);
+    const single = p === start + 1;
+    this.push(single && c === 46 ? Tok.Dot : single && c === 36 ? Tok.Dollar : Tok.Identifier, start, p);
     return p;
   }
 
