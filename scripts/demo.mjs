@@ -58,10 +58,10 @@ function edit(file, change) {
 print(paint(1, 'Wavesmith demo: edit the machine code inside an IREE module, prove the swap, run both, compare.'));
 heading('Set-up');
 const setUp = Date.now();
-const report = ensure({ npm: true, llvm: true, iree: true });
+const report = ensure({ npm: true, iree: true });
 if (!report.npm.ok) fail('the npm packages could not be installed');
 const haveIree = report.iree.ok;
-print(`  npm packages: present; IREE: ${haveIree ? 'present' : 'NOT available'} (${since(setUp)})`);
+print(`  npm packages: present; LLVM: not needed; IREE: ${haveIree ? 'present' : 'NOT available'} (${since(setUp)})`);
 
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });

@@ -158,6 +158,13 @@ describe('run', () => {
     expect(result.error?.message).toMatch(/global_load_dword/);
   });
 
+  test('a kernel that never ends is stopped', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), /^\ts_barrier\n/m, '.Lagain:\n\ts_nop 0\n\ts_branch .Lagain\n$&');
+    await build(folder, BUILD);
+    expect((await run(folder, RUN)).runs[0]).toMatchObject({ verdict: 'failed', error: { code: 'sim/budget' } });
+  });
+
   test('nothing edited runs nothing; --all runs everything', async () => {
     const folder = fixtureFolder();
     await build(folder, BUILD);
@@ -169,9 +176,13 @@ describe('run', () => {
     const folder = fixtureFolder();
     await build(folder, BUILD);
     const recordings: Recording[] = [];
-    for (const seed of [1, 1, 2]) {
-      await run(folder, { ...RUN, all: true, seed, openDevice: recordingDevices(recordings) });
-    }
+    const open = recordingDevices(recordings);
+    const openIdle: typeof open = async (target) => {
+      const device = await open(target);
+      device.dispatch = async () => ({ instructions: 0, wavefronts: 0, workgroups: 0, instructionsByEncoding: {} });
+      return device;
+    };
+    for (const seed of [1, 1, 2]) await run(folder, { ...RUN, all: true, seed, openDevice: openIdle });
     expect(recordings[2].inputs).toEqual(recordings[0].inputs);
     expect(recordings[4].inputs).not.toEqual(recordings[0].inputs);
   });

@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly exact: boolean;
   /** Replaces the element types' own tolerances. */
   readonly tolerance?: number | undefined;
-  /** Limit of executed instructions per dispatch. */
+  /** Limit of executed instructions per dispatch; the modified kernel's default is 20 times what the baseline took. */
   readonly maxInstructions?: number | undefined;
 }
 
@@ -196,6 +196,9 @@ interface Plan {
   readonly allocations: readonly Uint8Array[];
 }
 
+/** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
+const LEAST_LIMIT = 200_000;
+
 async function runOne(
   item: Selected,
   site: DispatchSite,
@@ -209,7 +212,8 @@ async function runOne(
   const common = { kernel: item.kernel.name, executable: item.executable, grid: plan.grid, block };
   let edited: Launched;
   try {
-    edited = await launch(after, item, plan, options);
+    const most = options.maxInstructions ?? Math.max(LEAST_LIMIT, 20 * base.side.instructions);
+    edited = await launch(after, item, plan, { ...options, maxInstructions: most });
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     const failure = { code: error.code, message: error.format() };

@@ -1,5 +1,6 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
+import { isElf } from '../../codeobject/elf.ts';
 import { type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
@@ -32,7 +33,9 @@ export async function run(argv: string[]): Promise<number> {
   const flags = command.opts<Flags>();
   const input = command.args[0];
   const folder = flags.output ?? '';
-  const result = isModule(readInput(input))
+  const bytes = readInput(input);
+  if (!isModule(bytes)) checkIsMlir(input, bytes);
+  const result = isModule(bytes)
     ? await fromModule(input, folder, flags, extra)
     : await initFromMlir(input, folder, {
         target: requireTarget(flags.target),
@@ -43,6 +46,18 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.json) printJson({ folder: result.folder, ...result.manifest });
   else process.stdout.write(describe(result));
   return 0;
+}
+
+/** MLIR is text, or bytecode that starts with `ML\xefR`; anything else binary is something people mistake for a module. */
+function checkIsMlir(path: string, bytes: Uint8Array): void {
+  const isBytecode = bytes[0] === 0x4d && bytes[1] === 0x4c && bytes[2] === 0xef && bytes[3] === 0x52;
+  if (isBytecode || !bytes.subarray(0, 512).includes(0)) return;
+  throw new WavesmithError('hijack/not-a-module', `'${path}' is neither MLIR nor an IREE module.`, {
+    file: path,
+    hint: isElf(bytes)
+      ? 'It is a code object: use wavesmith disasm, asm and diff on it directly.'
+      : 'Give INPUT.mlir or the .vmfb that iree-compile writes.',
+  });
 }
 
 function requireTarget(target: string | undefined): string {
