@@ -187,6 +187,10 @@ ds_sub_clamp_u32
 ds_sub_gs_reg_rtn
 ds_sub_src2_u32
 ds_sub_src2_u64
+ds_subrev_rtn_u32
+ds_subrev_rtn_u64
+ds_subrev_u32
+ds_subrev_u64
 ds_write_src2_b32
 ds_write_src2_b64
 ds_xor_src2_b32
@@ -201,6 +205,7 @@ flat_atomic_cmpswap_b32
 flat_atomic_cmpswap_b64
 flat_atomic_cmpswap_f32
 flat_atomic_cond_sub_u32
+flat_atomic_csub_u32
 flat_atomic_dec_u32
 flat_atomic_dec_u64
 flat_atomic_fcmpswap
@@ -362,9 +367,11 @@ image_atomic_fmin
 image_atomic_inc_uint
 image_atomic_max_flt
 image_atomic_max_int
+image_atomic_max_num_flt
 image_atomic_max_uint
 image_atomic_min_flt
 image_atomic_min_int
+image_atomic_min_num_flt
 image_atomic_min_uint
 image_atomic_pk_add_bf16
 image_atomic_pk_add_f16
@@ -465,6 +472,7 @@ s_add_f16
 s_add_f32
 s_add_nc_u64
 s_add_pc_i64
+s_add_u64
 s_addk_co_i32
 s_alloc_vgpr
 s_and_not0_saveexec_b32
@@ -620,6 +628,7 @@ s_sub_co_u32
 s_sub_f16
 s_sub_f32
 s_sub_nc_u64
+s_sub_u64
 s_subvector_loop_begin
 s_subvector_loop_end
 s_swap_pc_i64

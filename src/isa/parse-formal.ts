@@ -367,12 +367,13 @@ const VCC_ENCODING = 106;
 
 /** A keyword of the template: a token, `gds`, or the fixed register `vcc`. */
 export function keywordFormal(word: string): Formal {
-  if (word === 'vcc') {
+  if (word === 'vcc' || word === 'vcc_lo') {
+    const dwords = word === 'vcc' ? 2 : 1;
     const matches: Predicate = (op) =>
       op.kind === KIND_REG &&
       (op.mods & MODS_ANY) === 0 &&
       op.register?.encoding === VCC_ENCODING &&
-      op.register.dwords === 2;
+      op.register.dwords === dwords;
     return { operand: -1, matches, optional: false, parser: undefined, withMods: false };
   }
   const parser: RankedParser = { key: `word:${word}`, rank: 0, parse: (p) => parseKeyword(p, word) };

@@ -69,6 +69,15 @@ function templatesOf(row: InstructionRow): string[] {
   return [row.template];
 }
 
+/** Syntaxes that only other GPUs have: wave32 names its mask vcc_lo (carries have other mnemonics there), gfx10 v_cmpx has no mask operand in 64-bit encodings. */
+function foreignTemplatesOf(row: InstructionRow): string[] {
+  const own = templatesOf(row);
+  const carries = row.operation.includes('_co_');
+  const wave32 = (carries ? [] : own.filter((t) => /\bvcc\b/.test(t))).map((t) => t.replace(/\bvcc\b/g, 'vcc_lo'));
+  const sdst = row.operation.startsWith('v_cmpx_') && row.flags.has('VOP3') ? [row.template.replace('$sdst', '')] : [];
+  return [...wave32, ...sdst];
+}
+
 /** Mnemonics that name a row besides its own: matrix instructions keep their older spellings on gfx940. */
 function aliasesOf(row: InstructionRow): string[] {
   if (/^V_ACCVGPR_(READ|WRITE)_B32_/.test(row.name)) return [row.operation.replace(/_b32$/, '')];
@@ -117,6 +126,9 @@ function build(name: string, rows: readonly InstructionRow[], target: TargetName
       variants[variantOf(row)].push(matchable);
       own.push(matchable);
     }
+    for (const template of foreignTemplatesOf(row)) {
+      variants[variantOf(row)].push({ row, formals: formalsOf(row, template), foreign: true });
+    }
   }
   for (const list of variants) list.sort(byPreference);
   return { name, variants, parsers: parsersOf(own) };
@@ -151,9 +163,10 @@ export class MnemonicTable {
     return mnemonic;
   }
 
-  /** All mnemonics of the target, for suggestions. */
+  /** The mnemonics that LLVM suggests: those of the default variant. */
   names(): string[] {
-    return [...new Set(tableFor(this.target).rows.map((row) => row.operation))];
+    const rows = tableFor(this.target).rows.filter((row) => !row.codeGenOnly && variantOf(row) === Variant.Default);
+    return [...new Set(rows.map((row) => row.operation))];
   }
 }
 

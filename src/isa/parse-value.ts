@@ -56,7 +56,7 @@ export function parseAbsolute(p: ParseState, expected = ''): number | bigint | u
     }
   }
   const start = lexer.start();
-  const expr = parseExpression(lexer, p.context);
+  const expr = parseQuietly(p, parseExpression);
   if (expr === undefined) return undefined;
   const value = constantOf(p, expr);
   if (value !== undefined) {
@@ -73,6 +73,15 @@ export function parseAbsolute(p: ParseState, expected = ''): number | bigint | u
 export function parseSmall(p: ParseState, expected = ''): number | undefined {
   const value = parseAbsolute(p, expected);
   return value === undefined ? undefined : Number(value);
+}
+
+/** Parses an expression; that a token is malformed is not reported, as LLVM does not inside instructions. */
+function parseQuietly(p: ParseState, parse: typeof parseExpression): Expr | undefined {
+  const { lexer } = p;
+  const before = lexer.diagnostics.length;
+  const expr = parse(lexer, p.context);
+  if (expr === undefined && lexer.is(Tok.Error)) lexer.diagnostics.length = before;
+  return expr;
 }
 
 function constantOf(p: ParseState, expr: Expr): bigint | undefined {
@@ -111,7 +120,7 @@ export function parseImmediate(p: ParseState, sp3Abs: boolean, lit: boolean): Pa
     op.mods = lit ? MOD_LIT : 0;
     return SUCCESS;
   }
-  const expr = sp3Abs ? parsePrimary(lexer, p.context) : parseExpression(lexer, p.context);
+  const expr = parseQuietly(p, sp3Abs ? parsePrimary : parseExpression);
   if (expr === undefined) return FAILURE;
   const value = constantOf(p, expr);
   if (value === undefined) {

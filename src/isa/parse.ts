@@ -132,6 +132,7 @@ export class InstructionParser {
     const p = this.state;
     let result = MNEMONIC_FAIL;
     let wrong = -1;
+    let wrongVop3 = -1;
     if (mnemonic !== undefined) {
       for (const variant of this.variants()) {
         const outcome = this.matchVariant(mnemonic.variants[variant]);
@@ -140,7 +141,10 @@ export class InstructionParser {
           result = outcome;
           wrong = this.wrongOperand;
         }
+        if (variant === Variant.VOP3 && outcome !== MNEMONIC_FAIL) wrongVop3 = this.wrongOperand;
       }
+      // The last variant LLVM looks at is VOP3 with DPP, of other GPUs: it stumbles where VOP3 does.
+      if (wrongVop3 >= 0 && mnemonic.variants[Variant.DPP].length > 0) wrong = wrongVop3;
     }
     if (this.reportUnsupported(mnemonic, before)) return undefined;
     if (result === MISSING_FEATURE) {

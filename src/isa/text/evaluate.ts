@@ -24,7 +24,7 @@ export interface SymbolResolver {
   variable?(name: string): Expr | undefined;
   /** `add - sub` when both are labels at a known distance. */
   difference?(add: string, sub: string): bigint | undefined;
-  /** AMDGPU functions that depend on the target: `extrasgprs`, `totalnumvgprs`, `occupancy`, `instprefsize`. */
+  /** AMDGPU functions that depend on the target: `extrasgprs`, `totalnumvgprs`, `occupancy`. */
   call?(name: ExpressionFunction, args: readonly bigint[]): bigint | undefined;
 }
 

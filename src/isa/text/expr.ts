@@ -43,15 +43,7 @@ export const SPECIFIERS = [
 export type Specifier = (typeof SPECIFIERS)[number];
 
 /** Functions of AMDGPU expressions. */
-export const EXPRESSION_FUNCTIONS = [
-  'max',
-  'or',
-  'extrasgprs',
-  'totalnumvgprs',
-  'alignto',
-  'occupancy',
-  'instprefsize',
-] as const;
+export const EXPRESSION_FUNCTIONS = ['max', 'or', 'extrasgprs', 'totalnumvgprs', 'alignto', 'occupancy'] as const;
 export type ExpressionFunction = (typeof EXPRESSION_FUNCTIONS)[number];
 
 export interface ConstantExpr {
@@ -357,7 +349,6 @@ const ARITY: Partial<Record<ExpressionFunction, number>> = {
   totalnumvgprs: 2,
   alignto: 2,
   occupancy: 7,
-  instprefsize: 1,
 };
 
 const IDENTIFIER = /^[A-Za-z_.$][A-Za-z0-9_.$@]*$/;
