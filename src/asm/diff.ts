@@ -111,7 +111,7 @@ export function diffCodeObjects(a: Uint8Array, b: Uint8Array, options: DiffOptio
 
 function readSide(bytes: Uint8Array): Side {
   const codeObject = readCodeObject(bytes);
-  const analysis = analyseCodeObject(codeObject.elf);
+  const analysis = analyseCodeObject(codeObject);
   const kernels = new Map(codeObject.kernels.map((kernel) => [kernel.name, kernel]));
   return { codeObject, analysis, kernels, functions: readFunctions(analysis) };
 }

@@ -3,10 +3,11 @@
 import { WavesmithError } from '../base/index.ts';
 import {
   codeObjectVersion,
-  ElfFile,
+  type ElfFile,
   ElfMachine,
   ElfType,
   metadataNotes,
+  readElf,
   readMetadata,
   type TargetId,
   targetIdOfFlags,
@@ -40,8 +41,8 @@ export interface Analysis {
 }
 
 /** Reads and decodes a linked code object or a relocatable object. */
-export function analyseCodeObject(codeObject: ElfFile | Uint8Array): Analysis {
-  const elf = codeObject instanceof ElfFile ? codeObject : new ElfFile(codeObject);
+export function analyseCodeObject(codeObject: Uint8Array | { readonly elf: ElfFile }): Analysis {
+  const elf = codeObject instanceof Uint8Array ? readElf(codeObject) : codeObject.elf;
   const header = readHeader(elf);
   const image = new Image(elf);
   const labels = new Labels(image);

@@ -7,7 +7,7 @@ import { type CodeData, type InstructionCache, operandNamed } from './disassembl
 import { hex, rawText, wordAt } from './disassemble-data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './disassemble-image.ts';
 import { LayoutPrinter, NOP_WORD } from './disassemble-layout.ts';
-import { expressionText, RELOCATION_SPECIFIERS, relocationName } from './disassemble-references.ts';
+import { dataReference, expressionText, RELOCATION_SPECIFIERS, relocationName } from './disassemble-references.ts';
 import type { Labels } from './labels.ts';
 
 /** What a pc-relative pair computes: a place, or the slot of the global offset table that holds a symbol's address. */
@@ -16,7 +16,7 @@ type Target = { readonly place: Place } | { readonly slot: ImageReference };
 /** How an instruction's text differs from its canonical one. */
 type Special =
   | { readonly kind: 'branch' | 'offset'; readonly place: Place }
-  | { readonly kind: 'relocation'; readonly reference: ImageReference }
+  | { readonly kind: 'relocation' | 'data'; readonly reference: ImageReference }
   | { readonly kind: 'low' | 'high'; readonly target: Target; readonly pc: Place };
 
 const WORD = 4;
@@ -84,6 +84,13 @@ export class CodeSection {
     let at = 0;
     for (const boundary of this.boundaries()) {
       while (at < boundary) {
+        const dataSize = this.dataAt(at, boundary);
+        if (dataSize > 0) {
+          this.labels.markStart(this.section, at);
+          this.push(-dataSize);
+          at += dataSize;
+          continue;
+        }
         const id = this.cache.idAt(bytes, at, end);
         const entry = id < 0 ? undefined : this.cache.entry(id);
         this.labels.markStart(this.section, at);
@@ -95,6 +102,7 @@ export class CodeSection {
           const size = Math.min(WORD - (at % WORD), boundary - at);
           this.push(-size);
           this.pcState = undefined;
+          this.inspectRelocation(at, size);
           at += size;
         }
       }
@@ -121,13 +129,33 @@ export class CodeSection {
     return item < 0 ? -item : this.cache.entry(item).instruction.size;
   }
 
+  /** Size of the data at an offset: a relocation at the start of an item that is no branch patches data. */
+  private dataAt(at: number, boundary: number): number {
+    const reference = this.referenceWithin(at, at + 1);
+    if (reference === undefined || reference.type === RelocationType.REL16) return 0;
+    const size = dataReference(reference.type, '', 0)?.size ?? 0;
+    if (size === 0 || at + size > boundary) return 0;
+    this.specials.set(at, { kind: 'data', reference });
+    this.wantTarget(reference);
+    this.pcState = undefined;
+    return size;
+  }
+
+  private wantTarget(reference: ImageReference): void {
+    const place = this.placeOfReference(reference);
+    if (place !== undefined) this.labels.wantReference(place);
+  }
+
+  private inspectRelocation(at: number, size: number): ImageReference | undefined {
+    const reference = this.referenceWithin(at, at + size);
+    if (reference === undefined) return undefined;
+    this.specials.set(at, { kind: 'relocation', reference });
+    this.wantTarget(reference);
+    return reference;
+  }
+
   private inspect(at: number, instruction: Instruction, data: CodeData): void {
-    const reference = this.referenceWithin(at, at + instruction.size);
-    if (reference !== undefined) {
-      this.specials.set(at, { kind: 'relocation', reference });
-      const place = this.placeOfReference(reference);
-      if (place !== undefined) this.labels.wantReference(place);
-    }
+    const reference = this.inspectRelocation(at, instruction.size);
     const state = this.pcState;
     const isNext = state !== undefined && state.next === at && reference === undefined;
     this.pcState = undefined;
@@ -260,7 +288,7 @@ export class CodeSection {
         continue;
       }
       const item = this.items[i];
-      if (item < 0) out.push(`\t${rawText(this.section.bytes, at, -item)}`);
+      if (item < 0) this.printRaw(out, at, -item);
       else this.printInstruction(out, item, at, isCanonical[item]);
       at += this.sizeOf(item);
       i++;
@@ -274,7 +302,7 @@ export class CodeSection {
     for (let i = 0; i < this.itemCount; i++) {
       const item = this.items[i];
       if (item < 0) {
-        const text = rawText(this.section.bytes, at, -item);
+        const text = this.rawLine(this.specials.get(at), at, -item);
         yield { offset: at, text, general: text, target: undefined };
       } else {
         yield this.codeLine(at, this.cache.entry(item).data.text);
@@ -285,11 +313,12 @@ export class CodeSection {
 
   private codeLine(offset: number, canonical: string): CodeLine {
     const special = this.specials.get(offset);
-    const text = special === undefined ? undefined : this.specialText(special, canonical);
+    const text = special === undefined ? undefined : this.specialText(special, canonical, offset);
     if (special === undefined || text === undefined)
       return { offset, text: canonical, general: canonical, target: undefined };
     switch (special.kind) {
       case 'relocation':
+      case 'data':
         return { offset, text, general: text, target: undefined };
       case 'branch':
         return { offset, text, general: replaceLast(canonical, '.L'), target: special.place.offset };
@@ -333,10 +362,24 @@ export class CodeSection {
     return before >= 0 && this.cache.entry(before).instruction.row.flags.has('isBarrier');
   }
 
+  private printRaw(out: string[], at: number, size: number): void {
+    const special = this.specials.get(at);
+    if (special?.kind === 'relocation') out.push(...this.relocLines(special.reference, at));
+    out.push(`\t${this.rawLine(special, at, size)}`);
+  }
+
+  /** Data with its reference as an expression, where there is one. */
+  private rawLine(special: Special | undefined, at: number, size: number): string {
+    const target = special?.kind === 'data' ? this.referenceTarget(special.reference) : undefined;
+    const data =
+      special?.kind === 'data' && target && dataReference(special.reference.type, target.name, target.addend);
+    return data ? data.line : rawText(this.section.bytes, at, size);
+  }
+
   private printInstruction(out: string[], item: number, at: number, isCanonical: boolean): void {
     const { instruction, data } = this.cache.entry(item);
     const special = this.specials.get(at);
-    const text = special === undefined ? undefined : this.specialText(special, data.text);
+    const text = special === undefined ? undefined : this.specialText(special, data.text, at);
     if (text !== undefined && isCanonical) out.push(`\t${text}`);
     else if (isCanonical && special?.kind !== 'relocation') out.push(`\t${data.text}`);
     else {
@@ -347,7 +390,7 @@ export class CodeSection {
     }
   }
 
-  private specialText(special: Special, text: string): string | undefined {
+  private specialText(special: Special, text: string, at: number): string | undefined {
     switch (special.kind) {
       case 'branch': {
         const name = this.labels.branchTarget(special.place);
@@ -358,12 +401,15 @@ export class CodeSection {
         return name && replaceLiteral(text, name);
       }
       case 'relocation': {
-        const operand = this.referenceText(special.reference);
+        const { reference } = special;
+        const operand = this.referenceText(reference);
         if (operand === undefined) return undefined;
-        return special.reference.type === RelocationType.REL16
-          ? replaceLast(text, operand)
-          : replaceLiteral(text, operand);
+        const distance = reference.offset - at;
+        if (reference.type === RelocationType.REL16) return distance === 0 ? replaceLast(text, operand) : undefined;
+        return distance === LITERAL_OFFSET ? replaceLiteral(text, operand) : undefined;
       }
+      case 'data':
+        return undefined;
       default: {
         const operand = this.pairText(special.kind === 'low', special.target, special.pc);
         return operand && replaceLast(text, operand);

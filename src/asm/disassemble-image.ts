@@ -16,6 +16,7 @@ import {
   SymbolType,
   SymbolVisibility,
 } from '../codeobject/index.ts';
+import { wordAt } from './disassemble-data.ts';
 import { printableName, UniqueNames } from './disassemble-names.ts';
 
 /** A position in a section that is printed. */
@@ -95,6 +96,7 @@ export class Image {
   private readonly symbolNames = new Map<ElfSymbol, string>();
   private readonly gotSlots = new Map<number, ImageReference>();
   private readonly gotRanges: readonly ElfSection[];
+  private groups: Map<number, string> | undefined;
 
   constructor(elf: ElfFile) {
     this.elf = elf;
@@ -235,20 +237,24 @@ export class Image {
 
   /** The section group (`comdat` signature) of a section of a relocatable object. */
   groupSignature(section: ElfSection): string | undefined {
-    if ((section.flags & BigInt(SectionFlag.GROUP)) === 0n) return undefined;
-    for (const group of this.elf.sections) {
-      if (group.type !== ElfSectionType.GROUP) continue;
-      const table = this.elf.sections[group.link];
-      for (let at = 4; at + 4 <= group.bytes.length; at += 4) {
-        const member = group.bytes[at] | (group.bytes[at + 1] << 8) | (group.bytes[at + 2] << 16);
-        if (member !== section.index || table === undefined) continue;
-        const isTable = table.type === ElfSectionType.SYMTAB;
-        const signature = isTable ? this.elf.symbolsOf(table)[group.info]?.name : undefined;
-        return signature === undefined || signature === '' ? undefined : printableName(signature);
-      }
-    }
-    return undefined;
+    this.groups ??= groupSignatures(this.elf);
+    return this.groups.get(section.index);
   }
+}
+
+/** Signatures of section groups by the index of their members. */
+function groupSignatures(elf: ElfFile): Map<number, string> {
+  const signatures = new Map<number, string>();
+  for (const group of elf.sections) {
+    const table = elf.sections[group.link];
+    if (group.type !== ElfSectionType.GROUP || table?.type !== ElfSectionType.SYMTAB) continue;
+    const signature = elf.symbolsOf(table)[group.info]?.name;
+    if (signature === undefined || signature === '') continue;
+    for (let at = 4; at + 4 <= group.bytes.length; at += 4) {
+      signatures.set(wordAt(group.bytes, at), printableName(signature));
+    }
+  }
+  return signatures;
 }
 
 function rank(symbol: ElfSymbol): number {

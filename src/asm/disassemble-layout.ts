@@ -73,7 +73,7 @@ export class LayoutPrinter {
    */
   alignmentAt(offset: number, padding = 0): number {
     if (offset % WORD !== 0) return 1;
-    const limit = Math.min(MAX_ALIGNMENT, this.section.elf.alignment);
+    const limit = Math.min(MAX_ALIGNMENT, powerOfTwoUpTo(this.section.elf.alignment));
     const symbols = this.labels.symbolsAt(this.section, offset);
     if (symbols.some((s) => s.elf.type === SymbolType.FUNC)) {
       return offset === 0 ? limit : Math.min(limit, offset & -offset);
@@ -132,4 +132,8 @@ export class LayoutPrinter {
       this.alignedAt = end;
     }
   }
+}
+
+function powerOfTwoUpTo(value: number): number {
+  return value >= 2 ** 31 ? 2 ** 31 : value < 1 ? 1 : 2 ** (31 - Math.clz32(value));
 }

@@ -56,11 +56,23 @@ export function findKernels(
   return kernels;
 }
 
+/** The reference at exactly this offset. */
+function referenceAt({ references }: ImageSection, offset: number): ImageReference | undefined {
+  let low = 0;
+  let high = references.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (references[middle].offset < offset) low = middle + 1;
+    else high = middle;
+  }
+  return references[low]?.offset === offset ? references[low] : undefined;
+}
+
 function entersAt(image: Image, descriptor: ImageSymbol, entry: ImageSymbol): boolean {
   const { section, offset } = descriptor;
   const at = offset + ENTRY_OFFSET;
   if (image.isRelocatable) {
-    const reference = section.references.find((r) => r.offset === at);
+    const reference = referenceAt(section, at);
     if (reference?.type !== RelocationType.REL64) return false;
     const place = reference.place;
     if (place !== undefined) {

@@ -24,7 +24,10 @@ export interface DisassembleOptions {
 }
 
 /** Disassembles a linked code object or a relocatable object (v3 to v6). */
-export function disassembleCodeObject(codeObject: ElfFile | Uint8Array, options: DisassembleOptions = {}): string {
+export function disassembleCodeObject(
+  codeObject: Uint8Array | { readonly elf: ElfFile },
+  options: DisassembleOptions = {},
+): string {
   const analysis = analyseCodeObject(codeObject);
   const { elf, header, image, kernels } = analysis;
   const isKept = keptKernels(kernels, options.kernel);

@@ -93,7 +93,8 @@ function metadataDifferences(a: ElfFile, b: ElfFile): string[] {
 
 /** Symbols that others can see (and in relocatable objects undefined ones), with where they are. */
 function publicSymbols(elf: ElfFile): string[] {
-  return elf.symbols
+  const table = elf.header.type === ElfType.REL ? elf.symbols : elf.dynamicSymbols;
+  return table
     .filter((s) => s.binding !== SymbolBinding.LOCAL && s.type !== SymbolType.SECTION)
     .map((s) => `${s.name} ${s.binding} ${s.type} ${s.visibility} ${s.size} ${placeOf(elf, s)}`)
     .sort();
