@@ -2,6 +2,8 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { decode } from '../isa/decode.ts';
+import { TARGET_NAMES } from '../isa/table.ts';
 import { probeCompiler } from './compiler.ts';
 import { findIreeTool, findLlvmTool, LLVM_TOOLS, llvmVersion, runTool } from './tools.ts';
 
@@ -27,7 +29,6 @@ const LLVM_USES: Readonly<Record<(typeof LLVM_TOOLS)[number], string>> = {
   'llvm-mc': 'test oracle for the instruction codec',
   'llvm-objdump': 'test oracle for the disassembler',
   'llvm-readelf': 'test oracle for code object files',
-  'clang-offload-bundler': 'test oracle for offload bundles',
   FileCheck: "judge of LLVM's own MC tests",
 };
 
@@ -150,12 +151,18 @@ function gpu(): Finding {
   }
 }
 
+/** The instruction tables load and know the one instruction that every kernel ends with. */
 function virtualDevice(): Finding {
+  const endProgram = new Uint8Array([0x00, 0x00, 0x81, 0xbf]);
+  const broken = TARGET_NAMES.filter((target) => decode(target, endProgram)?.row.mnemonic !== 's_endpgm');
   return {
     name: 'virtual device',
-    ok: true,
+    ok: broken.length === 0,
     required: true,
-    found: "'sim', built in: gfx90a, gfx942, gfx950",
+    found:
+      broken.length === 0
+        ? `'sim', built in: ${TARGET_NAMES.join(', ')}`
+        : `the instruction tables of ${broken.join(', ')} are damaged`,
     path: null,
     usedFor: "'run' and 'hijack run'",
   };

@@ -7,15 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { WavesmithError } from '../base/index.ts';
 
 /** LLVM programs this project knows how to use. Only `clang` and `ld.lld` are used by the product; others are test oracles. */
-export const LLVM_TOOLS = [
-  'clang',
-  'ld.lld',
-  'llvm-mc',
-  'llvm-objdump',
-  'llvm-readelf',
-  'clang-offload-bundler',
-  'FileCheck',
-] as const;
+export const LLVM_TOOLS = ['clang', 'ld.lld', 'llvm-mc', 'llvm-objdump', 'llvm-readelf', 'FileCheck'] as const;
 export type LlvmToolName = (typeof LLVM_TOOLS)[number];
 
 /** IREE programs, from the Python wheels or a build. */
