@@ -119,7 +119,7 @@ export interface InstructionRow {
   readonly predicates: readonly string[];
   /** LLVM's asm-match converter (`cvtVOP3`, `cvtDPP`, …), empty for the default. */
   readonly conversion: string;
-  /** LLVM's scheduling classes (`Write32Bit`, `WriteVMEM`, …). */
+  /** LLVM's scheduling classes (`Write32Bit`, `WriteVMEM`, …); `Write8PassMAI`: 8 passes (of 4 cycles) of the matrix unit. */
   readonly schedule: readonly string[];
 }
 

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { classLines, type RawClass } from './classes.ts';
 import { withImageForms } from './images.ts';
+import { withMatrixPasses } from './passes.ts';
 import { type RawRow, rowTables } from './rows.ts';
 
 interface RawFile {
@@ -27,8 +28,8 @@ function block(name: string, lines: readonly string[]): string {
   return `export const ${name} = \`${text}\`;\n`;
 }
 
-function generate(raw: RawFile): Map<string, string> {
-  const records = withImageForms(raw.instructions);
+function generate(raw: RawFile, cdna2: string, cdna3: string): Map<string, string> {
+  const records = withMatrixPasses(withImageForms(raw.instructions), cdna2, cdna3);
   const classes = classLines(raw.operands, records);
   const { shapes, rows } = rowTables(records, TARGETS, classes.names, classes.prints);
   const source = raw.source;
@@ -60,12 +61,15 @@ function generate(raw: RawFile): Map<string, string> {
 
 const here = resolve(process.argv[1] ?? '.');
 const root = dirname(dirname(dirname(here)));
-const input = join(root, '..', 'shared', 'isa', 'llvm22-gfx9.json');
+const folder = join(root, '..', 'shared', 'isa');
+const input = join(folder, 'llvm22-gfx9.json');
 const output = join(root, 'src', 'isa', 'generated');
 if (!existsSync(input)) {
   console.log('gen-isa: skipped, ../shared/isa/llvm22-gfx9.json is absent');
 } else {
-  const files = generate(JSON.parse(readFileSync(input, 'utf8')) as RawFile);
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const raw = JSON.parse(readFileSync(input, 'utf8')) as RawFile;
+  const files = generate(raw, read('mfma-cdna2.txt'), read('mfma-cdna3.txt'));
   const check = process.argv.includes('--check');
   mkdirSync(output, { recursive: true });
   for (const [name, text] of files) {
