@@ -43,8 +43,9 @@ export function f32FromBits(bits: number): number {
   i32View[0] = bits;
   return f32View[0] as number;
 }
-/** The bit pattern of an f32 as a signed 32-bit integer. NaNs become the default quiet NaN. */
+/** The bit pattern of an f32 as a signed 32-bit integer. NaNs become the default quiet NaN: numbers carry no payload. */
 export function bitsFromF32(value: number): number {
+  if (Number.isNaN(value)) return 0x7fc00000;
   f32View[0] = value;
   return i32View[0] as number;
 }
@@ -54,11 +55,14 @@ export function f64FromWords(low: number, high: number): number {
   i32Pair[1] = high;
   return f64View[0] as number;
 }
+/** Words of an f64; a NaN is the default quiet NaN. */
 export function f64LowWord(value: number): number {
+  if (Number.isNaN(value)) return 0;
   f64View[0] = value;
   return i32Pair[0] as number;
 }
 export function f64HighWord(value: number): number {
+  if (Number.isNaN(value)) return 0x7ff80000;
   f64View[0] = value;
   return i32Pair[1] as number;
 }
