@@ -17,7 +17,9 @@ import { Evaluation, layoutSections } from './layout.ts';
 import { instantiateMacro, type Macro } from './macros.ts';
 import {
   type Diagnostic,
+  fromByteText,
   type Location,
+  lineAndColumn,
   makeDiagnostic,
   type Severity,
   type SourceBuffer,
@@ -124,6 +126,8 @@ export class Assembler implements ParseContext {
   /** Numeric labels that must get a definition, with their place. */
   /** Lengths of the marked ranges of diagnostics that still wait in a lexer. */
   private readonly rangeLengths = new WeakMap<LexerDiagnostic, number>();
+  /** The last line marker: line `line + 1` of the buffer is line `number` of `file`. */
+  private marker: { buffer: SourceBuffer; line: number; file: string; number: number } | undefined;
   private readonly forwardLabels: { symbol: AsmSymbol; location: Location }[] = [];
 
   constructor(options: AssembleOptions = {}) {
@@ -133,9 +137,8 @@ export class Assembler implements ParseContext {
     this.codeObjectVersion = options.codeObjectVersion ?? 6;
     this.streamer = options.streamer;
     this.symbols = new SymbolTable(options.streamer !== undefined);
-    this.evaluation = new Evaluation(this.symbols, {
-      extraSgprs: (vcc, flatScratch, xnack) => this.extraSgprs(vcc, flatScratch, xnack),
-    });
+    const extraSgprs = (vcc: boolean, flatScratch: boolean, xnack: boolean) => this.extraSgprs(vcc, flatScratch, xnack);
+    this.evaluation = new Evaluation(this.symbols, { extraSgprs }, options.streamer === undefined);
     this.emitter = new Emitter(this);
     this.debug = new DebugInfo(this);
     if (options.target !== undefined) this.setTarget(parseTargetId(options.target));
@@ -216,10 +219,11 @@ export class Assembler implements ParseContext {
       let name: string;
       switch (kind) {
         case Tok.EndOfStatement: {
-          if (this.streamer !== undefined && !this.conditionals.ignore) this.printBlank(lexer, offset);
+          if (this.streamer !== undefined) this.printBlank(lexer, offset);
           return;
         }
         case Tok.HashDirective:
+          this.lineMarker(lexer);
           return;
         case Tok.Integer:
           if (this.conditionals.ignore) return;
@@ -287,6 +291,19 @@ export class Assembler implements ParseContext {
     const handler = DIRECTIVES.get(name) ?? GENERIC_DIRECTIVES.get(name.toLowerCase());
     if (handler === undefined) lexer.fail(offset, 'unknown directive');
     else handler(this, lexer, name, offset);
+  }
+
+  /** `# 12 "file"` of the C preprocessor: where the following lines come from. */
+  private lineMarker(lexer: Lexer): void {
+    const match = /^#[ \t]*([0-9]+)[ \t]+"([^"]*)"/.exec(lexer.tokenText());
+    const { line } = lineAndColumn(this.currentLocation);
+    if (match !== null && !this.isInMacro) {
+      const { buffer } = this.currentLocation;
+      const number = Number(match[1]);
+      this.marker = number === 0 ? undefined : { buffer, line, file: fromByteText(match[2]), number };
+    }
+    lexer.lex();
+    this.leaveEndOfStatement(lexer);
   }
 
   /** Prints the blank line that llvm-mc prints for an empty statement. */
@@ -362,7 +379,7 @@ export class Assembler implements ParseContext {
     symbol.redefinable = redefinable;
     this.symbols.register(symbol);
     this.emitter.useSymbols(value);
-    if (this.refersTo(value, symbol.key, 0)) {
+    if (this.streamer === undefined && this.refersTo(value, symbol.key, 0)) {
       lexer.fail(at, `cyclic dependency detected for symbol '${name}'`);
       return;
     }
@@ -684,7 +701,13 @@ export class Assembler implements ParseContext {
     if (severity === 'error') this.hasErrors = true;
     if (this.diagnostics.length === MAX_DIAGNOSTICS) this.ended = true;
     if (this.diagnostics.length > MAX_DIAGNOSTICS) return;
-    this.diagnostics.push(makeDiagnostic(severity, message, location, notes, length));
+    let diagnostic = makeDiagnostic(severity, message, location, notes, length);
+    const { marker } = this;
+    if (marker !== undefined && marker.buffer === location.buffer) {
+      const line = marker.number - 1 + diagnostic.line - marker.line;
+      diagnostic = { ...diagnostic, file: marker.file, line };
+    }
+    this.diagnostics.push(diagnostic);
   }
 
   private macroNotes(from: number): Diagnostic[] {

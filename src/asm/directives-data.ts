@@ -115,20 +115,19 @@ function floats(size: number): DirectiveHandler {
 function strings(terminated: boolean): DirectiveHandler {
   return (a, lexer) => {
     eachOperand(a, lexer, () => {
-      let text = '';
       if (!lexer.is(Tok.String)) {
         lexer.fail(lexer.start(), lexer.is(Tok.Error) ? lexer.errorText() : 'expected string');
         return false;
       }
-      // Strings that follow each other without a comma are one, as for LLVM.
+      // Strings may follow each other without a comma.
       do {
-        const value = lexer.stringValue();
-        if (value === undefined) return false;
-        text += value;
+        const text = lexer.stringValue();
+        if (text === undefined) return false;
+        const bytes = byteTextBytes(text);
+        a.emitter.bytes(bytes);
+        a.streamer?.bytes(bytes);
         lexer.lex();
       } while (!terminated && lexer.is(Tok.String));
-      a.emitter.bytes(byteTextBytes(text));
-      a.streamer?.bytes(byteTextBytes(text));
       if (terminated) {
         a.emitter.integer(0n, 1);
         a.streamer?.bytes(new Uint8Array(1));
@@ -202,9 +201,10 @@ const fill: DirectiveHandler = (a, lexer) => {
   if ((value < 0n || value > 0xffffffffn) && size > 4n) {
     a.warn(valueAt, "'.fill' directive pattern has been truncated to 32-bits");
   }
+  a.streamer?.fill(count, Number(size), value);
   const constant = a.evaluation.absolute(count);
   if (constant !== undefined && constant < 0n) {
-    a.warn(at, "'.fill' directive with negative repeat count has no effect");
+    if (a.streamer === undefined) a.warn(at, "'.fill' directive with negative repeat count has no effect");
     return;
   }
   const pattern = BigInt.asUintN(Number(size > 4n ? 4n : size) * 8, value);
@@ -214,7 +214,6 @@ const fill: DirectiveHandler = (a, lexer) => {
     pattern,
     a.location(at),
   );
-  a.streamer?.fill(count, Number(size), value);
 };
 
 const org: DirectiveHandler = (a, lexer) => {
@@ -243,11 +242,11 @@ function checkedAlignment(lexer: Lexer, at: number, operand: bigint, isPowerOfTw
   if (operand === 0n) return 1;
   if (operand < 0n || (operand & (operand - 1n)) !== 0n) {
     lexer.fail(at, 'alignment must be a power of 2');
-    return 1;
+    return operand < 0n ? 1 : 2 ** (Math.min(operand.toString(2).length, 32) - 1);
   }
   if (operand > 0xffffffffn) {
     lexer.fail(at, 'alignment must be smaller than 2**32');
-    return 1;
+    return 2 ** 31;
   }
   return Number(operand);
 }
@@ -255,6 +254,10 @@ function checkedAlignment(lexer: Lexer, at: number, operand: bigint, isPowerOfTw
 function align(isPowerOfTwo: boolean, fillSize: number): DirectiveHandler {
   return (a, lexer) => {
     const at = lexer.start();
+    if (isPowerOfTwo && lexer.is(Tok.EndOfStatement)) {
+      a.warn(at, 'p2align directive with no operand(s) is ignored');
+      return;
+    }
     const operand = a.absolute(lexer);
     if (operand === undefined) return;
     let value: bigint | undefined;

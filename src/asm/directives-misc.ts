@@ -60,8 +60,8 @@ const endMacro: DirectiveHandler = (_a, lexer, name) => {
   lexer.fail(lexer.start(), `unexpected '${name}' in file, no current macro definition`);
 };
 
-const endRepeat: DirectiveHandler = (_a, lexer, _name, offset) => {
-  lexer.fail(offset, "unmatched '.endr' directive");
+const endRepeat: DirectiveHandler = (_a, lexer) => {
+  lexer.fail(lexer.start(), "unmatched '.endr' directive");
 };
 
 const purgeMacro: DirectiveHandler = (a, lexer, _name, offset) => {

@@ -70,26 +70,41 @@ const codeObjectVersion: DirectiveHandler = (a, lexer) => {
   a.leaveEndOfStatement(lexer);
 };
 
-/** The YAML between the directives, comments cut off; undefined after a diagnostic. */
-function readYaml(lexer: Lexer): string | undefined {
-  let text = '';
-  for (;;) {
-    const start = lexer.next;
-    if (!lexer.nextStatement()) {
-      return lexer.fail(lexer.start(), 'expected directive .end_amdgpu_metadata not found');
-    }
-    if (lexer.isIdentifier('.end_amdgpu_metadata')) {
-      lexer.lex();
-      return text;
-    }
-    const raw = lexer.text.slice(start, lexer.next);
-    // The lexer takes ';' and '//' in a single-quoted YAML string for comments, so such lines stay whole.
-    if (raw.includes("'")) text += raw.endsWith('\n') ? raw : `${raw}\n`;
-    else {
-      lexer.skipStatement();
-      text += `${lexer.text.slice(start, lexer.start())}\n`;
-    }
+/** A line of YAML without the assembler's comments; what is in quotes is text. */
+function withoutComment(line: string): string {
+  let quote = '';
+  for (let i = 0; i < line.length; i++) {
+    const c = line[i];
+    if (quote !== '') {
+      if (quote === '"' && c === '\\') i++;
+      else if (c === quote) quote = '';
+    } else if (c === '"' || c === "'") quote = c;
+    else if (c === ';' || (c === '/' && line[i + 1] === '/')) return line.slice(0, i);
   }
+  return line;
+}
+
+/** The YAML up to `.end_amdgpu_metadata`, and the cursor behind that; undefined after a diagnostic. */
+function readYaml(lexer: Lexer): string | undefined {
+  const lines: string[] = [];
+  const { text } = lexer;
+  let start = lexer.next;
+  while (start < text.length) {
+    let end = text.indexOf('\n', start);
+    if (end < 0) end = text.length;
+    const line = text.slice(start, end);
+    if (/^\s*\.end_amdgpu_metadata\b/.test(line)) {
+      lexer.next = start;
+      lexer.nextStatement();
+      lexer.lex();
+      return lines.join('');
+    }
+    lines.push(withoutComment(line), '\n');
+    start = end + 1;
+  }
+  lexer.next = text.length;
+  lexer.nextStatement();
+  return lexer.fail(lexer.start(), 'expected directive .end_amdgpu_metadata not found');
 }
 
 const metadata: DirectiveHandler = (a, lexer, _name, offset) => {

@@ -91,7 +91,14 @@ export class Emitter {
     this.a.symbols.register(symbol);
   }
 
+  /** Notes the first content of a section that must not have any. */
+  private noteContent(): void {
+    const section = this.currentSection;
+    if (section.description.type === SectionType.NOBITS) section.firstContent ??= this.a.currentLocation;
+  }
+
   bytes(bytes: Uint8Array): void {
+    this.noteContent();
     this.sections.data().data.raw(bytes);
   }
 
@@ -102,6 +109,7 @@ export class Emitter {
 
   /** An integer of 1, 2, 4 or 8 bytes, truncated to its size. */
   integer(value: bigint, size: number): void {
+    if (value !== 0n) this.noteContent();
     const { data } = this.sections.data();
     if (size === 4) data.u32(Number(BigInt.asUintN(32, value)));
     else if (size === 8) data.u64(BigInt.asUintN(64, value));

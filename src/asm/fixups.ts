@@ -129,7 +129,7 @@ export class ObjectBuilder {
     const isNobits = type === SectionType.NOBITS;
     const bytes = new Uint8Array(isNobits ? 0 : section.size);
     for (const fragment of section.fragments()) {
-      if (isNobits) this.checkNobits(name, fragment);
+      if (isNobits) this.checkNobits(name, fragment, section.firstContent);
       else this.writeFragment(bytes, fragment);
     }
     let shared: ObjectGroup | undefined;
@@ -150,11 +150,11 @@ export class ObjectBuilder {
     };
   }
 
-  private checkNobits(name: string, fragment: Fragment): void {
+  private checkNobits(name: string, fragment: Fragment, firstContent: Location | undefined): void {
     const message = `SHT_NOBITS section '${name}' cannot have non-zero initializers`;
     if (fragment.kind === 'data') {
       if (fragment.fixups.length > 0) this.report(fragment.fixups[0].location, message);
-      else if (fragment.data.finish().some((byte) => byte !== 0)) this.report(fragment.location, message);
+      else if (fragment.data.finish().some((byte) => byte !== 0)) this.report(firstContent ?? fragment.location, message);
     } else if (fragment.kind === 'fill' || fragment.kind === 'org') {
       if (BigInt(fragment.value) !== 0n && fragment.size > 0) this.report(fragment.location, message);
     } else if (fragment.kind === 'align') {

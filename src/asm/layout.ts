@@ -35,10 +35,11 @@ export class Evaluation {
   /** A variable that is an alias of a label stays itself, as relocations need it. */
   private readonly keepingAliases: SymbolResolver;
 
-  constructor(symbols: SymbolTable, target: ExpressionTarget) {
+  /** Without `knowsPlaces` labels have no distance, as when llvm-mc prints text. */
+  constructor(symbols: SymbolTable, target: ExpressionTarget, knowsPlaces = true) {
     this.symbols = symbols;
     this.target = target;
-    const difference = (add: string, sub: string) => this.difference(add, sub);
+    const difference = (add: string, sub: string) => (knowsPlaces ? this.difference(add, sub) : undefined);
     const call = (name: ExpressionFunction, args: readonly bigint[]) => this.call(name, args);
     this.expanding = { variable: (name) => this.symbols.get(name)?.value, difference, call };
     this.unplacing = { variable: (name) => this.symbols.get(name)?.value, call };

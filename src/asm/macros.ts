@@ -39,9 +39,10 @@ function isArgumentOperator(kind: Tok): boolean {
 
 /** Reads the statements up to the matching end directive; the raw text between, or undefined without an end. */
 function readBody(lexer: Lexer, opens: readonly string[], closes: readonly string[]): string | undefined {
-  const start = lexer.next;
+  let start: number | undefined;
   let depth = 0;
   while (lexer.nextStatement()) {
+    start ??= lexer.start();
     if (!lexer.is(Tok.Identifier)) continue;
     const word = lexer.tokenText();
     if (closes.includes(word)) {
@@ -349,7 +350,7 @@ export function repeat(a: Assembler, lexer: Lexer, directive: string, offset: nu
   const count = a.evaluation.absolute(expr);
   if (count === undefined || count < 0n) {
     lexer.fail(at, count === undefined ? 'unexpected token in directive' : 'Count is negative');
-    readBody(lexer, REPEATS, ['.endr']);
+    if (a.options.reportCascades !== true) readBody(lexer, REPEATS, ['.endr']);
     return;
   }
   if (!lexer.is(Tok.EndOfStatement)) {

@@ -102,6 +102,8 @@ export class AsmSection {
   /** Size after layout. */
   size = 0;
   isRegistered = false;
+  /** Where something other than zero was first written; wrong in a section without content. */
+  firstContent: Location | undefined;
 
   constructor(description: SectionDescription, symbol: AsmSymbol) {
     this.description = description;

@@ -191,7 +191,12 @@ export class AsmStreamer {
   bytes(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (bytes.length === 1) this.line(`\t.byte\t${bytes[0]}`);
-    else this.line(`\t.ascii\t${quoteString(String.fromCharCode(...bytes))}`);
+    else {
+      const isTerminated = bytes[bytes.length - 1] === 0;
+      let text = '';
+      for (const byte of isTerminated ? bytes.subarray(0, -1) : bytes) text += String.fromCharCode(byte);
+      this.line(`\t${isTerminated ? '.asciz' : '.ascii'}\t${quoteString(text)}`);
+    }
   }
 
   zero(count: Expr, value: bigint): void {

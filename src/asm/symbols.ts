@@ -131,15 +131,15 @@ export class SymbolTable {
 
   /** A new temporary label: nameless, or `.Ltmp<n>` when labels are printed. */
   createTemporary(): AsmSymbol {
-    if (!this.nameTemporaries) {
-      const symbol = new AsmSymbol(`\0tmp${this.temporaries++}`, '.Ltmp', true);
-      this.byKey.set(symbol.key, symbol);
-      return symbol;
-    }
-    let name: string;
-    do name = `.Ltmp${this.temporaries++}`;
-    while (this.current.has(name));
-    return this.getOrCreate(name);
+    let name = '.Ltmp';
+    if (this.nameTemporaries) {
+      do name = `.Ltmp${this.temporaries++}`;
+      while (this.current.has(name));
+    } else this.temporaries++;
+    const key = `${name}\0tmp${this.temporaries}`;
+    const symbol = new AsmSymbol(key, name, true);
+    this.byKey.set(key, symbol);
+    return symbol;
   }
 
   /** The label that `N:` defines here. */
