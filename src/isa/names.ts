@@ -1,5 +1,6 @@
 // Symbolic values of fields: hardware registers, messages, buffer formats, SDWA selectors, swizzle and index modes.
 // Source: CDNA ISA manuals (S_SETREG, S_SENDMSG, MTBUF data formats, SDWA), spelled as LLVM's assembler spells them.
+import { targetInfo } from './targets.ts';
 import type { TargetName } from './types.ts';
 
 const HWREGS: readonly string[] = [
@@ -33,9 +34,11 @@ const HWREGS_GFX940: readonly string[] = [
   'HW_REG_SQ_PERF_SNAPSHOT_PC_HI',
 ];
 
+const HWREGS_WITH_XCC: readonly string[] = [...HWREGS, ...HWREGS_GFX940];
+
 /** Names of hardware registers by id; holes are empty. */
 export function hwregNames(target: TargetName): readonly string[] {
-  return target === 'gfx90a' ? HWREGS : [...HWREGS, ...HWREGS_GFX940];
+  return targetInfo(target).features.has('GFX940Insts') ? HWREGS_WITH_XCC : HWREGS;
 }
 
 /** Names of S_SENDMSG messages by id; holes are empty. */

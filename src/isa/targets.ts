@@ -33,8 +33,9 @@ export interface TargetInfo {
   readonly architectedFlatScratch: boolean;
   /** Workitem ids are packed into v0, 10 bits each. */
   readonly packedWorkitemId: boolean;
+  /** The first kernel arguments can be loaded into SGPRs before the wavefront starts. */
   readonly kernargPreload: boolean;
-  /** Kernel argument bytes and queues of the trap handler aside, whether the feature can be chosen (`:xnack+`). */
+  /** Whether code objects choose the feature in their target id (`gfx942:sramecc+:xnack-`). */
   readonly supportsXnack: boolean;
   readonly supportsSramecc: boolean;
   /** Cache policy bits are called sc0, nt, sc1 instead of glc, slc, scc. */
