@@ -10,11 +10,11 @@ import {
   SegmentType,
 } from './elf.ts';
 import { dynamicText } from './elf-text-dynamic.ts';
-import { relocationName } from './link.ts';
 import { metadataToYaml } from './metadata-yaml.ts';
 import { decodeMsgPack } from './msgpack.ts';
 import { AMDGPU_NOTE_OWNER, NT_AMDGPU_METADATA, readNotes } from './notes.ts';
 import { SectionFlag, SymbolType } from './object-model.ts';
+import { relocationName } from './relocation.ts';
 import { processorOfFlags } from './target-id.ts';
 
 /** A line that is built by columns; a column that is already passed costs one space. */

@@ -20,6 +20,21 @@ export const SECTION_HEADER_SIZE = 64;
 export const SYMBOL_SIZE = 24;
 export const RELA_SIZE = 24;
 
+/** Files do not get more padding than this; only excessive alignments ask for more. */
+export const MAX_GAP_BYTES = 16 << 20;
+
+function tooBig(name: string): WavesmithError {
+  return new WavesmithError('elf/too-big', `Aligning section ${name} would pad the file by more than 16 MiB.`, {
+    hint: 'Ask for a smaller alignment.',
+  });
+}
+
+/** Throws unless an alignment is a power of two. */
+export function checkAlignment(name: string, alignment: number): void {
+  if (alignment >= 1 && Number.isInteger(Math.log2(alignment))) return;
+  throw new WavesmithError('elf/bad-alignment', `The alignment ${alignment} of section ${name} is no power of two.`);
+}
+
 /** The fields of the ELF header that differ between files. */
 export interface ElfHeaderFields {
   osAbi: number;
@@ -166,8 +181,13 @@ export function writeObject(object: ObjectModel): Uint8Array {
   const strings = new TailMergedStringTable([...planned.map((s) => s.nameText), ...object.symbols.map((s) => s.name)]);
 
   const writer = new ByteWriter(4096).fill(ELF_HEADER_SIZE);
+  let gaps = 0;
   const begin = (header: PlannedSection) => {
-    writer.align(header.alignment);
+    checkAlignment(header.nameText, header.alignment);
+    const gap = (header.alignment - (writer.length % header.alignment)) % header.alignment;
+    gaps += gap;
+    if (gaps > MAX_GAP_BYTES) throw tooBig(header.nameText);
+    writer.fill(gap);
     header.offset = writer.length;
   };
   for (const [group, { header, members }] of groups) {

@@ -5,11 +5,13 @@ import { ElfSectionType, ElfType, SectionIndex } from './elf.ts';
 import {
   ELF_HEADER_SIZE,
   elfHeaderBytes,
+  MAX_GAP_BYTES,
   SECTION_HEADER_SIZE,
   SYMBOL_SIZE,
   writeSectionHeader,
   writeSymbol,
 } from './elf-write.ts';
+import { collectInputs } from './link-collect.ts';
 import {
   buildDynamicSymbols,
   type DynamicRelocation,
@@ -17,25 +19,21 @@ import {
   dynamicBytes,
   relaDynBytes,
 } from './link-dynamic.ts';
+import { mergeFlags } from './link-flags.ts';
 import {
   type InputSection,
-  isMergeable,
   type LinkedSymbol,
   type MergeSource,
-  mergePieces,
-  mergeSections,
   type OutputSection,
   resolveSymbols,
   type SymbolResolution,
   selectSections,
 } from './link-input.ts';
 import {
-  addInput,
   assignAddresses,
   assignOffsets,
   createSegments,
   newOutputSection,
-  outputSectionName,
   placeInputs,
   programHeaderBytes,
   sortOutputSections,
@@ -51,6 +49,7 @@ import {
   SymbolType,
   SymbolVisibility,
 } from './object-model.ts';
+import { relocationName, relocationWidth } from './relocation.ts';
 import { AppendedStringTable } from './string-table.ts';
 
 export interface LinkOptions {
@@ -58,14 +57,6 @@ export interface LinkOptions {
   comment?: string | undefined;
   /** What to do with a reference to a symbol that no object defines: an error (default), or leave it to the loader. */
   undefinedSymbols?: 'error' | 'dynamic' | undefined;
-}
-
-const RELOCATION_NAMES = new Map<number, string>(Object.entries(RelocationType).map(([name, value]) => [value, name]));
-
-/** `R_AMDGPU_REL32_LO`; unknown numbers give undefined. */
-export function relocationName(type: number): string | undefined {
-  const name = RELOCATION_NAMES.get(type);
-  return name === undefined ? undefined : `R_AMDGPU_${name}`;
 }
 
 /** Links the objects into a shared object that the ROCm loader accepts. */
@@ -77,9 +68,9 @@ export function link(objects: readonly ObjectModel[], options: LinkOptions = {})
 class Linker {
   private readonly objects: readonly ObjectModel[];
   private readonly options: LinkOptions;
-  private readonly outputs: OutputSection[] = [];
-  private readonly inputOf = new Map<ObjectSection, InputSection>();
-  private readonly mergeOf = new Map<ObjectSection, MergeSource>();
+  private readonly outputs: OutputSection[];
+  private readonly inputOf: ReadonlyMap<ObjectSection, InputSection>;
+  private readonly mergeOf: ReadonlyMap<ObjectSection, MergeSource>;
   private readonly selected: Map<ObjectSection, number>;
   private readonly symbols: SymbolResolution;
   private readonly got: LinkedSymbol[] = [];
@@ -90,11 +81,14 @@ class Linker {
     this.options = options;
     this.selected = selectSections(objects);
     this.symbols = resolveSymbols(objects, this.selected);
+    const collected = collectInputs(this.selected, this.symbols.common, options.comment ?? 'Linker: Wavesmith');
+    this.outputs = collected.outputs;
+    this.inputOf = collected.inputOf;
+    this.mergeOf = collected.mergeOf;
   }
 
   run(): Uint8Array {
     const flags = mergeFlags(this.objects);
-    this.collectInputs();
     const dynamicSymbols = buildDynamicSymbols(this.symbols.globals.filter((s) => this.isExported(s)));
     this.scanRelocations();
     const made = this.addMadeSections(dynamicSymbols);
@@ -111,6 +105,7 @@ class Linker {
     this.fillMadeSections(made, dynamicSymbols);
     const sectionHeaderOffset = Math.ceil(contentEnd / 8) * 8;
     const size = sectionHeaderOffset + (this.outputs.length + 1) * SECTION_HEADER_SIZE;
+    this.checkFileSize(size);
     const file = new Uint8Array(size);
     const first = this.objects[0];
     file.set(
@@ -137,69 +132,18 @@ class Linker {
     return file;
   }
 
-  /** Sorts the objects' sections into output sections, merging mergeable ones. */
-  private collectInputs(): void {
-    const byName = new Map<string, OutputSection>();
-    const outputFor = (name: string): OutputSection => {
-      const outName = outputSectionName(name);
-      let output = byName.get(outName);
-      if (output === undefined) {
-        output = newOutputSection(outName, 0, 0);
-        byName.set(outName, output);
-        this.outputs.push(output);
-      }
-      return output;
-    };
-    interface MergeGroup {
-      readonly input: InputSection;
-      readonly sources: MergeSource[];
-    }
-    const merges = new Map<OutputSection, MergeGroup[]>();
-    const add = (section: ObjectSection, object: number | undefined) => {
-      const output = outputFor(section.name);
-      const input = inputOfSection(section, object);
-      if (!isMergeable(section)) {
-        this.inputOf.set(section, input);
-        addInput(output, input);
-        return;
-      }
-      if ((section.flags & SectionFlag.WRITE) !== 0) {
-        throw new WavesmithError('link/writable-merge', `Section ${section.name} is both writable and mergeable.`);
-      }
-      const groups = merges.get(output) ?? [];
-      merges.set(output, groups);
-      const isString = (section.flags & SectionFlag.STRINGS) !== 0;
-      let group = groups.find(
-        (g) =>
-          g.input.flags === section.flags &&
-          g.input.entrySize === section.entrySize &&
-          (g.input.alignment === section.alignment || !isString),
-      );
-      if (group === undefined) {
-        group = { input, sources: [] };
-        groups.push(group);
-        addInput(output, input);
-      }
-      group.input.alignment = Math.max(group.input.alignment, section.alignment);
-      output.alignment = Math.max(output.alignment, section.alignment);
-      const source: MergeSource = {
-        section,
-        offsets: mergePieces(section),
-        target: { section: group.input, offsets: [] },
-      };
-      group.sources.push(source);
-      this.mergeOf.set(section, source);
-    };
-    for (const input of this.symbols.common) addInput(outputFor(input.name), input);
-    for (const [section, object] of this.selected) add(section, object);
-    const comment = new TextEncoder().encode(`${this.options.comment ?? 'Linker: Wavesmith'}\0`);
-    add(commentSection(comment), undefined);
-    for (const groups of merges.values()) {
-      for (const { input, sources } of groups) {
-        input.bytes = mergeSections(sources, input.alignment);
-        input.size = input.bytes.length;
-      }
-    }
+  /** Alignments leave gaps; a file far bigger than what goes into it is refused before it is allocated. */
+  private checkFileSize(size: number): void {
+    let content = 0;
+    for (const output of this.outputs) for (const input of output.inputs) content += input.bytes.length;
+    if (size <= 4 * content + MAX_GAP_BYTES) return;
+    throw new WavesmithError(
+      'elf/too-big',
+      `The linked file would have ${size} bytes for ${content} bytes of content.`,
+      {
+        hint: 'A section asks for an excessive alignment.',
+      },
+    );
   }
 
   private isExported(symbol: LinkedSymbol): boolean {
@@ -577,70 +521,4 @@ class Linker {
       }
     }
   }
-}
-
-function relocationWidth(type: number, where: string): number {
-  switch (type) {
-    case RelocationType.NONE:
-      return 0;
-    case RelocationType.REL16:
-      return 2;
-    case RelocationType.ABS64:
-    case RelocationType.REL64:
-      return 8;
-    default:
-      if (relocationName(type) !== undefined && type !== RelocationType.RELATIVE64) return 4;
-      throw new WavesmithError('link/unknown-relocation', `Relocation type ${type} at ${where} is not known.`);
-  }
-}
-
-function inputOfSection(s: ObjectSection, object: number | undefined): InputSection {
-  const { name, type, flags, alignment, entrySize, size, bytes, relocations } = s;
-  return { name, type, flags, alignment, entrySize, size, bytes, relocations, object, offset: 0, output: undefined };
-}
-
-function commentSection(bytes: Uint8Array): ObjectSection {
-  return {
-    name: '.comment',
-    type: SectionType.PROGBITS,
-    flags: SectionFlag.MERGE | SectionFlag.STRINGS,
-    alignment: 1,
-    entrySize: 1,
-    size: bytes.length,
-    bytes,
-    relocations: [],
-  };
-}
-
-/** e_flags of the output: from code object v4 on, "any" gives way to what another object asks for. */
-function mergeFlags(objects: readonly ObjectModel[]): number {
-  const first = objects[0];
-  let flags = first.flags;
-  for (const object of objects.slice(1)) {
-    const fail = (what: string) =>
-      new WavesmithError('link/incompatible', `The objects do not fit together: they differ in ${what}.`, {
-        hint: 'Assemble all objects for the same target id.',
-      });
-    if (object.abiVersion !== first.abiVersion || object.osAbi !== first.osAbi) throw fail('code object version');
-    if (first.abiVersion < 2) {
-      if (object.flags !== flags) throw fail('target or features');
-      continue;
-    }
-    if (((object.flags ^ flags) & 0xff) !== 0) throw fail('target');
-    if ((object.flags ^ flags) >>> 24 !== 0) throw fail('generic version');
-    for (const [shift, name] of [
-      [8, 'xnack'],
-      [10, 'sramecc'],
-    ] as const) {
-      const ours = (flags >> shift) & 3;
-      const theirs = (object.flags >> shift) & 3;
-      if (ours === theirs || theirs === 1) {
-        if (ours === 0 && theirs === 1) throw fail(name);
-        continue;
-      }
-      if (ours !== 1) throw fail(name);
-      flags = (flags & ~(3 << shift)) | (theirs << shift);
-    }
-  }
-  return flags >>> 0;
 }

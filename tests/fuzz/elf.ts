@@ -1,5 +1,5 @@
-// Fuzz target: ELF files, with everything a reader asks of them (symbols, relocations, dynamic table, kernels).
-import { readCodeObject, readElf, readObject } from '../../src/codeobject/index.ts';
+// Fuzz target: ELF files: symbols, relocations, dynamic table, kernels, the printed text, and writing and linking them.
+import { elfText, link, readCodeObject, readElf, readObject, writeObject } from '../../src/codeobject/index.ts';
 import { makeCodeObject, makeHostElf, makeObjectFile } from '../support/make-code-object.ts';
 
 export default {
@@ -15,7 +15,12 @@ export default {
     for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) elf.bytesOf(symbol);
     for (const table of elf.relocationSections) void table.relocations.length;
     void elf.dynamicEntries;
-    if (elf.header.type === 1 && elf.header.machine === 224) readObject(elf);
+    if (elf.header.type === 1 && elf.header.machine === 224) {
+      const object = readObject(elf);
+      writeObject(object);
+      link([object]);
+    }
     if (elf.header.machine === 224) readCodeObject(bytes);
+    elfText(elf);
   },
 };
