@@ -288,20 +288,20 @@ function checkMfma(row: InstructionRow): Check {
       ] as const)
     : [];
   const pairs = formats.map(([src, format]) => [named(row, src), named(row, format), format] as const);
-  return (p, _, operands) => {
+  return (p, _, operands, starts) => {
     let ok = true;
     for (const [src, format, name] of pairs) {
       const value = numberAt(operands, format);
       const register = operands[src] as Register;
       if ((F8F6F4_DWORDS[value] ?? 8) === register.dwords) continue;
-      ok = fail(p, registerLoc(p, register), `wrong register tuple size for ${name} value ${value}`);
+      ok = fail(p, starts[src] ?? p.mnemonicStart, `wrong register tuple size for ${name} value ${value}`);
     }
     if (!ok) return false;
     const src2 = operands[source];
     const dst = operands[0];
     if (source < 0 || src2.kind !== 'reg' || dst.kind !== 'reg' || src2 === dst || dst.dwords <= 4) return true;
     if (!overlaps(src2, dst)) return true;
-    return fail(p, registerLoc(p, src2), 'source 2 operand must not partially overlap with dst');
+    return fail(p, starts[source] ?? p.mnemonicStart, 'source 2 operand must not partially overlap with dst');
   };
 }
 

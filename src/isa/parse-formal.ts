@@ -157,9 +157,11 @@ function parserOf(cls: OperandClass): RankedParser | undefined {
   const convert =
     name === 'bound_ctrl'
       ? convertBoundCtrl
-      : limit > 1
-        ? (value: number) => (value >= 0 && value < limit ? value : undefined)
-        : undefined;
+      : name === 'bitop3'
+        ? (value: number) => value & 255
+        : limit > 1
+          ? (value: number) => (value >= 0 && value < limit ? value : undefined)
+          : undefined;
   return { key: `${key}:${type}`, rank, parse: (p) => parseNamedInt(p, name, type, convert) };
 }
 
