@@ -5,6 +5,7 @@ export * from './code-object.ts';
 export * from './container.ts';
 export * from './descriptor.ts';
 export * from './elf.ts';
+export { lookupDynamicSymbol } from './elf-hash.ts';
 export { elfText } from './elf-text.ts';
 export { readObject, writeObject } from './elf-write.ts';
 export * from './inspect.ts';

@@ -1,6 +1,7 @@
 // The tables a loader reads: .dynsym, .gnu.hash, .hash, .dynstr, .rela.dyn and .dynamic.
 // Source: System V gABI chapter 5; lld/ELF/SyntheticSections.cpp for sizes and orders.
 import { ByteWriter } from '../base/index.ts';
+import { gnuHash, sysvHash } from './elf-hash.ts';
 import { RELA_SIZE, SYMBOL_SIZE } from './elf-write.ts';
 import type { LinkedSymbol, OutputSection } from './link-input.ts';
 import { RelocationType } from './object-model.ts';
@@ -24,24 +25,6 @@ export interface DynamicSymbols {
   readonly hash: Uint8Array;
 }
 
-const utf8 = new TextEncoder();
-
-function gnuHashOf(name: string): number {
-  let h = 5381;
-  for (const byte of utf8.encode(name)) h = (Math.imul(h, 33) + byte) >>> 0;
-  return h;
-}
-
-function sysvHashOf(name: string): number {
-  let h = 0;
-  for (const byte of utf8.encode(name)) {
-    h = ((h << 4) + byte) >>> 0;
-    const high = h & 0xf0000000;
-    h = (h ^ (high >>> 24) ^ high) >>> 0;
-  }
-  return h;
-}
-
 /** Orders the dynamic symbols and builds both hash tables. */
 export function buildDynamicSymbols(exported: readonly LinkedSymbol[]): DynamicSymbols {
   const strings = new AppendedStringTable();
@@ -51,7 +34,7 @@ export function buildDynamicSymbols(exported: readonly LinkedSymbol[]): DynamicS
   const defined = exported.filter((s) => s.definition.kind !== 'undefined');
   const bucketCount = Math.max(Math.floor(defined.length / 4), 1);
   const entries = defined.map((symbol) => {
-    const hash = gnuHashOf(symbol.name);
+    const hash = gnuHash(symbol.name);
     return { symbol, hash, bucket: hash % bucketCount };
   });
   entries.sort((a, b) => a.bucket - b.bucket || nameOffsets.get(a.symbol)! - nameOffsets.get(b.symbol)!);
@@ -83,7 +66,7 @@ export function buildDynamicSymbols(exported: readonly LinkedSymbol[]): DynamicS
   const sysvBuckets = new Uint32Array(count);
   const chains = new Uint32Array(count);
   for (const symbol of symbols) {
-    const bucket = sysvHashOf(symbol.name) % count;
+    const bucket = sysvHash(symbol.name) % count;
     chains[symbol.dynamicIndex] = sysvBuckets[bucket];
     sysvBuckets[bucket] = symbol.dynamicIndex;
   }

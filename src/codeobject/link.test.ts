@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { llvmTool } from '../../tests/support/llvm.ts';
 import { sharedPath } from '../../tests/support/shared.ts';
 import { readElf } from './elf.ts';
+import { lookupDynamicSymbol } from './elf-hash.ts';
 import { readObject, writeObject } from './elf-write.ts';
 import { link } from './link.ts';
 import type { ObjectModel, ObjectSection, ObjectSymbol } from './object-model.ts';
@@ -248,6 +250,49 @@ function textWith(type: number, target: ObjectSymbol, addend = 0n): ObjectModel 
 }
 
 describe('without LLVM', () => {
+  test('hundreds of exported symbols are found through both hash tables, and others are not', () => {
+    const text = section('.text', 6, new Uint8Array(4096));
+    const names = Array.from({ length: 300 }, (_, i) => `kernel_${i}_${'x'.repeat(i % 37)}`);
+    const symbols = names.map((name, i) => symbol(name, text, { value: BigInt(4 * i) }));
+    const elf = readElf(link([object([text], symbols)]));
+    for (const table of ['gnu', 'sysv'] as const) {
+      for (const name of names) expect(lookupDynamicSymbol(elf, name, table)?.name).toBe(name);
+      expect(lookupDynamicSymbol(elf, 'kernel_300', table)).toBeUndefined();
+    }
+  });
+
+  test('any object survives writing and reading', () => {
+    const bytes = fc.uint8Array({ maxLength: 40 });
+    const names = fc.stringMatching(/^[a-z][a-z0-9._$]{0,12}$/);
+    const sections = fc.array(fc.tuple(names, bytes, fc.integer({ min: 0, max: 6 }), fc.nat(7)), { maxLength: 6 });
+    const symbols = fc.array(fc.tuple(names, fc.nat(), fc.nat(3), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })), {
+      maxLength: 10,
+    });
+    fc.assert(
+      fc.property(sections, symbols, (sectionParts, symbolParts) => {
+        const made = sectionParts.map(([name, content, alignment, flags]) => ({
+          ...section(`.${name}`, flags, content),
+          alignment: 2 ** alignment,
+        }));
+        const all = symbolParts.map(([name, where, visibility, value], i) => {
+          const target = made.length === 0 || where % 4 === 0 ? 'absolute' : made[where % made.length];
+          const binding = i < symbolParts.length / 2 ? 0 : 1;
+          return symbol(name, target, { visibility, value, binding, size: value >> 3n });
+        });
+        for (const [i, s] of made.entries()) {
+          if (all.length > 0 && s.size >= 8)
+            s.relocations = [{ offset: 0, type: 3, symbol: all[i % all.length], addend: -5n }];
+        }
+        const file = writeObject(object(made, all));
+        const again = readObject(readElf(file));
+        expect(writeObject(again)).toEqual(file);
+        expect(again.symbols.map((s) => [s.name, s.value, s.size])).toEqual(all.map((s) => [s.name, s.value, s.size]));
+        expect(again.sections.map((s) => [s.name, s.bytes])).toEqual(made.map((s) => [s.name, s.bytes]));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   test('segments, alignment and symbols of a minimal code object', () => {
     const text = section('.text', 6, new Uint8Array([0, 0, 0x81, 0xbf]));
     text.alignment = 256;

@@ -1,5 +1,13 @@
 // Fuzz target: ELF files: symbols, relocations, dynamic table, kernels, the printed text, and writing and linking them.
-import { elfText, link, readCodeObject, readElf, readObject, writeObject } from '../../src/codeobject/index.ts';
+import {
+  elfText,
+  link,
+  lookupDynamicSymbol,
+  readCodeObject,
+  readElf,
+  readObject,
+  writeObject,
+} from '../../src/codeobject/index.ts';
 import { makeCodeObject, makeHostElf, makeObjectFile } from '../support/make-code-object.ts';
 
 export default {
@@ -15,6 +23,7 @@ export default {
     for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) elf.bytesOf(symbol);
     for (const table of elf.relocationSections) void table.relocations.length;
     void elf.dynamicEntries;
+    for (const table of ['gnu', 'sysv'] as const) lookupDynamicSymbol(elf, 'k.kd', table);
     if (elf.header.type === 1 && elf.header.machine === 224) {
       const object = readObject(elf);
       writeObject(object);
