@@ -136,6 +136,7 @@ function build(name: string, rows: readonly InstructionRow[], target: TargetName
 
 /** The mnemonics of one target. */
 export class MnemonicTable {
+  private suggested: string[] | undefined;
   readonly target: TargetName;
   private readonly rows = new Map<string, InstructionRow[]>();
   private readonly built = new Map<string, Mnemonic>();
@@ -165,8 +166,11 @@ export class MnemonicTable {
 
   /** The mnemonics that LLVM suggests: those of the default variant. */
   names(): string[] {
-    const rows = tableFor(this.target).rows.filter((row) => !row.codeGenOnly && variantOf(row) === Variant.Default);
-    return [...new Set(rows.map((row) => row.operation))];
+    if (this.suggested === undefined) {
+      const rows = tableFor(this.target).rows.filter((row) => !row.codeGenOnly && variantOf(row) === Variant.Default);
+      this.suggested = [...new Set(rows.map((row) => row.operation))];
+    }
+    return this.suggested;
   }
 }
 
