@@ -234,6 +234,7 @@ function encodeByType(op: ParsedOperand, cls: OperandClass, mods: number): reado
       bits = BigInt.asIntN(64, bits);
       const encoding = inline64(bits);
       const high = op.isFloat;
+      if (high && encoding === 0) op.lossy = (bits & 0xffffffffn) !== 0n;
       return [encoding, Number(BigInt.asUintN(32, high ? bits >> 32n : bits))];
     }
     case 'int16':

@@ -110,6 +110,7 @@ export class Conversion {
       if (cls.inline || cls.operandType === 'KIMM32' || cls.operandType === 'KIMM16') {
         return encodeConstant(op, cls, applyMods);
       }
+      if (cls.operandType === 'PCREL' && op.number < 0) return { kind: 'imm', value: op.number, written: true };
       if (op.wide === undefined && !op.isFloat) return immediate(op.number);
       // Offsets keep their value for the range check; other fields take the low bits.
       const bits = bits64(op);

@@ -90,6 +90,8 @@ export class ParsedOperand {
   wide: bigint | undefined;
   isFloat = false;
   constant = CONSTANT_NONE;
+  /** Bits of a double were dropped to make it a literal. */
+  lossy = false;
   expr: Expr | undefined;
   token = '';
 }
@@ -138,6 +140,7 @@ export class ParseState {
     op.wide = undefined;
     op.isFloat = false;
     op.constant = CONSTANT_NONE;
+    op.lossy = false;
     op.expr = undefined;
     op.token = '';
     return op;

@@ -15,6 +15,8 @@ export interface ParseContext {
   numericLabel(label: bigint, direction: 'b' | 'f'): string | undefined;
   /** Value of an expression that the assembler can compute now (label differences); undefined if it cannot. */
   evaluate?(expr: Expr): bigint | undefined;
+  /** A warning at an offset of the text: the instruction is assembled all the same. */
+  warn?(offset: number, message: string): void;
   /** Called for every VGPR, AGPR and SGPR tuple read, with its last index: keeps `.amdgcn.next_free_vgpr` and friends. */
   usesRegister?(file: 'v' | 'a' | 's', lastIndex: number): void;
 }

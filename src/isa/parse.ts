@@ -30,6 +30,8 @@ const MISSING_FEATURE = 1;
 const MNEMONIC_FAIL = 2;
 const MATCHED = 3;
 
+const LOSSY = "Can't encode literal as exact 64-bit floating-point operand. Low 32-bits will be set to zero";
+
 /** Parses instructions of one assembly text; reuse it for all its lines. */
 export class InstructionParser {
   private readonly state: ParseState;
@@ -227,6 +229,7 @@ export class InstructionParser {
   private finish(before: number): ParsedInstruction | undefined {
     const { row, operands, fixups, starts } = this.conversion as Conversion;
     const values = operands as Instruction['operands'];
+    this.warnOfLoss();
     checkInstruction(this.state, row, values, starts);
     if (this.state.lexer.diagnostics.length > before) return undefined;
     let { size } = row;
@@ -234,6 +237,14 @@ export class InstructionParser {
       for (const operand of values) if (operand.kind === 'literal') size = 8;
     }
     return { instruction: { row, operands: values, size }, fixups };
+  }
+
+  private warnOfLoss(): void {
+    const { operands, count, context, mnemonicStart } = this.state;
+    if (context.warn === undefined) return;
+    for (let i = 1; i < count; i++) {
+      if (operands[i].lossy) context.warn(mnemonicStart, LOSSY);
+    }
   }
 
   /** Reports a mnemonic, or a forced variant of it, that the target does not have; earlier errors of the line are dropped. */

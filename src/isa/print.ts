@@ -219,7 +219,12 @@ export class Printer {
 
   /** Plain operands, with the implicit VCC of VOPC and V_CNDMASK and the format after an MTBUF offset. */
   private plainPiece(row: InstructionRow, index: number, cls: OperandClass): Piece {
-    if (cls.operandType === 'PCREL') return (ops) => String(value(ops[index]) & 0xffff);
+    if (cls.operandType === 'PCREL') {
+      return (ops) => {
+        const distance = ops[index] as Immediate;
+        return String(distance.written === true ? distance.value : distance.value & 0xffff);
+      };
+    }
     if (cls.operandType === 'UNKNOWN') return (ops) => String(value(ops[index]));
     const print = regular(cls);
     const name = row.operands[index]?.name;

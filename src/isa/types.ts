@@ -48,6 +48,8 @@ export interface Literal {
 export interface Immediate {
   readonly kind: 'imm';
   readonly value: number;
+  /** A branch distance written as a negative number and printed so; decoded ones print as 16 bits. */
+  readonly written?: true;
 }
 
 export type Operand = Register | InlineConstant | Literal | Immediate;
