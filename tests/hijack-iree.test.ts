@@ -167,7 +167,7 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
     const options = { ...RUN };
     await expect(run(folder, options)).rejects.toMatchObject({
       code: 'hijack/no-grid',
-      hint: 'It depends on run-time shapes: give --grid X,Y,Z (workgroups).',
+      hint: 'It depends on run-time shapes, or the module does not tell: give --grid X,Y,Z (workgroups).',
     });
     const grid = [1, 1, 1] as const;
     await expect(run(folder, { ...options, grid })).rejects.toMatchObject({ code: 'hijack/no-constant' });

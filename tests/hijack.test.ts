@@ -206,28 +206,30 @@ describe('init MODEL.vmfb', () => {
     expect((await build(folder, BUILD)).executables[0].state).toBe('changed');
   });
 
-  test('running needs what only the compile recorded, and says how to give it', async () => {
+  test('the host bytecode gives the same grid, constants and sizes that the compiler recorded', async () => {
+    const folder = join(temporaryFolder(), 'from-module');
+    await initFromModule(join(FIXTURE, 'baseline.vmfb'), folder, { force: false });
+    const [fromModule, fromCompile] = [folder, FIXTURE].map((f) => readManifest(f).executables[0].kernels[0]);
+    expect(fromModule.dispatches).toEqual(fromCompile.dispatches);
+    expect(fromModule.dispatches[0].grid).toEqual([2, 1, 1]);
+  });
+
+  test('element types are in no module: they are asked for, then it runs', async () => {
     const folder = join(temporaryFolder(), 'from-module');
     await initFromModule(join(FIXTURE, 'baseline.vmfb'), folder, { force: false });
     await build(folder, BUILD);
     const all = { ...RUN, all: true };
     await expect(run(folder, all)).rejects.toMatchObject({
-      code: 'hijack/no-grid',
-      hint: 'A compiled module keeps the grid in its host code: give --grid X,Y,Z (workgroups), or init from the MLIR.',
-    });
-    await expect(run(folder, { ...all, grid: [2, 1, 1] })).rejects.toMatchObject({
-      code: 'hijack/no-size',
-      hint: 'Give --buffer 0=BYTES:TYPE, for example --buffer 0=16384:f32.',
-    });
-    const sizes = (type: string | undefined) =>
-      new Map(
-        [0, 1, 2].map((n) => [n, { bytes: n === 2 ? 65536 : 32768, elementType: type && (n === 2 ? 'f32' : type) }]),
-      );
-    await expect(run(folder, { ...all, grid: [2, 1, 1], buffers: sizes(undefined) })).rejects.toMatchObject({
       code: 'hijack/no-type',
+      message: `The element type of binding 0 of kernel '${KERNEL}' is not recorded.`,
+      hint: 'Give --buffer 0=TYPE, for example --buffer 0=f16 (32768 bytes).',
     });
-    const result = await run(folder, { ...all, grid: [2, 1, 1], buffers: sizes('f16') });
-    expect(result).toMatchObject({ ok: true, runs: [{ verdict: 'identical', baseline: { wavefronts: 8 } }] });
+    const buffers = new Map([0, 1, 2].map((n) => [n, { bytes: undefined, elementType: n === 2 ? 'f32' : 'f16' }]));
+    const result = await run(folder, { ...all, buffers });
+    expect(result).toMatchObject({
+      ok: true,
+      runs: [{ verdict: 'identical', grid: [2, 1, 1], baseline: { wavefronts: 8 } }],
+    });
   });
 
   test('an existing folder is not overwritten by accident, and a foreign one never', async () => {

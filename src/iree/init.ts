@@ -10,7 +10,7 @@ import { disassembleText, kernelNamesOf } from './engine.ts';
 import { type CodeObjectFacts, readFacts } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, type ManifestKernel, writeManifest } from './manifest.ts';
-import { type ModuleExecutable, readModule } from './module.ts';
+import { type ModuleExecutable, readModule, readModuleDispatches } from './module.ts';
 import { requireIreeTool } from './tools.ts';
 
 export interface InitMlirOptions {
@@ -27,6 +27,8 @@ export interface InitResult {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly compileSeconds: number | null;
+  /** What could not be found out, one sentence each. */
+  readonly remarks: readonly string[];
 }
 
 const LINK_FLAG = '--iree-hal-link-executables';
@@ -91,20 +93,22 @@ export async function initFromMlir(input: string, folder: string, options: InitM
       mkdirSync(join(partial, 'input'), { recursive: true });
       copyFileSync(input, join(partial, copy));
     });
-    return { folder, manifest, compileSeconds: seconds };
+    return { folder, manifest, compileSeconds: seconds, remarks: [] };
   });
 }
 
 /** Lays out the folder from a compiled module; the assembly is disassembled from its code objects. */
 export async function initFromModule(input: string, folder: string, options: { force: boolean }): Promise<InitResult> {
   const module = readWhole(input, 'the module');
+  const remarks: string[] = [];
+  const records = recordsOfModule(module, remarks);
   const executables: DescribedExecutable[] = [];
   for (const executable of readModule(module)) {
     const facts = readFacts(executable.codeObject);
     const kernels = executable.kernels.map((k) => k.name);
     const name = executable.name ?? executableName(kernels, executable.index);
     const text = await disassembleText(executable.codeObject);
-    executables.push(describe(executable, name, text, 'disassembly', new Map(), facts));
+    executables.push(describe(executable, name, text, 'disassembly', records, facts));
   }
   if (executables.length === 0) {
     throw new WavesmithError('hijack/no-executables', `'${input}' holds no AMDGPU executable.`, {
@@ -121,7 +125,19 @@ export async function initFromModule(input: string, folder: string, options: { f
     executables: executables.map((e) => e.entry),
   };
   layOut(folder, options.force, manifest, module, executables, () => {});
-  return { folder, manifest, compileSeconds: null };
+  return { folder, manifest, compileSeconds: null, remarks };
+}
+
+/** What the host program's bytecode says about each kernel; element types are not in it. */
+function recordsOfModule(module: Uint8Array, remarks: string[]): Map<string, KernelRecord> {
+  try {
+    const sites = readModuleDispatches(module);
+    return new Map([...sites].map(([name, dispatches]) => [name, { executable: null, bindings: [], dispatches }]));
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    remarks.push(`grids and sizes are not recorded: ${error.message}`);
+    return new Map();
+  }
 }
 
 interface DescribedExecutable {

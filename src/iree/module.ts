@@ -2,8 +2,10 @@
 // An executable may hold several images (linked modules with more than one ELF); every image is one entry here.
 import { WavesmithError } from '../base/index.ts';
 import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb.ts';
+import { readDispatches } from '../codeobject/vmfb-dispatch.ts';
 import type { ExecutableImage } from '../codeobject/vmfb-executable.ts';
 import { patchExecutables } from '../codeobject/vmfb-patch.ts';
+import type { DispatchSite } from './dispatches.ts';
 import { readFacts } from './facts.ts';
 
 /** Bit 0 of a binding's flags in IREE's executable definitions. */
@@ -77,6 +79,32 @@ function kernelsOfImage(image: ExecutableImage): ModuleKernel[] {
       bindings: pointers.map((a) => ({ readOnly: a.actualAccess === 'read_only' || a.access === 'read_only' })),
     };
   });
+}
+
+/**
+ * Every distinct dispatch by kernel name, from the host program's bytecode. Throws `vmfb/bytecode-version` for a module of an
+ * IREE release whose bytecode is not known.
+ */
+export function readModuleDispatches(bytes: Uint8Array): Map<string, DispatchSite[]> {
+  const sites = new Map<string, Map<string, DispatchSite>>();
+  for (const dispatch of readDispatches(readVmfb(bytes))) {
+    if (dispatch.kernelName === null) continue;
+    const [x, y, z] = dispatch.workgroupCount;
+    const site: DispatchSite = {
+      grid: x === null || y === null || z === null ? null : [x, y, z],
+      constants: dispatch.constants,
+      bindings: dispatch.bindings.map(({ slot, offset, length }, i) => ({
+        // A buffer that is no slot of the binding table has no name here: it counts as one of its own.
+        buffer: slot === null ? `binding ${i}` : `slot ${slot}`,
+        offset: slot === null || offset === null ? null : Number(offset),
+        length: length === null ? null : Number(length),
+      })),
+    };
+    const known = sites.get(dispatch.kernelName) ?? new Map<string, DispatchSite>();
+    known.set(JSON.stringify(site), site);
+    sites.set(dispatch.kernelName, known);
+  }
+  return new Map([...sites].map(([name, known]) => [name, [...known.values()]]));
 }
 
 /** The module with some code objects replaced; everything else keeps its bytes and place. */

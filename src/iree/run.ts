@@ -26,7 +26,7 @@ export interface RunOptions {
   /** Grid in workgroups where IREE recorded none (or to override it). */
   readonly grid?: Dim3 | undefined;
   /** Sizes and element types of bindings, by binding number. */
-  readonly buffers: ReadonlyMap<number, { bytes: number; elementType: string | undefined }>;
+  readonly buffers: ReadonlyMap<number, { bytes: number | undefined; elementType: string | undefined }>;
   readonly constants: ReadonlyMap<number, number>;
   /** Fail on any different bit. */
   readonly exact: boolean;
@@ -244,10 +244,7 @@ function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan
   const grid = options.grid ?? site.grid;
   if (grid === null) {
     throw new WavesmithError('hijack/no-grid', `The grid of kernel '${kernel.name}' is not recorded.`, {
-      hint:
-        site === UNKNOWN_SITE
-          ? 'A compiled module keeps the grid in its host code: give --grid X,Y,Z (workgroups), or init from the MLIR.'
-          : 'It depends on run-time shapes: give --grid X,Y,Z (workgroups).',
+      hint: 'It depends on run-time shapes, or the module does not tell: give --grid X,Y,Z (workgroups).',
     });
   }
   const constants = Array.from({ length: kernel.constants }, (_, i) => {
@@ -352,7 +349,7 @@ function tensorsOf(
     throw new WavesmithError(
       'hijack/no-type',
       `The element type of binding ${binding} of kernel '${kernel.name}' is not recorded.`,
-      { hint: `Give --buffer ${binding}=BYTES:TYPE, for example --buffer ${binding}=${size}:f16.` },
+      { hint: `Give --buffer ${binding}=TYPE, for example --buffer ${binding}=f16 (${size} bytes).` },
     );
   }
   const placed = recorded.map((tensor) => ({

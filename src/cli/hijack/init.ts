@@ -80,7 +80,7 @@ function fromModule(input: string, folder: string, flags: Flags, extra: readonly
   return initFromModule(input, folder, { force: flags.force === true });
 }
 
-function describe({ folder, manifest, compileSeconds }: InitResult): string {
+function describe({ folder, manifest, compileSeconds, remarks }: InitResult): string {
   const lines: string[] = [];
   if (manifest.compiler !== null) {
     lines.push(`compiled with IREE ${manifest.compiler.version} in ${(compileSeconds ?? 0).toFixed(2)} s`);
@@ -103,6 +103,7 @@ function describe({ folder, manifest, compileSeconds }: InitResult): string {
   if (shown.length < manifest.executables.length) {
     lines.push(`… and ${manifest.executables.length - shown.length} more executables (see manifest.json)`);
   }
+  lines.push(...remarks.map((remark) => `remark: ${remark}`));
   lines.push(`next: edit asm/*.s, then 'wavesmith hijack build ${folder}'`, '');
   return lines.join('\n');
 }

@@ -31,7 +31,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
     .option('--grid <x,y,z>', 'workgroups, where the grid is not recorded')
-    .option('--buffer <n=bytes:type>', 'size and element type of binding N; repeatable', collect, [])
+    .option('--buffer <n=bytes:type>', 'size, element type or both of binding N; repeatable', collect, [])
     .option('--constant <n=value>', 'value of constant N; repeatable', collect, [])
     .option('--exact', 'fail on any different bit')
     .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
@@ -73,15 +73,16 @@ function gridFlag(text: string): [number, number, number] {
   throw new WavesmithError('cli/usage', `--grid needs X,Y,Z in workgroups, not '${text}'.`);
 }
 
-function bufferFlag(text: string): [number, { bytes: number; elementType: string | undefined }] {
-  const match = /^(\d+)=(\d+)(?::(\w+))?$/.exec(text);
+function bufferFlag(text: string): [number, { bytes: number | undefined; elementType: string | undefined }] {
+  const match = /^(\d+)=(?:(\d+)(?::([a-zA-Z]\w*))?|([a-zA-Z]\w*))$/.exec(text);
   if (match === null) {
-    throw new WavesmithError('cli/usage', `--buffer needs N=BYTES or N=BYTES:TYPE, not '${text}'.`, {
+    throw new WavesmithError('cli/usage', `--buffer needs N=BYTES, N=TYPE or N=BYTES:TYPE, not '${text}'.`, {
       hint: 'For example --buffer 0=8192:f16.',
     });
   }
-  if (match[3] !== undefined) elementType(match[3]);
-  return [Number(match[1]), { bytes: integer('--buffer', match[2]), elementType: match[3] }];
+  const type = match[3] ?? match[4];
+  if (type !== undefined) elementType(type);
+  return [Number(match[1]), { bytes: match[2] === undefined ? undefined : Number(match[2]), elementType: type }];
 }
 
 function constantFlag(text: string): [number, number] {
