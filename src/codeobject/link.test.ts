@@ -153,12 +153,12 @@ function linkWithLld({ lld }: Tools, files: string[]): Uint8Array {
 }
 
 /** Links with the name that lld gave itself in .comment, so that whole files can be compared. */
-function linkLike(reference: Uint8Array, files: string[]): Uint8Array {
+function linkLike(reference: Uint8Array, files: string[], undefinedSymbols?: 'dynamic'): Uint8Array {
   const comment = new TextDecoder().decode(readElf(reference).section('.comment')!.bytes);
   const own = comment.split('\0').find((line) => line.startsWith('Linker: '));
   return link(
     files.map((file) => readObject(readElf(readFileSync(file)))),
-    { comment: own },
+    { comment: own, undefinedSymbols },
   );
 }
 
@@ -189,6 +189,21 @@ describe('against clang and ld.lld', () => {
     const found = tools();
     if (found === undefined) return;
     expectSameFile([assemble(found, 'first', FIRST), assemble(found, 'second', SECOND)], found);
+  });
+
+  test('the linked file is the same, byte for byte: undefined and weak symbols left to the loader', () => {
+    const found = tools();
+    if (found === undefined) return;
+    const source = `${HEADER}.text\n.globl a\n.protected a
+a: s_add_u32 s0,s0,und@gotpcrel32@lo+4
+s_add_u32 s0,s0,wku@gotpcrel32@lo+4
+s_add_u32 s0,s0,hidw@gotpcrel32@lo+4
+s_add_u32 s0,s0,hidw@rel32@lo+4
+.weak wku\n.weak hidw\n.hidden hidw\n.data\n.quad und, und2+16, wku, hidw\n`;
+    const object = assemble(found, 'undefined', source);
+    const reference = linkWithLld(found, [object]);
+    expect(Buffer.compare(linkLike(reference, [object], 'dynamic'), reference)).toBe(0);
+    expect(() => linkLike(reference, [object])).toThrow(/Symbol 'und' is used in \.text\+0x4 but not defined/);
   });
 
   test('the linked file is the same, byte for byte: C kernels for three targets and code object versions', () => {

@@ -11,6 +11,7 @@ import {
   writeSectionHeader,
   writeSymbol,
 } from './elf-write.ts';
+import { LinkAddresses } from './link-address.ts';
 import { collectInputs } from './link-collect.ts';
 import {
   buildDynamicSymbols,
@@ -23,7 +24,6 @@ import { mergeFlags } from './link-flags.ts';
 import {
   type InputSection,
   type LinkedSymbol,
-  type MergeSource,
   type OutputSection,
   resolveSymbols,
   type SymbolResolution,
@@ -70,7 +70,7 @@ class Linker {
   private readonly options: LinkOptions;
   private readonly outputs: OutputSection[];
   private readonly inputOf: ReadonlyMap<ObjectSection, InputSection>;
-  private readonly mergeOf: ReadonlyMap<ObjectSection, MergeSource>;
+  private readonly addresses: LinkAddresses;
   private readonly selected: Map<ObjectSection, number>;
   private readonly symbols: SymbolResolution;
   private readonly got: LinkedSymbol[] = [];
@@ -84,7 +84,7 @@ class Linker {
     const collected = collectInputs(this.selected, this.symbols.common, options.comment ?? 'Linker: Wavesmith');
     this.outputs = collected.outputs;
     this.inputOf = collected.inputOf;
-    this.mergeOf = collected.mergeOf;
+    this.addresses = new LinkAddresses(collected.inputOf, collected.mergeOf, this.symbols.of);
   }
 
   run(): Uint8Array {
@@ -166,6 +166,12 @@ class Linker {
     );
   }
 
+  /** True when the value does not depend on where the file is loaded: absolute values, and weak symbols left undefined. */
+  private isFixed(symbol: LinkedSymbol): boolean {
+    const { kind } = symbol.definition;
+    return (kind === 'absolute' || kind === 'undefined') && !this.isPreemptible(symbol);
+  }
+
   /** Decides which relocations need the GOT or the loader. */
   private scanRelocations(): void {
     const wantGot = new Set<LinkedSymbol>();
@@ -229,7 +235,7 @@ class Linker {
         wantGot.add(symbol);
         return;
       case RelocationType.ABS64: {
-        if (isAbsolute && !isPreemptible) return;
+        if (this.isFixed(symbol)) return;
         if ((section.flags & SectionFlag.WRITE) === 0)
           throw cannot('the section is read-only and the address is not known');
         const input = this.inputOf.get(section)!;
@@ -239,7 +245,7 @@ class Linker {
       case RelocationType.ABS32:
       case RelocationType.ABS32_LO:
       case RelocationType.ABS32_HI:
-        if (!isAbsolute || isPreemptible) throw cannot('the address is not known before loading');
+        if (!this.isFixed(symbol)) throw cannot('the address is not known before loading');
         return;
       default: {
         const isWeakZero = symbol.definition.kind === 'undefined';
@@ -265,7 +271,7 @@ class Linker {
       },
       type: isPreemptible ? RelocationType.ABS64 : RelocationType.RELATIVE64,
       symbol: isPreemptible ? symbol : undefined,
-      addend: () => (isPreemptible ? r.addend : this.valueOf(r)),
+      addend: () => (isPreemptible ? r.addend : this.addresses.valueOf(r)),
     };
   }
 
@@ -287,7 +293,7 @@ class Linker {
     const dynstr = make('.dynstr', ElfSectionType.STRTAB, ALLOC, 1, 0, dynamicSymbols.strings.length);
     for (const [index, symbol] of this.got.entries()) {
       const isPreemptible = this.isPreemptible(symbol);
-      if (!isPreemptible && symbol.definition.kind === 'absolute') continue;
+      if (this.isFixed(symbol)) continue;
       this.dynamicRelocations.push(this.gotRelocation(index, symbol, isPreemptible));
     }
     const relaCount = this.dynamicRelocations.length;
@@ -328,7 +334,7 @@ class Linker {
       offset: index * 8,
       type: isPreemptible ? RelocationType.ABS64 : RelocationType.RELATIVE64,
       symbol: isPreemptible ? symbol : undefined,
-      addend: () => (isPreemptible ? 0n : this.addressOf(symbol)),
+      addend: () => (isPreemptible ? 0n : this.addresses.addressOf(symbol)),
     };
   }
 
@@ -390,61 +396,12 @@ class Linker {
     const { definition } = symbol;
     let index: number = SectionIndex.UNDEF;
     if (definition.kind === 'absolute') index = SectionIndex.ABS;
-    else if (definition.kind === 'section') index = this.outputOf(definition.section)?.index ?? 0;
+    else if (definition.kind === 'section') index = this.addresses.outputOf(definition.section)?.index ?? 0;
     else if (definition.kind === 'input') index = definition.section.output!.index;
     const isDefined = definition.kind !== 'undefined';
-    const value = isDefined ? this.addressOf(symbol) : 0n;
+    const value = isDefined ? this.addresses.addressOf(symbol) : 0n;
     const size = isDefined ? symbol.size : 0n;
     writeSymbol(writer, name, this.bindingOf(symbol), symbol.type, symbol.visibility, index, value, size);
-  }
-
-  private outputOf(section: ObjectSection): OutputSection | undefined {
-    return (this.inputOf.get(section) ?? this.mergeOf.get(section)?.target.section)?.output;
-  }
-
-  /** Address of an offset in an object's section; offsets in merged sections follow their piece. */
-  private addressIn(section: ObjectSection, offset: number): bigint {
-    const merge = this.mergeOf.get(section);
-    if (merge !== undefined) {
-      let low = 0;
-      let high = merge.offsets.length - 1;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (merge.offsets[middle] <= offset) low = middle;
-        else high = middle - 1;
-      }
-      const input = merge.target.section!;
-      const inPiece = offset - merge.offsets[low];
-      return BigInt(input.output!.address + input.offset + merge.target.offsets[low] + inPiece);
-    }
-    const input = this.inputOf.get(section);
-    return input === undefined ? 0n : BigInt(input.output!.address + input.offset + offset);
-  }
-
-  private addressOf(symbol: LinkedSymbol): bigint {
-    const { definition } = symbol;
-    switch (definition.kind) {
-      case 'absolute':
-        return definition.value;
-      case 'undefined':
-        return 0n;
-      case 'input':
-        return BigInt(definition.section.output!.address + definition.section.offset + definition.value);
-      default:
-        return this.addressIn(definition.section, definition.value);
-    }
-  }
-
-  /** S + A; for a section symbol the addend picks the piece of a merged section. */
-  private valueOf(r: ObjectRelocation): bigint {
-    if (r.symbol === undefined) return r.addend;
-    const symbol = this.symbols.of.get(r.symbol)!;
-    const { definition } = symbol;
-    const picksPiece = symbol.type === SymbolType.SECTION && definition.kind === 'section';
-    if (picksPiece && this.mergeOf.has(definition.section)) {
-      return this.addressIn(definition.section, definition.value + Number(r.addend));
-    }
-    return this.addressOf(symbol) + r.addend;
   }
 
   private writeContent(file: Uint8Array, s: OutputSection): void {
@@ -483,7 +440,7 @@ class Linker {
   private isConstant(r: ObjectRelocation): boolean {
     if (r.symbol === undefined) return true;
     const symbol = this.symbols.of.get(r.symbol)!;
-    return symbol.definition.kind === 'absolute' && !this.isPreemptible(symbol);
+    return this.isFixed(symbol);
   }
 
   private relocationValue(r: ObjectRelocation, place: bigint, section: ObjectSection): bigint {
@@ -491,17 +448,17 @@ class Linker {
       case RelocationType.ABS32:
       case RelocationType.ABS32_LO:
       case RelocationType.ABS64:
-        return this.valueOf(r);
+        return this.addresses.valueOf(r);
       case RelocationType.ABS32_HI:
-        return this.valueOf(r) >> 32n;
+        return this.addresses.valueOf(r) >> 32n;
       case RelocationType.REL32:
       case RelocationType.REL32_LO:
       case RelocationType.REL64:
-        return this.valueOf(r) - place;
+        return this.addresses.valueOf(r) - place;
       case RelocationType.REL32_HI:
-        return (this.valueOf(r) - place) >> 32n;
+        return (this.addresses.valueOf(r) - place) >> 32n;
       case RelocationType.REL16: {
-        const words = (this.valueOf(r) - place - 4n) / 4n;
+        const words = (this.addresses.valueOf(r) - place - 4n) / 4n;
         if (words < -32768n || words > 32767n) {
           throw new WavesmithError(
             'link/out-of-range',
