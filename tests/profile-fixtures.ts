@@ -460,8 +460,8 @@ export function sampleCodeObject(): Uint8Array {
   });
 }
 
-/** A trace of `waves` waves of the sample code on the target CU: one taken loop branch, one not taken. */
-export function sampleSqtt(base: number, waves = 2, headerCu = 3): Uint8Array {
+/** A trace of `waves` waves of the sample code on the target CU; each goes `loops` times through the loop. */
+export function sampleSqtt(base: number, waves = 2, headerCu = 3, loops = 2): Uint8Array {
   const CU = 3;
   const w = new SqttWriter({ version: 5, targetCu: headerCu, shaderEngine: 1 });
   w.reset(1_000_000).program(base + 0x100);
@@ -470,11 +470,14 @@ export function sampleSqtt(base: number, waves = 2, headerCu = 3): Uint8Array {
     w.start(CU, simd, 0).start(9, simd, 0).wait(40);
     w.issue(simd, 0, 2).wait(4).inst(simd, 0, 0); // s_load
     w.wait(100).issue(simd, 0, 3); // s_waitcnt
-    for (const jump of [12, 13]) {
+    for (let loop = 1; loop <= loops; loop++) {
       w.wait(8).issue(simd, 0, 1).wait(8).issue(simd, 0, 2).wait(4).inst(simd, 0, 5); // v_add after a stall
       w.wait(8).issue(simd, 0, 2).wait(4).inst(simd, 0, 15); // s_barrier, entry
       w.wait(20).issue(simd, 0, 3); // s_barrier, exit
-      w.wait(8).issue(simd, 0, 2).wait(4).inst(simd, 0, jump);
+      w.wait(8)
+        .issue(simd, 0, 2)
+        .wait(4)
+        .inst(simd, 0, loop < loops ? 12 : 13);
     }
     w.wait(8).issue(simd, 0, 2).wait(4).inst(simd, 0, 15); // s_endpgm
     w.end(CU, simd, 0).end(9, simd, 0);

@@ -173,6 +173,13 @@ describe('rocpd', () => {
   });
 });
 
+test('inputs of two machines under one agent key are told apart in a finding', () => {
+  const path = folder('two-machines');
+  writeRocprofCsv(path);
+  writeFileSync(join(path, 'results.json'), rocprofJson(1));
+  expect(read(path).findings.map((f) => f.code)).toContain('profile/agent-conflict');
+});
+
 describe('thread traces', () => {
   test.each([10, 13] as const)('decoded folder with %i columns', (columns) => {
     const path = join(folder('att'), `ui_output_agent_1_dispatch_${columns}`);

@@ -53,6 +53,7 @@ export async function run(argv: string[]): Promise<number> {
     );
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
+  const options = analyseOptions(flags);
   let paths = command.processedArgs[0] as string[];
   if (program.length > 0) {
     if (paths.length > 0) throw usage('Give paths or a program, not both.');
@@ -67,7 +68,7 @@ export async function run(argv: string[]): Promise<number> {
   }
   if (paths.length === 0) throw usage('Give the output of a profiler, or -- PROGRAM to run.');
   const { recording } = loadProfile(paths);
-  const document = analyse(recording, analyseOptions(flags));
+  const document = analyse(recording, options);
   writeResults(flags.out, document);
   if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, paths.join(' ')));

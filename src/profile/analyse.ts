@@ -313,14 +313,8 @@ function dispatchSection(r: Recording, table: MetricTable, options: AnalyseOptio
   const timing = d.timing.view();
   let timed = 0;
   for (const state of timing) if (state === Timing.KNOWN) timed++;
-  let rows: Int32Array | number[] = Int32Array.from({ length: total }, (_, i) => i);
-  if (total > MAX_SHOWN) {
-    const length = (row: number) => (timing[row] === Timing.KNOWN ? d.end.get(row) - d.start.get(row) : -1);
-    rows = rows
-      .sort((a, b) => length(b) - length(a) || a - b)
-      .slice(0, MAX_SHOWN)
-      .sort((a, b) => a - b);
-  }
+  const length = (row: number) => (timing[row] === Timing.KNOWN ? d.end.get(row) - d.start.get(row) : -1);
+  const rows = largest(total, MAX_SHOWN, length);
   let first = Number.POSITIVE_INFINITY;
   for (let row = 0; row < total; row++) if (timing[row] === Timing.KNOWN) first = Math.min(first, d.start.get(row));
   const shown = Array.from(rows, (row) => {
@@ -402,15 +396,29 @@ function pathSection(r: Recording, work: readonly WorkNode[], path: CriticalPath
   };
 }
 
+/** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */
+function largest(n: number, limit: number, weight: (index: number) => number): Int32Array {
+  if (n <= limit) return Int32Array.from({ length: n }, (_, i) => i);
+  const weights = Float64Array.from({ length: n }, (_, i) => weight(i));
+  const least = weights.slice().sort()[n - limit];
+  let above = 0;
+  for (const w of weights) if (w > least) above++;
+  const chosen = new Int32Array(limit);
+  let used = 0;
+  let equal = limit - above;
+  for (let i = 0; i < n && used < limit; i++) {
+    if (weights[i] > least || (weights[i] === least && equal-- > 0)) chosen[used++] = i;
+  }
+  return chosen;
+}
+
 /** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
 export function timeline(work: readonly WorkNode[], path: CriticalPath, limit: number): TimelineEntry[] {
   const critical = new Uint8Array(work.length);
   for (const i of path.path) critical[i] = 1;
-  let chosen = Int32Array.from({ length: work.length }, (_, i) => i);
   const length = (i: number) => work[i].end - work[i].start;
-  if (chosen.length > limit) {
-    chosen = chosen.sort((a, b) => critical[b] - critical[a] || length(b) - length(a) || a - b).slice(0, limit);
-  }
+  // Critical work comes first, whatever its length.
+  const chosen = largest(work.length, limit, (i) => length(i) + (critical[i] === 1 ? 2 ** 53 : 0));
   chosen.sort((a, b) => work[a].start - work[b].start || a - b);
   let first = Number.POSITIVE_INFINITY;
   for (const node of work) first = Math.min(first, node.start);

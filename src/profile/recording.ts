@@ -317,6 +317,18 @@ export class Recording {
     return agent;
   }
 
+  /** Sets an agent's architecture; another one under the same key means that the inputs are of different machines. */
+  setArch(agent: Agent, arch: string | undefined, file: string): void {
+    if (agent.arch !== undefined && arch !== undefined && agent.arch !== arch) {
+      this.report(
+        'profile/agent-conflict',
+        file,
+        `${agent.key} is ${arch} here and ${agent.arch} elsewhere; the inputs are of different machines, analyse them apart.`,
+      );
+    }
+    agent.arch ??= arch;
+  }
+
   /** Dense id of a launch configuration. */
   configId(config: LaunchConfig): number {
     const { workgroup: w, grid: g } = config;

@@ -61,10 +61,10 @@ export interface CriticalPath {
 /** Longest path, slack of every node and shares by symbol. Nodes may come in any order. */
 export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = {}): CriticalPath {
   const n = nodes.length;
-  const order = Int32Array.from({ length: n }, (_, i) => i).sort(
-    (a, b) => nodes[a].start - nodes[b].start || nodes[a].end - nodes[b].end || a - b,
-  );
-  const byEnd = order.slice().sort((a, b) => nodes[a].end - nodes[b].end || nodes[a].start - nodes[b].start || a - b);
+  const starts = Float64Array.from(nodes, (node) => node.start);
+  const ends = Float64Array.from(nodes, (node) => node.end);
+  const order = sortedBy(n, (a, b) => starts[a] - starts[b] || ends[a] - ends[b] || a - b);
+  const byEnd = sortedBy(n, (a, b) => ends[a] - ends[b] || starts[a] - starts[b] || a - b);
   const maxGap = options.maxGapNs ?? Number.POSITIVE_INFINITY;
 
   const laneFrom = new Int32Array(n).fill(-1);
@@ -157,6 +157,13 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
     laneFrom,
     symbols: shares(nodes, path, slack, via),
   };
+}
+
+/** The indexes 0 to n-1 in order; work that is in order already, the usual case, is not sorted again. */
+function sortedBy(n: number, compare: (a: number, b: number) => number): Int32Array {
+  const order = Int32Array.from({ length: n }, (_, i) => i);
+  for (let i = 1; i < n; i++) if (compare(i - 1, i) > 0) return order.sort(compare);
+  return order;
 }
 
 /**

@@ -142,7 +142,7 @@ class Reader {
       const agent = this.r.agent(key);
       agent.isGpu = text(type) === 'GPU';
       agent.name = text(product) || text(model) || text(name) || undefined;
-      agent.arch = agent.isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined;
+      this.r.setArch(agent, agent.isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined, this.file);
       const data = parseObject(text(extdata));
       const positive = (field: string) => {
         const value = data.get(field);

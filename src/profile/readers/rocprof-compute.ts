@@ -41,7 +41,7 @@ export function readSysinfo(source: ByteSource, recording: Recording): void {
     };
     const agent = recording.agent(agentKey(source.path));
     const arch = text('gpu_arch') || text('gpu_soc');
-    agent.arch = /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined;
+    recording.setArch(agent, /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined, source.path);
     agent.name = text('gpu_model') || text('gpu_name') || undefined;
     agent.cuCount = positive('cu_per_gpu');
     agent.simdPerCu = positive('simd_per_cu');

@@ -78,6 +78,15 @@ export function reportTiming(recording: Recording, file: string, state: number, 
   recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
 }
 
+function cachedId(cache: Map<string, number>, key: string, make: (key: string) => number): number {
+  let id = cache.get(key);
+  if (id === undefined) {
+    id = make(key);
+    cache.set(key, id);
+  }
+  return id;
+}
+
 function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -97,7 +106,11 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const namedPid = pidOfName(file);
   const width = h.names.length;
   const configIds = new Map<string, number>();
+  const queueIds = new Map<string, number>();
+  const nameIds = new Map<string, number>();
   const d = r.dispatches;
+  let lastPid: string | undefined;
+  let process = 0;
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     const start = timestamp(cells[at.start]);
@@ -116,12 +129,18 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     d.start.push(start.value);
     d.end.push(end.value);
     d.timing.push(state);
-    d.kernel.push(r.kernels.id(kernelName(cells[at.name])));
+    const queue = cells[at.queue] ?? '?';
+    const pid = at.pid < 0 ? namedPid : cells[at.pid];
+    if (pid !== lastPid) {
+      lastPid = pid;
+      process = r.processOrdinal(folder, pid);
+    }
+    d.kernel.push(cachedId(nameIds, cells[at.name], (name) => r.kernels.id(kernelName(name))));
     d.agent.push(r.agentKeys.id(agent));
-    d.queue.push(r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`));
+    d.queue.push(cachedId(queueIds, `${agent}\0${queue}`, () => r.queues.id(`${agent} queue ${queue}`)));
     d.stream.push(at.stream < 0 ? -1 : r.streams.id(cells[at.stream]));
     d.config.push(id);
-    d.process.push(r.processOrdinal(folder, at.pid < 0 ? namedPid : cells[at.pid]));
+    d.process.push(process);
     d.dispatchId.push(count(cells[at.dispatch]));
     d.correlation.push(count(cells[at.correlation]));
   };
@@ -198,7 +217,7 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   };
 }
 
-function agentInfo(h: Header, _file: string, r: Recording): RowHandler {
+function agentInfo(h: Header, file: string, r: Recording): RowHandler {
   const get = (cells: string[], name: string) => {
     const value = number(cells[h.at(name)]);
     return value === undefined || value <= 0 ? undefined : value;
@@ -210,7 +229,7 @@ function agentInfo(h: Header, _file: string, r: Recording): RowHandler {
     agent.isGpu = isGpu;
     agent.name = cells[h.at('Product_Name')] || cells[h.at('Name')];
     const arch = cells[h.at('Name')];
-    agent.arch = isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined;
+    r.setArch(agent, isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined, file);
     agent.cuCount = get(cells, 'Cu_Count');
     agent.simdPerCu = get(cells, 'Simd_Per_Cu');
     agent.xccCount = get(cells, 'Num_Xcc');

@@ -153,7 +153,7 @@ class Reader {
     agent.isGpu = num(member(value, 'type')) === GPU;
     const name = str(member(value, 'name'));
     agent.name = str(member(value, 'product_name')) || name || undefined;
-    agent.arch = agent.isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined;
+    this.r.setArch(agent, agent.isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined, this.file);
     const positive = (field: string) => {
       const n = num(member(value, field));
       return n > 0 ? n : undefined;

@@ -5,7 +5,10 @@ import { Timing } from '../recording.ts';
 export function number(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
-  return Number.isFinite(value) && !/^\s|\s$|^0[xX]/.test(text) ? value : undefined;
+  if (!Number.isFinite(value)) return undefined;
+  // Number() also takes spaces around and 0x in front; a profiler writes neither.
+  const ok = text.charCodeAt(0) > 0x20 && text.charCodeAt(text.length - 1) > 0x20 && text.charCodeAt(1) < 0x58;
+  return ok || text.length === 1 || (text.charCodeAt(1) | 0x20) === 0x65 ? value : undefined;
 }
 
 /** A count or id: a number, else -1. */
@@ -27,7 +30,7 @@ export function timestamp(text: string | undefined): Timestamp {
   const value = number(text);
   if (text === undefined || value === undefined) return { value: 0, state: Timing.ABSENT };
   if (value < 0 || value > Number.MAX_SAFE_INTEGER) return { value: 0, state: Timing.RANGE };
-  const scientific = text.length < 24 ? SCIENTIFIC.exec(text) : null;
+  const scientific = text.length < 24 && /[eE]/.test(text) ? SCIENTIFIC.exec(text) : null;
   if (scientific !== null && (scientific[2]?.length ?? 0) < Number(scientific[3]))
     return { value, state: Timing.ROUNDED };
   return { value, state: Timing.KNOWN };

@@ -47,6 +47,10 @@ const TYPE_CATEGORY = Int8Array.from([
 ]);
 /** Type of the first attempt that a replay type repeats. */
 const REPLAY_OF: Readonly<Record<number, number>> = { 19: 0, 20: 16, 21: 2, 22: 3, 23: 4, 24: 14 };
+/** Whether a type can be replayed: the values of `REPLAY_OF`. */
+function isReplayable(type: number): boolean {
+  return type === 0 || (type >= 2 && type <= 4) || type === 14 || type === 16;
+}
 /** Cycles between issue and the token, by category: scalar 5, vector 2, the others 1 or 0. */
 const PHASE = Uint8Array.from([0, 5, 5, 0, 0, 1, 2, 1, 1, 0, 0, 1, 0]);
 
@@ -85,7 +89,8 @@ class LiveWave implements SqttWave {
   private nextIssued = 0;
   private stalls: number[] = [];
   private nextStall = 0;
-  private readonly lastOfType = new Int32Array(32).fill(-1);
+  /** Last instruction of each type of memory access, for replays. */
+  private readonly lastOfType: number[] = [];
 
   constructor(
     readonly cu: number,
@@ -165,7 +170,7 @@ class LiveWave implements SqttWave {
       this.replay(type, index, time);
       return moved;
     }
-    this.lastOfType[type] = index;
+    if (isReplayable(type)) this.lastOfType[type] = index;
     this.category[index] = category;
     if (category === Category.PC) this.addresses.push({ index: index + 1, address: undefined });
     const slots = (((phase + (moved ? 1 : 0) + this.simd) & 3) + PHASE[category]) >> 2;
@@ -195,7 +200,7 @@ class LiveWave implements SqttWave {
   private replay(type: number, index: number, time: number): void {
     this.category[index] = Category.REPLAY;
     const original = REPLAY_OF[type];
-    const first = original === undefined ? -1 : this.lastOfType[original];
+    const first = original === undefined ? -1 : (this.lastOfType[original] ?? -1);
     if (first < 0 || first >= index) return;
     this.lastOfType[original] = -1;
     const longer = Math.max(this.duration[first], time + 4 - this.time[first]);

@@ -1,0 +1,200 @@
+// The report page in headless Chromium: complete, safe with hostile names, usable by keyboard, readable in light and dark.
+// `WAVESMITH_SCREENSHOTS=DIR` keeps the screenshots to look at.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { analyse, loadProfile } from '../src/profile/index.ts';
+import { profilePage } from '../src/report/index.ts';
+import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeAttFolder, writeRocprofCsv } from './profile-fixtures.ts';
+import { findChromium, Page } from './support/chromium.ts';
+
+const chromium = findChromium();
+const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-page-'));
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+const EVIL = [
+  '</script><script>window.pwned = 1</script>',
+  '<img src=x onerror="window.pwned = 2">',
+  '"><svg onload=window.pwned=3>',
+  '__proto__',
+  'constructor',
+];
+
+/** A recording with everything the page can show, and names that try to break out of it. */
+function makePage(): string {
+  const folder = join(temporary, 'data');
+  writeRocprofCsv(folder, 60);
+  writeAttFolder(join(folder, 'ui_output_agent_1_dispatch_1'), 13);
+  writeFileSync(
+    join(folder, 'pc_sampling.csv'),
+    '"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id"\n1,255,1,"s_waitcnt vmcnt(0)","/src/app.hip:12",1\n',
+  );
+  writeFileSync(join(folder, 'se1.att'), sampleSqtt(0x10000, 4, 3, 5));
+  writeFileSync(join(folder, 'code.out'), sampleCodeObject());
+  const [header, row] = kernelTraceCsv(1).trim().split('\n');
+  const rows = EVIL.map((name, i) =>
+    row
+      .replace(/"void scale[^"]*"/, `"${name.replaceAll('"', '""')}"`)
+      .replaceAll(',15500000', `,15500001${i}`.slice(0, 9)),
+  );
+  writeFileSync(join(folder, 'evil_kernel_trace.csv'), `${[header, ...rows].join('\n')}\n`);
+  const html = profilePage(analyse(loadProfile([folder]).recording));
+  const file = join(temporary, 'report.html');
+  writeFileSync(file, html);
+  return file;
+}
+
+const file = makePage();
+
+describe('the file', () => {
+  test('is one page without outside references, and names cannot leave the data', () => {
+    const html = profilePage({ kernels: [{ name: `${EVIL.join('')}\u2028<!--` }] });
+    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<\/script/g)).toHaveLength(2);
+    expect(html).not.toContain('<img');
+    expect(html).not.toMatch(/(?:src|href)="(?!#)/);
+    expect(html).toContain("default-src 'none'");
+    expect(html).not.toContain("script-src 'unsafe-inline'");
+    const data = /<script type="application\/json" id="data">(.*)<\/script>/.exec(html)?.[1] ?? '';
+    expect(JSON.parse(data)).toEqual({ kernels: [{ name: `${EVIL.join('')}\u2028<!--` }] });
+  });
+});
+
+describe.skipIf(chromium === undefined)('in Chromium', () => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await Page.start(chromium ?? '');
+    await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
+  });
+  afterAll(() => page?.close());
+
+  const keep = (name: string, png: Buffer) => {
+    const folder = process.env.WAVESMITH_SCREENSHOTS;
+    if (folder === undefined) return;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${name}.png`), png);
+  };
+  const text = (selector: string) =>
+    page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? ''`);
+  const count = (selector: string) => page.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
+
+  test('hostile kernel names are text, nothing ran, nothing was loaded', async () => {
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+    expect(await count('main script, main img')).toBe(0);
+    const names = await page.evaluate(
+      "[...document.querySelectorAll('#kernels tbody td.name a')].map((a) => a.textContent)",
+    );
+    for (const name of EVIL) expect(names).toContain(name);
+    expect(page.requests.filter((url) => url !== pathToFileURL(file).href)).toEqual([]);
+    expect(page.problems).toEqual([]);
+  });
+
+  test('every section has content', async () => {
+    expect(await count('#roofline svg .roof')).toBeGreaterThan(5);
+    expect(await count('#roofline svg .dot')).toBeGreaterThan(0);
+    expect(await count('#timeline svg rect')).toBeGreaterThan(60);
+    expect(await count('#timeline svg rect.critical')).toBeGreaterThan(0);
+    expect(await count('#kernels tbody tr')).toBe(8);
+    expect(await count('#traces .listing tbody tr')).toBeGreaterThan(5);
+    await page.evaluate(
+      "document.querySelector('#trace-choice').value = '0'; document.querySelector('#trace-choice').dispatchEvent(new Event('change'))",
+    );
+    expect(await count('#traces a[href="file:///src/app.hip#L12"]')).toBeGreaterThan(0);
+    expect(await count('#findings .scroll')).toBeGreaterThan(0);
+  });
+
+  test('the kernel table sorts and searches', async () => {
+    const calls = () =>
+      page.evaluate(
+        "[...document.querySelectorAll('#kernels tbody tr')].map((tr) => Number(tr.cells[1].textContent))",
+      ) as Promise<number[]>;
+    const click = () => page.evaluate("document.querySelectorAll('#kernels th button')[1].click()");
+    await click();
+    const down = await calls();
+    expect(down).toEqual([...down].sort((a, b) => b - a));
+    expect(await page.evaluate("document.querySelectorAll('#kernels th')[1].getAttribute('aria-sort')")).toBe(
+      'descending',
+    );
+    await click();
+    expect(await calls()).toEqual([...down].sort((a, b) => a - b));
+    const search = (value: string) =>
+      page.evaluate(
+        `(() => { const s = document.querySelector('#kernel-search'); s.value = ${JSON.stringify(value)}; s.dispatchEvent(new Event('input')); })()`,
+      );
+    await search('REDUCE');
+    expect(await count('#kernels tbody tr')).toBe(1);
+    await search('');
+    expect(await count('#kernels tbody tr')).toBe(8);
+  });
+
+  test('by keyboard: skip link, tooltip on focus, a kernel opens with Enter and closes again', async () => {
+    await page.evaluate('document.activeElement?.blur(); scrollTo(0, 0)');
+    await page.press('Tab');
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content');
+    await page.evaluate("document.querySelector('#roofline .dot').focus()");
+    expect(await page.evaluate("document.querySelector('#tooltip').hidden")).toBe(false);
+    expect(await text('#tooltip')).toMatch(/FLOP\/byte/);
+    await page.press('Enter');
+    await page.open(`${pathToFileURL(file).href}#kernel-0`, "document.querySelector('#kernel') !== null");
+    expect(await page.evaluate("document.querySelector('#all').hidden")).toBe(true);
+    expect(await page.evaluate('document.activeElement?.id')).toBe('kernel');
+    keep('kernel-light', await page.screenshot());
+    await page.press('Tab');
+    await page.press('Enter');
+    await page.open(`${pathToFileURL(file).href}#kernels`, "document.querySelector('#all').hidden === false");
+    const before = await page.evaluate("document.querySelector('#timeline svg.timeline').innerHTML.length");
+    await page.evaluate("document.querySelector('#timeline svg.timeline').focus()");
+    await page.press('+');
+    await page.press('+');
+    expect(await page.evaluate("document.querySelector('#timeline svg.timeline').innerHTML.length")).not.toBe(before);
+    await page.press('0');
+    expect(await page.evaluate("document.querySelector('#timeline svg.timeline').innerHTML.length")).toBe(before);
+  });
+
+  test('everything that can be clicked can be reached, has a name, and images of data have one too', async () => {
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll('button, a, select, input, [role=button], [role=img], [role=region]')].filter((e) => {
+        const label = e.id === '' ? null : document.querySelector('label[for="' + e.id + '"]');
+        return (e.getAttribute('aria-label') ?? label?.textContent ?? e.textContent ?? '').trim() === '';
+      }).length`,
+    );
+    expect(nameless).toBe(0);
+    expect(await count('[role=button]:not([tabindex])')).toBe(0);
+  });
+
+  test.each(['light', 'dark'] as const)('%s: text stands out from its background', async (scheme) => {
+    await page.scheme(scheme);
+    const ratios = await page.evaluate(`(() => {
+      const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+      const light = (c) => { const [r, g, b] = rgb(c).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+      const back = (e) => { for (let at = e; at; at = at.parentElement) { const c = getComputedStyle(at).backgroundColor; if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255,255,255)'; };
+      return ['body', '.note', 'a', 'code', '.tile span', 'button', '.unknown', 'th'].flatMap((s) => [...document.querySelectorAll(s)].slice(0, 3)).map((e) => {
+        const [a, b] = [light(getComputedStyle(e).color), light(back(e))].sort((x, y) => y - x);
+        return (a + 0.05) / (b + 0.05);
+      });
+    })()`);
+    expect(Math.min(...(ratios as number[]))).toBeGreaterThanOrEqual(4.5);
+    await page.evaluate('scrollTo(0, 0)');
+    const png = await page.screenshot();
+    expect(png.subarray(1, 4).toString()).toBe('PNG');
+    expect(png.length).toBeGreaterThan(20_000);
+    keep(`report-${scheme}`, png);
+    const dark = await page.evaluate("getComputedStyle(document.body).backgroundColor === 'rgb(13, 17, 23)'");
+    expect(dark).toBe(scheme === 'dark');
+    await page.evaluate("document.querySelector('#theme').click()");
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor === 'rgb(13, 17, 23)'")).toBe(
+      scheme !== 'dark',
+    );
+    await page.evaluate('delete document.documentElement.dataset.theme');
+  });
+
+  test('narrow screens do not scroll sideways', async () => {
+    await page.resize(420, 900);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    keep('report-narrow', await page.screenshot());
+    await page.resize(1280, 1600);
+    expect(page.problems).toEqual([]);
+  });
+});
