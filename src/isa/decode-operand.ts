@@ -183,7 +183,7 @@ export class Step {
     this.more = parts.length > 1 ? parts.slice(1) : NO_PARTS;
     const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
     this.lookup = lookupOf(cls, width, cls.signed || flat);
-    this.isTabled = width <= 16;
+    this.isTabled = width <= 10;
     this.table = this.isTabled ? [] : EMPTY;
     this.takesLiteral = TAKES_LITERAL.has(cls.decode);
     this.leader = cls.decode === 'avLdSt' ? leaderOf(row, index) : -1;

@@ -230,7 +230,8 @@ class Bucket {
     let list = this.lists.get(key);
     if (list === undefined) {
       list = this.all.filter(({ row }) => (((row.fixedBits[0] as number) ^ key) & this.mask) === 0);
-      this.lists.set(key, list);
+      // Empty lists are not kept: there may be as many keys as words, but at most as many non-empty lists as rows.
+      if (list.length > 0) this.lists.set(key, list);
     }
     return list;
   }
