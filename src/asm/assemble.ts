@@ -90,6 +90,8 @@ interface Frame {
 const MAX_MACRO_NESTING = 20;
 const MAX_INCLUDE_NESTING = 64;
 const MAX_DIAGNOSTICS = 10_000;
+/** Only so many diagnostics tell the macro calls that led to them. */
+const MAX_DIAGNOSTICS_WITH_CALLS = 500;
 
 /** State of one assembly; directive handlers work on it. */
 export class Assembler implements ParseContext {
@@ -712,6 +714,7 @@ export class Assembler implements ParseContext {
 
   private macroNotes(from: number): Diagnostic[] {
     const notes: Diagnostic[] = [];
+    if (this.diagnostics.length > MAX_DIAGNOSTICS_WITH_CALLS) return notes;
     for (let i = from; i > 0; i--) {
       const { calledAt } = this.frames[i];
       if (calledAt !== undefined) notes.push(makeDiagnostic('note', 'while in macro instantiation', calledAt));

@@ -1,5 +1,7 @@
 // Source buffers, positions and diagnostics of the assembler, printed as LLVM's SourceMgr prints them
 // (llvm/lib/Support/SourceMgr.cpp). Text is held as one character per byte (Latin-1) so that offsets are byte offsets.
+import { textFromBytes } from '../isa/text/lexer.ts';
+
 const utf8 = new TextDecoder();
 const utf8Encoder = new TextEncoder();
 
@@ -43,11 +45,7 @@ export function toByteText(source: string | Uint8Array): string {
     if (/^[\x00-\x7f]*$/.test(source)) return source;
     return toByteText(utf8Encoder.encode(source));
   }
-  let text = '';
-  for (let at = 0; at < source.length; at += 8192) {
-    text += String.fromCharCode(...source.subarray(at, at + 8192));
-  }
-  return text;
+  return textFromBytes(source);
 }
 
 /** The bytes of text in one-character-per-byte form. */

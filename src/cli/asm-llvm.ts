@@ -58,7 +58,7 @@ export async function assembleWithLlvm(source: Uint8Array, options: LlvmAssemble
     const object = join(folder, 'object.o');
     const image = join(folder, 'image.co');
     writeFileSync(input, Buffer.from(withClassicTriple(text), 'latin1'));
-    const flags = ['-x', 'assembler', '-target', 'amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib'];
+    const flags = ['-x', 'assembler', '-target', 'amdgcn-amd-amdhsa', `-mcpu=${target}`];
     const includes = options.includes.map((path) => `-I${resolve(path)}`);
     const defines = options.defines.map((define) => `-Wa,--defsym,${define.includes('=') ? define : `${define}=1`}`);
     const assembled = await runTool(clang.path, [...flags, ...includes, ...defines, '-c', input, '-o', object]);

@@ -147,7 +147,7 @@ const target: FuzzTarget = {
   run: (bytes) => {
     const { object } = assemble(bytes, {
       readFile: (name) => (name === 'self' ? INCLUDED : undefined),
-      limits: { maxOutputBytes: 1 << 20, maxExpandedCharacters: 1 << 18, maxStatements: 20_000 },
+      limits: { maxOutputBytes: 1 << 20, maxExpandedCharacters: 1 << 18, maxStatements: 5000 },
     });
     if (object !== undefined) writeObject(object);
   },
