@@ -14,6 +14,7 @@ import {
   asmFile,
   BUILD,
   edit,
+  forgetPristine,
   ireeCompile,
   type Recording,
   RUN,
@@ -99,6 +100,7 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
       expect(manifest.executables[0].kernels[0].dispatches).toHaveLength(1);
       expect((await build(folder, BUILD)).identical).toBe(true);
       edit(asmFile(folder), /^/, '; touched\n');
+      forgetPristine(folder);
       expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
 
       edit(asmFile(folder), ...HARMLESS);
@@ -157,6 +159,10 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
       expect(ok).toBe(true);
       expect(runs.map((r) => r.kernel)).toEqual([manifest.executables[0].kernels[1].name]);
     }
+    const quick = await build(folder, BUILD);
+    forgetPristine(folder);
+    const whole = await build(folder, { ...BUILD, output: join(folder, 'whole.vmfb') });
+    expect(readFileSync(quick.output)).toEqual(readFileSync(whole.output));
   });
 
   test('run-time shapes: grid, constants and sizes are asked for, then it runs', async () => {
@@ -325,19 +331,20 @@ describe.skipIf(iree === undefined)('hijack asm', () => {
 describe('the 1.6 MB module with 167 kernels', () => {
   const module = sharedPath('vmfb', 'llama8b-fp8.gfx942.vmfb');
 
-  test.skipIf(module === undefined)(
-    'untouched is byte-identical, one edit touches one kernel, patching is quick',
-    async () => {
-      const folder = join(temporaryFolder(), 'llama');
-      const { manifest } = await initFromModule(module ?? '', folder, { force: false });
-      expect(manifest.executables.flatMap((e) => e.kernels)).toHaveLength(167);
-      expect((await build(folder, BUILD)).identical).toBe(true);
-      const asm = asmFile(folder);
-      edit(asm, /^/, '; touched\n');
-      expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
-      edit(asm, /^\tv_mfma_/m, '\ts_nop 1\n$&');
-      const result = await build(folder, BUILD);
-      expect(result.executables[0].change).toMatchObject({ unchangedKernels: 166, kernels: [{ added: 1 }] });
-    },
-  );
+  test.skipIf(module === undefined)('untouched is byte-identical, one edit touches one kernel', async () => {
+    const folder = join(temporaryFolder(), 'llama');
+    const { manifest } = await initFromModule(module ?? '', folder, { force: false });
+    expect(manifest.executables.flatMap((e) => e.kernels)).toHaveLength(167);
+    expect((await build(folder, BUILD)).identical).toBe(true);
+    const asm = asmFile(folder);
+    edit(asm, /^\tv_mfma_/m, '\ts_nop 1\n$&');
+    const quick = await build(folder, BUILD);
+    expect(quick.executables[0].change).toMatchObject({ unchangedKernels: 166, kernels: [{ added: 1 }] });
+    forgetPristine(folder);
+    const whole = await build(folder, { ...BUILD, output: join(folder, 'whole.vmfb') });
+    expect(readFileSync(quick.output).equals(readFileSync(whole.output))).toBe(true);
+    edit(asm, /^\ts_nop 1\n(\tv_mfma_)/m, '$1');
+    edit(asm, /^/, '; touched\n');
+    expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
+  });
 });

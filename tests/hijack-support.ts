@@ -47,6 +47,11 @@ export function edit(file: string, pattern: RegExp | string, replacement: string
   writeFileSync(file, after);
 }
 
+/** Makes the next build assemble everything: without the pristine text it cannot know what was not touched. */
+export function forgetPristine(folder: string): void {
+  rmSync(join(folder, 'baseline'), { recursive: true });
+}
+
 /** A shell script that stands in for an outside program. */
 export function standIn(folder: string, name: string, body: string): string {
   const path = join(folder, name);

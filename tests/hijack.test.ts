@@ -16,6 +16,7 @@ import {
   edit,
   FIXTURE,
   fixtureFolder,
+  forgetPristine,
   KERNEL,
   type Recording,
   RUN,
@@ -52,6 +53,7 @@ describe('build', () => {
   test('the committed assembly assembles to exactly the code in the committed module', async () => {
     const folder = fixtureFolder();
     edit(asmFile(folder), '.amdgcn_target', ' .amdgcn_target');
+    forgetPristine(folder);
     expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
   });
 
@@ -82,6 +84,24 @@ describe('build', () => {
       codes.push(readFacts(readModule(new Uint8Array(readFileSync(output)))[0].codeObject));
     }
     expect(sameCode(codes[0], codes[1])).toBe(true);
+  });
+
+  test('leaving untouched kernels out of the assembly gives the same module as assembling everything', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), /(\.sgpr_count: +)\d+/, '$177');
+    const quick = await build(folder, BUILD);
+    forgetPristine(folder);
+    const whole = await build(folder, { ...BUILD, output: join(folder, 'whole.vmfb') });
+    expect(quick.executables[0]).toEqual(whole.executables[0]);
+    expect(quick.executables[0].state).toBe('changed');
+    expect(readFileSync(quick.output)).toEqual(readFileSync(whole.output));
+  });
+
+  test('a macro may change what an untouched line means, so everything is assembled', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), /^\t\.text\n/m, '$&\t.macro s_barrier\n\ts_nop 7\n\t.endm\n');
+    const { executables } = await build(folder, BUILD);
+    expect(executables[0].change?.kernels[0].added).toBeGreaterThan(0);
   });
 
   test('a shorter code object is patched in place, a longer one is appended; the edit can be undone', async () => {
@@ -201,6 +221,7 @@ describe('init MODEL.vmfb', () => {
     });
     expect((await build(folder, BUILD)).identical).toBe(true);
     edit(asmFile(folder), /^/, '; touched\n');
+    forgetPristine(folder);
     expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
     edit(asmFile(folder), ...HARMLESS);
     expect((await build(folder, BUILD)).executables[0].state).toBe('changed');

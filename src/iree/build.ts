@@ -9,6 +9,7 @@ import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
 import { readText, readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
+import { leaveOutUntouched, putBack } from './reassemble.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
 import { verifyReplacement } from './verify.ts';
@@ -147,9 +148,13 @@ async function readEdit(
     remarks: [],
   };
   if (sha256(text) === entry.asmSha256) return untouched;
-  const code = await assembleEdited(text, file, entry.target, options.engine);
   const before = readFacts(executable.codeObject);
-  const after = readFacts(code);
+  const pristine = readIfUntouched(join(folder, 'baseline', basename(entry.asm)), entry.asmSha256);
+  const after =
+    (pristine !== undefined &&
+      options.engine === 'wavesmith' &&
+      (await reassemble(text, pristine, file, entry, before))) ||
+    readFacts(await assembleEdited(text, file, entry.target, options.engine));
   let remarks: string[];
   try {
     remarks = verifyReplacement(before, after, executable.kernels, { file, text });
@@ -160,7 +165,37 @@ async function readEdit(
     remarks = [`forced past ${error.code}: ${error.message}`];
   }
   if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
-  return { entry, executable, state: 'changed', code, before, after, remarks };
+  return { entry, executable, state: 'changed', code: after.bytes, before, after, remarks };
+}
+
+/** The pristine text of an executable, unless that file was edited too. */
+function readIfUntouched(path: string, hash: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return sha256(text) === hash ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Assembles only the touched kernels; undefined when that is not possible or something is wrong with the text. */
+async function reassemble(
+  text: string,
+  pristine: string,
+  file: string,
+  entry: ManifestExecutable,
+  before: CodeObjectFacts,
+): Promise<CodeObjectFacts | undefined> {
+  const { text: reduced, leftOut } = leaveOutUntouched(text, pristine, before);
+  if (leftOut.length === 0) return undefined;
+  try {
+    const code = await assembleEdited(reduced, file, entry.target, 'wavesmith');
+    return putBack(code, leftOut);
+  } catch (error) {
+    // The whole text is assembled next, and reports the mistake at its own line.
+    if (error instanceof WavesmithError) return undefined;
+    throw error;
+  }
 }
 
 /** Assembles edited text for what its own `.amdgcn_target` says, which must be the baseline's target. */
