@@ -9,7 +9,10 @@ import { llvmTool } from './support/llvm.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-asm-command-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 const HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n';
 const KERNEL = `.globl k
@@ -99,6 +102,9 @@ test('wrong usage is a usage error', async () => {
 });
 
 test.skipIf(llvmTool('clang-22') === undefined)('--engine llvm makes the same code', async () => {
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  vi.stubEnv('TMPDIR', temporary);
   const source = write('both.s', `${HEADER.replace('gfx942', 'gfx942:xnack+')}${KERNEL}`);
   const ours = join(folder, 'ours.co');
   const theirs = join(folder, 'theirs.co');
@@ -120,7 +126,5 @@ test.skipIf(llvmTool('clang-22') === undefined)('--engine llvm makes the same co
   await expect(command(source, '-o', theirs, '--engine', 'llvm', '--target', 'gfx90a')).rejects.toThrow(
     'is for gfx942:xnack+',
   );
-  expect(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('wavesmith-asm-') && !name.includes('command')),
-  ).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
 });

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { decodeDescriptor } from '../codeobject/descriptor.ts';
 import type { ObjectModel, ObjectSection } from '../codeobject/object-model.ts';
 import { RelocationType, SymbolBinding, SymbolType } from '../codeobject/object-model.ts';
-import { type AssembleOptions, assemble } from './assemble.ts';
+import { assemble } from './assemble.ts';
+import type { AssembleOptions } from './options.ts';
 import { formatDiagnostic } from './source.ts';
 
 const HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n';

@@ -6,8 +6,7 @@ import { flagsOfTargetId, formatTargetId, parseTargetId, type TargetId } from '.
 import type { ParseContext } from '../isa/parse-types.ts';
 import { isTargetName, type TargetInfo, targetInfo } from '../isa/targets.ts';
 import { type Expr, parseExpression } from '../isa/text/expr.ts';
-import { Lexer, type Diagnostic as LexerDiagnostic, Tok } from '../isa/text/lexer.ts';
-import { Conditionals } from './conditionals.ts';
+import { Lexer, Tok } from '../isa/text/lexer.ts';
 import { DebugInfo } from './debug-info.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from './directives.ts';
 import { Emitter } from './emit.ts';
@@ -15,126 +14,37 @@ import { ObjectBuilder } from './fixups.ts';
 import { assembleInstruction } from './instructions.ts';
 import { Evaluation, layoutSections } from './layout.ts';
 import { instantiateMacro, type Macro } from './macros.ts';
-import {
-  type Diagnostic,
-  fromByteText,
-  type Location,
-  lineAndColumn,
-  makeDiagnostic,
-  type Severity,
-  type SourceBuffer,
-  toByteText,
-} from './source.ts';
+import type { AssembleOptions, AssembleResult } from './options.ts';
+import { SourceReader } from './reader.ts';
+import { type Location, type SourceBuffer, toByteText } from './source.ts';
 import type { AsmStreamer } from './streamer.ts';
 import { type AsmSymbol, SymbolTable } from './symbols.ts';
 
-/** Limits that keep hostile input bounded. */
-export interface AssembleLimits {
-  /** Bytes of all sections together. */
-  readonly maxOutputBytes: number;
-  /** Characters of all macro and repeat expansions together. */
-  readonly maxExpandedCharacters: number;
-  /** Statements executed. */
-  readonly maxStatements: number;
-}
-
-export const DEFAULT_LIMITS: AssembleLimits = {
-  maxOutputBytes: 1 << 30,
-  maxExpandedCharacters: 1 << 29,
-  maxStatements: 100_000_000,
-};
-
-export interface AssembleOptions {
-  /** Target id (`gfx942:xnack-`). Needed when the source has no `.amdgcn_target`; a conflict is an error. */
-  readonly target?: string | undefined;
-  /** Name of the source in diagnostics. */
-  readonly file?: string | undefined;
-  /** Symbols set before the first statement (`-D`). */
-  readonly defines?: Readonly<Record<string, bigint>> | undefined;
-  /** Content of an included file, undefined when there is none. */
-  readonly readFile?: ((name: string) => Uint8Array | undefined) | undefined;
-  readonly limits?: Partial<AssembleLimits> | undefined;
-  /** OS of the triple: `amdhsa` (default), or `none` as in `llvm-mc -triple=amdgcn`. */
-  readonly os?: 'amdhsa' | 'none' | undefined;
-  /** Code object version until a directive sets it. */
-  readonly codeObjectVersion?: number | undefined;
-  /** Report every line of a kernel block that follows a wrong one, as LLVM does, and not only the first. */
-  readonly reportCascades?: boolean | undefined;
-  /** Say in the diagnostic how to resolve a target that differs from the source's directive. */
-  readonly explainConflicts?: boolean | undefined;
-  /** `+tgsplit` of LLVM's subtarget features. */
-  readonly tgSplit?: boolean | undefined;
-  /** Prints each statement as llvm-mc does; there is no object then. */
-  readonly streamer?: AsmStreamer | undefined;
-}
-
-export interface AssembleResult {
-  /** Absent when there were errors. */
-  readonly object?: ObjectModel;
-  readonly diagnostics: readonly Diagnostic[];
-  /** The target of the object, once known. */
-  readonly target?: TargetId | undefined;
-}
-
-interface Frame {
-  readonly buffer: SourceBuffer;
-  readonly lexer: Lexer;
-  readonly kind: 'file' | 'include' | 'macro' | 'repeat';
-  /** Where the macro was called. */
-  readonly calledAt?: Location;
-  /** Depth of conditionals at the call. */
-  readonly conditionDepth: number;
-}
-
-/** llvm-mc's default for nested macros. */
-const MAX_MACRO_NESTING = 20;
-const MAX_INCLUDE_NESTING = 64;
-const MAX_DIAGNOSTICS = 10_000;
-/** Only so many diagnostics tell the macro calls that led to them. */
-const MAX_DIAGNOSTICS_WITH_CALLS = 500;
-
 /** State of one assembly; directive handlers work on it. */
-export class Assembler implements ParseContext {
-  readonly options: AssembleOptions;
-  readonly limits: AssembleLimits;
-  readonly diagnostics: Diagnostic[] = [];
+export class Assembler extends SourceReader implements ParseContext {
   readonly symbols: SymbolTable;
   readonly evaluation: Evaluation;
   readonly emitter: Emitter;
   readonly macros = new Map<string, Macro>();
   readonly streamer: AsmStreamer | undefined;
   readonly os: 'amdhsa' | 'none';
-  private readonly conditionals = new Conditionals();
   altMacro = false;
   readonly debug: DebugInfo;
   /** Symbols of `.addrsig_sym`; undefined without `.addrsig`. */
   addressSignificant: AsmSymbol[] | undefined;
-  /** Macro instantiations so far (`\@`). */
-  instantiations = 0;
   codeObjectVersion: number;
   targetId: TargetId | undefined;
   private info: TargetInfo | undefined;
-  hasErrors = false;
-  private ended = false;
-  private readonly frames: Frame[] = [];
-  private lexer = new Lexer('');
-  private statements = 0;
-  private expandedCharacters = 0;
   /** Highest register indexes used, plus one (`.amdgcn.next_free_vgpr`, `.kernel.…`). */
   readonly registerCounts = { v: 0, a: 0, s: 0 };
   readonly kernelCounts = { v: 0, a: 0, s: 0 };
   /** `.amdgcn.next_free_{v,s}gpr` was set to something that is no number: instructions cannot count on. */
   brokenRegisterCounts = false;
   /** Numeric labels that must get a definition, with their place. */
-  /** Lengths of the marked ranges of diagnostics that still wait in a lexer. */
-  private readonly rangeLengths = new WeakMap<LexerDiagnostic, number>();
-  /** The last line marker: line `line + 1` of the buffer is line `number` of `file`. */
-  private marker: { buffer: SourceBuffer; line: number; file: string; number: number } | undefined;
   private readonly forwardLabels: { symbol: AsmSymbol; location: Location }[] = [];
 
   constructor(options: AssembleOptions = {}) {
-    this.options = options;
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    super(options);
     this.os = options.os ?? 'amdhsa';
     this.codeObjectVersion = options.codeObjectVersion ?? 6;
     this.streamer = options.streamer;
@@ -158,20 +68,9 @@ export class Assembler implements ParseContext {
     this.push({ buffer, lexer: new Lexer(buffer.text), kind: 'file', conditionDepth: 0 });
     if (this.targetId !== undefined && this.os === 'amdhsa') this.streamer?.target(formatTargetId(this.targetId));
     this.emitter.initSections();
-    while (this.frames.length > 0 && !this.ended) {
-      if (!this.lexer.nextStatement()) {
-        if (this.frames.length === 1) break;
-        this.popFrame();
-        continue;
-      }
-      if (++this.statements > this.limits.maxStatements) {
-        throw new WavesmithError(
-          'asm/too-long',
-          `The source expands to more than ${this.limits.maxStatements} statements.`,
-        );
-      }
+    while (this.nextStatement()) {
       this.statement(this.lexer);
-      if (this.lexer.diagnostics.length > 0) this.drain();
+      this.drain();
     }
     const end = this.location(buffer.text.length, buffer);
     if (this.conditionals.isOpen) this.error(end, 'unmatched .ifs or .elses');
@@ -225,7 +124,9 @@ export class Assembler implements ParseContext {
           return;
         }
         case Tok.HashDirective:
-          this.lineMarker(lexer);
+          this.readLineMarker(lexer);
+          lexer.lex();
+          this.leaveEndOfStatement(lexer);
           return;
         case Tok.Integer:
           if (this.conditionals.ignore) return;
@@ -293,19 +194,6 @@ export class Assembler implements ParseContext {
     const handler = DIRECTIVES.get(name) ?? GENERIC_DIRECTIVES.get(name.toLowerCase());
     if (handler === undefined) lexer.fail(offset, 'unknown directive');
     else handler(this, lexer, name, offset);
-  }
-
-  /** `# 12 "file"` of the C preprocessor: where the following lines come from. */
-  private lineMarker(lexer: Lexer): void {
-    const match = /^#[ \t]*([0-9]+)[ \t]+"([^"]*)"/.exec(lexer.tokenText());
-    const { line } = lineAndColumn(this.currentLocation);
-    if (match !== null && !this.isInMacro) {
-      const { buffer } = this.currentLocation;
-      const number = Number(match[1]);
-      this.marker = number === 0 ? undefined : { buffer, line, file: fromByteText(match[2]), number };
-    }
-    lexer.lex();
-    this.leaveEndOfStatement(lexer);
   }
 
   /** Prints the blank line that llvm-mc prints for an empty statement. */
@@ -586,155 +474,6 @@ export class Assembler implements ParseContext {
     if (lexer.is(Tok.EndOfStatement)) return true;
     lexer.fail(lexer.start(), lexer.is(Tok.Error) ? lexer.errorText() : 'expected newline');
     return false;
-  }
-
-  /** A diagnostic that marks `length` characters. */
-  failRange(lexer: Lexer, offset: number, length: number, message: string): void {
-    lexer.fail(offset, message);
-    const last = lexer.diagnostics[lexer.diagnostics.length - 1];
-    if (last !== undefined) this.rangeLengths.set(last, Math.max(1, length));
-  }
-
-  // ── buffers ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private push(frame: Frame): void {
-    this.frames.push(frame);
-    this.lexer = frame.lexer;
-  }
-
-  private popFrame(): void {
-    this.frames.pop();
-    const top = this.frames[this.frames.length - 1];
-    if (top !== undefined) this.lexer = top.lexer;
-  }
-
-  /** Stops at the end of this statement (`.end`). */
-  end(): void {
-    this.ended = true;
-  }
-
-  /** False (with a diagnostic) when macros nest too deeply. */
-  mayNest(lexer: Lexer): boolean {
-    let active = 0;
-    for (const frame of this.frames) if (frame.kind === 'macro' || frame.kind === 'repeat') active++;
-    if (active < MAX_MACRO_NESTING) return true;
-    lexer.fail(lexer.start(), `macros cannot be nested more than ${MAX_MACRO_NESTING} levels deep`);
-    return false;
-  }
-
-  /** False (with a diagnostic) when expansions grow beyond the limit. */
-  mayExpand(lexer: Lexer, offset: number, characters: number): boolean {
-    this.expandedCharacters += characters;
-    if (this.expandedCharacters <= this.limits.maxExpandedCharacters) return true;
-    this.expandedCharacters -= characters;
-    lexer.fail(offset, `macro expansions exceed ${this.limits.maxExpandedCharacters} characters`);
-    return false;
-  }
-
-  /** Continues with the text of an expanded macro or repeat. */
-  enterInstantiation(lexer: Lexer, text: string, offset: number, kind: 'macro' | 'repeat'): void {
-    if (kind === 'repeat' && !this.mayNest(lexer)) return;
-    if (kind === 'macro') {
-      if (!this.mayExpand(lexer, offset, text.length)) return;
-    }
-    this.instantiations++;
-    const buffer: SourceBuffer = { name: '<instantiation>', text };
-    const calledAt = this.location(offset);
-    this.push({ buffer, lexer: new Lexer(text), kind, calledAt, conditionDepth: this.conditionals.depth });
-    if (lexer.diagnostics.length > 0) this.drainOf(lexer, this.frames.length - 2);
-  }
-
-  /** Leaves the innermost macro instantiation (`.exitm`); false outside one. */
-  exitMacro(): boolean {
-    const top = this.frames[this.frames.length - 1];
-    if (top.kind !== 'macro' && top.kind !== 'repeat') return false;
-    this.conditionals.unwind(top.conditionDepth);
-    this.popFrame();
-    return true;
-  }
-
-  get isInMacro(): boolean {
-    const { kind } = this.frames[this.frames.length - 1];
-    return kind === 'macro' || kind === 'repeat';
-  }
-
-  /** Continues with an included file. False when there is no such file. */
-  enterInclude(lexer: Lexer, name: string, offset: number): boolean {
-    if (this.frames.filter((frame) => frame.kind === 'include').length >= MAX_INCLUDE_NESTING) {
-      lexer.fail(offset, `includes cannot be nested more than ${MAX_INCLUDE_NESTING} levels deep`);
-      return true;
-    }
-    const bytes = this.options.readFile?.(name);
-    if (bytes === undefined) return false;
-    const includedFrom = this.location(offset);
-    const buffer: SourceBuffer = { name, text: toByteText(bytes), includedFrom };
-    this.push({ buffer, lexer: new Lexer(buffer.text), kind: 'include', conditionDepth: this.conditionals.depth });
-    return true;
-  }
-
-  // ── diagnostics ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-  /** A position in the current buffer. */
-  location(offset: number, buffer = this.frames[this.frames.length - 1].buffer): Location {
-    return { buffer, offset };
-  }
-
-  /** Where the current statement is. */
-  get currentLocation(): Location {
-    return this.location(this.lexer.start());
-  }
-
-  error(location: Location, message: string): void {
-    this.report('error', location, message, []);
-  }
-
-  /** A warning at an offset of the current buffer. */
-  warn(offset: number, message: string): void {
-    this.report('warning', this.location(offset), message, this.macroNotes(this.frames.length - 1));
-  }
-
-  private report(
-    severity: Severity,
-    location: Location,
-    message: string,
-    notes: readonly Diagnostic[],
-    length = 1,
-  ): void {
-    if (severity === 'error') this.hasErrors = true;
-    if (this.diagnostics.length === MAX_DIAGNOSTICS) this.ended = true;
-    if (this.diagnostics.length > MAX_DIAGNOSTICS) return;
-    let diagnostic = makeDiagnostic(severity, message, location, notes, length);
-    const { marker } = this;
-    if (marker !== undefined && marker.buffer === location.buffer) {
-      const line = marker.number - 1 + diagnostic.line - marker.line;
-      diagnostic = { ...diagnostic, file: marker.file, line };
-    }
-    this.diagnostics.push(diagnostic);
-  }
-
-  private macroNotes(from: number): Diagnostic[] {
-    const notes: Diagnostic[] = [];
-    if (this.diagnostics.length > MAX_DIAGNOSTICS_WITH_CALLS) return notes;
-    for (let i = from; i > 0; i--) {
-      const { calledAt } = this.frames[i];
-      if (calledAt !== undefined) notes.push(makeDiagnostic('note', 'while in macro instantiation', calledAt));
-    }
-    return notes;
-  }
-
-  private drain(): void {
-    this.drainOf(this.lexer, this.frames.length - 1);
-  }
-
-  /** Moves the problems that a lexer has noted into the list, with the macro calls that led there. */
-  private drainOf(lexer: Lexer, frame: number): void {
-    const { buffer } = this.frames[frame];
-    const notes = this.macroNotes(frame);
-    for (const noted of lexer.diagnostics) {
-      const location = { buffer, offset: noted.offset };
-      this.report('error', location, noted.message, notes, this.rangeLengths.get(noted));
-    }
-    lexer.diagnostics.length = 0;
   }
 }
 

@@ -3,7 +3,8 @@ import { WavesmithError } from '../base/index.ts';
 import { writeObject } from '../codeobject/elf-write.ts';
 import { link } from '../codeobject/link.ts';
 import type { ObjectModel } from '../codeobject/object-model.ts';
-import { type AssembleOptions, assemble } from './assemble.ts';
+import { assemble } from './assemble.ts';
+import type { AssembleOptions } from './options.ts';
 import { type Diagnostic, formatDiagnostic } from './source.ts';
 
 /** The source has errors. The message is the first one; `diagnostics` has all, warnings included. */

@@ -154,7 +154,8 @@ export class ObjectBuilder {
     const message = `SHT_NOBITS section '${name}' cannot have non-zero initializers`;
     if (fragment.kind === 'data') {
       if (fragment.fixups.length > 0) this.report(fragment.fixups[0].location, message);
-      else if (fragment.data.finish().some((byte) => byte !== 0)) this.report(firstContent ?? fragment.location, message);
+      else if (fragment.data.finish().some((byte) => byte !== 0))
+        this.report(firstContent ?? fragment.location, message);
     } else if (fragment.kind === 'fill' || fragment.kind === 'org') {
       if (BigInt(fragment.value) !== 0n && fragment.size > 0) this.report(fragment.location, message);
     } else if (fragment.kind === 'align') {

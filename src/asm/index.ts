@@ -1,11 +1,19 @@
 // The asm layer: the text of a code object. Assembler: source to objects and code objects.
-export {
-  type AssembleLimits,
-  type AssembleOptions,
-  type AssembleResult,
-  assemble,
-  DEFAULT_LIMITS,
-} from './assemble.ts';
+export { assemble } from './assemble.ts';
 export { AssemblyError, assembleAndLink, assembleToObject } from './build.ts';
+export {
+  type CodeObjectDiff,
+  type DataDiff,
+  type DiffHunk,
+  type DiffLine,
+  type DiffOptions,
+  diffCodeObjects,
+  type FunctionDiff,
+} from './diff.ts';
+export type { FieldChange } from './diff-fields.ts';
+export { diffText } from './diff-text.ts';
+export { type DisassembleOptions, disassembleCodeObject } from './disassemble.ts';
+export { listCodeObject, listingLine, type SectionListing } from './disassemble-listing.ts';
+export { type AssembleLimits, type AssembleOptions, type AssembleResult, DEFAULT_LIMITS } from './options.ts';
 export { type Diagnostic, formatDiagnostic, type Severity } from './source.ts';
 export { AsmStreamer, type StreamerOptions } from './streamer.ts';
