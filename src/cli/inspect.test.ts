@@ -42,6 +42,7 @@ describe('inspect', () => {
     expect(text).toContain('workgroup   64 x 4 x 1 (required), wave64');
     expect(text).toContain('occupancy   8 of 8 waves per SIMD, full');
     expect(text).toContain('global_buffer (global)  float* out');
+    expect(text).toContain('grid        4 x 2 x 1 workgroups');
   });
 
   test('--json gives the same as data, --kernel selects', async () => {
@@ -49,6 +50,7 @@ describe('inspect', () => {
     expect(report.codeObjects[0].kernels[0]).toMatchObject({ name: 'saxpy', ldsBytes: 1024, kernargBytes: 16 });
     const none = JSON.parse(await output(inspect, [module, '--json', '--kernel', 'other']));
     expect(none.codeObjects).toEqual([]);
+    expect(report.dispatches[0]).toMatchObject({ kernelName: 'saxpy', workgroupCount: [4, 2, 1], constants: [42] });
   });
 
   test('--elf prints the ELF file inside', async () => {

@@ -6,7 +6,7 @@ import {
   codeObjectsOf,
   elfText,
   type InspectReport,
-  inspectContainer,
+  inspectFile,
   isElf,
   type KernelReport,
   openContainer,
@@ -29,7 +29,7 @@ export async function run(argv: string[]): Promise<number> {
     process.stdout.write(elfReport(bytes, basename(file)));
     return 0;
   }
-  const report = inspectContainer(openContainer(bytes, basename(file)));
+  const report = inspectFile(bytes, basename(file));
   const shown = options.kernel === undefined ? report : onlyKernel(report, options.kernel);
   if (options.json) printJson(shown);
   else process.stdout.write(inspectText(shown));
@@ -40,7 +40,7 @@ function onlyKernel(report: InspectReport, name: string): InspectReport {
   const codeObjects = report.codeObjects
     .map((object) => ({ ...object, kernels: object.kernels.filter((kernel) => kernel.name === name) }))
     .filter((object) => object.kernels.length > 0);
-  return { ...report, codeObjects };
+  return { ...report, codeObjects, dispatches: report.dispatches.filter((d) => d.kernelName === name) };
 }
 
 /** ELF files are shown as they are, host binaries too; for other containers each code object in turn. */
@@ -55,7 +55,8 @@ function elfReport(bytes: Uint8Array, name: string): string {
 export function inspectText(report: InspectReport): string {
   const lines: string[] = [];
   treeLines(report.container, 0, lines);
-  for (const object of report.codeObjects) codeObjectLines(object, lines);
+  if (report.dispatchesError !== undefined) lines.push(`  (grids are not shown: ${report.dispatchesError})`);
+  for (const object of report.codeObjects) codeObjectLines(object, report, lines);
   return `${lines.join('\n')}\n`;
 }
 
@@ -69,16 +70,22 @@ function bytesText(count: number): string {
   return `${count} ${count === 1 ? 'byte' : 'bytes'}`;
 }
 
-function codeObjectLines(object: CodeObjectReport, lines: string[]): void {
+function codeObjectLines(object: CodeObjectReport, report: InspectReport, lines: string[]): void {
   const version = object.codeObjectVersion === undefined ? '' : `, code object v${object.codeObjectVersion}`;
   const count = `${object.kernels.length} ${object.kernels.length === 1 ? 'kernel' : 'kernels'}`;
   const linked = object.relocatable ? ', relocatable' : '';
   lines.push('', object.path.slice(1).join(' / ') || object.path[0]);
   lines.push(`  ${object.targetId}${version}${linked}, .text ${bytesText(object.textSize)}, ${count}`);
-  for (const kernel of object.kernels) kernelLines(kernel, lines);
+  for (const kernel of object.kernels) kernelLines(kernel, gridsOf(report, kernel.name), lines);
 }
 
-function kernelLines(kernel: KernelReport, lines: string[]): void {
+/** The different grids of a kernel's dispatches; `?` where the host program computes a count. */
+function gridsOf(report: InspectReport, kernel: string): string[] {
+  const mine = report.dispatches.filter((d) => d.kernelName === kernel);
+  return [...new Set(mine.map((d) => d.workgroupCount.map((count) => count ?? '?').join(' x ')))];
+}
+
+function kernelLines(kernel: KernelReport, grids: readonly string[], lines: string[]): void {
   const place = kernel.entry === undefined ? '' : ` at 0x${kernel.entry.toString(16)}`;
   const size = kernel.codeSize > 0 ? `${bytesText(kernel.codeSize)} of code` : 'code';
   lines.push('', `  ${kernel.name}`, `    code        ${size}${place}`);
@@ -114,6 +121,7 @@ function kernelLines(kernel: KernelReport, lines: string[]): void {
     const from = source === undefined ? '' : `, from ${source.file}:${source.line}`;
     lines.push(`    iree        ${bindingFlags.length} bindings, ${constantCount} constants${from}`);
   }
+  if (grids.length > 0) lines.push(`    grid        ${grids.join(', ')} workgroups`);
   if (kernel.arguments.length === 0) return;
   lines.push('    arguments   offset  size  kind');
   for (const arg of kernel.arguments) {

@@ -1,9 +1,12 @@
 // What `inspect` reports and what `extract` writes, as plain data made from an opened container.
+import { WavesmithError } from '../base/index.ts';
 import type { CodeObject, Kernel } from './code-object.ts';
-import { type Container, codeObjectsOf } from './container.ts';
+import { type Container, codeObjectsOf, openContainer } from './container.ts';
 import { descriptorRegisters } from './descriptor.ts';
 import { kernelOccupancy, type Occupancy } from './occupancy.ts';
 import { formatProcessorAndFeatures } from './target-id.ts';
+import { isVmfb, readVmfb } from './vmfb.ts';
+import { readDispatches, type VmfbDispatch } from './vmfb-dispatch.ts';
 import type { ExecutableExport } from './vmfb-executable.ts';
 
 export interface ContainerReport {
@@ -65,9 +68,25 @@ export interface CodeObjectReport {
 export interface InspectReport {
   readonly container: ContainerReport;
   readonly codeObjects: readonly CodeObjectReport[];
+  /** The dispatches of an IREE module's host program; empty for other files. */
+  readonly dispatches: readonly VmfbDispatch[];
+  /** Why the host program could not be read, if so. */
+  readonly dispatchesError: string | undefined;
 }
 
-/** Everything `inspect` shows, as data. */
+/** Opens a file and reports everything, the grids in an IREE module's host program included. */
+export function inspectFile(bytes: Uint8Array, name: string): InspectReport {
+  const report = inspectContainer(openContainer(bytes, name));
+  if (!isVmfb(bytes)) return report;
+  try {
+    return { ...report, dispatches: readDispatches(readVmfb(bytes)) };
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    return { ...report, dispatchesError: error.message };
+  }
+}
+
+/** What an opened container holds, as data. */
 export function inspectContainer(container: Container): InspectReport {
   const exports = new Map<CodeObject, readonly ExecutableExport[]>();
   const walk = (node: Container) => {
@@ -80,6 +99,8 @@ export function inspectContainer(container: Container): InspectReport {
   return {
     container: reportOf(container),
     codeObjects: codeObjectsOf(container).map((object) => inspectCodeObject(object, exports.get(object) ?? [])),
+    dispatches: [],
+    dispatchesError: undefined,
   };
 }
 
