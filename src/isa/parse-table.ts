@@ -1,5 +1,6 @@
 // The assembler's view of the instruction table: for each mnemonic the syntaxes to match, by variant, and what parses each
 // operand position. Sources: LLVM's AsmMatcherEmitter.cpp (matchable order, custom operand parsers), VOPC/VOP2/VOP3P aliases.
+import { operandClass } from './operands.ts';
 import { type Formal, keywordFormal, operandFormal, type RankedParser } from './parse-formal.ts';
 import { allRows, operationOf, tableFor } from './table.ts';
 import type { InstructionRow, TargetName } from './types.ts';
@@ -32,6 +33,12 @@ export interface Mnemonic {
 /** v_readlane and v_writelane are VOP2 instructions to the assembler, in a 64-bit encoding without suffix. */
 export function isLaneAccess(row: InstructionRow): boolean {
   return row.operation === 'v_readlane_b32' || row.operation === 'v_writelane_b32';
+}
+
+/** Whether newer GPUs have the row's operation as VOP3 with DPP: 32-bit vector operations that are not specific to gfx940. */
+export function hasWideDpp(row: InstructionRow): boolean {
+  if (row.encoding !== 'VOP3' || !row.targets.includes('gfx90a')) return false;
+  return row.operands.every((o) => o.name === 'sdst' || o.cls.startsWith('SSrc_i1') || operandClass(o.cls).dwords <= 1);
 }
 
 function variantOf(row: InstructionRow): Variant {
@@ -69,12 +76,13 @@ function templatesOf(row: InstructionRow): string[] {
   return [row.template];
 }
 
-/** Syntaxes that only other GPUs have: wave32 names its mask vcc_lo (carries have other mnemonics there), gfx10 v_cmpx has no mask operand in 64-bit encodings. */
+/** Syntaxes that only other GPUs have: wave32 names its mask vcc_lo (carries have other mnemonics there), gfx10 v_cmpx has no mask operand. */
 function foreignTemplatesOf(row: InstructionRow): string[] {
   const own = templatesOf(row);
   const carries = row.operation.includes('_co_');
   const wave32 = (carries ? [] : own.filter((t) => /\bvcc\b/.test(t))).map((t) => t.replace(/\bvcc\b/g, 'vcc_lo'));
-  const sdst = row.operation.startsWith('v_cmpx_') && row.flags.has('VOP3') ? [row.template.replace('$sdst', '')] : [];
+  const sdst =
+    row.operation.startsWith('v_cmpx_') && row.template.includes('$sdst') ? [row.template.replace('$sdst', '')] : [];
   return [...wave32, ...sdst];
 }
 

@@ -5,6 +5,7 @@ import { checkInstruction } from './parse-check.ts';
 import { Conversion } from './parse-convert.ts';
 import { FAILURE, NO_MATCH, ParseState, type ParseStatus, SUCCESS } from './parse-operand.ts';
 import {
+  hasWideDpp,
   isLaneAccess,
   type Matchable,
   type Mnemonic,
@@ -134,7 +135,6 @@ export class InstructionParser {
     const p = this.state;
     let result = MNEMONIC_FAIL;
     let wrong = -1;
-    let wrongVop3 = -1;
     if (mnemonic !== undefined) {
       for (const variant of this.variants()) {
         const outcome = this.matchVariant(mnemonic.variants[variant]);
@@ -143,10 +143,11 @@ export class InstructionParser {
           result = outcome;
           wrong = this.wrongOperand;
         }
-        if (variant === Variant.VOP3 && outcome !== MNEMONIC_FAIL) wrongVop3 = this.wrongOperand;
       }
-      // The last variant LLVM looks at is VOP3 with DPP, of other GPUs: it stumbles where VOP3 does.
-      if (wrongVop3 >= 0 && mnemonic.variants[Variant.DPP].length > 0) wrong = wrongVop3;
+      if (this.variants() === ALL_VARIANTS) {
+        const last = this.wideDppMismatch(mnemonic.variants[Variant.VOP3]);
+        if (last >= 0) wrong = last;
+      }
     }
     if (this.reportUnsupported(mnemonic, before)) return undefined;
     if (result === MISSING_FEATURE) {
@@ -193,6 +194,27 @@ export class InstructionParser {
     }
     this.wrongOperand = wrong;
     return missingFeature && !rejected ? MISSING_FEATURE : INVALID_OPERAND;
+  }
+
+  /**
+   * Where VOP3 with DPP stumbles, the variant of other GPUs that LLVM tries last and therefore reports: as VOP3, but the first
+   * source must be a VGPR and a DPP control is missing at the end. -1 when no such variant exists.
+   */
+  private wideDppMismatch(list: readonly Matchable[]): number {
+    const { operands, count } = this.state;
+    let wrong = -1;
+    for (const { row, formals, foreign } of list) {
+      if (foreign || !hasWideDpp(row)) continue;
+      let actual = 1;
+      for (const f of formals) {
+        const op = operands[actual];
+        const source = f.operand >= 0 && row.operands[f.operand].name.startsWith('src0');
+        if (actual < count && f.matches(op) && !(source && op.register?.file !== 'v')) actual++;
+        else if (!f.optional) break;
+      }
+      if (wrong <= actual) wrong = actual;
+    }
+    return wrong;
   }
 
   private sizeAllowed({ row }: Matchable): boolean {
