@@ -122,7 +122,9 @@ describe.skipIf(clang === undefined)('failures', () => {
     const { device, module } = await load('gfx942', 2);
     const out = device.alloc(32 * 32, 'out');
     const args = [out, u32(70), u32(1)];
-    const error = await failure(device.dispatch({ kernel: module.kernel('ids'), grid: [2, 1, 1], block: [32, 1, 1], args }));
+    const error = await failure(
+      device.dispatch({ kernel: module.kernel('ids'), grid: [2, 1, 1], block: [32, 1, 1], args }),
+    );
     expect(error.code).toBe('sim/memory-fault');
     expect(error.message).toMatch(
       /store of 4 bytes at 0x[0-9a-f]+ by lane 0 .*nearest allocation is 'out' \(1024 bytes .*at its edge.*kernel 'ids', workgroup 1,0,0, wave 0, at 'global_store_dword/,

@@ -20,6 +20,10 @@ const QUANTUM = 20_000;
 /** Scratch given to kernels whose stack size is not known at compile time. */
 const DYNAMIC_STACK = 16_384;
 
+/** What COMPUTE_TMPRING_SIZE.WAVESIZE can express: 13 bits of 1 KiB. */
+const MAX_SCRATCH_PER_WAVE = 8191 * 1024;
+const MAX_KERNARG = 1 << 20;
+
 /** Everything fixed for one dispatch. */
 interface Plan {
   readonly kernel: SimKernel;
@@ -88,6 +92,18 @@ export function runDispatch(
   const scratchPerLane =
     Math.ceil((kernel.scratchSize + (descriptor.properties.usesDynamicStack ? DYNAMIC_STACK : 0)) / 16) * 16;
   const scratchPerWave = Math.ceil((scratchPerLane * LANES) / 1024) * 1024;
+  if (scratchPerWave > MAX_SCRATCH_PER_WAVE) {
+    throw new WavesmithError(
+      'device/scratch-too-large',
+      `Kernel '${kernel.name}' asks for ${scratchPerLane} bytes of scratch per work-item; a wavefront has ${MAX_SCRATCH_PER_WAVE}.`,
+    );
+  }
+  if (kernel.kernargSize > MAX_KERNARG) {
+    throw new WavesmithError(
+      'device/kernarg-too-large',
+      `Kernel '${kernel.name}' claims ${kernel.kernargSize} bytes of arguments; at most ${MAX_KERNARG} are accepted.`,
+    );
+  }
   const waves = Math.ceil(size / LANES);
   const owned: Region[] = [];
   const own = (bytes: number, label: string, readOnly = false): Region => {

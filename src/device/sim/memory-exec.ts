@@ -19,6 +19,9 @@ import {
 import type { Step } from './vector.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from './wave.ts';
 
+/** Encoding of the null register. */
+const NULL = 125;
+
 /** Gives the space and the address of byte `offset` of the current lane's access; -1 is out of range of a buffer. */
 interface Target {
   readonly space: Space;
@@ -299,7 +302,10 @@ function bindScalarLoad(instruction: Instruction, op: LoadOperation): Step {
       const a = address(w, 4 * n);
       values[n] = a < 0 ? 0 : loadGlobal(w.memory, a, 4);
     }
-    w.sgprs.set(values, destination);
+    // `null` discards; a tuple that would run past EXEC is cut off.
+    for (let n = 0; n < words && destination !== NULL && destination + n < 128; n++) {
+      w.sgprs[destination + n] = values[n] as number;
+    }
   };
 }
 

@@ -12,7 +12,7 @@ import {
 import type { OperandType, SourceSpec } from '../../isa/semantics/index.ts';
 import type { Instruction, Operand, Register } from '../../isa/types.ts';
 import { SOURCE_STRIDE } from './lane-env.ts';
-import { AGPR_BASE, EXEC, LANES, VCC, type Wave } from './wave.ts';
+import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, VCC, type Wave } from './wave.ts';
 
 /** Bits of a `srcN_modifiers` operand. */
 export const NEG = 1;
@@ -108,6 +108,9 @@ export function bindScalarWord(operand: Operand, type: OperandType): ScalarWord 
   const e = operand.encoding;
   if (e < 128) return (w, n) => w.sgprs[e + n] as number;
   switch (e) {
+    case 230:
+    case 231:
+      return (w, n) => w.sgprs[FLAT_SCRATCH + (e & 1) + n] as number;
     case 235:
       return (_w, n) => (n === 1 ? SHARED_APERTURE_HIGH : 0);
     case 236:

@@ -2,16 +2,13 @@
 // Sources: LLVM AMDGPUUsage, "Code Object" (segments, symbols, `.kd`), ELF gABI (program loading, relocations).
 import { WavesmithError } from '../../base/index.ts';
 import {
-  decodeDescriptor,
+  type CodeObject,
   type ElfFile,
-  ElfMachine,
   ElfType,
   KERNEL_DESCRIPTOR_SIZE,
   type KernelDescriptor,
   type KernelMetadata,
-  metadataNotes,
-  readElf,
-  readMetadata,
+  readCodeObject,
   SegmentType,
 } from '../../codeobject/index.ts';
 import { targetFromElfMach } from '../../isa/index.ts';
@@ -50,12 +47,12 @@ export class SimModule implements DeviceModule {
   private readonly memory: DeviceMemory;
   private loaded = true;
 
-  constructor(memory: DeviceMemory, target: TargetName, elf: ElfFile) {
+  constructor(memory: DeviceMemory, target: TargetName, object: CodeObject) {
     this.memory = memory;
     this.target = target;
-    const image = loadImage(memory, elf);
+    const image = loadImage(memory, object.elf);
     this.program = new Program(target, image);
-    this.kernels = readKernels(elf, image, this);
+    this.kernels = readKernels(object, image, this);
   }
 
   get isLoaded(): boolean {
@@ -126,26 +123,13 @@ function relocate(
   }
 }
 
-function readKernels(elf: ElfFile, image: Region, module: SimModule): SimKernel[] {
-  const symbols = new Map([...elf.dynamicSymbols, ...elf.symbols].map((s) => [s.name, s]));
-  const metadata = metadataNotes(elf)[0];
-  const described: (KernelMetadata | undefined)[] =
-    metadata === undefined ? [] : [...readMetadata(metadata.description).kernels];
-  const names = new Map<string, KernelMetadata | undefined>();
-  for (const k of described) if (k !== undefined) names.set(k.symbol, k);
-  if (names.size === 0) for (const s of symbols.values()) if (s.name.endsWith('.kd')) names.set(s.name, undefined);
-  return [...names].map(([symbolName, k]) => {
-    const name = k?.name ?? symbolName.replace(/\.kd$/, '');
-    const symbol = symbols.get(symbolName);
-    const offset = symbol === undefined ? -1 : Number(symbol.value);
-    if (!(offset >= 0 && offset + KERNEL_DESCRIPTOR_SIZE <= image.size)) {
-      throw new WavesmithError(
-        'device/no-descriptor',
-        `Kernel '${name}' has no descriptor '${symbolName}' in the code object.`,
-      );
-    }
-    const descriptor = decodeDescriptor(image.bytes.slice(offset, offset + KERNEL_DESCRIPTOR_SIZE));
-    return makeKernel(name, k, descriptor, image.base + offset, module);
+/** The kernels of a code object; one whose descriptor lies outside the image is refused when it is asked for. */
+function readKernels(object: CodeObject, image: Region, module: SimModule): SimKernel[] {
+  return object.kernels.flatMap((k): SimKernel[] => {
+    const { descriptor, descriptorSymbol, metadata } = k;
+    const offset = Number(descriptorSymbol?.value ?? -1n);
+    if (descriptor === undefined || !(offset >= 0 && offset + KERNEL_DESCRIPTOR_SIZE <= image.size)) return [];
+    return [makeKernel(k.name, metadata, descriptor, image.base + offset, module)];
   });
 }
 
@@ -227,26 +211,22 @@ export class SimDevice implements Device {
   }
 
   load(codeObject: Uint8Array): SimModule {
-    const elf = readElf(codeObject);
-    if (elf.header.machine !== ElfMachine.AMDGPU) {
-      throw new WavesmithError('device/not-amdgpu', 'The ELF file is not for an AMD GPU.', {
-        hint: 'Give a code object (.co, .hsaco).',
-      });
-    }
-    const target = targetFromElfMach(elf.header.flags & 0xff);
+    const object = readCodeObject(codeObject);
+    const { header } = object.elf;
+    const target = targetFromElfMach(header.flags & 0xff);
     if (target !== this.target) {
       throw new WavesmithError(
         'device/wrong-target',
-        `The code object is for ${target ?? `an unknown processor (e_flags 0x${elf.header.flags.toString(16)})`}, the device is ${this.target}.`,
+        `The code object is for ${target ?? `an unknown processor (e_flags 0x${header.flags.toString(16)})`}, the device is ${this.target}.`,
         { hint: target === undefined ? undefined : `Use --target ${target}.` },
       );
     }
-    if (elf.header.type !== ElfType.DYN) {
+    if (header.type !== ElfType.DYN) {
       throw new WavesmithError('device/not-linked', 'The code object is not linked.', {
         hint: 'Link it first (asm without -c, or ld.lld -shared).',
       });
     }
-    return new SimModule(this.memory, target, elf);
+    return new SimModule(this.memory, target, object);
   }
 
   dispatch(request: DispatchRequest): Promise<DispatchResult> {

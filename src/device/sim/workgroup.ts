@@ -30,7 +30,7 @@ export class Workgroup {
 
   /** Throws unless `bytes` bytes of LDS exist at `offset`. */
   checkLds(offset: number, bytes: number, what: string): void {
-    if (offset + bytes > this.lds.byteLength) throw new MemoryFault(offset, bytes, `LDS ${what}`);
+    if (!(offset >= 0 && offset + bytes <= this.lds.byteLength)) throw new MemoryFault(offset, bytes, `LDS ${what}`);
   }
 
   /** The value of the `lds_direct` source: the dword at M0[15:0]. */
