@@ -93,6 +93,15 @@ describe.skipIf(triton === undefined)('Triton kernels', () => {
   });
 });
 
+test('the assembly that IREE dumps links to the code object in its module', () => {
+  const fixture = join(here, '..', 'fixtures', 'matmul_f16.gfx942');
+  const ours = assembleAndLink(readFileSync(join(fixture, 'baseline', 'matmul_dispatch_0.s')));
+  const module = readFileSync(join(fixture, 'baseline.vmfb'));
+  const theirs = module.subarray(module.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46])));
+  expectSameSections(ours, theirs, ['.text', '.rodata', '.note', '.dynsym', '.dynstr']);
+  expect(readElf(ours).header.flags).toBe(readElf(theirs).header.flags);
+});
+
 test('a source in a file with Windows line ends and bytes that are not UTF-8 assembles', () => {
   const bytes = Buffer.from('.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\r\n.ascii "\xe9\xff"\r\ns_nop 0\r\n', 'latin1');
   writeFileSync(join(scratch, 'crlf.s'), bytes);

@@ -331,6 +331,7 @@ test('hostile sizes stay bounded', () => {
   const limits = { maxOutputBytes: 1 << 20, maxExpandedCharacters: 1 << 16, maxStatements: 1000 };
   expect(() => assemble(`${HEADER}.zero 1 << 40`, { limits })).toThrow('more than 1048576 bytes');
   expect(() => assemble(`${HEADER}.rept 2000\n.byte 1\n.endr`, { limits })).toThrow('more than 1000 statements');
+  expect(() => assemble(`${HEADER}.rept 900\n.zero 4096\n.endr`, { limits })).toThrow('more than 1048576 bytes');
   expect(errors('.rept 1 << 40\n.byte 1\n.endr', { limits })[0]).toContain('macro expansions exceed');
   expect(errors('.macro m\nm\n.endm\nm', { limits })[0]).toContain('macros cannot be nested more than 20 levels deep');
 });

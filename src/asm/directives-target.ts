@@ -204,6 +204,13 @@ const hsaKernel: DirectiveHandler = (a, lexer) => {
   a.leaveEndOfStatement(lexer);
 };
 
+/** Directives of other operating systems: which one they need. */
+function unavailable(os: string): DirectiveHandler {
+  return (_a, lexer, name) => {
+    lexer.fail(lexer.start(), `${name} directive is not available on non-${os} OSes`);
+  };
+}
+
 export const TARGET_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {
   '.amdgcn_target': targetDirective,
   '.amdhsa_code_object_version': forOs('amdhsa', codeObjectVersion),
@@ -211,4 +218,6 @@ export const TARGET_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {
   '.amdgpu_metadata': forOs('amdhsa', metadata),
   '.amdgpu_hsa_kernel': forOs('none', hsaKernel),
   '.amdgpu_lds': ldsSymbol,
+  '.amd_amdgpu_hsa_metadata': forOs('none', unavailable('amdhsa')),
+  '.amd_amdgpu_pal_metadata': unavailable('amdpal'),
 };

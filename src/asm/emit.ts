@@ -1,10 +1,11 @@
 // What statements put into sections: labels, bytes, values with fixups, padding. The object side of LLVM's MCStreamer.
 // Source: llvm/lib/MC/MCObjectStreamer.cpp, MCELFStreamer.cpp.
+import { WavesmithError } from '../base/index.ts';
 import { SectionFlag, SectionType, SymbolBinding, SymbolType } from '../codeobject/object-model.ts';
 import type { Expr } from '../isa/text/expr.ts';
 import type { Assembler } from './assemble.ts';
 import { type AsmFixupKind, type AsmSection, type SectionDescription, SectionTable } from './sections.ts';
-import type { Location } from './source.ts';
+import { type Location, lineAndColumn } from './source.ts';
 import { AsmSymbol } from './symbols.ts';
 
 const DATA_KIND: Readonly<Record<number, AsmFixupKind>> = {
@@ -28,6 +29,8 @@ export class Emitter {
   readonly sections: SectionTable;
   private readonly a: Assembler;
   private sectionSymbols = 0;
+  /** Bytes that single statements put in bulk so far; keeps repeats of large data bounded. */
+  private bulkBytes = 0;
 
   constructor(a: Assembler) {
     this.a = a;
@@ -97,8 +100,22 @@ export class Emitter {
     if (section.description.type === SectionType.NOBITS) section.firstContent ??= this.a.currentLocation;
   }
 
+  private countBulk(size: number): void {
+    this.bulkBytes += size;
+    const { maxOutputBytes } = this.a.limits;
+    if (this.bulkBytes <= maxOutputBytes) return;
+    const { line, column } = lineAndColumn(this.a.currentLocation);
+    const file = this.a.currentLocation.buffer.name;
+    throw new WavesmithError('asm/too-large', `The sections hold more than ${maxOutputBytes} bytes.`, {
+      file,
+      line,
+      column,
+    });
+  }
+
   bytes(bytes: Uint8Array): void {
     this.noteContent();
+    this.countBulk(bytes.length);
     this.sections.data().data.raw(bytes);
   }
 
@@ -140,6 +157,7 @@ export class Emitter {
   fill(count: Expr, valueSize: number, value: bigint, location: Location): void {
     const total = count.kind === 'const' ? count.value * BigInt(valueSize) : undefined;
     if (total !== undefined && total >= 0n && total <= MAX_INLINE_FILL && valueSize > 0) {
+      this.countBulk(Number(total));
       const pattern = BigInt.asUintN(valueSize * 8, value);
       const { data } = this.sections.data();
       if (valueSize === 1 || pattern === 0n) {

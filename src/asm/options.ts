@@ -16,7 +16,7 @@ export interface AssembleLimits {
 
 export const DEFAULT_LIMITS: AssembleLimits = {
   maxOutputBytes: 1 << 30,
-  maxExpandedCharacters: 1 << 29,
+  maxExpandedCharacters: 1 << 28,
   maxStatements: 100_000_000,
 };
 
