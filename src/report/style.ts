@@ -21,6 +21,7 @@ nav{display:flex;flex-wrap:wrap;gap:16px;align-items:center;margin:8px 0}
 button,select,input{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:3px 10px}
 button{cursor:pointer}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
+#kernel:focus,main:focus{outline:none}
 code{font-family:ui-monospace,monospace;font-size:13px}
 .tiles{display:flex;flex-wrap:wrap;gap:10px;margin:10px 0}
 .tile{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:8px 14px;min-width:120px;font-size:17px}

@@ -10,6 +10,35 @@ const ROOT = '$.rocprofiler-sdk-tool';
 /** Longest stretch of the file without one complete record. */
 const MAX_RECORD_BYTES = 64 << 20;
 
+/** Records nest seven deep; the parser's work per value grows with the depth. */
+const MAX_DEPTH = 64;
+
+/** Follows brackets outside strings, so that nesting is bounded before anything is parsed. */
+class DepthGuard {
+  private depth = 0;
+  private inString = false;
+  private escaped = false;
+
+  /** False when `bytes` nest too deep. */
+  accept(bytes: Uint8Array): boolean {
+    let { depth, inString, escaped } = this;
+    for (const byte of bytes) {
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (byte === 0x5c) escaped = true;
+        else if (byte === 0x22) inString = false;
+      } else if (byte === 0x22) inString = true;
+      else if (byte === 0x5b || byte === 0x7b) {
+        if (++depth > MAX_DEPTH) return false;
+      } else if (byte === 0x5d || byte === 0x7d) depth--;
+    }
+    this.depth = depth;
+    this.inString = inString;
+    this.escaped = escaped;
+    return true;
+  }
+}
+
 /** A JSON value read as data: members are looked up as own properties only. */
 type Json = unknown;
 
@@ -59,6 +88,7 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
     ],
     keepStack: false,
   });
+  const guard = new DepthGuard();
   let lastValueAt = 0;
   let offset = 0;
   let failure: Error | undefined;
@@ -77,6 +107,10 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
     const bytes = source.read(offset, CHUNK);
     if (bytes.length === 0) break;
     offset += bytes.length;
+    if (!guard.accept(bytes)) {
+      failure = new Error(`it nests deeper than ${MAX_DEPTH} levels`);
+      break;
+    }
     try {
       parser.write(bytes.slice());
     } catch (error) {

@@ -76,7 +76,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       ),
     );
     const highest = Math.max(...rates.map((r) => r.value), 0) || top;
-    for (const roof of bandwidths) {
+    for (const [i, roof] of bandwidths.entries()) {
       const from = Math.max(x0, y0 / roof.value);
       const to = Math.min(x1, highest / roof.value);
       if (to <= from) continue;
@@ -89,7 +89,8 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       });
       ui.tip(line, () => `${roof.label}: ${ui.num(roof.value)} GB/s\n${roof.source}`);
       root.append(line);
-      const at = from * (to / from) ** 0.25;
+      // Levels may have the same bandwidth, so the labels are spread along the lines.
+      const at = from * (to / from) ** (0.15 + 0.17 * i);
       const angle = (-Math.atan2(py(from * roof.value) - py(to * roof.value), px(to) - px(from)) * 180) / Math.PI;
       root.append(
         ui.svg(
