@@ -38,8 +38,8 @@ export function descriptorDirectives(
   const accumOffset = (d.rsrc3.accumOffset + 1) * 4;
   const nextFreeVgpr = chooseVgprs(d, accumOffset, counts.vgprs);
   if (nextFreeVgpr === undefined) return { reason: 'accum_offset exceeds the VGPR allocation' };
-  const sgprs = chooseSgprs(d.rsrc1.granulatedWavefrontSgprCount, target, counts.sgprs);
-  if (sgprs === undefined) return { reason: 'the SGPR count is beyond what directives reach' };
+  const sgprs = chooseSgprs(d, target, counts.sgprs);
+  if (sgprs === undefined) return { reason: 'directives give another SGPR count' };
   const { rsrc1, rsrc2, rsrc3, properties, preload } = d;
   const scratch = !target.architectedFlatScratch;
   const rows: [string, number, boolean][] = [
@@ -155,13 +155,17 @@ interface SgprChoice {
   readonly reserveFlatScratch: number;
 }
 
-/** Counts and reservations that the assembler turns into this granule count, with as few reservations as possible. */
+/**
+ * Counts and reservations that the assembler turns into this granule count, with as few reservations as possible. With
+ * preloaded arguments the assembler counts at least the user SGPRs.
+ */
 function chooseSgprs(
-  granulesMinusOne: number,
+  { rsrc1, rsrc2, preload }: KernelDescriptor,
   target: DescriptorTarget,
   recorded: number | undefined,
 ): SgprChoice | undefined {
-  const wanted = granulesMinusOne + 1;
+  const wanted = rsrc1.granulatedWavefrontSgprCount + 1;
+  const least = preload.length > 0 ? rsrc2.userSgprCount : 0;
   for (const [reserveVcc, reserveFlatScratch] of [
     [1, 0],
     [0, 0],
@@ -170,7 +174,7 @@ function chooseSgprs(
     if (reserveFlatScratch === 1 && target.architectedFlatScratch) continue;
     const extra = extraSgprs(reserveVcc, reserveFlatScratch, target);
     const fits = (count: number) =>
-      count >= 0 && count <= ADDRESSABLE_SGPRS && Math.max(1, Math.ceil((count + extra) / SGPR_GRANULE)) === wanted;
+      count >= least && count <= ADDRESSABLE_SGPRS && Math.max(1, Math.ceil((count + extra) / SGPR_GRANULE)) === wanted;
     const most = Math.min(ADDRESSABLE_SGPRS, wanted * SGPR_GRANULE - extra);
     const nextFree = [(recorded ?? -1) - extra, most].find(fits);
     if (nextFree !== undefined) return { nextFree, reserveVcc, reserveFlatScratch };
