@@ -276,6 +276,7 @@ function verifyEntry(
         'arguments the hardware starts 256 bytes after the label.',
     });
   if (after.entry % PRELOAD_STUB !== 0) throw broken('its entry point is not aligned to 256 bytes');
+  if (sameKernel(before, after)) return;
   if (after.descriptor.preload.length === 0) {
     if (before.descriptor.preload.length !== 0) {
       remarks.push(`kernel '${after.name}' no longer preloads arguments; its code must load them itself.`);
