@@ -42,7 +42,11 @@ export async function run(argv: string[]): Promise<number> {
     });
   }
   if (flags.json === true) printJson(description);
-  else process.stdout.write(`${mnemonic} on ${target}\n\n${description.encodings.map(encodingText).join('\n')}`);
+  else {
+    const meaning = description.meaning.length > 0 ? description.meaning : ['there is no semantic expression'];
+    const lines = meaning.map((line) => `  ${line}\n`).join('');
+    process.stdout.write(`${mnemonic} on ${target}\n${lines}\n${description.encodings.map(encodingText).join('\n')}`);
+  }
   return 0;
 }
 

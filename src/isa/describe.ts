@@ -1,6 +1,7 @@
 // An instruction explained: encodings with bit layout, operands, registers touched, wait counter, matrix passes.
 // Everything comes from the rows; source of the wait counters: CDNA ISA manuals, section "Manually inserted wait states".
 import { type OperandClass, operandClass } from './operands.ts';
+import { type Expr, semanticsOf } from './semantics/index.ts';
 import { closeMatches } from './suggest.ts';
 import { tableFor } from './table.ts';
 import type { InstructionRow, TargetName } from './types.ts';
@@ -44,6 +45,8 @@ export interface EncodingDescription {
 export interface InstructionDescription {
   readonly mnemonic: string;
   readonly target: TargetName;
+  /** The semantic expressions, one statement a line; empty when there are none. */
+  readonly meaning: readonly string[];
   readonly encodings: readonly EncodingDescription[];
 }
 
@@ -102,12 +105,75 @@ function operandsOf(row: InstructionRow): OperandDescription[] {
   });
 }
 
-function passesOf(row: InstructionRow): number | undefined {
-  for (const name of row.schedule) {
-    const match = /^Write(\d+)PassM/.exec(name);
-    if (match !== null) return Number(match[1]);
+/** Passes of a matrix instruction by its shape (LLVM SISchedule.td); undefined where the model does not say. */
+function passesOf(row: InstructionRow, target: TargetName): number | undefined {
+  const shape = /^V_(S?MFMAC?)_(.)(\d\d)_(\d+)X\d+X(\d+)(_?[A-Z]?)/.exec(row.name);
+  if (shape === null || row.name.includes('F8F6F4')) return undefined;
+  const [, kind, , bits, size, depth, type] = shape as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  if (kind === 'SMFMAC') return size === '16' ? 4 : 8;
+  if (bits === '64') return size === '4' ? 4 : 8;
+  if (size === '4') return 2;
+  if (target === 'gfx90a') return size === '16' ? 8 : 16;
+  const long = size === '16' ? Number(depth) <= 4 : Number(depth) <= 4 && type !== 'X';
+  return (size === '16' ? 4 : 8) * (long ? 2 : 1);
+}
+
+/** An expression of the semantics table, as calls: `f32.add(src0, src1)`. */
+function expressionText(expr: Expr, sources: readonly string[]): string {
+  if (expr.op === 'const') return String(expr.value);
+  if (expr.op === 'source') {
+    const name = sources[Number(expr.value)] ?? `source${expr.value}`;
+    return expr.part === 0 ? name : `${name}.${expr.part}`;
   }
-  return undefined;
+  if (expr.args.length === 0) return expr.op;
+  return `${expr.op}(${expr.args.map((a) => expressionText(a, sources)).join(', ')})`;
+}
+
+/** What an operation does, line by line, from the semantics table; empty when the table does not have it. */
+function meaningOf(operation: string): string[] {
+  const semantics = semanticsOf(operation);
+  if (semantics === undefined) return [];
+  if (semantics.kind === 'vector' || semantics.kind === 'scalar') {
+    const slots = semantics.sources.map((s) => s.slot);
+    const text = (e: Expr): string => expressionText(e, slots);
+    const lines = [`sources: ${semantics.sources.map((s) => `${s.slot} as ${s.type}`).join(', ') || 'none'}`];
+    if (semantics.kind === 'vector') {
+      semantics.result.forEach((e, i) => {
+        lines.push(`result${semantics.result.length > 1 ? `.${i}` : ''} (${semantics.resultType}) = ${text(e)}`);
+      });
+      if (semantics.mask !== undefined) lines.push(`mask bit = ${text(semantics.mask)}`);
+      return lines;
+    }
+    if (semantics.result !== undefined) lines.push(`result (${semantics.resultType}) = ${text(semantics.result)}`);
+    if (semantics.when !== undefined) lines.push(`written when ${text(semantics.when)}`);
+    if (semantics.scc === 'nonzero') lines.push('SCC = result is not zero');
+    else if (semantics.scc !== undefined) lines.push(`SCC = ${text(semantics.scc)}`);
+    if (semantics.exec !== undefined) lines.push(`EXEC = ${text(semantics.exec)}`);
+    return lines;
+  }
+  const facts: string[] = [];
+  for (const [key, value] of Object.entries(semantics)) {
+    if (key === 'kind' || value === undefined || value === false) continue;
+    const shown = isExpression(value)
+      ? expressionText(value, [])
+      : Array.isArray(value)
+        ? value.map((v) => (isExpression(v) ? expressionText(v, ['memory', 'data', 'data2']) : String(v))).join('; ')
+        : String(value);
+    facts.push(`${key} ${shown}`);
+  }
+  return [`${semantics.kind}: ${facts.join(', ')}`];
+}
+
+function isExpression(value: unknown): value is Expr {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
 /** The assembler syntax, optional operands in brackets. */
@@ -120,8 +186,11 @@ function syntaxOf(row: InstructionRow): string {
   return row.mnemonic + text.replace(/^(?=\S)/, ' ').replace(/,(?=\S)/g, ', ');
 }
 
-function describeRow(row: InstructionRow): EncodingDescription {
-  const counters = Object.keys(WAIT_COUNTERS).filter((flag) => row.flags.has(flag));
+function describeRow(row: InstructionRow, target: TargetName): EncodingDescription {
+  // LLVM flags all buffer instructions with EXP_CNT; on these targets only GWS instructions use it.
+  const counters = Object.keys(WAIT_COUNTERS).filter(
+    (flag) => row.flags.has(flag) && (flag !== 'EXP_CNT' || row.flags.has('GWS')),
+  );
   return {
     mnemonic: row.mnemonic,
     encoding: row.encoding,
@@ -135,7 +204,7 @@ function describeRow(row: InstructionRow): EncodingDescription {
     writes: row.defs,
     waitCounters: counters.map((flag) => WAIT_COUNTERS[flag] as string),
     flags: [...row.flags].filter((flag) => WAIT_COUNTERS[flag] === undefined).sort(),
-    matrixPasses: passesOf(row),
+    matrixPasses: passesOf(row, target),
   };
 }
 
@@ -147,7 +216,8 @@ export function describeInstruction(mnemonic: string, target: TargetName): Instr
     (row) => !row.codeGenOnly,
   );
   if (rows.length === 0) return undefined;
-  return { mnemonic, target, encodings: rows.map(describeRow) };
+  const meaning = meaningOf((rows[0] as InstructionRow).operation);
+  return { mnemonic, target, meaning, encodings: rows.map((row) => describeRow(row, target)) };
 }
 
 /** Every operation of a target, sorted. */

@@ -1,56 +1,8 @@
 // Assembly lexer: tokens of one statement at a time, with the rules of LLVM's AsmLexer for AMDGPU (comments `;`, `//`,
 // `/* */`, `#` at the start of a statement; only a newline ends a statement). Source: llvm/lib/MC/MCParser/AsmLexer.cpp.
+import { CLASS, DIGIT, HEX, IDENT, IDENT_START, SINGLE, Tok } from './tokens.ts';
 
-/** Token kinds. Two-character operators are one token, as in LLVM. */
-export enum Tok {
-  EndOfStatement,
-  Error,
-  Identifier,
-  Integer,
-  /** An integer that needs more than 64 bits. */
-  BigNum,
-  Real,
-  String,
-  /** A `# 12 "file"` line marker of the C preprocessor; spans the line. */
-  HashDirective,
-  Dot,
-  Comma,
-  Colon,
-  LBrac,
-  RBrac,
-  LParen,
-  RParen,
-  LCurly,
-  RCurly,
-  Plus,
-  Minus,
-  Tilde,
-  Star,
-  Slash,
-  Percent,
-  Pipe,
-  PipePipe,
-  Amp,
-  AmpAmp,
-  Caret,
-  Exclaim,
-  ExclaimEqual,
-  Equal,
-  EqualEqual,
-  Less,
-  LessEqual,
-  LessLess,
-  LessGreater,
-  Greater,
-  GreaterEqual,
-  GreaterGreater,
-  MinusGreater,
-  At,
-  Hash,
-  Question,
-  Dollar,
-  BackSlash,
-}
+export { Tok } from './tokens.ts';
 
 /** Line and column of an offset, both counted from 1; columns count bytes, as LLVM's do. */
 export interface TextPosition {
@@ -65,45 +17,6 @@ export interface Diagnostic {
   readonly offset: number;
   readonly line: number;
   readonly column: number;
-}
-
-const IDENT_START = 1;
-const IDENT = 2;
-const DIGIT = 4;
-const HEX = 8;
-
-const CLASS = new Uint8Array(256);
-for (let c = 0; c < 256; c++) {
-  const ch = String.fromCharCode(c);
-  let bits = 0;
-  if (/[A-Za-z_.$]/.test(ch)) bits |= IDENT_START;
-  if (/[A-Za-z0-9_.$@?]/.test(ch)) bits |= IDENT;
-  if (/[0-9]/.test(ch)) bits |= DIGIT;
-  if (/[0-9A-Fa-f]/.test(ch)) bits |= HEX;
-  CLASS[c] = bits;
-}
-
-const SINGLE = new Uint8Array(256);
-for (const [ch, kind] of [
-  [',', Tok.Comma],
-  [':', Tok.Colon],
-  ['[', Tok.LBrac],
-  [']', Tok.RBrac],
-  ['(', Tok.LParen],
-  [')', Tok.RParen],
-  ['{', Tok.LCurly],
-  ['}', Tok.RCurly],
-  ['+', Tok.Plus],
-  ['~', Tok.Tilde],
-  ['*', Tok.Star],
-  ['%', Tok.Percent],
-  ['^', Tok.Caret],
-  ['@', Tok.At],
-  ['#', Tok.Hash],
-  ['?', Tok.Question],
-  ['\\', Tok.BackSlash],
-] as const) {
-  SINGLE[ch.charCodeAt(0)] = kind;
 }
 
 /** Bytes to text with one character per byte, so that offsets and columns are byte counts and strings keep their bytes. */
