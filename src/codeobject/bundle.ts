@@ -129,7 +129,12 @@ function readCompressed(bytes: Uint8Array): Bundle {
     });
   }
   const data = reader.slice(headerSize, total - headerSize);
-  const content = method === 1 ? inflateZstd(data, declared, headerSize) : inflateZlib(data, declared, headerSize);
+  let content: Uint8Array;
+  if (method === 1) {
+    const end = checkZstdFrame(data, declared, headerSize);
+    content = inflateZstd(data, end, headerSize);
+    if (version === 1) total = headerSize + end;
+  } else content = inflateZlib(data, declared, headerSize);
   if (content.length !== declared) throw wrongSize(declared, content.length, headerSize);
   if (bundleKind(content) !== 'plain') {
     throw new WavesmithError('bundle/damaged', 'The compressed bundle does not hold an offload bundle.', {
@@ -166,8 +171,8 @@ function inflateZlib(data: Uint8Array, declared: number, byteOffset: number): Ui
 const ZSTD_MAGIC = 0xfd2fb528;
 const MAX_BLOCK = 128 * 1024;
 
-/** The most a zstd frame can decompress to, from its block headers; the frame's own sizes must stay within it. */
-function checkZstdFrame(data: Uint8Array, declared: number, byteOffset: number): void {
+/** Checks a zstd frame's own sizes against what its blocks can hold at most; returns where the frame ends. */
+function checkZstdFrame(data: Uint8Array, declared: number, byteOffset: number): number {
   const reader = new ByteReader(data, 'zstd frame', 'bundle/truncated');
   const damaged = (why: string) =>
     new WavesmithError('bundle/bad-zstd', `The zstd data of the bundle is damaged: ${why}.`, { byteOffset });
@@ -206,12 +211,16 @@ function checkZstdFrame(data: Uint8Array, declared: number, byteOffset: number):
   if (declared > most) throw wrongSize(declared, most, byteOffset);
   // Encoders round the window up to a power of two, and use at least 1 KiB.
   if (window > Math.max(2 * declared, 1 << 20)) throw damaged(`its window of ${window} bytes is out of proportion`);
+  const hasChecksum = (descriptor & 4) !== 0;
+  const end = at + (hasChecksum ? 4 : 0);
+  reader.check(end, 0);
+  return end;
 }
 
-function inflateZstd(data: Uint8Array, declared: number, byteOffset: number): Uint8Array {
-  checkZstdFrame(data, declared, byteOffset);
+/** Decompresses one frame; what follows it is not looked at. */
+function inflateZstd(data: Uint8Array, end: number, byteOffset: number): Uint8Array {
   try {
-    return decompressZstd(data);
+    return decompressZstd(data.subarray(0, end));
   } catch (cause) {
     throw new WavesmithError('bundle/bad-zstd', 'The zstd data of the bundle is damaged.', { byteOffset, cause });
   }

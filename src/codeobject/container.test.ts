@@ -125,6 +125,12 @@ describe('compressed bundles', () => {
     }
   });
 
+  test('a version 1 bundle ends where its zstd frame ends', () => {
+    const first = writeCompressedBundle(storedZstd(BUNDLE), BUNDLE.length, 'zstd', 1);
+    const found = readBundles(join2(join2(first, new Uint8Array(50)), BUNDLE));
+    expect(found.map((f) => f.offset)).toEqual([0, first.length + 50]);
+  });
+
   test('bundles after each other are all found', () => {
     const found = readBundles(join2(join2(BUNDLE, new Uint8Array(77)), BUNDLE));
     expect(found.map((f) => f.offset)).toEqual([0, BUNDLE.length + 77]);

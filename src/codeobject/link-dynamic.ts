@@ -75,8 +75,6 @@ export function buildDynamicSymbols(exported: readonly LinkedSymbol[]): DynamicS
   return { symbols, nameOffsets, strings: strings.finish(), gnuHash: gnu.finish(), hash: sysv.finish() };
 }
 
-export const DYNAMIC_SYMBOL_SIZE = SYMBOL_SIZE;
-
 /** The content of .rela.dyn: RELATIVE64 by address, then by symbol and address. */
 export function relaDynBytes(relocations: readonly DynamicRelocation[]): Uint8Array {
   const rows = relocations.map((r) => ({

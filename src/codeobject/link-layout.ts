@@ -30,6 +30,7 @@ export interface Segment {
   memorySize: number;
 }
 
+/** Rounds up to a multiple of `alignment`. */
 export function up(value: number, alignment: number): number {
   return Math.ceil(value / alignment) * alignment;
 }

@@ -2,7 +2,7 @@
 // Source: LLVM's AMDGPUBaseInfo (getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU), GCNSubtarget
 // (getOccupancyWithNumSGPRs), AMDGPUSubtarget (getOccupancyWithWorkGroupSizes). LDS is rounded up to its granule here.
 import { isTargetName, type TargetInfo, targetInfo } from '../isa/targets.ts';
-import { type Kernel, readCodeObject } from './code-object.ts';
+import type { Kernel } from './code-object.ts';
 import { descriptorRegisters } from './descriptor.ts';
 
 /** What a kernel asks for. */
@@ -103,15 +103,4 @@ export function kernelResources(kernel: Kernel): KernelResources {
 /** The occupancy of a kernel for a processor; undefined for processors without a table here. */
 export function kernelOccupancy(kernel: Kernel, processor: string): Occupancy | undefined {
   return isTargetName(processor) ? occupancy(kernelResources(kernel), targetInfo(processor)) : undefined;
-}
-
-/** The occupancy of every kernel of a code object, by kernel name. */
-export function codeObjectOccupancy(bytes: Uint8Array): Map<string, Occupancy> {
-  const { kernels, target } = readCodeObject(bytes);
-  const result = new Map<string, Occupancy>();
-  for (const kernel of kernels) {
-    const found = kernelOccupancy(kernel, target.processor);
-    if (found !== undefined) result.set(kernel.name, found);
-  }
-  return result;
 }
