@@ -24,6 +24,11 @@ export interface FuzzReport {
   failures: FuzzFailure[];
 }
 
+/** A typed error. Targets that are bundled on their own have their own copy of the class, so its identity does not count. */
+function isTyped(error: unknown): boolean {
+  return error instanceof WavesmithError || (error instanceof Error && 'code' in error && 'position' in error);
+}
+
 const SLOW_MS = 1000;
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
 
@@ -93,7 +98,7 @@ export function fuzz(target: FuzzTarget, count: number, seed: number, progress?:
       target.run(input);
       report.accepted++;
     } catch (error) {
-      if (error instanceof WavesmithError) report.rejected++;
+      if (isTyped(error)) report.rejected++;
       else if (report.failures.length < 20) {
         report.failures.push({
           input,
