@@ -106,6 +106,11 @@ describe('profile PATH', () => {
     expect(validate({ ...document, extra: 1 })).toBe(false);
   });
 
+  test('--schema prints the published schema', async () => {
+    const { out } = await capture(runProfile, '--schema');
+    expect(JSON.parse(out)).toEqual(schema);
+  });
+
   test('--json prints the document', async () => {
     const { out } = await capture(runProfile, join(temporary, 'inputs', 'csv'), '-o', join(temporary, 'o2'), '--json');
     expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.0' });

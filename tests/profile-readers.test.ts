@@ -68,6 +68,19 @@ describe('rocprofv3 CSV', () => {
     expect(document.findings).toEqual([]);
   });
 
+  test('one stream over two queues is an order that was recorded; stream 0 orders nothing', () => {
+    const row = (id: number, queue: number, stream: number) =>
+      `"KERNEL_DISPATCH","Agent 2",${queue},${stream},1,${id},1,"k",${id},${1000 * id},${1000 * id + 500},0,0,8,0,16,64,1,1,64,1,1`;
+    const header = readFileSync(join(path, '500_kernel_trace.csv'), 'utf8').split('\n')[0];
+    const edges = (stream: number) => {
+      const file = join(folder(`stream-${stream}`), 't.csv');
+      writeFileSync(file, `${[header, row(1, 1, stream), row(2, 2, stream), row(3, 1, stream)].join('\n')}\n`);
+      return read(file).criticalPath.edges;
+    };
+    expect(edges(5)).toEqual({ queueOrder: 1, recorded: 2, inferred: 2 });
+    expect(edges(0)).toEqual({ queueOrder: 1, recorded: 0, inferred: 2 });
+  });
+
   test('files are recognised without their names', () => {
     const other = folder('csv-renamed');
     writeRocprofCsv(other);

@@ -17,6 +17,7 @@ import {
   shellLine,
   speedscopeFile,
 } from '../profile/index.ts';
+import schema from '../profile/schema/profile-1.schema.json' with { type: 'json' };
 import { profilePage } from '../report/index.ts';
 import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
@@ -29,6 +30,7 @@ interface Flags {
   perfetto?: string;
   speedscope?: string;
   json?: boolean;
+  schema?: boolean;
 }
 
 /** Runs `wavesmith profile`. */
@@ -47,12 +49,17 @@ export async function run(argv: string[]): Promise<number> {
     .option('--perfetto <file>', 'also write a timeline for ui.perfetto.dev')
     .option('--speedscope <file>', 'also write a profile for speedscope.app')
     .option('--json', 'print the profile document')
+    .option('--schema', 'print the JSON Schema of the profile document')
     .addHelpText(
       'after',
       '\nAlso: wavesmith profile diff A B\n      wavesmith profile [--deep] [-o DIR] -- PROGRAM ARGS…',
     );
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
+  if (flags.schema === true) {
+    printJson(schema);
+    return 0;
+  }
   const options = analyseOptions(flags);
   let paths = command.processedArgs[0] as string[];
   if (program.length > 0) {

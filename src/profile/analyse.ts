@@ -39,8 +39,9 @@ const MAX_SAMPLES = 2000;
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
   const table = new MetricTable(recording, options.arch);
-  const work = workNodes(recording);
-  const path = work.length > 0 ? criticalPath(work, gapOption(options)) : undefined;
+  const { work, streams } = workNodes(recording);
+  const recorded = streamOrder(work, streams);
+  const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), recorded }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options);
   return {
@@ -81,8 +82,13 @@ function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string,
   return Object.fromEntries(entries);
 }
 
-function workNodes(r: Recording): WorkNode[] {
+/** All work with known times, and the stream of each piece: -1 when not recorded or the default stream. */
+function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
   const nodes: WorkNode[] = [];
+  const streams = new Int32Array(r.dispatches.length + r.copies.length).fill(-1);
+  // Stream 0 also stands for work without a stream, so it orders nothing.
+  const none = r.streams.find('0') ?? -1;
+  const streamOf = (id: number, process: number) => (id < 0 || id === none ? -1 : process * r.streams.size + id);
   const d = r.dispatches;
   const lanes = new Map<number, string>();
   for (let row = 0; row < d.length; row++) {
@@ -93,6 +99,7 @@ function workNodes(r: Recording): WorkNode[] {
       lane = `${r.queues.get(d.queue.get(row))}${d.process.get(row) % (1 << 20) === 0 ? '' : ` (process ${d.process.get(row)})`}`;
       lanes.set(laneKey, lane);
     }
+    streams[nodes.length] = streamOf(d.stream.get(row), d.process.get(row));
     nodes.push({
       kind: 'dispatch',
       row,
@@ -106,6 +113,7 @@ function workNodes(r: Recording): WorkNode[] {
   for (let row = 0; row < c.length; row++) {
     if (c.timing.get(row) !== Timing.KNOWN) continue;
     const direction = r.directions.get(c.direction.get(row));
+    streams[nodes.length] = streamOf(c.stream.get(row), c.process.get(row));
     nodes.push({
       kind: 'copy',
       row,
@@ -115,7 +123,30 @@ function workNodes(r: Recording): WorkNode[] {
       end: c.end.get(row),
     });
   }
-  return nodes;
+  return { work: nodes, streams };
+}
+
+/** Work of one stream runs in order even when it goes to several queues or to a copy engine: recorded dependencies. */
+function streamOrder(work: readonly WorkNode[], streams: Int32Array): (readonly [number, number])[] {
+  const laneOf = new Map<number, string>();
+  const mixed = new Map<number, number[]>();
+  for (let pass = 0; pass < 2; pass++) {
+    for (let i = 0; i < work.length; i++) {
+      const stream = streams[i];
+      if (stream < 0) continue;
+      if (pass === 1) mixed.get(stream)?.push(i);
+      else if ((laneOf.get(stream) ?? work[i].lane) !== work[i].lane) mixed.set(stream, []);
+      else laneOf.set(stream, work[i].lane);
+    }
+  }
+  const edges: (readonly [number, number])[] = [];
+  for (const members of mixed.values()) {
+    members.sort((a, b) => work[a].start - work[b].start || a - b);
+    for (let i = 1; i < members.length; i++) {
+      if (work[members[i - 1]].lane !== work[members[i]].lane) edges.push([members[i - 1], members[i]]);
+    }
+  }
+  return edges;
 }
 
 /** Rows of every kernel and agent. */

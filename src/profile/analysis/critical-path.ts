@@ -19,7 +19,7 @@ export interface WorkNode {
 export interface PathOptions {
   /** An inferred edge needs a gap of at most this; the rest is host time. */
   readonly maxGapNs?: number;
-  /** Explicit dependencies (barrier packets, signals) as pairs of node indexes, when recorded. */
+  /** Recorded dependencies (stream order, barrier packets, signals) as pairs of node indexes. */
   readonly recorded?: readonly (readonly [number, number])[];
 }
 
