@@ -157,6 +157,16 @@ function targetIdOf(target: TargetName, attributes: readonly string[]): string {
   return id;
 }
 
+/** Features that `-mattr` may name; on these processors wavefronts have 64 lanes anyway. */
+const FEATURES = new Set(['+sramecc', '-sramecc', '+xnack', '-xnack', '+tgsplit', '-tgsplit', '+wavefrontsize64']);
+
+function checkAttributes(attributes: readonly string[]): void {
+  const unknown = attributes.find((a) => !FEATURES.has(a));
+  if (unknown !== undefined) {
+    throw usage(`The feature '${unknown}' is not supported.`, `Known are ${[...FEATURES].join(' ')}.`);
+  }
+}
+
 function readSource(file: string): Uint8Array {
   try {
     return readFileSync(file === '-' ? 0 : file);
@@ -178,6 +188,7 @@ export async function run(argv: string[]): Promise<number> {
   }
   const target = targetOf(flags);
   if (!['asm', 'obj', 'null'].includes(flags.filetype)) throw usage(`There is no file type '${flags.filetype}'.`);
+  checkAttributes(flags.attributes);
   const source = readSource(flags.file);
   const name = flags.file === '-' ? '<stdin>' : flags.file;
   return flags.disassemble ? disassemble(flags, target, source, name) : assembleSource(flags, target, source, name);
@@ -196,7 +207,7 @@ function assembleSource(flags: Flags, target: TargetName, source: Uint8Array, na
     defines: flags.defines,
     os: os.startsWith('amdhsa') ? 'amdhsa' : 'none',
     reportCascades: true,
-    tgSplit: flags.attributes.includes('+tgsplit'),
+    tgSplit: flags.attributes.findLast((a) => a.slice(1) === 'tgsplit') === '+tgsplit',
     readFile: (path) => {
       const found = [path, ...folders.map((folder) => join(folder, path))].find((p) => existsSync(p));
       return found === undefined ? undefined : readFileSync(found);

@@ -124,9 +124,18 @@ function parsersOf(matchables: readonly Matchable[]): RankedParser[][] {
   return Array.from(positions, (map) => [...(map?.values() ?? [])].sort((a, b) => a.rank - b.rank));
 }
 
-function build(name: string, rows: readonly InstructionRow[], target: TargetName): Mnemonic {
+/** The syntaxes of a mnemonic. `borrowed`: GFX8 spells the carry operations without `_co`; here those forms are refused. */
+function build(
+  name: string,
+  rows: readonly InstructionRow[],
+  borrowed: readonly InstructionRow[],
+  target: TargetName,
+): Mnemonic {
   const variants: Matchable[][] = [[], [], [], []];
   const own: Matchable[] = [];
+  for (const row of borrowed) {
+    variants[variantOf(row)].push({ row, formals: formalsOf(row, row.template), foreign: true });
+  }
   for (const row of rows) {
     const foreign = !row.targets.includes(target);
     for (const template of templatesOf(row)) {
@@ -167,7 +176,9 @@ export class MnemonicTable {
     if (known !== undefined) return known;
     const rows = this.rows.get(name);
     if (rows === undefined) return undefined;
-    const mnemonic = build(name, rows, this.target);
+    const carry = /^v_(add|sub|subrev)_u32$/.exec(name);
+    const borrowed = carry === null ? [] : (this.rows.get(`v_${carry[1]}_co_u32`) ?? []);
+    const mnemonic = build(name, rows, borrowed, this.target);
     this.built.set(name, mnemonic);
     return mnemonic;
   }
