@@ -32,6 +32,16 @@ describe('disassembleCodeObject', () => {
     expect(roundTripDifferences(original, again)).toEqual([]);
   });
 
+  it('should turn code object version 3 into version 4, which LLVM still writes', () => {
+    const original = linked(sampleText());
+    original[8] = 1;
+    original[49] = 0x02;
+    const text = disassembleCodeObject(original);
+    expect(text).toContain('.amdhsa_code_object_version 4');
+    expect(text).toContain('.amdgcn_target "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"');
+    expect(roundTripDifferences(original, linked(text))).toEqual([]);
+  });
+
   it('should give the same text again', () => {
     const text = disassembleCodeObject(linked(sampleText()));
     expect(disassembleCodeObject(linked(text))).toBe(text);
