@@ -1,6 +1,5 @@
 // Assembly text: statements, directives, macros, expressions, metadata, DWARF directives; object writer behind it.
-import { assemble } from '../../src/asm/index.ts';
-import { writeObject } from '../../src/codeobject/elf-write.ts';
+import { assembleToObject } from '../../src/asm/index.ts';
 import type { FuzzTarget } from './mutate.ts';
 
 const SOURCES = [
@@ -145,11 +144,10 @@ const target: FuzzTarget = {
   name: 'assembly',
   seeds: () => SOURCES.map((source) => new TextEncoder().encode(source)),
   run: (bytes) => {
-    const { object } = assemble(bytes, {
+    assembleToObject(bytes, {
       readFile: (name) => (name === 'self' ? INCLUDED : undefined),
       limits: { maxOutputBytes: 1 << 20, maxExpandedCharacters: 1 << 18, maxStatements: 5000 },
     });
-    if (object !== undefined) writeObject(object);
   },
 };
 
