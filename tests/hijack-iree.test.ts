@@ -218,6 +218,28 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
     expect((await build(folder, BUILD)).executables[0].state).toBe('changed');
   });
 
+  test('the amdgpu device’s own executable format', async () => {
+    const folder = join(temporaryFolder(), 'amdgpu');
+    const extra = ['--iree-hal-target-device=amdgpu'];
+    const { manifest } = await initFromMlir(example('matmul_f32'), folder, { ...INIT, extra });
+    expect(manifest.executables).toMatchObject([{ name: 'matmul_f32_dispatch_0', format: 'AMD1' }]);
+    edit(asmFile(folder), ...HARMLESS);
+    for (const via of ['patch', 'compile'] as const) {
+      expect((await build(folder, { ...BUILD, via })).executables[0].state).toBe('changed');
+      expect(await run(folder, RUN)).toMatchObject({ ok: true, runs: [{ verdict: 'identical' }] });
+    }
+  });
+
+  test('a module for the CPU has nothing to edit', async () => {
+    const folder = temporaryFolder();
+    const module = join(folder, 'cpu.vmfb');
+    const flags = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
+    expect(spawnSync(iree ?? '', [...flags, example('matmul_f32'), '-o', module]).status).toBe(0);
+    await expect(initFromModule(module, join(folder, 'out'), { force: false })).rejects.toMatchObject({
+      code: 'hijack/no-executables',
+    });
+  });
+
   test('a wrong input reports the compiler’s first error', async () => {
     const folder = temporaryFolder();
     const input = join(folder, 'wrong.mlir');

@@ -72,6 +72,7 @@ export async function initFromMlir(input: string, folder: string, options: InitM
       const name = names.size === 1 ? [...names][0] : text.executable;
       return describe(executable, name, text.text, 'iree-compile', records);
     });
+    requireExecutables(input, executables.length);
     const copy = join('input', basename(input));
     const manifest: Manifest = {
       format: 'wavesmith-hijack',
@@ -110,11 +111,7 @@ export async function initFromModule(input: string, folder: string, options: { f
     const text = await disassembleText(executable.codeObject);
     executables.push(describe(executable, name, text, 'disassembly', records, facts));
   }
-  if (executables.length === 0) {
-    throw new WavesmithError('hijack/no-executables', `'${input}' holds no AMDGPU executable.`, {
-      hint: 'Was it compiled for another device? See wavesmith inspect.',
-    });
-  }
+  requireExecutables(input, executables.length);
   const manifest: Manifest = {
     format: 'wavesmith-hijack',
     version: 1,
@@ -126,6 +123,13 @@ export async function initFromModule(input: string, folder: string, options: { f
   };
   layOut(folder, options.force, manifest, module, executables, () => {});
   return { folder, manifest, compileSeconds: null, remarks };
+}
+
+function requireExecutables(input: string, count: number): void {
+  if (count > 0) return;
+  throw new WavesmithError('hijack/no-executables', `'${input}' gives no AMDGPU executable.`, {
+    hint: 'Was it compiled for another device, or does it only move data? See wavesmith inspect.',
+  });
 }
 
 /** What the host program's bytecode says about each kernel; element types are not in it. */

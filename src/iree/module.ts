@@ -1,6 +1,7 @@
 // An IREE module as the hijack loop sees it: code objects with the kernels the host program launches from each.
 // An executable may hold several images (linked modules with more than one ELF); every image is one entry here.
 import { WavesmithError } from '../base/index.ts';
+import { ElfMachine, readElf } from '../codeobject/elf.ts';
 import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb.ts';
 import { readDispatches } from '../codeobject/vmfb-dispatch.ts';
 import type { ExecutableImage } from '../codeobject/vmfb-executable.ts';
@@ -28,6 +29,8 @@ export interface ModuleExecutable {
   /** `HIP1`, `AMD1` or `ELF`. */
   readonly format: string;
   readonly codeObject: Uint8Array;
+  /** Where it is: executable and image within that. */
+  readonly place: { readonly executable: number; readonly image: number };
   readonly kernels: readonly ModuleKernel[];
 }
 
@@ -41,6 +44,8 @@ export function readModule(bytes: Uint8Array): ModuleExecutable[] {
   const modules: ModuleExecutable[] = [];
   for (const executable of readVmfb(bytes).executables) {
     for (const [i, image] of executable.images.entries()) {
+      // A raw ELF may be CPU code: modules can be compiled for several devices.
+      if (executable.format === 'ELF' && readElf(image.bytes).header.machine !== ElfMachine.AMDGPU) continue;
       const single = executable.images.length === 1;
       const name = /^(.*)_rocm_hsaco_fb$/.exec(executable.name)?.[1];
       modules.push({
@@ -48,6 +53,7 @@ export function readModule(bytes: Uint8Array): ModuleExecutable[] {
         name: name === undefined || single ? name : `${name}_${i}`,
         format: executable.format,
         codeObject: image.bytes,
+        place: { executable: executable.index, image: i },
         kernels: executable.format === 'ELF' ? kernelsOfImage(image) : kernelsOfExports(executable, i),
       });
     }
