@@ -29,7 +29,7 @@ export interface ToolRun {
   readonly milliseconds: number;
 }
 
-export interface RunOptions {
+export interface ToolOptions {
   /** Working folder; default: the current one. */
   readonly cwd?: string;
   /** Text or bytes for standard input. */
@@ -137,7 +137,7 @@ export function requireIreeTool(name: IreeToolName): Tool {
 const OUTPUT_LIMIT = 64 << 20;
 
 /** Runs a program and collects its output. Rejects only when the program cannot be started at all. */
-export function runTool(path: string, args: readonly string[], options: RunOptions = {}): Promise<ToolRun> {
+export function runTool(path: string, args: readonly string[], options: ToolOptions = {}): Promise<ToolRun> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(path, args, { cwd: options.cwd, stdio: ['pipe', 'pipe', 'pipe'] });
