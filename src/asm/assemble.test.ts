@@ -290,7 +290,9 @@ test.each([
   ['.bss\n.byte 1', ["2:8: SHT_NOBITS section '.bss' cannot have non-zero initializers"]],
   ['.data\na:\n.section .z\nb:\n.text\n.long a - b', ['6:7: Cannot represent a difference across sections']],
   ['.long a - b', ["1:7: symbol 'b' can not be undefined in a subtraction expression"]],
-  ['.byte 1\n.reloc 0, R_AMDGPU_NONE', ["2:1: '.reloc' is not supported by this assembler; use '--engine llvm'"]],
+  ['.byte 1\n.reloc 0, R_WRONG', ['2:11: unknown relocation name']],
+  ['.byte 1\n.reloc nowhere, R_AMDGPU_NONE', ['2:8: unresolved relocation offset']],
+  ['.symver a, b@V1', ["1:1: '.symver' is not supported by this assembler; use '--engine llvm'"]],
 ])('%j is rejected where it is wrong', (source, expected) => {
   expect(errors(source)).toEqual(expected);
 });

@@ -9,6 +9,7 @@ import { type Expr, parseExpression } from '../isa/text/expr.ts';
 import { Lexer, Tok } from '../isa/text/lexer.ts';
 import { DebugInfo } from './debug-info.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from './directives.ts';
+import { type PendingRelocation, placeRelocation } from './directives-reloc.ts';
 import { Emitter } from './emit.ts';
 import { ObjectBuilder } from './fixups.ts';
 import { assembleInstruction } from './instructions.ts';
@@ -30,6 +31,8 @@ export class Assembler extends SourceReader implements ParseContext {
   readonly os: 'amdhsa' | 'none';
   altMacro = false;
   readonly debug: DebugInfo;
+  /** Relocations of `.reloc` at labels, placed after the last statement. */
+  readonly pendingRelocations: PendingRelocation[] = [];
   /** Symbols of `.addrsig_sym`; undefined without `.addrsig`. */
   addressSignificant: AsmSymbol[] | undefined;
   codeObjectVersion: number;
@@ -57,7 +60,6 @@ export class Assembler extends SourceReader implements ParseContext {
     for (const [name, value] of Object.entries(options.defines ?? {})) {
       const symbol = this.symbols.getOrCreate(name);
       symbol.value = { kind: 'const', value };
-      symbol.redefinable = true;
       this.symbols.register(symbol);
     }
   }
@@ -93,6 +95,8 @@ export class Assembler extends SourceReader implements ParseContext {
     }
     const report = (location: Location, message: string) => this.error(location, message);
     this.debug.finish();
+    for (const pending of this.pendingRelocations) placeRelocation(this, pending);
+    if (this.hasErrors) return undefined;
     const sections = this.emitter.sections.list;
     if (!layoutSections(sections, this.evaluation, report, this.limits.maxOutputBytes)) {
       throw new WavesmithError('asm/too-large', `The sections hold more than ${this.limits.maxOutputBytes} bytes.`, {

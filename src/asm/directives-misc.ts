@@ -3,6 +3,7 @@
 import { type Lexer, Tok } from '../isa/text/lexer.ts';
 import type { Assembler } from './assemble.ts';
 import type { DirectiveHandler } from './directives.ts';
+import { reloc } from './directives-reloc.ts';
 import { defineMacro, repeat, repeatForEach } from './macros.ts';
 
 /** A string operand with its escapes replaced; undefined after a diagnostic. */
@@ -120,7 +121,6 @@ const UNSUPPORTED = [
   '.cfi_signal_frame',
   '.cfi_personality',
   '.cfi_lsda',
-  '.reloc',
   '.symver',
   '.weakref',
   '.version',
@@ -155,6 +155,7 @@ export const MISC_DIRECTIVES: Readonly<Record<string, DirectiveHandler>> = {
   '.altmacro': alternate(true),
   '.noaltmacro': alternate(false),
   '.include': include,
+  '.reloc': reloc,
   '.error': message(true),
   '.err': (_a, lexer, _name, offset) => {
     lexer.fail(offset, '.err encountered');

@@ -45,6 +45,8 @@ interface PendingRelocation {
   readonly type: number;
   readonly symbol: AsmSymbol | undefined;
   readonly addend: bigint;
+  /** From a `.reloc` directive. */
+  readonly isExplicit: boolean;
 }
 
 /** What the object needs beside sections and symbols. */
@@ -88,10 +90,10 @@ export class ObjectBuilder {
     const symbols = this.makeSymbols();
     for (const [section, relocations] of this.pending) {
       const out: ObjectRelocation[] = [];
+      relocations.sort((a, b) => a.offset - b.offset || Number(b.isExplicit) - Number(a.isExplicit));
       for (const { offset, type, symbol, addend } of relocations) {
         out.push({ offset, type, symbol: symbol === undefined ? undefined : this.objectSymbols.get(symbol), addend });
       }
-      out.sort((a, b) => a.offset - b.offset);
       this.objectSection(section).relocations = out;
     }
     const made = sections.map((section) => this.objectSection(section));
@@ -230,7 +232,7 @@ export class ObjectBuilder {
     if (type === undefined) return;
     // LLVM leaves the branch offset of the address itself in the instruction word.
     if (fixup.kind === 'fixup_si_sopp_br') this.patch(bytes, at, fixup, 0n);
-    this.relocate(fragment.section, at, type, add, constant);
+    this.relocate(fragment.section, at, type, add, constant, fixup.kind === 'literal');
   }
 
   private isPreemptible(symbol: AsmSymbol): boolean {
@@ -298,12 +300,14 @@ export class ObjectBuilder {
     type: number,
     add: AsmSymbol | undefined,
     constant: bigint,
+    isExplicit: boolean,
   ): void {
     let symbol = add;
     let addend = constant;
     if (add !== undefined) {
       const place = this.evaluation.place(add);
-      if (place !== undefined && !this.needsSymbol(add, place.fragment.section, constant)) {
+      const isNamed = isExplicit && !add.isTemporary;
+      if (place !== undefined && !isNamed && !this.needsSymbol(add, place.fragment.section, constant)) {
         symbol = place.fragment.section.symbol;
         addend += BigInt(place.fragment.start) + place.offset;
       }
@@ -317,7 +321,7 @@ export class ObjectBuilder {
       list = [];
       this.pending.set(section, list);
     }
-    list.push({ offset, type, symbol, addend: BigInt.asIntN(64, addend) });
+    list.push({ offset, type, symbol, addend: BigInt.asIntN(64, addend), isExplicit });
   }
 
   /** Whether a relocation names the symbol itself; local ones become their section plus an offset. */
