@@ -108,7 +108,7 @@ async function assembleWithWavesmith(text: string, file: string, processorAndFea
     import('../asm/assemble.ts'),
     import('../codeobject/link.ts'),
   ]);
-  const { object, diagnostics } = run(withClassicTriple(text), {
+  const { object, diagnostics } = run(text, {
     target: processorAndFeatures,
     file,
     readFile: (name) => readIfPresent(resolve(dirname(file), name)),
