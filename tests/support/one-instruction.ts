@@ -1,6 +1,7 @@
 // Runs one instruction, given as text, on a wavefront with chosen registers: the harness of the simulator's instruction tests.
-import { bindInstruction } from '../../src/device/sim/program.ts';
+
 import { DeviceMemory } from '../../src/device/sim/memory.ts';
+import { bindInstruction } from '../../src/device/sim/program.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, Wave } from '../../src/device/sim/wave.ts';
 import { Workgroup } from '../../src/device/sim/workgroup.ts';
 import { parseInstruction } from '../../src/isa/parse.ts';
@@ -25,7 +26,8 @@ export function parse(target: TargetName, text: string): Instruction {
     numericLabel: () => undefined,
   });
   const problem = lexer.diagnostics[0];
-  if (parsed === undefined || problem !== undefined) throw new Error(`'${text}': ${problem?.message ?? 'does not parse'}`);
+  if (parsed === undefined || problem !== undefined)
+    throw new Error(`'${text}': ${problem?.message ?? 'does not parse'}`);
   return parsed.instruction;
 }
 
