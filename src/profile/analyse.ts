@@ -6,10 +6,10 @@ import { type CriticalPath, criticalPath, type WorkNode } from './analysis/criti
 import { MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
 import { ceilings, kernelRoofline, LEVELS, measuredCeilings } from './analysis/roofline.ts';
+import { largest, pathSection } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import {
   type CopyEntry,
-  type CriticalPathSection,
   type DispatchSection,
   type KernelEntry,
   type LaunchEntry,
@@ -17,7 +17,6 @@ import {
   PROFILE_VERSION,
   type ProfileDocument,
   type SampleEntry,
-  type TimelineEntry,
   type TraceSection,
 } from './document.ts';
 import { combine, isKnown, known, type Measure, ratio, unknown } from './measure.ts';
@@ -33,15 +32,13 @@ export interface AnalyseOptions {
 }
 
 const MAX_SHOWN = 2000;
-const MAX_TIMELINE = 4000;
 const MAX_SAMPLES = 2000;
 
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
   const table = new MetricTable(recording, options.arch);
   const { work, streams } = workNodes(recording);
-  const recorded = streamOrder(work, streams);
-  const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), recorded }) : undefined;
+  const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options);
   return {
@@ -124,29 +121,6 @@ function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
     });
   }
   return { work: nodes, streams };
-}
-
-/** Work of one stream runs in order even when it goes to several queues or to a copy engine: recorded dependencies. */
-function streamOrder(work: readonly WorkNode[], streams: Int32Array): (readonly [number, number])[] {
-  const laneOf = new Map<number, string>();
-  const mixed = new Map<number, number[]>();
-  for (let pass = 0; pass < 2; pass++) {
-    for (let i = 0; i < work.length; i++) {
-      const stream = streams[i];
-      if (stream < 0) continue;
-      if (pass === 1) mixed.get(stream)?.push(i);
-      else if ((laneOf.get(stream) ?? work[i].lane) !== work[i].lane) mixed.set(stream, []);
-      else laneOf.set(stream, work[i].lane);
-    }
-  }
-  const edges: (readonly [number, number])[] = [];
-  for (const members of mixed.values()) {
-    members.sort((a, b) => work[a].start - work[b].start || a - b);
-    for (let i = 1; i < members.length; i++) {
-      if (work[members[i - 1]].lane !== work[members[i]].lane) edges.push([members[i - 1], members[i]]);
-    }
-  }
-  return edges;
 }
 
 /** Rows of every kernel and agent. */
@@ -391,80 +365,6 @@ function allCeilings(
     ...measuredCeilings(roofline),
   }));
   return [...seen.values(), ...measured];
-}
-
-function pathSection(r: Recording, work: readonly WorkNode[], path: CriticalPath | undefined): CriticalPathSection {
-  if (path === undefined) {
-    const why = unknown(
-      r.dispatches.length + r.copies.length === 0
-        ? 'no dispatches or copies were recorded'
-        : 'no work has usable timestamps',
-    );
-    return {
-      spanNs: why,
-      lengthNs: why,
-      busyNs: why,
-      gapNs: why,
-      overlapNs: why,
-      nodes: 0,
-      pathNodes: 0,
-      edges: { queueOrder: 0, recorded: 0, inferred: 0 },
-      symbols: [],
-      timeline: [],
-    };
-  }
-  return {
-    spanNs: known(path.spanNs),
-    lengthNs: known(path.lengthNs),
-    busyNs: known(path.busyNs),
-    gapNs: known(path.gapNs),
-    overlapNs: known(path.overlapNs),
-    nodes: work.length,
-    pathNodes: path.path.length,
-    edges: path.edges,
-    symbols: path.symbols.slice(0, 1000),
-    timeline: timeline(work, path, MAX_TIMELINE),
-  };
-}
-
-/** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */
-function largest(n: number, limit: number, weight: (index: number) => number): Int32Array {
-  if (n <= limit) return Int32Array.from({ length: n }, (_, i) => i);
-  const weights = Float64Array.from({ length: n }, (_, i) => weight(i));
-  const least = weights.slice().sort()[n - limit];
-  let above = 0;
-  for (const w of weights) if (w > least) above++;
-  const chosen = new Int32Array(limit);
-  let used = 0;
-  let equal = limit - above;
-  for (let i = 0; i < n && used < limit; i++) {
-    if (weights[i] > least || (weights[i] === least && equal-- > 0)) chosen[used++] = i;
-  }
-  return chosen;
-}
-
-/** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
-export function timeline(work: readonly WorkNode[], path: CriticalPath, limit: number): TimelineEntry[] {
-  const critical = new Uint8Array(work.length);
-  for (const i of path.path) critical[i] = 1;
-  const length = (i: number) => work[i].end - work[i].start;
-  // Critical work comes first, whatever its length.
-  const chosen = largest(work.length, limit, (i) => length(i) + (critical[i] === 1 ? 2 ** 53 : 0));
-  chosen.sort((a, b) => work[a].start - work[b].start || a - b);
-  let first = Number.POSITIVE_INFINITY;
-  for (const node of work) first = Math.min(first, node.start);
-  return Array.from(chosen, (i) => ({
-    symbol: work[i].symbol,
-    kind: work[i].kind,
-    lane: work[i].lane,
-    start: work[i].start - first,
-    duration: length(i),
-    critical: critical[i] === 1,
-    slack: path.slack[i],
-    after: path.laneFrom[i],
-    inferredAfter: path.inferredFrom[i],
-    node: i,
-  }));
 }
 
 function traceSection(trace: Recording['traces'][number], features: TraceFeatures): TraceSection {

@@ -19,7 +19,9 @@ export interface WorkNode {
 export interface PathOptions {
   /** An inferred edge needs a gap of at most this; the rest is host time. */
   readonly maxGapNs?: number;
-  /** Recorded dependencies (stream order, barrier packets, signals) as pairs of node indexes. */
+  /** For each node its stream, -1 for none: work of one stream runs in order, whatever its lane. A recorded dependency. */
+  readonly streams?: Int32Array;
+  /** Further recorded dependencies (barrier packets, signals) as pairs of node indexes. */
   readonly recorded?: readonly (readonly [number, number])[];
 }
 
@@ -69,6 +71,9 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
 
   const laneFrom = new Int32Array(n).fill(-1);
   const inferredFrom = new Int32Array(n).fill(-1);
+  const streamFrom = new Int32Array(options.streams === undefined ? 0 : n).fill(-1);
+  const lastInStream = new Map<number, number>();
+  let recorded = 0;
   let queueOrder = 0;
   let inferred = 0;
   const lastInLane = new Map<string, number>();
@@ -90,6 +95,15 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
       queueOrder++;
     }
     lastInLane.set(node.lane, b);
+    const stream = options.streams?.[b] ?? -1;
+    if (stream >= 0) {
+      const a = lastInStream.get(stream);
+      lastInStream.set(stream, b);
+      if (a !== undefined && nodes[a].lane !== node.lane && ends[a] <= node.start) {
+        streamFrom[b] = a;
+        recorded++;
+      }
+    }
     const from = best >= 0 && nodes[best].lane === node.lane ? bestOther : best;
     if (from >= 0 && from !== b && node.start - nodes[from].end <= maxGap) {
       inferredFrom[b] = from;
@@ -97,7 +111,6 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
     }
   }
   const recordedTo = new Map<number, number[]>();
-  let recorded = 0;
   for (const [a, b] of options.recorded ?? []) {
     if (a < 0 || b < 0 || a >= n || b >= n || nodes[a].end > nodes[b].start) continue;
     const list = recordedTo.get(b) ?? [];
@@ -114,6 +127,7 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
   const predecessors = function* (b: number): Generator<number> {
     if (laneFrom[b] >= 0) yield laneFrom[b];
     if (inferredFrom[b] >= 0) yield inferredFrom[b];
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) yield streamFrom[b];
     for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) yield a;
   };
   const duration = (i: number) => nodes[i].end - nodes[i].start;

@@ -54,23 +54,25 @@ export interface TraceFeatures {
   readonly residency: readonly (readonly [number, number])[];
 }
 
-const classes = new Map<string, InstructionClass>();
+const rows = new Map<string, InstructionRow | undefined>();
+
+/** The table row of an instruction by its text, whatever the target; undefined for unknown mnemonics. */
+function rowOf(text: string): InstructionRow | undefined {
+  const mnemonic = /^\S+/.exec(text)?.[0] ?? '';
+  if (rows.has(mnemonic)) return rows.get(mnemonic);
+  let row: InstructionRow | undefined;
+  for (const target of [...TARGET_NAMES].reverse()) {
+    const table = tableFor(target);
+    row ??= table.byMnemonic(mnemonic)[0] ?? table.byOperation(mnemonic)[0];
+  }
+  rows.set(mnemonic, row);
+  return row;
+}
 
 /** The class of an instruction by its text; unknown mnemonics are `other`. */
 export function classOf(text: string): InstructionClass {
-  const mnemonic = /^\S+/.exec(text)?.[0] ?? '';
-  const cached = classes.get(mnemonic);
-  if (cached !== undefined) return cached;
-  let found: InstructionClass = 'other';
-  for (const target of [...TARGET_NAMES].reverse()) {
-    const table = tableFor(target);
-    const row = table.byMnemonic(mnemonic)[0] ?? table.byOperation(mnemonic)[0];
-    if (row === undefined) continue;
-    found = classOfRow(row);
-    break;
-  }
-  classes.set(mnemonic, found);
-  return found;
+  const row = rowOf(text);
+  return row === undefined ? 'other' : classOfRow(row);
 }
 
 function classOfRow(row: InstructionRow): InstructionClass {
@@ -151,7 +153,7 @@ function loadToUse(trace: ThreadTrace): Measure {
       const line = trace.lines[instruction.line];
       if (line === undefined) continue;
       const name = classOf(line.text);
-      const isLoad = (name === 'VMEM' || name === 'FLAT') && /load/.test(line.text);
+      const isLoad = (name === 'VMEM' || name === 'FLAT') && rowOf(line.text)?.flags.has('mayLoad') === true;
       if (isLoad) first ??= instruction.time + instruction.duration;
       else if (name === 'wait' && /vmcnt/.test(line.text) && first !== undefined) {
         total += Math.max(0, instruction.time + instruction.duration - first);

@@ -171,10 +171,17 @@ class Reader {
     }
   }
 
+  /** The events that a table refers to: only those are kept of the many there are. */
+  private idsOf(table: 'pmc_event' | 'region'): Set<number> {
+    const ids = new Set<number>();
+    for (const [event] of this.rows(table, 'event_id')) ids.add(num(event));
+    return ids;
+  }
+
   /** Reads the dispatches; returns dispatch rows by event id when counters will be read. */
   private dispatches(): Map<number, number> {
     const byEvent = new Map<number, number>();
-    const wantEvents = this.present.has('pmc_event') && !isEmpty(this.rows('pmc_event', 'id'));
+    const wanted = this.idsOf('pmc_event');
     const d = this.r.dispatches;
     const columns =
       'event_id, pid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end", private_segment_size, ' +
@@ -223,7 +230,7 @@ class Reader {
       d.process.push(this.processes.get(num(row[1])) ?? 0);
       const at = d.dispatchId.push(num(row[4]));
       d.correlation.push(-1);
-      if (wantEvents) byEvent.set(num(row[0]), at);
+      if (wanted.has(num(row[0]))) byEvent.set(num(row[0]), at);
     }
     return byEvent;
   }
@@ -269,8 +276,11 @@ class Reader {
 
   private regions(): void {
     const categories = new Map<number, number>();
-    if (!isEmpty(this.rows('region', 'id'))) {
-      for (const [id, category] of this.rows('event', 'id, category_id')) categories.set(num(id), num(category));
+    const wanted = this.idsOf('region');
+    if (wanted.size > 0) {
+      for (const [id, category] of this.rows('event', 'id, category_id')) {
+        if (wanted.has(num(id))) categories.set(num(id), num(category));
+      }
     }
     for (const [name, event, begin, finish] of this.rows('region', 'name_id, event_id, start, "end"')) {
       const { start, end, state } = span(begin, finish);
@@ -290,12 +300,6 @@ class Reader {
       this.r.allocations.set(key, sum);
     }
   }
-}
-
-function isEmpty(rows: Iterator<unknown> & { return?: (value: undefined) => unknown }): boolean {
-  const { done } = rows.next();
-  rows.return?.(undefined);
-  return done === true;
 }
 
 /** The members of a JSON object as a map, so that keys like `__proto__` are plain keys; empty when it is not one. */

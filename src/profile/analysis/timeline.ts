@@ -1,0 +1,86 @@
+// The critical path section of the document: totals, shares by symbol, and a timeline that is cut when there is too much.
+import type { CriticalPathSection, TimelineEntry } from '../document.ts';
+import { known, unknown } from '../measure.ts';
+import type { Recording } from '../recording.ts';
+import type { CriticalPath, WorkNode } from './critical-path.ts';
+
+const MAX_TIMELINE = 4000;
+
+/** The critical path section of the document. */
+export function pathSection(
+  r: Recording,
+  work: readonly WorkNode[],
+  path: CriticalPath | undefined,
+): CriticalPathSection {
+  if (path === undefined) {
+    const why = unknown(
+      r.dispatches.length + r.copies.length === 0
+        ? 'no dispatches or copies were recorded'
+        : 'no work has usable timestamps',
+    );
+    return {
+      spanNs: why,
+      lengthNs: why,
+      busyNs: why,
+      gapNs: why,
+      overlapNs: why,
+      nodes: 0,
+      pathNodes: 0,
+      edges: { queueOrder: 0, recorded: 0, inferred: 0 },
+      symbols: [],
+      timeline: [],
+    };
+  }
+  return {
+    spanNs: known(path.spanNs),
+    lengthNs: known(path.lengthNs),
+    busyNs: known(path.busyNs),
+    gapNs: known(path.gapNs),
+    overlapNs: known(path.overlapNs),
+    nodes: work.length,
+    pathNodes: path.path.length,
+    edges: path.edges,
+    symbols: path.symbols.slice(0, 1000),
+    timeline: timeline(work, path, MAX_TIMELINE),
+  };
+}
+
+/** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */
+export function largest(n: number, limit: number, weight: (index: number) => number): Int32Array {
+  if (n <= limit) return Int32Array.from({ length: n }, (_, i) => i);
+  const weights = Float64Array.from({ length: n }, (_, i) => weight(i));
+  const least = weights.slice().sort()[n - limit];
+  let above = 0;
+  for (const w of weights) if (w > least) above++;
+  const chosen = new Int32Array(limit);
+  let used = 0;
+  let equal = limit - above;
+  for (let i = 0; i < n && used < limit; i++) {
+    if (weights[i] > least || (weights[i] === least && equal-- > 0)) chosen[used++] = i;
+  }
+  return chosen;
+}
+
+/** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
+export function timeline(work: readonly WorkNode[], path: CriticalPath, limit: number): TimelineEntry[] {
+  const critical = new Uint8Array(work.length);
+  for (const i of path.path) critical[i] = 1;
+  const length = (i: number) => work[i].end - work[i].start;
+  // Critical work comes first, whatever its length.
+  const chosen = largest(work.length, limit, (i) => length(i) + (critical[i] === 1 ? 2 ** 53 : 0));
+  chosen.sort((a, b) => work[a].start - work[b].start || a - b);
+  let first = Number.POSITIVE_INFINITY;
+  for (const node of work) first = Math.min(first, node.start);
+  return Array.from(chosen, (i) => ({
+    symbol: work[i].symbol,
+    kind: work[i].kind,
+    lane: work[i].lane,
+    start: work[i].start - first,
+    duration: length(i),
+    critical: critical[i] === 1,
+    slack: path.slack[i],
+    after: path.laneFrom[i],
+    inferredAfter: path.inferredFrom[i],
+    node: i,
+  }));
+}
