@@ -222,7 +222,7 @@ describe('stale folders', () => {
     await expect(build(folder, BUILD)).rejects.toMatchObject({ code: 'hijack/bad-manifest' });
   });
 
-  test('no value in the manifest can crash the reader or lead out of the folder', () => {
+  test('no value in the manifest can crash reading, building or running, or lead out of the folder', async () => {
     const folder = fixtureFolder();
     const path = join(folder, 'manifest.json');
     const text = readFileSync(path, 'utf8');
@@ -236,6 +236,7 @@ describe('stale folders', () => {
     };
     walk(JSON.parse(text), []);
     let refused = 0;
+    const accepted: string[] = [];
     for (const at of paths) {
       for (const replacement of wrong) {
         const document = JSON.parse(text);
@@ -248,6 +249,7 @@ describe('stale folders', () => {
           for (const name of [manifest.baseline.file, ...manifest.executables.map((e) => e.asm)]) {
             expect(name).not.toMatch(/\.\.|^\//);
           }
+          accepted.push(JSON.stringify(document));
         } catch (error) {
           if (!(error instanceof WavesmithError)) throw error;
           expect(error.code).toBe('hijack/bad-manifest');
@@ -256,6 +258,22 @@ describe('stale folders', () => {
       }
     }
     expect(refused).toBeGreaterThan(200);
+    // What passes the reader must not crash what comes after it either; every ninth keeps this short.
+    const idle: typeof RUN.openDevice = async (target) => {
+      const device = await RUN.openDevice(target);
+      device.dispatch = async () => ({ instructions: 0, wavefronts: 0, workgroups: 0, instructionsByEncoding: {} });
+      return device;
+    };
+    for (const document of accepted.filter((_, i) => i % 9 === 0)) {
+      writeFileSync(path, document);
+      for (const work of [() => build(folder, BUILD), () => run(folder, { ...RUN, all: true, openDevice: idle })]) {
+        const error = await work().then(
+          () => undefined,
+          (e: unknown) => e,
+        );
+        expect(error === undefined || error instanceof WavesmithError ? '' : String(error)).toBe('');
+      }
+    }
   });
 
   test('running before building', async () => {

@@ -102,7 +102,7 @@ export async function assembleInto(
 
 function chooseTarget(text: string, file: string, gpuTarget: string | undefined): string {
   const directive = readTargetDirective(text);
-  const target = directive?.processor ?? gpuTarget ?? 'gfx950';
+  const target = directive?.processor ?? gpuTarget?.replace(/:.*/, '') ?? 'gfx950';
   if (gpuTarget !== undefined && gpuTarget.replace(/:.*/, '') !== target) {
     throw new WavesmithError(
       'hijack/target-mismatch',

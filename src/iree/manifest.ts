@@ -100,6 +100,7 @@ export function readManifest(folder: string): Manifest {
   if (root.version !== 1) throw bad(`its version is ${String(root.version)}`, 'It was written by a newer wavesmith.');
   const source = check.object(root.source, 'source');
   check.strings(source, 'source', ['kind', 'path', 'sha256']);
+  if (source.copy !== null) check.fileName(source.copy, 'source.copy');
   check.strings(root, 'the document', ['target']);
   if (root.compiler !== null) {
     const compiler = check.object(root.compiler, 'compiler');
@@ -164,7 +165,7 @@ class Checker {
   }
   kernel(value: unknown, at: string): void {
     const kernel = this.object(value, at);
-    this.strings(kernel, at, ['name']);
+    this.strings(kernel, at, kernel.executable === null ? ['name'] : ['name', 'executable']);
     this.triple(kernel.workgroupSize, `${at}.workgroupSize`);
     for (const name of ['kernargSize', 'ldsBytes', 'constants']) this.count(kernel[name], `${at}.${name}`);
     for (const [i, item] of this.list(kernel.bindings, `${at}.bindings`).entries()) {
