@@ -64,6 +64,8 @@ export type Role = 'plain' | 'branch' | 'getPc' | 'addLow' | 'addHigh' | 'addOff
 /** What is known of a distinct encoding beside the instruction. */
 export interface CodeData {
   readonly text: string;
+  /** The text as it is printed; kept so that equal lines share one string. */
+  readonly line: string;
   readonly role: Role;
   /** Of a branch: bytes from the next instruction to the target. */
   readonly displacement: number;
@@ -97,7 +99,7 @@ function literalBits(operand: Operand | undefined): number | undefined {
 }
 
 function describe(instruction: Instruction, text: string): CodeData {
-  const plain: CodeData = { text, role: 'plain', displacement: 0, register: -1, literal: 0 };
+  const plain: CodeData = { text, line: `\t${text}`, role: 'plain', displacement: 0, register: -1, literal: 0 };
   const { row, operands } = instruction;
   const target = row.operands.findIndex((o) => operandClass(o.cls).operandType === 'PCREL');
   if (target >= 0) {

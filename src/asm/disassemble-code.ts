@@ -4,7 +4,7 @@
 import { RelocationType, SymbolType } from '../codeobject/index.ts';
 import type { Instruction } from '../isa/index.ts';
 import { type CodeData, type InstructionCache, operandNamed } from './disassemble-cache.ts';
-import { hex, rawText, wordAt } from './disassemble-data.ts';
+import { hex, type LineSink, rawText, wordAt } from './disassemble-data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './disassemble-image.ts';
 import { LayoutPrinter, NOP_WORD } from './disassemble-layout.ts';
 import { dataReference, expressionText, RELOCATION_SPECIFIERS, relocationName } from './disassemble-references.ts';
@@ -264,7 +264,7 @@ export class CodeSection {
 
   /** Writes the section's lines. `isCanonical` is by instruction id; some function symbols are made protected by `.amdhsa_kernel` alone. */
   print(
-    out: string[],
+    out: LineSink,
     isCanonical: readonly boolean[],
     isProtectedByDirective: (symbol: ImageSymbol) => boolean,
     skipped: readonly Range[] = [],
@@ -362,7 +362,7 @@ export class CodeSection {
     return before >= 0 && this.cache.entry(before).instruction.row.flags.has('isBarrier');
   }
 
-  private printRaw(out: string[], at: number, size: number): void {
+  private printRaw(out: LineSink, at: number, size: number): void {
     const special = this.specials.get(at);
     if (special?.kind === 'relocation') out.push(...this.relocLines(special.reference, at));
     out.push(`\t${this.rawLine(special, at, size)}`);
@@ -376,12 +376,12 @@ export class CodeSection {
     return data ? data.line : rawText(this.section.bytes, at, size);
   }
 
-  private printInstruction(out: string[], item: number, at: number, isCanonical: boolean): void {
+  private printInstruction(out: LineSink, item: number, at: number, isCanonical: boolean): void {
     const { instruction, data } = this.cache.entry(item);
     const special = this.specials.get(at);
     const text = special === undefined ? undefined : this.specialText(special, data.text, at);
     if (text !== undefined && isCanonical) out.push(`\t${text}`);
-    else if (isCanonical && special?.kind !== 'relocation') out.push(`\t${data.text}`);
+    else if (isCanonical && special?.kind !== 'relocation') out.push(data.line);
     else {
       if (special?.kind === 'relocation') out.push(...this.relocLines(special.reference, at));
       const words: string[] = [];

@@ -1,5 +1,10 @@
 // Bytes as data directives: strings where they read as text, words where they are aligned, runs as `.fill` or `.zero`.
 
+/** Where lines go: an array, or something that passes them on. */
+export interface LineSink {
+  push(...lines: string[]): unknown;
+}
+
 /** Bytes of the same value shorter than this stay in ordinary directives. */
 const MIN_ZERO_RUN = 16;
 const MIN_WORD_RUN = 8;
@@ -133,7 +138,7 @@ export function hex(value: number | bigint): string {
 }
 
 /** Appends lines; unlike `push(...lines)` it takes any number of them. */
-export function pushAll(out: string[], lines: Iterable<string>): void {
+export function pushAll(out: LineSink, lines: Iterable<string>): void {
   for (const line of lines) out.push(line);
 }
 

@@ -1,7 +1,7 @@
 // What stands between the items of a section: symbol definitions, sizes, generated labels, and the alignment of
 // functions, which must survive an edit of the code before them.
 import { SymbolType } from '../codeobject/index.ts';
-import { hex, wordAt } from './disassemble-data.ts';
+import { hex, type LineSink, wordAt } from './disassemble-data.ts';
 import type { ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { definitionLines } from './disassemble-symbols.ts';
 import type { Labels } from './labels.ts';
@@ -17,7 +17,7 @@ export const NOP_WORD = 0xbf800000;
 export class LayoutPrinter {
   private readonly section: ImageSection;
   private readonly labels: Labels;
-  private readonly out: string[];
+  private readonly out: LineSink;
   private readonly isProtectedByDirective: (symbol: ImageSymbol) => boolean;
   /** Every offset at which `arrive` has something to write, then the section's end. */
   private readonly stops: readonly number[];
@@ -33,7 +33,7 @@ export class LayoutPrinter {
   constructor(
     section: ImageSection,
     labels: Labels,
-    out: string[],
+    out: LineSink,
     isProtectedByDirective: (symbol: ImageSymbol) => boolean = () => false,
   ) {
     this.section = section;

@@ -11,7 +11,7 @@ import {
   SymbolType,
   SymbolVisibility,
 } from '../codeobject/index.ts';
-import { dataDirectives, indented, pushAll } from './disassemble-data.ts';
+import { dataDirectives, indented, type LineSink, pushAll } from './disassemble-data.ts';
 import { type DescriptorTarget, descriptorDirectives, type RegisterCounts } from './disassemble-descriptor.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { LayoutPrinter } from './disassemble-layout.ts';
@@ -217,7 +217,7 @@ export class DataSection {
   }
 
   /** Writes the section's lines; descriptors of kernels that are left out are skipped. */
-  print(out: string[], isKept: (kernel: Kernel) => boolean): void {
+  print(out: LineSink, isKept: (kernel: Kernel) => boolean): void {
     const { section } = this;
     const layout = new LayoutPrinter(section, this.labels, out);
     const kernelAt = new Map<number, Kernel>();
@@ -254,7 +254,7 @@ export class DataSection {
     layout.arrive(section.size);
   }
 
-  private printKernel(out: string[], kernel: Kernel, directives: readonly string[]): void {
+  private printKernel(out: LineSink, kernel: Kernel, directives: readonly string[]): void {
     const { offset, section } = kernel.descriptor;
     const isAligned = offset % KERNEL_DESCRIPTOR_SIZE === 0 && section.elf.alignment >= KERNEL_DESCRIPTOR_SIZE;
     if (offset > 0 && isAligned) out.push('\t.p2align\t6, 0x0');
@@ -264,7 +264,7 @@ export class DataSection {
   }
 
   /** A descriptor of a linked object that stays data: only its entry offset is symbolic. */
-  private printRawDescriptor(out: string[], kernel: Kernel): number {
+  private printRawDescriptor(out: LineSink, kernel: Kernel): number {
     const { offset, name } = kernel.descriptor;
     const { bytes } = this.section;
     const push = (start: number, end: number) => pushAll(out, indented(dataDirectives(bytes, start, end)));
@@ -278,7 +278,7 @@ export class DataSection {
 
   /** Data up to the next reference or stop; returns where it ended. */
   private printData(
-    out: string[],
+    out: LineSink,
     at: number,
     stop: number,
     reference: ImageReference | undefined,

@@ -12,7 +12,7 @@ import {
 import { analyseCodeObject, type CodeObjectHeader } from './disassemble-analysis.ts';
 import { areCanonical } from './disassemble-canonical.ts';
 import type { Range } from './disassemble-code.ts';
-import { pushAll } from './disassemble-data.ts';
+import { type LineSink, pushAll } from './disassemble-data.ts';
 import type { Image, ImageSection, ImageSymbol } from './disassemble-image.ts';
 import { noteLines } from './disassemble-notes.ts';
 import { isProtectedLater, type Kernel, sectionHeader } from './disassemble-sections.ts';
@@ -28,10 +28,21 @@ export function disassembleCodeObject(
   codeObject: Uint8Array | { readonly elf: ElfFile },
   options: DisassembleOptions = {},
 ): string {
+  const lines: string[] = [];
+  disassembleInto(lines, codeObject, options);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The same line by line, for texts that need not be in memory as a whole. Errors come before the first line. */
+export function disassembleInto(
+  out: LineSink,
+  codeObject: Uint8Array | { readonly elf: ElfFile },
+  options: DisassembleOptions = {},
+): void {
   const analysis = analyseCodeObject(codeObject);
   const { elf, header, image, kernels } = analysis;
   const isKept = keptKernels(kernels, options.kernel);
-  const out = headerLines(image, header, options.kernel);
+  pushAll(out, headerLines(image, header, options.kernel));
   const byEntry = new Map<ImageSymbol, Kernel>();
   for (const kernel of kernels.values()) byEntry.set(kernel.entry, kernel);
   const isProtectedByDirective = (symbol: ImageSymbol) => {
@@ -59,7 +70,6 @@ export function disassembleCodeObject(
   const keepInMetadata = options.kernel === undefined ? undefined : (name: string) => name === options.kernel;
   const notes = noteLines(elf, keepInMetadata);
   if (notes.length > 0) pushAll(out, ['', ...notes]);
-  return `${out.join('\n')}\n`;
 }
 
 function keptKernels(

@@ -1,5 +1,5 @@
 // `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
-import { disassembleCodeObject } from '../asm/disassemble.ts';
+import { disassembleCodeObject, disassembleInto } from '../asm/disassemble.ts';
 import { listCodeObject, listingLine } from '../asm/disassemble-listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
@@ -30,23 +30,43 @@ export async function run(argv: string[]): Promise<number> {
     throw new WavesmithError('cli/usage', '--listing shows whole sections and takes no --kernel.');
   }
   const codeObject = selectCodeObject(readInput(file), file, options);
-  const text = options.listing ? listingText(codeObject) : disassembleCodeObject(codeObject.bytes, options);
   if (options.json) {
-    printJson(options.listing ? listingJson(codeObject) : { ...summary(codeObject), text });
-  } else if (options.output === undefined) {
-    process.stdout.write(text);
-  } else {
-    writeOutput(options.output, text);
+    const text = () => ({ ...summary(codeObject), text: disassembleCodeObject(codeObject, options) });
+    printJson(options.listing ? listingJson(codeObject) : text());
+    return 0;
   }
+  const out = new TextChunks();
+  if (options.listing) {
+    for (const { lines } of listCodeObject(codeObject.elf)) for (const line of lines) out.push(listingLine(line));
+  } else {
+    disassembleInto(out, codeObject, options);
+  }
+  if (options.output === undefined) for (const chunk of out.finish()) process.stdout.write(chunk);
+  else writeOutput(options.output, Buffer.concat(out.finish()));
   return 0;
 }
 
-function listingText(codeObject: CodeObject): string {
-  const lines: string[] = [];
-  for (const { lines: section } of listCodeObject(codeObject.elf)) {
-    for (const line of section) lines.push(listingLine(line));
+const CHUNK_LINES = 1 << 15;
+
+/** Lines as bytes: the text of a large library does not fit into one string. */
+class TextChunks {
+  private lines: string[] = [];
+  private readonly chunks: Buffer[] = [];
+
+  push(...lines: string[]): void {
+    for (const line of lines) this.lines.push(line);
+    if (this.lines.length >= CHUNK_LINES) this.flush();
   }
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+
+  private flush(): void {
+    if (this.lines.length > 0) this.chunks.push(Buffer.from(`${this.lines.join('\n')}\n`));
+    this.lines = [];
+  }
+
+  finish(): readonly Buffer[] {
+    this.flush();
+    return this.chunks;
+  }
 }
 
 function summary(codeObject: CodeObject) {
