@@ -26,7 +26,7 @@ if (mode === 'report') {
   const source = { path: 'big.att', size: bytes.length, read: (at: number, n: number) => bytes.subarray(at, at + n) };
   const before = cpuSeconds();
   const started = performance.now();
-  const result = readSqtt(source, path === 'stitched' ? { code } : {});
+  const result = readSqtt(source, path === 'stitched' ? { codes: [code] } : {});
   const ms = performance.now() - started;
   const cpu = cpuSeconds() - before;
   console.log(

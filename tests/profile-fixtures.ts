@@ -418,12 +418,11 @@ export class SqttWriter {
   }
 }
 
-/** A small gfx942 code object: load, wait, add, barrier, loop branch, end; the kernel starts at 0x100. */
-export function sampleCodeObject(): Uint8Array {
+/** A small gfx942 code object: load (or two adds), wait, add, barrier, loop branch, end; the kernel starts at 0x100. */
+export function sampleCodeObject(first: 'load' | 'adds' = 'load'): Uint8Array {
   const words = [
     ...new Array<number>(64).fill(0xbf800000), // padding up to 0x100
-    0xc0020002,
-    0x00000000, // s_load_dword s0, s[4:5], 0x0
+    ...(first === 'load' ? [0xc0020002, 0x00000000] : [0x02020400, 0x02020400]), // s_load_dword s0, s[4:5], 0x0
     0xbf8cc07f, // s_waitcnt lgkmcnt(0)
     0x02020400, // v_add_f32_e32 v1, s0, v2
     0xbf8a0000, // s_barrier

@@ -11,7 +11,7 @@ const target: FuzzTarget = {
   seeds: () => [sampleSqtt(0x10000, 3), sampleSqtt(0x7f00_0000_0000, 1, 5, 4)],
   run(bytes) {
     const source = { path: 'x.att', size: bytes.length, read: (at: number, n: number) => bytes.subarray(at, at + n) };
-    const result = readSqtt(source, { code });
+    const result = readSqtt(source, { codes: [code] });
     for (const line of result.trace.lines) {
       if (!(line.stall <= line.latency && line.hits >= 0)) throw new Error(`wrong sums at ${line.address}`);
     }

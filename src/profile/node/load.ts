@@ -7,7 +7,7 @@ import { readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-
 import { type CsvKind, csvKind, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
-import { baseName, dirName } from '../source.ts';
+import { baseName, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
 import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
@@ -89,7 +89,9 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
   );
   const attFolders = new Set(byFormat.filter((e) => e.format === 'att-code').map((e) => dirName(e.file.path)));
-  const code = byFormat.filter((entry) => entry.format === 'code-object');
+  const hasSqtt = byFormat.some((entry) => entry.format === 'sqtt');
+  const codeFiles = byFormat.filter((entry) => entry.format === 'code-object').map((entry) => entry.file);
+  const codes = hasSqtt ? loadCode(codeFiles, recording) : [];
   const sqtt: SqttResult[] = [];
   for (const { file, format } of byFormat) {
     const folder = dirName(file.path);
@@ -111,10 +113,10 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         used = attFolders.has(folder);
         break;
       case 'sqtt':
-        sqtt.push(loadSqtt(file, code, options, recording));
+        sqtt.push(loadSqtt(file, codes, options, recording));
         break;
       case 'code-object':
-        used = byFormat.some((entry) => entry.format === 'sqtt');
+        used = hasSqtt;
         break;
       case 'csv:att-stats':
         // The folder's code.json has the same sums and more.
@@ -151,24 +153,32 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   return { recording, sqtt };
 }
 
+/** Reads the code objects; one that is not for a known target is reported and left out. */
+function loadCode(files: readonly DiskFile[], recording: Recording): LoadedCode[] {
+  const MAX_CODE = 1 << 30;
+  return files.flatMap((file) => {
+    try {
+      return [
+        new LoadedCode(
+          file.open((source) => readWhole(source, MAX_CODE)),
+          file.path,
+        ),
+      ];
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      recording.report(error.code, file.path, error.message);
+      return [];
+    }
+  });
+}
+
 function loadSqtt(
   file: DiskFile,
-  code: readonly { file: DiskFile }[],
+  codes: readonly LoadedCode[],
   options: LoadOptions,
   recording: Recording,
 ): SqttResult {
-  const MAX_CODE = 1 << 30;
-  const read = (loaded: LoadedCode | undefined) =>
-    file.open((source) => readSqtt(source, { code: loaded, base: options.base }));
-  let best = code.length === 0 ? read(undefined) : undefined;
-  for (const candidate of code) {
-    const bytes = candidate.file.open((source) =>
-      source.size > MAX_CODE ? new Uint8Array(0) : source.read(0, source.size).slice(),
-    );
-    const result = read(new LoadedCode(bytes, candidate.file.path));
-    if (best === undefined || result.stitched.matched > best.stitched.matched) best = result;
-  }
-  const result = best ?? read(undefined);
+  const result = file.open((source) => readSqtt(source, { codes, base: options.base }));
   recording.traces.push(result.trace);
   if (result.tokens.trailingBytes > 0) {
     recording.report(

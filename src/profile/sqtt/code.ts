@@ -143,10 +143,9 @@ export class LoadedCode {
   }
 }
 
-/** The load address that puts a kernel's entry at the traced program address; undefined when none or several do. */
-export function inferBase(code: LoadedCode, program: number): number | undefined {
+/** The load addresses that put a kernel's entry at the traced program address; code is loaded at pages. */
+export function inferBases(code: LoadedCode, program: number): number[] {
   const PAGE = 4096;
   const fits = code.functions.filter((f) => program >= f.address && (program - f.address) % PAGE === 0);
-  const bases = new Set(fits.map((f) => program - f.address));
-  return bases.size === 1 ? [...bases][0] : undefined;
+  return [...new Set(fits.map((f) => program - f.address))].slice(0, 64);
 }

@@ -21,7 +21,7 @@ describe('synthetic traces', () => {
   const code = new LoadedCode(sampleCodeObject(), 'sample.o');
 
   test('every instruction of every wave is matched, through a barrier and a taken branch', () => {
-    const result = readSqtt(source(sampleSqtt(BASE, 3)), { code });
+    const result = readSqtt(source(sampleSqtt(BASE, 3)), { codes: [code] });
     expect(result.base).toBe(BASE);
     expect(result.header).toEqual({ version: 5, simdMask: 15, targetCu: 3, shaderEngine: 1 });
     expect(result.tokens.trailingBytes).toBe(0);
@@ -41,7 +41,7 @@ describe('synthetic traces', () => {
   });
 
   test('latency contains the stall, idle is the gap before', () => {
-    const { trace } = readSqtt(source(sampleSqtt(BASE, 1)), { code });
+    const { trace } = readSqtt(source(sampleSqtt(BASE, 1)), { codes: [code] });
     const [wave] = trace.waves;
     const add = trace.lines.find((line) => line.text.startsWith('v_add'));
     // Stalled 8 cycles before each issue, then 4 to 8 cycles of issue.
@@ -54,10 +54,23 @@ describe('synthetic traces', () => {
   });
 
   test('a header that names the wrong CU is corrected from the tokens', () => {
-    const result = readSqtt(source(sampleSqtt(BASE, 2, 5)), { code });
+    const result = readSqtt(source(sampleSqtt(BASE, 2, 5)), { codes: [code] });
     expect(result.header.targetCu).toBe(5);
     expect(result.targetCu).toBe(3);
     expect(result.stitched.matched).toBe(22);
+  });
+
+  test('kernels of several code objects in one trace find theirs, whatever the order', () => {
+    const other = new LoadedCode(sampleCodeObject('adds'), 'other.o');
+    for (const [codes, index] of [
+      [[other, code], 1],
+      [[code, other], 0],
+    ] as const) {
+      const result = readSqtt(source(sampleSqtt(BASE, 2)), { codes });
+      expect(result.stitched).toMatchObject({ matched: 22, total: 22, ended: 2 });
+      expect(result.trace.lines.every((line) => line.codeObject === index)).toBe(true);
+    }
+    expect(readSqtt(source(sampleSqtt(BASE, 2)), { codes: [] }).stitched.waves).toBe(0);
   });
 
   test('decoding in small windows gives the same as at once', () => {
@@ -85,7 +98,7 @@ describe('synthetic traces', () => {
 
   test('a truncated trace keeps what is whole', () => {
     const bytes = sampleSqtt(BASE, 1);
-    const result = readSqtt(source(bytes.subarray(0, bytes.length - 3)), { code });
+    const result = readSqtt(source(bytes.subarray(0, bytes.length - 3)), { codes: [code] });
     expect(result.tokens.trailingBytes).toBe(1);
     expect(result.trace.waves).toHaveLength(1);
     expect(result.stitched.ended).toBe(1);
@@ -97,7 +110,7 @@ describe('synthetic traces', () => {
     // The first INST token becomes an LDS instruction, which the code does not have there.
     const at = wrong.findIndex((byte, i) => i > 30 && (byte & 15) === Token.INST);
     wrong[at + 1] = (wrong[at + 1] & 7) | (6 << 3);
-    const result = readSqtt(source(wrong), { code });
+    const result = readSqtt(source(wrong), { codes: [code] });
     expect(result.stitched.matched).toBeLessThan(result.stitched.total);
     expect([...result.problems.keys()].join()).toContain('does not fit');
   });
@@ -134,7 +147,7 @@ describe.skipIf(root === undefined)('gfx950 traces from hardware', () => {
   test('the GEMM: all 4 traced waves match token by token and end at s_endpgm', () => {
     const run = join(root ?? '', 'profile_gemm_run_0');
     const code = new LoadedCode(readFileSync(join(run, 'ProfileProgramEvent_1_lib.bin')), 'gemm');
-    const result = readSqtt(source(readFileSync(join(run, 'ProfileSQTTEvent_3_blob.bin'))), { code });
+    const result = readSqtt(source(readFileSync(join(run, 'ProfileSQTTEvent_3_blob.bin'))), { codes: [code] });
     expect(result.base).toBe(35184405667840);
     expect(result.stitched).toEqual({ waves: 4, matched: 232, total: 232, ended: 4 });
     expect(result.problems.size).toBe(0);

@@ -2,14 +2,15 @@
 import { WavesmithError } from '../../base/index.ts';
 import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
 import type { ByteSource } from '../source.ts';
-import { inferBase, type LoadedCode } from './code.ts';
-import { stitchWave } from './stitch.ts';
+import { inferBases, type LoadedCode } from './code.ts';
+import { type StitchResult, stitchWave } from './stitch.ts';
 import { decodeTokens, HEADER_BYTES, readSqttHeader, type SqttHeader, type TokenSummary } from './tokens.ts';
 import { CATEGORY_NAMES, Category, type SqttWave, WaveBuilder, type WaveCounts } from './waves.ts';
 
 export interface SqttOptions {
-  readonly code?: LoadedCode | undefined;
-  /** Load address of the code object; found from the kernel entries when not given. */
+  /** The code objects that the traced kernels may come from. */
+  readonly codes?: readonly LoadedCode[];
+  /** Load address, when there is one code object; found from the kernel entries when not given. */
   readonly base?: number | undefined;
   /** Waves kept with all their instructions; further waves only add to the sums. */
   readonly maxWaves?: number;
@@ -35,8 +36,18 @@ export interface SqttResult {
 
 const MAX_OCCUPANCY = 1 << 20;
 
+/** A code object at a load address; kernels of several may run in one trace. */
+interface Place {
+  readonly index: number;
+  readonly code: LoadedCode;
+  readonly base: number;
+}
+
+/** Lines of all code objects in one number space: the object's index above its addresses. */
+const PER_OBJECT = 2 ** 44;
+
 interface LineSum {
-  readonly line: { text: string; address: number; kernel: string | undefined };
+  readonly line: { text: string; address: number; codeObject: number; kernel: string | undefined };
   hits: number;
   latency: number;
   stall: number;
@@ -81,6 +92,7 @@ class Collector {
   private readonly occupancyEvents: OccupancyEvent[] = [];
   private readonly sums = new Map<number, LineSum>();
   private readonly order: number[] = [];
+  private readonly places = new Map<number, Place>();
   private omitted = 0;
   private readonly path: string;
   private readonly header: SqttHeader;
@@ -90,20 +102,35 @@ class Collector {
     this.path = path;
     this.header = header;
     this.options = options;
-    this.base = options.base;
   }
 
   occupancy(event: OccupancyEvent): void {
     if (this.occupancyEvents.length < MAX_OCCUPANCY) this.occupancyEvents.push(event);
   }
 
+  /** Where the program at this address comes from: the place that matches the wave best, if any does. */
+  private place(wave: SqttWave, program: number): { place: Place; result: StitchResult } | undefined {
+    const known = this.places.get(program);
+    if (known !== undefined) return { place: known, result: stitchWave(wave, known.code, known.base) };
+    let best: { place: Place; result: StitchResult } | undefined;
+    for (const [index, code] of (this.options.codes ?? []).entries()) {
+      const bases = this.options.base === undefined ? inferBases(code, program) : [this.options.base];
+      for (const base of bases) {
+        const result = stitchWave(wave, code, base);
+        if (best === undefined || result.matched > best.result.matched) best = { place: { index, code, base }, result };
+      }
+    }
+    if (best !== undefined && best.result.matched > 0) this.places.set(program, best.place);
+    return best;
+  }
+
   wave(wave: SqttWave): void {
-    const { code } = this.options;
     const program = wave.addresses[0]?.index === 0 ? wave.addresses[0].address : undefined;
-    if (code !== undefined && this.base === undefined && program !== undefined) this.base = inferBase(code, program);
-    let addresses: (number | undefined)[] = [];
-    if (code !== undefined && this.base !== undefined) {
-      const result = stitchWave(wave, code, this.base);
+    const found = program === undefined ? undefined : this.place(wave, program);
+    let lines: (number | undefined)[] = [];
+    if (found !== undefined) {
+      const { place, result } = found;
+      this.base ??= place.base;
       this.stitched.waves++;
       this.stitched.matched += result.matched;
       this.stitched.total += result.total;
@@ -111,8 +138,8 @@ class Collector {
       if (result.stopped !== undefined) {
         this.problems.set(result.stopped, (this.problems.get(result.stopped) ?? 0) + 1);
       }
-      addresses = result.lines.map((line) => line?.address);
-      this.addSums(wave, addresses, code);
+      lines = result.lines.map((line) => line && place.index * PER_OBJECT + line.address);
+      this.addSums(wave, lines, place);
     }
     if (this.waves.length >= (this.options.maxWaves ?? 256)) {
       this.omitted++;
@@ -132,35 +159,36 @@ class Collector {
           category: CATEGORY_NAMES[wave.category[i]],
           stall: wave.stall[i],
           duration: wave.duration[i],
-          line: addresses[i] ?? -1,
+          line: lines[i] ?? -1,
         }),
       ),
       timeline: wave.timeline,
     });
   }
 
-  private addSums(wave: SqttWave, addresses: readonly (number | undefined)[], code: LoadedCode): void {
+  private addSums(wave: SqttWave, lines: readonly (number | undefined)[], { code, index }: Place): void {
     let previousEnd = wave.begin;
     for (let i = 0; i < wave.time.length; i++) {
       if (wave.category[i] === Category.REPLAY) continue;
       const end = wave.time[i] + wave.duration[i];
-      const address = addresses[i];
-      if (address !== undefined) {
-        let sum = this.sums.get(address);
+      const key = lines[i];
+      if (key !== undefined) {
+        let sum = this.sums.get(key);
         if (sum === undefined) {
+          const address = key - index * PER_OBJECT;
           const text = code.line(address)?.text ?? '';
           sum = {
-            line: { text, address, kernel: code.functionAt(address)?.name },
+            line: { text, address, codeObject: index, kernel: code.functionAt(address)?.name },
             hits: 0,
             latency: 0,
             stall: 0,
             idle: 0,
           };
-          this.sums.set(address, sum);
-          this.order.push(address);
+          this.sums.set(key, sum);
+          this.order.push(key);
         }
         // The exit of a barrier is part of the same execution of the instruction.
-        if (i === 0 || addresses[i - 1] !== address || wave.category[i] !== Category.IMMED) sum.hits++;
+        if (i === 0 || lines[i - 1] !== key || wave.category[i] !== Category.IMMED) sum.hits++;
         sum.latency += wave.duration[i];
         sum.stall += wave.stall[i];
         sum.idle += Math.max(0, wave.time[i] - previousEnd);
@@ -178,8 +206,8 @@ class Collector {
       return {
         text: sum.line.text,
         source: '',
-        codeObject: 0,
-        address,
+        codeObject: sum.line.codeObject,
+        address: sum.line.address,
         hits: sum.hits,
         latency: sum.latency,
         stall: sum.stall,
