@@ -340,6 +340,16 @@ describe('cross-lane', () => {
     const w = execute('gfx950', 'v_permlane32_swap_b32 v0, v1', { v0: ramp, v1: ramp.map((x) => x + 100) });
     expect([lanes(w, 0)[32], lanes(w, 1)[0], lanes(w, 0)[0], lanes(w, 1)[40]]).toEqual([100, 32, 0, 140]);
   });
+  it('should pass over vector instructions under s_setvskip', () => {
+    const w = makeWave('gfx942', { v0: 1, s0: 8, s1: 0 });
+    step(w, 's_setvskip s0, 3');
+    step(w, 'v_mov_b32 v0, 2');
+    step(w, 's_mov_b32 s1, 5');
+    expect([lanes(w, 0)[0], w.sgprs[1]]).toEqual([1, 5]);
+    step(w, 's_setvskip 0, 0');
+    step(w, 'v_mov_b32 v0, 2');
+    expect(lanes(w, 0)[0]).toBe(2);
+  });
   it('should move VGPRs by index under s_set_gpr_idx_on', () => {
     const w = makeWave('gfx90a', { v5: 55, s0: 3 });
     step(w, 's_set_gpr_idx_on s0, gpr_idx(SRC0)');

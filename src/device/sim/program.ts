@@ -62,13 +62,19 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
   }
 }
 
+/** Instruction classes that vector skip mode passes over. */
+const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'EXP'];
+
 /** The executable form of one instruction; what it cannot do becomes a step that throws a typed stop. */
 export function bindInstruction(instruction: Instruction, target: TargetName): Step {
-  const op = semanticsOf(instruction.row.operation);
+  const { flags, operation } = instruction.row;
+  const op = semanticsOf(operation);
   const step = bindPlain(instruction, op, target);
-  if (!instruction.row.flags.has('VALU') || op?.kind !== 'vector') return step;
+  if (!VECTOR_CLASSES.some((name) => flags.has(name))) return step;
+  const indexable = flags.has('VALU') && op?.kind === 'vector';
   return (w) => {
-    if (w.gprIndexing) indexedStep(w, instruction, op, target)(w);
+    if (w.vskip) return;
+    if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target)(w);
     else step(w);
   };
 }

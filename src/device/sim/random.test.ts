@@ -29,6 +29,7 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
       w.sgprs.set([word() & 255, 0, word(), word()], M0);
       w.state = 'running';
       w.gprIndexing = false;
+      w.vskip = false;
       try {
         bindInstruction(instruction, target)(w);
         executed++;

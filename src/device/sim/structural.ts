@@ -342,6 +342,13 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
       w.sgprs[M0] = ((w.sgprs[M0] as number) & ~0xff) | (read(w, 0) & 0xff);
     };
   },
+  setVskip: (instruction) => {
+    const read = bindScalarWord(requireOperand(instruction, 'src0'), 'i32');
+    const bit = bindScalarWord(requireOperand(instruction, 'src1'), 'i32');
+    return (w) => {
+      w.vskip = ((read(w, 0) >>> (bit(w, 0) & 31)) & 1) !== 0;
+    };
+  },
   readfirstlane: (instruction) => {
     const read = bindWord(requireOperand(instruction, 'src0'), 'i32');
     const target = registerOf(instruction, 'vdst').encoding;

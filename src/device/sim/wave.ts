@@ -37,6 +37,8 @@ export class Wave {
   lane = 0;
   /** s_set_gpr_idx mode is on. */
   gprIndexing = false;
+  /** s_setvskip: vector instructions are passed over. */
+  vskip = false;
 
   constructor(memory: DeviceMemory, workgroup: Workgroup) {
     this.memory = memory;
@@ -53,6 +55,7 @@ export class Wave {
     this.index = index;
     this.executed = 0;
     this.gprIndexing = false;
+    this.vskip = false;
   }
 
   setMode(mode: number): void {

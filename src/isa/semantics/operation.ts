@@ -218,6 +218,7 @@ export interface StructuralOperation {
     | 'setGprIndexOff'
     | 'setGprIndexMode'
     | 'setGprIndex'
+    | 'setVskip'
     | 'readfirstlane'
     | 'readlane'
     | 'writelane'

@@ -260,4 +260,4 @@ const FORKS = 'the fork stack is a graphics-era feature no compute compiler emit
 for (const name of ['s_cbranch_g_fork', 's_cbranch_i_fork', 's_cbranch_join']) unreachable(name, FORKS);
 const PRIVILEGED = 'it returns from a trap handler, which compute kernels do not contain';
 for (const name of ['s_rfe_b64', 's_rfe_restore_b64']) unreachable(name, PRIVILEGED);
-unreachable('s_setvskip', 'vector skip mode is not reachable from compiled code and has no documented trap behaviour');
+structural('s_setvskip', 'setVskip');
