@@ -35,9 +35,21 @@ export function isLaneAccess(row: InstructionRow): boolean {
   return row.operation === 'v_readlane_b32' || row.operation === 'v_writelane_b32';
 }
 
+/** 32-bit vector operations that no newer GPU has as VOP3 with DPP. */
+const WITHOUT_WIDE_DPP = new Set(
+  (
+    'v_addc_co_u32 v_add_i16 v_add_u16 v_clrexcp v_cmpx_f_i16 v_cmpx_f_u16 v_cmpx_t_i16 v_cmpx_t_u16 v_cmp_f_i16 v_cmp_f_u16 ' +
+    'v_cmp_t_i16 v_cmp_t_u16 v_cvt_pkaccum_u8_f32 v_div_fixup_f32 v_div_fixup_legacy_f16 v_div_fmas_f32 v_div_scale_f32 ' +
+    'v_dot2c_f32_f16 v_dot2c_i32_i16 v_dot4c_i32_i8 v_dot8c_i32_i4 v_exp_legacy_f32 v_fma_legacy_f16 v_log_legacy_f32 ' +
+    'v_mac_f16 v_mac_f32 v_mad_f16 v_mad_f32 v_mad_legacy_f16 v_mad_legacy_f32 v_mad_legacy_i16 v_mad_legacy_u16 ' +
+    'v_mul_hi_i32 v_mul_hi_u32 v_mul_lo_i32 v_mul_lo_u32 v_nop v_pk_fmac_f16 v_readlane_b32 v_screen_partition_4se_b32 ' +
+    'v_subbrev_co_u32 v_subb_co_u32 v_subrev_u16 v_sub_i16 v_sub_u16 v_writelane_b32'
+  ).split(' '),
+);
+
 /** Whether newer GPUs have the row's operation as VOP3 with DPP: 32-bit vector operations that are not specific to gfx940. */
 export function hasWideDpp(row: InstructionRow): boolean {
-  if (row.encoding !== 'VOP3' || !row.targets.includes('gfx90a')) return false;
+  if (row.encoding !== 'VOP3' || !row.targets.includes('gfx90a') || WITHOUT_WIDE_DPP.has(row.operation)) return false;
   return row.operands.every((o) => o.name === 'sdst' || o.cls.startsWith('SSrc_i1') || operandClass(o.cls).dwords <= 1);
 }
 

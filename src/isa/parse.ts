@@ -206,7 +206,8 @@ export class InstructionParser {
     for (const { row, formals, foreign } of list) {
       if (foreign || !hasWideDpp(row)) continue;
       let actual = 1;
-      for (const f of formals) {
+      // v_cmpx has no mask operand there.
+      for (const f of row.operation.startsWith('v_cmpx_') ? formals.slice(1) : formals) {
         const op = operands[actual];
         const source = f.operand >= 0 && row.operands[f.operand].name.startsWith('src0');
         if (actual < count && f.matches(op) && !(source && op.register?.file !== 'v')) actual++;

@@ -257,6 +257,7 @@ export class Printer {
       case 'U32ImmOperand':
         return (ops) => {
           const op = ops[index] as Operand;
+          if (op.kind === 'literal' && op.written === true) return `lit(${hex(op.bits)})`;
           return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op));
         };
       case 'OModSI':
