@@ -272,14 +272,19 @@ export class CodeSection {
     const layout = new LayoutPrinter(this.section, this.labels, out, isProtectedByDirective);
     let at = 0;
     let skip = 0;
+    let stop = 0;
     for (let i = 0; i < this.itemCount; ) {
       while (skip < skipped.length && skipped[skip].end <= at) skip++;
       if (skip < skipped.length && skipped[skip].start <= at) {
         at += this.sizeOf(this.items[i++]);
         layout.skip(at);
+        stop = at;
         continue;
       }
-      layout.arrive(at);
+      if (at >= stop) {
+        layout.arrive(at);
+        stop = layout.stopAfter(at);
+      }
       const run = this.runAt(i, at, layout);
       if (run > 0) {
         layout.run(at, run, this.isBehindJump(i, at));
