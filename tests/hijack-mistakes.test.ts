@@ -284,6 +284,15 @@ describe('stale folders', () => {
     );
   });
 
+  test('buffers that no run could hold', async () => {
+    const folder = fixtureFolder();
+    await build(folder, BUILD);
+    const buffers = new Map([[1, { bytes: 2 ** 40, elementType: undefined }]]);
+    expect(await message(run(folder, { ...RUN, all: true, buffers }), folder)).toContain(
+      `error[hijack/too-large]: The buffers of kernel '${KERNEL}' are ${2 ** 40 + 32768 + 65536} bytes together; the limit is 536870912.`,
+    );
+  });
+
   test('a dispatch that does not exist', async () => {
     const folder = fixtureFolder();
     await build(folder, BUILD);

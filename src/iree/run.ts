@@ -256,6 +256,14 @@ function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan
   });
   const sizes = kernel.bindings.map((_, i) => bindingSize(kernel, site, i, options));
   const { starts, spans } = placeBindings(site, sizes);
+  const total = spans.reduce((sum, size) => sum + size, 0);
+  if (!(total <= MOST_BYTES)) {
+    throw new WavesmithError(
+      'hijack/too-large',
+      `The buffers of kernel '${kernel.name}' are ${total} bytes together; the limit is ${MOST_BYTES}.`,
+      { hint: 'Compile the model with smaller shapes, or give smaller sizes with --buffer N=BYTES.' },
+    );
+  }
   const allocations = spans.map((size) => new Uint8Array(size));
   const random = randomSource(options.seed);
   const bindings = kernel.bindings.map((binding, i): PlannedBinding => {
@@ -299,17 +307,16 @@ function placeBindings(
   return { starts, spans };
 }
 
-const LARGEST_BUFFER = 2 ** 31;
+/** All buffers of a dispatch together; host and device hold several copies. */
+const MOST_BYTES = 2 ** 29;
 
 function bindingSize(kernel: ManifestKernel, site: DispatchSite, binding: number, options: RunOptions): number {
   const given = options.buffers.get(binding)?.bytes;
   const derived = given ?? site.bindings[binding]?.length ?? extentOf(kernel.bindings[binding].tensors);
-  if (derived !== null && derived <= LARGEST_BUFFER) return derived;
+  if (derived !== null) return derived;
   throw new WavesmithError(
     'hijack/no-size',
-    derived === null
-      ? `The size of binding ${binding} of kernel '${kernel.name}' is not recorded.`
-      : `Binding ${binding} of kernel '${kernel.name}' would need ${derived} bytes.`,
+    `The size of binding ${binding} of kernel '${kernel.name}' is not recorded.`,
     { hint: `Give --buffer ${binding}=BYTES:TYPE, for example --buffer ${binding}=16384:f32.` },
   );
 }
