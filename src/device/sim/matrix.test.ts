@@ -126,4 +126,15 @@ describe('layouts', () => {
     );
     expect(new Set(lanes(w, 0))).toEqual(new Set([f32(256)]));
   });
+  it('should find 8-bit elements in two runs of 16 and scales by blocks of 32', () => {
+    // One FP8 1.0 (code 0x38) in lane 0, register 4: k = 32, so its block scale is lane 32's.
+    const registers = Array.from({ length: 8 }, (_, n) => [`v${40 + n}`, 0x38383838] as const);
+    const w = execute('gfx950', 'v_mfma_scale_f32_32x32x64_f8f6f4 v[0:15], v[32:39], v[40:47], 0, v48, v49', {
+      ...Object.fromEntries(registers),
+      v36: Array.from({ length: 64 }, (_, lane) => (lane === 0 ? 0x38 : 0)),
+      v48: Array.from({ length: 64 }, (_, lane) => (lane === 32 ? 130 : 127)),
+      v49: 127,
+    });
+    expect(lanes(w, 0).slice(0, 32)).toEqual(Array.from({ length: 32 }, () => f32(8)));
+  });
 });

@@ -1,5 +1,6 @@
 // Matrix operations: shapes of every MFMA and SMFMAC, and the closed-form register layouts.
-// Sources: AMD CDNA2/CDNA3/CDNA4 ISA, chapter "Matrix Arithmetic Instructions"; AMD matrix instruction calculator (layouts).
+// Sources: AMD CDNA2/CDNA3/CDNA4 ISA, chapter "Matrix Arithmetic Instructions"; AMD matrix instruction calculator (layouts);
+// AMD's blog "Matrix Core Programming on CDNA3 and CDNA4" (f8f6f4 with 8-bit elements).
 import type { MatrixOperation, MatrixType } from './operation.ts';
 import { define, structural } from './registry.ts';
 
@@ -157,6 +158,12 @@ export function inputPosition(
   i: number,
   k: number,
 ): [number, number] {
+  if (op.a === 'f8f6f4' && bits === 8) {
+    // 8-bit elements of the wide CDNA4 shapes come in two runs of 16 per lane; narrower ones are 32 in a row.
+    const lanesPerRow = 64 / op.m;
+    const run = Math.floor(k / (16 * lanesPerRow));
+    return [i + op.m * (Math.floor(k / 16) % lanesPerRow), (16 * run + (k % 16)) * bits];
+  }
   const perLane = (op.m * op.k * op.blocks) / 64;
   const groups = op.blocks > 1 && op.a !== 'f64' ? op.k : perLane;
   return [i + op.m * (block + op.blocks * Math.floor(k / groups)), (k % groups) * bits];
