@@ -1,19 +1,21 @@
 // The hijack loop with the real iree-compile: matmuls, softmax, convolution, several dispatches linked and not.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WavesmithError } from '../src/base/index.ts';
 import { assembleInto } from '../src/iree/asm-command.ts';
 import { build } from '../src/iree/build.ts';
 import { elementType } from '../src/iree/compare.ts';
 import { initFromMlir, initFromModule } from '../src/iree/init.ts';
+import { readManifest } from '../src/iree/manifest.ts';
 import { readModule } from '../src/iree/module.ts';
 import { run } from '../src/iree/run.ts';
 import {
   asmFile,
   BUILD,
   edit,
+  FIXTURE,
   forgetPristine,
   ireeCompile,
   type Recording,
@@ -228,6 +230,15 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
       expect((await build(folder, { ...BUILD, via })).executables[0].state).toBe('changed');
       expect(await run(folder, RUN)).toMatchObject({ ok: true, runs: [{ verdict: 'identical' }] });
     }
+  });
+
+  test('the committed fixture is what this compiler makes', async () => {
+    const folder = join(temporaryFolder(), 'fixture');
+    const input = relative(process.cwd(), example('matmul_f16'));
+    const [made, committed] = [(await initFromMlir(input, folder, INIT)).manifest, readManifest(FIXTURE)];
+    expect(made.compiler?.version).toBe(committed.compiler?.version);
+    expect(made.executables).toEqual(committed.executables);
+    expect(made.baseline).toEqual(committed.baseline);
   });
 
   test('a module for the CPU has nothing to edit', async () => {
