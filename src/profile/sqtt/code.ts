@@ -61,6 +61,8 @@ export function lineCategory(row: InstructionRow): LineCategory {
 
 /** One instruction of the code. */
 export interface CodeLine {
+  /** Dense number within its code object, in order of first use. */
+  readonly id: number;
   /** Address in the code object's own address space. */
   readonly address: number;
   readonly size: number;
@@ -85,7 +87,10 @@ export class LoadedCode {
   private readonly elf: ElfFile;
   private readonly decoder: Decoder;
   private readonly printer: Printer;
-  private readonly lines = new Map<number, CodeLine | undefined>();
+  /** Null marks an address without code. */
+  private readonly lines = new Map<number, CodeLine | null>();
+  private readonly following: (CodeLine | undefined)[] = [];
+  private count = 0;
 
   constructor(bytes: Uint8Array, file: string) {
     const elf = readElf(bytes);
@@ -117,10 +122,20 @@ export class LoadedCode {
 
   /** The instruction at an address; undefined where there is no code. */
   line(address: number): CodeLine | undefined {
-    if (this.lines.has(address)) return this.lines.get(address);
+    const known = this.lines.get(address);
+    if (known !== undefined) return known === null ? undefined : known;
     const line = this.decode(address);
-    this.lines.set(address, line);
+    this.lines.set(address, line ?? null);
     return line;
+  }
+
+  /** The instruction after another one in memory. */
+  after(line: CodeLine): CodeLine | undefined {
+    const known = this.following[line.id];
+    if (known !== undefined) return known;
+    const next = this.line(line.address + line.size);
+    if (next !== undefined) this.following[line.id] = next;
+    return next;
   }
 
   private decode(address: number): CodeLine | undefined {
@@ -133,6 +148,7 @@ export class LoadedCode {
     const instruction = this.decoder.decode(bytes, 0);
     if (instruction === undefined) return undefined;
     return {
+      id: this.count++,
       address,
       size: instruction.size,
       text: this.printer.print(instruction).trim().replace(/\s+/g, ' '),

@@ -50,42 +50,40 @@ function fits(token: number, line: LineCategory): boolean {
 export function stitchWave(wave: SqttWave, code: LoadedCode, base: number): StitchResult {
   const n = wave.time.length;
   const lines: (CodeLine | undefined)[] = new Array(n).fill(undefined);
-  const jumps = new Map(
-    wave.addresses.filter((a) => a.address !== undefined).map((a) => [a.index, (a.address ?? 0) - base]),
-  );
-  const open = new Set(wave.addresses.filter((a) => a.address === undefined).map((a) => a.index));
-  let pc = jumps.get(0);
+  const at = (address: number | undefined) => (address === undefined ? undefined : code.line(address - base));
+  const [start] = wave.addresses;
+  let next = start?.index === 0 ? 1 : 0;
+  let line = start?.index === 0 ? at(start.address) : undefined;
   let matched = 0;
   let total = 0;
   let skipped = 0;
   let skips = 0;
-  let stopped: string | undefined = pc === undefined ? 'the trace does not tell where the wave started' : undefined;
+  let stopped: string | undefined;
   let ended = false;
   let swapped = -1;
+  if (start?.index !== 0) stopped = 'the trace does not tell where the wave started';
+  else if (line === undefined) stopped = `there is no code at 0x${((start.address ?? 0) - base).toString(16)}`;
   for (let i = 0; i < n; ) {
-    if (wave.category[i] === Category.REPLAY || i === swapped) {
-      if (i === swapped) swapped = -1;
+    const token = wave.category[i];
+    if (token === Category.REPLAY || i === swapped) {
       i++;
       continue;
     }
-    if (i > 0 && jumps.has(i) && skips === 0) pc = jumps.get(i);
-    else if (open.has(i)) {
-      stopped = 'an indirect jump has no address in the trace';
-      pc = undefined;
+    // An INST_PC token says where an indirect jump went.
+    while (next < wave.addresses.length && wave.addresses[next].index <= i) {
+      const { index, address } = wave.addresses[next++];
+      if (index !== i) continue;
+      line = at(address);
+      if (address === undefined) stopped = 'an indirect jump has no address in the trace';
     }
-    const line = pc === undefined ? undefined : code.line(pc);
-    if (line === undefined || wave.category[i] === Category.PENDING) {
-      stopped ??=
-        line === undefined ? `there is no code at 0x${(pc ?? 0).toString(16)}` : 'the trace ends in this instruction';
+    if (line === undefined || token === Category.PENDING) {
+      stopped ??= line === undefined ? 'the code ends before the wave' : 'the trace ends in this instruction';
       break;
     }
-    const token = wave.category[i];
     if (fits(token, line.category)) {
       lines[i] = line;
       matched++;
       skips = 0;
-      pc = token === Category.JUMP ? line.target : line.address + line.size;
-      ended = line.category === 'end';
       i++;
       // A barrier reports its entry as a message and its exit as an immediate one.
       if (line.category === 'barrier' && token === Category.MSG && wave.category[i] === Category.IMMED) {
@@ -93,10 +91,13 @@ export function stitchWave(wave: SqttWave, code: LoadedCode, base: number): Stit
         matched++;
         i++;
       }
+      ended = line.category === 'end';
+      line =
+        token === Category.JUMP ? (line.target === undefined ? undefined : code.line(line.target)) : code.after(line);
       continue;
     }
     // Two neighbours of different kinds may have issued in the other order.
-    const after = code.line(line.address + line.size);
+    const after = code.after(line);
     if (
       i + 1 < n &&
       after !== undefined &&
@@ -109,14 +110,14 @@ export function stitchWave(wave: SqttWave, code: LoadedCode, base: number): Stit
       matched += 2;
       skips = 0;
       swapped = i + 1;
-      pc = after.address + after.size;
+      line = code.after(after);
       i++;
       continue;
     }
     if (line.category === 'immediate' && skips < MAX_SKIPS) {
       skips++;
       skipped++;
-      pc = line.address + line.size;
+      line = after;
       continue;
     }
     stopped = `token ${i} does not fit the instruction at 0x${line.address.toString(16)} (${line.text})`;

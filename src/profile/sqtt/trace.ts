@@ -1,8 +1,7 @@
 // A raw thread trace file to a ThreadTrace: waves decoded, stitched to code where given, summed per instruction.
-import { WavesmithError } from '../../base/index.ts';
 import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
 import type { ByteSource } from '../source.ts';
-import { inferBases, type LoadedCode } from './code.ts';
+import { type CodeLine, inferBases, type LoadedCode } from './code.ts';
 import { type StitchResult, stitchWave } from './stitch.ts';
 import { decodeTokens, HEADER_BYTES, readSqttHeader, type SqttHeader, type TokenSummary } from './tokens.ts';
 import { CATEGORY_NAMES, Category, type SqttWave, WaveBuilder, type WaveCounts } from './waves.ts';
@@ -43,11 +42,13 @@ interface Place {
   readonly base: number;
 }
 
-/** Lines of all code objects in one number space: the object's index above its addresses. */
-const PER_OBJECT = 2 ** 44;
+/** Sums of the lines of one code object, by the line's number. */
+type Sums = (LineSum | undefined)[];
 
 interface LineSum {
-  readonly line: { text: string; address: number; codeObject: number; kernel: string | undefined };
+  readonly line: CodeLine;
+  readonly codeObject: number;
+  readonly kernel: string | undefined;
   hits: number;
   latency: number;
   stall: number;
@@ -88,10 +89,9 @@ class Collector {
   readonly stitched = { waves: 0, matched: 0, total: 0, ended: 0 };
   readonly problems = new Map<string, number>();
   base: number | undefined;
-  private readonly waves: TraceWave[] = [];
+  private readonly waves: { readonly wave: TraceWave; readonly lines: readonly (CodeLine | undefined)[] }[] = [];
   private readonly occupancyEvents: OccupancyEvent[] = [];
-  private readonly sums = new Map<number, LineSum>();
-  private readonly order: number[] = [];
+  private readonly sums: Sums[] = [];
   private readonly places = new Map<number, Place>();
   private omitted = 0;
   private readonly path: string;
@@ -127,7 +127,6 @@ class Collector {
   wave(wave: SqttWave): void {
     const program = wave.addresses[0]?.index === 0 ? wave.addresses[0].address : undefined;
     const found = program === undefined ? undefined : this.place(wave, program);
-    let lines: (number | undefined)[] = [];
     if (found !== undefined) {
       const { place, result } = found;
       this.base ??= place.base;
@@ -138,93 +137,82 @@ class Collector {
       if (result.stopped !== undefined) {
         this.problems.set(result.stopped, (this.problems.get(result.stopped) ?? 0) + 1);
       }
-      lines = result.lines.map((line) => line && place.index * PER_OBJECT + line.address);
-      this.addSums(wave, lines, place);
+      this.addSums(wave, result.lines, place);
     }
     if (this.waves.length >= (this.options.maxWaves ?? 256)) {
       this.omitted++;
       return;
     }
+    const { cu, simd, slot, id, begin, end, timeline } = wave;
+    const instructions = wave.time.map(
+      (time, i): WaveInstruction => ({
+        time,
+        category: CATEGORY_NAMES[wave.category[i]],
+        stall: wave.stall[i],
+        duration: wave.duration[i],
+        line: -1,
+      }),
+    );
+    const { shaderEngine } = this.header;
     this.waves.push({
-      shaderEngine: this.header.shaderEngine,
-      cu: wave.cu,
-      simd: wave.simd,
-      slot: wave.slot,
-      id: wave.id,
-      begin: wave.begin,
-      end: wave.end,
-      instructions: wave.time.map(
-        (time, i): WaveInstruction => ({
-          time,
-          category: CATEGORY_NAMES[wave.category[i]],
-          stall: wave.stall[i],
-          duration: wave.duration[i],
-          line: lines[i] ?? -1,
-        }),
-      ),
-      timeline: wave.timeline,
+      wave: { shaderEngine, cu, simd, slot, id, begin, end, instructions, timeline },
+      lines: found?.result.lines ?? [],
     });
   }
 
-  private addSums(wave: SqttWave, lines: readonly (number | undefined)[], { code, index }: Place): void {
+  private addSums(wave: SqttWave, lines: readonly (CodeLine | undefined)[], { code, index }: Place): void {
+    this.sums[index] ??= [];
+    const sums = this.sums[index];
     let previousEnd = wave.begin;
     for (let i = 0; i < wave.time.length; i++) {
       if (wave.category[i] === Category.REPLAY) continue;
-      const end = wave.time[i] + wave.duration[i];
-      const key = lines[i];
-      if (key !== undefined) {
-        let sum = this.sums.get(key);
+      const line = lines[i];
+      if (line !== undefined) {
+        let sum = sums[line.id];
         if (sum === undefined) {
-          const address = key - index * PER_OBJECT;
-          const text = code.line(address)?.text ?? '';
-          sum = {
-            line: { text, address, codeObject: index, kernel: code.functionAt(address)?.name },
-            hits: 0,
-            latency: 0,
-            stall: 0,
-            idle: 0,
-          };
-          this.sums.set(key, sum);
-          this.order.push(key);
+          const kernel = code.functionAt(line.address)?.name;
+          sum = { line, codeObject: index, kernel, hits: 0, latency: 0, stall: 0, idle: 0 };
+          sums[line.id] = sum;
         }
         // The exit of a barrier is part of the same execution of the instruction.
-        if (i === 0 || lines[i - 1] !== key || wave.category[i] !== Category.IMMED) sum.hits++;
+        if (i === 0 || lines[i - 1] !== line || wave.category[i] !== Category.IMMED) sum.hits++;
         sum.latency += wave.duration[i];
         sum.stall += wave.stall[i];
         sum.idle += Math.max(0, wave.time[i] - previousEnd);
       }
-      previousEnd = Math.max(previousEnd, end);
+      previousEnd = Math.max(previousEnd, wave.time[i] + wave.duration[i]);
     }
   }
 
   trace(counts: WaveCounts): ThreadTrace {
-    const sorted = this.order.sort((a, b) => a - b);
-    const index = new Map(sorted.map((address, i) => [address, i]));
-    const lines = sorted.map((address): TraceLine => {
-      const sum = this.sums.get(address);
-      if (sum === undefined) throw new WavesmithError('sqtt/internal', 'A line without sums.');
-      return {
-        text: sum.line.text,
-        source: '',
-        codeObject: sum.line.codeObject,
-        address: sum.line.address,
-        hits: sum.hits,
-        latency: sum.latency,
-        stall: sum.stall,
-        idle: sum.idle,
-        pcIssued: undefined,
-        pcStalled: undefined,
-        stallReasons: undefined,
-        kernel: sum.line.kernel,
-      };
-    });
+    const all = this.sums.flat().filter((sum) => sum !== undefined);
+    all.sort((a, b) => a.codeObject - b.codeObject || a.line.address - b.line.address);
+    const position = new Map(all.map((sum, i) => [sum.line, i]));
     return {
       source: this.path,
       kind: 'sqtt',
-      lines,
-      waves: this.waves.map((wave) => ({
+      lines: all.map(
+        ({ line, codeObject, kernel, hits, latency, stall, idle }): TraceLine => ({
+          text: line.text,
+          source: '',
+          codeObject,
+          address: line.address,
+          hits,
+          latency,
+          stall,
+          idle,
+          pcIssued: undefined,
+          pcStalled: undefined,
+          stallReasons: undefined,
+          kernel,
+        }),
+      ),
+      waves: this.waves.map(({ wave, lines }) => ({
         ...wave,
-        instructions: wave.instructions.map((i) => ({ ...i, line: index.get(i.line) ?? -1 })),
+        instructions: wave.instructions.map((instruction, i) => {
+          const line = lines[i];
+          return { ...instruction, line: line === undefined ? -1 : (position.get(line) ?? -1) };
+        }),
       })),
       occupancy: this.occupancyEvents,
       perfCounters: { names: [], samples: counts.perfSamples },
