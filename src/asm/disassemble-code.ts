@@ -220,7 +220,10 @@ export class CodeSection {
     const pc = { section: this.section, offset: state.pc };
     this.specials.set(low.at, { kind: 'low', target, pc });
     if (source.kind === 'literal') this.specials.set(highAt, { kind: 'high', target, pc });
-    if ('slot' in target) return;
+    if ('slot' in target) {
+      this.image.recoverGotSlot(target.slot);
+      return;
+    }
     if (this.isLabelDifference(target.place)) {
       this.labels.wantBranch(target.place);
       this.labels.wantBranch(pc);

@@ -95,6 +95,7 @@ export class Image {
   private readonly byIndex = new Map<number, ImageSection>();
   private readonly symbolNames = new Map<ElfSymbol, string>();
   private readonly gotSlots = new Map<number, ImageReference>();
+  private readonly recoveredSlots = new Set<ImageReference>();
   private readonly gotRanges: readonly ElfSection[];
   private groups: Map<number, string> | undefined;
 
@@ -233,6 +234,16 @@ export class Image {
   /** What the global offset table slot at an address holds, when a relocation says so. */
   gotSlot(address: number): ImageReference | undefined {
     return this.gotSlots.get(address);
+  }
+
+  /** Records that code was found which makes the linker create this slot again. */
+  recoverGotSlot(slot: ImageReference): void {
+    this.recoveredSlots.add(slot);
+  }
+
+  /** How many slots of the global offset table no recovered reference asks for. */
+  get lostGotSlots(): number {
+    return this.gotSlots.size - this.recoveredSlots.size;
   }
 
   /** The section group (`comdat` signature) of a section of a relocatable object. */

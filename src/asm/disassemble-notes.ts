@@ -19,6 +19,7 @@ import {
   writeNote,
 } from '../codeobject/index.ts';
 import { dataDirectives, indented, pushAll } from './disassemble-data.ts';
+import { metadataProblem } from './metadata.ts';
 
 /**
  * The lines of all notes, in file order. Notes of other sections move to `.note`: linkers drop `.note.gnu.build-id` of
@@ -42,7 +43,7 @@ function sectionLines(section: ElfSection, keepKernel: ((name: string) => boolea
       pushAll(lines, ['\t.amdgpu_metadata', ...yaml, '\t.end_amdgpu_metadata']);
       continue;
     }
-    if (isMetadata) lines.push('; This metadata has no YAML form that gives the same bytes.');
+    if (isMetadata) lines.push('; No YAML that the assembler accepts gives the bytes of this metadata.');
     lines.push('\t.section\t.note,"a",@note', '\t.p2align\t2');
     pushAll(lines, indented(dataDirectives(bytes, 0, bytes.length)));
   }
@@ -84,7 +85,8 @@ function metadataText(
 ): string[] | undefined {
   try {
     const document = decodeMsgPack(description);
-    if (!isYamlSafe(document) || !(document instanceof Map)) return undefined;
+    if (!isYamlSafe(document) || !(document instanceof Map) || metadataProblem(document) !== undefined)
+      return undefined;
     if (!equalBytes(encodeMsgPack(document), description)) return undefined;
     if (!equalBytes(writeNote(AMDGPU_NOTE_OWNER, NT_AMDGPU_METADATA, description), record)) return undefined;
     const text = metadataToYaml(keepKernel === undefined ? document : onlyKernels(document, keepKernel));

@@ -141,6 +141,26 @@ describe('disassembleCodeObject', () => {
     expect(roundTripDifferences(original, linked(text))).toEqual([]);
   });
 
+  it('should warn about global offset table entries that no recovered code asks for', () => {
+    const original = linked(sampleText());
+    expect(disassembleCodeObject(original)).not.toContain('Warning');
+    const section = readElf(original).section('.text');
+    const second = readCodeObject(original).kernels[1].entry;
+    if (section === undefined || second === undefined) throw new Error('no code');
+    original.set([0, 0, 0x80, 0xbf], section.offset + second - section.address);
+    expect(disassembleCodeObject(original)).toContain('; Warning: 1 entries of the global offset table');
+  });
+
+  it('should write metadata that the assembler refuses as a raw note', () => {
+    const original = linked(sampleText());
+    const at = Buffer.from(original).indexOf('global_buffer');
+    original[at] = 0x78;
+    const text = disassembleCodeObject(original);
+    expect(text).toContain('\t.section\t.note,"a",@note');
+    expect(text).not.toContain('.amdgpu_metadata');
+    expect(roundTripDifferences(original, linked(text))).toEqual([]);
+  });
+
   it('should leave out other kernels when one is asked for', () => {
     const text = disassembleCodeObject(linked(sampleText()), { kernel: 'second' });
     const rebuilt = readCodeObject(linked(text));

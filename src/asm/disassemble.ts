@@ -117,6 +117,12 @@ function headerLines(image: Image, header: CodeObjectHeader, kernel: string | un
   ];
   if (kernel !== undefined) lines.push(`; Other kernels than ${kernel} are left out.`);
   if (image.omitted.length > 0) lines.push(`; Sections left out: ${image.omitted.map((s) => s.name).join(' ')}`);
+  if (image.lostGotSlots > 0) {
+    lines.push(
+      `; Warning: ${image.lostGotSlots} entries of the global offset table are used in a way that was not recognised;`,
+    );
+    lines.push('; they will be missing, and code that reads them must be corrected by hand.');
+  }
   lines.push(`\t.amdgcn_target "${formatTargetId(header.id)}"`);
   if (header.version >= 4) lines.push(`\t.amdhsa_code_object_version ${header.version}`);
   else
