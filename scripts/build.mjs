@@ -1,12 +1,12 @@
-// Bundles the CLI and the library layers into dist/ when a source is newer than the last build. `--types` adds .d.ts files.
+// Bundles the CLI and the library layers into dist/. `--types` adds .d.ts files; `--clean` starts from an empty dist/ (packing).
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
-const layers = ['base', 'isa', 'codeobject', 'asm', 'device', 'iree'];
+const layers = ['base', 'isa', 'codeobject', 'asm', 'device', 'profile', 'report', 'iree'];
 
 /** Newest modification time (ms) of any file below `folder`. */
 function newest(folder) {
@@ -23,6 +23,9 @@ export function isStale() {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return newest(join(root, 'src')) > built || statSync(join(root, 'package.json')).mtimeMs > built;
 }
+
+/** How long a chunk of an earlier build stays, ms: another process may still be about to load it. */
+const CHUNK_GRACE_MS = 3_600_000;
 
 /** Builds dist/ whole. Two builds at once write the same files, so the last one wins with the same content. */
 export async function buildAll() {
@@ -43,15 +46,25 @@ export async function buildAll() {
     },
   };
   const outdir = join(root, 'dist');
-  rmSync(join(outdir, 'chunks'), { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
   const entryPoints = { cli: join(root, 'src/cli/main.ts') };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
-  await build({ ...common, entryPoints, outdir });
+  const { metafile } = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root });
+  removeOldChunks(join(outdir, 'chunks'), new Set(Object.keys(metafile.outputs)));
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 
+/** Removes the chunks that no build of the last hour wrote. */
+function removeOldChunks(folder, current) {
+  for (const file of readdirSync(folder)) {
+    const path = join(folder, file);
+    if (!current.has(relative(root, path)) && Date.now() - statSync(path).mtimeMs > CHUNK_GRACE_MS)
+      rmSync(path, { force: true });
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--clean')) rmSync(join(root, 'dist'), { recursive: true, force: true });
   await buildAll();
   if (process.argv.includes('--types')) {
     const done = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.types.json')], {
