@@ -23,6 +23,7 @@ const DYNAMIC_STACK = 16_384;
 /** What COMPUTE_TMPRING_SIZE.WAVESIZE can express: 13 bits of 1 KiB. */
 const MAX_SCRATCH_PER_WAVE = 8191 * 1024;
 const MAX_KERNARG = 1 << 20;
+const MAX_USER_SGPRS = 16;
 
 /** Everything fixed for one dispatch. */
 interface Plan {
@@ -102,6 +103,14 @@ export function runDispatch(
     throw new WavesmithError(
       'device/kernarg-too-large',
       `Kernel '${kernel.name}' claims ${kernel.kernargSize} bytes of arguments; at most ${MAX_KERNARG} are accepted.`,
+    );
+  }
+  const { preload } = descriptor;
+  if (4 * (preload.offset + preload.length) > kernel.kernargSize || preload.length > MAX_USER_SGPRS) {
+    throw new WavesmithError(
+      'device/bad-descriptor',
+      `Kernel '${kernel.name}' preloads arguments ${preload.offset} to ${preload.offset + preload.length} (in dwords) of a segment of ${kernel.kernargSize} bytes.`,
+      { hint: 'The kernel descriptor is damaged.' },
     );
   }
   const waves = Math.ceil(size / LANES);

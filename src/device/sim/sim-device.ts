@@ -27,7 +27,7 @@ import { DeviceMemory, type Region } from './memory.ts';
 import { Program } from './program.ts';
 
 /** Largest image of a code object the loader maps. */
-const MAX_IMAGE = 2 ** 30;
+const MAX_IMAGE = 2 ** 28;
 const R_AMDGPU_ABS64 = 3;
 const R_AMDGPU_RELATIVE64 = 13;
 
