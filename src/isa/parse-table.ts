@@ -169,6 +169,7 @@ export class MnemonicTable {
   readonly target: TargetName;
   private readonly rows = new Map<string, InstructionRow[]>();
   private readonly built = new Map<string, Mnemonic>();
+  private suggested: string[] | undefined;
 
   constructor(target: TargetName) {
     this.target = target;

@@ -53,6 +53,7 @@ describe('errors', () => {
     ['max()', 'empty max expression'],
     ['(a+b)@', "unexpected symbol modifier following '@'"],
     ['('.repeat(5000), 'expression is nested too deeply'],
+    [Array(5000).fill('a').join('+'), 'expression is too long'],
   ])('%.30s', (text, message) => {
     expect(parse(text).error).toBe(message);
   });

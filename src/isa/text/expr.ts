@@ -86,6 +86,8 @@ export interface ExprContext {
 
 /** Nested operators and parentheses beyond this are an error instead of a stack overflow. */
 const MAX_DEPTH = 400;
+/** Operators in a row that cannot be folded: the tree leans left and is walked recursively. */
+const MAX_LENGTH = 1000;
 
 /** Reads an expression at the cursor. Undefined after a diagnostic. The result is folded when it is constant. */
 export function parseExpression(lexer: Lexer, context: ExprContext): Expr | undefined {
@@ -182,6 +184,7 @@ function binaryRest(
   depth: number,
 ): Expr | undefined {
   let result = first;
+  let length = 0;
   for (;;) {
     const operator = OPERATORS[lexer.kind()];
     if (operator === undefined || operator[0] < precedence) return result;
@@ -195,6 +198,7 @@ function binaryRest(
       if (rhs === undefined) return undefined;
     }
     result = binary(operator[1], result, rhs);
+    if (result.kind === 'binary' && ++length > MAX_LENGTH) return lexer.fail(lexer.start(), 'expression is too long');
   }
 }
 
