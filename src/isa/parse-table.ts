@@ -165,7 +165,6 @@ function build(
 
 /** The mnemonics of one target. */
 export class MnemonicTable {
-  private suggested: string[] | undefined;
   readonly target: TargetName;
   private readonly rows = new Map<string, InstructionRow[]>();
   private readonly built = new Map<string, Mnemonic>();
