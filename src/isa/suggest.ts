@@ -3,23 +3,37 @@
 
 const MAX_DISTANCE = 2;
 
-/** Insertions and deletions that turn `a` into `b`, at most `limit + 1`. */
+let before = new Uint8Array(80);
+let now = new Uint8Array(80);
+
+/** Insertions and deletions that turn `a` into `b`, at most `limit + 1`. Only cells that can stay within the limit are computed. */
 export function editDistance(a: string, b: string, limit = MAX_DISTANCE): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    let best = i;
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      const value = same ? previous[j - 1] : Math.min(previous[j], current[j - 1]) + 1;
-      current.push(value);
-      best = Math.min(best, value);
-    }
-    if (best > limit) return limit + 1;
-    previous = current;
+  const far = limit + 1;
+  if (Math.abs(a.length - b.length) > limit) return far;
+  if (b.length + far >= before.length) {
+    before = new Uint8Array(2 * (b.length + far));
+    now = new Uint8Array(2 * (b.length + far));
   }
-  return previous[b.length];
+  for (let j = 0; j <= limit + 1; j++) before[j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    const first = Math.max(0, i - limit);
+    const last = Math.min(b.length, i + limit);
+    const c = a.charCodeAt(i - 1);
+    let best = far;
+    if (first > 0) now[first - 1] = far;
+    for (let j = first; j <= last; j++) {
+      let value = i;
+      if (j > 0) {
+        value = c === b.charCodeAt(j - 1) ? before[j - 1] : Math.min(before[j], now[j - 1]) + 1;
+      }
+      now[j] = value;
+      if (value < best) best = value;
+    }
+    now[last + 1] = far;
+    if (best >= far) return far;
+    [before, now] = [now, before];
+  }
+  return Math.min(far, before[b.length]);
 }
 
 /** The names within two edits of `name`, sorted. */
