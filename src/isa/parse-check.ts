@@ -1,9 +1,9 @@
 // Checks after a syntax matched: one constant bus read, one literal, offset ranges, register files and alignment, cache policy.
 // Source: AMDGPUAsmParser::validateInstruction and the functions it calls, reduced to what gfx90a, gfx942 and gfx950 need.
-import { operandClass } from './operands.ts';
+import { type OperandClass, operandClass } from './operands.ts';
+import { inline32 } from './parse-constant.ts';
 import {
-  CONSTANT_LITERAL,
-  CONSTANT_MANDATORY,
+  CONSTANT_INLINE,
   CPOL_GLC,
   CPOL_SCC,
   ImmType,
@@ -96,30 +96,23 @@ function checkLdsDirect(row: InstructionRow): Check {
   };
 }
 
-/** Whether a constant needs a literal; `lit(1)` does not count, its value would also be inline. */
-function hasLiteral(p: ParseState): boolean {
-  for (let i = 1; i < p.count; i++) {
-    const op = p.operands[i];
-    if (op.constant === CONSTANT_LITERAL || op.constant === CONSTANT_MANDATORY || op.kind === KIND_EXPR) return true;
-  }
-  return false;
-}
-
 /** The first operand that needs a literal other than the one before it, or -1; `limit` literals are allowed. */
 function literalBeyond(
   p: ParseState,
+  row: InstructionRow,
   operands: readonly Operand[],
   starts: Starts,
   indices: readonly number[],
   limit: number,
 ): number {
-  if (!hasLiteral(p)) return -1;
   let count = 0;
   let previous = -1;
   for (const i of indices) {
     const operand = operands[i];
     if (operand.kind !== 'literal') continue;
-    const symbolic = isExpression(p, starts[i]);
+    const parsed = parsedAt(p, starts[i]);
+    if (parsed !== undefined && isInlineAnyway(parsed, operandClass(row.operands[i].cls), operand.bits)) continue;
+    const symbolic = parsed?.kind === KIND_EXPR;
     if (count > 0 && !symbolic && operand.bits === previous) continue;
     if (++count > limit) return i;
     previous = symbolic ? -1 : operand.bits;
@@ -127,15 +120,22 @@ function literalBeyond(
   return -1;
 }
 
-function isExpression(p: ParseState, start: number | undefined): boolean {
-  for (let i = 1; i < p.count; i++) if (p.operands[i].start === start) return p.operands[i].kind === KIND_EXPR;
-  return false;
+function parsedAt(p: ParseState, start: number | undefined): ParsedOperand | undefined {
+  for (let i = 1; i < p.count; i++) if (p.operands[i].start === start) return p.operands[i];
+  return undefined;
+}
+
+/** `lit(1)`: written as a literal though its value is inline; LLVM allows it beside another literal and in VOP3. */
+function isInlineAnyway(parsed: ParsedOperand, cls: OperandClass, bits: number): boolean {
+  if (parsed.constant !== CONSTANT_INLINE) return false;
+  // Of a double only the high half is in the literal, and LLVM looks at that as an integer.
+  return !parsed.isFloat || cls.dwords === 1 || inline32(bits | 0) !== 0;
 }
 
 function checkSopLiteral(row: InstructionRow): Check {
   const sources = sourcesOf(row).filter((i) => operandClass(row.operands[i].cls).inline);
   return (p, _, operands, starts) => {
-    const beyond = literalBeyond(p, operands, starts, sources, 1);
+    const beyond = literalBeyond(p, row, operands, starts, sources, 1);
     if (beyond < 0) return true;
     return fail(p, starts[beyond] ?? p.mnemonicStart, 'only one unique literal operand is allowed');
   };
@@ -146,7 +146,7 @@ function checkVopLiteral(row: InstructionRow): Check {
   const mandatory = constant >= 0;
   const sources = mandatory ? [...sourcesOf(row), constant] : sourcesOf(row);
   return (p, _, operands, starts) => {
-    const beyond = literalBeyond(p, operands, starts, sources, mandatory ? 1 : 0);
+    const beyond = literalBeyond(p, row, operands, starts, sources, mandatory ? 1 : 0);
     if (beyond < 0) return true;
     const message = mandatory ? 'only one unique literal operand is allowed' : 'literal operands are not supported';
     return fail(p, starts[beyond] ?? p.mnemonicStart, message);
@@ -174,7 +174,7 @@ function checkConstantBus(row: InstructionRow): Check {
         uses++;
         seen1 = seen0;
         seen0 = key;
-      } else if (operand.kind === 'literal' && hasLiteral(p)) {
+      } else if (operand.kind === 'literal') {
         if (literals === 0) {
           literals = 1;
           literalWidth = widths[i];

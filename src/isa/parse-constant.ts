@@ -55,7 +55,7 @@ function inlineInteger(value: number): number {
 }
 
 /** Encoding of a 32-bit pattern (signed or unsigned) as inline constant, or 0. */
-function inline32(bits: number): number {
+export function inline32(bits: number): number {
   return inlineInteger(bits | 0) || (FP32.get(bits >>> 0) ?? 0);
 }
 
