@@ -1,0 +1,169 @@
+// Lifts a code object: decodes what is reachable from its kernels and functions, splits it into blocks, resolves indirect
+// branches with known values. Source: AMDGPUUsage (kernel entry), CDNA3 ISA manual, chapter "Program Flow Control".
+import { WavesmithError } from '../base/index.ts';
+import { type CodeObject, ElfType, type Kernel } from '../codeobject/index.ts';
+import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts';
+import { type CodeMap, CodeRegions } from './code-map.ts';
+import { joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
+import type { BasicBlock, CodeInstruction, Program, ProgramFunction } from './types.ts';
+
+const STT_FUNC = 2;
+const SHF_EXECINSTR = 4n;
+
+/** Rounds of finding indirect targets; each round can only add code. */
+const MAX_ROUNDS = 16;
+
+/** Lifts a code object with an instruction table; throws `program/target` for other processors. */
+export function liftCodeObject(codeObject: CodeObject): Program {
+  const target = codeObject.target.processor;
+  if (!isTargetName(target)) {
+    throw new WavesmithError('program/target', `There is no instruction table for ${target}.`, {
+      hint: 'Supported: gfx90a, gfx942, gfx950.',
+    });
+  }
+  const sections = codeObject.elf.sections.filter((s) => (s.flags & SHF_EXECINSTR) !== 0n && s.bytes.length > 0);
+  const map = new CodeRegions(
+    target,
+    sections.map((s) => ({ base: s.address, bytes: s.bytes })),
+  );
+  const entries = entriesOf(codeObject);
+  for (const entry of entries.keys()) map.walk(entry);
+  const indirect = resolveIndirect(map, entries);
+  return new LiftedProgram(target, codeObject, map.finish(indirect), entries);
+}
+
+interface Entry {
+  readonly name: string;
+  readonly kernel: Kernel | undefined;
+}
+
+/** Kernels first, then function symbols, by address. */
+function entriesOf(codeObject: CodeObject): Map<number, Entry> {
+  const entries = new Map<number, Entry>();
+  for (const kernel of codeObject.kernels) {
+    if (kernel.entry !== undefined && !entries.has(kernel.entry)) {
+      entries.set(kernel.entry, { name: kernel.name, kernel });
+    }
+  }
+  const { elf } = codeObject;
+  for (const symbol of elf.symbols.length > 0 ? elf.symbols : elf.dynamicSymbols) {
+    if (symbol.type !== STT_FUNC || symbol.section === undefined) continue;
+    if ((symbol.section.flags & SHF_EXECINSTR) === 0n) continue;
+    const value = Number(symbol.value);
+    const address = elf.header.type === ElfType.REL ? value + symbol.section.address : value;
+    if (!entries.has(address)) entries.set(address, { name: symbol.name, kernel: undefined });
+  }
+  return entries;
+}
+
+/** Finds where s_setpc and s_swappc go, walking the code found, until nothing is new. Addresses by the instruction's pc. */
+function resolveIndirect(map: CodeRegions, entries: ReadonlyMap<number, Entry>): Map<number, readonly number[]> {
+  let indirect = new Map<number, readonly number[]>();
+  for (let round = 0; round < MAX_ROUNDS && map.indirectCount > 0; round++) {
+    const before = map.count;
+    const graph = map.finish(indirect);
+    indirect = propagate(graph, entries);
+    for (const targets of indirect.values()) for (const pc of targets) map.walk(pc);
+    if (map.count === before && round > 0) break;
+  }
+  return indirect;
+}
+
+/** Known values through the blocks; what they say about each indirect branch. */
+function propagate(graph: CodeMap, entries: ReadonlyMap<number, Entry>): Map<number, readonly number[]> {
+  const { blocks, instructions } = graph;
+  const inputs: (Knowledge | undefined)[] = new Array(blocks.length).fill(undefined);
+  const work: number[] = [];
+  const push = (index: number, known: Knowledge) => {
+    const input = inputs[index];
+    if (input === undefined) inputs[index] = new Map(known);
+    else if (!joinKnowledge(input, known)) return;
+    work.push(index);
+  };
+  for (const entry of entries.keys()) {
+    const block = graph.blockIndexAt(entry);
+    if (block >= 0) push(block, new Map());
+  }
+  const found = new Map<number, readonly number[]>();
+  while (work.length > 0) {
+    const index = work.pop() as number;
+    const block = blocks[index] as BasicBlock;
+    const known: Knowledge = new Map(inputs[index]);
+    for (let i = block.first; i < block.end; i++) {
+      const code = instructions[i] as CodeInstruction;
+      if (graph.isIndirect(code)) {
+        const targets = targetsOf(code.instruction, known)?.filter((pc) => graph.isCode(pc));
+        if (targets !== undefined && targets.length > 0) found.set(code.pc, targets);
+        else found.delete(code.pc);
+      }
+      stepKnowledge(code, known);
+    }
+    for (const callee of block.callees) {
+      const entry = graph.blockIndexAt(callee);
+      if (entry >= 0) push(entry, new Map());
+    }
+    if (block.exit === 'call') known.clear();
+    for (const successor of block.successors) push(successor, known);
+  }
+  return found;
+}
+
+/** An s_setpc with an unknown target is a return where only called code gets to it. */
+function markReturns(blocks: readonly BasicBlock[], functions: readonly ProgramFunction[]): readonly BasicBlock[] {
+  const inKernel = new Set<number>();
+  for (const f of functions) if (f.kernel !== undefined) for (const block of f.blocks) inKernel.add(block);
+  return blocks.map((block) =>
+    block.exit === 'unresolved' && !inKernel.has(block.index) ? { ...block, exit: 'return' } : block,
+  );
+}
+
+class LiftedProgram implements Program {
+  readonly target: TargetName;
+  readonly codeObject: CodeObject;
+  readonly instructions: readonly CodeInstruction[];
+  readonly blocks: readonly BasicBlock[];
+  readonly functions: readonly ProgramFunction[];
+  private readonly graph: CodeMap;
+
+  constructor(target: TargetName, codeObject: CodeObject, graph: CodeMap, entries: ReadonlyMap<number, Entry>) {
+    this.target = target;
+    this.codeObject = codeObject;
+    this.graph = graph;
+    this.instructions = graph.instructions;
+    this.blocks = graph.blocks;
+    const all = new Map(entries);
+    for (const block of graph.blocks) {
+      for (const pc of block.callees) {
+        if (!all.has(pc)) all.set(pc, { name: `function_${pc.toString(16)}`, kernel: undefined });
+      }
+    }
+    this.functions = [...all]
+      .map(([entry, { name, kernel }]) => this.functionAt(entry, name, kernel))
+      .filter((f): f is ProgramFunction => f !== undefined)
+      .sort((a, b) => a.entry - b.entry);
+    this.blocks = markReturns(this.blocks, this.functions);
+  }
+
+  at(pc: number): CodeInstruction | undefined {
+    return this.graph.at(pc);
+  }
+
+  blockAt(pc: number): BasicBlock | undefined {
+    return this.blocks[this.graph.blockIndexAt(pc)];
+  }
+
+  text(pc: number): string {
+    const code = this.at(pc);
+    return code === undefined ? '(not an instruction)' : printInstruction(this.target, code.instruction).trim();
+  }
+
+  private functionAt(entry: number, name: string, kernel: Kernel | undefined): ProgramFunction | undefined {
+    const entryBlock = this.graph.blockIndexAt(entry);
+    if (entryBlock < 0) return undefined;
+    const seen = new Set([entryBlock]);
+    for (const index of seen) {
+      for (const successor of (this.blocks[index] as BasicBlock).successors) seen.add(successor);
+    }
+    return { name, entry, kernel, entryBlock, blocks: [...seen].sort((a, b) => a - b) };
+  }
+}
