@@ -82,7 +82,7 @@ function templatesOf(row: InstructionRow): string[] {
     return [row.template, `${row.template}, vcc`];
   }
   // The carry may be left out of the text of 32-bit encodings.
-  if (row.encoding === 'VOP2' && /\bvcc\b/.test(row.template)) {
+  if (row.encoding === 'VOP2' && !row.uses.includes('VCC') && /\bvcc\b/.test(row.template)) {
     return [row.template, row.template.replaceAll('vcc', '')];
   }
   return [row.template];
