@@ -349,11 +349,15 @@ class BlockReader {
     const end = lexer.start();
     if (!this.seen.has('.amdhsa_next_free_vgpr')) return this.fail(end, '.amdhsa_next_free_vgpr directive is required');
     if (!this.seen.has('.amdhsa_next_free_sgpr')) return this.fail(end, '.amdhsa_next_free_sgpr directive is required');
+    const userSgprs = this.explicitUserSgprs ?? BigInt(this.userSgprs);
+    // Preloaded arguments occupy user SGPRs that the code may never name; the allocation must hold them all the same.
+    if (this.preloadLength > 0n) {
+      kernel.nextFreeSgpr = { kind: 'call', name: 'max', args: [kernel.nextFreeSgpr, constantExpr(userSgprs)] };
+    }
     if (!this.registers()) return false;
     if (this.explicitUserSgprs !== undefined && BigInt(this.userSgprs) > this.explicitUserSgprs) {
       return this.fail(end, 'amdgpu_user_sgpr_count smaller than than implied by enabled user SGPRs');
     }
-    const userSgprs = this.explicitUserSgprs ?? BigInt(this.userSgprs);
     if (userSgprs >= 32n) return this.fail(end, 'too many user SGPRs enabled');
     kernel.rsrc2 = setBits(kernel.rsrc2, fieldOf(RSRC2_FIELDS, 'userSgprCount'), constantExpr(userSgprs));
     const kernargSize = this.a.evaluation.unplaced(kernel.kernargSize);
@@ -383,12 +387,15 @@ class BlockReader {
     const sgprField = fieldOf(RSRC1_FIELDS, 'granulatedWavefrontSgprCount');
     const vgprBlocks = blocks(kernel.nextFreeVgpr, 8);
     const sgprBlocks = blocks(binaryExpr('+', kernel.nextFreeSgpr, extra), 8);
-    const exceeds = (blockCount: Expr, field: DescriptorField) =>
-      BigInt.asUintN(64, a.evaluation.unplaced(blockCount) ?? 0n) >= 1n << BigInt(field.width);
-    if (exceeds(vgprBlocks, vgprField)) return this.outOfRange(this.vgprRange);
-    kernel.rsrc1 = setBits(kernel.rsrc1, vgprField, vgprBlocks);
-    if (exceeds(sgprBlocks, sgprField)) return this.outOfRange(this.sgprRange);
-    kernel.rsrc1 = setBits(kernel.rsrc1, sgprField, sgprBlocks);
+    return (
+      this.storeBlocks(vgprField, vgprBlocks, this.vgprRange) && this.storeBlocks(sgprField, sgprBlocks, this.sgprRange)
+    );
+  }
+
+  private storeBlocks(field: DescriptorField, blocks: Expr, range: readonly [number, number]): boolean {
+    const known = this.a.evaluation.unplaced(blocks);
+    if (BigInt.asUintN(64, known ?? 0n) >= 1n << BigInt(field.width)) return this.outOfRange(range);
+    this.kernel.rsrc1 = setBits(this.kernel.rsrc1, field, known === undefined ? blocks : constantExpr(known));
     return true;
   }
 
