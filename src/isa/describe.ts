@@ -75,7 +75,7 @@ function operandFields(row: InstructionRow): FieldDescription[] {
   }));
 }
 
-function accepts(cls: OperandClass): string {
+function accepts(cls: OperandClass, row: InstructionRow): string {
   const { registers } = cls;
   const parts: string[] = [];
   if (registers !== undefined) {
@@ -84,7 +84,8 @@ function accepts(cls: OperandClass): string {
     parts.push(files.join(' or ') + width + (registers.even ? ' (even)' : ''));
   }
   if (cls.inline) parts.push('inline constant');
-  if (cls.literal) parts.push('32-bit literal');
+  // Only the 4-byte encodings have room for a literal on these targets.
+  if (cls.literal && row.size === 4) parts.push('32-bit literal');
   if (parts.length === 0) parts.push(cls.match === '' ? 'number' : cls.match);
   return cls.type === 'none' ? parts.join(', ') : `${parts.join(', ')}; as ${cls.type}`;
 }
@@ -101,29 +102,17 @@ function operandsOf(row: InstructionRow): OperandDescription[] {
     const tied = operand.tiedTo >= 0 || row.operands.some((o) => o.tiedTo === index);
     const bits = row.fields.filter((f) => f.operand === index).reduce((sum, f) => sum + f.width, 0);
     const direction = tied ? 'in/out' : operand.isOut ? 'out' : 'in';
-    return { name: operand.name, direction, kind: kindOf(cls), accepts: accepts(cls), bits };
+    return { name: operand.name, direction, kind: kindOf(cls), accepts: accepts(cls, row), bits };
   });
 }
 
-/** Passes of a matrix instruction by its shape (LLVM SISchedule.td); undefined where the model does not say. */
-function passesOf(row: InstructionRow, target: TargetName): number | undefined {
-  const shape = /^V_(S?MFMAC?)_(.)(\d\d)_(\d+)X\d+X(\d+)(_?[A-Z]?)/.exec(row.name);
-  if (shape === null || row.name.includes('F8F6F4')) return undefined;
-  const [, kind, , bits, size, depth, type] = shape as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  if (kind === 'SMFMAC') return size === '16' ? 4 : 8;
-  if (bits === '64') return size === '4' ? 4 : 8;
-  if (size === '4') return 2;
-  if (target === 'gfx90a') return size === '16' ? 8 : 16;
-  const long = size === '16' ? Number(depth) <= 4 : Number(depth) <= 4 && type !== 'X';
-  return (size === '16' ? 4 : 8) * (long ? 2 : 1);
+/** Passes (4 cycles each) of a matrix instruction as the row's schedule says; undefined where no public source says. */
+function passesOf(row: InstructionRow): number | undefined {
+  for (const write of row.schedule) {
+    const passes = /^Write(\d+)PassMAI$/.exec(write)?.[1];
+    if (passes !== undefined) return Number(passes);
+  }
+  return undefined;
 }
 
 /** An expression of the semantics table, as calls: `f32.add(src0, src1)`. */
@@ -186,7 +175,7 @@ function syntaxOf(row: InstructionRow): string {
   return row.mnemonic + text.replace(/^(?=\S)/, ' ').replace(/,(?=\S)/g, ', ');
 }
 
-function describeRow(row: InstructionRow, target: TargetName): EncodingDescription {
+function describeRow(row: InstructionRow): EncodingDescription {
   // LLVM flags all buffer instructions with EXP_CNT; on these targets only GWS instructions use it.
   const counters = Object.keys(WAIT_COUNTERS).filter(
     (flag) => row.flags.has(flag) && (flag !== 'EXP_CNT' || row.flags.has('GWS')),
@@ -204,7 +193,7 @@ function describeRow(row: InstructionRow, target: TargetName): EncodingDescripti
     writes: row.defs,
     waitCounters: counters.map((flag) => WAIT_COUNTERS[flag] as string),
     flags: [...row.flags].filter((flag) => WAIT_COUNTERS[flag] === undefined).sort(),
-    matrixPasses: passesOf(row, target),
+    matrixPasses: passesOf(row),
   };
 }
 
@@ -217,7 +206,7 @@ export function describeInstruction(mnemonic: string, target: TargetName): Instr
   );
   if (rows.length === 0) return undefined;
   const meaning = meaningOf((rows[0] as InstructionRow).operation);
-  return { mnemonic, target, meaning, encodings: rows.map((row) => describeRow(row, target)) };
+  return { mnemonic, target, meaning, encodings: rows.map((row) => describeRow(row)) };
 }
 
 /** Every operation of a target, sorted. */
