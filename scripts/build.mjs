@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
-const layers = ['base', 'isa', 'codeobject', 'asm', 'device', 'profile', 'report', 'iree'];
+const layers = ['base', 'isa', 'codeobject', 'asm', 'program', 'check', 'device', 'profile', 'report', 'iree'];
 
 /** Newest modification time (ms) of any file below `folder`. */
 function newest(folder) {

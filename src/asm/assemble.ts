@@ -14,6 +14,7 @@ import { Emitter } from './emit.ts';
 import { ObjectBuilder } from './fixups.ts';
 import { assembleInstruction } from './instructions.ts';
 import { Evaluation, layoutSections } from './layout.ts';
+import { LineTable } from './lines.ts';
 import { instantiateMacro, type Macro } from './macros.ts';
 import type { AssembleOptions, AssembleResult } from './options.ts';
 import { SourceReader } from './reader.ts';
@@ -31,6 +32,8 @@ export class Assembler extends SourceReader implements ParseContext {
   readonly os: 'amdhsa' | 'none';
   altMacro = false;
   readonly debug: DebugInfo;
+  /** Source lines of instructions, when they are asked for. */
+  readonly lines: LineTable | undefined;
   /** Relocations of `.reloc` at labels, placed after the last statement. */
   readonly pendingRelocations: PendingRelocation[] = [];
   /** Symbols of `.addrsig_sym`; undefined without `.addrsig`. */
@@ -51,6 +54,7 @@ export class Assembler extends SourceReader implements ParseContext {
     this.os = options.os ?? 'amdhsa';
     this.codeObjectVersion = options.codeObjectVersion ?? 6;
     this.streamer = options.streamer;
+    this.lines = options.trackLines === true ? new LineTable() : undefined;
     this.symbols = new SymbolTable(options.streamer !== undefined);
     const extraSgprs = (vcc: boolean, flatScratch: boolean, xnack: boolean) => this.extraSgprs(vcc, flatScratch, xnack);
     this.evaluation = new Evaluation(this.symbols, { extraSgprs }, options.streamer === undefined);
@@ -84,6 +88,7 @@ export class Assembler extends SourceReader implements ParseContext {
       ...(object !== undefined && !this.hasErrors ? { object } : {}),
       diagnostics: this.diagnostics,
       target: this.targetId,
+      lines: object === undefined ? undefined : this.lines?.finish(),
     };
   }
 

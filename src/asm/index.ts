@@ -14,6 +14,7 @@ export type { FieldChange } from './diff-fields.ts';
 export { diffText } from './diff-text.ts';
 export { type DisassembleOptions, disassembleCodeObject } from './disassemble.ts';
 export { listCodeObject, listingLine, type SectionListing } from './disassemble-listing.ts';
+export type { InstructionLines } from './lines.ts';
 export { type AssembleLimits, type AssembleOptions, type AssembleResult, DEFAULT_LIMITS } from './options.ts';
-export { type Diagnostic, formatDiagnostic, type Severity } from './source.ts';
+export { type Diagnostic, formatDiagnostic, type Severity, type SourceLine } from './source.ts';
 export { AsmStreamer, type StreamerOptions } from './streamer.ts';

@@ -82,7 +82,9 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
     a.emitter.fixup(kind, fixup.byteOffset, expr, a.location(symbolOffset(lexer, fixup.expr) ?? offset));
     resolved.push({ kind, byteOffset: fixup.byteOffset, expr, operandIndex: fixup.operandIndex });
   }
-  const { data } = a.emitter.sections.data();
+  const fragment = a.emitter.sections.data();
+  const { data } = fragment;
+  if (a.lines !== undefined) a.lines.add(fragment, a.fileLine(offset));
   for (let at = 0; at < size; at += 4) data.u32(words.getUint32(at, true));
   a.streamer?.instruction(a.target, instruction, scratch.subarray(0, size), resolved);
 }

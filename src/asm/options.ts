@@ -1,6 +1,7 @@
 // What the assembler is told and what it answers: options, limits, the result.
 import type { ObjectModel } from '../codeobject/object-model.ts';
 import type { TargetId } from '../codeobject/target-id.ts';
+import type { InstructionLines } from './lines.ts';
 import type { Diagnostic } from './source.ts';
 import type { AsmStreamer } from './streamer.ts';
 
@@ -40,6 +41,8 @@ export interface AssembleOptions {
   readonly explainConflicts?: boolean | undefined;
   /** `+tgsplit` of LLVM's subtarget features. */
   readonly tgSplit?: boolean | undefined;
+  /** Collect the source line of every instruction. */
+  readonly trackLines?: boolean | undefined;
   /** Prints each statement as llvm-mc does; there is no object then. */
   readonly streamer?: AsmStreamer | undefined;
 }
@@ -48,6 +51,8 @@ export interface AssembleResult {
   /** Absent when there were errors. */
   readonly object?: ObjectModel;
   readonly diagnostics: readonly Diagnostic[];
+  /** With `trackLines`: the source line of each instruction. */
+  readonly lines?: InstructionLines | undefined;
   /** The target of the object, once known. */
   readonly target?: TargetId | undefined;
 }

@@ -12,6 +12,7 @@ import {
   makeDiagnostic,
   type Severity,
   type SourceBuffer,
+  type SourceLine,
   toByteText,
 } from './source.ts';
 
@@ -175,6 +176,16 @@ export class SourceReader {
   /** Where the current statement is. */
   get currentLocation(): Location {
     return this.location(this.lexer.start());
+  }
+
+  /** The line of a file that a place of the innermost buffer comes from: inside a macro, the line of the outermost call. */
+  fileLine(offset: number): SourceLine {
+    const inner = this.frames.find((frame) => frame.calledAt !== undefined);
+    const location = inner?.calledAt ?? this.location(offset);
+    const { line } = lineAndColumn(location);
+    const { marker } = this;
+    if (marker === undefined || marker.buffer !== location.buffer) return { file: location.buffer.name, line };
+    return { file: marker.file, line: marker.number - 1 + line - marker.line };
   }
 
   error(location: Location, message: string): void {

@@ -20,6 +20,12 @@ export interface Location {
   readonly offset: number;
 }
 
+/** A line of a source file, counted from 1. */
+export interface SourceLine {
+  readonly file: string;
+  readonly line: number;
+}
+
 export type Severity = 'error' | 'warning' | 'note';
 
 /** A message about the source. `notes` are printed after it ("while in macro instantiation"). */

@@ -31,7 +31,7 @@ function parseDefine(text: string): [string, bigint] {
 }
 
 /** Looks for included files beside the source, then in the -I folders. */
-function fileReader(source: string, folders: readonly string[]): (name: string) => Uint8Array | undefined {
+export function fileReader(source: string, folders: readonly string[]): (name: string) => Uint8Array | undefined {
   const places = [...(source === '-' ? [] : [dirname(source)]), ...folders];
   return (name) => {
     const candidates = [name, ...places.map((folder) => join(folder, name))];

@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   isa: { summary: 'explain an instruction', load: () => import('./isa.ts') },
   diff: { summary: 'compare two code objects kernel by kernel', load: () => import('./diff.ts') },
   asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
+  check: { summary: 'find what is wrong with a kernel before it runs', load: () => import('./check.ts') },
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {

@@ -7,7 +7,6 @@ import type { ElfFile, ElfSection } from '../codeobject/elf.ts';
 import type { KernelMetadata } from '../codeobject/metadata.ts';
 import { SectionFlag, SectionType } from '../codeobject/object-model.ts';
 import type { TargetId } from '../codeobject/target-id.ts';
-import { decoderFor } from '../isa/decode.ts';
 import { isTargetName } from '../isa/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 
@@ -143,31 +142,4 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-/** Registers that instructions name: one more than the highest index of each file. */
-export interface RegisterUse {
-  readonly vgprs: number;
-  readonly agprs: number;
-  readonly sgprs: number;
-}
-
-/** The registers that the instructions of some code name. */
-export function registerUse(code: Uint8Array, target: TargetName): RegisterUse {
-  const decoder = decoderFor(target);
-  const use = { v: 0, a: 0, s: 0 };
-  for (let at = 0; at + 4 <= code.length; ) {
-    const instruction = decoder.decode(code, at);
-    if (instruction === undefined) {
-      at += 4;
-      continue;
-    }
-    for (const operand of instruction.operands) {
-      if (operand.kind !== 'reg') continue;
-      const { file, index, dwords } = operand;
-      if (file === 'v' || file === 'a' || file === 's') use[file] = Math.max(use[file], index + dwords);
-    }
-    at += instruction.size;
-  }
-  return { vgprs: use.v, agprs: use.a, sgprs: use.s };
 }

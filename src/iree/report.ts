@@ -1,10 +1,11 @@
 // What an edit changed, kernel by kernel: instructions added and removed, registers, LDS, scratch, occupancy.
 import { align, Interner } from '../asm/diff-align.ts';
+import { instructionsIn, registerUse } from '../check/register-use.ts';
 import { descriptorRegisters } from '../codeobject/descriptor.ts';
 import { kernelOccupancy } from '../codeobject/occupancy.ts';
 import { branchTarget, listing } from '../isa/listing.ts';
 import type { TargetName } from '../isa/types.ts';
-import { type CodeObjectFacts, type KernelFacts, registerUse, sameKernel } from './facts.ts';
+import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
 
 /** A figure before and after. */
 export type BeforeAfter<T = number> = readonly [T, T];
@@ -55,7 +56,7 @@ function describeKernel(a: KernelFacts, b: KernelFacts, target: TargetName): Ker
   const [before, after] = [keys(a), keys(b)];
   const { toB, toA } = align(before, after);
   const unmatched = (partners: Int32Array): number => partners.reduce((n, partner) => n + (partner < 0 ? 1 : 0), 0);
-  const [usedA, usedB] = [registerUse(a.code, target), registerUse(b.code, target)];
+  const [usedA, usedB] = [a, b].map((k) => registerUse(instructionsIn(k.code, target)));
   const [occupancyA, occupancyB] = [a, b].map((k) => kernelOccupancy(k.kernel, target));
   return {
     name: a.name,

@@ -2,13 +2,15 @@
 // unchanged (kernel names, kernarg layout, workgroup size), and the edited kernels must be able to start on the target.
 // Sources: IREE runtime/src/iree/hal/drivers/hip/native_executable.c; LLVM's AMDGPUUsage, "Preloaded Kernel Arguments".
 import { WavesmithError } from '../base/index.ts';
+import { argumentLayout } from '../check/abi.ts';
+import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../check/entry.ts';
+import { instructionsIn, registerUse } from '../check/register-use.ts';
+import { workgroupFit } from '../check/resources.ts';
 import { descriptorRegisters } from '../codeobject/descriptor.ts';
 import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
-import { decoderFor } from '../isa/decode.ts';
-import { branchTarget } from '../isa/listing.ts';
 import { type TargetInfo, targetInfo } from '../isa/targets.ts';
 import type { TargetName } from '../isa/types.ts';
-import { type CodeObjectFacts, type KernelFacts, registerUse, sameKernel } from './facts.ts';
+import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
 
 /** The edited text, for line numbers in messages. */
 export interface EditedSource {
@@ -115,9 +117,7 @@ function findKernel(edited: CodeObjectFacts, name: string, source: EditedSource)
 }
 
 function verifyArguments(before: KernelFacts, after: KernelFacts, source: EditedSource): void {
-  const layout = (k: KernelFacts): string[] =>
-    (k.metadata?.args ?? []).map((a) => `${a.valueKind} of ${a.size} bytes at ${a.offset}`);
-  const [wanted, got] = [layout(before), layout(after)];
+  const [wanted, got] = [argumentLayout(before.metadata), argumentLayout(after.metadata)];
   const hint =
     'The host code passes the arguments; take the assembly of the same compilation, or keep this part unedited.';
   for (let i = 0; i < Math.max(wanted.length, got.length); i++) {
@@ -199,7 +199,7 @@ function verifyRegisters(after: KernelFacts, target: TargetName, source: EditedS
         hint,
       },
     );
-  const { vgprs, agprs, sgprs } = registerUse(after.code, target);
+  const { vgprs, agprs, sgprs } = registerUse(instructionsIn(after.code, target));
   if (vgprs > has.vgprs) {
     const hint = `Raise .amdhsa_accum_offset to ${Math.ceil(vgprs / 4) * 4} and .amdhsa_next_free_vgpr accordingly, and .vgpr_count.`;
     throw wrong('v', vgprs, has.vgprs, vgprs > has.totalVgprs ? 'amdhsa_next_free_vgpr' : 'amdhsa_accum_offset', hint);
@@ -240,24 +240,20 @@ function verifyRegisters(after: KernelFacts, target: TargetName, source: EditedS
 
 function verifyFits(after: KernelFacts, contract: HostContract, info: TargetInfo, source: EditedSource): void {
   const items = contract.workgroupSize[0] * contract.workgroupSize[1] * contract.workgroupSize[2];
-  const waves = Math.ceil(items / info.wavefrontSize);
+  const { waves, fitting, mostVgprs } = workgroupFit(after.descriptor, items, info);
+  if (waves <= fitting) return;
   const { totalVgprs } = descriptorRegisters(after.descriptor);
-  const perSimd = Math.floor(info.vgprTotal / totalVgprs);
-  if (waves <= perSimd * info.simdsPerCu) return;
-  const limit = Math.floor(info.vgprTotal / Math.ceil(waves / info.simdsPerCu) / info.vgprGranule) * info.vgprGranule;
   throw new WavesmithError(
     'hijack/does-not-fit',
     `A workgroup of ${items} work-items of kernel '${after.name}' cannot start: with ${totalVgprs} vector registers a ` +
-      `compute unit holds ${perSimd * info.simdsPerCu} wavefronts, the workgroup has ${waves}.`,
+      `compute unit holds ${fitting} wavefronts, the workgroup has ${waves}.`,
     {
       file: source.file,
       line: lineOf(source, /^\s*\.amdhsa_next_free_vgpr\b/, descriptorOf(after.name)),
-      hint: `Use at most ${limit} vector registers (VGPRs and AGPRs together).`,
+      hint: `Use at most ${mostVgprs} vector registers (VGPRs and AGPRs together).`,
     },
   );
 }
-
-const PRELOAD_STUB = 256;
 
 function verifyEntry(
   before: KernelFacts,
@@ -284,37 +280,19 @@ function verifyEntry(
     return;
   }
   // Without preload support in the firmware the first 256 bytes load the arguments and branch over the padding.
-  const stub = readStub(after, edited);
-  if (stub === undefined) throw broken('the first 256 bytes have no s_branch to the code behind them');
-  if (stub.branchTarget !== PRELOAD_STUB) {
+  const stub = readPreloadStub(after.code, edited.targetName);
+  const problem = preloadProblem(stub, true);
+  if (problem !== undefined) {
+    const { length } = after.descriptor.preload;
     throw broken(
-      `it preloads ${after.descriptor.preload.length} SGPRs, so execution starts 256 bytes after the label, but the code ` +
-        `behind the first block is at ${stub.branchTarget}`,
+      `it preloads ${length} SGPRs, so execution starts ${PRELOAD_STUB} bytes after the label, but ${problem}`,
     );
   }
-  const old = before.descriptor.preload.length === 0 ? undefined : readStub(before, edited);
-  if (old !== undefined && old.instructions !== stub.instructions) {
+  const old = before.descriptor.preload.length === 0 ? undefined : readPreloadStub(before.code, edited.targetName);
+  if (old !== undefined && old.instructions !== stub?.instructions) {
     remarks.push(
       `kernel '${after.name}': the instructions before the second .p2align 8 changed; hardware that preloads arguments ` +
         'never executes them. Edit below the label behind it.',
     );
   }
-}
-
-/** The backwards-compatibility block of a kernel with preloaded arguments: where it branches to, and how long it is. */
-function readStub(
-  kernel: KernelFacts,
-  object: CodeObjectFacts,
-): { branchTarget: number; instructions: number } | undefined {
-  const decoder = decoderFor(object.targetName);
-  let instructions = 0;
-  for (let at = 0; at + 4 <= Math.min(PRELOAD_STUB, kernel.code.length); ) {
-    const instruction = decoder.decode(kernel.code, at);
-    if (instruction === undefined) return undefined;
-    instructions++;
-    at += instruction.size;
-    const target = branchTarget(instruction, at - instruction.size);
-    if (target !== undefined) return { branchTarget: target, instructions };
-  }
-  return undefined;
 }

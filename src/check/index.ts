@@ -1,0 +1,49 @@
+// The checker: what is wrong with a code object before it runs. Rules are pure functions of a `CheckContext`.
+import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
+import { isTargetName } from '../isa/targets.ts';
+import { liftCodeObject, type Program } from '../program/index.ts';
+import { checkEntry, checkFileAgainst, checkKernelAgainst } from './abi.ts';
+import { checkResources } from './resources.ts';
+import type { Finding, FindingSeverity, Rule } from './types.ts';
+
+export * from './abi.ts';
+export * from './entry.ts';
+export * from './register-use.ts';
+export * from './resources.ts';
+export * from './types.ts';
+
+/** The rules that every kernel and function is checked with. */
+const RULES: readonly Rule[] = [checkResources, checkEntry, checkKernelAgainst];
+
+export interface CheckOptions {
+  /** The code object whose place the checked one is to take. */
+  readonly against?: CodeObject | undefined;
+  /** The lifted program, when the caller has it already. */
+  readonly program?: Program | undefined;
+}
+
+/** All findings about a code object, in the order of its functions; those about the whole file come first. */
+export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = {}): Finding[] {
+  const { processor } = codeObject.target;
+  if (!isTargetName(processor)) {
+    throw new WavesmithError('check/target', `The code object is for ${processor}, which is not supported.`, {
+      hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
+    });
+  }
+  const program = options.program ?? liftCodeObject(codeObject);
+  const baseline = options.against;
+  const findings = baseline === undefined ? [] : checkFileAgainst(codeObject, baseline);
+  for (const subject of program.functions) {
+    const context = { target: processor, codeObject, program, subject, kernel: subject.kernel, baseline };
+    for (const rule of RULES) findings.push(...rule(context));
+  }
+  return findings;
+}
+
+/** How many findings have each severity. */
+export function countFindings(findings: readonly Finding[]): Record<FindingSeverity, number> {
+  const counts = { error: 0, warning: 0, note: 0 };
+  for (const { severity } of findings) counts[severity]++;
+  return counts;
+}

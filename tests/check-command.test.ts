@@ -1,0 +1,95 @@
+// The command check end to end: places in the source, output forms, exit codes; and that every rule has its page.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it, vi } from 'vitest';
+import { assembleAndLink } from '../src/asm/index.ts';
+import { main } from '../src/cli/main.ts';
+import { kernelSource } from './support/kernel-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Runs a command line; returns the exit code and what it printed. */
+async function wavesmith(...argv: string[]): Promise<{ code: number; out: string }> {
+  let out = '';
+  const capture = (chunk: string | Uint8Array): boolean => {
+    out += chunk.toString();
+    return true;
+  };
+  const spies = [process.stdout, process.stderr].map((s) => vi.spyOn(s, 'write').mockImplementation(capture));
+  try {
+    return { code: await main(argv), out };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+const WRONG = kernelSource({ code: 's_nop 0\nv_mov_b32 v20, 0', metadata: { '.wavefront_size': 32 } });
+const lineOf = (text: string, part: string): number => text.split('\n').findIndex((line) => line.includes(part)) + 1;
+
+it('names the line of the instruction, and of the metadata key', async () => {
+  const file = write('wrong.s', WRONG);
+  const { code, out } = await wavesmith('check', file);
+  expect(code).toBe(1);
+  expect(out).toContain(`${file}:${lineOf(WRONG, 'v20')}: error[resources/vgprs]: Kernel 'k' uses v20, but`);
+  expect(out).toContain(`${file}:${lineOf(WRONG, '.wavefront_size')}: error[resources/metadata]:`);
+  expect(out).toContain('2 errors, 0 warnings, 0 notes');
+});
+
+it('names the line of the call for an instruction of a macro', async () => {
+  const text = kernelSource({ code: '.macro clear r\ns_nop 0\nv_mov_b32 \\r, 0\n.endm\ns_nop 1\nclear v20' });
+  const file = write('macro.s', text);
+  const { out } = await wavesmith('check', file);
+  expect(out).toContain(`${file}:${lineOf(text, 'clear v20')}: error[resources/vgprs]`);
+});
+
+it('passes a right kernel, also as a code object', async () => {
+  const text = kernelSource({ code: 'v_mov_b32 v7, 0' });
+  expect(await wavesmith('check', write('right.s', text))).toEqual({ code: 0, out: '0 errors, 0 warnings, 0 notes\n' });
+  expect((await wavesmith('check', write('right.co', assembleAndLink(text)))).code).toBe(0);
+});
+
+it('compares with a baseline', async () => {
+  const baseline = write('baseline.co', assembleAndLink(kernelSource()));
+  const edited = kernelSource({ args: [[4, 'by_value']] });
+  const { code, out } = await wavesmith('check', write('edited.s', edited), '--against', baseline);
+  expect(code).toBe(1);
+  expect(out).toContain(`edited.s:${lineOf(edited, '.args:')}: error[abi/kernarg-layout]`);
+});
+
+it('prints JSON and SARIF', async () => {
+  const file = write('forms.s', WRONG);
+  const json = JSON.parse((await wavesmith('check', file, '--json')).out);
+  expect(json).toMatchObject({ ok: false, counts: { error: 2 }, findings: [{ rule: 'resources/vgprs', file }, {}] });
+  const sarif = JSON.parse((await wavesmith('check', file, '--sarif')).out);
+  expect(sarif).toMatchObject({
+    version: '2.1.0',
+    runs: [{ results: [{ ruleId: 'resources/vgprs', level: 'error' }, { ruleId: 'resources/metadata' }] }],
+  });
+  const [result] = sarif.runs[0].results;
+  expect(result.locations[0].physicalLocation.region).toEqual({ startLine: lineOf(WRONG, 'v20') });
+});
+
+it('refuses text that cannot be assembled', async () => {
+  const { code, out } = await wavesmith('check', write('broken.s', 's_nopp 0\n'), '--target', 'gfx942');
+  expect(code).not.toBe(0);
+  expect(out).toContain('error[check/assemble]');
+});
+
+it('every rule has a page', () => {
+  const rules = new Set<string>();
+  for (const file of readdirSync('src/check').filter((name) => /(?<!\.test)\.ts$/.test(name))) {
+    const text = readFileSync(join('src/check', file), 'utf8');
+    for (const [, rule] of text.matchAll(/'((?:resources|abi|hazards|waits|control-flow)\/[a-z-]+)'/g))
+      rules.add(rule as string);
+  }
+  expect(rules.size).toBeGreaterThan(10);
+  expect([...rules].filter((rule) => !existsSync(`docs/check/${rule}.md`))).toEqual([]);
+});
