@@ -33,6 +33,9 @@ interface Plan {
   readonly implicitDefs: readonly SlotRange[];
 }
 
+/** Loads of half a register whose records do not tie the other half (LLVM ties it for MUBUF and DS, not for FLAT and formats). */
+const HALF_LOAD = /_(?:[su]byte|short)_d16(?:_hi)?$|_format_d16_hi_x$/;
+
 const plans: (Plan | undefined)[] = [];
 
 function planOf(row: InstructionRow): Plan {
@@ -47,6 +50,7 @@ function planOf(row: InstructionRow): Plan {
     else if (isPlainLoad && operand.tiedTo >= 0) keeps.push(i);
     else uses.push(i);
   });
+  if (isPlainLoad && keeps.length === 0 && HALF_LOAD.test(row.operation)) keeps.push(...defs);
   const implicit = (names: readonly string[]) =>
     names.map((name) => IMPLICIT[name]).filter((range): range is SlotRange => range !== undefined);
   const plan = { uses, keeps, defs, implicitUses: implicit(row.uses), implicitDefs: implicit(row.defs) };

@@ -1,0 +1,193 @@
+// Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
+// Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
+import { type BasicBlock, type CodeInstruction, type SlotRange, slotNames } from '../program/index.ts';
+import type { CheckContext, Finding, Rule } from './types.ts';
+import { LGKM_FULL, type MemoryKind, VM_FULL, waitCounts, waitRole } from './waits-operations.ts';
+import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
+
+const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
+
+type Report = (rule: 'read' | 'write' | 'barrier', code: CodeInstruction, collisions: readonly Collision[]) => void;
+
+/**
+ * Results that are read, overwritten or published before they have come back. An error where no path from the operation waits for
+ * it, a warning where some paths do: which paths are taken together depends on values.
+ */
+export const checkWaits: Rule = (context) => {
+  const { program, subject } = context;
+  const inputs = new Map<number, WaitState>();
+  const range = rangeOf(context);
+  inputs.set(subject.entryBlock, new WaitState(range));
+  const inWork = new Set([subject.entryBlock]);
+  const work = new BlockQueue();
+  work.push(subject.entryBlock);
+  for (let index = work.pop(); index !== undefined; index = work.pop()) {
+    inWork.delete(index);
+    const block = program.blocks[index] as BasicBlock;
+    const state = new WaitState(range, inputs.get(index));
+    runBlock(context, block, state, undefined);
+    for (const successor of block.successors) {
+      const input = inputs.get(successor);
+      if (input === undefined) inputs.set(successor, new WaitState(range, state));
+      else if (!input.join(state)) continue;
+      if (!inWork.has(successor)) {
+        inWork.add(successor);
+        work.push(successor);
+      }
+    }
+  }
+  const findings: Finding[] = [];
+  const report: Report = (rule, code, collisions) => {
+    for (const collision of collisions) findings.push(makeFinding(context, rule, code, collision));
+  };
+  for (const index of subject.blocks) {
+    const input = inputs.get(index);
+    if (input === undefined) continue;
+    runBlock(context, program.blocks[index] as BasicBlock, new WaitState(range, input), report);
+  }
+  return findings;
+};
+
+/** The instructions between the first and the last of the subject's blocks. */
+function rangeOf({ program, subject }: CheckContext): CodeRange {
+  const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
+  return { code: program.instructions, first: blocks[0]?.first ?? 0, end: blocks[blocks.length - 1]?.end ?? 0 };
+}
+
+/** Blocks waiting to be looked at, the lowest address first: loops then settle in few rounds. */
+class BlockQueue {
+  private readonly heap: number[] = [];
+
+  push(value: number): void {
+    const { heap } = this;
+    let at = heap.length;
+    heap.push(value);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if ((heap[parent] as number) <= value) break;
+      heap[at] = heap[parent] as number;
+      at = parent;
+    }
+    heap[at] = value;
+  }
+
+  pop(): number | undefined {
+    const { heap } = this;
+    const top = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return top;
+    let at = 0;
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && (heap[child + 1] as number) < (heap[child] as number)) child++;
+      if ((heap[child] as number) >= last) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = last;
+    return top;
+  }
+}
+
+/** Changes the state as the block does; tells what collides when asked to. A call is taken to wait for everything. */
+function runBlock(context: CheckContext, block: BasicBlock, state: WaitState, report: Report | undefined): void {
+  const { instructions } = context.program;
+  for (let i = block.first; i < block.end; i++) {
+    const code = instructions[i] as CodeInstruction;
+    const { row } = code.instruction;
+    const role = waitRole(row);
+    if (role.isWait) {
+      state.wait(waitCounts(code));
+      continue;
+    }
+    if (!state.isEmpty) {
+      const { uses, keeps, defs } = code.effects;
+      collide('read', uses, code, state, undefined, report);
+      const inOrder = role.kind === 'vm' || role.kind === 'lds' ? role.kind : undefined;
+      collide('write', defs, code, state, inOrder, report);
+      collide('write', keeps, code, state, inOrder, report);
+      if (role.isBarrier && report !== undefined) reportBarrier(code, state, report);
+    }
+    if (role.kind !== undefined) state.issue(role.kind, code);
+  }
+  if (block.exit === 'call') state.wait({ vm: 0, exp: 0, lgkm: 0 });
+}
+
+function collide(
+  rule: 'read' | 'write',
+  ranges: readonly SlotRange[],
+  code: CodeInstruction,
+  state: WaitState,
+  except: MemoryKind | undefined,
+  report: Report | undefined,
+): void {
+  if (ranges.length === 0 || !state.touches(ranges)) return;
+  const found = state.take(ranges, except);
+  if (found.length > 0) report?.(rule, code, found);
+}
+
+/** LDS that other wavefronts may read after the barrier, not yet written when it is passed. */
+function reportBarrier(code: CodeInstruction, state: WaitState, report: Report): void {
+  let last: CodeInstruction | undefined;
+  for (const operation of state.outstanding('lds')) if (waitRole(operation.instruction.row).stores) last = operation;
+  if (last !== undefined) report('barrier', code, [{ kind: 'lds', operation: last, age: 0, isCertain: true }]);
+}
+
+/** The weakest wait that makes a collision safe. */
+function neededWait({ kind, age }: Collision): string {
+  switch (kind) {
+    case 'vm':
+      return `vmcnt(${Math.min(age, VM_FULL - 1)})`;
+    case 'lds':
+      return `lgkmcnt(${Math.min(age, LGKM_FULL - 1)})`;
+    case 'scalar':
+      return 'lgkmcnt(0)';
+    case 'flat':
+      return [(age & 1) !== 0 && 'vmcnt(0)', (age & 2) !== 0 && 'lgkmcnt(0)'].filter(Boolean).join(' ');
+  }
+}
+
+function makeFinding(
+  { program, subject }: CheckContext,
+  rule: 'read' | 'write' | 'barrier',
+  code: CodeInstruction,
+  collision: Collision,
+): Finding {
+  const { operation } = collision;
+  const instruction = program.text(code.pc);
+  const other = { pc: operation.pc, instruction: program.text(operation.pc) };
+  const wait = neededWait(collision);
+  const common = { kernel: subject.name, pc: code.pc, instruction, other, reference: REFERENCE };
+  if (rule === 'barrier') {
+    return {
+      ...common,
+      rule: 'waits/barrier-before-write',
+      severity: 'warning',
+      registers: [],
+      message: `The barrier may be passed before '${other.instruction}' has written LDS.`,
+      fix: 'Insert s_waitcnt lgkmcnt(0) before the barrier.',
+    };
+  }
+  const touched = rule === 'read' ? code.effects.uses : [...code.effects.defs, ...code.effects.keeps];
+  const registers = slotNames(commonSlots(touched, operation.effects.defs));
+  const verb = rule === 'read' ? 'read' : 'overwritten';
+  const many = registers.length > 1 || registers.some((r) => r.includes(':'));
+  return {
+    ...common,
+    rule: rule === 'read' ? 'waits/read-before-return' : 'waits/write-before-return',
+    severity: collision.isCertain ? 'error' : 'warning',
+    registers,
+    message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other.instruction}' is known to have returned.`,
+    fix: `Insert s_waitcnt ${wait} before '${instruction}'.`,
+  };
+}
+
+function commonSlots(a: readonly SlotRange[], b: readonly SlotRange[]): Set<number> {
+  const out = new Set<number>();
+  for (const x of a) {
+    for (const y of b) {
+      const end = Math.min(x.first + x.count, y.first + y.count);
+      for (let slot = Math.max(x.first, y.first); slot < end; slot++) out.add(slot);
+    }
+  }
+  return out;
+}
