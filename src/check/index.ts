@@ -6,15 +6,17 @@ import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './abi.ts';
 import { checkResources } from './resources.ts';
 import type { Finding, FindingSeverity, Rule } from './types.ts';
+import { checkWaits } from './waits.ts';
 
 export * from './abi.ts';
 export * from './entry.ts';
 export * from './register-use.ts';
 export * from './resources.ts';
 export * from './types.ts';
+export * from './waits.ts';
 
 /** The rules that every kernel and function is checked with. */
-const RULES: readonly Rule[] = [checkResources, checkEntry, checkKernelAgainst];
+const RULES: readonly Rule[] = [checkResources, checkEntry, checkKernelAgainst, checkWaits];
 
 export interface CheckOptions {
   /** The code object whose place the checked one is to take. */
