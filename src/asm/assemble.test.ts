@@ -331,6 +331,8 @@ test('the target: from the directive, from the option, conflicts, none', () => {
 
 test('hostile sizes stay bounded', () => {
   const limits = { maxOutputBytes: 1 << 20, maxExpandedCharacters: 1 << 16, maxStatements: 1000 };
+  expect(errors('v_bad\n'.repeat(5), { limits: { maxDiagnostics: 2 } })).toHaveLength(3);
+  expect(errors('v_bad\n'.repeat(5), { limits: { maxDiagnostics: 2 } })[2]).toContain('more than 2 diagnostics');
   expect(() => assemble(`${HEADER}.zero 1 << 40`, { limits })).toThrow('more than 1048576 bytes');
   expect(() => assemble(`${HEADER}.rept 2000\n.byte 1\n.endr`, { limits })).toThrow('more than 1000 statements');
   expect(() => assemble(`${HEADER}.rept 900\n.zero 4096\n.endr`, { limits })).toThrow('more than 1048576 bytes');

@@ -13,12 +13,15 @@ export interface AssembleLimits {
   readonly maxExpandedCharacters: number;
   /** Statements executed. */
   readonly maxStatements: number;
+  /** Diagnostics kept; the next one ends the assembly. */
+  readonly maxDiagnostics: number;
 }
 
 export const DEFAULT_LIMITS: AssembleLimits = {
   maxOutputBytes: 1 << 30,
   maxExpandedCharacters: 1 << 28,
   maxStatements: 100_000_000,
+  maxDiagnostics: 10_000,
 };
 
 export interface AssembleOptions {

@@ -29,7 +29,6 @@ interface Frame {
 /** llvm-mc's default for nested macros. */
 const MAX_MACRO_NESTING = 20;
 const MAX_INCLUDE_NESTING = 64;
-const MAX_DIAGNOSTICS = 10_000;
 /** Only so many diagnostics tell the macro calls that led to them. */
 const MAX_DIAGNOSTICS_WITH_CALLS = 500;
 
@@ -205,8 +204,16 @@ export class SourceReader {
     length = 1,
   ): void {
     if (severity === 'error') this.hasErrors = true;
-    if (this.diagnostics.length === MAX_DIAGNOSTICS) this.ended = true;
-    if (this.diagnostics.length > MAX_DIAGNOSTICS) return;
+    const { maxDiagnostics } = this.limits;
+    if (this.diagnostics.length > maxDiagnostics) return;
+    if (this.diagnostics.length === maxDiagnostics) {
+      this.ended = true;
+      this.hasErrors = true;
+      this.diagnostics.push(
+        makeDiagnostic('error', `more than ${maxDiagnostics} diagnostics, stopping here`, location),
+      );
+      return;
+    }
     let diagnostic = makeDiagnostic(severity, message, location, notes, length);
     const { marker } = this;
     if (marker !== undefined && marker.buffer === location.buffer) {

@@ -207,6 +207,8 @@ function assembleSource(flags: Flags, target: TargetName, source: Uint8Array, na
     defines: flags.defines,
     os: os.startsWith('amdhsa') ? 'amdhsa' : 'none',
     reportCascades: true,
+    // llvm-mc reports every error, however many.
+    limits: { maxDiagnostics: Number.MAX_SAFE_INTEGER },
     tgSplit: flags.attributes.findLast((a) => a.slice(1) === 'tgsplit') === '+tgsplit',
     readFile: (path) => {
       const found = [path, ...folders.map((folder) => join(folder, path))].find((p) => existsSync(p));
