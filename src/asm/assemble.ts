@@ -408,6 +408,10 @@ export class Assembler extends SourceReader implements ParseContext {
   }
 
   /** LLVM counts a feature that may be on or off as on. */
+  get wave32(): boolean {
+    return this.options.wave32 === true;
+  }
+
   get xnack(): boolean {
     return this.targetId?.xnack === 'on' || this.targetId?.xnack === 'any';
   }

@@ -44,6 +44,8 @@ export interface AssembleOptions {
   readonly explainConflicts?: boolean | undefined;
   /** `+tgsplit` of LLVM's subtarget features. */
   readonly tgSplit?: boolean | undefined;
+  /** `+wavefrontsize32` of LLVM's subtarget features: instructions with lane masks are refused. */
+  readonly wave32?: boolean | undefined;
   /** Collect the source line of every instruction. */
   readonly trackLines?: boolean | undefined;
   /** Prints each statement as llvm-mc does; there is no object then. */

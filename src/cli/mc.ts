@@ -19,7 +19,7 @@ llvm-mc for AMDGPU: assembles FILE (or standard input) and prints it in LLVM's f
 
   -triple T              amdgcn, amdgcn-amd-amdhsa, … (also -arch amdgcn)
   -mcpu T                gfx90a, gfx942 or gfx950
-  -mattr LIST            +xnack, -xnack, +sramecc, -sramecc, +wavefrontsize64, +tgsplit
+  -mattr LIST            + or - xnack, sramecc, tgsplit, wavefrontsize64, wavefrontsize32 (no lane masks)
   -show-encoding         print the bytes of each instruction
   -disassemble           read bytes (0x01,0x02…) and print instructions; -hex reads plain hex digits
   -filetype F            asm (default), obj or null
@@ -157,8 +157,15 @@ function targetIdOf(target: TargetName, attributes: readonly string[]): string {
   return id;
 }
 
-/** Features that `-mattr` may name; on these processors wavefronts have 64 lanes anyway. */
-const FEATURES = new Set(['+sramecc', '-sramecc', '+xnack', '-xnack', '+tgsplit', '-tgsplit', '+wavefrontsize64']);
+/** Features that `-mattr` may name. */
+const FEATURES = new Set(
+  ['sramecc', 'xnack', 'tgsplit', 'wavefrontsize32', 'wavefrontsize64'].flatMap((f) => [`+${f}`, `-${f}`]),
+);
+
+/** Whether the last mention of a feature in `-mattr` turns it on. */
+function isOn(attributes: readonly string[], feature: string): boolean {
+  return attributes.findLast((a) => a.slice(1) === feature)?.startsWith('+') ?? false;
+}
 
 function checkAttributes(attributes: readonly string[]): void {
   const unknown = attributes.find((a) => !FEATURES.has(a));
@@ -209,7 +216,8 @@ function assembleSource(flags: Flags, target: TargetName, source: Uint8Array, na
     reportCascades: true,
     // llvm-mc reports every error, however many.
     limits: { maxDiagnostics: Number.MAX_SAFE_INTEGER },
-    tgSplit: flags.attributes.findLast((a) => a.slice(1) === 'tgsplit') === '+tgsplit',
+    tgSplit: isOn(flags.attributes, 'tgsplit'),
+    wave32: isOn(flags.attributes, 'wavefrontsize32'),
     readFile: (path) => {
       const found = [path, ...folders.map((folder) => join(folder, path))].find((p) => existsSync(p));
       return found === undefined ? undefined : readFileSync(found);

@@ -7,6 +7,8 @@ export interface ParseContext {
   readonly target: TargetName;
   /** Whether the target id has xnack on (`xnack_mask` is a register then). */
   readonly xnack: boolean;
+  /** Wavefronts of 32 lanes: instructions for 64 lanes only are refused, and so are those with lane masks. */
+  readonly wave32?: boolean | undefined;
   /** Value of a symbol that is a constant now (`.set`), undefined for labels and unknown symbols. */
   constant(name: string): bigint | undefined;
   /** The name of a label placed at the current address, for `.`. */

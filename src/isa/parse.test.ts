@@ -7,12 +7,13 @@ import { printInstruction } from './print.ts';
 import { Lexer } from './text/lexer.ts';
 import type { TargetName } from './types.ts';
 
-function parse(text: string, target: TargetName = 'gfx942', constants: Record<string, bigint> = {}) {
+function parse(text: string, target: TargetName = 'gfx942', constants: Record<string, bigint> = {}, wave32 = false) {
   const lexer = new Lexer(text);
   lexer.nextStatement();
   const context: ParseContext = {
     target,
     xnack: false,
+    wave32,
     constant: (name) => constants[name],
     here: () => '.Ltmp0',
     numericLabel: (label, direction) => (direction === 'f' ? `.L${label}` : undefined),
@@ -90,6 +91,9 @@ describe('what llvm-mc refuses is refused with its words at its column', () => {
     ['v_fma_f32_e32 v0, v1, v2, v3', '1: e32 variant of this instruction is not supported'],
     ['v_add_f32 v0, s1, s2', '19: invalid operand (violates constant bus restrictions)'],
     ['v_fma_f32 v0, v1, 100.0, v2', '19: literal operands are not supported'],
+    ['v_add_f32_e64 v5, s1, lit(1)', '27: invalid operand (violates constant bus restrictions)'],
+    ['v_add_f64 v[0:1], v[2:3], lit(1.0)', '31: literal operands are not supported'],
+    ['v_addc_co_u32 v0, v1, v2', '19: invalid operand for instruction'],
     ['s_add_u32 s0, 0x1234, 0x5678', '23: only one unique literal operand is allowed'],
     ['s_mov_b64 s[1:2], 0', '11: invalid register alignment'],
     ['v_mov_b32 v256, 0', '11: register index is out of range'],
@@ -104,6 +108,12 @@ describe('what llvm-mc refuses is refused with its words at its column', () => {
     ['v_add_f32 v0, --1, v1', "15: invalid syntax, expected 'neg' modifier"],
   ])('%s', (text, error, target) => expect(assemble(text, target)).toBe(error));
 });
+
+test.each([
+  ['ds_read_b64_tr_b4 v[0:1], v2', '1: instruction not supported on this GPU'],
+  ['v_cndmask_b32 v0, v1, v2, vcc', '1: lane masks of 32 lanes are not supported by this assembler'],
+  ['v_add_f32 v0, v1, v2', undefined],
+])('with 32 lanes: %s', (text, error) => expect(parse(text, 'gfx950', {}, true).errors[0]).toBe(error));
 
 test('symbols become fixups', () => {
   const branch = parse('s_branch loop').parsed;

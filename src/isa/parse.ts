@@ -1,6 +1,7 @@
 // The instruction parser: text of one instruction to a row with operands, or a diagnostic with LLVM's wording and position.
 // Source: AMDGPUAsmParser::parseInstruction, matchAndEmitInstruction; the matcher that AsmMatcherEmitter.cpp generates.
 import { isForeignMnemonic } from './foreign-mnemonics.ts';
+import { operandClass } from './operands.ts';
 import { checkInstruction } from './parse-check.ts';
 import { Conversion } from './parse-convert.ts';
 import { FAILURE, NO_MATCH, ParseState, type ParseStatus, SUCCESS } from './parse-operand.ts';
@@ -17,7 +18,7 @@ import type { ParseContext, ParsedInstruction } from './parse-types.ts';
 import { parseRegOrImm } from './parse-value.ts';
 import { suggestions } from './suggest.ts';
 import { type Lexer, Tok } from './text/lexer.ts';
-import type { Instruction } from './types.ts';
+import type { Instruction, InstructionRow } from './types.ts';
 
 export type { Fixup, FixupKind, ParseContext, ParsedInstruction } from './parse-types.ts';
 
@@ -32,6 +33,13 @@ const MNEMONIC_FAIL = 2;
 const MATCHED = 3;
 
 const LOSSY = "Can't encode literal as exact 64-bit floating-point operand. Low 32-bits will be set to zero";
+
+/** Vector instructions that read or write a bit per lane in VCC or a scalar pair. */
+function usesLaneMask(row: InstructionRow): boolean {
+  if (!row.flags.has('VALU')) return false;
+  if (row.uses.includes('VCC') || row.defs.includes('VCC')) return true;
+  return row.operands.some((o) => ['bool', 'sdwaDst'].includes(operandClass(o.cls).decode));
+}
 
 /** Parses instructions of one assembly text; reuse it for all its lines. */
 export class InstructionParser {
@@ -177,7 +185,7 @@ export class InstructionParser {
         if (m === 0 || wrong <= actual) wrong = actual;
         continue;
       }
-      if (foreign) {
+      if (foreign || !this.available(row)) {
         missingFeature = true;
         continue;
       }
@@ -189,6 +197,9 @@ export class InstructionParser {
       if (/^V_MAC_F(32|16)_sdwa/.test(row.name) && this.destinationSelected()) {
         rejected = true;
         continue;
+      }
+      if (p.context.wave32 === true && usesLaneMask(row)) {
+        p.error(p.mnemonicStart, 'lane masks of 32 lanes are not supported by this assembler');
       }
       return MATCHED;
     }
@@ -216,6 +227,10 @@ export class InstructionParser {
       if (wrong <= actual) wrong = actual;
     }
     return wrong;
+  }
+
+  private available(row: InstructionRow): boolean {
+    return this.state.context.wave32 !== true || !row.predicates.includes('isWave64');
   }
 
   private sizeAllowed({ row }: Matchable): boolean {
@@ -274,7 +289,9 @@ export class InstructionParser {
   private reportUnsupported(mnemonic: Mnemonic | undefined, before: number): boolean {
     const p = this.state;
     const has = (variants: readonly Variant[]): boolean =>
-      mnemonic?.variants.some((list, v) => variants.includes(v) && list.some((m) => !m.foreign)) ?? false;
+      mnemonic?.variants.some(
+        (list, v) => variants.includes(v) && list.some((m) => !m.foreign && this.available(m.row)),
+      ) ?? false;
     const wanted = this.variants();
     if (has(wanted)) return false;
     p.lexer.diagnostics.length = before;
