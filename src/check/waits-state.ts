@@ -35,7 +35,7 @@ export interface CodeRange {
 }
 
 export class WaitState {
-  private readonly range: CodeRange;
+  readonly range: CodeRange;
   private readonly pending: Readonly<Record<MemoryKind, Pending>>;
   /** How many outstanding operations write each slot. */
   private readonly writers = new Uint16Array(SLOT_COUNT);

@@ -9,11 +9,8 @@ const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
 
 type Report = (rule: 'read' | 'write' | 'barrier', code: CodeInstruction, collisions: readonly Collision[]) => void;
 
-/**
- * Results that are read, overwritten or published before they have come back. An error where no path from the operation waits for
- * it, a warning where some paths do: which paths are taken together depends on values.
- */
-export const checkWaits: Rule = (context) => {
+/** What may be outstanding where each reachable block of the subject begins, by block index. */
+export function outstandingAtBlocks(context: CheckContext): ReadonlyMap<number, WaitState> {
   const { program, subject } = context;
   const inputs = new Map<number, WaitState>();
   const range = rangeOf(context);
@@ -36,6 +33,16 @@ export const checkWaits: Rule = (context) => {
       }
     }
   }
+  return inputs;
+}
+
+/**
+ * Results that are read, overwritten or published before they have come back. An error where no path from the operation waits for
+ * it, a warning where some paths do: which paths are taken together depends on values.
+ */
+export const checkWaits: Rule = (context) => {
+  const { program, subject } = context;
+  const inputs = outstandingAtBlocks(context);
   const findings: Finding[] = [];
   const report: Report = (rule, code, collisions) => {
     for (const collision of collisions) findings.push(makeFinding(context, rule, code, collision));
@@ -43,7 +50,8 @@ export const checkWaits: Rule = (context) => {
   for (const index of subject.blocks) {
     const input = inputs.get(index);
     if (input === undefined) continue;
-    runBlock(context, program.blocks[index] as BasicBlock, new WaitState(range, input), report);
+    const state = new WaitState(input.range, input);
+    runBlock(context, program.blocks[index] as BasicBlock, state, report);
   }
   return findings;
 };
@@ -86,6 +94,13 @@ class BlockQueue {
     heap[at] = last;
     return top;
   }
+}
+
+/** What may be outstanding before one instruction of a block, from what was where the block begins. */
+export function replayBlock(context: CheckContext, block: BasicBlock, input: WaitState, index: number): WaitState {
+  const state = new WaitState(input.range, input);
+  runBlock(context, { ...block, end: index, exit: 'fallthrough' }, state, undefined);
+  return state;
 }
 
 /** Changes the state as the block does; tells what collides when asked to. A call is taken to wait for everything. */

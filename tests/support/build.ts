@@ -40,6 +40,15 @@ export function compileC(source: string, target: string, flags: readonly string[
   });
 }
 
+/** Compiles a file as the comments at the head of examples/*.c say: to a linked code object. */
+export function compileExample(file: string, target: string, level: number): Uint8Array {
+  return withFolder((folder) => {
+    const output = join(folder, 'output.co');
+    run('clang-22', ['-target', 'amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib', `-O${level}`, file, '-o', output]);
+    return readFileSync(output);
+  });
+}
+
 /** Assembles text with clang to a relocatable object. */
 export function assembleWithClang(text: string, target: string): Uint8Array {
   return withFolder((folder) => {
