@@ -125,6 +125,8 @@ class Blocks implements CodeMap {
   readonly blocks: readonly BasicBlock[];
   private readonly regions: readonly Region[];
   private readonly flow: (code: CodeInstruction) => Flow;
+  /** Addresses inside another instruction that something branches to. */
+  private readonly overlapping = new Set<number>();
   /** First addresses of the blocks, ascending. */
   private readonly starts: readonly number[];
 
@@ -137,7 +139,7 @@ class Blocks implements CodeMap {
     this.flow = flow;
     const instructions: CodeInstruction[] = [];
     const cuts: Cut[] = [];
-    for (const region of this.regions) collect(region, instructions, cuts);
+    for (const region of this.regions) collect(region, instructions, cuts, this.overlapping);
     this.instructions = instructions;
     this.starts = cuts.map((cut) => (instructions[cut.first] as CodeInstruction).pc);
     const ends = cuts.map((cut) => this.endOf(cut, indirect));
@@ -196,7 +198,7 @@ class Blocks implements CodeMap {
     let callees: readonly number[] = [];
     const go = (pc: number) => {
       const index = this.leaderAt(pc);
-      if (index < 0) badTargets.push(pc);
+      if (index < 0 || this.overlapping.has(pc)) badTargets.push(pc);
       else if (!successors.includes(index)) successors.push(index);
     };
     const onward = (exit: BlockExit): BlockExit => {
@@ -222,7 +224,7 @@ class Blocks implements CodeMap {
       case 'call':
       case 'indirect-call':
         callees = flow.target === undefined ? (known ?? []) : [flow.target];
-        for (const pc of callees) if (this.leaderAt(pc) < 0) badTargets.push(pc);
+        for (const pc of callees) if (this.leaderAt(pc) < 0 || this.overlapping.has(pc)) badTargets.push(pc);
         exit = onward('call');
         break;
       case 'indirect':
@@ -238,18 +240,24 @@ class Blocks implements CodeMap {
 }
 
 /** Numbers the instructions of a region and cuts them where a block begins, control flow leaves, or bytes are missing. */
-function collect(region: Region, instructions: CodeInstruction[], cuts: Cut[]): void {
+function collect(region: Region, instructions: CodeInstruction[], cuts: Cut[], overlapping: Set<number>): void {
   let open: Cut | undefined;
+  let decodedTo = 0;
+  let wasInside = false;
   for (let i = 0; i < region.starts.length; i++) {
     const code = region.starts[i];
     if (code === undefined) continue;
     (code as { index: number }).index = instructions.length;
-    if (open === undefined || region.leaders[i] === 1 || open.next !== code.pc) {
+    const isInside = code.pc < decodedTo;
+    if (isInside) overlapping.add(code.pc);
+    else decodedTo = code.pc + code.instruction.size;
+    if (open === undefined || region.leaders[i] === 1 || open.next !== code.pc || isInside !== wasInside) {
       open = { first: instructions.length, end: instructions.length, next: code.pc, region };
       cuts.push(open);
     }
     instructions.push(code);
     open.end = instructions.length;
     open.next = code.pc + code.instruction.size;
+    wasInside = isInside;
   }
 }

@@ -43,7 +43,7 @@ export interface BasicBlock {
   readonly predecessors: readonly number[];
   /** Addresses that a call goes to; empty when they are unknown or it is no call. */
   readonly callees: readonly number[];
-  /** Address of a branch whose target is outside of the code or inside an instruction. */
+  /** Targets of a branch or call that are outside of the code or inside an instruction. */
   readonly badTargets: readonly number[];
 }
 
