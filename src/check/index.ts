@@ -5,6 +5,7 @@ import { isTargetName } from '../isa/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './abi.ts';
 import { checkControlFlow } from './control-flow.ts';
+import { checkHazards } from './hazards.ts';
 import { checkResources } from './resources.ts';
 import type { Finding, FindingSeverity, Rule } from './types.ts';
 import { checkWaits } from './waits.ts';
@@ -12,13 +13,21 @@ import { checkWaits } from './waits.ts';
 export * from './abi.ts';
 export * from './control-flow.ts';
 export * from './entry.ts';
+export * from './hazards.ts';
 export * from './register-use.ts';
 export * from './resources.ts';
 export * from './types.ts';
 export * from './waits.ts';
 
 /** The rules that every kernel and function is checked with. */
-const RULES: readonly Rule[] = [checkResources, checkEntry, checkKernelAgainst, checkControlFlow, checkWaits];
+const RULES: readonly Rule[] = [
+  checkResources,
+  checkEntry,
+  checkKernelAgainst,
+  checkControlFlow,
+  checkHazards,
+  checkWaits,
+];
 
 export interface CheckOptions {
   /** The code object whose place the checked one is to take. */
