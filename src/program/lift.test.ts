@@ -1,6 +1,9 @@
 // Lifting small sources: blocks, branches, calls through registers, effects of instructions.
 import { describe, expect, test } from 'vitest';
 import { liftBody } from '../../tests/support/program.ts';
+import { assembleToObject } from '../asm/index.ts';
+import { readCodeObject } from '../codeobject/index.ts';
+import { liftCodeObject } from './lift.ts';
 import { slotNames } from './slots.ts';
 
 function slots(ranges: readonly { first: number; count: number }[]): number[] {
@@ -83,5 +86,10 @@ describe('control flow', () => {
     expect(shape('s_nop 0\n .long 0xffffffff')[0]).toBe('1 invalid ');
     const { program } = liftBody('s_branch 4000\n s_endpgm');
     expect(program.blocks[0]?.badTargets).toHaveLength(1);
+  });
+
+  test('a relocatable object is refused', () => {
+    const object = readCodeObject(assembleToObject('.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\ns_endpgm\n'));
+    expect(() => liftCodeObject(object)).toThrow(expect.objectContaining({ code: 'program/relocatable' }));
   });
 });

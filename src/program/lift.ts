@@ -1,7 +1,7 @@
 // Lifts a code object: decodes what is reachable from its kernels and functions, splits it into blocks, resolves indirect
 // branches with known values. Source: AMDGPUUsage (kernel entry), CDNA3 ISA manual, chapter "Program Flow Control".
 import { WavesmithError } from '../base/index.ts';
-import { type CodeObject, ElfType, type Kernel } from '../codeobject/index.ts';
+import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts';
 import { type CodeMap, CodeRegions } from './code-map.ts';
 import { joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
@@ -13,12 +13,17 @@ const SHF_EXECINSTR = 4n;
 /** Rounds of finding indirect targets; each round can only add code. */
 const MAX_ROUNDS = 16;
 
-/** Lifts a code object with an instruction table; throws `program/target` for other processors. */
+/** Lifts a linked code object; throws `program/target` for processors without an instruction table, `program/relocatable`. */
 export function liftCodeObject(codeObject: CodeObject): Program {
   const target = codeObject.target.processor;
   if (!isTargetName(target)) {
     throw new WavesmithError('program/target', `There is no instruction table for ${target}.`, {
       hint: 'Supported: gfx90a, gfx942, gfx950.',
+    });
+  }
+  if (codeObject.isRelocatable) {
+    throw new WavesmithError('program/relocatable', 'Branches and calls of a relocatable object are not known yet.', {
+      hint: 'Link it first: ld.lld -shared FILE.o -o FILE.co.',
     });
   }
   const sections = codeObject.elf.sections.filter((s) => (s.flags & SHF_EXECINSTR) !== 0n && s.bytes.length > 0);
@@ -49,8 +54,7 @@ function entriesOf(codeObject: CodeObject): Map<number, Entry> {
   for (const symbol of elf.symbols.length > 0 ? elf.symbols : elf.dynamicSymbols) {
     if (symbol.type !== STT_FUNC || symbol.section === undefined) continue;
     if ((symbol.section.flags & SHF_EXECINSTR) === 0n) continue;
-    const value = Number(symbol.value);
-    const address = elf.header.type === ElfType.REL ? value + symbol.section.address : value;
+    const address = Number(symbol.value);
     if (!entries.has(address)) entries.set(address, { name: symbol.name, kernel: undefined });
   }
   return entries;
