@@ -482,6 +482,18 @@ export class Assembler extends SourceReader implements ParseContext {
     return name;
   }
 
+  /** `name ,` at the start of a directive's operands; undefined after a diagnostic, which uses `missing` when there is no name. */
+  identifierAndComma(lexer: Lexer, missing = 'expected identifier'): string | undefined {
+    const name = this.identifier(lexer);
+    if (name === undefined) {
+      lexer.fail(lexer.start(), missing);
+      return undefined;
+    }
+    if (lexer.skip(Tok.Comma)) return name;
+    lexer.fail(lexer.start(), 'expected comma');
+    return undefined;
+  }
+
   /** True at the end of the statement, else a diagnostic. */
   endOfStatement(lexer: Lexer): boolean {
     if (lexer.is(Tok.EndOfStatement)) return true;

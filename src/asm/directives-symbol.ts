@@ -130,15 +130,8 @@ const type: DirectiveHandler = (a, lexer) => {
 };
 
 const size: DirectiveHandler = (a, lexer) => {
-  const name = a.identifier(lexer);
-  if (name === undefined) {
-    lexer.fail(lexer.start(), 'expected identifier');
-    return;
-  }
-  if (!lexer.skip(Tok.Comma)) {
-    lexer.fail(lexer.start(), 'expected comma');
-    return;
-  }
+  const name = a.identifierAndComma(lexer);
+  if (name === undefined) return;
   const at = lexer.start();
   const expr = a.expression(lexer);
   if (expr === undefined || !a.endOfStatement(lexer)) return;
@@ -150,15 +143,8 @@ const size: DirectiveHandler = (a, lexer) => {
 
 function set(redefinable: boolean): DirectiveHandler {
   return (a, lexer) => {
-    const name = a.identifier(lexer);
-    if (name === undefined) {
-      lexer.fail(lexer.start(), 'expected identifier');
-      return;
-    }
-    if (!lexer.skip(Tok.Comma)) {
-      lexer.fail(lexer.start(), 'expected comma');
-      return;
-    }
+    const name = a.identifierAndComma(lexer);
+    if (name === undefined) return;
     a.assign(lexer, name, redefinable, true);
   };
 }
@@ -169,15 +155,8 @@ const MAX_ALIGNMENT_POWER = 31n;
 function common(isLocal: boolean): DirectiveHandler {
   return (a, lexer) => {
     const at = lexer.start();
-    const name = a.identifier(lexer);
-    if (name === undefined) {
-      lexer.fail(lexer.start(), 'expected identifier in directive');
-      return;
-    }
-    if (!lexer.skip(Tok.Comma)) {
-      lexer.fail(lexer.start(), 'expected comma');
-      return;
-    }
+    const name = a.identifierAndComma(lexer, 'expected identifier in directive');
+    if (name === undefined) return;
     const sizeAt = lexer.start();
     const bytes = a.absolute(lexer);
     if (bytes === undefined) return;

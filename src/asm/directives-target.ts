@@ -143,15 +143,8 @@ const ldsSymbol: DirectiveHandler = (a, lexer, _name, offset) => {
   const info = a.requireTarget(lexer, offset);
   if (info === undefined) return;
   const nameAt = lexer.start();
-  const name = a.identifier(lexer);
-  if (name === undefined) {
-    lexer.fail(lexer.start(), 'expected identifier in directive');
-    return;
-  }
-  if (!lexer.skip(Tok.Comma)) {
-    lexer.fail(lexer.start(), 'expected comma');
-    return;
-  }
+  const name = a.identifierAndComma(lexer, 'expected identifier in directive');
+  if (name === undefined) return;
   const sizeAt = lexer.start();
   const size = a.absolute(lexer);
   if (size === undefined) return;
