@@ -129,9 +129,6 @@ function fitsSingle(value: number): boolean {
 function fitsHalf(value: number): boolean {
   return representable(value, roundHalf(value), 2 ** -14);
 }
-function fitsBfloat(value: number): boolean {
-  return representable(value, roundBfloat(value), 2 ** -126);
-}
 
 function fitsBits(op: ParsedOperand, bits: 16 | 32): boolean {
   if (op.wide !== undefined) return false;
@@ -194,9 +191,9 @@ export function isLiteral(op: ParsedOperand, type: ConstantType): boolean {
     case 'f16':
     case 'v2f16':
     case 'i16':
-      return fitsHalf(op.number);
+    // LLVM checks scalar bf16 literals against half precision.
     case 'bf16':
-      return fitsHalf(op.number) || fitsBfloat(op.number);
+      return fitsHalf(op.number);
     default:
       return fitsSingle(op.number);
   }

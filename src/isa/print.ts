@@ -250,15 +250,12 @@ export class Printer {
       case 'CPol':
         return cachePolicy(index, this.scoped, row.encoding === 'SMEM');
       case 'U16ImmOperand':
-        return (ops) => {
-          const op = ops[index] as Operand;
-          return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op) & 0xffff);
-        };
       case 'U32ImmOperand':
         return (ops) => {
           const op = ops[index] as Operand;
           if (op.kind === 'literal' && op.written === true) return `lit(${hex(op.bits)})`;
-          return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op));
+          if (op.kind === 'literal') return hex(op.shown ?? op.bits);
+          return hex(style === 'U16ImmOperand' ? value(op) & 0xffff : value(op));
         };
       case 'OModSI':
         return (ops) => ['', ' mul:2', ' mul:4', ' div:2'][value(ops[index])] as string;
