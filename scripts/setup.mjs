@@ -1,5 +1,5 @@
-// Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle), IREE in a Python environment of
-// this checkout. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
+// Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle) and Chromium (tests of pages), IREE in a Python
+// environment of this checkout. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -120,6 +120,25 @@ function ensureLlvm() {
   };
 }
 
+/** A Chromium that tests of pages can drive; the names are those of tests/support/chromium.ts. */
+const findChromium = () =>
+  [process.env.WAVESMITH_CHROMIUM ?? '', ...['chromium', 'chromium-browser', 'google-chrome'].map(onPath)].find(
+    (path) => path !== undefined && isExecutable(path),
+  );
+
+function ensureChromium() {
+  if (findChromium() !== undefined) return { ok: true, changed: false, detail: 'Chromium is present' };
+  if (noInstall) return { ok: false, changed: false, detail: 'Chromium is missing and WAVESMITH_NO_INSTALL=1' };
+  say('installing Chromium with apt-get…');
+  const failure = aptInstall(['chromium']);
+  if (findChromium() !== undefined) return { ok: true, changed: true, detail: 'Chromium installed' };
+  return {
+    ok: false,
+    changed: true,
+    detail: `Chromium is still missing${failure === undefined ? '' : `: ${failure}`}`,
+  };
+}
+
 /** True when .wavesmith/venv holds what scripts/requirements.txt pins. The stamp is written last. */
 export function ireeIsCurrent() {
   return (
@@ -182,13 +201,13 @@ function ensureIree() {
   return { ok: true, changed: true, detail: 'IREE installed into .wavesmith/venv' };
 }
 
-const parts = { npm: ensureNpm, llvm: ensureLlvm, iree: ensureIree };
+const parts = { npm: ensureNpm, llvm: ensureLlvm, chromium: ensureChromium, iree: ensureIree };
 
 /**
  * Makes sure the parts asked for are there, installing what is missing, and says what could not be.
  * Returns per part `{ ok, changed, detail }`; only a failed `npm` makes the checkout unusable.
  */
-export function ensure(wanted = { npm: true, llvm: true, iree: true }) {
+export function ensure(wanted = { npm: true, llvm: true, chromium: true, iree: true }) {
   const report = {};
   for (const [name, run] of Object.entries(parts)) {
     if (!wanted[name]) continue;
@@ -208,6 +227,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   const without = {
     llvm: 'tests that compare with LLVM skip',
+    chromium: 'tests of pages skip',
     iree: 'hijack needs a compiled .vmfb; the demo uses its own',
   };
   for (const [name, effect] of Object.entries(without)) {

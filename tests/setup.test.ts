@@ -25,9 +25,11 @@ test('a checkout without anything says what is missing and fails only for the np
   }
   const run = spawnSync(process.execPath, [join(folder, 'scripts', 'setup.mjs')], {
     encoding: 'utf8',
-    env: { ...process.env, WAVESMITH_NO_INSTALL: '1' },
+    env: { ...process.env, PATH: '', WAVESMITH_CHROMIUM: join(folder, 'absent'), WAVESMITH_NO_INSTALL: '1' },
   });
   expect(run.status).toBe(1);
+  expect(run.stdout).toContain('setup: chromium: NOT available: Chromium is missing and WAVESMITH_NO_INSTALL=1');
+  expect(run.stdout).toContain('setup: without chromium: tests of pages skip.');
   expect(run.stdout).toContain('setup: npm: NOT available: npm packages are missing and WAVESMITH_NO_INSTALL=1');
   expect(run.stdout).toContain('setup: iree: NOT available: IREE is missing and WAVESMITH_NO_INSTALL=1');
   expect(run.stdout).toContain('setup: without iree: hijack needs a compiled .vmfb; the demo uses its own.');

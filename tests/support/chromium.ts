@@ -143,10 +143,14 @@ export class Page {
     return Buffer.from(String(data), 'base64');
   }
 
+  /** Ends the browser. Its helper processes write to the profile until they are gone too, so it is asked before it is killed. */
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.process.once('exit', resolve));
-    this.process.kill('SIGKILL');
+    const ended = new Promise((resolve) => this.process.once('close', resolve));
+    const deadline = setTimeout(() => this.process.kill('SIGKILL'), 5000);
+    this.session = undefined;
+    this.send('Browser.close').catch(() => {});
     await ended;
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    clearTimeout(deadline);
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
