@@ -357,6 +357,13 @@ describe('cross-lane', () => {
     step(w, 's_set_gpr_idx_off');
     expect(lanes(w, 0)[0]).toBe(55);
   });
+  it('should write a lane of an indexed VGPR under s_set_gpr_idx_on', () => {
+    const w = makeWave('gfx942', { v5: 55, v6: 66, s0: 1, s1: 7 });
+    step(w, 's_set_gpr_idx_on s0, gpr_idx(DST)');
+    step(w, 'v_writelane_b32 v5, 0, s1');
+    step(w, 's_set_gpr_idx_off');
+    expect([lanes(w, 5)[7], lanes(w, 6)[7], lanes(w, 6)[8]]).toEqual([55, 0, 66]);
+  });
 });
 
 describe('memory', () => {

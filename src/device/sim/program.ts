@@ -71,7 +71,7 @@ export function bindInstruction(instruction: Instruction, target: TargetName): S
   const op = semanticsOf(operation);
   const step = bindPlain(instruction, op, target);
   if (!VECTOR_CLASSES.some((name) => flags.has(name))) return step;
-  const indexable = flags.has('VALU') && op?.kind === 'vector';
+  const indexable = flags.has('VALU') && (op?.kind === 'vector' || op?.kind === 'structural');
   return (w) => {
     if (w.vskip) return;
     if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target)(w);
