@@ -1,0 +1,150 @@
+// The device process's native part, a Node-API addon: GPU memory as a memfd under the pages of a WebAssembly memory, futex wakes for
+// programs that sleep on signals, and the identity of a socket's peer. Sources: Node-API documentation; memfd_create(2), mmap(2),
+// futex(2), unix(7).
+#include <linux/futex.h>
+#include <node_api.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace {
+
+napi_value Throw(napi_env env, const char* what, int error) {
+  const std::string text = std::string(what) + ": " + std::strerror(error);
+  napi_throw_error(env, "native/system-call", text.c_str());
+  return nullptr;
+}
+
+napi_value ThrowType(napi_env env, const char* text) {
+  napi_throw_type_error(env, "native/bad-argument", text);
+  return nullptr;
+}
+
+template <size_t N>
+bool Arguments(napi_env env, napi_callback_info info, napi_value (&values)[N]) {
+  size_t count = N;
+  return napi_get_cb_info(env, info, &count, values, nullptr, nullptr) == napi_ok && count >= N;
+}
+
+struct Bytes {
+  uint8_t* data;
+  size_t size;
+};
+
+bool BytesOf(napi_env env, napi_value value, Bytes* bytes) {
+  napi_typedarray_type type;
+  napi_value buffer;
+  size_t offset;
+  void* data;
+  if (napi_get_typedarray_info(env, value, &type, &bytes->size, &data, &buffer, &offset) != napi_ok) return false;
+  if (type != napi_uint8_array) return false;
+  bytes->data = static_cast<uint8_t*>(data);
+  return true;
+}
+
+// mapMemory(bytes: Uint8Array over a whole WebAssembly memory): number — puts a new sparse memfd under it; the descriptor.
+napi_value MapMemory(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Bytes bytes;
+  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes)) {
+    return ThrowType(env, "mapMemory takes a Uint8Array");
+  }
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes.size == 0 || bytes.size % page != 0 || reinterpret_cast<uintptr_t>(bytes.data) % page != 0) {
+    return ThrowType(env, "mapMemory takes whole pages");
+  }
+  const int fd = memfd_create("wavesmith-device", MFD_CLOEXEC);
+  if (fd < 0) return Throw(env, "memfd_create", errno);
+  if (ftruncate(fd, static_cast<off_t>(bytes.size)) != 0) {
+    const int error = errno;
+    close(fd);
+    return Throw(env, "ftruncate", error);
+  }
+  void* mapped =
+      mmap(bytes.data, bytes.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (mapped == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    return Throw(env, "mmap", error);
+  }
+  napi_value result;
+  napi_create_int32(env, fd, &result);
+  return result;
+}
+
+// discard(bytes: Uint8Array of whole pages of the mapped memory): gives the pages back to the system; they read as zero.
+napi_value Discard(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Bytes bytes;
+  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes)) {
+    return ThrowType(env, "discard takes a Uint8Array");
+  }
+  if (bytes.size != 0 && madvise(bytes.data, bytes.size, MADV_REMOVE) != 0) return Throw(env, "madvise", errno);
+  return nullptr;
+}
+
+// wake(word: Uint8Array of the 4 bytes of a futex): number of sleepers woken, in any process.
+napi_value Wake(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Bytes bytes;
+  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes) || bytes.size != 4 ||
+      reinterpret_cast<uintptr_t>(bytes.data) % 4 != 0) {
+    return ThrowType(env, "wake takes the 4 aligned bytes of a futex");
+  }
+  const long woken = syscall(SYS_futex, bytes.data, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  if (woken < 0) return Throw(env, "futex", errno);
+  napi_value result;
+  napi_create_int64(env, woken, &result);
+  return result;
+}
+
+// peer(descriptor: number): { pid, uid } of the process at the other end of a Unix socket.
+napi_value Peer(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  int32_t fd;
+  if (!Arguments(env, info, arguments) || napi_get_value_int32(env, arguments[0], &fd) != napi_ok) {
+    return ThrowType(env, "peer takes a file descriptor");
+  }
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return Throw(env, "getsockopt", errno);
+  napi_value result, pid, uid;
+  napi_create_object(env, &result);
+  napi_create_int32(env, credentials.pid, &pid);
+  napi_create_uint32(env, credentials.uid, &uid);
+  napi_set_named_property(env, result, "pid", pid);
+  napi_set_named_property(env, result, "uid", uid);
+  return result;
+}
+
+// endWithParent(): the kernel sends SIGTERM to this process when its parent ends.
+napi_value EndWithParent(napi_env env, napi_callback_info) {
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return Throw(env, "prctl", errno);
+  return nullptr;
+}
+
+void Export(napi_env env, napi_value exports, const char* name, napi_callback callback) {
+  napi_value function;
+  napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
+  napi_set_named_property(env, exports, name, function);
+}
+
+}  // namespace
+
+NAPI_MODULE_INIT() {
+  Export(env, exports, "mapMemory", MapMemory);
+  Export(env, exports, "discard", Discard);
+  Export(env, exports, "wake", Wake);
+  Export(env, exports, "peer", Peer);
+  Export(env, exports, "endWithParent", EndWithParent);
+  return exports;
+}
