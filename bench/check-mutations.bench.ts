@@ -5,10 +5,16 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type CheckContext, checkWaits, outstandingAtBlocks } from '../src/check/index.ts';
 import { replayBlock } from '../src/check/waits.ts';
-import { waitCounts, waitRole } from '../src/check/waits-operations.ts';
 import { type CodeObject, codeObjectsOf, openContainer, readCodeObject } from '../src/codeobject/index.ts';
 import { immediate } from '../src/isa/index.ts';
-import { type CodeInstruction, liftCodeObject, type Program, type ProgramFunction } from '../src/program/index.ts';
+import {
+  type CodeInstruction,
+  liftCodeObject,
+  type Program,
+  type ProgramFunction,
+  waitCounts,
+  waitRole,
+} from '../src/program/index.ts';
 import { compileExample } from '../tests/support/build.ts';
 
 /** scripts/run-ts.mjs bundles this file elsewhere, but keeps its path in argv. */
@@ -34,7 +40,7 @@ function withCounts(vm: number, exp: number, lgkm: number): number {
 }
 
 function mutants(code: CodeInstruction): number[] {
-  const { vm, exp, lgkm } = waitCounts(code);
+  const { vm, exp, lgkm } = waitCounts(code.instruction);
   const out = new Set<number>();
   if (vm < 63) for (const to of [vm + 1, 63]) out.add(withCounts(to, exp, lgkm));
   if (lgkm < 15) for (const to of [lgkm + 1, 15]) out.add(withCounts(vm, exp, to));
@@ -58,7 +64,7 @@ function explain(context: CheckContext, code: CodeInstruction): string {
   const state = replayBlock(context, block, input, code.index);
   if (state.isEmpty)
     return code.index === program.blockAt(subject.entry)?.first ? 'function entry' : 'nothing outstanding';
-  const { vm, lgkm } = waitCounts(code);
+  const { vm, lgkm } = waitCounts(code.instruction);
   const kinds = [
     ...(vm < 63 ? (['vm', 'flat'] as const) : []),
     ...(lgkm < 15 ? (['lds', 'scalar', 'flat'] as const) : []),

@@ -2,12 +2,17 @@
 // An operation is its instruction; its age is the number of operations of its kind issued since, the smallest of all paths.
 // Because results of one kind come back in order, `counter <= age` proves an operation complete even when other kinds share
 // the counter: they can only raise it. Source: LLVM's SIInsertWaitcnts.cpp (score brackets), CDNA3 ISA manual.
-import { type CodeInstruction, SLOT_COUNT, type SlotRange } from '../program/index.ts';
-import { LGKM_FULL, type MemoryKind, VM_FULL, type WaitCounts } from './waits-operations.ts';
-
-/** Flat operations: the counters that have not been drained since. */
-const FLAT_VM = 1;
-const FLAT_LGKM = 2;
+import {
+  type CodeInstruction,
+  FLAT_LGKM,
+  FLAT_VM,
+  LGKM_FULL,
+  type MemoryKind,
+  SLOT_COUNT,
+  type SlotRange,
+  VM_FULL,
+  type WaitCounts,
+} from '../program/index.ts';
 
 /**
  * By instruction index, for in-order kinds: the age on the path with the fewest operations since, and on the one with the most as

@@ -1,8 +1,16 @@
 // Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
 // Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
-import { type BasicBlock, type CodeInstruction, type SlotRange, slotNames } from '../program/index.ts';
+import {
+  type BasicBlock,
+  type CodeInstruction,
+  type MemoryKind,
+  neededWait,
+  type SlotRange,
+  slotNames,
+  waitCounts,
+  waitRole,
+} from '../program/index.ts';
 import type { CheckContext, Finding, Rule } from './types.ts';
-import { LGKM_FULL, type MemoryKind, VM_FULL, waitCounts, waitRole } from './waits-operations.ts';
 import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
 
 const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
@@ -111,7 +119,7 @@ function runBlock(context: CheckContext, block: BasicBlock, state: WaitState, re
     const { row } = code.instruction;
     const role = waitRole(row);
     if (role.isWait) {
-      state.wait(waitCounts(code));
+      state.wait(waitCounts(code.instruction));
       continue;
     }
     if (!state.isEmpty) {
@@ -147,20 +155,6 @@ function reportBarrier(code: CodeInstruction, state: WaitState, report: Report):
   if (last !== undefined) report('barrier', code, [{ kind: 'lds', operation: last, age: 0, isCertain: true }]);
 }
 
-/** The weakest wait that makes a collision safe. */
-function neededWait({ kind, age }: Collision): string {
-  switch (kind) {
-    case 'vm':
-      return `vmcnt(${Math.min(age, VM_FULL - 1)})`;
-    case 'lds':
-      return `lgkmcnt(${Math.min(age, LGKM_FULL - 1)})`;
-    case 'scalar':
-      return 'lgkmcnt(0)';
-    case 'flat':
-      return [(age & 1) !== 0 && 'vmcnt(0)', (age & 2) !== 0 && 'lgkmcnt(0)'].filter(Boolean).join(' ');
-  }
-}
-
 function makeFinding(
   { program, subject }: CheckContext,
   rule: 'read' | 'write' | 'barrier',
@@ -170,7 +164,7 @@ function makeFinding(
   const { operation } = collision;
   const instruction = program.text(code.pc);
   const other = { pc: operation.pc, instruction: program.text(operation.pc) };
-  const wait = neededWait(collision);
+  const wait = neededWait(collision.kind, collision.age);
   const common = { kernel: subject.name, pc: code.pc, instruction, other, reference: REFERENCE };
   if (rule === 'barrier') {
     return {

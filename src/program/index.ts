@@ -3,3 +3,4 @@ export * from './effects.ts';
 export * from './lift.ts';
 export * from './slots.ts';
 export * from './types.ts';
+export * from './wait-roles.ts';

@@ -1,7 +1,6 @@
 // How each instruction takes part in the wait counters: which counter it raises and in which order its result comes back.
 // Source: CDNA3 ISA manual, section "Data Dependency Resolution"; LLVM's SIInsertWaitcnts.cpp for the counters of each class.
-import type { Immediate, InstructionRow } from '../isa/index.ts';
-import type { CodeInstruction } from '../program/index.ts';
+import type { Immediate, Instruction, InstructionRow } from '../isa/index.ts';
 
 /**
  * `vm`: vector memory, returns in order on vmcnt. `lds`: returns in order on lgkmcnt. `scalar`: returns out of order on lgkmcnt.
@@ -49,6 +48,10 @@ export function waitRole(row: InstructionRow): WaitRole {
 export const VM_FULL = 63;
 export const LGKM_FULL = 15;
 
+/** Flat operations: bits of the counters that have not been drained since. */
+export const FLAT_VM = 1;
+export const FLAT_LGKM = 2;
+
 /** The counts of an s_waitcnt. */
 export interface WaitCounts {
   readonly vm: number;
@@ -57,7 +60,21 @@ export interface WaitCounts {
 }
 
 /** The counts that an s_waitcnt waits for. */
-export function waitCounts(code: CodeInstruction): WaitCounts {
-  const bits = (code.instruction.operands[0] as Immediate).value;
+export function waitCounts(instruction: Instruction): WaitCounts {
+  const bits = (instruction.operands[0] as Immediate).value;
   return { vm: (bits & 15) | ((bits >> 10) & 0x30), exp: (bits >> 4) & 7, lgkm: (bits >> 8) & 15 };
+}
+
+/** The weakest wait that proves an operation complete; `age` counts the operations of its kind issued since, for flat its undrained counters. */
+export function neededWait(kind: MemoryKind, age: number): string {
+  switch (kind) {
+    case 'vm':
+      return `vmcnt(${Math.min(age, VM_FULL - 1)})`;
+    case 'lds':
+      return `lgkmcnt(${Math.min(age, LGKM_FULL - 1)})`;
+    case 'scalar':
+      return 'lgkmcnt(0)';
+    case 'flat':
+      return [(age & FLAT_VM) !== 0 && 'vmcnt(0)', (age & FLAT_LGKM) !== 0 && 'lgkmcnt(0)'].filter(Boolean).join(' ');
+  }
 }
