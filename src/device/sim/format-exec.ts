@@ -100,6 +100,15 @@ function formatsOf(instruction: Instruction, op: FormatOperation, resource: Buff
   return [format & 15, (format >> 4) & 7];
 }
 
+/** Component widths in bits of an access, undefined when its format has no type. */
+export function formatLayout(
+  instruction: Instruction,
+  op: FormatOperation,
+  resource: BufferResource,
+): readonly number[] | undefined {
+  return LAYOUTS[formatsOf(instruction, op, resource)[0]];
+}
+
 /** Binds a typed buffer load or store. */
 export function bindFormat(instruction: Instruction, op: FormatOperation): Step {
   const target = bindBuffer(instruction);

@@ -23,7 +23,7 @@ import { EXEC, LANES, M0, maskBit, type Wave } from './wave.ts';
 const NULL = 125;
 
 /** Gives the space and the address of byte `offset` of the current lane's access; -1 is out of range of a buffer. */
-interface Target {
+export interface Target {
   readonly space: Space;
   /** Called once per instruction, before the lanes. */
   readonly prepare: (w: Wave) => void;
@@ -123,7 +123,8 @@ export function bindBuffer(instruction: Instruction): Target & { readonly resour
   };
 }
 
-function bindTarget(instruction: Instruction, space: MemorySpace): Target {
+/** Addressing of a vector memory instruction. */
+export function bindTarget(instruction: Instruction, space: MemorySpace): Target {
   switch (space) {
     case 'flat':
     case 'global':
@@ -192,7 +193,7 @@ export function bindLoad(instruction: Instruction, op: LoadOperation): Step {
 }
 
 /** DS read2: two elements at offset0 and offset1, in units of the stride. */
-function pairOffsets(instruction: Instruction, stride: number): [number, number] {
+export function pairOffsets(instruction: Instruction, stride: number): [number, number] {
   return [immediateOf(instruction, 'offset0') * stride, immediateOf(instruction, 'offset1') * stride];
 }
 
@@ -274,7 +275,7 @@ export function bindStore(instruction: Instruction, op: StoreOperation): Step {
 type ScalarAddress = (w: Wave, offset: number) => number;
 
 /** Address of byte `offset` of a scalar access, or -1 when a buffer access is out of range. */
-function bindScalarAddress(instruction: Instruction, space: MemorySpace): ScalarAddress {
+export function bindScalarAddress(instruction: Instruction, space: MemorySpace): ScalarAddress {
   const base = registerOf(instruction, 'sbase').encoding;
   const immediate = immediateOf(instruction, 'offset');
   const soffset = operandNamed(instruction, 'soffset');
@@ -322,12 +323,20 @@ function bindScalarStore(instruction: Instruction, op: StoreOperation): Step {
 
 // Atomics -----------------------------------------------------------------------------------------------------------------------
 
-const WORDS: Record<AtomicOperation['type'], number> = { i32: 1, i64: 2, f32: 1, f64: 2, f16x2: 1, bf16x2: 1 };
+/** 32-bit words of an atomic's value. */
+export const ATOMIC_WORDS: Record<AtomicOperation['type'], number> = {
+  i32: 1,
+  i64: 2,
+  f32: 1,
+  f64: 2,
+  f16x2: 1,
+  bf16x2: 1,
+};
 
 /** Binds an atomic of any space. */
 export function bindAtomic(instruction: Instruction, op: AtomicOperation): Step {
   const update = bindAtomicUpdate(op);
-  const words = WORDS[op.type];
+  const words = ATOMIC_WORDS[op.type];
   if (op.space === 'scalar' || op.space === 'scalarBuffer') return bindScalarAtomic(instruction, op, words);
   const target = bindTarget(instruction, op.space);
   const { space, address, prepare } = target;
