@@ -1,6 +1,5 @@
 // The messages between a program's runtime libraries and the device process (`wavesmith exec`), and what both put into shared memory.
-// One Unix stream socket per program; every message is a MessageHeader and `size` bytes of payload, little endian, fields in order without
-// padding unless written. `src/runtime/protocol.ts` is the same in TypeScript. GPU memory itself is never sent: it is one memfd that both map.
+// One Unix stream socket per program; every message is a MessageHeader and `size` bytes of payload, little endian, fields in order as the structs here say. `src/runtime/protocol.ts` is the same in TypeScript. GPU memory itself is never sent: it is one memfd that both map.
 #pragma once
 #include <cstdint>
 
@@ -83,6 +82,7 @@ struct LoadReply {
   uint64_t load_address;
   uint64_t load_size;
   uint32_t count;
+  uint32_t reserved;
 };
 struct SymbolRecord {
   uint32_t kind;            // 0 variable, 1 kernel

@@ -1,0 +1,49 @@
+// The native addon of the device process (native/addon): shared memory, futex wakes, socket peers.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+
+export interface Addon {
+  /** Puts a new sparse memfd under the pages of a WebAssembly memory; its descriptor. */
+  mapMemory(bytes: Uint8Array): number;
+  /** Gives pages of that memory back to the system; they read as zero. */
+  discard(bytes: Uint8Array): void;
+  /** Wakes what sleeps on the futex whose 4 bytes these are, in any process. */
+  wake(word: Uint8Array): number;
+  /** The process at the other end of a connected Unix socket. */
+  peer(descriptor: number): { pid: number; uid: number };
+  /** This process gets SIGTERM when its parent ends. */
+  endWithParent(): void;
+}
+
+/** Folder of the native build: `lib/wavesmith.node`, `lib/libhsa-runtime64.so.1`, `lib/libamdhip64.so`, `bin/wavesmith-launch`. */
+export interface NativeBuild {
+  readonly folder: string;
+  readonly libraries: string;
+  readonly launcher: string;
+}
+
+/** Finds the native build of this installation. `root` is the folder of package.json; WAVESMITH_NATIVE names another build. */
+export function findNativeBuild(root: string): NativeBuild {
+  const folder = process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build');
+  const libraries = join(folder, 'lib');
+  if (!existsSync(join(libraries, 'wavesmith.node'))) {
+    throw new WavesmithError('runtime/not-built', `The native runtime libraries are not built in ${folder}.`, {
+      hint: 'Run `node scripts/setup.mjs`: it builds them with cmake and a C++20 compiler.',
+    });
+  }
+  return { folder, libraries, launcher: join(folder, 'bin', 'wavesmith-launch') };
+}
+
+export function loadAddon(build: NativeBuild): Addon {
+  const path = join(build.libraries, 'wavesmith.node');
+  try {
+    return createRequire(import.meta.url)(path) as Addon;
+  } catch (cause) {
+    throw new WavesmithError('runtime/bad-addon', `The native addon ${path} cannot be loaded.`, {
+      hint: 'Delete the folder native/build and run `node scripts/setup.mjs` again.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,161 @@
+// One user-mode queue: reads AQL packets from shared memory in order and runs them to completion, one after the other.
+// Source: HSA Runtime Specification 1.2, section 2.8 "User mode queuing" and 2.9 "Architected Queuing Language packets";
+// AMD vendor packets: hsa_ext_amd.h (hsa_amd_barrier_value_packet_t).
+import { WavesmithError } from '../base/index.ts';
+import { SIGNAL } from './protocol.ts';
+import type { DispatchPacket } from './runtime-device.ts';
+import { nowTicks, type SharedMemory } from './shared-memory.ts';
+
+const PACKET = 64;
+const PacketType = { Vendor: 0, Invalid: 1, KernelDispatch: 2, BarrierAnd: 3, AgentDispatch: 4, BarrierOr: 5 } as const;
+const AMD_BARRIER_VALUE = 2;
+const COMPLETION = 56;
+const DEPENDENCIES = 5;
+
+export interface QueueRequest {
+  readonly ring: number;
+  readonly writeIndex: number;
+  readonly readIndex: number;
+  readonly packets: number;
+}
+
+/** What a queue asks of the device process. */
+export interface QueueHost {
+  readonly memory: SharedMemory;
+  /** Runs a kernel when no other queue does. */
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  /** Resolves at the next message of a program that changed a signal, or completion of a packet of any queue. */
+  signalsChanged(): Promise<void>;
+  /** The queue stopped with an error. */
+  failed(error: unknown): void;
+  completed(): void;
+}
+
+export class AqlQueue {
+  private readonly host: QueueHost;
+  private readonly ring: number;
+  private readonly readIndex: number;
+  private readonly packets: number;
+  private readonly abort = new AbortController();
+  private running: Promise<void> | undefined;
+
+  /** Bad addresses and sizes are `runtime/bad-address`, `runtime/bad-queue`. */
+  constructor(host: QueueHost, request: QueueRequest) {
+    const { packets } = request;
+    if (packets < 1 || packets > 2 ** 20 || (packets & (packets - 1)) !== 0) {
+      throw new WavesmithError('runtime/bad-queue', `A queue of ${packets} packets is not a power of two up to 2^20.`);
+    }
+    this.host = host;
+    this.packets = packets;
+    this.ring = host.memory.offset(request.ring, packets * PACKET, PACKET, 'queue ring');
+    this.readIndex = host.memory.offset(request.readIndex, 8, 8, 'read index');
+    host.memory.offset(request.writeIndex, 8, 8, 'write index');
+  }
+
+  /** Packets were written. */
+  doorbell(): void {
+    if (this.running !== undefined || this.abort.signal.aborted) return;
+    this.running = this.drain()
+      .catch((error: unknown) => {
+        if (!this.abort.signal.aborted) this.host.failed(error);
+        this.abort.abort();
+      })
+      .finally(() => {
+        this.running = undefined;
+      });
+  }
+
+  /** Stops after the running packet; resolves when nothing runs any more. */
+  async destroy(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  private async drain(): Promise<void> {
+    const { memory } = this.host;
+    while (!this.abort.signal.aborted) {
+      const index = memory.u64(this.readIndex);
+      const at = this.ring + Number(index & BigInt(this.packets - 1)) * PACKET;
+      const header = memory.u16(at);
+      const type = header & 0xff;
+      if (type === PacketType.Invalid) return;
+      await this.execute(type, at);
+      memory.setU16(at, PacketType.Invalid);
+      memory.setU64(this.readIndex, index + 1n);
+      this.host.completed();
+    }
+  }
+
+  private async execute(type: number, at: number): Promise<void> {
+    const { memory } = this.host;
+    const completion = memory.address(at + COMPLETION);
+    const signal = completion === 0 ? -1 : memory.offset(completion, SIGNAL.size, 8, 'completion signal');
+    const start = nowTicks();
+    if (type === PacketType.KernelDispatch) await this.host.dispatch(this.packetAt(at), this.abort.signal);
+    else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
+      await this.waitForDependencies(at, type === PacketType.BarrierAnd);
+    } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === AMD_BARRIER_VALUE) {
+      await this.waitForValue(at);
+    } else {
+      throw new WavesmithError('runtime/unsupported-packet', `AQL packet type ${type} is not supported.`, {
+        hint: 'Kernel dispatch, barrier-AND, barrier-OR and AMD barrier-value packets are.',
+      });
+    }
+    if (signal >= 0) memory.complete(signal, start, nowTicks());
+  }
+
+  private packetAt(at: number): DispatchPacket {
+    const { memory } = this.host;
+    const low = memory.u32(at + 4);
+    return {
+      address: at,
+      workgroupSize: [low & 0xffff, low >>> 16, memory.u32(at + 8) & 0xffff],
+      gridSize: [memory.u32(at + 12), memory.u32(at + 16), memory.u32(at + 20)],
+      privateSegmentSize: memory.u32(at + 24),
+      groupSegmentSize: memory.u32(at + 28),
+      kernelObject: memory.address(at + 32),
+      kernargAddress: memory.address(at + 40),
+    };
+  }
+
+  private async waitForDependencies(at: number, all: boolean): Promise<void> {
+    const { memory } = this.host;
+    const signals: number[] = [];
+    for (let n = 0; n < DEPENDENCIES; n++) {
+      const address = memory.address(at + 8 + 8 * n);
+      if (address !== 0) signals.push(memory.offset(address, SIGNAL.size, 8, 'dependency signal'));
+    }
+    if (signals.length === 0) return;
+    const reached = (signal: number): boolean => memory.signalValue(signal) === 0n;
+    await this.waitUntil(signals, () => (all ? signals.every(reached) : signals.some(reached)));
+  }
+
+  private async waitForValue(at: number): Promise<void> {
+    const { memory } = this.host;
+    const signal = memory.offset(memory.address(at + 8), SIGNAL.size, 8, 'dependency signal');
+    const signed = (offset: number): bigint => BigInt.asIntN(64, memory.u64(offset));
+    const value = signed(at + 16);
+    const mask = signed(at + 24);
+    const condition = memory.u32(at + 32);
+    const holds = (): boolean => {
+      const now = BigInt.asIntN(64, memory.signalValue(signal) & mask);
+      if (condition === 0) return now === value;
+      if (condition === 1) return now !== value;
+      return condition === 2 ? now < value : now >= value;
+    };
+    await this.waitUntil([signal], holds);
+  }
+
+  private async waitUntil(signals: readonly number[], holds: () => boolean): Promise<void> {
+    const { memory } = this.host;
+    for (const signal of signals) memory.setDeviceWaits(signal, true);
+    try {
+      while (!holds()) {
+        if (this.abort.signal.aborted) throw new WavesmithError('runtime/aborted', 'The queue was destroyed.');
+        await this.host.signalsChanged();
+      }
+    } finally {
+      for (const signal of signals) memory.setDeviceWaits(signal, false);
+    }
+  }
+}

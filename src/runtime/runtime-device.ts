@@ -1,0 +1,44 @@
+// What the device process needs of a device beyond src/device: memory at chosen addresses in one shared buffer, loading by symbol, dispatch
+// of raw AQL packets.
+import type { LoadedSymbol } from './protocol.ts';
+
+/** A loaded code object. */
+export interface RuntimeModule {
+  readonly address: number;
+  readonly size: number;
+  readonly symbols: readonly LoadedSymbol[];
+  unload(): void;
+}
+
+/** The fields of an AQL kernel dispatch packet. Source: HSA Runtime Specification 1.2, section 2.9.6. */
+export interface DispatchPacket {
+  /** Address of the packet, for the dispatch pointer of kernels. */
+  readonly address: number;
+  readonly workgroupSize: readonly [number, number, number];
+  /** Work-items. */
+  readonly gridSize: readonly [number, number, number];
+  readonly privateSegmentSize: number;
+  readonly groupSegmentSize: number;
+  /** Address of the kernel descriptor. */
+  readonly kernelObject: number;
+  readonly kernargAddress: number;
+}
+
+export interface RuntimeDevice {
+  readonly target: string;
+  /** The buffer behind all GPU memory. It does not move. */
+  readonly buffer: SharedArrayBuffer;
+  /** GPU address of byte 0 of the buffer. */
+  readonly windowAddress: number;
+  /** Allocates zeroed memory; `address` 0 lets the device choose. */
+  allocate(size: number, alignment: number, address: number): number;
+  free(address: number): void;
+  /** Byte offset in the buffer of live memory holding all `size` bytes at an address, or undefined. */
+  offsetOf(address: number, size: number): number | undefined;
+  /** Makes an allocation (or a part of it) visible a second time at another address. */
+  map(address: number, size: number, source: number, writable: boolean): void;
+  unmap(address: number): void;
+  load(codeObject: Uint8Array): RuntimeModule;
+  /** Runs a dispatch to its end. Faults reject with a WavesmithError. */
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+}

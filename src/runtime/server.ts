@@ -1,0 +1,105 @@
+// The device process's socket: accepts programs of the same user, one session each, one kernel on the device at a time.
+// The address is abstract (unix(7)): nothing is left in the file system whoever dies when.
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { WavesmithError } from '../base/index.ts';
+import type { Addon } from './addon.ts';
+import { encodeMessage, type Hello, MessageStream } from './protocol.ts';
+import type { DispatchPacket, RuntimeDevice } from './runtime-device.ts';
+import { Session, type SessionHost } from './session.ts';
+import { SharedMemory } from './shared-memory.ts';
+
+/** A Node socket's file descriptor; Node has no public name for it. */
+interface SocketInternals {
+  readonly _handle: { readonly fd: number } | null;
+}
+
+export class RuntimeServer implements SessionHost {
+  readonly device: RuntimeDevice;
+  readonly memory: SharedMemory;
+  readonly hello: Hello;
+  /** Value for WAVESMITH_SOCKET. */
+  readonly address: string;
+  private readonly addon: Addon;
+  private readonly server: Server;
+  private readonly sessions = new Map<Socket, Session>();
+  private readonly report: (text: string) => void;
+  private waiters: (() => void)[] = [];
+  private busy: Promise<void> = Promise.resolve();
+
+  /** `report` gets one line for each refused or misbehaving peer. */
+  constructor(device: RuntimeDevice, addon: Addon, hello: Hello, report: (text: string) => void) {
+    this.device = device;
+    this.addon = addon;
+    this.hello = hello;
+    this.report = report;
+    this.memory = new SharedMemory(device, addon);
+    this.address = `@wavesmith-${randomBytes(16).toString('hex')}`;
+    this.server = createServer((socket) => this.accept(socket));
+  }
+
+  /** Programs connected now. */
+  get programs(): number {
+    return this.sessions.size;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(`\0${this.address.slice(1)}`, resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    for (const socket of this.sessions.keys()) socket.destroy();
+    await Promise.all([...this.sessions.values()].map((session) => session.close()));
+    this.sessions.clear();
+  }
+
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void> {
+    const run = this.busy.then(() => this.device.dispatch(packet, signal));
+    this.busy = run.catch(() => undefined);
+    return run;
+  }
+
+  signalsChanged(): Promise<void> {
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+  announceChange(): void {
+    const waiting = this.waiters;
+    this.waiters = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  private accept(socket: Socket): void {
+    const descriptor = (socket as unknown as SocketInternals)._handle?.fd ?? -1;
+    const peer = this.addon.peer(descriptor);
+    if (peer.uid !== process.getuid?.()) {
+      this.report(`refused a connection of user ${peer.uid} (process ${peer.pid})`);
+      socket.destroy();
+      return;
+    }
+    const stream = new MessageStream();
+    const session = new Session(this, (type, id, payload) => {
+      if (!socket.destroyed) socket.write(encodeMessage(type, id, payload));
+    });
+    this.sessions.set(socket, session);
+    socket.on('data', (chunk) => {
+      try {
+        for (const message of stream.push(chunk)) session.handle(message);
+      } catch (error) {
+        const text = error instanceof WavesmithError ? error.message : String(error);
+        this.report(`closed the connection of process ${peer.pid}: ${text}`);
+        socket.destroy();
+      }
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      this.sessions.delete(socket);
+      // Queues that wait for a signal of this program must see that they were destroyed.
+      void session.close();
+      this.announceChange();
+    });
+  }
+}

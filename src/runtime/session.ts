@@ -1,0 +1,235 @@
+// One program: answers its messages and owns what it allocated, loaded and queued, until its socket closes.
+import { ByteWriter, WavesmithError } from '../base/index.ts';
+import { AqlQueue } from './aql-queue.ts';
+import {
+  ErrorCode,
+  type ErrorCodeValue,
+  encodeHello,
+  encodeLoad,
+  FaultKind,
+  type FaultKindValue,
+  type Hello,
+  type Message,
+  MessageType,
+  PROTOCOL_VERSION,
+} from './protocol.ts';
+import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
+import type { SharedMemory } from './shared-memory.ts';
+
+/** What a session shares with the other programs of the device. */
+export interface SessionHost {
+  readonly device: RuntimeDevice;
+  readonly memory: SharedMemory;
+  readonly hello: Hello;
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  signalsChanged(): Promise<void>;
+  /** Something changed that a waiting queue may wait for. */
+  announceChange(): void;
+}
+
+type Send = (type: number, id: bigint, payload: Uint8Array) => void;
+
+const EMPTY = new Uint8Array(0);
+
+export class Session {
+  /** Process of the program, as it says. */
+  pid = 0;
+  private readonly host: SessionHost;
+  private readonly send: Send;
+  private readonly allocations = new Set<number>();
+  private readonly mappings = new Set<number>();
+  private readonly modules = new Map<bigint, RuntimeModule>();
+  private readonly queues = new Map<bigint, AqlQueue>();
+  private nextHandle = 1n;
+  private greeted = false;
+
+  constructor(host: SessionHost, send: Send) {
+    this.host = host;
+    this.send = send;
+  }
+
+  /** Answers one message. A message that no library of this version sends throws `runtime/bad-message`. */
+  handle(message: Message): void {
+    const { type, id } = message;
+    if (type === MessageType.Doorbell) {
+      this.queues.get(message.payload.u64(0))?.doorbell();
+      return;
+    }
+    if (type === MessageType.Kick) {
+      this.host.announceChange();
+      return;
+    }
+    try {
+      this.send(MessageType.Reply, id, this.answer(message));
+    } catch (error) {
+      if (!(error instanceof WavesmithError) || error.code === 'runtime/bad-message') throw error;
+      this.sendError(
+        id,
+        errorCodeOf(error),
+        error.hint === undefined ? error.message : `${error.message} ${error.hint}`,
+      );
+    }
+  }
+
+  /** Frees everything; resolves when nothing of the program runs any more. */
+  async close(): Promise<void> {
+    await Promise.all([...this.queues.values()].map((queue) => queue.destroy()));
+    this.queues.clear();
+    for (const module of this.modules.values()) module.unload();
+    this.modules.clear();
+    for (const address of this.mappings) this.host.device.unmap(address);
+    this.mappings.clear();
+    for (const address of this.allocations) this.host.device.free(address);
+    this.allocations.clear();
+  }
+
+  private sendError(id: bigint, code: ErrorCodeValue, text: string): void {
+    this.send(MessageType.Error, id, new ByteWriter().u32(code).text(text).finish());
+  }
+
+  private answer({ type, payload }: Message): Uint8Array {
+    if (!this.greeted && type !== MessageType.Hello) {
+      throw new WavesmithError('runtime/bad-message', 'The first message must be a greeting.');
+    }
+    const { device } = this.host;
+    switch (type) {
+      case MessageType.Hello: {
+        if (payload.u32(0) !== PROTOCOL_VERSION) {
+          throw new WavesmithError('runtime/version', `The program speaks protocol version ${payload.u32(0)}.`, {
+            hint: 'Its runtime libraries are of another Wavesmith version.',
+          });
+        }
+        this.pid = payload.u32(4);
+        this.greeted = true;
+        return encodeHello(this.host.hello);
+      }
+      case MessageType.Allocate: {
+        const address = device.allocate(payload.u64AsNumber(0), payload.u64AsNumber(8), payload.u64AsNumber(16));
+        this.allocations.add(address);
+        return u64(address);
+      }
+      case MessageType.Adopt: {
+        const address = payload.u64AsNumber(0);
+        const size = payload.u64AsNumber(8);
+        this.allocations.add(device.allocate(size, 4096, address));
+        return u64(device.offsetOf(address, size) ?? 0);
+      }
+      case MessageType.Free:
+      case MessageType.Disown: {
+        const address = payload.u64AsNumber(0);
+        if (!this.allocations.delete(address)) throw badAddress(address, 'allocation');
+        device.free(address);
+        return EMPTY;
+      }
+      case MessageType.Map: {
+        const address = payload.u64AsNumber(0);
+        device.map(address, payload.u64AsNumber(8), payload.u64AsNumber(16), (payload.u64(24) & 2n) !== 0n);
+        this.mappings.add(address);
+        return EMPTY;
+      }
+      case MessageType.Unmap: {
+        const address = payload.u64AsNumber(0);
+        if (!this.mappings.delete(address)) throw badAddress(address, 'mapping');
+        device.unmap(address);
+        return EMPTY;
+      }
+      case MessageType.Load: {
+        const module = device.load(payload.slice(0, payload.length).slice());
+        const handle = this.nextHandle++;
+        this.modules.set(handle, module);
+        return encodeLoad(handle, module.address, module.size, module.symbols);
+      }
+      case MessageType.Unload: {
+        const handle = payload.u64(0);
+        const module = this.modules.get(handle);
+        if (module === undefined) throw new WavesmithError('runtime/bad-handle', `There is no module ${handle}.`);
+        this.modules.delete(handle);
+        module.unload();
+        return EMPTY;
+      }
+      case MessageType.QueueCreate:
+        return u64(this.createQueue(payload));
+      case MessageType.QueueDestroy: {
+        const handle = payload.u64(0);
+        const queue = this.queues.get(handle);
+        if (queue === undefined) throw new WavesmithError('runtime/bad-handle', `There is no queue ${handle}.`);
+        this.queues.delete(handle);
+        void queue.destroy();
+        return EMPTY;
+      }
+      default:
+        throw new WavesmithError('runtime/bad-message', `Message type ${type} is unknown.`);
+    }
+  }
+
+  private createQueue(payload: Message['payload']): bigint {
+    const handle = this.nextHandle++;
+    const queue = new AqlQueue(
+      {
+        memory: this.host.memory,
+        dispatch: (packet, signal) => this.host.dispatch(packet, signal),
+        signalsChanged: () => this.host.signalsChanged(),
+        completed: () => this.host.announceChange(),
+        failed: (error) => this.sendFault(handle, error),
+      },
+      {
+        ring: payload.u64AsNumber(0),
+        writeIndex: payload.u64AsNumber(8),
+        readIndex: payload.u64AsNumber(16),
+        packets: payload.u32(24),
+      },
+    );
+    this.queues.set(handle, queue);
+    return handle;
+  }
+
+  private sendFault(queue: bigint, error: unknown): void {
+    const text = error instanceof WavesmithError ? error.format() : String(error);
+    const code = error instanceof WavesmithError ? error.code : '';
+    const address = /0x([0-9a-f]+)/.exec(text)?.[1] ?? '0';
+    const w = new ByteWriter()
+      .u64(queue)
+      .u32(faultKindOf(code))
+      .u64(BigInt(`0x${address}`))
+      .text(text);
+    this.send(MessageType.Fault, 0n, w.finish());
+  }
+}
+
+function u64(value: number | bigint): Uint8Array {
+  return new ByteWriter(16).u64(value).finish();
+}
+
+function badAddress(address: number, what: string): WavesmithError {
+  return new WavesmithError('runtime/bad-address', `No ${what} of this program begins at 0x${address.toString(16)}.`);
+}
+
+const ERROR_CODES: Readonly<Record<string, ErrorCodeValue>> = {
+  'device/out-of-memory': ErrorCode.OutOfMemory,
+  'device/bad-size': ErrorCode.OutOfMemory,
+  'device/bad-address': ErrorCode.BadAddress,
+  'runtime/bad-address': ErrorCode.BadAddress,
+  'device/wrong-target': ErrorCode.WrongTarget,
+  'runtime/version': ErrorCode.Unsupported,
+};
+
+function errorCodeOf(error: WavesmithError): ErrorCodeValue {
+  const known = ERROR_CODES[error.code];
+  if (known !== undefined) return known;
+  return /^(elf|codeobject|code-object|device\/(bad-image|bad-relocation|bad-metadata|not-linked))/.test(error.code)
+    ? ErrorCode.BadCodeObject
+    : ErrorCode.Unsupported;
+}
+
+const FAULT_KINDS: Readonly<Record<string, FaultKindValue>> = {
+  'sim/memory-fault': FaultKind.Memory,
+  'sim/illegal-instruction': FaultKind.IllegalInstruction,
+  'sim/unsupported-instruction': FaultKind.IllegalInstruction,
+  'sim/bad-pc': FaultKind.IllegalInstruction,
+  'sim/trap': FaultKind.Trap,
+  'sim/budget': FaultKind.Budget,
+};
+
+function faultKindOf(code: string): FaultKindValue {
+  return FAULT_KINDS[code] ?? (code.startsWith('strict/') ? FaultKind.Strict : FaultKind.Other);
+}

@@ -1,0 +1,86 @@
+// Views of the shared GPU memory for the device process: words of queues and signals, changed with the atomics other processes use too.
+import { WavesmithError } from '../base/index.ts';
+import type { Addon } from './addon.ts';
+import { SIGNAL } from './protocol.ts';
+import type { RuntimeDevice } from './runtime-device.ts';
+
+/** The clock of signals and kernels: ticks per second of s_memrealtime. */
+export const CLOCK_KHZ = 100_000;
+
+/** Now, in ticks of the clock. CLOCK_MONOTONIC, as the libraries read it. */
+export function nowTicks(): bigint {
+  return process.hrtime.bigint() / 10n;
+}
+
+export class SharedMemory {
+  readonly bytes: Uint8Array;
+  private readonly halves: Uint16Array;
+  private readonly words: Int32Array;
+  private readonly longs: BigInt64Array;
+  private readonly view: DataView;
+  private readonly device: RuntimeDevice;
+  private readonly addon: Addon;
+
+  constructor(device: RuntimeDevice, addon: Addon) {
+    this.device = device;
+    this.addon = addon;
+    this.bytes = new Uint8Array(device.buffer);
+    this.halves = new Uint16Array(device.buffer);
+    this.words = new Int32Array(device.buffer);
+    this.longs = new BigInt64Array(device.buffer);
+    this.view = new DataView(device.buffer);
+  }
+
+  /** Offset of live memory, aligned; a bad address is `runtime/bad-address`. */
+  offset(address: number, size: number, alignment: number, what: string): number {
+    const offset = address % alignment === 0 ? this.device.offsetOf(address, size) : undefined;
+    if (offset === undefined) {
+      throw new WavesmithError(
+        'runtime/bad-address',
+        `The ${what} at 0x${address.toString(16)} (${size} bytes) is not live, aligned device memory.`,
+      );
+    }
+    return offset;
+  }
+
+  u16(offset: number): number {
+    return Atomics.load(this.halves, offset >>> 1);
+  }
+  setU16(offset: number, value: number): void {
+    Atomics.store(this.halves, offset >>> 1, value);
+  }
+  u32(offset: number): number {
+    return this.view.getUint32(offset, true);
+  }
+  u64(offset: number): bigint {
+    return BigInt.asUintN(64, Atomics.load(this.longs, offset / 8));
+  }
+  setU64(offset: number, value: bigint): void {
+    Atomics.store(this.longs, offset / 8, BigInt.asIntN(64, value));
+  }
+  /** A 64-bit address; one that no GPU has (above 2^53) reads as 0. */
+  address(offset: number): number {
+    const value = this.u64(offset);
+    return value > BigInt(Number.MAX_SAFE_INTEGER) ? 0 : Number(value);
+  }
+
+  /** Value of the signal at an offset. */
+  signalValue(signal: number): bigint {
+    return Atomics.load(this.longs, (signal + SIGNAL.value) / 8);
+  }
+  /** Says whether the device waits for the signal, so that programs tell it of changes. */
+  setDeviceWaits(signal: number, waits: boolean): void {
+    Atomics.store(this.words, (signal + SIGNAL.deviceWaits) / 4, waits ? 1 : 0);
+  }
+  /** Completes a signal: times, value − 1, and whoever sleeps on it wakes. */
+  complete(signal: number, startTicks: bigint, endTicks: bigint): void {
+    this.setU64(signal + SIGNAL.startTicks, startTicks);
+    this.setU64(signal + SIGNAL.endTicks, endTicks);
+    Atomics.sub(this.longs, (signal + SIGNAL.value) / 8, 1n);
+    const futex = signal + SIGNAL.futex;
+    Atomics.add(this.words, futex / 4, 1);
+    if (Atomics.load(this.words, (signal + SIGNAL.sleepers) / 4) !== 0) {
+      this.addon.wake(this.bytes.subarray(futex, futex + 4));
+    }
+  }
+}
