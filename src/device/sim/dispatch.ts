@@ -310,6 +310,7 @@ function runWave(plan: Plan, w: Wave, counts: number[]): void {
     for (let n = 0; n < QUANTUM && w.state === 'running'; n++) {
       pc = w.pc;
       const bound = program.at(pc);
+      if (bound.landsLate && n > 0) break;
       w.pc = pc + bound.size;
       bound.step(w);
       counts[bound.family] = (counts[bound.family] ?? 0) + 1;

@@ -18,6 +18,8 @@ export interface BoundInstruction {
   readonly size: number;
   /** Index of the encoding family in `ENCODINGS`. */
   readonly family: number;
+  /** A load into LDS: on hardware it lands long after its issue, so the other waves of the workgroup catch up first. */
+  readonly landsLate: boolean;
 }
 
 /** Encoding families seen so far, for instruction counts. */
@@ -103,6 +105,12 @@ function immediateGds(instruction: Instruction): boolean {
   return operand?.kind === 'imm' && operand.value !== 0;
 }
 
+/** Whether an instruction loads from memory into LDS (`lds` modifier, global_load_lds_*). */
+export function loadsIntoLds({ row }: Instruction): boolean {
+  const op = semanticsOf(row.operation);
+  return op?.kind === 'load' && (op.toLds === true || / lds$/.test(row.template));
+}
+
 /** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
 function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName): Step {
   const m0 = w.sgprs[M0] as number;
@@ -156,6 +164,7 @@ export class Program {
       step: bindInstruction(instruction, this.target),
       size: instruction.size,
       family: familyOf(instruction),
+      landsLate: loadsIntoLds(instruction),
     };
     this.bound[offset >>> 2] = bound;
     return bound;
