@@ -190,9 +190,9 @@ const loadLane: LaneAccess = (w, op, at, address, layout, format, resource) => {
     }
     const half = integer ? value & 0xffff : bitsFromF16(f32FromBits(value));
     const register = at + (n >> 1) * LANES;
-    const high = op.d16 === 'high' || (n & 1) === 1;
-    const old = w.vgprs[register] as number;
-    w.vgprs[register] = high ? (old & 0xffff) | (half << 16) : (old & ~0xffff) | half;
+    // As with plain D16 loads, the half no component fills becomes zero.
+    if ((n & 1) === 1) w.vgprs[register] = (w.vgprs[register] as number) | (half << 16);
+    else w.vgprs[register] = op.d16 === 'high' ? half << 16 : half;
   }
 };
 

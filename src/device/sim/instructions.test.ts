@@ -376,7 +376,14 @@ describe('memory', () => {
     expect(lanes(w, 4)).toEqual(ramp);
     expect(lanes(w, 5)).toEqual(ramp.map((x) => 2 * x));
     step(w, 'global_load_ubyte_d16_hi v5, v2, s[96:97]');
-    expect(lanes(w, 5)[3]).toBe(h('00060006'));
+    expect(lanes(w, 5)[3]).toBe(h('00060000'));
+  });
+  it('should zero the half of a register that a D16 load does not fill', () => {
+    const w = makeWave('gfx90a', { ...global(), v3: h('12345678'), v5: -1, v6: -1 });
+    step(w, 'global_store_dword v2, v3, s[96:97]');
+    step(w, 'global_load_short_d16 v5, v2, s[96:97]');
+    step(w, 'global_load_short_d16_hi v6, v2, s[96:97]');
+    expect([lanes(w, 5)[9], lanes(w, 6)[9]]).toEqual([h('5678'), h('56780000')]);
   });
   it('should compare and swap', () => {
     const w = makeWave('gfx942', { ...global(), v4: 7, v5: 0 });

@@ -171,9 +171,9 @@ export function bindLoad(instruction: Instruction, op: LoadOperation): Step {
         const a = address(w, lane, 0, bytes);
         const value = a < 0 ? 0 : extend(space.load(w, a, bytes), bytes, signed);
         const at = destination + lane;
-        if (half === 'low') w.vgprs[at] = ((w.vgprs[at] as number) & ~0xffff) | (value & 0xffff);
-        else if (half === 'high') w.vgprs[at] = ((w.vgprs[at] as number) & 0xffff) | (value << 16);
-        else w.vgprs[at] = value;
+        // SRAM-ECC registers are written whole: the half a D16 load does not fill becomes zero.
+        if (half === 'low') w.vgprs[at] = value & 0xffff;
+        else w.vgprs[at] = half === 'high' ? value << 16 : value;
       });
     };
   }

@@ -123,7 +123,7 @@ export interface LoadOperation {
   /** Bytes of one element in memory: 1, 2, 4, or a multiple of 4. */
   readonly bytes: number;
   readonly signed: boolean;
-  /** Written to that half, the other half kept. */
+  /** Written to that half, the other half becomes zero (SRAM-ECC is on in all three targets). */
   readonly half: 'low' | 'high' | undefined;
   /** DS read2: two elements at offset0/offset1 × this stride in bytes. */
   readonly pairStride: number | undefined;
