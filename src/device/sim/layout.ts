@@ -1,0 +1,83 @@
+// Where things are in the one WebAssembly memory of a virtual GPU, and in the block of a wavefront. The reference interpreter and
+// compiled code act on the same bytes. Register numbers are the source encodings of the ISA (SGPRs 0–101, VCC 106, M0 124, EXEC 126).
+
+/** High word of the GPU addresses that are offsets in wasm memory: address = WINDOW_HIGH × 2^32 + offset. */
+export const WINDOW_HIGH = 0x2000;
+/** GPU address of byte 0 of wasm memory. */
+export const WINDOW = WINDOW_HIGH * 2 ** 32;
+/** Unit of the limits tables, and of allocations. */
+export const PAGE = 4096;
+/** A WebAssembly page. */
+export const WASM_PAGE = 65536;
+/** The most a 32-bit WebAssembly memory can have, in WebAssembly pages. */
+export const MAX_WASM_PAGES = 65536;
+
+/** Words shared by all threads of a device (`CONTROL_*`), 64 bytes apart. The first page stays empty. */
+export const CONTROL = 0x10000;
+/** Not zero: the running dispatch ends at the next turn. */
+export const CONTROL_ABORT = CONTROL;
+/** The next workgroup nobody has taken. */
+export const CONTROL_NEXT = CONTROL + 64;
+/** Lowest workgroup that failed; workgroups after it need not run. */
+export const CONTROL_FAILED = CONTROL + 128;
+/** Finished workgroups. */
+export const CONTROL_DONE = CONTROL + 192;
+/** Executed instructions of all threads, 64 bits. */
+export const CONTROL_CLOCK = CONTROL + 256;
+
+/** u16 by page of the window: live bytes from the page's start. The first and last page have none, nor the one behind an allocation. */
+export const LIMITS = 0x100000;
+/** The same for stores: zero where memory is read-only. */
+export const WRITABLE = 0x300000;
+/** Bytes of one of the two tables. */
+export const TABLE_BYTES = (MAX_WASM_PAGES * WASM_PAGE * 2) / PAGE;
+/** Allocations start here. */
+export const HEAP = 0x500000;
+/** Allocations end before here: the last page is never live. */
+export const HEAP_END = MAX_WASM_PAGES * WASM_PAGE - PAGE;
+
+/** Lanes of a wavefront. */
+export const LANES = 64;
+/** First register number of the accumulation file in the vector registers. */
+export const AGPR_BASE = 256;
+
+// Byte offsets in the block of a wavefront --------------------------------------------------------------------------------------
+
+/** i32[128] by source encoding. */
+export const WAVE_SGPRS = 0;
+export const WAVE_SCC = 512;
+export const WAVE_MODE = 516;
+/** i32: RUNNING, AT_BARRIER or ENDED. */
+export const WAVE_STATE = 520;
+/** i32: byte offset in the program's image; -1 when it left the image (`Wave.pc` knows the address). */
+export const WAVE_PC = 524;
+/** f64: instructions executed by the wave. */
+export const WAVE_EXECUTED = 528;
+/** i32: FLAG_*. */
+export const WAVE_FLAGS = 536;
+/** i32: wasm offset of the workgroup's LDS. */
+export const WAVE_LDS_BASE = 540;
+/** i32: bytes of it. */
+export const WAVE_LDS_BYTES = 544;
+/** i32: wasm offset of the wave's scratch, 0 without. */
+export const WAVE_SCRATCH_BASE = 548;
+/** i32: bytes of scratch of one lane. */
+export const WAVE_SCRATCH_BYTES = 552;
+/** 256 bytes for generated code within one instruction. */
+export const WAVE_TEMPORARY = 640;
+/** i32[512][64], accumulation registers from 256. */
+export const WAVE_VGPRS = 1024;
+export const VGPR_BYTES = 4 * LANES;
+/** Space for matrix code within one instruction. */
+export const MATRIX_SCRATCH = WAVE_VGPRS + 2 * AGPR_BASE * VGPR_BYTES;
+export const MATRIX_SCRATCH_BYTES = 40960;
+export const WAVE_BYTES = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
+
+export const RUNNING = 0;
+export const AT_BARRIER = 1;
+export const ENDED = 2;
+
+/** s_set_gpr_idx mode is on. */
+export const FLAG_GPR_INDEXING = 1;
+/** s_setvskip: vector instructions are passed over. */
+export const FLAG_VSKIP = 2;
