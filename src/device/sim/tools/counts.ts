@@ -1,0 +1,131 @@
+// How often each instruction ran and with how many lanes: what counters and the profile are derived from.
+
+import type { Instruction } from '../../../isa/types.ts';
+import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
+import type { BoundInstruction } from '../program.ts';
+import { EXEC, type Wave } from '../wave.ts';
+import { popcount } from './lanes.ts';
+
+/** One instruction of the code and what was counted for it; sums over all wavefronts. */
+export interface InstructionCount {
+  readonly pc: number;
+  readonly instruction: Instruction;
+  readonly isBranch: boolean;
+  readonly writesExec: boolean;
+  /** Of a class that s_setvskip passes over. */
+  readonly isVector: boolean;
+  /** Executions, once per wavefront. */
+  hits: number;
+  /** Lanes that were active, summed over the executions. */
+  lanes: number;
+  /** Executions with all 64 lanes. */
+  full: number;
+  /** Executions of vector instructions that s_setvskip passed over; part of `hits`. */
+  skipped: number;
+  /** Branches: executions that went elsewhere than to the next instruction. */
+  taken: number;
+  /** Writers of EXEC: active lanes afterwards, summed. */
+  lanesAfter: number;
+  /** Writers of EXEC: executions that left some, but not all, of the lanes that were active. */
+  split: number;
+}
+
+/** Wavefronts by active work-items at their start, as SQ_WAVES_* tell them apart. */
+export interface WaveCounts {
+  waves: number;
+  items: number;
+  equal64: number;
+  below64: number;
+  below48: number;
+  below32: number;
+  below16: number;
+}
+
+/** What a counting run leaves. */
+export interface ExecutionCounts {
+  /** Instructions that ran, by address. */
+  readonly instructions: readonly InstructionCount[];
+  readonly waves: WaveCounts;
+}
+
+const EXEC_SLOTS = [{ first: Slot.EXEC, count: 2 }];
+const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF'];
+
+/** A monitor that counts executions. */
+export class CountingMonitor {
+  private readonly sites: (InstructionCount | undefined)[] = [];
+  private readonly waves: WaveCounts = {
+    waves: 0,
+    items: 0,
+    equal64: 0,
+    below64: 0,
+    below48: 0,
+    below32: 0,
+    below16: 0,
+  };
+  private active = 0;
+
+  startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
+    const { waves: sum } = this;
+    for (const w of waves) {
+      const items = activeLanes(w);
+      sum.waves++;
+      sum.items += items;
+      if (items === 64) sum.equal64++;
+      if (items < 64) sum.below64++;
+      if (items < 48) sum.below48++;
+      if (items < 32) sum.below32++;
+      if (items < 16) sum.below16++;
+    }
+  }
+
+  before(w: Wave, pc: number, bound: BoundInstruction): void {
+    const site = this.sites[pc >>> 2] ?? this.add(pc, bound);
+    const active = activeLanes(w);
+    site.hits++;
+    site.lanes += active;
+    if (active === 64) site.full++;
+    if (site.isVector && w.vskip) site.skipped++;
+    this.active = active;
+  }
+
+  after(w: Wave, pc: number, bound: BoundInstruction): void {
+    const site = this.sites[pc >>> 2] as InstructionCount;
+    if (site.isBranch && w.pc !== pc + bound.size) site.taken++;
+    if (site.writesExec) {
+      const active = activeLanes(w);
+      site.lanesAfter += active;
+      if (active > 0 && active < this.active) site.split++;
+    }
+  }
+
+  private add(pc: number, bound: BoundInstruction): InstructionCount {
+    const { flags } = bound.instruction.row;
+    const site: InstructionCount = {
+      pc,
+      instruction: bound.instruction,
+      hits: 0,
+      lanes: 0,
+      full: 0,
+      skipped: 0,
+      taken: 0,
+      lanesAfter: 0,
+      split: 0,
+      isBranch: flags.has('isBranch') || flags.has('isCall'),
+      writesExec: overlaps(effectsOf(bound.instruction).defs, EXEC_SLOTS),
+      isVector: VECTOR_CLASSES.some((name) => flags.has(name)),
+    };
+    this.sites[pc >>> 2] = site;
+    return site;
+  }
+
+  /** The counts so far. */
+  counts(): ExecutionCounts {
+    const instructions = this.sites.filter((site) => site !== undefined);
+    return { instructions, waves: { ...this.waves } };
+  }
+}
+
+function activeLanes(w: Wave): number {
+  return popcount(w.sgprs[EXEC] as number) + popcount(w.sgprs[EXEC + 1] as number);
+}

@@ -1,0 +1,143 @@
+// A model of LDS bank conflicts, from addresses: 32 banks of 4 bytes; a wavefront's access is served in phases of lanes that do not
+// conflict across phases; a phase takes as many cycles as the busiest bank has different dwords (atomics: lanes).
+// Phases: 32 lanes for up to 4 bytes, 16 lanes for 8 bytes (AMD OpenCL optimisation guide, "Local memory bank conflicts");
+// 8 lanes for 16 bytes, in the lane order of AMD Composable Kernel's "LDS bank conflicts" page. For gfx90a and gfx942.
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
+import { immediateOf, operandNamed, vectorBase } from '../operands.ts';
+import type { BoundInstruction } from '../program.ts';
+import type { Wave } from '../wave.ts';
+
+const BANKS = 32;
+
+/** What the model counted. */
+export interface LdsBankCount {
+  /** Instructions that the model covers. */
+  readonly instructions: number;
+  /** LDS instructions whose phases are not published (12-byte accesses, append, transposing reads, …). */
+  readonly notModelled: number;
+  /** Cycles without any conflict: one per phase with an active lane. */
+  readonly phases: number;
+  /** Cycles on top of those. */
+  readonly conflictCycles: number;
+}
+
+const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, i) => first + i);
+const groupsOf = (size: number): number[][] => range(0, 64 / size).map((n) => range(n * size, size));
+
+/** Lanes served together, by bytes per lane. */
+const WORD_PHASES = groupsOf(32);
+const PAIR_PHASES = groupsOf(16);
+const QUAD_STORE_PHASES = groupsOf(8);
+const QUAD_LOAD_PHASES = [0, 32].flatMap((half) =>
+  [
+    [0, 20],
+    [4, 16],
+    [8, 28],
+    [12, 24],
+  ].map(([a, b]) => [...range(half + (a as number), 4), ...range(half + (b as number), 4)]),
+);
+
+interface Access {
+  readonly base: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly atomic: boolean;
+  readonly phases: readonly (readonly number[])[];
+}
+
+function phasesOf(bytes: number, isLoad: boolean): readonly (readonly number[])[] | undefined {
+  if (bytes <= 4) return WORD_PHASES;
+  if (bytes === 8) return PAIR_PHASES;
+  if (bytes === 16) return isLoad ? QUAD_LOAD_PHASES : QUAD_STORE_PHASES;
+  return undefined;
+}
+
+/** The accesses of an instruction; undefined when the model does not cover it; read2 and write2 are two accesses. */
+function accessesOf(instruction: Instruction): Access[] | undefined {
+  const op = semanticsOf(instruction.row.operation);
+  if (op === undefined || (op.kind !== 'load' && op.kind !== 'store' && op.kind !== 'atomic')) return undefined;
+  const address = operandNamed(instruction, 'addr');
+  if (op.space !== 'lds' || address?.kind !== 'reg') return undefined;
+  const base = vectorBase(address);
+  const bytes = op.kind === 'atomic' ? (/64/.test(op.type) ? 8 : 4) : op.bytes;
+  const phases = phasesOf(bytes, op.kind === 'load');
+  if (phases === undefined) return undefined;
+  const offsets =
+    op.pairStride === undefined
+      ? [immediateOf(instruction, 'offset')]
+      : ['offset0', 'offset1'].map((name) => immediateOf(instruction, name) * (op.pairStride as number));
+  return offsets.map((offset) => ({ base, offset, bytes, atomic: op.kind === 'atomic', phases }));
+}
+
+/** Cycles of one phase: the most dwords (atomics: lanes) that one bank has to serve. */
+export function phaseCycles(addresses: readonly number[], bytes: number, atomic: boolean): number {
+  const banks = new Map<number, Set<number> | number[]>();
+  let most = 0;
+  for (const address of addresses) {
+    const last = (address + bytes - 1) >>> 2;
+    for (let dword = address >>> 2; dword <= last; dword++) {
+      const bank = dword % BANKS;
+      let served = banks.get(bank);
+      if (served === undefined) {
+        served = atomic ? [] : new Set<number>();
+        banks.set(bank, served);
+      }
+      if (Array.isArray(served)) served.push(dword);
+      else served.add(dword);
+      most = Math.max(most, Array.isArray(served) ? served.length : served.size);
+    }
+  }
+  return most;
+}
+
+/** Whether the model covers a target: gfx950's LDS has other banks, whose phases are not published. */
+export function hasLdsBankModel(target: TargetName): boolean {
+  return target !== 'gfx950';
+}
+
+/** A monitor that counts conflicts. */
+export class LdsBankMonitor {
+  private readonly known: (Access[] | null | undefined)[] = [];
+  private instructions = 0;
+  private notModelled = 0;
+  private phases = 0;
+  private conflictCycles = 0;
+
+  before(w: Wave, pc: number, bound: BoundInstruction): void {
+    let accesses = this.known[pc >>> 2];
+    if (accesses === undefined) {
+      accesses = accessesOf(bound.instruction) ?? null;
+      this.known[pc >>> 2] = accesses;
+    }
+    if (accesses === null) {
+      if (bound.instruction.row.encoding === 'DS' && !w.vskip && usesBanks(bound.instruction)) this.notModelled++;
+      return;
+    }
+    if (w.vskip) return;
+    this.instructions++;
+    for (const access of accesses) this.count(w, access);
+  }
+
+  private count(w: Wave, { base, offset, bytes, atomic, phases }: Access): void {
+    for (const lanes of phases) {
+      const active = lanes.filter((lane) => w.isActive(lane));
+      if (active.length === 0) continue;
+      const addresses = active.map((lane) => ((w.vgprs[base + lane] as number) >>> 0) + offset);
+      this.phases++;
+      this.conflictCycles += phaseCycles(addresses, bytes, atomic) - 1;
+    }
+  }
+
+  /** The sums so far. */
+  result(): LdsBankCount {
+    const { instructions, notModelled, phases, conflictCycles } = this;
+    return { instructions, notModelled, phases, conflictCycles };
+  }
+}
+
+/** Lane permutations go through the LDS crossbar and touch no bank. */
+function usesBanks(instruction: Instruction): boolean {
+  const op = semanticsOf(instruction.row.operation);
+  return !(op?.kind === 'structural' && ['permute', 'bpermute', 'swizzle', 'nop'].includes(op.name));
+}

@@ -1,0 +1,153 @@
+// The interactive stepper: stops wavefronts at breakpoints and after steps, and asks a terminal for commands. What stops and resumes is
+// here; the commands are in stepper-commands.ts.
+import type { TargetName } from '../../../isa/types.ts';
+import type { DeviceMemory, Region } from '../memory.ts';
+import type { BoundInstruction } from '../program.ts';
+import type { Wave } from '../wave.ts';
+import { runCommand } from './stepper-commands.ts';
+import type { CodeSymbols, SourceLocation } from './symbols.ts';
+
+/** The user's side: a terminal, or a script. */
+export interface StepperTerminal {
+  /** The next command line, or undefined when there are no more. */
+  ask(prompt: string): Promise<string | undefined>;
+  print(text: string): void;
+}
+
+/** An argument of the kernel, by name. */
+export interface StepperArgument {
+  readonly name: string;
+  /** Address the argument holds, for buffers. */
+  readonly address: number | undefined;
+  readonly size: number;
+}
+
+export interface StepperOptions {
+  readonly target: TargetName;
+  readonly symbols: CodeSymbols;
+  readonly terminal: StepperTerminal;
+  readonly memory: DeviceMemory;
+  /** The loaded code object; `pc` 0 is its first byte. */
+  readonly code: Region;
+  readonly breakpoints: readonly number[];
+  readonly arguments: readonly StepperArgument[];
+  readonly sourceOf?: ((pc: number) => SourceLocation | undefined) | undefined;
+}
+
+/** How execution goes on. Steps concern the selected wave; the others run freely meanwhile. */
+export type Resume =
+  | { readonly kind: 'continue' }
+  | { readonly kind: 'step'; readonly count: number }
+  | { readonly kind: 'until'; readonly pc: number; readonly wave: Wave }
+  | { readonly kind: 'detach' }
+  | { readonly kind: 'quit' };
+
+/** Thrown out of the dispatch when the user ends it. */
+export class StepperQuit extends Error {}
+
+/** A monitor that stops. */
+export class Stepper {
+  readonly options: StepperOptions;
+  readonly breakpoints = new Set<number>();
+  /** Waves of the current workgroup. */
+  waves: readonly Wave[] = [];
+  /** The wave that commands are about. */
+  selected: Wave | undefined;
+  private heldPc = 0;
+  private resume: Resume = { kind: 'continue' };
+  private stepsLeft = 0;
+  private interrupted = false;
+  /** The wave that is held, before its next instruction. */
+  private held: Wave | undefined;
+  private readonly started = new Set<Wave>();
+  private last = '';
+
+  constructor(options: StepperOptions) {
+    this.options = options;
+    for (const pc of options.breakpoints) this.breakpoints.add(pc);
+  }
+
+  /** Stops at the next instruction, as Ctrl-C does while the kernel runs. */
+  interrupt(): void {
+    this.interrupted = true;
+  }
+
+  startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
+    this.waves = waves;
+    this.started.clear();
+    // A selected wave of a workgroup that ended is gone; steps go on with the next workgroup's first wave.
+    if (this.selected !== undefined && !waves.includes(this.selected)) this.selected = waves[0];
+  }
+
+  before(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void> {
+    this.started.add(w);
+    if (this.resume.kind === 'detach' && !this.interrupted) return;
+    const reason = this.stopReason(w, pc);
+    if (reason !== undefined) return this.stop(w, pc, bound, reason);
+  }
+
+  /** The address of a wave's next instruction, or undefined when it has not begun. */
+  pcOf(w: Wave): number | undefined {
+    if (w === this.held) return this.heldPc;
+    return this.started.has(w) ? w.pc : undefined;
+  }
+
+  private stopReason(w: Wave, pc: number): string | undefined {
+    if (this.interrupted) {
+      this.interrupted = false;
+      return 'interrupted';
+    }
+    const { resume } = this;
+    if (this.breakpoints.has(pc)) return 'breakpoint';
+    if (w !== this.selected) return undefined;
+    if (resume.kind === 'step' && --this.stepsLeft <= 0) return 'step';
+    if (resume.kind === 'until' && resume.wave === w && resume.pc === pc) return 'reached';
+    return undefined;
+  }
+
+  /** Whether a wave is the one that is held. */
+  isHeld(w: Wave): boolean {
+    return w === this.held;
+  }
+
+  /** The address of the selected wave's next instruction. */
+  get pc(): number {
+    return (this.selected === undefined ? undefined : this.pcOf(this.selected)) ?? this.heldPc;
+  }
+
+  private async stop(w: Wave, pc: number, bound: BoundInstruction, reason: string): Promise<void> {
+    const { terminal } = this.options;
+    this.selected = w;
+    this.held = w;
+    this.heldPc = pc;
+    terminal.print(this.headline(w, pc, reason));
+    for (;;) {
+      const line = await terminal.ask('(wavesmith) ');
+      if (line === undefined) {
+        terminal.print('end of the commands: running on to the end');
+        this.resume = { kind: 'detach' };
+        return;
+      }
+      // An empty line repeats the last command, as debuggers do.
+      const command = line.trim() === '' ? this.last : line.trim();
+      if (command === '') continue;
+      this.last = command;
+      const next = runCommand(this, command, bound);
+      if (next === undefined) continue;
+      if (next.kind === 'quit') throw new StepperQuit();
+      this.resume = next;
+      // The held instruction is still to come; another wave's first stop would be before its next one.
+      if (next.kind === 'step') this.stepsLeft = next.count + (this.selected === w ? 0 : 1);
+      return;
+    }
+  }
+
+  private headline(w: Wave, pc: number, reason: string): string {
+    const { symbols, sourceOf } = this.options;
+    const name = symbols.nameOf(pc);
+    const source = sourceOf?.(pc);
+    const place = `0x${pc.toString(16)}${name === undefined ? '' : ` <${name}>`}`;
+    const at = source === undefined ? '' : ` at ${source.file}:${source.line}`;
+    return `${reason}: workgroup ${w.workgroup.id.join(',')} wave ${w.index}, ${place}${at}`;
+  }
+}

@@ -1,0 +1,91 @@
+// Names of code addresses for the run tools: symbols of the executable sections, and how `--break` and the filters name a place.
+// An address is the ELF's virtual address, as listings print it. Source: ELF gABI (symbol table).
+import { WavesmithError } from '../../../base/index.ts';
+import { type CodeObject, SectionFlag, SymbolType } from '../../../codeobject/index.ts';
+
+/** Where a code address comes from in the source, when there is debug information. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** A named address. */
+export interface CodeSymbol {
+  readonly name: string;
+  readonly address: number;
+  /** 0 when the symbol has none: it then reaches to the next one. */
+  readonly size: number;
+}
+
+/** The symbols of a code object's code. */
+export class CodeSymbols {
+  /** Sorted by address; functions before other labels of the same address. */
+  readonly symbols: readonly CodeSymbol[];
+  private readonly byName = new Map<string, CodeSymbol>();
+  private readonly first: number;
+  private readonly end: number;
+  private readonly entry: number;
+
+  /** `entry` is where the kernel starts: `+N` counts from there. */
+  constructor(codeObject: CodeObject, entry: number) {
+    const { elf } = codeObject;
+    const isCode = (flags: bigint) => (flags & BigInt(SectionFlag.EXECINSTR)) !== 0n;
+    const table = elf.symbols.length > 0 ? elf.symbols : elf.dynamicSymbols;
+    this.symbols = table
+      .filter((s) => s.name !== '' && s.section !== undefined && isCode(s.section.flags))
+      .filter((s) => s.type === SymbolType.NOTYPE || s.type === SymbolType.FUNC)
+      .sort((a, b) => Number(a.value - b.value) || b.type - a.type)
+      .map((s) => ({ name: s.name, address: Number(s.value), size: Number(s.size) }));
+    for (const symbol of this.symbols) if (!this.byName.has(symbol.name)) this.byName.set(symbol.name, symbol);
+    const code = elf.sections.filter((s) => isCode(s.flags));
+    this.first = Math.min(...code.map((s) => s.address));
+    this.end = Math.max(...code.map((s) => s.address + s.size));
+    this.entry = entry;
+  }
+
+  /** `name` or `name+0x1c` for an address, from the closest symbol before it. */
+  nameOf(address: number): string | undefined {
+    let low = 0;
+    let high = this.symbols.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.symbols[middle] as CodeSymbol).address <= address) low = middle + 1;
+      else high = middle;
+    }
+    const symbol = this.symbols[low - 1];
+    if (symbol === undefined || address >= this.end) return undefined;
+    const offset = address - symbol.address;
+    return offset === 0 ? symbol.name : `${symbol.name}+0x${offset.toString(16)}`;
+  }
+
+  /** The label that stands exactly at an address. */
+  labelAt(address: number): string | undefined {
+    return this.symbols.find((s) => s.address === address)?.name;
+  }
+
+  /** The address a text names: `0x1800`, `6144`, `label`, `label+0x10`, or `+0x10` from the kernel's first instruction. */
+  resolve(text: string): number {
+    const match = /^([^+]*?)(?:\+(0x[0-9a-f]{1,12}|\d{1,12}))?$/i.exec(text.trim());
+    const name = match?.[1] ?? '';
+    const offset = match?.[2] === undefined ? 0 : Number(match[2]);
+    let base: number | undefined;
+    if (name === '' && match?.[2] !== undefined) base = this.entry;
+    else if (this.byName.has(name)) base = this.byName.get(name)?.address;
+    else if (/^(0x[0-9a-f]{1,12}|\d{1,12})$/i.test(name)) base = Number(name);
+    if (base === undefined) {
+      const known = [...this.byName.keys()];
+      throw new WavesmithError('run/no-such-place', `'${text}' is neither an address nor a label of the code.`, {
+        hint: `Labels: ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}; +N counts from the kernel's start.`,
+      });
+    }
+    const address = base + offset;
+    if (address < this.first || address >= this.end || address % 4 !== 0) {
+      throw new WavesmithError(
+        'run/no-such-place',
+        `'${text}' is 0x${address.toString(16)}, which is not an instruction address in 0x${this.first.toString(16)} to 0x${this.end.toString(16)}.`,
+        { hint: "'wavesmith disasm --listing' shows the addresses." },
+      );
+    }
+    return address;
+  }
+}

@@ -1,0 +1,204 @@
+// Traces execution instruction by instruction: what ran, what it wrote, which memory it touched. Events go to a sink one by one, so
+// nothing accumulates.
+import { printInstruction } from '../../../isa/index.ts';
+import type { TargetName } from '../../../isa/types.ts';
+import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
+import type { BoundInstruction } from '../program.ts';
+import { LANES, type Wave } from '../wave.ts';
+import { type AccessGroup, AccessReader } from './accessed.ts';
+import { matches, type TraceFilter } from './filter.ts';
+import { hex } from './lanes.ts';
+import { isVectorSlot, type LaneDetail, type RegisterValue, scalarValue, valueText, vectorValue } from './registers.ts';
+import type { CodeSymbols } from './symbols.ts';
+
+/** Memory of one instruction. */
+export interface TraceAccess {
+  readonly space: AccessGroup['space'];
+  readonly kind: AccessGroup['kind'];
+  /** Bytes of each lane. */
+  readonly bytes: number;
+  /** 0 for an access of the whole wavefront. */
+  readonly lanes: number;
+  /** Of the lowest lane. */
+  readonly first: string;
+  /** Distance of neighbouring lanes when it is the same for all. */
+  readonly stride?: number;
+  /** Of every active lane, when lanes were asked for. */
+  readonly addresses?: readonly string[];
+}
+
+/** One executed instruction. */
+export interface TraceEvent {
+  readonly workgroup: readonly [number, number, number];
+  readonly wave: number;
+  /** Number of the instruction in its wave, from 0. */
+  readonly step: number;
+  readonly pc: string;
+  readonly label?: string;
+  readonly text: string;
+  readonly exec: string;
+  /** Registers it wrote, and whatever else changed. */
+  readonly writes: readonly RegisterValue[];
+  readonly memory: readonly TraceAccess[];
+  /** Where execution went when it did not go on to the next instruction. */
+  readonly jump?: string;
+}
+
+export interface TraceOptions {
+  readonly target: TargetName;
+  readonly symbols: CodeSymbols;
+  readonly filter: TraceFilter;
+  readonly lanes: LaneDetail;
+  /** Takes each event; after `limit` of them no more come. */
+  readonly sink: (event: TraceEvent) => void;
+  readonly limit?: number | undefined;
+}
+
+interface Static {
+  readonly text: string;
+  readonly label: string | undefined;
+  readonly defs: readonly SlotRange[];
+}
+
+const SCALARS = 128;
+
+/** A monitor that traces. */
+export class TraceMonitor {
+  private readonly options: TraceOptions;
+  private readonly known: (Static | undefined)[] = [];
+  private readonly reader = new AccessReader();
+  private readonly scalars = new Int32Array(SCALARS);
+  private readonly vectors = new Int32Array(2 * 256 * LANES);
+  private readonly steps = new WeakMap<Wave, { group: unknown; count: number }>();
+  private scc = false;
+  private mode = 0;
+  private memory: AccessGroup[] = [];
+  private exec = '';
+  private wanted = false;
+  private events = 0;
+
+  constructor(options: TraceOptions) {
+    this.options = options;
+  }
+
+  before(w: Wave, pc: number, bound: BoundInstruction): void {
+    const { filter, limit } = this.options;
+    this.wanted = this.events < (limit ?? Infinity) && matches(filter, w.workgroup.id, w.index, pc);
+    this.count(w);
+    if (!this.wanted) return;
+    this.scalars.set(w.sgprs.subarray(0, SCALARS));
+    this.scc = w.scc;
+    this.mode = w.mode;
+    if (w.gprIndexing) this.vectors.set(w.vgprs);
+    this.exec = scalarValue(w, { first: Slot.EXEC, count: 2 }).value as string;
+    this.memory = this.reader.read(w, pc, bound);
+  }
+
+  after(w: Wave, pc: number, bound: BoundInstruction): void {
+    if (!this.wanted) return;
+    this.events++;
+    const fixed = this.known[pc >>> 2] ?? this.describe(pc, bound);
+    const all = this.options.lanes === 'all';
+    const { id } = w.workgroup;
+    this.options.sink({
+      workgroup: id,
+      wave: w.index,
+      step: (this.steps.get(w)?.count ?? 1) - 1,
+      pc: hex(pc),
+      ...(fixed.label === undefined ? {} : { label: fixed.label }),
+      text: fixed.text,
+      exec: this.exec,
+      writes: this.writes(w, fixed.defs),
+      memory: this.memory.map((group) => accessEvent(group, all)),
+      ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc) }),
+    });
+  }
+
+  private count(w: Wave): void {
+    const entry = this.steps.get(w);
+    if (entry === undefined || entry.group !== w.workgroup) this.steps.set(w, { group: w.workgroup, count: 1 });
+    else entry.count++;
+  }
+
+  private describe(pc: number, bound: BoundInstruction): Static {
+    const { target, symbols } = this.options;
+    const fixed = {
+      text: printInstruction(target, bound.instruction).trim(),
+      label: symbols.labelAt(pc),
+      defs: effectsOf(bound.instruction).defs,
+    };
+    this.known[pc >>> 2] = fixed;
+    return fixed;
+  }
+
+  private writes(w: Wave, defs: readonly SlotRange[]): RegisterValue[] {
+    const out: RegisterValue[] = [];
+    const shown = new Set<number>();
+    for (const range of defs) {
+      const slots = Array.from({ length: range.count }, (_, i) => range.first + i);
+      if (isVectorSlot(range.first)) {
+        if (w.gprIndexing) continue;
+        for (const slot of slots) out.push(vectorValue(w, slot, this.options.lanes));
+      } else out.push(scalarValue(w, range));
+      for (const slot of slots) shown.add(slot);
+    }
+    for (let slot = 0; slot < SCALARS; slot++) {
+      if (!shown.has(slot) && this.scalars[slot] !== w.sgprs[slot]) out.push(scalarValue(w, { first: slot, count: 1 }));
+    }
+    if (!shown.has(Slot.SCC) && this.scc !== w.scc) out.push(scalarValue(w, { first: Slot.SCC, count: 1 }));
+    if (!shown.has(Slot.MODE) && this.mode !== w.mode) out.push(scalarValue(w, { first: Slot.MODE, count: 1 }));
+    if (w.gprIndexing) this.indexedWrites(w, out);
+    return out;
+  }
+
+  /** With GPR indexing the operands do not say which registers were written. */
+  private indexedWrites(w: Wave, out: RegisterValue[]): void {
+    for (let register = 0; register < this.vectors.length / LANES; register++) {
+      const at = register * LANES;
+      for (let lane = 0; lane < LANES; lane++) {
+        if (this.vectors[at + lane] === w.vgprs[at + lane]) continue;
+        out.push(vectorValue(w, Slot.VGPR0 + register, this.options.lanes));
+        break;
+      }
+    }
+  }
+}
+
+function accessEvent(group: AccessGroup, all: boolean): TraceAccess {
+  const { space, kind, bytes, lanes } = group;
+  const first = lanes[0] as AccessGroup['lanes'][number];
+  const second = lanes[1];
+  const stride = second === undefined ? undefined : (second.address - first.address) / (second.lane - first.lane);
+  const regular =
+    stride !== undefined && lanes.every((l) => l.address === first.address + stride * (l.lane - first.lane));
+  return {
+    space,
+    kind,
+    bytes,
+    lanes: first.lane < 0 ? 0 : lanes.length,
+    first: hex(first.address),
+    ...(regular ? { stride } : {}),
+    ...(all ? { addresses: lanes.map((l) => hex(l.address)) } : {}),
+  };
+}
+
+function accessText(access: TraceAccess): string {
+  const { space, kind, bytes, lanes, first, stride, addresses } = access;
+  const where =
+    addresses !== undefined && addresses.length > 1
+      ? `[${addresses.join(' ')}]`
+      : `${first}${lanes < 2 ? '' : stride === undefined ? ' …' : ` +${stride}`}`;
+  return `${kind} ${space} ${where} ${lanes === 0 ? `${bytes}B` : `${lanes}×${bytes}B`}`;
+}
+
+/** An event as one line of text. */
+export function traceText(event: TraceEvent): string {
+  const parts = [
+    `${event.workgroup.join(',')}/${event.wave}`.padEnd(8),
+    event.pc.padStart(8),
+    `${event.label === undefined ? '' : `${event.label}: `}${event.text}`,
+  ];
+  const notes = [...event.writes.map(valueText), ...event.memory.map(accessText)];
+  if (event.jump !== undefined) notes.push(`→ ${event.jump}`);
+  return notes.length === 0 ? parts.join(' ') : `${parts.join(' ').padEnd(64)}  ; ${notes.join('; ')}`;
+}
