@@ -3,6 +3,7 @@
 export * from './bundle.ts';
 export * from './code-object.ts';
 export * from './container.ts';
+export * from './debug-line.ts';
 export * from './descriptor.ts';
 export * from './elf.ts';
 export { lookupDynamicSymbol } from './elf-hash.ts';

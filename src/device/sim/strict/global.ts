@@ -1,0 +1,212 @@
+// Shadow of global memory during a strict dispatch: written bytes, and the workgroups that touched each dword, to find races between
+// workgroups. Bounded: at most MAX_TRACKED bytes of memory are followed, page by page as they are touched.
+import type { Region } from '../memory.ts';
+import type { MemoryHistory } from './history.ts';
+
+/** Dwords of one page of race records. */
+const PAGE = 1024;
+/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs 17 KiB. */
+const MAX_TRACKED = 2 ** 28;
+
+/** By dword: workgroup + 1 of the last writer and reader, the bytes they touched, and who. */
+interface RacePage {
+  readonly writer: Uint32Array;
+  readonly reader: Uint32Array;
+  readonly writerPc: Int32Array;
+  readonly readerPc: Int32Array;
+  /** Low nibble: bytes written; high nibble: bytes read. */
+  readonly bytes: Uint8Array;
+  /** Low nibble: ATOMIC_WRITE; high nibble: bytes read by several workgroups. */
+  readonly flags: Uint8Array;
+}
+
+const ATOMIC_WRITE = 1;
+
+/** The other side of a race between workgroups. */
+export interface GlobalConflict {
+  /** -1 when it is one of several. */
+  readonly workgroup: number;
+  readonly pc: number;
+  readonly other: 'read' | 'write';
+}
+
+/** The shadow of one allocation. */
+export class RegionShadow {
+  readonly region: Region;
+  /** One bit per byte; undefined when everything has been written. */
+  readonly written: Uint8Array | undefined;
+  readonly pages: (RacePage | undefined)[] = [];
+
+  constructor(region: Region, written: Uint8Array | undefined) {
+    this.region = region;
+    this.written = written;
+  }
+
+  /** Whether a byte has been written with a defined value. */
+  isWritten(at: number): boolean {
+    const { written } = this;
+    return written === undefined || (((written[at >>> 3] as number) >>> (at & 7)) & 1) !== 0;
+  }
+
+  setWritten(from: number, bytes: number, isDefined: boolean): void {
+    const { written } = this;
+    if (written === undefined) return;
+    if (bytes === 4 && (from & 3) === 0) {
+      const mask = 15 << (from & 4);
+      const old = written[from >>> 3] as number;
+      written[from >>> 3] = isDefined ? old | mask : old & ~mask;
+      return;
+    }
+    for (let at = from; at < from + bytes; at++) {
+      const bit = 1 << (at & 7);
+      const old = written[at >>> 3] as number;
+      written[at >>> 3] = isDefined ? old | bit : old & ~bit;
+    }
+  }
+}
+
+/** Which workgroups an atomic has ordered before the running one. */
+export class Synchronisation {
+  /** By address: the workgroups that have touched it atomically, in order. */
+  private readonly byAddress = new Map<number, Set<number>>();
+  private readonly acquired = new Set<Set<number>>();
+  private current = -1;
+
+  /** The running workgroup touches an address atomically: it sees what those before it had done. */
+  touch(workgroup: number, address: number): void {
+    if (workgroup !== this.current) {
+      this.current = workgroup;
+      this.acquired.clear();
+    }
+    let set = this.byAddress.get(address);
+    if (set === undefined) {
+      if (this.byAddress.size > 65536) return;
+      set = new Set();
+      this.byAddress.set(address, set);
+    }
+    set.add(workgroup);
+    this.acquired.add(set);
+  }
+
+  /** Whether the running workgroup has synchronised with any. */
+  isActive(workgroup: number): boolean {
+    return workgroup === this.current && this.acquired.size > 0;
+  }
+
+  /** Whether the running workgroup has synchronised with another one. */
+  isOrdered(workgroup: number, other: number): boolean {
+    if (workgroup !== this.current) return false;
+    for (const set of this.acquired) if (set.has(other)) return true;
+    return false;
+  }
+}
+
+export class GlobalShadow {
+  private readonly history: MemoryHistory;
+  private readonly shadows = new Map<number, RegionShadow>();
+  private last: RegionShadow | undefined;
+  private trackedBytes = 0;
+  /** Accesses were made to memory that is not followed. */
+  isTruncated = false;
+  readonly synchronisation = new Synchronisation();
+
+  constructor(history: MemoryHistory) {
+    this.history = history;
+  }
+
+  of(region: Region): RegionShadow {
+    const { last } = this;
+    if (last !== undefined && last.region.base === region.base) return last;
+    let shadow = this.shadows.get(region.base);
+    if (shadow === undefined) {
+      shadow = new RegionShadow(region, this.history.bits(region));
+      this.shadows.set(region.base, shadow);
+    }
+    this.last = shadow;
+    return shadow;
+  }
+
+  private page(shadow: RegionShadow, dword: number): RacePage | undefined {
+    const index = Math.floor(dword / PAGE);
+    let page = shadow.pages[index];
+    if (page === undefined) {
+      if (this.trackedBytes >= MAX_TRACKED) {
+        this.isTruncated = true;
+        return undefined;
+      }
+      this.trackedBytes += 4 * PAGE;
+      page = {
+        writer: new Uint32Array(PAGE),
+        reader: new Uint32Array(PAGE),
+        writerPc: new Int32Array(PAGE),
+        readerPc: new Int32Array(PAGE),
+        bytes: new Uint8Array(PAGE),
+        flags: new Uint8Array(PAGE),
+      };
+      shadow.pages[index] = page;
+    }
+    return page;
+  }
+
+  /** A workgroup reads up to 4 bytes of one dword; the write of another one that nothing orders before it, or undefined. */
+  read(shadow: RegionShadow, offset: number, bytes: number, group: number, pc: number): GlobalConflict | undefined {
+    const dword = Math.floor(offset / 4);
+    const page = this.page(shadow, dword);
+    if (page === undefined) return undefined;
+    const at = dword % PAGE;
+    const mask = ((1 << bytes) - 1) << (offset & 3);
+    const touched = page.bytes[at] as number;
+    const writer = page.writer[at] as number;
+    const reader = page.reader[at] as number;
+    if (reader === 0 || reader === group + 1) page.bytes[at] = touched | (mask << 4);
+    else {
+      page.flags[at] = (page.flags[at] as number) | (touched & (mask << 4));
+      page.bytes[at] = (touched & 15) | (mask << 4);
+    }
+    page.reader[at] = group + 1;
+    page.readerPc[at] = pc;
+    if (writer === 0 || writer === group + 1 || (touched & mask) === 0) return undefined;
+    if (this.synchronisation.isOrdered(group, writer - 1)) return undefined;
+    return { workgroup: writer - 1, pc: page.writerPc[at] as number, other: 'write' };
+  }
+
+  /** A workgroup writes up to 4 bytes of one dword; the access of another one that nothing orders before it, or undefined. */
+  write(
+    shadow: RegionShadow,
+    offset: number,
+    bytes: number,
+    group: number,
+    pc: number,
+    isAtomic: boolean,
+  ): GlobalConflict | undefined {
+    const dword = Math.floor(offset / 4);
+    const page = this.page(shadow, dword);
+    if (page === undefined) return undefined;
+    const at = dword % PAGE;
+    const mask = ((1 << bytes) - 1) << (offset & 3);
+    const touched = page.bytes[at] as number;
+    const flags = page.flags[at] as number;
+    const writer = page.writer[at] as number;
+    const reader = page.reader[at] as number;
+    const writerPc = page.writerPc[at] as number;
+    const isOther = writer !== 0 && writer !== group + 1;
+    page.bytes[at] = isOther ? (touched & 0xf0) | mask : touched | mask;
+    page.flags[at] = (flags & 0xf0) | (isAtomic ? ATOMIC_WRITE : 0);
+    page.writer[at] = group + 1;
+    page.writerPc[at] = pc;
+    const { synchronisation } = this;
+    const bothAtomic = isAtomic && (flags & ATOMIC_WRITE) !== 0;
+    if (isOther && (touched & mask) !== 0 && !bothAtomic && !synchronisation.isOrdered(group, writer - 1)) {
+      return { workgroup: writer - 1, pc: writerPc, other: 'write' };
+    }
+    const isOtherReader = reader !== 0 && reader !== group + 1;
+    if (isOtherReader && ((touched >> 4) & mask) !== 0) {
+      if (synchronisation.isOrdered(group, reader - 1)) return undefined;
+      return { workgroup: reader - 1, pc: page.readerPc[at] as number, other: 'read' };
+    }
+    if (((flags >> 4) & mask) !== 0 && !synchronisation.isActive(group)) {
+      return { workgroup: -1, pc: page.readerPc[at] as number, other: 'read' };
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,170 @@
+// Shadow of a workgroup's LDS: which bytes have been written, which wavefronts touched them since the last barrier, and which are
+// written by operations that no wait has proved complete. Source: CDNA3 ISA manual, "Data Share", "Data Dependency Resolution".
+import type { IssuedOperation, LdsBytes } from './waits.ts';
+
+/** Tags of bytes: wavefront + 1, with this bit for an atomic; MANY for several wavefronts. */
+const ATOMIC = 0x80;
+const MANY = 0x7f;
+
+/** What an access of some bytes collides with. */
+export interface LdsConflict {
+  readonly kind: 'race' | 'in-flight';
+  /** Wavefront of the other access, -1 when there were several. */
+  readonly wave: number;
+  /** Address of the other access's instruction, -1 when not known. */
+  readonly pc: number;
+}
+
+export class LdsShadow {
+  /** One bit per byte: written with a defined value. */
+  readonly written: Uint8Array;
+  /** Barriers passed. */
+  epoch = 0;
+  private readonly bytes: number;
+  private readonly waves: number;
+  private readonly writer: Uint8Array;
+  private readonly reader: Uint8Array;
+  /** Instruction of the last writer and reader, by dword. */
+  private readonly writerPc: Int32Array;
+  private readonly readerPc: Int32Array;
+  private low = Number.POSITIVE_INFINITY;
+  private high = 0;
+  /** Id of the operation in flight that writes each byte; made when the first one appears. */
+  private inFlight: Uint16Array | undefined;
+  private readonly operations: (IssuedOperation | undefined)[] = [undefined];
+  private readonly freeIds: number[] = [];
+  private settled: IssuedOperation[] = [];
+
+  constructor(bytes: number, waves: number) {
+    this.bytes = bytes;
+    this.waves = waves;
+    this.written = new Uint8Array((bytes + 7) >>> 3);
+    this.writer = new Uint8Array(bytes);
+    this.reader = new Uint8Array(bytes);
+    this.writerPc = new Int32Array((bytes + 3) >>> 2);
+    this.readerPc = new Int32Array((bytes + 3) >>> 2);
+  }
+
+  private touch(address: number, bytes: number): void {
+    if (address < this.low) this.low = address;
+    if (address + bytes > this.high) this.high = address + bytes;
+  }
+
+  /** A wavefront reads bytes: the write of another one in the same barrier interval, or undefined. */
+  read(wave: number, address: number, bytes: number, pc: number): LdsConflict | undefined {
+    if (this.waves < 2) return undefined;
+    let conflict: LdsConflict | undefined;
+    const mine = wave + 1;
+    this.touch(address, bytes);
+    for (let at = address; at < address + bytes; at++) {
+      const writer = this.writer[at] as number;
+      if (writer !== 0 && (writer & MANY) !== mine)
+        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number);
+      const reader = this.reader[at] as number;
+      this.reader[at] = reader === 0 || reader === mine ? mine : MANY;
+    }
+    this.readerPc[address >>> 2] = pc;
+    return conflict;
+  }
+
+  /** A wavefront writes bytes: the access of another one in the same barrier interval, or undefined. */
+  write(wave: number, address: number, bytes: number, pc: number, isAtomic: boolean): LdsConflict | undefined {
+    if (this.waves < 2) return undefined;
+    let conflict: LdsConflict | undefined;
+    const mine = wave + 1;
+    this.touch(address, bytes);
+    for (let at = address; at < address + bytes; at++) {
+      const writer = this.writer[at] as number;
+      const other = writer !== 0 && (writer & MANY) !== mine;
+      if (other && !(isAtomic && (writer & ATOMIC) !== 0)) {
+        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number);
+      }
+      const reader = this.reader[at] as number;
+      if (reader !== 0 && reader !== mine) conflict ??= this.conflict(reader, this.readerPc[at >>> 2] as number);
+      this.writer[at] = (other && isAtomic ? MANY : mine) | (isAtomic ? ATOMIC : 0);
+    }
+    this.writerPc[address >>> 2] = pc;
+    return conflict;
+  }
+
+  private conflict(tag: number, pc: number): LdsConflict {
+    const wave = (tag & MANY) === MANY ? -1 : (tag & MANY) - 1;
+    return { kind: 'race', wave, pc };
+  }
+
+  /** Bytes become written, with a defined value or not. */
+  setWritten(address: number, bytes: number, isDefined: boolean): void {
+    for (let at = address; at < address + bytes; at++) {
+      const bit = 1 << (at & 7);
+      const old = this.written[at >>> 3] as number;
+      this.written[at >>> 3] = isDefined ? old | bit : old & ~bit;
+    }
+  }
+
+  isWritten(at: number): boolean {
+    return (((this.written[at >>> 3] as number) >>> (at & 7)) & 1) !== 0;
+  }
+
+  /** The bytes of an operation are in flight until it is complete and a barrier has been passed after that. */
+  setInFlight(operation: IssuedOperation): void {
+    if (operation.lds === undefined || operation.ldsId !== 0) return;
+    const id = this.freeIds.pop() ?? this.operations.length;
+    if (id > 0xffff) return;
+    this.inFlight ??= new Uint16Array(this.bytes);
+    operation.ldsId = id;
+    this.operations[id] = operation;
+    for (const piece of operation.lds) this.mark(piece, id);
+  }
+
+  private mark({ addresses, count, bytes }: LdsBytes, id: number): void {
+    const table = this.inFlight as Uint16Array;
+    for (let i = 0; i < count; i++) {
+      const from = addresses[i] as number;
+      table.fill(id, from, Math.min(this.bytes, from + bytes));
+    }
+  }
+
+  /** An operation whose bytes are in the table is complete: its own wavefront may use them, others after the next barrier. */
+  complete(operation: IssuedOperation): void {
+    if (operation.ldsId !== 0) this.settled.push(operation);
+  }
+
+  /** The operation that may not have written these bytes yet as this wavefront sees it. */
+  pendingFor(wave: number, address: number, bytes: number): IssuedOperation | undefined {
+    const table = this.inFlight;
+    if (table === undefined || this.operations.length - this.freeIds.length <= 1) return undefined;
+    for (let at = address; at < address + bytes; at++) {
+      const id = table[at] as number;
+      if (id === 0) continue;
+      const operation = this.operations[id];
+      if (operation === undefined) continue;
+      if (operation.wave === wave ? !operation.isComplete : operation.completeEpoch >= this.epoch) return operation;
+    }
+    return undefined;
+  }
+
+  /** A barrier is released: accesses before it are ordered with those after it, but for what is still in flight. */
+  barrier(outstanding: Iterable<IssuedOperation>): void {
+    for (const operation of outstanding) this.setInFlight(operation);
+    if (this.high > this.low) {
+      this.writer.fill(0, this.low, this.high);
+      this.reader.fill(0, this.low, this.high);
+      this.low = Number.POSITIVE_INFINITY;
+      this.high = 0;
+    }
+    this.epoch++;
+    for (const operation of this.settled) {
+      const table = this.inFlight as Uint16Array;
+      for (const { addresses, count, bytes } of operation.lds ?? []) {
+        for (let i = 0; i < count; i++) {
+          const from = addresses[i] as number;
+          for (let at = from; at < from + bytes; at++) if (table[at] === operation.ldsId) table[at] = 0;
+        }
+      }
+      this.operations[operation.ldsId] = undefined;
+      this.freeIds.push(operation.ldsId);
+      operation.ldsId = 0;
+    }
+    this.settled = [];
+  }
+}

@@ -1,0 +1,269 @@
+// What strict mode needs to know about an instruction before it executes: registers read and written with their halves and lanes,
+// its part in the wait counters, the memory it touches. Made once per address.
+// Sources: operand definitions of the tables; CDNA3 ISA manual, "Vector ALU" (SDWA, op_sel), "Matrix Arithmetic" (EXEC is ignored).
+
+import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction, Operand } from '../../../isa/types.ts';
+import {
+  type Effects,
+  effectsOf,
+  slotsOf,
+  type WaitCounts,
+  type WaitRole,
+  waitCounts,
+  waitRole,
+} from '../../../program/index.ts';
+import { type AccessPlan, accessPlan } from '../accesses.ts';
+import { immediateOf, OP_SEL_0, OP_SEL_1, operandNamed, opSelOf, sdwaField } from '../operands.ts';
+
+/** Halves of a register: bit 0 low, bit 1 high. A read of `ANY` is content with either. */
+export const LOW = 1;
+export const HIGH = 2;
+export const BOTH = 3;
+export const ANY = 0;
+
+/** One dword of a vector operand that is read. Registers are numbered as in the wave's file: AGPRs from 256. */
+export interface VectorRead {
+  readonly register: number;
+  readonly half: number;
+  /** Every lane, whatever EXEC says. */
+  readonly isWhole: boolean;
+}
+
+export interface VectorWrite {
+  readonly register: number;
+  /** Halves that become defined. */
+  readonly halves: number;
+  readonly isWhole: boolean;
+}
+
+/** Definedness that moves with the value. */
+export interface RegisterCopy {
+  /** Slot numbers of the program layer. `from` is -1 for a constant. */
+  readonly to: number;
+  readonly from: number;
+}
+
+/** Instructions whose lanes or registers depend on values. */
+export type SpecialCase = 'select' | 'readlane' | 'readfirstlane' | 'writelane' | 'movrels' | 'movreld' | 'none';
+
+export interface StrictPlan {
+  readonly instruction: Instruction;
+  readonly operation: Operation | undefined;
+  readonly effects: Effects;
+  readonly role: WaitRole;
+  /** Counts of an s_waitcnt. */
+  readonly wait: WaitCounts | undefined;
+  readonly isEnd: boolean;
+  /** Slots below 256 that are read. */
+  readonly scalarReads: readonly number[];
+  readonly scalarWrites: readonly number[];
+  readonly reads: readonly VectorRead[];
+  readonly writes: readonly VectorWrite[];
+  readonly copies: readonly RegisterCopy[];
+  readonly special: SpecialCase;
+  /** For special cases: slots of sources in operand order, -1 for constants. */
+  readonly sources: readonly number[];
+  readonly access: AccessPlan | undefined;
+  /** Vector instructions see GPR indexing. */
+  readonly isVector: boolean;
+  /** Nothing but register reads and writes under EXEC: the compiled engine checks such instructions many at a time. */
+  readonly isPlain: boolean;
+}
+
+const SPECIAL: Readonly<Record<string, SpecialCase>> = {
+  v_cndmask_b32: 'select',
+  v_readlane_b32: 'readlane',
+  v_readfirstlane_b32: 'readfirstlane',
+  v_writelane_b32: 'writelane',
+  s_movrels_b32: 'movrels',
+  s_movrels_b64: 'movrels',
+  s_movreld_b32: 'movreld',
+  s_movreld_b64: 'movreld',
+};
+
+const COPIES = new Set([
+  'v_mov_b32',
+  'v_mov_b64',
+  'v_accvgpr_read_b32',
+  'v_accvgpr_write_b32',
+  'v_accvgpr_mov_b32',
+  'v_pk_mov_b32',
+  'v_swap_b32',
+  's_mov_b32',
+  's_mov_b64',
+]);
+
+/** First slot of an operand, -1 when it is a constant or always defined. */
+function slotOf(operand: Operand | undefined): number {
+  if (operand?.kind !== 'reg') return -1;
+  return slotsOf(operand)?.first ?? -1;
+}
+
+/** Inputs that only keep what the result leaves as it was. */
+function isKept(instruction: Instruction, index: number): boolean {
+  const { row } = instruction;
+  const slot = row.operands[index];
+  if (slot === undefined || slot.tiedTo < 0) return false;
+  return slot.name === 'old' || slot.name === 'vdst_in' || (slot.name === 'src2' && row.operation.startsWith('v_cvt_'));
+}
+
+const NARROW = new Set(['f16', 'bf16', 'u16', 'i16']);
+
+/** Which half of a one-dword source an operation looks at. */
+function halfRead(instruction: Instruction, op: Operation | undefined, name: string): number {
+  const { row } = instruction;
+  const access = op?.kind === 'store' && (name === 'vdata' || name === 'data0');
+  if (access) return op.bytes >= 4 ? ANY : op.half === 'high' ? HIGH : LOW;
+  if (op?.kind !== 'vector') return ANY;
+  const spec = op.sources.find((s) => s.slot === name);
+  if (spec === undefined) return ANY;
+  if (row.operands.some((o) => o.name === `${name}_sel`)) {
+    const { shift, bits } = sdwaField(immediateOf(instruction, `${name}_sel`));
+    return bits === 32 ? ANY : shift >= 16 ? HIGH : LOW;
+  }
+  const modifiers = immediateOf(instruction, `${name}_modifiers`);
+  if (spec.type === 'mix') return (modifiers & OP_SEL_1) === 0 ? ANY : modifiers & OP_SEL_0 ? HIGH : LOW;
+  if (!NARROW.has(spec.type)) return ANY;
+  return row.flags.has('VOP3_OPSEL') && modifiers & OP_SEL_0 ? HIGH : LOW;
+}
+
+/** Which halves of its result register a vector operation writes. */
+function halvesWritten(instruction: Instruction, op: Operation | undefined): number {
+  const { row } = instruction;
+  if (op?.kind === 'load' && op.half !== undefined) return op.half === 'low' ? LOW : HIGH;
+  if (op?.kind === 'format' && op.d16 === 'high') return HIGH;
+  if (op?.kind !== 'vector') return BOTH;
+  const place = (shift: number, bits: number): number => (bits === 32 ? BOTH : shift >= 16 ? HIGH : LOW);
+  if (row.operands.some((o) => o.name === 'dst_sel')) {
+    const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
+    return immediateOf(instruction, 'dst_unused') === 2 ? place(shift, bits) : BOTH;
+  }
+  const opSel = opSelOf(instruction);
+  if (op.part !== undefined) {
+    return place(op.part === 'byte' ? 8 * (opSel >> 2) : 16 * (opSel >> 3), op.part === 'byte' ? 8 : 16);
+  }
+  if (op.resultType === undefined || !NARROW.has(op.resultType)) return BOTH;
+  const intoHigh =
+    op.highBits === 'intoHigh' ||
+    (row.flags.has('VOP3_OPSEL') && (immediateOf(instruction, 'src0_modifiers') & OP_SEL_1) !== 0);
+  if (intoHigh) return HIGH;
+  return op.highBits === 'preserve' ? LOW : BOTH;
+}
+
+/** Implicit scalar sources that an instruction really looks at. */
+function implicitReads(instruction: Instruction, op: Operation | undefined, access: AccessPlan | undefined): number[] {
+  const { row } = instruction;
+  const out: number[] = [];
+  if (row.uses.includes('VCC')) out.push(106, 107);
+  if (row.uses.includes('SCC')) out.push(253);
+  const usesM0 =
+    access?.toLds === true ||
+    (op?.kind === 'structural' && ['append', 'addtid', 'movrels', 'movreld'].includes(op.name));
+  if (usesM0) out.push(124);
+  return out;
+}
+
+function copiesOf(instruction: Instruction): RegisterCopy[] {
+  const { row, operands } = instruction;
+  if (!COPIES.has(row.operation) || row.encoding === 'DPP' || row.encoding === 'SDWA') return [];
+  const named = (name: string): Operand | undefined => operandNamed(instruction, name);
+  if (row.operation === 'v_swap_b32') {
+    const [a, b] = [slotOf(named('vdst')), slotOf(named('vdst1'))];
+    return [
+      { to: a, from: b },
+      { to: b, from: a },
+    ];
+  }
+  const target = operands[row.operands.findIndex((o) => o.isOut)];
+  if (target?.kind !== 'reg') return [];
+  const to = slotOf(target);
+  const source = slotOf(named('src0'));
+  if (to < 0) return [];
+  if (row.operation === 'v_pk_mov_b32') {
+    const second = slotOf(named('src1'));
+    const high = (name: string): number => (immediateOf(instruction, name) & OP_SEL_0 ? 1 : 0);
+    return [
+      { to, from: source < 0 ? -1 : source + high('src0_modifiers') },
+      { to: to + 1, from: second < 0 ? -1 : second + (immediateOf(instruction, 'src1_modifiers') & OP_SEL_1 ? 1 : 0) },
+    ];
+  }
+  return Array.from({ length: target.dwords }, (_, n) => ({ to: to + n, from: source < 0 ? -1 : source + n }));
+}
+
+/** Makes the plan of an instruction. */
+export function strictPlan(instruction: Instruction): StrictPlan {
+  const { row, operands } = instruction;
+  const op = semanticsOf(row.operation);
+  const effects = effectsOf(instruction);
+  const role = waitRole(row);
+  const access = planAccess(instruction, op);
+  const copies = copiesOf(instruction);
+  const encodesLanes = row.encoding === 'DPP' || row.encoding === 'SDWA';
+  const special: SpecialCase = encodesLanes ? 'none' : (SPECIAL[row.operation] ?? 'none');
+  const isWhole = op?.kind === 'matrix';
+  const scalarReads = new Set(implicitReads(instruction, op, access));
+  const reads: VectorRead[] = [];
+  const sources: number[] = [];
+  row.operands.forEach((slot, i) => {
+    const operand = operands[i];
+    if (slot.isOut || operand === undefined) return;
+    if (/^src\d$/.test(slot.name)) sources.push(slotOf(operand));
+    if (operand.kind !== 'reg' || isKept(instruction, i)) return;
+    const range = slotsOf(operand);
+    if (range === undefined) return;
+    const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, slot.name) : ANY;
+    for (let n = range.first; n < range.first + range.count; n++) {
+      if (n < 256) {
+        if (!ALWAYS_DEFINED.has(n)) scalarReads.add(n);
+      } else reads.push({ register: n - 256, half, isWhole });
+    }
+  });
+  const halves = halvesWritten(instruction, op);
+  const writes: VectorWrite[] = [];
+  const scalarWrites: number[] = [];
+  for (const { first, count } of effects.defs) {
+    for (let n = first; n < first + count; n++) {
+      if (n < 256) scalarWrites.push(n);
+      else writes.push({ register: n - 256, halves, isWhole });
+    }
+  }
+  const moves = copies.length > 0 || special !== 'none' || op?.kind === 'structural';
+  return {
+    instruction,
+    operation: op,
+    effects,
+    role,
+    wait: role.isWait ? waitCounts(instruction) : undefined,
+    isEnd: op?.kind === 'structural' && op.name === 'endpgm',
+    scalarReads: [...scalarReads],
+    scalarWrites,
+    reads,
+    writes,
+    copies,
+    special,
+    sources,
+    access,
+    isVector: row.flags.has('VALU'),
+    isPlain: access === undefined && !moves && !role.isWait && role.kind === undefined,
+  };
+}
+
+/** EXEC, MODE, XNACK_MASK and the trap registers are set by hardware. */
+const ALWAYS_DEFINED: ReadonlySet<number> = new Set([
+  104,
+  105,
+  126,
+  127,
+  128,
+  ...Array.from({ length: 16 }, (_, n) => 108 + n),
+]);
+
+/** An instruction that cannot be bound (it stops the kernel when executed) touches no memory. */
+function planAccess(instruction: Instruction, op: Operation | undefined): AccessPlan | undefined {
+  try {
+    return accessPlan(instruction, op);
+  } catch {
+    return undefined;
+  }
+}

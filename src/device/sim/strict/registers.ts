@@ -1,0 +1,138 @@
+// Which lanes of which registers of a wavefront hold a value that something has written: a bit per lane and half register, a bit per
+// scalar register. Loads of bytes that nothing has written leave registers undefined; using such a register is the finding.
+import { descriptorRegisters, type KernelDescriptor } from '../../../codeobject/index.ts';
+import { Slot } from '../../../program/index.ts';
+import { HIGH, LOW, type VectorRead } from './plan.ts';
+
+/** Bytes of the shadow of one wavefront: vector registers, scalar registers, pending slots. */
+export const SHADOW_VECTORS = 0;
+export const SHADOW_SCALARS = 512 * 16;
+export const SHADOW_PENDING = SHADOW_SCALARS + 32;
+export const SHADOW_BYTES = SHADOW_PENDING + 96;
+
+/** Where an undefined value came from. */
+export interface Origin {
+  readonly space: 'global' | 'lds' | 'scratch' | 'kernarg';
+  readonly address: number;
+  readonly pc: number;
+}
+
+export class RegisterShadow {
+  /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
+  readonly vectors: Uint32Array;
+  readonly scalars: Uint32Array;
+  /** Slots that outstanding operations write. */
+  readonly pending: Uint32Array;
+  /** By slot: the load that left it undefined. */
+  readonly origins = new Map<number, Origin>();
+
+  constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
+    this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
+    this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
+    this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
+  }
+
+  clear(): void {
+    this.vectors.fill(0);
+    this.scalars.fill(0);
+    this.pending.fill(0);
+    this.origins.clear();
+  }
+
+  isScalarDefined(slot: number): boolean {
+    return (((this.scalars[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
+  }
+
+  setScalar(slot: number, isDefined: boolean): void {
+    const bit = 1 << (slot & 31);
+    const old = this.scalars[slot >>> 5] as number;
+    this.scalars[slot >>> 5] = isDefined ? old | bit : old & ~bit;
+  }
+
+  /** Lanes of one half of the wave (word 0: 0–31) that an operand reads although they are undefined. */
+  undefinedLanes(read: VectorRead, mask: number, word: 0 | 1): number {
+    const at = read.register * 4 + word;
+    const low = this.vectors[at] as number;
+    const high = this.vectors[at + 2] as number;
+    const defined = read.half === LOW ? low : read.half === HIGH ? high : low | high;
+    return (mask & ~defined) >>> 0;
+  }
+
+  /** Lanes of a register's halves become defined. */
+  define(register: number, halves: number, low: number, high: number): void {
+    const at = register * 4;
+    const { vectors } = this;
+    if (halves & LOW) {
+      vectors[at] = (vectors[at] as number) | low;
+      vectors[at + 1] = (vectors[at + 1] as number) | high;
+    }
+    if (halves & HIGH) {
+      vectors[at + 2] = (vectors[at + 2] as number) | low;
+      vectors[at + 3] = (vectors[at + 3] as number) | high;
+    }
+  }
+
+  /** Lanes of a register's halves become undefined. */
+  undefine(register: number, halves: number, low: number, high: number): void {
+    const at = register * 4;
+    const { vectors } = this;
+    if (halves & LOW) {
+      vectors[at] = (vectors[at] as number) & ~low;
+      vectors[at + 1] = (vectors[at + 1] as number) & ~high;
+    }
+    if (halves & HIGH) {
+      vectors[at + 2] = (vectors[at + 2] as number) & ~low;
+      vectors[at + 3] = (vectors[at + 3] as number) & ~high;
+    }
+  }
+
+  /** Both halves of a register in these lanes take over what another register's lanes are. */
+  copy(to: number, from: number, low: number, high: number): void {
+    const { vectors } = this;
+    for (let n = 0; n < 4; n++) {
+      const mask = (n & 1) === 0 ? low : high;
+      const at = to * 4 + n;
+      vectors[at] = ((vectors[at] as number) & ~mask) | ((vectors[from * 4 + n] as number) & mask);
+    }
+  }
+
+  /** Whether a lane's register has anything defined. */
+  isLaneDefined(register: number, lane: number): boolean {
+    const at = register * 4 + (lane >>> 5);
+    return (((((this.vectors[at] as number) | (this.vectors[at + 2] as number)) >>> (lane & 31)) & 1) as number) !== 0;
+  }
+}
+
+/** Numbers of the SGPRs that a wavefront starts with, in the order of the ABI (LLVM AMDGPUUsage, "Initial Kernel Execution State"). */
+export function initialScalars(descriptor: KernelDescriptor, isScratchArchitected: boolean): number[] {
+  const { rsrc2, properties, preload } = descriptor;
+  const user: readonly [number, number][] = [
+    [properties.enableSgprPrivateSegmentBuffer, 4],
+    [properties.enableSgprDispatchPtr, 2],
+    [properties.enableSgprQueuePtr, 2],
+    [properties.enableSgprKernargSegmentPtr, 2],
+    [properties.enableSgprDispatchId, 2],
+    [properties.enableSgprFlatScratchInit, 2],
+    [properties.enableSgprPrivateSegmentSize, 1],
+    [1, preload.length],
+  ].map(([flag, words]) => [Number(flag), words as number]);
+  const system = [
+    rsrc2.enableSgprWorkgroupIdX,
+    rsrc2.enableSgprWorkgroupIdY,
+    rsrc2.enableSgprWorkgroupIdZ,
+    rsrc2.enableSgprWorkgroupInfo,
+    isScratchArchitected ? 0 : rsrc2.enablePrivateSegment,
+  ].reduce<number>((sum, flag) => sum + Number(flag), 0);
+  const userWords = user.reduce((sum, [flag, words]) => sum + (flag === 0 ? 0 : words), 0);
+  const out: number[] = [];
+  for (let n = 0; n < userWords; n++) out.push(n);
+  for (let n = 0; n < system; n++) out.push(rsrc2.userSgprCount + n);
+  if (isScratchArchitected) out.push(Slot.FLAT_SCRATCH, Slot.FLAT_SCRATCH + 1);
+  return out;
+}
+
+/** How many registers of each file the descriptor allocates to a wavefront. */
+export function allocatedRegisters(descriptor: KernelDescriptor): { v: number; a: number; s: number } {
+  const { vgprs, agprs, sgprs } = descriptorRegisters(descriptor);
+  return { v: vgprs, a: agprs, s: sgprs };
+}

@@ -1,0 +1,186 @@
+// The memory operations of one wavefront that its wait counters have not proved complete, and the registers they write.
+// The rules are those of the static checker (src/check/waits-state.ts) along the one path that is executed: results of one in-order
+// kind come back in order, so `counter <= n` proves all but its last n operations complete; a full counter stalls issue.
+// Sources: CDNA3 ISA manual, section "Data Dependency Resolution"; LLVM's SIInsertWaitcnts.cpp.
+import {
+  FLAT_LGKM,
+  FLAT_VM,
+  LGKM_FULL,
+  type MemoryKind,
+  SLOT_COUNT,
+  SLOT_WORDS,
+  type SlotRange,
+  VM_FULL,
+  type WaitCounts,
+} from '../../../program/index.ts';
+import type { StrictPlan } from './plan.ts';
+
+/** Bytes of LDS that an operation writes: the lanes' addresses, each with this many bytes. */
+export interface LdsBytes {
+  readonly addresses: Uint32Array;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** An operation that has been issued. */
+export class IssuedOperation {
+  readonly kind: MemoryKind;
+  readonly pc: number;
+  readonly plan: StrictPlan;
+  readonly wave: number;
+  /** Barrier interval in which it was issued. */
+  readonly epoch: number;
+  /** Position among the operations of its kind. */
+  readonly sequence: number;
+  /** What it writes to LDS; undefined for none. */
+  lds: LdsBytes[] | undefined;
+  /** Flat operations: counters not drained since. */
+  left = FLAT_VM | FLAT_LGKM;
+  /** Its registers are no longer watched: a collision has been reported. */
+  isReported = false;
+  /** Barrier interval in which it was known to be complete. */
+  completeEpoch = Number.POSITIVE_INFINITY;
+  /** Id in the workgroup's table of LDS bytes in flight; 0 for none. */
+  ldsId = 0;
+
+  constructor(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number, sequence: number) {
+    this.kind = kind;
+    this.pc = pc;
+    this.plan = plan;
+    this.wave = wave;
+    this.epoch = epoch;
+    this.sequence = sequence;
+  }
+
+  get isComplete(): boolean {
+    return this.completeEpoch !== Number.POSITIVE_INFINITY;
+  }
+}
+
+export class WaitQueue {
+  private readonly vm: IssuedOperation[] = [];
+  private readonly lds: IssuedOperation[] = [];
+  private readonly scalar: IssuedOperation[] = [];
+  private readonly flat: IssuedOperation[] = [];
+  private readonly issued = { vm: 0, lds: 0, scalar: 0, flat: 0 };
+  /** How many outstanding operations write each slot, and the same as a bit set. */
+  private readonly writers = new Uint8Array(SLOT_COUNT);
+  readonly pending: Uint32Array;
+  /** Operations outstanding. */
+  total = 0;
+  private readonly completed: (operation: IssuedOperation) => void;
+
+  /** `pending` has a bit per slot; compiled code reads it. */
+  constructor(pending: Uint32Array, completed: (operation: IssuedOperation) => void) {
+    this.pending = pending;
+    this.completed = completed;
+  }
+
+  clear(): void {
+    for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
+    this.writers.fill(0);
+    this.pending.fill(0, 0, SLOT_WORDS);
+    this.total = 0;
+  }
+
+  private count(operation: IssuedOperation, by: 1 | -1): void {
+    for (const { first, count } of operation.plan.effects.defs) {
+      for (let slot = first; slot < first + count; slot++) {
+        const n = (this.writers[slot] as number) + by;
+        this.writers[slot] = n;
+        const word = slot >>> 5;
+        if (n === 0) this.pending[word] = (this.pending[word] as number) & ~(1 << (slot & 31));
+        else this.pending[word] = (this.pending[word] as number) | (1 << (slot & 31));
+      }
+    }
+  }
+
+  private complete(operation: IssuedOperation, epoch: number): void {
+    this.total--;
+    if (!operation.isReported) this.count(operation, -1);
+    operation.completeEpoch = epoch;
+    this.completed(operation);
+  }
+
+  private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
+    while (queue.length > n) this.complete(queue.shift() as IssuedOperation, epoch);
+  }
+
+  /** An operation is issued. */
+  issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
+    const operation = new IssuedOperation(kind, pc, plan, wave, epoch, this.issued[kind]++);
+    this.total++;
+    this.count(operation, 1);
+    this[kind].push(operation);
+    if (kind === 'vm') this.keepLast(this.vm, VM_FULL, epoch);
+    else if (kind === 'lds') this.keepLast(this.lds, LGKM_FULL, epoch);
+    else this.boundUnordered(this[kind], epoch);
+    return operation;
+  }
+
+  /**
+   * Operations that come back out of order are proved complete by a count of 0 only. One per instruction is watched: another
+   * from the same place writes the same registers.
+   */
+  private boundUnordered(queue: IssuedOperation[], epoch: number): void {
+    const last = queue[queue.length - 1] as IssuedOperation;
+    const same = queue.findIndex((o) => o.pc === last.pc);
+    if (same < queue.length - 1) this.complete(queue.splice(same, 1)[0] as IssuedOperation, epoch);
+  }
+
+  /** An s_waitcnt is passed. */
+  wait({ vm, lgkm }: WaitCounts, epoch: number): void {
+    if (vm < VM_FULL) this.keepLast(this.vm, vm, epoch);
+    if (lgkm < LGKM_FULL) this.keepLast(this.lds, lgkm, epoch);
+    if (lgkm === 0) this.keepLast(this.scalar, 0, epoch);
+    const drained = (vm === 0 ? FLAT_VM : 0) | (lgkm === 0 ? FLAT_LGKM : 0);
+    if (drained === 0) return;
+    for (let i = this.flat.length - 1; i >= 0; i--) {
+      const operation = this.flat[i] as IssuedOperation;
+      operation.left &= ~drained;
+      if (operation.left === 0) this.complete(this.flat.splice(i, 1)[0] as IssuedOperation, epoch);
+    }
+  }
+
+  /** Whether an outstanding operation writes one of the slots. */
+  touches(ranges: readonly SlotRange[]): boolean {
+    for (const { first, count } of ranges) {
+      for (let slot = first; slot < first + count; slot++) if (this.writers[slot] !== 0) return true;
+    }
+    return false;
+  }
+
+  /**
+   * The outstanding operations that write one of the slots; they are reported once, so their registers are no longer watched.
+   * Those of kind `except` are left out: an instruction of the same in-order kind writes later anyway.
+   */
+  take(ranges: readonly SlotRange[], except: MemoryKind | undefined): IssuedOperation[] {
+    const found: IssuedOperation[] = [];
+    for (const queue of [this.vm, this.lds, this.scalar, this.flat]) {
+      for (const operation of queue) {
+        if (operation.kind === except || operation.isReported) continue;
+        const hits = operation.plan.effects.defs.some((d) =>
+          ranges.some((r) => d.first < r.first + r.count && r.first < d.first + d.count),
+        );
+        if (hits) found.push(operation);
+      }
+    }
+    for (const operation of found) {
+      this.count(operation, -1);
+      operation.isReported = true;
+    }
+    return found;
+  }
+
+  /** Operations of its kind issued after it; for flat the undrained counters. */
+  ageOf(operation: IssuedOperation): number {
+    return operation.kind === 'flat' ? operation.left : this.issued[operation.kind] - operation.sequence - 1;
+  }
+
+  /** Outstanding operations that write LDS. */
+  *writingLds(): IterableIterator<IssuedOperation> {
+    for (const queue of [this.vm, this.lds, this.flat]) {
+      for (const operation of queue) if (operation.lds !== undefined) yield operation;
+    }
+  }
+}
