@@ -39,7 +39,7 @@ export function makeWave(target: TargetName, registers: Registers = {}): Wave {
   const memory = new DeviceMemory();
   const group = new Workgroup(
     { target, kernelName: 'test', scratchPerLane: 256, architectedScratch: target !== 'gfx90a', clock: 0 },
-    65536,
+    memory.reserve(65536, 'LDS'),
     [0, 0, 0],
   );
   const w = new Wave(memory, group);

@@ -5,6 +5,7 @@ import { type DescriptorRegisters, descriptorRegisters, type KernelDescriptor } 
 import { targetInfo } from '../../isa/index.ts';
 import type { Dim3, DispatchRequest, DispatchResult } from '../device.ts';
 import { kernargBytes } from './kernargs.ts';
+import { WAVE_BYTES } from './layout.ts';
 import type { DeviceMemory, Region } from './memory.ts';
 import { MemoryFault } from './memory.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from './operands.ts';
@@ -190,19 +191,26 @@ function fillPacket(plan: Plan): void {
 }
 
 function runWorkgroups(plan: Plan): DispatchResult {
+  const { memory } = plan;
   const counts: number[] = [];
   let wavefronts = 0;
   const [gx, gy, gz] = plan.grid;
   const pool: Wave[] = [];
-  for (let z = 0; z < gz; z++) {
-    for (let y = 0; y < gy; y++) {
-      for (let x = 0; x < gx; x++) {
-        const group = new Workgroup(plan.context, plan.ldsBytes, [x, y, z]);
-        const waves = startWaves(plan, group, pool);
-        wavefronts += waves.length;
-        runWorkgroup(plan, waves, counts);
+  const blocks: Uint8Array[] = [];
+  const lds = memory.reserve(plan.ldsBytes, 'LDS');
+  try {
+    for (let z = 0; z < gz; z++) {
+      for (let y = 0; y < gy; y++) {
+        for (let x = 0; x < gx; x++) {
+          const group = new Workgroup(plan.context, lds.fill(0), [x, y, z]);
+          const waves = startWaves(plan, group, pool, blocks);
+          wavefronts += waves.length;
+          runWorkgroup(plan, waves, counts);
+        }
       }
     }
+  } finally {
+    for (const block of [lds, ...blocks]) memory.release(block);
   }
   const instructionsByEncoding: Record<string, number> = {};
   counts.forEach((n, i) => {
@@ -212,7 +220,7 @@ function runWorkgroups(plan: Plan): DispatchResult {
 }
 
 /** Creates the waves of a workgroup in their initial state; partial workgroups at the grid's edge have fewer work-items. */
-function startWaves(plan: Plan, group: Workgroup, pool: Wave[]): Wave[] {
+function startWaves(plan: Plan, group: Workgroup, pool: Wave[], blocks: Uint8Array[]): Wave[] {
   const size = plan.block.map((n, i) => Math.min(n, (plan.workItems[i] as number) - (group.id[i] as number) * n)) as [
     number,
     number,
@@ -224,10 +232,12 @@ function startWaves(plan: Plan, group: Workgroup, pool: Wave[]): Wave[] {
   return Array.from({ length: count }, (_, index) => {
     let wave = pool[index];
     if (wave === undefined) {
-      wave = new Wave(plan.memory, group);
+      const block = plan.memory.reserve(WAVE_BYTES, 'wave state');
+      blocks.push(block);
+      wave = new Wave(plan.memory, group, block);
       pool.push(wave);
     }
-    wave.reset(group, index);
+    wave.reset(group, index, plan.program.region.base);
     initialize(plan, wave, size, items);
     return wave;
   });
@@ -354,6 +364,10 @@ function explain(plan: Plan, w: Wave, pc: number, error: unknown): unknown {
 }
 
 function nearestText(memory: DeviceMemory, address: number): string {
+  const freed = memory.freedAt(address);
+  if (freed !== undefined) {
+    return `it is in the freed allocation '${freed.label}' (${freed.size} bytes at 0x${freed.base.toString(16)})`;
+  }
   const near = memory.nearest(address);
   if (near === undefined) return 'nothing is allocated';
   const { region, distance } = near;

@@ -23,11 +23,14 @@ import type {
   KernelArgument,
 } from '../device.ts';
 import { runDispatch } from './dispatch.ts';
+import { PAGE } from './layout.ts';
 import { DeviceMemory, type Region } from './memory.ts';
 import { Program } from './program.ts';
 
 /** Largest image of a code object the loader maps. */
 const MAX_IMAGE = 2 ** 28;
+/** PF_W */
+const SEGMENT_WRITABLE = 2;
 const R_AMDGPU_ABS64 = 3;
 const R_AMDGPU_RELATIVE64 = 13;
 
@@ -95,7 +98,21 @@ function loadImage(memory: DeviceMemory, elf: ElfFile): Region {
   for (const { relocations } of elf.relocationSections) {
     for (const r of relocations) relocate(image, r.type, r.offset, r.addend ?? 0n, r.symbol);
   }
-  return image;
+  return memory.protect(image, readOnlyPages(elf, image.size));
+}
+
+/** Pages of an image that no writable segment touches. */
+function readOnlyPages(elf: ElfFile, size: number): [number, number][] {
+  const writable = elf.segments.filter((s) => s.type === SegmentType.LOAD && (s.flags & SEGMENT_WRITABLE) !== 0);
+  const ranges: [number, number][] = [];
+  let from = 0;
+  for (const s of writable.sort((a, b) => a.virtualAddress - b.virtualAddress)) {
+    const start = Math.floor(s.virtualAddress / PAGE) * PAGE;
+    if (start > from) ranges.push([from, start]);
+    from = Math.max(from, Math.ceil((s.virtualAddress + s.memorySize) / PAGE) * PAGE);
+  }
+  if (from < size) ranges.push([from, size]);
+  return ranges;
 }
 
 function relocate(

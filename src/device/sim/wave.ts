@@ -1,9 +1,28 @@
-// The state of one wavefront: register files, masks, program counter.
+// The state of one wavefront: register files, masks, program counter, as views of its block in wasm memory (layout.ts).
 // Scalar registers are indexed by their source encoding (SGPRs 0–101, flat_scratch 102, vcc 106, ttmp 108, m0 124, exec 126).
 
 import { LaneEnv } from './lane-env.ts';
+import {
+  AGPR_BASE,
+  FLAG_GPR_INDEXING,
+  FLAG_VSKIP,
+  LANES,
+  WAVE_BYTES,
+  WAVE_EXECUTED,
+  WAVE_FLAGS,
+  WAVE_LDS_BASE,
+  WAVE_LDS_BYTES,
+  WAVE_MODE,
+  WAVE_PC,
+  WAVE_SCC,
+  WAVE_SCRATCH_BYTES,
+  WAVE_STATE,
+  WAVE_VGPRS,
+} from './layout.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { Workgroup } from './workgroup.ts';
+
+export { AGPR_BASE, LANES } from './layout.ts';
 
 export const FLAT_SCRATCH = 102;
 export const VCC = 106;
@@ -11,57 +30,143 @@ export const TTMP0 = 108;
 export const M0 = 124;
 export const EXEC = 126;
 
-/** Lanes of a wavefront. */
-export const LANES = 64;
-/** First register number of the accumulation file in `vgprs`. */
-export const AGPR_BASE = 256;
-
 export type WaveState = 'running' | 'barrier' | 'ended';
+/** By RUNNING, AT_BARRIER, ENDED. */
+const STATES: readonly WaveState[] = ['running', 'barrier', 'ended'];
+
+/** Largest image whose program counters are kept as offsets. */
+const MAX_OFFSET = 2 ** 31;
 
 export class Wave {
   /** Registers × lanes; the 64 lanes of a register are contiguous, AGPRs start at register AGPR_BASE. */
-  readonly vgprs = new Int32Array(2 * AGPR_BASE * LANES);
-  readonly sgprs = new Int32Array(128);
+  readonly vgprs: Int32Array;
+  readonly sgprs: Int32Array;
   readonly env = new LaneEnv();
   readonly memory: DeviceMemory;
-  scc = false;
-  mode = 0;
-  pc = 0;
-  state: WaveState = 'running';
+  /** Wasm offset of the block. */
+  readonly pointer: number;
+  private readonly words: Int32Array;
+  private readonly counter: Float64Array;
   /** Position in the workgroup. */
   index = 0;
   workgroup: Workgroup;
-  /** Instructions this wave has executed. */
-  executed = 0;
+  /** Loaded address of the program's image. */
+  codeBase = 0;
+  /** The program counter when it is no offset in an image. */
+  private stray = 0;
+  /** The MODE that `env` holds. */
+  private envMode = 0;
   /** Lane being accessed, for fault messages. */
   lane = 0;
-  /** s_set_gpr_idx mode is on. */
-  gprIndexing = false;
-  /** s_setvskip: vector instructions are passed over. */
-  vskip = false;
 
-  constructor(memory: DeviceMemory, workgroup: Workgroup) {
+  /** A wave whose state is in `block` (WAVE_BYTES of the device's own memory). */
+  constructor(
+    memory: DeviceMemory,
+    workgroup: Workgroup,
+    block: Uint8Array = memory.reserve(WAVE_BYTES, 'wave state'),
+  ) {
+    const { buffer, byteOffset } = block;
     this.memory = memory;
+    this.pointer = byteOffset;
+    this.words = new Int32Array(buffer, byteOffset, WAVE_VGPRS / 4);
+    this.sgprs = new Int32Array(buffer, byteOffset, 128);
+    this.vgprs = new Int32Array(buffer, byteOffset + WAVE_VGPRS, 2 * AGPR_BASE * LANES);
+    this.counter = new Float64Array(buffer, byteOffset + WAVE_EXECUTED, 1);
     this.workgroup = workgroup;
+    this.join(workgroup);
   }
 
   /** Clears all registers for a new workgroup. */
-  reset(workgroup: Workgroup, index: number): void {
+  reset(workgroup: Workgroup, index: number, codeBase: number): void {
     this.vgprs.fill(0);
-    this.sgprs.fill(0);
-    this.scc = false;
-    this.state = 'running';
-    this.workgroup = workgroup;
+    this.words.fill(0);
+    this.join(workgroup);
     this.index = index;
-    this.executed = 0;
-    this.gprIndexing = false;
-    this.vskip = false;
+    this.codeBase = codeBase;
   }
 
+  private join(workgroup: Workgroup): void {
+    this.workgroup = workgroup;
+    this.words[WAVE_LDS_BASE / 4] = workgroup.lds.byteOffset;
+    this.words[WAVE_LDS_BYTES / 4] = workgroup.lds.byteLength;
+    this.words[WAVE_SCRATCH_BYTES / 4] = workgroup.dispatch.scratchPerLane;
+  }
+
+  /** Sets an i32 field of the block by its WAVE_* offset. */
+  setField(field: number, value: number): void {
+    this.words[field / 4] = value;
+  }
+
+  get scc(): boolean {
+    return this.words[WAVE_SCC / 4] !== 0;
+  }
+  set scc(value: boolean) {
+    this.words[WAVE_SCC / 4] = value ? 1 : 0;
+  }
+
+  /** Loaded address of the next instruction. */
+  get pc(): number {
+    const offset = this.words[WAVE_PC / 4] as number;
+    return offset >= 0 ? this.codeBase + offset : this.stray;
+  }
+  set pc(address: number) {
+    const offset = address - this.codeBase;
+    if (offset >= 0 && offset < MAX_OFFSET) this.words[WAVE_PC / 4] = offset;
+    else {
+      this.words[WAVE_PC / 4] = -1;
+      this.stray = address;
+    }
+  }
+
+  get state(): WaveState {
+    return STATES[this.words[WAVE_STATE / 4] as number] as WaveState;
+  }
+  set state(value: WaveState) {
+    this.words[WAVE_STATE / 4] = STATES.indexOf(value);
+  }
+
+  /** Instructions this wave has executed. */
+  get executed(): number {
+    return this.counter[0] as number;
+  }
+  set executed(value: number) {
+    this.counter[0] = value;
+  }
+
+  /** s_set_gpr_idx mode is on. */
+  get gprIndexing(): boolean {
+    return ((this.words[WAVE_FLAGS / 4] as number) & FLAG_GPR_INDEXING) !== 0;
+  }
+  set gprIndexing(value: boolean) {
+    this.setFlag(FLAG_GPR_INDEXING, value);
+  }
+
+  /** s_setvskip: vector instructions are passed over. */
+  get vskip(): boolean {
+    return ((this.words[WAVE_FLAGS / 4] as number) & FLAG_VSKIP) !== 0;
+  }
+  set vskip(value: boolean) {
+    this.setFlag(FLAG_VSKIP, value);
+  }
+
+  private setFlag(flag: number, value: boolean): void {
+    const flags = this.words[WAVE_FLAGS / 4] as number;
+    this.words[WAVE_FLAGS / 4] = value ? flags | flag : flags & ~flag;
+  }
+
+  get mode(): number {
+    return this.words[WAVE_MODE / 4] as number;
+  }
   setMode(mode: number): void {
-    this.mode = mode;
+    this.words[WAVE_MODE / 4] = mode;
+    this.envMode = mode;
     this.env.setMode(mode);
   }
+  /** Takes over a MODE that compiled code has changed in the block. */
+  refresh(): void {
+    if (this.mode !== this.envMode) this.setMode(this.mode);
+  }
+
   /** A 64-bit scalar register pair. */
   s64(at: number): bigint {
     return (BigInt((this.sgprs[at + 1] as number) >>> 0) << 32n) | BigInt((this.sgprs[at] as number) >>> 0);

@@ -17,14 +17,15 @@ export interface DispatchContext {
 
 export class Workgroup {
   readonly dispatch: DispatchContext;
+  /** In wasm memory; `lds.byteOffset` is what compiled code adds to LDS addresses. */
   readonly lds: Uint8Array;
   readonly ldsView: DataView;
   readonly id: readonly [number, number, number];
 
-  constructor(dispatch: DispatchContext, ldsBytes: number, id: readonly [number, number, number]) {
+  constructor(dispatch: DispatchContext, lds: Uint8Array, id: readonly [number, number, number]) {
     this.dispatch = dispatch;
-    this.lds = new Uint8Array(ldsBytes);
-    this.ldsView = new DataView(this.lds.buffer);
+    this.lds = lds;
+    this.ldsView = new DataView(lds.buffer, lds.byteOffset, lds.byteLength);
     this.id = id;
   }
 
