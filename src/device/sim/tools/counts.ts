@@ -64,6 +64,12 @@ export class CountingMonitor {
     below16: 0,
   };
   private active = 0;
+  private readonly base: number;
+
+  /** `base`: loaded address of the code object. */
+  constructor(base: number) {
+    this.base = base;
+  }
 
   startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
     const { waves: sum } = this;
@@ -80,7 +86,8 @@ export class CountingMonitor {
   }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void {
-    const site = this.sites[pc >>> 2] ?? this.add(pc, bound);
+    const at = pc - this.base;
+    const site = this.sites[at >>> 2] ?? this.add(at, bound);
     const active = activeLanes(w);
     site.hits++;
     site.lanes += active;
@@ -90,7 +97,7 @@ export class CountingMonitor {
   }
 
   after(w: Wave, pc: number, bound: BoundInstruction): void {
-    const site = this.sites[pc >>> 2] as InstructionCount;
+    const site = this.sites[(pc - this.base) >>> 2] as InstructionCount;
     if (site.isBranch && w.pc !== pc + bound.size) site.taken++;
     if (site.writesExec) {
       const active = activeLanes(w);

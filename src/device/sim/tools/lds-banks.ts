@@ -103,12 +103,19 @@ export class LdsBankMonitor {
   private notModelled = 0;
   private phases = 0;
   private conflictCycles = 0;
+  private readonly base: number;
+
+  /** `base`: loaded address of the code object. */
+  constructor(base: number) {
+    this.base = base;
+  }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void {
-    let accesses = this.known[pc >>> 2];
+    const at = (pc - this.base) >>> 2;
+    let accesses = this.known[at];
     if (accesses === undefined) {
       accesses = accessesOf(bound.instruction) ?? null;
-      this.known[pc >>> 2] = accesses;
+      this.known[at] = accesses;
     }
     if (accesses === null) {
       if (bound.instruction.row.encoding === 'DS' && !w.vskip && usesBanks(bound.instruction)) this.notModelled++;

@@ -114,7 +114,7 @@ function memoryAddress(stepper: Stepper, text: string): number {
   const offset = Number(match?.[2] ?? 0);
   if (/^(0x[0-9a-f]{1,13}|\d{1,15})$/i.test(name)) return Number(name) + offset;
   const index = /^arg(\d{1,3})$/.exec(name)?.[1];
-  const { arguments: all } = stepper.options;
+  const all = stepper.options.arguments();
   const argument = all.find((a) => a.name === name) ?? (index === undefined ? undefined : all[Number(index)]);
   if (argument !== undefined) {
     if (argument.address === undefined) throw bad(`Argument ${name} is not a buffer.`);
@@ -131,7 +131,7 @@ function memoryAddress(stepper: Stepper, text: string): number {
 const memory: Command = (stepper, [where, bytes]) => {
   if (where === undefined) throw bad('An address is missing.');
   const address = memoryAddress(stepper, where);
-  const region = stepper.options.memory.find(address, 1);
+  const region = wave(stepper).memory.find(address, 1);
   if (region === undefined) throw bad(`Nothing is allocated at ${hex(address)}.`);
   const offset = address - region.base;
   const size = Math.min(count(bytes, 64, MOST, 'bytes'), region.size - offset);

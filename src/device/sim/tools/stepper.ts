@@ -1,7 +1,7 @@
 // The interactive stepper: stops wavefronts at breakpoints and after steps, and asks a terminal for commands. What stops and resumes is
 // here; the commands are in stepper-commands.ts.
 import type { TargetName } from '../../../isa/types.ts';
-import type { DeviceMemory, Region } from '../memory.ts';
+import type { Region } from '../memory.ts';
 import type { BoundInstruction } from '../program.ts';
 import type { Wave } from '../wave.ts';
 import { runCommand } from './stepper-commands.ts';
@@ -26,11 +26,10 @@ export interface StepperOptions {
   readonly target: TargetName;
   readonly symbols: CodeSymbols;
   readonly terminal: StepperTerminal;
-  readonly memory: DeviceMemory;
-  /** The loaded code object; `pc` 0 is its first byte. */
+  /** The loaded code object. Addresses of code are relative to it, as in the file. */
   readonly code: Region;
   readonly breakpoints: readonly number[];
-  readonly arguments: readonly StepperArgument[];
+  readonly arguments: () => readonly StepperArgument[];
   readonly sourceOf?: ((pc: number) => SourceLocation | undefined) | undefined;
 }
 
@@ -82,14 +81,15 @@ export class Stepper {
   before(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void> {
     this.started.add(w);
     if (this.resume.kind === 'detach' && !this.interrupted) return;
-    const reason = this.stopReason(w, pc);
-    if (reason !== undefined) return this.stop(w, pc, bound, reason);
+    const at = pc - this.options.code.base;
+    const reason = this.stopReason(w, at);
+    if (reason !== undefined) return this.stop(w, at, bound, reason);
   }
 
   /** The address of a wave's next instruction, or undefined when it has not begun. */
   pcOf(w: Wave): number | undefined {
     if (w === this.held) return this.heldPc;
-    return this.started.has(w) ? w.pc : undefined;
+    return this.started.has(w) ? w.pc - this.options.code.base : undefined;
   }
 
   private stopReason(w: Wave, pc: number): string | undefined {

@@ -46,6 +46,8 @@ export interface TraceEvent {
 
 export interface TraceOptions {
   readonly target: TargetName;
+  /** Loaded address of the code object; the trace gives addresses in it. */
+  readonly base: number;
   readonly symbols: CodeSymbols;
   readonly filter: TraceFilter;
   readonly lanes: LaneDetail;
@@ -82,8 +84,9 @@ export class TraceMonitor {
   }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void {
-    const { filter, limit } = this.options;
-    this.wanted = this.events < (limit ?? Infinity) && matches(filter, w.workgroup.id, w.index, pc);
+    const { filter, limit, base } = this.options;
+    const at = pc - base;
+    this.wanted = this.events < (limit ?? Infinity) && matches(filter, w.workgroup.id, w.index, at);
     this.count(w);
     if (!this.wanted) return;
     this.scalars.set(w.sgprs.subarray(0, SCALARS));
@@ -91,26 +94,27 @@ export class TraceMonitor {
     this.mode = w.mode;
     if (w.gprIndexing) this.vectors.set(w.vgprs);
     this.exec = scalarValue(w, { first: Slot.EXEC, count: 2 }).value as string;
-    this.memory = this.reader.read(w, pc, bound);
+    this.memory = this.reader.read(w, at, bound);
   }
 
   after(w: Wave, pc: number, bound: BoundInstruction): void {
     if (!this.wanted) return;
     this.events++;
-    const fixed = this.known[pc >>> 2] ?? this.describe(pc, bound);
+    const at = pc - this.options.base;
+    const fixed = this.known[at >>> 2] ?? this.describe(at, bound);
     const all = this.options.lanes === 'all';
     const { id } = w.workgroup;
     this.options.sink({
       workgroup: id,
       wave: w.index,
       step: (this.steps.get(w)?.count ?? 1) - 1,
-      pc: hex(pc),
+      pc: hex(at),
       ...(fixed.label === undefined ? {} : { label: fixed.label }),
       text: fixed.text,
       exec: this.exec,
       writes: this.writes(w, fixed.defs),
       memory: this.memory.map((group) => accessEvent(group, all)),
-      ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc) }),
+      ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc - this.options.base) }),
     });
   }
 
@@ -120,14 +124,14 @@ export class TraceMonitor {
     else entry.count++;
   }
 
-  private describe(pc: number, bound: BoundInstruction): Static {
+  private describe(at: number, bound: BoundInstruction): Static {
     const { target, symbols } = this.options;
     const fixed = {
       text: printInstruction(target, bound.instruction).trim(),
-      label: symbols.labelAt(pc),
+      label: symbols.labelAt(at),
       defs: effectsOf(bound.instruction).defs,
     };
-    this.known[pc >>> 2] = fixed;
+    this.known[at >>> 2] = fixed;
     return fixed;
   }
 

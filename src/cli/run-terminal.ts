@@ -1,0 +1,69 @@
+// The stepper's terminal: lines from standard input or a file of commands, with editing and history where there is a tty.
+import { createReadStream } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
+import { WavesmithError } from '../base/index.ts';
+import type { StepperTerminal } from '../device/sim/tools/index.ts';
+
+/** Reads command lines one by one and prints answers. */
+export class CommandTerminal implements StepperTerminal {
+  private readonly lines: Interface;
+  private readonly waiting: ((line: string | undefined) => void)[] = [];
+  private readonly ready: string[] = [];
+  private readonly output: NodeJS.WritableStream;
+  private readonly isTty: boolean;
+  private ended = false;
+  private failure: WavesmithError | undefined;
+
+  /** `file`: commands to read instead of standard input. `onInterrupt`: Ctrl-C, with whether a command was being waited for. */
+  constructor(file: string | undefined, output: NodeJS.WritableStream, onInterrupt: (atPrompt: boolean) => void) {
+    this.output = output;
+    const isScript = file !== undefined && file !== '-';
+    this.isTty = !isScript && process.stdin.isTTY === true;
+    const input: NodeJS.ReadableStream = isScript ? createReadStream(file) : process.stdin;
+    this.lines = createInterface({ input, output: this.isTty ? output : undefined, terminal: this.isTty });
+    input.on('error', (error: Error) => {
+      this.failure = new WavesmithError('io/read', `Cannot read '${file}': ${error.message}.`, { file });
+      this.end();
+    });
+    this.lines.on('line', (line) => {
+      const take = this.waiting.shift();
+      if (take === undefined) this.ready.push(line);
+      else take(line);
+    });
+    this.lines.on('close', () => this.end());
+    this.lines.on('SIGINT', () => onInterrupt(this.waiting.length > 0));
+  }
+
+  private end(): void {
+    this.ended = true;
+    for (const take of this.waiting.splice(0)) take(undefined);
+  }
+
+  async ask(prompt: string): Promise<string | undefined> {
+    if (this.isTty) {
+      this.lines.setPrompt(prompt);
+      this.lines.prompt();
+    }
+    const line = await this.next();
+    if (this.failure !== undefined) throw this.failure;
+    // A script's commands stand in its output as if they had been typed.
+    if (!this.isTty && line !== undefined) this.output.write(`${prompt}${line}\n`);
+    return line;
+  }
+
+  private next(): Promise<string | undefined> {
+    const line = this.ready.shift();
+    if (line !== undefined || this.ended) return Promise.resolve(line);
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  print(text: string): void {
+    this.output.write(`${text}\n`);
+  }
+
+  /** Ends waiting for input, so that the process can end. */
+  close(): void {
+    this.lines.close();
+    if (!this.isTty) process.stdin.pause();
+  }
+}

@@ -1,0 +1,13 @@
+// Tools that look at a dispatch while it runs on the virtual GPU: traces, the stepper, counters, profiles.
+export * from './counters.ts';
+export * from './counts.ts';
+export * from './filter.ts';
+export * from './lds-banks.ts';
+export * from './profile.ts';
+export * from './registers.ts';
+export * from './session.ts';
+export * from './stepper.ts';
+export { stepperHelp } from './stepper-commands.ts';
+export * from './symbols.ts';
+export * from './trace.ts';
+export * from './traffic.ts';
