@@ -1,6 +1,7 @@
 // Arithmetic of matrix cores, element by element, bit-exact where it is known.
 // Sources: MMA-Sim (Microsoft, arXiv 2511.10909), measured on CDNA1–CDNA3: FMA chain, FTZ pairwise (CDNA2), truncating accumulation
-// (CDNA3). CDNA4 has no published numerics: it uses the CDNA3 rules. Sparse and block-scaled products: an FMA chain in f32.
+// (CDNA3). CDNA4 has no published numerics: it uses the CDNA3 rules. Sparse and block-scaled products, and all of the fast mode: a
+// chain in f32.
 
 import { fmaF64, fmaToOdd } from '../../isa/semantics/exact.ts';
 import { exponentOf, pow2 } from '../../isa/semantics/formats.ts';
@@ -12,7 +13,18 @@ export function chainF32(a: Float64Array, ao: number, b: Float64Array, bo: numbe
   return d;
 }
 
-/** The same in f64. */
+/**
+ * d = c; d = d + a_k·b_k in f32, product and sum rounded to nearest even each. The product of f16, FP8 and BF8 elements is exact, so
+ * that is one rounding a step, the same bits as a fused multiply-add; bf16 and xf32 products round only outside f32's normal range.
+ * Against the exact sum the result is off by at most k·u/(1 - k·u)·(|c| + Σ|a_k·b_k|), u = 2^-24, while nothing overflows or is denormal.
+ */
+export function chainAdd(a: Float64Array, ao: number, b: Float64Array, bo: number, k: number, c: number): number {
+  let d = c;
+  for (let n = 0; n < k; n++) d = Math.fround(d + Math.fround((a[ao + n] as number) * (b[bo + n] as number)));
+  return d;
+}
+
+/** `chainF32` in f64. */
 export function chainF64(a: Float64Array, ao: number, b: Float64Array, bo: number, k: number, c: number): number {
   let d = c;
   for (let n = 0; n < k; n++) d = fmaF64(a[ao + n] as number, b[bo + n] as number, d);

@@ -2,12 +2,14 @@
 // Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions" (cbsz, abid, blgp, sparse indices, block scales).
 import {
   BF6,
+  BF8_FNUZ,
   BF8_OCP,
   bf16FromBits,
   bitsFromF32,
   decodeSmall,
   FP4,
   FP6,
+  FP8_FNUZ,
   FP8_OCP,
   f16FromBits,
   f32FromBits,
@@ -19,6 +21,7 @@ import {
 import { inputPosition, type MatrixOperation, type MatrixType, outputPosition } from '../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../isa/types.ts';
 import {
+  chainAdd,
   chainF32,
   chainF64,
   flushInput,
@@ -29,7 +32,6 @@ import {
   truncating,
 } from './matrix-math.ts';
 import { bindWord, immediateOf, operandNamed, registerOf, requireOperand, vectorBase } from './operands.ts';
-import { bf8Format, fp8Format } from './operators.ts';
 import type { Step } from './vector.ts';
 import { LANES, type Wave } from './wave.ts';
 
@@ -55,9 +57,16 @@ const ELEMENTS: Record<Exclude<MatrixType, 'f8f6f4'>, Element> = {
   f16: { bits: 16, emin: -14, decode: (_w, bits) => f16FromBits(bits) },
   bf16: { bits: 16, emin: -126, decode: (_w, bits) => bf16FromBits(bits) },
   i8: { bits: 8, emin: 0, decode: (_w, bits) => (bits << 24) >> 24 },
-  fp8: { bits: 8, emin: -7, decode: (w, bits) => decodeSmall(fp8Format(w.env), bits) },
-  bf8: { bits: 8, emin: -15, decode: (w, bits) => decodeSmall(bf8Format(w.env), bits) },
+  fp8: small(FP8_FNUZ),
+  bf8: small(BF8_FNUZ),
 };
+
+/** The element of an operand: FP8 and BF8 are OCP formats on gfx950; f8f6f4 chooses by a field. */
+function elementOf(type: MatrixType, code: number, target: TargetName): Element | undefined {
+  if (type === 'f8f6f4') return F8F6F4[code];
+  if (target === 'gfx950' && (type === 'fp8' || type === 'bf8')) return F8F6F4[type === 'fp8' ? 0 : 1];
+  return ELEMENTS[type];
+}
 
 /** The lane B is read from under a blgp pattern. */
 function groupLane(blgp: number, lane: number): number {
@@ -89,14 +98,22 @@ function extractBits(w: Wave, base: number, lane: number, position: number, bits
   return value & ((1 << bits) - 1);
 }
 
+/** `exact`: the numerics of the silicon where they are published; `fast`: every sum is a chain in f32 (`chainAdd`). */
+export type MatrixMode = 'exact' | 'fast';
+
 /** Binds a matrix operation. */
-export function bindMatrix(instruction: Instruction, op: MatrixOperation, target: TargetName): Step {
+export function bindMatrix(
+  instruction: Instruction,
+  op: MatrixOperation,
+  target: TargetName,
+  mode: MatrixMode = 'exact',
+): Step {
   const isScaled = op.a === 'f8f6f4';
   const cbsz = immediateOf(instruction, 'cbsz');
   const abid = immediateOf(instruction, 'abid');
   const blgp = immediateOf(instruction, 'blgp');
-  const elementA = isScaled ? (F8F6F4[cbsz] as Element) : ELEMENTS[op.a as 'f32'];
-  const elementB = isScaled ? (F8F6F4[blgp] as Element) : ELEMENTS[op.b as 'f32'];
+  const elementA = elementOf(op.a, cbsz, target);
+  const elementB = elementOf(op.b, blgp, target);
   if (elementA === undefined || elementB === undefined) {
     throw new Error(`${instruction.row.mnemonic}: element format ${cbsz}/${blgp} does not exist`);
   }
@@ -117,7 +134,8 @@ export function bindMatrix(instruction: Instruction, op: MatrixOperation, target
   const b: Operands = { values: new Float64Array(blocks * sizeB), exponents: new Int32Array(blocks * sizeB) };
   const words = op.d === 'f64' ? 2 : 1;
   const results = new Int32Array(blocks * m * n * words);
-  const flushBelow = target === 'gfx90a' && (op.a === 'f16' || op.a === 'bf16') ? 2 ** elementA.emin : 0;
+  const pairs = target === 'gfx90a' && mode === 'exact' && (op.a === 'f16' || op.a === 'bf16');
+  const flushBelow = pairs ? 2 ** elementA.emin : 0;
   const index = op.sparse ? vectorBase(registerOf(instruction, 'idx')) : 0;
   const scaleA = bindScale(instruction, 'scale_src0', 0);
   const scaleB = bindScale(instruction, 'scale_src1', 1);
@@ -138,8 +156,8 @@ export function bindMatrix(instruction: Instruction, op: MatrixOperation, target
   const gatherA = (w: Wave): void => {
     for (let block = 0; block < blocks; block++) {
       // cbsz broadcasts one block of A to groups of 2^cbsz blocks; abid picks which.
-      const group = isScaled ? 1 : 1 << cbsz;
-      const from = group === 1 ? block : (block & ~(group - 1)) + abid;
+      const group = isScaled ? 1 : Math.min(1 << cbsz, blocks);
+      const from = (block & ~(group - 1)) + (abid & (group - 1));
       for (let i = 0; i < m; i++) {
         for (let kk = 0; kk < k; kk++) {
           const [lane, position] = inputPosition(op, elementA.bits, from, i, kk);
@@ -162,28 +180,34 @@ export function bindMatrix(instruction: Instruction, op: MatrixOperation, target
       }
     }
   };
+  // Two of every four elements of a row are stored; two index bits each say which. Each stored element meets its row of B, in stored order.
+  const perLane = (m * k) / LANES;
+  const stored = op.sparse ? k / 2 : k;
+  const partner = new Int32Array(op.sparse ? m * stored : 0);
   const gatherSparse = (w: Wave): void => {
-    // Two of every four elements of a row are stored; two index bits each say which.
-    const perLane = (m * k) / LANES;
-    a.values.fill(0);
-    a.exponents.fill(elementA.emin);
-    const setBits = perLane;
-    const sets = 32 / setBits;
-    const shift = cbsz === 0 ? (abid % sets) * setBits : 0;
+    const sets = 32 / perLane;
+    const shift = cbsz === 0 ? (abid % sets) * perLane : 0;
     for (let i = 0; i < m; i++) {
-      for (let group = 0; group < k / perLane; group++) {
+      for (let n = 0; n < stored; n++) {
+        const group = Math.floor(n / (perLane / 2));
+        const slot = n % (perLane / 2);
         const lane = i + m * group;
-        const positions = (w.vgprs[index + lane] as number) >>> shift;
-        for (let stored = 0; stored < perLane / 2; stored++) {
-          const which = (positions >>> (2 * stored)) & 3;
-          const kk = group * perLane + (stored >> 1) * 4 + which;
-          const value = read(w, elementA, aBase, lane, stored * elementA.bits);
-          put(a, i * k + kk, value, elementA);
-        }
+        const which = ((w.vgprs[index + lane] as number) >>> (shift + 2 * slot)) & 3;
+        partner[i * stored + n] = group * perLane + (slot >> 1) * 4 + which;
+        put(a, i * stored + n, read(w, elementA, aBase, lane, slot * elementA.bits), elementA);
       }
     }
   };
-  const compute = bindCompute(op, target, a, b);
+  const row: Operands = { values: new Float64Array(stored), exponents: new Int32Array(stored) };
+  const computeSparse = bindCompute(op, target, mode, a, row, stored);
+  /** Row i of sparse A times column j. */
+  const sparseElement = (i: number, j: number, c: number): number => {
+    for (let n = 0; n < stored; n++) {
+      row.values[n] = b.values[j * k + (partner[i * stored + n] as number)] as number;
+    }
+    return computeSparse(i * stored, 0, c);
+  };
+  const dense = bindCompute(op, target, mode, a, b, k);
 
   return (w) => {
     if (op.sparse) gatherSparse(w);
@@ -196,8 +220,9 @@ export function bindMatrix(instruction: Instruction, op: MatrixOperation, target
           const [register, lane] = outputPosition(op, block, i, j);
           const ao = block * sizeA + i * k;
           const bo = block * sizeB + j * k;
+          const compute = (c: number): number => (op.sparse ? sparseElement(i, j, c) : dense(ao, bo, c));
           if (op.d === 'i32') {
-            results[at] = compute(ao, bo, readC(w, lane, cIsRegister ? register : 0));
+            results[at] = compute(readC(w, lane, cIsRegister ? register : 0));
             continue;
           }
           if (op.d === 'f64') {
@@ -205,13 +230,13 @@ export function bindMatrix(instruction: Instruction, op: MatrixOperation, target
               readC(w, lane, cIsRegister ? 2 * register : 0),
               readC(w, lane, cIsRegister ? 2 * register + 1 : 1),
             );
-            const d = compute(ao, bo, negate & 4 ? -c : c);
+            const d = compute(negate & 4 ? -c : c);
             results[at] = f64LowWord(d);
             results[at + 1] = f64HighWord(d);
             continue;
           }
           const c = f32FromBits(readC(w, lane, cIsRegister ? register : 0));
-          results[at] = bitsFromF32(compute(ao, bo, c));
+          results[at] = bitsFromF32(compute(c));
         }
       }
     }
@@ -249,10 +274,11 @@ function bindScale(
 function bindCompute(
   op: MatrixOperation,
   target: TargetName,
+  mode: MatrixMode,
   a: Operands,
   b: Operands,
+  k: number,
 ): (ao: number, bo: number, c: number) => number {
-  const { k } = op;
   if (op.a === 'i8') {
     return (ao, bo, c) => {
       let sum = c;
@@ -261,8 +287,9 @@ function bindCompute(
     };
   }
   if (op.a === 'f64') return (ao, bo, c) => chainF64(a.values, ao, b.values, bo, k, c);
-  if (op.a === 'f32' || op.sparse || op.a === 'f8f6f4')
-    return (ao, bo, c) => chainF32(a.values, ao, b.values, bo, k, c);
+  // Scaled elements may leave f32's range, so their chain is fused: one rounding a step, as in `chainAdd` within that range.
+  if (op.a === 'f32' || op.a === 'f8f6f4') return (ao, bo, c) => chainF32(a.values, ao, b.values, bo, k, c);
+  if (op.sparse || mode === 'fast') return (ao, bo, c) => chainAdd(a.values, ao, b.values, bo, k, c);
   if (target === 'gfx90a') return (ao, bo, c) => pairwise(a.values, ao, b.values, bo, k, c, op.pairing);
   if (op.a === 'fp8' || op.a === 'bf8') return (ao, bo, c) => groupedTruncating(a, ao, b, bo, k, c);
   const group = op.a === 'xf32' ? 4 : 8;

@@ -1,0 +1,379 @@
+// Matrix instructions (MFMA, SMFMAC, scaled MFMA) as WebAssembly SIMD: one helper function a (shape, types, modifiers), called with the
+// addresses of its registers. Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics in matrix-math.ts.
+//
+// A helper stages A and B in the wave's scratch area as f32, computes, and stores D. What SIMD code leaves out (infinities and NaNs
+// under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.
+import type { MatrixOperation } from '../../../../isa/semantics/index.ts';
+import type { Instruction, Operand, TargetName } from '../../../../isa/types.ts';
+import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../layout.ts';
+import type { MatrixMode } from '../../matrix.ts';
+import { immediateOf, inlineWords, isVector, operandNamed, requireOperand } from '../../operands.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import { chainStep, emitChain } from './chain.ts';
+import { emitDouble, emitStageDouble } from './double.ts';
+import { type MatrixFeatures, matrixFeatures } from './features.ts';
+import { emitPairwise, resultBytes } from './pairwise.ts';
+import { type Plan, planMatrix } from './plan.ts';
+import { emitReduce, emitScales, type ScaleRange, scaleRun } from './scales.ts';
+import {
+  Constants,
+  EXPONENTS_A,
+  EXPONENTS_B,
+  emitLoop,
+  INDICES,
+  RAW_SCALES_A,
+  RAW_SCALES_B,
+  RESULT,
+  ROW,
+  SCALES_A,
+  SCALES_B,
+  STAGED_A,
+  STAGED_B,
+} from './scratch.ts';
+import { emitSparse, multiplyAdd } from './sparse.ts';
+import { emitStage, emitStageIntegers, emitStagePairs } from './stage.ts';
+import { emitTruncating } from './truncating.ts';
+
+/** Parameters of a helper: addresses, except for constants of C (bits) and operands a shape has no use for (0). */
+const [SCRATCH, A, B, C, D, X, Y] = [0, 1, 2, 3, 4, 5, 6];
+
+interface Form {
+  readonly plan: Plan;
+  readonly features: MatrixFeatures;
+  readonly constantC: boolean;
+  /** D overlaps C without being C: results wait in the scratch area. */
+  readonly deferred: boolean;
+  /** First index bit of a sparse instruction. */
+  readonly indexShift: number;
+  /** Byte of the scale registers, or undefined without scales. */
+  readonly scaleBytes: readonly [number, number] | undefined;
+}
+
+function registerOffset(operand: Operand): number {
+  if (operand.kind !== 'reg') throw new Error('not a register');
+  return WAVE_VGPRS + (operand.file === 'a' ? AGPR_BASE + operand.index : operand.index) * VGPR_BYTES;
+}
+
+/** A scalar operand: its value, or its register by source encoding; undefined for what only the interpreter reads. */
+function scalarSource(operand: Operand): { constant: number } | { register: number } | undefined {
+  if (operand.kind === 'inline') return { constant: inlineWords(operand.encoding, 'i32')[0] };
+  return operand.kind === 'reg' && operand.encoding < 128 ? { register: operand.encoding } : undefined;
+}
+
+/**
+ * Emits one matrix instruction. `wave` is the local of the wave pointer; `fallback` emits a call of the reference interpreter for this
+ * instruction. False when this form has no code: the caller uses the interpreter for it.
+ */
+export function emitMatrixInstruction(
+  f: WasmFunction,
+  module: WasmModule,
+  wave: number,
+  instruction: Instruction,
+  op: MatrixOperation,
+  target: TargetName,
+  mode: MatrixMode,
+  fallback: () => void,
+  features: MatrixFeatures = matrixFeatures(),
+): boolean {
+  const fields = {
+    cbsz: immediateOf(instruction, 'cbsz'),
+    abid: immediateOf(instruction, 'abid'),
+    blgp: immediateOf(instruction, 'blgp'),
+  };
+  const plan = planMatrix(op, target, mode, fields);
+  if (plan === undefined || (plan.numerics === 'fma64' && !features.fused)) return false;
+  const [a, b, d] = ['src0', 'src1', 'vdst'].map((name) => requireOperand(instruction, name)) as [
+    Operand,
+    Operand,
+    Operand,
+  ];
+  const c = op.sparse ? d : requireOperand(instruction, 'src2');
+  if (!isVector(a) || !isVector(b) || !isVector(d) || !(isVector(c) || c.kind === 'inline')) return false;
+  const constantC = c.kind === 'inline';
+  const distance = isVector(c) ? Math.abs(registerOffset(c) - registerOffset(d)) : 0;
+  const scales = ['scale_src0', 'scale_src1'].map((name) => operandNamed(instruction, name));
+  const byteOf = (n: number): number => (immediateOf(instruction, `src${n}_modifiers`) >> 2) & 3;
+  const sets = op.sparse ? 32 / plan.perLane : 1;
+  const form: Form = {
+    plan,
+    features,
+    constantC,
+    deferred: distance > 0 && distance < resultBytes(plan),
+    indexShift: op.sparse && fields.cbsz === 0 ? (fields.abid % sets) * plan.perLane : 0,
+    scaleBytes: scales[0] === undefined ? undefined : [byteOf(0), byteOf(1)],
+  };
+
+  const address = (operand: Operand): void => {
+    f.get(wave).i32(registerOffset(operand)).op('i32.add');
+  };
+  /** Pushes the address of 64 scales; those of scalar operands are spread over the lanes first. */
+  const scaleAddress = (operand: Operand | undefined, raw: number): void => {
+    if (operand === undefined) f.i32(0);
+    else if (isVector(operand)) address(operand);
+    else
+      f.get(wave)
+        .i32(MATRIX_SCRATCH + raw)
+        .op('i32.add');
+  };
+  for (const [n, operand] of scales.entries()) {
+    if (operand === undefined || isVector(operand)) continue;
+    const scalar = scalarSource(operand);
+    if (scalar === undefined) return false;
+    const raw = MATRIX_SCRATCH + (n === 0 ? RAW_SCALES_A : RAW_SCALES_B);
+    for (let lane = 0; lane < 64; lane += 4) {
+      f.get(wave);
+      if ('constant' in scalar) f.i32(scalar.constant);
+      else f.get(wave).memory('i32.load', 4 * scalar.register);
+      f.op('i32x4.splat').memory('v128.store', raw + 4 * lane);
+    }
+  }
+  const helper = matrixHelper(module, form);
+  f.get(wave).i32(MATRIX_SCRATCH).op('i32.add');
+  address(a);
+  address(b);
+  const words = c.kind === 'inline' ? inlineWords(c.encoding, op.d) : undefined;
+  if (words === undefined) address(c);
+  else f.i32(words[0]);
+  address(d);
+  if (op.sparse) address(requireOperand(instruction, 'idx'));
+  else if (op.a === 'f64') f.i32(words?.[1] ?? 0);
+  else scaleAddress(scales[0], RAW_SCALES_A);
+  scaleAddress(scales[1], RAW_SCALES_B);
+  f.call(helper);
+  if (canFail(form)) {
+    f.op('i32.eqz').if();
+    fallback();
+    f.end();
+  } else f.drop();
+  return true;
+}
+
+/** Whether a helper may return 0. */
+function canFail({ plan, scaleBytes }: Form): boolean {
+  return plan.numerics === 'truncating' || plan.numerics === 'grouped' || scaleBytes !== undefined;
+}
+
+function matrixHelper(module: WasmModule, form: Form): WasmFunction {
+  const { plan } = form;
+  const { m, k, blocks, a, b, pairing } = plan.op;
+  const formats = [plan.formatA, plan.formatB].map((x) => `${x?.bits}.${x?.fraction}.${x?.bias}`).join(' ');
+  const key = [
+    `matrix ${m}x${k}x${blocks} ${a} ${b} ${formats} ${plan.numerics} ${pairing} ${plan.op.sparse}`,
+    `${plan.broadcast} ${plan.abid} ${plan.pattern} ${plan.negate} ${form.constantC} ${form.deferred}`,
+    `${form.indexShift} ${form.scaleBytes?.join('.')} ${form.features.relaxed} ${form.features.fused}`,
+  ].join(' ');
+  // Helpers that other helpers call must exist before their body is begun.
+  const step = plan.numerics === 'fma64' ? undefined : chainStep(module, plan, form.features);
+  return module.helper(key, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (f) => {
+    const constants = new Constants(f);
+    const result = form.deferred ? SCRATCH : D;
+    const locals = {
+      scratch: SCRATCH,
+      c: { local: C, isConstant: form.constantC },
+      result,
+      resultOffset: form.deferred ? RESULT : 0,
+    };
+    switch (plan.numerics) {
+      case 'fma64':
+        emitStageDouble(f, A, SCRATCH, STAGED_A, plan.negate & 1 ? -0x80000000 : 0);
+        emitStageDouble(f, B, SCRATCH, STAGED_B, plan.negate & 2 ? -0x80000000 : 0);
+        emitDouble(f, constants, plan, { scratch: SCRATCH, c: C, constantHigh: form.constantC ? X : undefined });
+        emitCopyResult(f, plan);
+        break;
+      case 'truncating':
+      case 'grouped':
+        emitTruncatingForm(f, constants, form);
+        emitCopyResult(f, plan);
+        break;
+      default:
+        emitStaged(f, constants, form);
+        if (plan.op.sparse) {
+          const sparseStep = plan.numerics === 'integer' ? multiplyAdd : step;
+          if (sparseStep === undefined) throw new Error('a sparse f64 product does not exist');
+          emitSparse(f, constants, plan, sparseStep, { scratch: SCRATCH, d: D, shift: form.indexShift });
+        } else if (plan.numerics === 'pairwise') emitPairwise(f, constants, plan, locals);
+        else if (step !== undefined) emitChain(f, constants, plan, step, locals);
+        if (form.deferred) emitCopyResult(f, plan);
+    }
+    f.i32(1);
+  });
+}
+
+function emitCopyResult(f: WasmFunction, plan: Plan): void {
+  f.get(D).get(SCRATCH).i32(RESULT).op('i32.add').i32(resultBytes(plan)).memoryCopy();
+}
+
+/** Stages A and B (and sparse indices, block scales) for everything but truncating sums and f64. */
+function emitStaged(f: WasmFunction, k: Constants, form: Form): void {
+  const { plan, scaleBytes } = form;
+  const { op, perLane, formatA, formatB, pattern } = plan;
+  const countA = op.sparse ? perLane / 2 : perLane;
+  if (op.sparse) f.get(SCRATCH).i32(INDICES).op('i32.add').get(X).i32(ROW).memoryCopy();
+  if (formatA === undefined || formatB === undefined) {
+    const a = { source: A, scratch: SCRATCH, target: STAGED_A, registers: countA / 4 };
+    const b = { source: B, scratch: SCRATCH, target: STAGED_B, registers: perLane / 4 };
+    if (op.sparse) {
+      emitStageIntegers(f, a);
+      emitStageIntegers(f, b);
+    } else {
+      emitStagePairs(f, a);
+      emitStagePairs(f, { ...b, pattern });
+    }
+    return;
+  }
+  if (scaleBytes !== undefined) emitScaleStage(f, k, form);
+  const truncate = op.a === 'xf32';
+  const flush = plan.numerics === 'pairwise';
+  const scaled = (bits: number, at: number) =>
+    scaleBytes === undefined ? {} : { scale: (element: number) => at + ROW * scaleRun(bits, element) };
+  emitStage(f, k, {
+    format: formatA,
+    count: countA,
+    source: A,
+    scratch: SCRATCH,
+    target: STAGED_A,
+    truncate,
+    flush,
+    ...scaled(formatA.bits, SCALES_A),
+  });
+  emitStage(f, k, {
+    format: formatB,
+    count: perLane,
+    source: B,
+    scratch: SCRATCH,
+    target: STAGED_B,
+    truncate,
+    flush,
+    pattern,
+    ...scaled(formatB.bits, SCALES_B),
+  });
+}
+
+/** Reads the block scales; leaves (returning 0) when a scaled element or product could leave f32's range. */
+function emitScaleStage(f: WasmFunction, k: Constants, form: Form): void {
+  const { plan, scaleBytes } = form;
+  const codes: [number, number][] = [];
+  for (const side of [0, 1] as const) {
+    const range: ScaleRange = { largest: f.local('v128'), smallest: f.local('v128') };
+    f.get(k.word(0)).set(range.largest);
+    f.get(k.word(255)).set(range.smallest);
+    emitScales(f, k, {
+      source: side === 0 ? X : Y,
+      scratch: SCRATCH,
+      target: side === 0 ? SCALES_A : SCALES_B,
+      byte: scaleBytes?.[side] ?? 0,
+      width: plan.op.m,
+      bits: (side === 0 ? plan.formatA : plan.formatB)?.bits ?? 8,
+      slots: side === 0 ? plan.slotsA : plan.slotsB,
+      range,
+    });
+    const largest = f.local('i32');
+    const smallest = f.local('i32');
+    emitReduce(f, range.largest, 'i32x4.max_s');
+    f.set(largest);
+    emitReduce(f, range.smallest, 'i32x4.min_s');
+    f.set(smallest);
+    codes.push([largest, smallest]);
+  }
+  const [[maxA, minA], [maxB, minB]] = codes as [[number, number], [number, number]];
+  // Elements lie in 2^-16 … 2^16, E8M0 codes have bias 127; code 255 is NaN.
+  f.get(maxA).i32(239).op('i32.gt_s').get(maxB).i32(239).op('i32.gt_s').op('i32.or');
+  f.get(maxA)
+    .get(maxB)
+    .op('i32.add')
+    .i32(254 + 95)
+    .op('i32.gt_s')
+    .op('i32.or');
+  f.get(minA)
+    .get(minB)
+    .op('i32.add')
+    .i32(254 - 117)
+    .op('i32.lt_s')
+    .op('i32.or');
+  f.if().i32(0).return().end();
+}
+
+/** Stages for truncating sums, scales wide formats into the middle of f32's range, computes, and leaves with 0 when it must. */
+function emitTruncatingForm(f: WasmFunction, k: Constants, form: Form): void {
+  const { plan, features } = form;
+  const { op, perLane, formatA, formatB } = plan;
+  if (formatA === undefined || formatB === undefined) throw new Error('truncating sums are of floating-point elements');
+  const bad = f.local('v128');
+  f.get(k.word(0)).set(bad);
+  const wide = formatA.bias === 127;
+  const sides = [
+    { format: formatA, source: A, target: STAGED_A, exponents: EXPONENTS_A, pattern: 0 },
+    { format: formatB, source: B, target: STAGED_B, exponents: EXPONENTS_B, pattern: plan.pattern },
+  ].map((side) => ({ ...side, range: { largest: f.local('v128'), smallest: f.local('v128') } }));
+  for (const { range, ...side } of sides) {
+    if (wide) {
+      f.get(k.word(0)).set(range.largest);
+      f.get(k.word(0x7fff)).set(range.smallest);
+    }
+    emitStage(f, k, {
+      ...side,
+      count: perLane,
+      scratch: SCRATCH,
+      specials: bad,
+      truncate: op.a === 'xf32',
+      ...(wide ? { range } : {}),
+    });
+  }
+  const leave = (): void => {
+    f.if().i32(0).return().end();
+  };
+  f.get(bad).op('v128.any_true');
+  leave();
+  let scaledBias: number | undefined;
+  if (wide) {
+    scaledBias = f.local('v128');
+    const factor = f.local('v128');
+    const power = f.local('i32');
+    const largest: number[] = [];
+    f.i32(254).op('i32x4.splat').set(scaledBias);
+    for (const { target, range } of sides) {
+      const high = f.local('i32');
+      emitReduce(f, range.largest, 'i32x4.max_s');
+      f.set(high);
+      largest.push(high);
+      // Too many binades between the elements of one operand.
+      f.get(high);
+      emitReduce(f, range.smallest, 'i32x4.min_s');
+      f.op('i32.sub').i32(170).op('i32.gt_s');
+      leave();
+      // The largest element goes to 2^62, or as near as a power of two below 2^128 brings it.
+      f.i32(189).get(high).op('i32.sub').tee(power);
+      f.i32(127).get(power).i32(127).op('i32.lt_s').select().set(power);
+      f.get(scaledBias).get(power).op('i32x4.splat').op('i32x4.sub').set(scaledBias);
+      f.get(power).i32(127).op('i32.add').i32(23).op('i32.shl').op('i32x4.splat').set(factor);
+      emitLoop(f, perLane * ROW, 64, (counter) => {
+        const at = f.local('i32');
+        f.get(SCRATCH).get(counter).op('i32.add').set(at);
+        for (let v = 0; v < 4; v++) {
+          f.get(at)
+            .get(at)
+            .memory('v128.load', target + 16 * v)
+            .get(factor)
+            .op('f32x4.mul');
+          f.memory('v128.store', target + 16 * v);
+        }
+        f.release('i32', at);
+      });
+    }
+    // A product of 2^128 or more counts as infinite.
+    f.get(largest[0] as number)
+      .get(largest[1] as number)
+      .op('i32.add')
+      .i32(254 + 126)
+      .op('i32.ge_s');
+    leave();
+  }
+  emitTruncating(f, k, plan, features, {
+    scratch: SCRATCH,
+    c: { local: C, isConstant: form.constantC },
+    bad,
+    scaledBias,
+  });
+  f.get(bad).op('v128.any_true');
+  leave();
+}
