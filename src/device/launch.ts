@@ -3,7 +3,15 @@
 //   buffer:  @FILE.npy          type and shape from the file
 //   scalar:  TYPE=NUMBER
 import { WavesmithError } from '../base/index.ts';
-import type { ArgumentValue, Device, DeviceBuffer, DeviceKernel, Dim3, DispatchResult } from './device.ts';
+import type {
+  ArgumentValue,
+  Device,
+  DeviceBuffer,
+  DeviceKernel,
+  Dim3,
+  DispatchRequest,
+  DispatchResult,
+} from './device.ts';
 import { type Fill, fillElements, getElement, putElement } from './fill.ts';
 import { ELEMENT_BYTES, type ElementType, elementCount, type NpyArray, readNpy } from './npy.ts';
 
@@ -126,6 +134,10 @@ export interface LaunchRequest {
   readonly readFile: (path: string) => Uint8Array;
   readonly dynamicLds?: number | undefined;
   readonly maxInstructions?: number | undefined;
+  /** More fields of the dispatch (monitors, progress, cancelling, engine), asked for once the arguments are in memory. */
+  readonly dispatchFields?: ((args: readonly ArgumentValue[]) => Partial<DispatchRequest>) | undefined;
+  /** Gets the buffers as they are when the dispatch fails, before the failure is passed on. */
+  readonly onFailure?: ((buffers: readonly BufferAfter[]) => void) | undefined;
 }
 
 /** A buffer argument after the run. */
@@ -159,14 +171,19 @@ export async function launch(request: LaunchRequest): Promise<LaunchResult> {
       return buffer;
     });
     const { dynamicLds, maxInstructions } = request;
-    const dispatch = await device.dispatch({ kernel, grid, block, args, dynamicLds, maxInstructions });
-    return {
-      dispatch,
-      buffers: buffers.map(({ argument, before, buffer }) => {
+    const after = (): BufferAfter[] =>
+      buffers.map(({ argument, before, buffer }) => {
         const array = { ...before, bytes: device.read(buffer) };
         return { argument, array, changed: changedElements(before, array) };
-      }),
-    };
+      });
+    const fields = request.dispatchFields?.(args);
+    try {
+      const dispatch = await device.dispatch({ kernel, grid, block, args, dynamicLds, maxInstructions, ...fields });
+      return { dispatch, buffers: after() };
+    } catch (error) {
+      request.onFailure?.(after());
+      throw error;
+    }
   } finally {
     for (const { buffer } of buffers) device.free(buffer);
   }
