@@ -1,0 +1,202 @@
+// What the tests of real kernels share: element formats, tensors in device memory, the padded argument blocks of hand-written
+// kernels, and the comparison with a reference computed in f64.
+import { readFileSync } from 'node:fs';
+import {
+  createDevice,
+  type Device,
+  type DeviceBuffer,
+  type DeviceKernel,
+  type Dim3,
+  randomNumbers,
+} from '../../../src/device/index.ts';
+import {
+  BF16,
+  decodeSmall,
+  encodeSmall,
+  F16,
+  FP8_FNUZ,
+  FP8_OCP,
+  type SmallFormat,
+} from '../../../src/isa/semantics/formats.ts';
+import type { TargetName } from '../../../src/isa/types.ts';
+import { sharedPath } from '../../support/shared.ts';
+
+/** How elements of a tensor are stored. */
+export type Format = 'f32' | 'f64' | 'f16' | 'bf16' | 'fp8fnuz' | 'fp8' | 'i8' | 'i32' | 'u8';
+
+const SMALL: Partial<Record<Format, SmallFormat>> = { f16: F16, bf16: BF16, fp8fnuz: FP8_FNUZ, fp8: FP8_OCP };
+
+/** Bytes of one element. */
+export function bytesOf(format: Format): number {
+  if (format === 'f64') return 8;
+  if (format === 'f32' || format === 'i32') return 4;
+  return format === 'f16' || format === 'bf16' ? 2 : 1;
+}
+
+/** Encodes numbers, rounding to nearest even. */
+export function encode(format: Format, values: ArrayLike<number>): Uint8Array {
+  const small = SMALL[format];
+  if (small !== undefined) {
+    const codes = Array.from(values, (x) => encodeSmall(small, x));
+    return small.bits === 8 ? Uint8Array.from(codes) : new Uint8Array(Uint16Array.from(codes).buffer);
+  }
+  if (format === 'f32') return new Uint8Array(Float32Array.from(values).buffer);
+  if (format === 'f64') return new Uint8Array(Float64Array.from(values).buffer);
+  if (format === 'i32') return new Uint8Array(Int32Array.from(values).buffer);
+  return format === 'i8' ? new Uint8Array(Int8Array.from(values).buffer) : Uint8Array.from(values);
+}
+
+/** Decodes what `encode` wrote. */
+export function decode(format: Format, bytes: Uint8Array): Float64Array {
+  const small = SMALL[format];
+  const { buffer } = bytes.slice();
+  if (small !== undefined) {
+    return Float64Array.from(small.bits === 8 ? bytes : new Uint16Array(buffer), (code) => decodeSmall(small, code));
+  }
+  if (format === 'f32') return Float64Array.from(new Float32Array(buffer));
+  if (format === 'f64') return new Float64Array(buffer);
+  if (format === 'i32') return Float64Array.from(new Int32Array(buffer));
+  return Float64Array.from(format === 'i8' ? new Int8Array(buffer) : bytes);
+}
+
+/** An input as the kernel sees it: the stored numbers, exactly. */
+export interface Tensor {
+  readonly format: Format;
+  readonly values: Float64Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Rounds numbers to a format. */
+export function tensor(format: Format, values: ArrayLike<number>): Tensor {
+  const bytes = encode(format, values);
+  return { format, values: decode(format, bytes), bytes };
+}
+
+/** A tensor of numbers spread evenly over [low, high). */
+export function randomTensor(format: Format, count: number, seed: number, low = -1, high = 1): Tensor {
+  const random = randomNumbers(seed);
+  const whole = format === 'i8' || format === 'i32' || format === 'u8';
+  return tensor(
+    format,
+    Float64Array.from({ length: count }, () => {
+      const x = low + random() * (high - low);
+      return whole ? Math.round(x) : x;
+    }),
+  );
+}
+
+/** Bytes of elements moved from `source(position)`: a layout written as a function. */
+export function gather(t: Tensor, source: (position: number) => number): Uint8Array {
+  const size = bytesOf(t.format);
+  const out = new Uint8Array(t.bytes.length);
+  for (let position = 0; position * size < out.length; position++) {
+    const from = source(position) * size;
+    out.set(t.bytes.subarray(from, from + size), position * size);
+  }
+  return out;
+}
+
+/** One argument of a padded argument block: every field begins on 16 bytes. */
+export type Field = DeviceBuffer | { readonly u32: number } | { readonly f32: number } | null;
+
+/** The argument block of hand-written kernels: pointers and 32-bit values, each padded to 16 bytes. */
+export function paddedArguments(fields: readonly Field[]): Uint8Array {
+  const out = new Uint8Array(16 * fields.length);
+  const view = new DataView(out.buffer);
+  for (const [n, field] of fields.entries()) {
+    if (field === null) continue;
+    if ('address' in field) view.setBigUint64(16 * n, BigInt(field.address), true);
+    else if ('u32' in field) view.setUint32(16 * n, field.u32, true);
+    else view.setFloat32(16 * n, field.f32, true);
+  }
+  return out;
+}
+
+/** The error of a result: the largest distance to the reference, and the largest reference value. */
+export interface Outcome {
+  readonly worst: number;
+  readonly largest: number;
+  readonly instructions: number;
+}
+
+/** Compares every element; an element that was not written (NaN) makes the result NaN. */
+export function compare(got: ArrayLike<number>, expected: ArrayLike<number>): { worst: number; largest: number } {
+  if (got.length !== expected.length) throw new Error(`${got.length} results for ${expected.length} expected`);
+  let worst = 0;
+  let largest = 0;
+  for (let i = 0; i < expected.length; i++) {
+    const distance = Math.abs((got[i] as number) - (expected[i] as number));
+    worst = Number.isNaN(distance) ? Number.NaN : Math.max(worst, distance);
+    largest = Math.max(largest, Math.abs(expected[i] as number));
+  }
+  return { worst, largest };
+}
+
+/** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
+export class Bench {
+  readonly device: Device;
+  readonly kernels: readonly DeviceKernel[];
+  instructions = 0;
+
+  private constructor(device: Device, codeObject: Uint8Array) {
+    this.device = device;
+    this.kernels = device.load(codeObject).kernels;
+  }
+
+  /** Loads `corpus/TARGET/FILE`. */
+  static async open(target: TargetName, file: string): Promise<Bench> {
+    const path = sharedPath('corpus', target, file);
+    if (path === undefined) throw new Error('the reference corpus is absent');
+    return new Bench(await createDevice('sim', { target }), readFileSync(path));
+  }
+
+  /** A buffer with these bytes (or of this size, every byte 0xff: NaN in every float format of 16 bits or more). */
+  buffer(content: Uint8Array | number, label: string): DeviceBuffer {
+    const bytes = typeof content === 'number' ? new Uint8Array(content).fill(0xff) : content;
+    const buffer = this.device.alloc(bytes.length, label);
+    this.device.write(buffer, bytes);
+    return buffer;
+  }
+
+  /** A zeroed buffer. */
+  zeros(size: number, label: string): DeviceBuffer {
+    return this.device.alloc(size, label);
+  }
+
+  read(buffer: DeviceBuffer, format: Format): Float64Array {
+    return decode(format, this.device.read(buffer));
+  }
+
+  /** Runs the only kernel (or the named one) of the code object. */
+  async launch(grid: Dim3, kernargs: Uint8Array, block?: Dim3, kernel = this.kernels[0]): Promise<void> {
+    if (kernel === undefined) throw new Error('no kernel');
+    const size = block ?? kernel.requiredWorkgroupSize;
+    if (size === undefined) throw new Error('no workgroup size');
+    const { instructions } = await this.device.dispatch({ kernel, grid, block: size, kernargs });
+    this.instructions += instructions;
+  }
+
+  outcome(got: ArrayLike<number>, expected: ArrayLike<number>): Outcome {
+    return { ...compare(got, expected), instructions: this.instructions };
+  }
+}
+
+/** Whether the reference corpus is there. */
+export const hasCorpus = sharedPath('corpus') !== undefined;
+
+/** Σ over k of a[m,k] × b[n,k], as f64, times what `scale` says for (m, n, k). */
+export function product(
+  [m, n, k]: readonly [number, number, number],
+  a: (m: number, k: number) => number,
+  b: (n: number, k: number) => number,
+): Float64Array {
+  const out = new Float64Array(m * n);
+  for (let i = 0; i < m; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum = 0;
+      for (let x = 0; x < k; x++) sum += a(i, x) * b(j, x);
+      out[i * n + j] = sum;
+    }
+  }
+  return out;
+}
