@@ -47,7 +47,7 @@ export const ldsSpace: Space = {
 };
 
 /** Physical address of a byte of the current lane's scratch. */
-function scratchAddress(w: Wave, offset: number): number {
+export function scratchAddress(w: Wave, offset: number): number {
   return w.address(FLAT_SCRATCH) + Math.floor(offset / 4) * 4 * LANES + w.lane * 4 + (offset & 3);
 }
 function checkScratch(w: Wave, offset: number, bytes: number, what: string): void {

@@ -21,6 +21,7 @@ export const DIAGNOSTIC_CODES = {
   'waits/lds-before-return': 'error',
   'waits/barrier-before-write': 'error',
   'races/lds': 'error',
+  'races/lds-in-flight': 'warning',
   'races/global': 'error',
   'races/untracked': 'warning',
   'barriers/divergence': 'warning',
@@ -142,6 +143,13 @@ export class DiagnosticLog {
 
   /** Reports a new finding; throws `StrictStop` when it ends the run. */
   add(parts: DiagnosticParts): Diagnostic {
+    const diagnostic = this.record(parts);
+    if (failsOn(this.failOn, diagnostic)) throw new StrictStop(diagnostic);
+    return diagnostic;
+  }
+
+  /** Keeps a finding. */
+  record(parts: DiagnosticParts): Diagnostic {
     const diagnostic: Diagnostic = {
       code: parts.code,
       severity: DIAGNOSTIC_CODES[parts.code],
@@ -164,7 +172,6 @@ export class DiagnosticLog {
     const key = `${diagnostic.code} ${diagnostic.pc}`;
     if (this.byKey.size < this.limit || this.byKey.has(key)) this.byKey.set(key, diagnostic);
     else this.dropped++;
-    if (failsOn(this.failOn, diagnostic)) throw new StrictStop(diagnostic);
     return diagnostic;
   }
 

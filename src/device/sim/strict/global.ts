@@ -119,11 +119,17 @@ export class GlobalShadow {
     if (last !== undefined && last.region.base === region.base) return last;
     let shadow = this.shadows.get(region.base);
     if (shadow === undefined) {
-      shadow = new RegionShadow(region, this.history.bits(region));
+      shadow = new RegionShadow(region, this.history.bits(region.base));
       this.shadows.set(region.base, shadow);
     }
     this.last = shadow;
     return shadow;
+  }
+
+  /** The scratch of a new workgroup: nothing has been written. */
+  resetScratch(region: Region): void {
+    this.shadows.set(region.base, new RegionShadow(region, new Uint8Array((region.size + 7) >>> 3)));
+    this.last = undefined;
   }
 
   private page(shadow: RegionShadow, dword: number): RacePage | undefined {

@@ -1,15 +1,7 @@
-// What has happened to device memory before a strict dispatch: bytes that host or kernels have written, allocations that were freed.
-// Kept always, so it is a few ranges per allocation; strict dispatches turn them into one bit per byte.
-
-/** An allocation that no longer exists. */
-export interface FreedAllocation {
-  readonly base: number;
-  readonly size: number;
-  readonly label: string;
-}
+// Which bytes of the buffers host and kernels have written before a strict dispatch. Kept always, so it is a few ranges per buffer;
+// strict dispatches turn them into one bit per byte. Allocations that are not buffers (code, arguments) count as written.
 
 const MAX_RANGES = 256;
-const MAX_FREED = 1024;
 
 /** The written bytes of one allocation: ranges, and bits once a strict dispatch has asked for them. */
 class WrittenBytes {
@@ -69,49 +61,32 @@ export function setBits(bits: Uint8Array, from: number, to: number): void {
 interface Allocation {
   readonly base: number;
   readonly size: number;
-  readonly label: string;
 }
 
 export class MemoryHistory {
   private readonly written = new Map<number, WrittenBytes>();
-  private readonly freedList: FreedAllocation[] = [];
 
-  private of(region: Allocation): WrittenBytes {
-    let bytes = this.written.get(region.base);
-    if (bytes === undefined || bytes.size !== region.size) {
-      bytes = new WrittenBytes(region.size);
-      this.written.set(region.base, bytes);
-    }
-    return bytes;
+  /** A buffer has been allocated: nothing has written it, although it reads as zeros. */
+  alloc({ base, size }: Allocation): void {
+    this.written.set(base, new WrittenBytes(size));
   }
 
-  /** The host, or something that is not watched, has written bytes of an allocation. */
-  write(region: Allocation, offset: number, size: number): void {
-    this.of(region).add(offset, offset + size);
+  free(base: number): void {
+    this.written.delete(base);
   }
 
-  /** A dispatch that is not watched may have written any byte of the allocations. */
-  unwatched(regions: Iterable<Allocation>): void {
-    for (const region of regions) this.of(region).setAll();
+  /** The host has written bytes of a buffer. */
+  write(base: number, offset: number, size: number): void {
+    this.written.get(base)?.add(offset, offset + size);
   }
 
-  free(region: Allocation): void {
-    this.written.delete(region.base);
-    this.freedList.push({ base: region.base, size: region.size, label: region.label });
-    if (this.freedList.length > MAX_FREED) this.freedList.shift();
+  /** A dispatch that is not watched may have written any byte of any buffer. */
+  unwatched(): void {
+    for (const bytes of this.written.values()) bytes.setAll();
   }
 
   /** Bits of the written bytes, undefined when all are; strict mode sets further ones in place. */
-  bits(region: Allocation): Uint8Array | undefined {
-    return this.of(region).asBits();
-  }
-
-  /** The allocation that these bytes belonged to, the last one freed first. */
-  freed(address: number, bytes: number): FreedAllocation | undefined {
-    for (let i = this.freedList.length - 1; i >= 0; i--) {
-      const one = this.freedList[i] as FreedAllocation;
-      if (address < one.base + one.size && one.base < address + bytes) return one;
-    }
-    return undefined;
+  bits(base: number): Uint8Array | undefined {
+    return this.written.get(base)?.asBits();
   }
 }

@@ -8,7 +8,10 @@ const MANY = 0x7f;
 
 /** What an access of some bytes collides with. */
 export interface LdsConflict {
-  readonly kind: 'race' | 'in-flight';
+  /** The other access writes. */
+  readonly isWrite: boolean;
+  /** The other access is a load into LDS. */
+  readonly isLoadToLds: boolean;
   /** Wavefront of the other access, -1 when there were several. */
   readonly wave: number;
   /** Address of the other access's instruction, -1 when not known. */
@@ -59,7 +62,7 @@ export class LdsShadow {
     for (let at = address; at < address + bytes; at++) {
       const writer = this.writer[at] as number;
       if (writer !== 0 && (writer & MANY) !== mine)
-        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number);
+        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number, true, at);
       const reader = this.reader[at] as number;
       this.reader[at] = reader === 0 || reader === mine ? mine : MANY;
     }
@@ -77,19 +80,22 @@ export class LdsShadow {
       const writer = this.writer[at] as number;
       const other = writer !== 0 && (writer & MANY) !== mine;
       if (other && !(isAtomic && (writer & ATOMIC) !== 0)) {
-        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number);
+        conflict ??= this.conflict(writer, this.writerPc[at >>> 2] as number, true, at);
       }
       const reader = this.reader[at] as number;
-      if (reader !== 0 && reader !== mine) conflict ??= this.conflict(reader, this.readerPc[at >>> 2] as number);
+      if (reader !== 0 && reader !== mine)
+        conflict ??= this.conflict(reader, this.readerPc[at >>> 2] as number, false, at);
       this.writer[at] = (other && isAtomic ? MANY : mine) | (isAtomic ? ATOMIC : 0);
     }
     this.writerPc[address >>> 2] = pc;
     return conflict;
   }
 
-  private conflict(tag: number, pc: number): LdsConflict {
+  private conflict(tag: number, pc: number, isWrite: boolean, address: number): LdsConflict {
     const wave = (tag & MANY) === MANY ? -1 : (tag & MANY) - 1;
-    return { kind: 'race', wave, pc };
+    const id = this.inFlight?.[address] ?? 0;
+    const isLoadToLds = isWrite && this.operations[id]?.plan.access?.toLds === true;
+    return { isWrite, isLoadToLds, wave, pc };
   }
 
   /** Bytes become written, with a defined value or not. */

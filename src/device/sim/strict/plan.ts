@@ -59,6 +59,8 @@ export interface StrictPlan {
   readonly scalarReads: readonly number[];
   readonly scalarWrites: readonly number[];
   readonly reads: readonly VectorRead[];
+  /** Data of a vector store: stores to scratch pass on what is undefined. */
+  readonly dataReads: readonly VectorRead[];
   readonly writes: readonly VectorWrite[];
   readonly copies: readonly RegisterCopy[];
   readonly special: SpecialCase;
@@ -128,11 +130,9 @@ function halfRead(instruction: Instruction, op: Operation | undefined, name: str
   return row.flags.has('VOP3_OPSEL') && modifiers & OP_SEL_0 ? HIGH : LOW;
 }
 
-/** Which halves of its result register a vector operation writes. */
+/** Which halves of its result register an operation writes. Loads of half a register zero the other half (SRAM ECC is on). */
 function halvesWritten(instruction: Instruction, op: Operation | undefined): number {
   const { row } = instruction;
-  if (op?.kind === 'load' && op.half !== undefined) return op.half === 'low' ? LOW : HIGH;
-  if (op?.kind === 'format' && op.d16 === 'high') return HIGH;
   if (op?.kind !== 'vector') return BOTH;
   const place = (shift: number, bits: number): number => (bits === 32 ? BOTH : shift >= 16 ? HIGH : LOW);
   if (row.operands.some((o) => o.name === 'dst_sel')) {
@@ -191,6 +191,15 @@ function copiesOf(instruction: Instruction): RegisterCopy[] {
   return Array.from({ length: target.dwords }, (_, n) => ({ to: to + n, from: source < 0 ? -1 : source + n }));
 }
 
+function isData(access: AccessPlan | undefined, name: string): boolean {
+  return access?.kind === 'store' && (name === 'vdata' || name === 'data0' || name === 'data1');
+}
+
+/** Sources that special cases pass on as they are, defined or not. */
+function isMoved(special: SpecialCase, name: string): boolean {
+  return special !== 'none' && (name === 'src0' || (special === 'select' && name === 'src1'));
+}
+
 /** Makes the plan of an instruction. */
 export function strictPlan(instruction: Instruction): StrictPlan {
   const { row, operands } = instruction;
@@ -204,19 +213,21 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const isWhole = op?.kind === 'matrix';
   const scalarReads = new Set(implicitReads(instruction, op, access));
   const reads: VectorRead[] = [];
+  const dataReads: VectorRead[] = [];
   const sources: number[] = [];
   row.operands.forEach((slot, i) => {
     const operand = operands[i];
     if (slot.isOut || operand === undefined) return;
     if (/^src\d$/.test(slot.name)) sources.push(slotOf(operand));
-    if (operand.kind !== 'reg' || isKept(instruction, i)) return;
+    if (operand.kind !== 'reg' || copies.length > 0 || isKept(instruction, i) || isMoved(special, slot.name)) return;
     const range = slotsOf(operand);
     if (range === undefined) return;
     const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, slot.name) : ANY;
     for (let n = range.first; n < range.first + range.count; n++) {
       if (n < 256) {
         if (!ALWAYS_DEFINED.has(n)) scalarReads.add(n);
-      } else reads.push({ register: n - 256, half, isWhole });
+      } else if (isData(access, slot.name)) dataReads.push({ register: n - 256, half, isWhole });
+      else reads.push({ register: n - 256, half, isWhole });
     }
   });
   const halves = halvesWritten(instruction, op);
@@ -239,6 +250,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     scalarReads: [...scalarReads],
     scalarWrites,
     reads,
+    dataReads,
     writes,
     copies,
     special,

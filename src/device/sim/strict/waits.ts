@@ -40,6 +40,8 @@ export class IssuedOperation {
   isReported = false;
   /** Barrier interval in which it was known to be complete. */
   completeEpoch = Number.POSITIVE_INFINITY;
+  /** Its age (see `WaitQueue.ageOf`) at the first barrier after it. */
+  barrierAge = 0;
   /** Id in the workgroup's table of LDS bytes in flight; 0 for none. */
   ldsId = 0;
 
@@ -177,10 +179,14 @@ export class WaitQueue {
     return operation.kind === 'flat' ? operation.left : this.issued[operation.kind] - operation.sequence - 1;
   }
 
-  /** Outstanding operations that write LDS. */
-  *writingLds(): IterableIterator<IssuedOperation> {
+  /** Outstanding operations that write LDS, when a barrier is passed. */
+  *writingLds(epoch: number): IterableIterator<IssuedOperation> {
     for (const queue of [this.vm, this.lds, this.flat]) {
-      for (const operation of queue) if (operation.lds !== undefined) yield operation;
+      for (const operation of queue) {
+        if (operation.lds === undefined) continue;
+        if (operation.epoch === epoch) operation.barrierAge = this.ageOf(operation);
+        yield operation;
+      }
     }
   }
 }

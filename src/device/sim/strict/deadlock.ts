@@ -1,0 +1,155 @@
+// Proves that a workgroup can never end: every live wavefront waits at a barrier or is in a loop that came back to a state it had
+// before, bit for bit, with no memory changed since by any of them. The typical case is a spin lock that one lane of a wavefront
+// holds while EXEC keeps the others spinning. Looked for only after a wavefront has executed many instructions.
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { type AccessPlan, accessPlan } from '../accesses.ts';
+import type { BoundInstruction } from '../program.ts';
+import { EXEC, LANES, maskBit, type Wave } from '../wave.ts';
+import type { Reporter } from './reporter.ts';
+
+/** Instructions of a wavefront in one workgroup before its loops are looked at. */
+const PATIENCE = 200_000;
+
+interface LoopWatch {
+  instructions: number;
+  /** Checkpoint of Brent's cycle finding: visits of the backward branch target until the next one is taken. */
+  pc: number;
+  visits: number;
+  nextCheckpoint: number;
+  scalars: Int32Array | undefined;
+  vectors: Int32Array | undefined;
+  scc: boolean;
+  /** Changes of memory when the checkpoint was taken, and when the loop was proved to repeat (-1: it was not). */
+  changes: number;
+  provedAt: number;
+  provedPc: number;
+}
+
+export class DeadlockFinder {
+  private readonly reporter: Reporter;
+  private waves: readonly Wave[] = [];
+  private watches: LoopWatch[] = [];
+  /** Times that a watched wavefront changed memory. */
+  private changes = 0;
+  private readonly plans = new Map<BoundInstruction, AccessPlan | null>();
+
+  constructor(reporter: Reporter) {
+    this.reporter = reporter;
+  }
+
+  startWorkgroup(waves: readonly Wave[]): void {
+    this.waves = waves;
+    this.changes = 0;
+    this.watches = waves.map(() => ({
+      instructions: 0,
+      pc: -1,
+      visits: 0,
+      nextCheckpoint: 1,
+      scalars: undefined,
+      vectors: undefined,
+      scc: false,
+      changes: 0,
+      provedAt: -1,
+      provedPc: -1,
+    }));
+  }
+
+  /** Barriers let wavefronts go on: nothing proved before holds. */
+  barrier(): void {
+    this.changes++;
+  }
+
+  /** An instruction has executed; `pc` is where it is, the wave's pc where it goes on. */
+  after(w: Wave, pc: number, bound: BoundInstruction): void {
+    const watch = this.watches[w.index];
+    if (watch === undefined || ++watch.instructions < PATIENCE) {
+      return;
+    }
+    if (this.mayChangeMemory(w, bound)) this.changes++;
+    const next = w.pc - this.reporter.dispatch.program.region.base;
+    if (next > pc || w.state !== 'running') return;
+    this.visit(w, watch, next);
+  }
+
+  /** Whether it is a store, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
+  private mayChangeMemory(w: Wave, bound: BoundInstruction): boolean {
+    let plan = this.plans.get(bound);
+    if (plan === undefined) {
+      const op = semanticsOf(bound.instruction.row.operation);
+      try {
+        plan = accessPlan(bound.instruction, op) ?? null;
+      } catch {
+        plan = null;
+      }
+      this.plans.set(bound, plan);
+    }
+    if (plan === null || (plan.kind === 'load' && !plan.toLds)) return false;
+    return ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) !== 0 && !this.isFailedExchange(w, bound, plan);
+  }
+
+  /** A compare-and-swap of which no active lane has seen what it expected. */
+  private isFailedExchange(w: Wave, bound: BoundInstruction, plan: AccessPlan): boolean {
+    const { instruction } = bound;
+    const op = semanticsOf(instruction.row.operation);
+    if (op?.kind !== 'atomic' || op.data === 'one' || op.type !== 'i32' || plan.isScalar) return false;
+    const register = plan.pieces(w)[0]?.register ?? -1;
+    const data =
+      instruction.operands[instruction.row.operands.findIndex((o) => /^(vdata|data0|vdata_in)$/.test(o.name))];
+    if (register < 0 || data?.kind !== 'reg' || data.file !== 'v' || op.data !== 'newThenCompare') return false;
+    // Where the returned value overwrites the data, what was expected is gone.
+    const expected = (data.index + 1) * LANES;
+    if (register === data.index + 1) return false;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
+      if (w.vgprs[register * LANES + lane] === w.vgprs[expected + lane]) return false;
+    }
+    return true;
+  }
+
+  /** A backward branch was taken to `target`. */
+  private visit(w: Wave, watch: LoopWatch, target: number): void {
+    const isSame = watch.pc === target && watch.changes === this.changes && this.isRepeated(w, watch);
+    if (isSame) {
+      watch.provedAt = this.changes;
+      watch.provedPc = target;
+      this.conclude(w);
+    }
+    if (watch.pc === target && ++watch.visits < watch.nextCheckpoint) return;
+    if (watch.pc !== target && watch.visits > 0 && watch.visits < watch.nextCheckpoint) {
+      watch.visits++;
+      return;
+    }
+    watch.pc = target;
+    watch.visits = 0;
+    watch.nextCheckpoint = Math.min(1 << 20, watch.nextCheckpoint * 2);
+    watch.scalars = w.sgprs.slice();
+    watch.vectors = w.vgprs.slice();
+    watch.scc = w.scc;
+    watch.changes = this.changes;
+  }
+
+  private isRepeated(w: Wave, { scalars, vectors, scc }: LoopWatch): boolean {
+    if (scalars === undefined || vectors === undefined || scc !== w.scc) return false;
+    for (let i = 0; i < scalars.length; i++) if (scalars[i] !== w.sgprs[i]) return false;
+    for (let i = 0; i < vectors.length; i++) if (vectors[i] !== w.vgprs[i]) return false;
+    return true;
+  }
+
+  /** Reports a deadlock when no wavefront can go on. */
+  private conclude(w: Wave): void {
+    const looping: number[] = [];
+    for (const wave of this.waves) {
+      if (wave.state !== 'running') continue;
+      if (this.watches[wave.index]?.provedAt !== this.changes) return;
+      looping.push(wave.index);
+    }
+    const waiting = this.waves.filter((wave) => wave.state === 'barrier').map((wave) => wave.index);
+    const exec = ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) === 0 ? ' with EXEC = 0' : '';
+    const others = waiting.length === 0 ? '' : `; wavefront ${waiting.join(', ')} waits at a barrier for it`;
+    const pc = this.watches[w.index]?.provedPc;
+    this.reporter.fatal('schedule/deadlock', w, pc, () => ({
+      message: `Wavefront ${looping.join(', ')} repeats the same loop${exec} without changing a register or memory${others}: the workgroup never ends.`,
+      fix: 'Let the lanes that hold what the others wait for go on: no spinning while EXEC has turned them off.',
+    }));
+  }
+}

@@ -1,0 +1,256 @@
+// Checks of one instruction's registers: results that have not come back, values that nothing has written; and what becomes defined.
+import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from '../../../program/index.ts';
+import { EXEC, type Wave } from '../wave.ts';
+import type { DiagnosticCode } from './diagnostics.ts';
+import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
+import type { Reporter } from './reporter.ts';
+import type { IssuedOperation } from './waits.ts';
+import type { WaveShadow } from './wave-shadow.ts';
+
+function common(a: readonly SlotRange[], b: readonly SlotRange[]): Set<number> {
+  const out = new Set<number>();
+  for (const x of a) {
+    for (const y of b) {
+      const end = Math.min(x.first + x.count, y.first + y.count);
+      for (let slot = Math.max(x.first, y.first); slot < end; slot++) out.add(slot);
+    }
+  }
+  return out;
+}
+
+/** Lowest lane of a mask in two words, -1 for none. */
+export function firstLane(low: number, high: number): number {
+  if (low !== 0) return 31 - Math.clz32(low & -low);
+  return high === 0 ? -1 : 63 - Math.clz32(high & -high);
+}
+
+export class RegisterChecks {
+  private readonly reporter: Reporter;
+
+  constructor(reporter: Reporter) {
+    this.reporter = reporter;
+  }
+
+  /** Registers of operations that have not been waited for: read or overwritten too early. */
+  checkWaits(w: Wave, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
+    const { queue } = shadow;
+    const { uses, keeps, defs } = plan.effects;
+    const { kind } = plan.role;
+    const inOrder = kind === 'vm' || kind === 'lds' ? kind : undefined;
+    this.collide('waits/read-before-return', w, shadow, pc, plan, uses, undefined);
+    if (queue.total === 0) return;
+    this.collide('waits/write-before-return', w, shadow, pc, plan, defs, inOrder);
+    this.collide('waits/write-before-return', w, shadow, pc, plan, keeps, inOrder);
+  }
+
+  private collide(
+    code: DiagnosticCode,
+    w: Wave,
+    shadow: WaveShadow,
+    pc: number,
+    plan: StrictPlan,
+    ranges: readonly SlotRange[],
+    except: MemoryKind | undefined,
+  ): void {
+    if (ranges.length === 0 || !shadow.queue.touches(ranges)) return;
+    for (const operation of shadow.queue.take(ranges, except)) {
+      this.reportCollision(code, w, shadow, pc, plan, ranges, operation);
+    }
+  }
+
+  private reportCollision(
+    code: DiagnosticCode,
+    w: Wave,
+    shadow: WaveShadow,
+    pc: number,
+    plan: StrictPlan,
+    ranges: readonly SlotRange[],
+    operation: IssuedOperation,
+  ): void {
+    const { reporter } = this;
+    reporter.report(code, w, pc, () => {
+      const registers = slotNames(common(ranges, operation.plan.effects.defs));
+      const other = reporter.other(operation.pc, w.index, w.workgroup.id);
+      const verb = code === 'waits/read-before-return' ? 'read' : 'overwritten';
+      const many = registers.length > 1 || registers.some((r) => r.includes(':'));
+      const wait = neededWait(operation.kind, shadow.queue.ageOf(operation));
+      return {
+        registers,
+        other,
+        lane: plan.reads.length === 0 ? undefined : activeLane(w),
+        message: `${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other?.instruction}' is known to have returned.`,
+        fix: `Insert s_waitcnt ${wait} before '${reporter.text(pc)}'.`,
+      };
+    });
+  }
+
+  /** Values that nothing has written. */
+  checkReads(w: Wave, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
+    const { registers } = shadow;
+    for (const slot of plan.scalarReads) {
+      if (!registers.isScalarDefined(slot)) this.reportUndefined(w, shadow, pc, slot, undefined);
+    }
+    if (plan.reads.length === 0) return;
+    const low = w.sgprs[EXEC] as number;
+    const high = w.sgprs[EXEC + 1] as number;
+    for (const read of plan.reads) {
+      if (read.isWhole) this.checkVector(w, shadow, pc, read, -1, -1);
+      else this.checkVector(w, shadow, pc, read, low, high);
+    }
+  }
+
+  /** One operand in some lanes. */
+  checkVector(w: Wave, shadow: WaveShadow, pc: number, read: VectorRead, low: number, high: number): void {
+    const { registers } = shadow;
+    const badLow = registers.undefinedLanes(read, low, 0);
+    const badHigh = registers.undefinedLanes(read, high, 1);
+    if ((badLow | badHigh) === 0) return;
+    this.reportUndefined(w, shadow, pc, read.register + 256, firstLane(badLow, badHigh));
+    registers.define(read.register, BOTH, low, high);
+  }
+
+  private reportUndefined(w: Wave, shadow: WaveShadow, pc: number, slot: number, lane: number | undefined): void {
+    const { reporter } = this;
+    const origin = shadow.registers.origins.get(slot);
+    const name = slotName(slot);
+    const inLane = lane === undefined ? '' : ` in lane ${lane}`;
+    if (slot < 256) shadow.registers.setScalar(slot, true);
+    if (origin === undefined) {
+      reporter.report('registers/uninitialised', w, pc, () => ({
+        registers: [name],
+        lane,
+        message: `${name} is read${inLane}, but nothing has written it.`,
+        fix: `Write ${name} before '${reporter.text(pc)}', in every lane that EXEC enables here.`,
+      }));
+      return;
+    }
+    if (origin.space === 'kernarg') {
+      reporter.report('memory/kernarg-overrun', w, pc, () => ({
+        registers: [name],
+        address: origin.address,
+        other: reporter.other(origin.pc, w.index, w.workgroup.id),
+        message: `${name} was loaded from behind the end of the kernarg segment.`,
+        fix: 'Load less, or raise .amdhsa_kernarg_size and .kernarg_segment_size.',
+      }));
+      return;
+    }
+    const space = origin.space;
+    reporter.report('memory/uninitialised', w, pc, () => ({
+      registers: [name],
+      lane,
+      space,
+      address: origin.address,
+      other: reporter.other(origin.pc, w.index, w.workgroup.id),
+      allocation: space === 'global' ? reporter.near(origin.address) : undefined,
+      message: `${name}${inLane} was loaded from ${space} address 0x${origin.address.toString(16)}, which nothing has written.`,
+      fix: `Write the ${space === 'lds' ? 'LDS' : space} bytes before they are loaded.`,
+    }));
+  }
+
+  /** What the instruction's results become, unless its memory access has said so already. */
+  define(w: Wave, shadow: WaveShadow, plan: StrictPlan): void {
+    const { registers } = shadow;
+    const low = w.sgprs[EXEC] as number;
+    const high = w.sgprs[EXEC + 1] as number;
+    if (plan.special !== 'none' && this.defineSpecial(w, shadow, plan, low, high)) return;
+    if (plan.copies.length > 0) {
+      this.copy(shadow, plan, low, high);
+      return;
+    }
+    for (const slot of plan.scalarWrites) registers.setScalar(slot, true);
+    for (const { register, halves, isWhole } of plan.writes) {
+      if (isWhole) registers.define(register, halves, -1, -1);
+      else registers.define(register, halves, low, high);
+    }
+  }
+
+  private copy({ registers }: WaveShadow, plan: StrictPlan, low: number, high: number): void {
+    const { copies } = plan;
+    const { vectors } = registers;
+    // All sources first: v_swap_b32 exchanges.
+    const before = copies.map(({ from }) => {
+      if (from < 0) return undefined;
+      return from < 256 ? registers.isScalarDefined(from) : vectors.slice((from - 256) * 4, (from - 256) * 4 + 4);
+    });
+    copies.forEach(({ to, from }, i) => {
+      const source = before[i];
+      const origin = from < 0 ? undefined : registers.origins.get(from);
+      if (to < 256) registers.setScalar(to, source !== false);
+      else if (source === undefined || source === true) registers.define(to - 256, BOTH, low, high);
+      else if (source === false) registers.undefine(to - 256, BOTH, low, high);
+      else {
+        for (let n = 0; n < 4; n++) {
+          const mask = (n & 1) === 0 ? low : high;
+          const at = (to - 256) * 4 + n;
+          vectors[at] = ((vectors[at] as number) & ~mask) | ((source[n] as number) & mask);
+        }
+      }
+      if (origin !== undefined) registers.origins.set(to, origin);
+    });
+  }
+
+  /** Instructions whose lanes or registers depend on values; true when nothing is left to define. */
+  private defineSpecial(w: Wave, shadow: WaveShadow, plan: StrictPlan, low: number, high: number): boolean {
+    const { registers } = shadow;
+    const [a = -1, b = -1, c = -1] = plan.sources;
+    const target = plan.writes[0]?.register ?? -1;
+    switch (plan.special) {
+      case 'select': {
+        const mask = c >= 0 ? c : 106;
+        const takesB = [w.sgprs[mask] as number, w.sgprs[mask + 1] as number] as const;
+        this.take(shadow, target, a, low & ~takesB[0], high & ~takesB[1]);
+        this.take(shadow, target, b, low & takesB[0], high & takesB[1]);
+        return true;
+      }
+      case 'readlane':
+      case 'readfirstlane': {
+        const slot = plan.scalarWrites[0] ?? -1;
+        const lane = plan.special === 'readlane' ? this.laneSelect(w, plan) : Math.max(0, firstLane(low, high));
+        if (slot < 0 || a < 256) return false;
+        registers.setScalar(slot, registers.isLaneDefined(a - 256, lane));
+        const origin = registers.origins.get(a);
+        if (origin !== undefined) registers.origins.set(slot, origin);
+        return true;
+      }
+      case 'writelane': {
+        const lane = this.laneSelect(w, plan);
+        const mask = 1 << (lane & 31);
+        const isDefined = a < 0 || a >= 256 || registers.isScalarDefined(a);
+        const change = isDefined ? 'define' : 'undefine';
+        registers[change](target, BOTH, lane < 32 ? mask : 0, lane < 32 ? 0 : mask);
+        return true;
+      }
+      case 'movreld': {
+        const first = plan.scalarWrites[0] ?? 0;
+        const index = first + (w.sgprs[124] as number);
+        for (let n = 0; n < plan.scalarWrites.length; n++) if (index + n < 102) registers.setScalar(index + n, true);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  private laneSelect(w: Wave, plan: StrictPlan): number {
+    const index = plan.instruction.row.operands.findIndex((o) => o.name === 'src1');
+    const operand = plan.instruction.operands[index];
+    if (operand?.kind === 'reg') return (w.sgprs[operand.encoding] as number) & 63;
+    if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;
+    return operand?.kind === 'literal' ? operand.bits & 63 : 0;
+  }
+
+  /** Lanes of a register take over what a source's lanes are. */
+  private take({ registers }: WaveShadow, target: number, from: number, low: number, high: number): void {
+    if (from >= 256) {
+      registers.copy(target, from - 256, low, high);
+      const origin = registers.origins.get(from);
+      if (origin !== undefined) registers.origins.set(target + 256, origin);
+    } else if (from < 0 || registers.isScalarDefined(from)) registers.define(target, BOTH, low, high);
+    else registers.undefine(target, BOTH, low, high);
+  }
+}
+
+function activeLane(w: Wave): number | undefined {
+  const lane = firstLane(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number);
+  return lane < 0 ? undefined : lane;
+}
