@@ -1,0 +1,199 @@
+// Buffer addressing: descriptor in four scalar registers, index and offset in vector registers, range checks per dword.
+// Source: AMD CDNA3 ISA, "Memory Buffer Addressing", "Range checking", "Swizzled buffer addressing".
+
+import { VGPR_BYTES, WINDOW_HIGH } from '../../layout.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import { type BoundMode, type Mode, offsetQuad, offsetWave } from './modes.ts';
+import type { Frame, Transfer } from './transfer.ts';
+import { checkPage, overQuads, quadLocals } from './window.ts';
+
+/** Bits of the descriptor's words 1 and 3. */
+const ADD_THREAD_ID = 1 << 23;
+const INDEX_STRIDE_AT = 21;
+
+/**
+ * (descriptor address, index or -1 when the instruction has none, offset, soffset, bytes, lane) -> address, or -1 out of range.
+ * The same rules as `bufferAddress` of the interpreter.
+ */
+function addressFunction(module: WasmModule): WasmFunction {
+  return module.helper('memory.buffer.address', ['i32', 'i64', 'i64', 'i64', 'i64', 'i32'], ['i64'], (fn) => {
+    const [resource, vindex, offset, soffset, bytes, lane] = [0, 1, 2, 3, 4, 5] as const;
+    const index = fn.local('i64');
+    const stride = fn.local('i64');
+    const records = fn.local('i64');
+    const start = fn.local('i64');
+    const log = fn.local('i64');
+    const constant = (value: number): WasmFunction => fn.i64(BigInt(value));
+    fn.get(resource).memory('i32.load').op('i64.extend_i32_u');
+    fn.get(resource).memory('i64.load16_u', 4);
+    constant(32).op('i64.shl').op('i64.or').get(soffset).op('i64.add').set(start);
+    fn.get(resource).memory('i64.load16_u', 6);
+    constant(0x3fff).op('i64.and').set(stride);
+    fn.get(resource).memory('i64.load32_u', 8).set(records);
+    // index = vindex (0 when there is none) + lane when the descriptor adds the thread id
+    constant(0).get(vindex).get(vindex);
+    constant(0).op('i64.lt_s').select();
+    fn.get(lane).op('i64.extend_i32_u');
+    constant(0).get(resource).memory('i32.load', 12).i32(ADD_THREAD_ID).op('i32.and').select();
+    fn.op('i64.add').set(index);
+    fn.get(resource).memory('i32.load', 4).i32(0).op('i32.ge_s').if('i64');
+    // Linear: a structured access checks its index, any other its byte offset.
+    fn.get(index).get(stride).op('i64.mul').get(offset).op('i64.add').set(offset);
+    fn.get(stride).op('i64.eqz').get(vindex);
+    constant(0).op('i64.lt_s').op('i32.or').if('i32');
+    fn.get(offset).get(bytes).op('i64.add').get(records).get(soffset).op('i64.sub').op('i64.gt_s');
+    fn.else().get(index).get(records).op('i64.ge_u').end().if('i64');
+    constant(-1);
+    fn.else().get(start).get(offset).op('i64.add').end();
+    fn.else();
+    // Swizzled: elements of four bytes, index stride 8, 16, 32 or 64.
+    fn.get(stride).op('i64.eqz').if('i32');
+    fn.get(offset).get(bytes).op('i64.add').get(records).op('i64.gt_u');
+    fn.else().get(index).get(records).op('i64.ge_u').end().if('i64');
+    constant(-1);
+    fn.else();
+    fn.get(resource).memory('i64.load32_u', 12);
+    constant(INDEX_STRIDE_AT).op('i64.shr_u');
+    constant(3).op('i64.and');
+    constant(3).op('i64.add').set(log);
+    fn.get(index).get(log).op('i64.shr_u').get(stride).op('i64.mul').get(offset);
+    constant(-4).op('i64.and').op('i64.add').get(log).op('i64.shl');
+    fn.get(index);
+    constant(1).get(log).op('i64.shl');
+    constant(1).op('i64.sub').op('i64.and');
+    constant(2).op('i64.shl').op('i64.add').get(offset);
+    constant(3).op('i64.and').op('i64.add').get(start).op('i64.add');
+    fn.end().end();
+  });
+}
+
+/** Parameters: first address register, place of the descriptor in the wave block, soffset, constant offset. */
+export function bufferMode(idxen: boolean, offen: boolean): Mode {
+  return {
+    key: `buffer${idxen ? '.index' : ''}${offen ? '.offset' : ''}`,
+    parameters: ['i32', 'i32', 'i32', 'i32'],
+    bind: (f, t, parameters) => bindBuffer(f, t, parameters as readonly [number, number, number, number], idxen, offen),
+  };
+}
+
+function bindBuffer(
+  f: Frame,
+  t: Transfer,
+  [register, resource, soffset, constant]: readonly [number, number, number, number],
+  idxen: boolean,
+  offen: boolean,
+): BoundMode {
+  const { code, module } = f;
+  const { fn } = code;
+  const offsets = code.local('i32');
+  const quick = code.local('i32');
+  const base = code.local('i64');
+  const room = code.local('i64');
+  const low = code.local('i32');
+  const limit = code.local('i32');
+  const outside = code.local('i32');
+  const a = code.local('i32');
+  const q = quadLocals(code);
+  const address = code.local('i64');
+
+  fn.get(f.wave).get(register).op('i32.add').set(register);
+  fn.get(register)
+    .i32(idxen ? VGPR_BYTES : 0)
+    .op('i32.add')
+    .set(offsets);
+  fn.get(f.wave).get(resource).op('i32.add').set(resource);
+  // base = descriptor base + soffset + constant; room = num_records - soffset - constant - bytes of an element
+  fn.get(resource).memory('i64.load').i64(0xffffffffffffn).op('i64.and');
+  fn.get(soffset).op('i64.extend_i32_u').op('i64.add').get(constant).op('i64.extend_i32_u').op('i64.add').tee(base);
+  fn.op('i32.wrap_i64').set(low);
+  fn.get(resource).memory('i64.load32_u', 8).get(soffset).op('i64.extend_i32_u').op('i64.sub');
+  fn.get(constant).op('i64.extend_i32_u').op('i64.sub').i64(BigInt(t.bytes)).op('i64.sub').tee(room);
+  fn.op('i32.wrap_i64').tee(limit);
+  fn.i32(t.bytes - t.piece)
+    .op('i32.add')
+    .set(outside);
+  // The quick paths take linear buffers, in the window, without index arithmetic, with room for one element.
+  fn.get(room).i64(0n).op('i64.ge_s');
+  fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and');
+  fn.get(resource).memory('i32.load', 12).i32(ADD_THREAD_ID).op('i32.and').op('i32.eqz').op('i32.and');
+  fn.get(resource).memory('i32.load', 4).i32(0).op('i32.ge_s').op('i32.and');
+  if (idxen) fn.get(resource).memory('i32.load', 4).i32(0x3fff0000).op('i32.and').op('i32.eqz').op('i32.and');
+  fn.set(quick);
+
+  const pieceAddress = (n: number): void => {
+    fn.get(resource);
+    if (idxen) fn.get(register).get(f.at).op('i32.add').memory('i64.load32_u');
+    else fn.i64(-1n);
+    if (offen) fn.get(offsets).get(f.at).op('i32.add').memory('i64.load32_u');
+    else fn.i64(0n);
+    fn.get(constant)
+      .op('i64.extend_i32_u')
+      .op('i64.add')
+      .i64(BigInt(4 * n))
+      .op('i64.add');
+    fn.get(soffset).op('i64.extend_i32_u').i64(BigInt(t.piece));
+    fn.get(f.at).i32(2).op('i32.shr_u').call(addressFunction(module)).set(address);
+  };
+  return {
+    full: (done) => {
+      fn.get(quick);
+      code.if(() => {
+        if (offen) return offsetWave(f, t, offsets, low, a, { local: limit }, done);
+        const { broadcast } = t;
+        if (broadcast === undefined) return;
+        checkPage(fn, low, t.bytes, t.write);
+        code.if(() => {
+          overQuads(f, low, 0, () => broadcast(f, low));
+          code.br(done);
+        });
+      });
+    },
+    quad: (next) => {
+      fn.get(quick);
+      code.if(() => {
+        if (offen) fn.get(offsets).get(f.at).op('i32.add').memory('v128.load');
+        else fn.v128(0, 0, 0, 0);
+        fn.tee(q.low).get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true');
+        code.if(
+          () => {
+            fn.get(q.low);
+            offsetQuad(f, t, q, low, next);
+          },
+          () => {
+            // Four lanes wholly out of range, as kernels make them on purpose.
+            fn.get(q.low).get(outside).op('i32x4.splat').op('i32x4.gt_u').op('i32x4.all_true');
+            code.if(() => {
+              for (let lane = 0; lane < 4; lane++) {
+                for (let n = 0; n < t.pieces; n++) t.skip(f, n);
+                t.commit(f);
+                if (lane === 3) break;
+                fn.get(f.at).i32(4).op('i32.add').set(f.at);
+                fn.get(f.slot).i32(4).op('i32.add').set(f.slot);
+              }
+              code.br(next);
+            });
+          },
+        );
+      });
+    },
+    lane: () => {
+      for (let n = 0; n < t.pieces; n++) {
+        pieceAddress(n);
+        fn.get(address).i64(0n).op('i64.lt_s');
+        code.if(
+          () => t.skip(f, n),
+          () => {
+            fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+            code.if(() => f.resume());
+            fn.get(address).op('i32.wrap_i64').set(a);
+            checkPage(fn, a, t.piece, t.write);
+            fn.op('i32.eqz');
+            code.if(() => f.resume());
+            t.move(f, n, a, 0);
+          },
+        );
+      }
+      t.commit(f);
+    },
+  };
+}

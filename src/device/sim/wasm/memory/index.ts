@@ -1,0 +1,258 @@
+// Compiled memory instructions: chooses mode and transfer of an instruction and emits the call of their helper.
+// The interpreter's binders (memory-exec.ts, structural.ts) are the reference; every helper must agree with them bit for bit.
+
+import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../../isa/types.ts';
+import { immediateOf, operandNamed } from '../../operands.ts';
+import { EXEC } from '../../wave.ts';
+import type { WasmModule } from '../emit.ts';
+import { accessFunction } from './access.ts';
+import { atomicTransfer, canCompile } from './atomic.ts';
+import { bufferMode } from './buffer.ts';
+import { resumeIndex } from './frame.ts';
+import { emitLdsSpecial } from './lds-special.ts';
+import { ldsMode, type Mode, scalarBaseMode, scratchMode, wideMode } from './modes.ts';
+import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
+import { loadPair, storePair } from './pair.ts';
+import { emitScalarMemory } from './scalar.ts';
+import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
+
+export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
+export type { MemoryContext } from './operand.ts';
+
+/** Declares the imports that memory helpers call; to be done before the module's first function. */
+export function declareMemoryImports(module: WasmModule): void {
+  resumeIndex(module);
+}
+
+/**
+ * The import `resume`: has `interpret` execute the instruction at `pc` for the active lanes from `lane` on. EXEC is masked for it,
+ * and restored also when the instruction faults. (No instruction that writes EXEC is resumed at a lane above 0.)
+ */
+export function resumeImport(
+  interpret: (wave: number, pc: number) => void,
+  memory: WebAssembly.Memory,
+): (wave: number, pc: number, lane: number) => void {
+  let words = new Int32Array(memory.buffer);
+  return (wave, pc, lane) => {
+    if (lane === 0) {
+      interpret(wave, pc);
+      return;
+    }
+    if (words.buffer !== memory.buffer) words = new Int32Array(memory.buffer);
+    const at = (wave >>> 2) + EXEC;
+    const low = words[at] as number;
+    const high = words[at + 1] as number;
+    words[at] = lane >= 32 ? 0 : (low >>> lane) << lane;
+    if (lane >= 32) words[at + 1] = (high >>> (lane - 32)) << (lane - 32);
+    try {
+      interpret(wave, pc);
+    } finally {
+      words[at] = low;
+      words[at + 1] = high;
+    }
+  };
+}
+
+/** A mode with what pushes its parameters. */
+interface Addressing {
+  readonly mode: Mode;
+  push(context: MemoryContext): void;
+}
+
+function flatAddressing(instruction: Instruction, flat: boolean): Addressing | undefined {
+  const vaddr = namedVector(instruction, 'vaddr');
+  const saddr = operandNamed(instruction, 'saddr');
+  if (vaddr === undefined) return undefined;
+  const offset = BigInt(immediateOf(instruction, 'offset'));
+  if (saddr?.kind !== 'reg') {
+    return { mode: wideMode(flat), push: ({ fn }) => fn.i32(vaddr).i64(offset) };
+  }
+  if (saddr.encoding > 126) return undefined;
+  return {
+    mode: scalarBaseMode,
+    push: ({ fn, wave }) =>
+      fn
+        .i32(vaddr)
+        .get(wave)
+        .memory('i64.load', 4 * saddr.encoding)
+        .i64(offset)
+        .op('i64.add'),
+  };
+}
+
+function scratchAddressing(instruction: Instruction): Addressing | undefined {
+  const vaddr = namedVector(instruction, 'vaddr');
+  const saddr = operandNamed(instruction, 'saddr');
+  if (saddr?.kind === 'reg' && saddr.encoding > 127) return undefined;
+  const offset = immediateOf(instruction, 'offset');
+  return {
+    mode: scratchMode(vaddr !== undefined),
+    push: ({ fn, wave }) => {
+      fn.i32(vaddr ?? 0);
+      if (saddr?.kind !== 'reg') fn.i32(offset);
+      else
+        fn.get(wave)
+          .memory('i32.load', 4 * saddr.encoding)
+          .i32(offset)
+          .op('i32.add');
+    },
+  };
+}
+
+function bufferAddressing(instruction: Instruction): Addressing | undefined {
+  const { template } = instruction.row;
+  const vaddr = namedVector(instruction, 'vaddr');
+  const srsrc = operandNamed(instruction, 'srsrc');
+  const soffset = operandNamed(instruction, 'soffset');
+  if (srsrc?.kind !== 'reg' || soffset === undefined || !isPlainScalar(soffset) || srsrc.encoding > 124)
+    return undefined;
+  return {
+    mode: bufferMode(/ idxen/.test(template), / offen/.test(template)),
+    push: (context) => {
+      context.fn.i32(vaddr ?? 0).i32(4 * srsrc.encoding);
+      pushScalar(context, soffset);
+      context.fn.i32(immediateOf(instruction, 'offset'));
+    },
+  };
+}
+
+/** DS addressing with one or two constants; `reach` is the larger one. */
+function ldsAddressing(instruction: Instruction, offset: number, reach = offset): Addressing | undefined {
+  const addr = namedVector(instruction, 'addr');
+  if (addr === undefined || immediateOf(instruction, 'gds') !== 0) return undefined;
+  return { mode: ldsMode, push: ({ fn }) => fn.i32(addr).i32(offset).i32(reach) };
+}
+
+function addressingOf(instruction: Instruction, space: LoadOperation['space']): Addressing | undefined {
+  switch (space) {
+    case 'flat':
+    case 'global':
+      return flatAddressing(instruction, space === 'flat');
+    case 'scratch':
+      return scratchAddressing(instruction);
+    case 'buffer':
+      return bufferAddressing(instruction);
+    case 'lds':
+      return ldsAddressing(instruction, immediateOf(instruction, 'offset'));
+    default:
+      return undefined;
+  }
+}
+
+function emitAccess(
+  context: MemoryContext,
+  module: WasmModule,
+  { mode, push }: Addressing,
+  t: Transfer,
+  data: number,
+  extra: readonly number[] = [],
+): boolean {
+  const helper = accessFunction(module, mode, t);
+  const { fn, wave, pc } = context;
+  fn.get(wave).i32(pc).i32(data);
+  for (const value of extra) fn.i32(value);
+  push(context);
+  fn.call(helper);
+  return true;
+}
+
+function emitPair(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  op: LoadOperation | StoreOperation,
+): boolean {
+  const stride = op.pairStride as number;
+  const first = immediateOf(instruction, 'offset0') * stride;
+  const second = immediateOf(instruction, 'offset1') * stride;
+  const addressing = ldsAddressing(instruction, first, Math.max(first, second));
+  const data = namedVector(instruction, 'vdst', 'data0');
+  if (addressing === undefined || data === undefined) return false;
+  if (op.kind === 'load') {
+    if (second !== first + op.bytes)
+      return emitAccess(context, module, addressing, loadPair(op.bytes), data, [second - first]);
+    // Neighbours are one load of twice the size.
+    const both = ldsAddressing(instruction, first) as Addressing;
+    return emitAccess(context, module, both, loadRegisters(2 * op.bytes, false, undefined), data);
+  }
+  const data1 = namedVector(instruction, 'data1');
+  if (data1 === undefined) return false;
+  return emitAccess(context, module, addressing, storePair(op.bytes), data, [second - first, data1]);
+}
+
+function emitLoad(context: MemoryContext, module: WasmModule, instruction: Instruction, op: LoadOperation): boolean {
+  if (op.space.startsWith('scalar')) return emitScalarMemory(context, module, instruction, op);
+  if (op.pairStride !== undefined) return emitPair(context, module, instruction, op);
+  const addressing = addressingOf(instruction, op.space);
+  if (addressing === undefined) return false;
+  if (op.toLds || / lds$/.test(instruction.row.template)) {
+    const offset = immediateOf(instruction, 'offset');
+    return emitAccess(context, module, addressing, loadToLds(op.bytes, op.signed), 0, [offset]);
+  }
+  const data = namedVector(instruction, 'vdst', 'vdata');
+  if (data === undefined) return false;
+  return emitAccess(context, module, addressing, loadRegisters(op.bytes, op.signed, op.half), data);
+}
+
+function emitStore(context: MemoryContext, module: WasmModule, instruction: Instruction, op: StoreOperation): boolean {
+  if (op.space.startsWith('scalar')) return emitScalarMemory(context, module, instruction, op);
+  if (op.pairStride !== undefined) return emitPair(context, module, instruction, op);
+  const addressing = addressingOf(instruction, op.space);
+  const data = namedVector(instruction, 'vdata', 'data0');
+  if (addressing === undefined || data === undefined) return false;
+  return emitAccess(context, module, addressing, storeRegisters(op.bytes, op.half), data);
+}
+
+function emitAtomic(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  op: AtomicOperation,
+): boolean {
+  if (op.pairStride !== undefined || !op.update.every(canCompile)) return false;
+  const addressing = addressingOf(instruction, op.space);
+  const data = namedVector(instruction, 'vdata_in', 'data0', 'vdata');
+  if (addressing === undefined || data === undefined) return false;
+  const returned = instruction.row.operands.findIndex((o) => o.isOut);
+  const destination = returned < 0 ? undefined : vectorAt(instruction.operands[returned]);
+  const separate = op.data === 'twoOperands' || op.data === 'compareThenNew';
+  const second = separate ? namedVector(instruction, 'data1') : undefined;
+  if (separate && second === undefined) return false;
+  const t = atomicTransfer(op, atomicName(instruction), {
+    returns: destination !== undefined,
+    shared: op.space === 'lds',
+    second: separate ? 'separate' : op.data === 'newThenCompare' ? 'following' : 'none',
+  });
+  return emitAccess(context, module, addressing, t, data, [destination ?? 0, second ?? 0]);
+}
+
+/** The operation without the prefix of its address space and the mark of returning forms: `add_f32`, `cmpswap_x2`. */
+function atomicName(instruction: Instruction): string {
+  return instruction.row.operation.replace(/^(flat|global|buffer)_/, '').replace(/_rtn/, '');
+}
+
+/**
+ * Emits the code of a memory instruction: loads, stores and atomics of all spaces, LDS counters and transposing reads. False:
+ * nothing was emitted, and the interpreter has to execute it. Registers are read and written in the wave block.
+ */
+export function emitMemory(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  operation: Operation | undefined = semanticsOf(instruction.row.operation),
+): boolean {
+  switch (operation?.kind) {
+    case 'load':
+      return emitLoad(context, module, instruction, operation);
+    case 'store':
+      return emitStore(context, module, instruction, operation);
+    case 'atomic':
+      return emitAtomic(context, module, instruction, operation);
+    case 'structural':
+      return emitLdsSpecial(context, module, instruction, operation);
+    default:
+      return false;
+  }
+}

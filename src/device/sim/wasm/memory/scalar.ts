@@ -1,0 +1,102 @@
+// Scalar memory: s_load, s_buffer_load, s_store, s_buffer_store. One address for the wavefront; a run of dwords is copied at once
+// when its page is live and a buffer holds all of it, else the interpreter does it. Source: AMD CDNA3 ISA, "Scalar Memory".
+import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../../isa/types.ts';
+import { WINDOW_HIGH } from '../../layout.ts';
+import { immediateOf, operandNamed, registerOf } from '../../operands.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import { Code } from './code.ts';
+import { resumeIndex } from './frame.ts';
+import { isPlainScalar, type MemoryContext, pushScalar } from './operand.ts';
+import { checkPage } from './window.ts';
+
+/** Encoding of the null register, and the end of the scalar register file. */
+const NULL = 125;
+const SCALARS = 128;
+
+/** (wave, pc, place of the data registers, place of the base, offset): `moved` words of a `bytes`-byte access. */
+function scalarFunction(
+  module: WasmModule,
+  bytes: number,
+  moved: number,
+  buffer: boolean,
+  store: boolean,
+): WasmFunction {
+  const name = `memory.scalar.${store ? 'store' : 'load'}.${buffer ? 'buffer.' : ''}${bytes}.${moved}`;
+  const resume = resumeIndex(module);
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i64'], [], (fn) => {
+    const code = new Code(fn);
+    const [wave, pc, data, base, offset] = [0, 1, 2, 3, 4] as const;
+    const address = code.local('i64');
+    const limit = code.local('i64');
+    const stride = code.local('i64');
+    const a = code.local('i32');
+    const leave = (): void => {
+      code.if(() => fn.get(wave).get(pc).i32(0).call(resume).return());
+    };
+    fn.get(wave).get(data).op('i32.add').set(data);
+    fn.get(wave).get(base).op('i32.add').set(base);
+    if (buffer) {
+      fn.get(offset).i64(-4n).op('i64.and').set(offset);
+      fn.get(base).memory('i64.load32_u', 8).set(limit);
+      fn.get(base).memory('i64.load16_u', 6).i64(0x3fffn).op('i64.and').set(stride);
+      fn.get(limit).get(limit).get(stride).op('i64.mul').get(stride).op('i64.eqz').select();
+      fn.get(offset).i64(BigInt(bytes)).op('i64.add').op('i64.lt_s');
+      fn.get(offset).i64(0n).op('i64.lt_s').op('i32.or');
+      leave();
+      fn.get(base).memory('i64.load').i64(0xffffffffffffn).op('i64.and').get(offset).op('i64.add').set(address);
+    } else {
+      fn.get(base).memory('i64.load').get(offset).op('i64.add').i64(-4n).op('i64.and').set(address);
+    }
+    fn.get(address).op('i32.wrap_i64').set(a);
+    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+    checkPage(fn, a, bytes, store);
+    fn.op('i32.eqz').op('i32.or');
+    leave();
+    copyWords(fn, store ? a : data, store ? data : a, moved);
+  });
+}
+
+/** Copies `words` words between the addresses in two locals. */
+function copyWords(fn: WasmFunction, to: number, from: number, words: number): void {
+  const pieces: [name: string, at: number][] = [];
+  for (let n = 0; n < words; ) {
+    const left = words - n;
+    const [name, size]: [string, number] = left >= 4 ? ['v128', 4] : left >= 2 ? ['i64', 2] : ['i32', 1];
+    pieces.push([name, 4 * n]);
+    n += size;
+  }
+  for (const [name, at] of pieces) fn.get(to).get(from).memory(`${name}.load`, at).memory(`${name}.store`, at);
+}
+
+/** Emits a scalar load or store. */
+export function emitScalarMemory(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  op: LoadOperation | StoreOperation,
+): boolean {
+  if (op.space !== 'scalar' && op.space !== 'scalarBuffer') return false;
+  const { fn, wave, pc } = context;
+  const store = op.kind === 'store';
+  const data = registerOf(instruction, store ? 'sdata' : 'sdst').encoding;
+  const base = registerOf(instruction, 'sbase').encoding;
+  const words = op.bytes / 4;
+  const moved = store ? words : data === NULL ? 0 : Math.min(words, SCALARS - data);
+  const soffset = operandNamed(instruction, 'soffset');
+  // The descriptor's four words, or the two of the base, must be in the register file.
+  if (soffset !== undefined && !isPlainScalar(soffset)) return false;
+  if (base + (op.space === 'scalarBuffer' ? 4 : 2) > SCALARS || (store && data + words > SCALARS)) return false;
+  const helper = scalarFunction(module, op.bytes, moved, op.space === 'scalarBuffer', store);
+  fn.get(wave).i32(pc);
+  fn.i32(4 * data).i32(4 * base);
+  if (soffset === undefined) fn.i64(BigInt(immediateOf(instruction, 'offset')));
+  else {
+    pushScalar(context, soffset);
+    fn.op('i64.extend_i32_u')
+      .i64(BigInt(immediateOf(instruction, 'offset')))
+      .op('i64.add');
+  }
+  fn.call(helper);
+  return true;
+}

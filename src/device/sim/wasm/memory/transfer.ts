@@ -1,0 +1,434 @@
+// What a memory instruction does with the bytes of its lanes: into registers, out of registers, into LDS. Each transfer moves four
+// adjacent lanes at once when it can, or one lane piece by piece. Registers hold one word of 64 lanes in 256 contiguous bytes.
+
+import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../layout.ts';
+import type { WasmModule } from '../emit.ts';
+import type { Code } from './code.ts';
+import { M0_AT } from './frame.ts';
+
+/** The helper function being written, as address modes and transfers see it. */
+export interface Frame {
+  readonly code: Code;
+  readonly module: WasmModule;
+  /** Wave block address. */
+  readonly wave: number;
+  /** Address of lane 0 of the data register. */
+  readonly data: number;
+  /** Four times the first lane being worked on. */
+  readonly at: number;
+  /** `data + at`. */
+  readonly slot: number;
+  /** Extra parameters of the transfer, as locals. */
+  readonly extra: readonly number[];
+  /** Leaves the function: the interpreter executes the active lanes from the current one on. */
+  resume(): void;
+}
+
+/** One way of moving an instruction's data. */
+export interface Transfer {
+  readonly key: string;
+  /** Bytes of one lane in memory. */
+  readonly bytes: number;
+  readonly write: boolean;
+  /** Extra i32 parameters. */
+  readonly parameters: number;
+  /** Bytes of one piece (a dword, or the whole narrower element) and how many there are. */
+  readonly piece: number;
+  readonly pieces: number;
+  /** Atomics: strictly lane after lane, by `move` only. */
+  readonly lanesOnly?: true;
+  prologue(f: Frame): void;
+  /** Four lanes whose elements follow each other from the address in local `a`. */
+  contiguous(f: Frame, a: number): void;
+  /** Four lanes at the addresses in four locals. */
+  scattered(f: Frame, addresses: readonly number[]): void;
+  /** Four lanes that all read the element at `a`. */
+  readonly broadcast?: (f: Frame, a: number) => void;
+  /** Word `n` of four lanes, the words following each other from `a + offset` (scratch). */
+  readonly row?: (f: Frame, n: number, a: number, offset: number) => void;
+  /** Piece `n` of a lane at `a + offset`. */
+  move(f: Frame, n: number, a: number, offset: number): void;
+  /** Piece `n` of a lane is out of a buffer's range: zero, or dropped. */
+  skip(f: Frame, n: number): void;
+  /** All pieces of a lane have been moved. */
+  commit(f: Frame): void;
+}
+
+/** Transposes four vectors (locals) in place: lane j of vector i becomes lane i of vector j. */
+function transpose(code: Code, v: readonly number[]): void {
+  const { fn } = code;
+  const [a, b, c, d] = v as [number, number, number, number];
+  const t = [0, 1, 2, 3].map(() => code.local('v128')) as [number, number, number, number];
+  fn.get(a).get(b).shuffle32(0, 4, 1, 5).set(t[0]);
+  fn.get(a).get(b).shuffle32(2, 6, 3, 7).set(t[1]);
+  fn.get(c).get(d).shuffle32(0, 4, 1, 5).set(t[2]);
+  fn.get(c).get(d).shuffle32(2, 6, 3, 7).set(t[3]);
+  fn.get(t[0]).get(t[2]).shuffle32(0, 1, 4, 5).set(a);
+  fn.get(t[0]).get(t[2]).shuffle32(2, 3, 6, 7).set(b);
+  fn.get(t[1]).get(t[3]).shuffle32(0, 1, 4, 5).set(c);
+  fn.get(t[1]).get(t[3]).shuffle32(2, 3, 6, 7).set(d);
+  for (const local of t) fn.release('v128', local);
+}
+
+/** Which half of a register a narrow element goes to or comes from. */
+export type Half = 'low' | 'high' | undefined;
+
+/** Loads 1, 2, 4, 8, 12 or 16 bytes into registers. */
+export function loadRegisters(bytes: number, signed: boolean, half: Half): Transfer {
+  const words = Math.max(1, bytes / 4);
+  const values: number[] = [];
+  const vectors: number[] = [];
+  const suffix = `${signed && bytes < 4 ? 's' : ''}${half ?? ''}`;
+  const scalarLoad = bytes === 1 ? `i32.load8_${signed ? 's' : 'u'}` : `i32.load16_${signed ? 's' : 'u'}`;
+  const store = (f: Frame, n: number, put: () => void): void => {
+    f.code.fn.get(f.slot);
+    put();
+    f.code.fn.memory('v128.store', n * VGPR_BYTES);
+  };
+  /** An element on the stack in its half of the register, the other half zero: with SRAM ECC no part of a register is kept. */
+  const placed = (f: Frame, put: () => void): void => {
+    put();
+    if (half === 'high') f.code.fn.i32(16).op('i32x4.shl');
+    else if (half === 'low' && signed) f.code.fn.v128(0xffff, 0xffff, 0xffff, 0xffff).op('v128.and');
+  };
+  return {
+    key: `load.${bytes}${suffix}`,
+    bytes,
+    write: false,
+    parameters: 0,
+    piece: Math.min(4, bytes),
+    pieces: words,
+    ...(bytes < 4
+      ? {}
+      : {
+          broadcast: (f: Frame, a: number) => {
+            for (let n = 0; n < words; n++) store(f, n, () => f.code.fn.get(a).memory('v128.load32_splat', 4 * n));
+          },
+          row: (f: Frame, n: number, a: number, offset: number) => {
+            store(f, n, () => f.code.fn.get(a).memory('v128.load', offset));
+          },
+        }),
+    prologue: (f) => {
+      for (let n = 0; n < words; n++) values[n] = f.code.local('i32');
+      for (let n = 0; n < 4; n++) vectors[n] = f.code.local('v128');
+    },
+    contiguous: (f, a) => {
+      const { fn } = f.code;
+      const [v0, v1, v2] = vectors as [number, number, number];
+      if (bytes === 1) {
+        const sign = signed ? 's' : 'u';
+        store(f, 0, () =>
+          placed(f, () => {
+            fn.get(a).memory('v128.load32_zero');
+            fn.op(`i16x8.extend_low_i8x16_${sign}`).op(`i32x4.extend_low_i16x8_${sign}`);
+          }),
+        );
+      } else if (bytes === 2) {
+        store(f, 0, () => placed(f, () => fn.get(a).memory(`v128.load16x4_${signed ? 's' : 'u'}`)));
+      } else if (bytes === 4) {
+        store(f, 0, () => fn.get(a).memory('v128.load'));
+      } else {
+        for (let n = 0; n < words; n++) {
+          fn.get(a)
+            .memory('v128.load', 16 * n)
+            .set(vectors[n] as number);
+        }
+        if (bytes === 8) {
+          store(f, 0, () => fn.get(v0).get(v1).shuffle32(0, 2, 4, 6));
+          store(f, 1, () => fn.get(v0).get(v1).shuffle32(1, 3, 5, 7));
+        } else if (bytes === 12) {
+          // x0 y0 z0 x1 | y1 z1 x2 y2 | z2 x3 y3 z3
+          store(f, 0, () => fn.get(v0).get(v1).shuffle32(0, 3, 6, 6).get(v2).shuffle32(0, 1, 2, 5));
+          store(f, 1, () => fn.get(v0).get(v1).shuffle32(1, 4, 7, 7).get(v2).shuffle32(0, 1, 2, 6));
+          store(f, 2, () => fn.get(v0).get(v1).shuffle32(2, 5, 5, 5).get(v2).shuffle32(0, 1, 4, 7));
+        } else {
+          transpose(f.code, vectors);
+          for (let n = 0; n < 4; n++) store(f, n, () => fn.get(vectors[n] as number));
+        }
+      }
+    },
+    scattered: (f, addresses) => {
+      const { fn } = f.code;
+      const [v0, v1] = vectors as [number, number];
+      if (bytes < 4) {
+        store(f, 0, () =>
+          placed(f, () => {
+            fn.get(addresses[0] as number)
+              .memory(scalarLoad)
+              .op('i32x4.splat');
+            for (let i = 1; i < 4; i++) {
+              fn.get(addresses[i] as number)
+                .memory(scalarLoad)
+                .lane('i32x4.replace_lane', i);
+            }
+          }),
+        );
+      } else if (bytes === 4) {
+        store(f, 0, () => {
+          fn.get(addresses[0] as number).memory('v128.load32_zero');
+          fn.set(v0);
+          for (let i = 1; i < 4; i++)
+            fn.get(addresses[i] as number)
+              .get(v0)
+              .memoryLane('v128.load32_lane', i)
+              .set(v0);
+          fn.get(v0);
+        });
+      } else if (bytes === 8) {
+        for (const [v, first] of [
+          [v0, 0],
+          [v1, 2],
+        ] as const) {
+          fn.get(addresses[first] as number)
+            .memory('v128.load64_zero')
+            .set(v);
+          fn.get(addresses[first + 1] as number)
+            .get(v)
+            .memoryLane('v128.load64_lane', 1)
+            .set(v);
+        }
+        store(f, 0, () => fn.get(v0).get(v1).shuffle32(0, 2, 4, 6));
+        store(f, 1, () => fn.get(v0).get(v1).shuffle32(1, 3, 5, 7));
+      } else {
+        for (let i = 0; i < 4; i++) {
+          const a = addresses[i] as number;
+          const v = vectors[i] as number;
+          if (bytes === 16) fn.get(a).memory('v128.load').set(v);
+          else {
+            fn.get(a).memory('v128.load64_zero').set(v);
+            fn.get(a).get(v).memoryLane('v128.load32_lane', 2, 8).set(v);
+          }
+        }
+        transpose(f.code, vectors);
+        for (let n = 0; n < words; n++) store(f, n, () => fn.get(vectors[n] as number));
+      }
+    },
+    move: (f, n, a, offset) => {
+      const { fn } = f.code;
+      fn.get(a)
+        .memory(bytes < 4 ? scalarLoad : 'i32.load', offset)
+        .set(values[n] as number);
+    },
+    skip: (f, n) => {
+      f.code.fn.i32(0).set(values[n] as number);
+    },
+    commit: (f) => {
+      const { fn } = f.code;
+      const [value] = values as [number];
+      fn.get(f.slot);
+      fn.get(value);
+      if (half === 'high') fn.i32(16).op('i32.shl');
+      else if (half === 'low') fn.i32(0xffff).op('i32.and');
+      fn.memory('i32.store');
+      for (let n = 1; n < words; n++)
+        fn.get(f.slot)
+          .get(values[n] as number)
+          .memory('i32.store', n * VGPR_BYTES);
+    },
+  };
+}
+
+/** Stores 1, 2, 4, 8, 12 or 16 bytes from registers; a narrow element may come from the high half. */
+export function storeRegisters(bytes: number, half: Half): Transfer {
+  const words = Math.max(1, bytes / 4);
+  const vectors: number[] = [];
+  const first = half === 'high' ? 2 : 0;
+  const load = (f: Frame, n: number): void => {
+    f.code.fn.get(f.slot).memory('v128.load', n * VGPR_BYTES);
+  };
+  const scalarStore = bytes === 1 ? 'i32.store8' : bytes === 2 ? 'i32.store16' : 'i32.store';
+  return {
+    key: `store.${bytes}${half ?? ''}`,
+    bytes,
+    write: true,
+    parameters: 0,
+    piece: Math.min(4, bytes),
+    pieces: words,
+    ...(bytes < 4
+      ? {}
+      : {
+          row: (f: Frame, n: number, a: number, offset: number) => {
+            f.code.fn.get(a);
+            load(f, n);
+            f.code.fn.memory('v128.store', offset);
+          },
+        }),
+    prologue: (f) => {
+      for (let n = 0; n < 4; n++) vectors[n] = f.code.local('v128');
+    },
+    contiguous: (f, a) => {
+      const { fn } = f.code;
+      const [v0, v1, v2, v3] = vectors as [number, number, number, number];
+      for (let n = 0; n < words; n++) {
+        load(f, n);
+        fn.set(vectors[n] as number);
+      }
+      fn.get(a);
+      if (bytes < 4) {
+        const picked = [0, 1, 2, 3].flatMap((i) =>
+          bytes === 1 ? [4 * i + first] : [4 * i + first, 4 * i + first + 1],
+        );
+        fn.get(v0).get(v0);
+        fn.shuffle(Array.from({ length: 16 }, (_, i) => picked[i] ?? 0));
+        fn.memoryLane(bytes === 1 ? 'v128.store32_lane' : 'v128.store64_lane', 0);
+      } else if (bytes === 4) {
+        fn.get(v0).memory('v128.store');
+      } else if (bytes === 8) {
+        fn.get(v0).get(v1).shuffle32(0, 4, 1, 5).memory('v128.store');
+        fn.get(a).get(v0).get(v1).shuffle32(2, 6, 3, 7).memory('v128.store', 16);
+      } else if (bytes === 12) {
+        fn.get(v0).get(v1).shuffle32(0, 4, 0, 1).get(v2).shuffle32(0, 1, 4, 3).memory('v128.store');
+        fn.get(a).get(v1).get(v2).shuffle32(1, 5, 2, 2).get(v0).shuffle32(0, 1, 6, 2).memory('v128.store', 16);
+        fn.get(a).get(v2).get(v0).shuffle32(2, 7, 3, 3).get(v1).shuffle32(0, 1, 7, 2).memory('v128.store', 32);
+      } else {
+        transpose(f.code, vectors);
+        fn.get(v0).memory('v128.store').get(a).get(v1).memory('v128.store', 16);
+        fn.get(a).get(v2).memory('v128.store', 32).get(a).get(v3).memory('v128.store', 48);
+      }
+    },
+    scattered: (f, addresses) => {
+      const { fn } = f.code;
+      const [v0, v1] = vectors as [number, number];
+      for (let n = 0; n < words; n++) {
+        load(f, n);
+        fn.set(vectors[n] as number);
+      }
+      if (bytes === 8) {
+        const low = f.code.local('v128');
+        fn.get(v0).get(v1).shuffle32(0, 4, 1, 5).set(low);
+        fn.get(v0).get(v1).shuffle32(2, 6, 3, 7).set(v1);
+        fn.get(low).set(v0);
+        fn.release('v128', low);
+      } else if (bytes > 8) transpose(f.code, vectors);
+      for (let i = 0; i < 4; i++) {
+        const a = addresses[i] as number;
+        fn.get(a);
+        if (bytes === 1) fn.get(v0).memoryLane('v128.store8_lane', 4 * i + first);
+        else if (bytes === 2) fn.get(v0).memoryLane('v128.store16_lane', 2 * i + first / 2);
+        else if (bytes === 4) fn.get(v0).memoryLane('v128.store32_lane', i);
+        else if (bytes === 8) fn.get(i < 2 ? v0 : v1).memoryLane('v128.store64_lane', i & 1);
+        else if (bytes === 16) fn.get(vectors[i] as number).memory('v128.store');
+        else {
+          fn.get(vectors[i] as number).memoryLane('v128.store64_lane', 0);
+          fn.get(a)
+            .get(vectors[i] as number)
+            .memoryLane('v128.store32_lane', 2, 8);
+        }
+      }
+    },
+    move: (f, n, a, offset) => {
+      const { fn } = f.code;
+      fn.get(a)
+        .get(f.slot)
+        .memory('i32.load', n * VGPR_BYTES + first);
+      fn.memory(scalarStore, offset);
+    },
+    skip: () => {},
+    commit: () => {},
+  };
+}
+
+/** Loads into LDS at M0 + the extra parameter + lane × the element size (at least a dword). */
+export function loadToLds(bytes: number, signed: boolean): Transfer {
+  const words = Math.max(1, bytes / 4);
+  const step = Math.max(4, bytes);
+  const values: number[] = [];
+  let start = 0;
+  let target = 0;
+  /** Sets `target` to the LDS address of the current lane. */
+  const locate = (f: Frame): void => {
+    f.code.fn
+      .get(f.at)
+      .i32(step / 4)
+      .op('i32.mul')
+      .get(start)
+      .op('i32.add')
+      .set(target);
+  };
+  return {
+    key: `lds.${bytes}${signed && bytes < 4 ? 's' : ''}`,
+    bytes,
+    write: false,
+    parameters: 1,
+    piece: Math.min(4, bytes),
+    pieces: words,
+    prologue: (f) => {
+      const { fn } = f.code;
+      for (let n = 0; n < words; n++) values[n] = f.code.local('i32');
+      start = f.code.local('i32');
+      target = f.code.local('i32');
+      const [offset] = f.extra as [number];
+      // All 64 slots inside the workgroup's LDS, or the interpreter does it.
+      const limit = f.code.local('i32');
+      fn.get(f.wave)
+        .memory('i32.load', WAVE_LDS_BYTES)
+        .i32(64 * step)
+        .op('i32.sub')
+        .tee(limit);
+      fn.i32(0).op('i32.lt_s');
+      fn.get(f.wave).memory('i32.load', M0_AT).tee(start).get(f.wave).memory('i32.load', WAVE_LDS_BYTES).op('i32.gt_u');
+      fn.op('i32.or').get(start).get(offset).op('i32.add').tee(start).get(limit).op('i32.gt_u').op('i32.or');
+      f.code.if(() => f.resume());
+      fn.get(start).get(f.wave).memory('i32.load', WAVE_LDS_BASE).op('i32.add').set(start);
+    },
+    contiguous: (f, a) => {
+      const { fn } = f.code;
+      locate(f);
+      fn.get(target);
+      if (bytes === 1) {
+        const sign = signed ? 's' : 'u';
+        fn.get(a).memory('v128.load32_zero');
+        fn.op(`i16x8.extend_low_i8x16_${sign}`).op(`i32x4.extend_low_i16x8_${sign}`);
+        fn.memory('v128.store');
+      } else if (bytes === 2) {
+        fn.get(a)
+          .memory(`v128.load16x4_${signed ? 's' : 'u'}`)
+          .memory('v128.store');
+      } else {
+        fn.get(a).memory('v128.load').memory('v128.store');
+        for (let n = 1; n < words; n++)
+          fn.get(target)
+            .get(a)
+            .memory('v128.load', 16 * n)
+            .memory('v128.store', 16 * n);
+      }
+    },
+    scattered: (f, addresses) => {
+      const { fn } = f.code;
+      locate(f);
+      for (let i = 0; i < 4; i++) {
+        const a = addresses[i] as number;
+        const at = i * step;
+        fn.get(target).get(a);
+        if (bytes < 4) fn.memory(`i32.load${8 * bytes}_${signed ? 's' : 'u'}`).memory('i32.store', at);
+        else if (bytes === 16) fn.memory('v128.load').memory('v128.store', at);
+        else if (bytes === 4) fn.memory('i32.load').memory('i32.store', at);
+        else {
+          fn.memory('i64.load').memory('i64.store', at);
+          if (bytes === 12)
+            fn.get(target)
+              .get(a)
+              .memory('i32.load', 8)
+              .memory('i32.store', at + 8);
+        }
+      }
+    },
+    move: (f, n, a, offset) => {
+      const { fn } = f.code;
+      fn.get(a)
+        .memory(bytes < 4 ? `i32.load${8 * bytes}_${signed ? 's' : 'u'}` : 'i32.load', offset)
+        .set(values[n] as number);
+    },
+    skip: (f, n) => {
+      f.code.fn.i32(0).set(values[n] as number);
+    },
+    commit: (f) => {
+      locate(f);
+      for (let n = 0; n < words; n++)
+        f.code.fn
+          .get(target)
+          .get(values[n] as number)
+          .memory('i32.store', 4 * n);
+    },
+  };
+}

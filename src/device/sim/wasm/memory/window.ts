@@ -1,0 +1,139 @@
+// Checks of device memory addresses against the limits table, and of address registers for lanes that follow each other.
+// The table holds, for each 4 KiB page of the window, the number of live bytes from the page's start.
+
+import { LIMITS, VGPR_BYTES, WINDOW_HIGH, WRITABLE } from '../../layout.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import type { Code, Label } from './code.ts';
+import type { Frame, Transfer } from './transfer.ts';
+
+/** Leaves 1 when `bytes` bytes at the window offset in a local lie inside the live part of their page. */
+export function checkPage(fn: WasmFunction, low: number, bytes: number, write: boolean): void {
+  fn.get(low).i32(4095).op('i32.and').i32(bytes).op('i32.add');
+  fn.get(low).i32(12).op('i32.shr_u').i32(1).op('i32.shl');
+  fn.memory('i32.load16_u', write ? WRITABLE : LIMITS).op('i32.le_u');
+}
+
+/** (offset, bytes) -> 1 when up to a page of bytes is live; it may cross into the next page of the same allocation. */
+export function spanFunction(module: WasmModule, write: boolean): WasmFunction {
+  const table = write ? WRITABLE : LIMITS;
+  return module.helper(`memory.span.${write ? 'store' : 'load'}`, ['i32', 'i32'], ['i32'], (fn) => {
+    const start = 0;
+    const bytes = 1;
+    const page = fn.local('i32');
+    const inPage = fn.local('i32');
+    fn.get(start).i32(12).op('i32.shr_u').i32(1).op('i32.shl').set(page);
+    fn.get(start).i32(4095).op('i32.and');
+    fn.get(bytes).op('i32.add').tee(inPage);
+    fn.get(page).memory('i32.load16_u', table).op('i32.le_u');
+    fn.if('i32').i32(1).else();
+    // The first page is live to its end, and the rest lies in the next one. The last page of the window is never live.
+    fn.get(page).memory('i32.load16_u', table).i32(4096).op('i32.eq');
+    fn.if('i32');
+    fn.get(inPage)
+      .i32(4096)
+      .op('i32.sub')
+      .get(page)
+      .memory('i32.load16_u', table + 2)
+      .op('i32.le_u');
+    fn.else().i32(0).end().end();
+  });
+}
+
+/** (register address, stride) -> 1 when lane l holds lane 0's value + l × stride (modulo 2^32), in the wide form with the window's high word. */
+export function progressionFunction(module: WasmModule, wide: boolean): WasmFunction {
+  const name = `memory.progression.${wide ? 'wide' : 'narrow'}`;
+  return module.helper(name, ['i32', 'i32'], ['i32'], (fn) => {
+    const register = 0;
+    const stride = 1;
+    const expected = fn.local('v128');
+    const step = fn.local('v128');
+    const wrong = fn.local('v128');
+    fn.get(register).memory('v128.load32_splat');
+    fn.v128(0, 1, 2, 3).get(stride).op('i32x4.splat').op('i32x4.mul').op('i32x4.add').set(expected);
+    fn.get(stride).i32(2).op('i32.shl').op('i32x4.splat').set(step);
+    for (let quad = 0; quad < 16; quad++) {
+      fn.get(register)
+        .memory('v128.load', 16 * quad)
+        .get(expected)
+        .op('v128.xor');
+      fn.get(wrong).op('v128.or');
+      if (wide) {
+        fn.get(register).memory('v128.load', VGPR_BYTES + 16 * quad);
+        fn.v128(WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH).op('v128.xor').op('v128.or');
+      }
+      fn.set(wrong);
+      if (quad < 15) fn.get(expected).get(step).op('i32x4.add').set(expected);
+    }
+    fn.get(wrong).op('v128.any_true').op('i32.eqz');
+  });
+}
+
+/** Lane numbers times `step`. */
+export function ramp(fn: WasmFunction, step: number): void {
+  fn.v128(0, step, 2 * step, 3 * step);
+}
+
+/** Runs a transfer's four-lane body over all 64 lanes from the address in local `a`, moving `a` on by `step` each time. */
+export function overQuads(f: Frame, a: number, step: number, body: () => void): void {
+  const { code } = f;
+  const { fn } = code;
+  fn.i32(0).set(f.at);
+  code.loop((again) => {
+    fn.get(f.data).get(f.at).op('i32.add').set(f.slot);
+    body();
+    if (step !== 0) fn.get(a).i32(step).op('i32.add').set(a);
+    fn.get(f.at).i32(16).op('i32.add').tee(f.at).i32(VGPR_BYTES).op('i32.lt_u');
+    code.brIf(again);
+  });
+}
+
+/** Locals of a mode's four-lane paths. */
+export interface QuadLocals {
+  readonly low: number;
+  readonly addresses: readonly [number, number, number, number];
+}
+export function quadLocals(code: Code): QuadLocals {
+  const address = (): number => code.local('i32');
+  return { low: code.local('v128'), addresses: [address(), address(), address(), address()] };
+}
+
+/** Leaves 1 when the four addresses of `low` follow each other at the element size. */
+export function adjacent(fn: WasmFunction, low: number, first: number, bytes: number): void {
+  fn.get(low).get(first).op('i32x4.splat');
+  ramp(fn, bytes);
+  fn.op('i32x4.add').op('i32x4.eq').op('i32x4.all_true');
+}
+
+/** Four lanes at the window offsets in `low`: moves them and goes to `next`, or falls through when one is not live. */
+export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): void {
+  const { code } = f;
+  const { fn } = code;
+  const [first] = q.addresses;
+  fn.get(q.low).lane('i32x4.extract_lane', 0).set(first);
+  adjacent(fn, q.low, first, t.bytes);
+  code.if(() => {
+    checkPage(fn, first, 4 * t.bytes, t.write);
+    code.if(() => {
+      t.contiguous(f, first);
+      code.br(next);
+    });
+  });
+  for (let i = 1; i < 4; i++)
+    fn.get(q.low)
+      .lane('i32x4.extract_lane', i)
+      .set(q.addresses[i] as number);
+  q.addresses.forEach((a, i) => {
+    checkPage(fn, a, t.bytes, t.write);
+    if (i > 0) fn.op('i32.and');
+  });
+  code.if(() => {
+    t.scattered(f, q.addresses);
+    code.br(next);
+  });
+}
+
+/** All pieces of a lane whose words are `step` bytes apart. */
+export function moveLane(f: Frame, t: Transfer, a: number, step: number): void {
+  for (let n = 0; n < t.pieces; n++) t.move(f, n, a, step * n);
+  t.commit(f);
+}
