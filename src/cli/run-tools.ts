@@ -1,0 +1,217 @@
+// The tools of `wavesmith run`: their options, the trace's output, and what Ctrl-C does.
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { Command } from 'commander';
+import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
+import type { DeviceKernel } from '../device/index.ts';
+import type { SimKernel } from '../device/sim/sim-device.ts';
+import { RunTools, stepperHelp, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
+import { CommandTerminal } from './run-terminal.ts';
+
+/** Options of the tools, as commander gives them. */
+export interface ToolOptions {
+  trace?: string;
+  traceFormat: string;
+  traceWorkgroup?: string;
+  traceWave?: string;
+  tracePc?: string;
+  traceLanes?: boolean;
+  traceLimit?: string;
+  break: string[];
+  commands?: string;
+  counters?: boolean;
+  profile?: boolean;
+}
+
+const collect = (value: string, all: string[]): string[] => [...all, value];
+
+/** `--trace` alone means standard output; commander would take the next word for the file. */
+export function withTraceFile(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, i) => (word === '--trace' && (end < 0 || i < end) ? '--trace=-' : word));
+}
+
+/** Adds the options of the tools. */
+export function addToolOptions(command: Command): Command {
+  return command
+    .option('--trace <[=file]>', 'write every executed instruction (to standard output without =FILE)')
+    .option('--trace-format <kind>', 'text, or jsonl: one JSON object a line', 'text')
+    .option('--trace-workgroup <x,y,z>', 'only these workgroups: each N, FIRST-LAST or *')
+    .option('--trace-wave <n>', 'only this wave of each workgroup, or FIRST-LAST')
+    .option('--trace-pc <place>', 'only this place, label of a function, or PLACE..PLACE')
+    .option('--trace-lanes', 'give vector registers and addresses for every active lane')
+    .option('--trace-limit <n>', 'end the trace after N instructions')
+    .option('--break <place>', 'stop there and ask for commands; repeatable', collect, [])
+    .option('--commands <file>', "read the stepper's commands from a file (default: standard input)")
+    .option('--counters', 'print the hardware counters that execution determines')
+    .option('--profile', 'print how often each instruction ran, with how many lanes, and where lanes part')
+    .addHelpText(
+      'after',
+      `
+A PLACE is an address (as 'disasm --listing' prints it), a label, LABEL+N, or +N from the kernel's start.
+Commands of --break:
+${stepperHelp()
+  .map((line) => `  ${line}`)
+  .join('\n')}
+Ctrl-C ends the run and reports what was done (exit code 130); with --break it stops and asks.`,
+    );
+}
+
+/** Whether any tool was asked for. */
+function wantsTools(options: ToolOptions): boolean {
+  const { trace, counters, profile } = options;
+  return trace !== undefined || counters === true || profile === true || options.break.length > 0;
+}
+
+function usage(message: string): WavesmithError {
+  return new WavesmithError('cli/usage', message, { hint: "'wavesmith run --help' shows the usage." });
+}
+
+/** Refuses options that mean nothing without each other. */
+function check(options: ToolOptions, json: boolean): void {
+  const { trace, traceFormat, traceWorkgroup, traceWave, tracePc, traceLanes, traceLimit, commands } = options;
+  if (traceFormat !== 'text' && traceFormat !== 'jsonl') {
+    throw usage(`--trace-format ${traceFormat} is neither text nor jsonl.`);
+  }
+  const filters = [traceWorkgroup, traceWave, tracePc, traceLanes, traceLimit];
+  if (trace === undefined && filters.some((value) => value !== undefined)) {
+    throw usage('The --trace-… options need --trace.');
+  }
+  if (traceLimit !== undefined && !/^\d{1,15}$/.test(traceLimit)) {
+    throw usage(`--trace-limit ${traceLimit} is not a whole number.`);
+  }
+  if (trace === '-' && json) throw usage('--trace needs a file (--trace=FILE) with --json.');
+  if (commands !== undefined && options.break.length === 0) throw usage('--commands needs --break.');
+}
+
+/** The tools of a run; undefined when none was asked for. */
+export class RunSession {
+  readonly tools: RunTools;
+  private readonly writer: TraceWriter | undefined;
+  private readonly terminal: CommandTerminal | undefined;
+
+  private constructor(tools: RunTools, writer: TraceWriter | undefined, terminal: CommandTerminal | undefined) {
+    this.tools = tools;
+    this.writer = writer;
+    this.terminal = terminal;
+  }
+
+  /** `onQuit` ends the run: Ctrl-C at the stepper's prompt. */
+  static create(
+    options: ToolOptions,
+    json: boolean,
+    kernel: DeviceKernel,
+    codeObject: CodeObject,
+    onQuit: () => void,
+  ): RunSession | undefined {
+    check(options, json);
+    if (!wantsTools(options)) return undefined;
+    if (!('module' in kernel)) {
+      throw new WavesmithError('device/no-tools', 'Traces, counters and the stepper need the virtual GPU.', {
+        hint: 'Use --device sim.',
+      });
+    }
+    const writer = options.trace === undefined ? undefined : new TraceWriter(options.trace, options);
+    let session: RunSession | undefined;
+    const terminal =
+      options.break.length === 0
+        ? undefined
+        : new CommandTerminal(options.commands, json ? process.stderr : process.stdout, (atPrompt) => {
+            if (atPrompt) onQuit();
+            else session?.tools.stepper?.interrupt();
+          });
+    try {
+      const tools = new RunTools(kernel as SimKernel, codeObject, {
+        counters: options.counters,
+        profile: options.profile,
+        stepper: terminal === undefined ? undefined : { terminal, breakpoints: options.break },
+        trace:
+          writer === undefined
+            ? undefined
+            : {
+                workgroup: options.traceWorkgroup,
+                wave: options.traceWave,
+                pc: options.tracePc,
+                lanes: options.traceLanes === true ? 'all' : 'few',
+                limit: options.traceLimit === undefined ? undefined : Number(options.traceLimit),
+                sink: (event) => writer.write(event),
+              },
+      });
+      session = new RunSession(tools, writer, terminal);
+      return session;
+    } catch (error) {
+      terminal?.close();
+      writer?.discard();
+      throw error;
+    }
+  }
+
+  /** Ends input and output of the tools. The trace of a run that failed is kept: it says what led there. */
+  close(): void {
+    this.terminal?.close();
+    this.writer?.finish();
+  }
+}
+
+const CHUNK = 1 << 16;
+
+/** Writes events as they come, in pieces of bounded size, through a temporary name for files. */
+class TraceWriter {
+  private readonly path: string;
+  private readonly temporary: string;
+  private readonly json: boolean;
+  private readonly descriptor: number;
+  /** Nothing waits: the stepper's answers stand between the right lines. */
+  private readonly immediate: boolean;
+  private text = '';
+
+  constructor(path: string, options: ToolOptions) {
+    this.path = path;
+    this.json = options.traceFormat === 'jsonl';
+    this.immediate = path === '-' && options.break.length > 0;
+    this.temporary = `${path}.tmp-${process.pid}`;
+    if (path === '-') this.descriptor = 1;
+    else {
+      try {
+        this.descriptor = openSync(this.temporary, 'w');
+      } catch (error) {
+        throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+      }
+    }
+  }
+
+  write(event: TraceEvent): void {
+    this.text += `${this.json ? JSON.stringify(event) : traceText(event)}\n`;
+    if (this.immediate || this.text.length >= CHUNK) this.flush();
+  }
+
+  private flush(): void {
+    let bytes = Buffer.from(this.text);
+    this.text = '';
+    while (bytes.length > 0) {
+      try {
+        bytes = bytes.subarray(writeSync(this.descriptor, bytes));
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        // A pipe whose reader is slow.
+        if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+        // A reader that has seen enough (`| head`) ends the run quietly, as it ends the classic tools.
+        else if (code === 'EPIPE' && this.path === '-') process.exit(0);
+        else throw new WavesmithError('io/write', `Cannot write '${this.path}': ${message}.`, { file: this.path });
+      }
+    }
+  }
+
+  finish(): void {
+    this.flush();
+    if (this.path === '-') return;
+    closeSync(this.descriptor);
+    renameSync(this.temporary, this.path);
+  }
+
+  discard(): void {
+    if (this.path === '-') return;
+    closeSync(this.descriptor);
+    rmSync(this.temporary, { force: true });
+  }
+}
