@@ -20,8 +20,9 @@
 namespace wavesmith {
 
 Writer& Writer::Raw(const void* data, size_t size) {
-  const auto* p = static_cast<const uint8_t*>(data);
-  bytes_.insert(bytes_.end(), p, p + size);
+  const size_t at = bytes_.size();
+  bytes_.resize(at + size);
+  std::memcpy(bytes_.data() + at, data, size);
   return *this;
 }
 

@@ -23,9 +23,7 @@ class Writer {
  public:
   template <typename T>
   Writer& Put(const T& value) {
-    const auto* p = reinterpret_cast<const uint8_t*>(&value);
-    bytes_.insert(bytes_.end(), p, p + sizeof value);
-    return *this;
+    return Raw(&value, sizeof value);
   }
   Writer& Raw(const void* data, size_t size);
   const Bytes& bytes() const { return bytes_; }

@@ -1,0 +1,534 @@
+// Memory: pools, copies and fills, pointer information, locked program memory, virtual memory (reserve, handle, map).
+// All GPU memory is the process's own memory too, so a copy is memcpy. Sources: HSA Runtime Specification 1.2, section 2.7; hsa_ext_amd.h.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "hsa/runtime.h"
+#include "hsa/signal.h"
+
+namespace wavesmith::hsa {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+bool IsPool(uint64_t handle) { return handle >= kCpuFinePool && handle <= kGpuFinePool; }
+bool IsAgent(hsa_agent_t agent) { return agent.handle == kCpuAgent || agent.handle == kGpuAgent; }
+uint64_t AgentOf(uint64_t pool) { return pool == kGpuCoarsePool || pool == kGpuFinePool ? kGpuAgent : kCpuAgent; }
+uint32_t FlagsOf(uint64_t pool) {
+  switch (pool) {
+    case kCpuKernargPool:
+      return HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT;
+    case kCpuFinePool:
+    case kGpuFinePool:
+      return HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED;
+    default:
+      return HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED;
+  }
+}
+uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void** pointer) {
+  if (pool == kGpuGroupPool) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  if (!IsPool(pool)) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  if (pointer == nullptr || size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (size > runtime.device().hello.window_size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  hsa_status_t status;
+  *pointer = reinterpret_cast<void*>(runtime.Allocate(size, kPage, pool, &status));
+  return status;
+}
+
+// Copies run one after the other on a thread, in the order their dependencies allow.
+void RunAfter(Runtime& runtime, std::vector<Signal*> dependencies, Signal* completion, std::function<void()> work) {
+  for (Signal* dependency : dependencies) {
+    const Condition zero{dependency, HSA_SIGNAL_CONDITION_EQ, 0};
+    WaitAny(&zero, 1, kForever, true);
+  }
+  const uint64_t start = NowTicks();
+  work();
+  if (completion == nullptr) return;
+  __atomic_store_n(&completion->start_ts, start, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&completion->end_ts, NowTicks(), __ATOMIC_SEQ_CST);
+  SubtractSignal(runtime, completion, 1);
+}
+
+hsa_status_t Asynchronously(Runtime& runtime, uint32_t count, const hsa_signal_t* dependencies, hsa_signal_t completion,
+                            std::function<void()> work) {
+  if (count != 0 && dependencies == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  std::vector<Signal*> waits;
+  bool ready = true;
+  for (uint32_t n = 0; n < count; n++) {
+    if (dependencies[n].handle == 0) continue;
+    waits.push_back(SignalOf(dependencies[n]));
+    ready = ready && LoadSignal(waits.back()) == 0;
+  }
+  Signal* const done = completion.handle == 0 ? nullptr : SignalOf(completion);
+  if (ready) {
+    RunAfter(runtime, {}, done, std::move(work));
+  } else {
+    std::thread([&runtime, waits = std::move(waits), done, work = std::move(work)]() mutable {
+      RunAfter(runtime, std::move(waits), done, std::move(work));
+    }).detach();
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+// Virtual memory -----------------------------------------------------------------------------------------------------------------------
+
+struct Handle {
+  uint64_t address;  // of the allocation behind it
+  uint64_t size;
+  uint64_t pool;
+  uint32_t type;
+  uint32_t references;
+};
+struct Mapping {
+  uint64_t size;
+  Handle* handle;
+  hsa_access_permission_t access[2];  // CPU, GPU
+};
+std::mutex vmem_mutex;
+std::set<Handle*> handles;
+std::map<uint64_t, uint64_t> reservations;
+std::map<uint64_t, Mapping> mappings;
+
+Handle* HandleOf(hsa_amd_vmem_alloc_handle_t handle) {
+  auto* const pointer = reinterpret_cast<Handle*>(handle.handle);
+  return handles.contains(pointer) ? pointer : nullptr;
+}
+
+void ReleaseLocked(Runtime& runtime, Handle* handle) {
+  if (--handle->references > 0) return;
+  handles.erase(handle);
+  runtime.Free(handle->address);
+  delete handle;
+}
+
+}  // namespace
+}  // namespace wavesmith::hsa
+
+namespace impl {
+
+using namespace wavesmith::hsa;  // NOLINT: the implementations are this namespace's face
+
+// Pools and regions --------------------------------------------------------------------------------------------------------------------
+
+hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t, void** pointer) {
+  WAVESMITH_REQUIRE_INIT();
+  return AllocateFromPool(*runtime, pool.handle, size, pointer);
+}
+hsa_status_t hsa_amd_memory_pool_free(void* pointer) {
+  WAVESMITH_REQUIRE_INIT();
+  if (pointer == nullptr) return HSA_STATUS_SUCCESS;
+  return runtime->Free(reinterpret_cast<uint64_t>(pointer)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+hsa_status_t hsa_memory_allocate(hsa_region_t region, size_t size, void** pointer) {
+  WAVESMITH_REQUIRE_INIT();
+  const hsa_status_t status = AllocateFromPool(*runtime, region.handle, size, pointer);
+  return status == static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL) ? HSA_STATUS_ERROR_INVALID_REGION
+                                                                                   : status;
+}
+hsa_status_t hsa_memory_free(void* pointer) { return impl::hsa_amd_memory_pool_free(pointer); }
+
+// Program memory is shared with the device only when it is locked; registering is a hint.
+hsa_status_t hsa_memory_register(void* pointer, size_t size) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(size == 0 || pointer != nullptr);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_memory_deregister(void*, size_t) {
+  WAVESMITH_REQUIRE_INIT();
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_memory_assign_agent(void* pointer, hsa_agent_t agent, hsa_access_permission_t) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(pointer != nullptr);
+  return IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+}
+hsa_status_t hsa_memory_copy(void* destination, const void* source, size_t size) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(destination != nullptr && source != nullptr);
+  std::memmove(destination, source, size);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agents, const uint32_t* flags,
+                                         const void* pointer) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(count != 0 && agents != nullptr && flags == nullptr && pointer != nullptr);
+  const bool known = std::all_of(agents, agents + count, IsAgent);
+  return known ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+}
+hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t source, hsa_amd_memory_pool_t destination,
+                                             bool* result) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(result != nullptr);
+  *result = false;
+  return IsPool(source.handle) && IsPool(destination.handle)
+             ? HSA_STATUS_SUCCESS
+             : static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+}
+hsa_status_t hsa_amd_memory_migrate(const void*, hsa_amd_memory_pool_t, uint32_t) { return kStatusNotSupported; }
+
+// Copies -------------------------------------------------------------------------------------------------------------------------------
+
+hsa_status_t hsa_amd_memory_async_copy(void* destination, hsa_agent_t destination_agent, const void* source,
+                                       hsa_agent_t source_agent, size_t size, uint32_t count,
+                                       const hsa_signal_t* dependencies, hsa_signal_t completion) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(destination != nullptr && source != nullptr);
+  if (!IsAgent(destination_agent) || !IsAgent(source_agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return Asynchronously(*runtime, count, dependencies, completion,
+                        [=] { std::memmove(destination, source, size); });
+}
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void* destination, hsa_agent_t destination_agent, const void* source,
+                                                 hsa_agent_t source_agent, size_t size, uint32_t count,
+                                                 const hsa_signal_t* dependencies, hsa_signal_t completion,
+                                                 hsa_amd_sdma_engine_id_t, bool) {
+  return impl::hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, size, count, dependencies,
+                                         completion);
+}
+hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t, hsa_agent_t, uint32_t* mask) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(mask != nullptr);
+  *mask = 1;
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* destination, const hsa_dim3_t* destination_offset,
+                                            const hsa_pitched_ptr_t* source, const hsa_dim3_t* source_offset,
+                                            const hsa_dim3_t* range, hsa_agent_t agent, hsa_amd_copy_direction_t,
+                                            uint32_t count, const hsa_signal_t* dependencies, hsa_signal_t completion) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(destination != nullptr && destination_offset != nullptr && source != nullptr &&
+                    source_offset != nullptr && range != nullptr);
+  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const hsa_pitched_ptr_t to = *destination;
+  const hsa_pitched_ptr_t from = *source;
+  const hsa_dim3_t to_offset = *destination_offset;
+  const hsa_dim3_t from_offset = *source_offset;
+  const hsa_dim3_t size = *range;
+  return Asynchronously(*runtime, count, dependencies, completion, [=] {
+    const auto at = [](const hsa_pitched_ptr_t& p, const hsa_dim3_t& o, uint32_t y, uint32_t z) {
+      return static_cast<uint8_t*>(p.base) + (o.z + z) * p.slice + (o.y + y) * p.pitch + o.x;
+    };
+    for (uint32_t z = 0; z < size.z; z++) {
+      for (uint32_t y = 0; y < size.y; y++) std::memmove(at(to, to_offset, y, z), at(from, from_offset, y, z), size.x);
+    }
+  });
+}
+
+hsa_status_t hsa_amd_memory_fill(void* pointer, uint32_t value, size_t count) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 4 == 0);
+  std::fill_n(static_cast<uint32_t*>(pointer), count, value);
+  return HSA_STATUS_SUCCESS;
+}
+
+// Times --------------------------------------------------------------------------------------------------------------------------------
+
+hsa_status_t hsa_amd_profiling_async_copy_enable(bool) {
+  WAVESMITH_REQUIRE_INIT();
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_profiling_get_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
+                                                 hsa_amd_profiling_dispatch_time_t* time) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(time != nullptr && signal.handle != 0);
+  if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
+  time->start = SignalOf(signal)->start_ts;
+  time->end = SignalOf(signal)->end_ts;
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_profiling_get_async_copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t* time) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(time != nullptr && signal.handle != 0);
+  time->start = SignalOf(signal)->start_ts;
+  time->end = SignalOf(signal)->end_ts;
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, uint64_t tick, uint64_t* system_tick) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(system_tick != nullptr);
+  *system_tick = tick;
+  return agent.handle == kGpuAgent ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+}
+
+// Pointers -----------------------------------------------------------------------------------------------------------------------------
+
+hsa_status_t hsa_amd_pointer_info(const void* pointer, hsa_amd_pointer_info_t* info, void* (*allocate)(size_t),
+                                  uint32_t* accessible_count, hsa_agent_t** accessible) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(pointer != nullptr && info != nullptr);
+  hsa_amd_pointer_info_t result{};
+  result.size = static_cast<uint32_t>(std::min<size_t>(info->size, sizeof result));
+  result.type = HSA_EXT_POINTER_TYPE_UNKNOWN;
+  Allocation found;
+  const bool known = runtime->Find(reinterpret_cast<uint64_t>(pointer), &found);
+  if (known) {
+    result.type = found.type;
+    result.agentBaseAddress = reinterpret_cast<void*>(found.address);
+    result.hostBaseAddress = reinterpret_cast<void*>(found.host_address);
+    result.sizeInBytes = found.size;
+    result.userData = found.user_data;
+    result.agentOwner = {AgentOf(found.pool)};
+    result.global_flags = FlagsOf(found.pool);
+  }
+  std::memcpy(info, &result, result.size);
+  if (known && allocate != nullptr && accessible_count != nullptr && accessible != nullptr) {
+    *accessible = static_cast<hsa_agent_t*>(allocate(2 * sizeof(hsa_agent_t)));
+    if (*accessible == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    (*accessible)[0] = {kCpuAgent};
+    (*accessible)[1] = {kGpuAgent};
+    *accessible_count = 2;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_pointer_info_set_userdata(const void* pointer, void* data) {
+  WAVESMITH_REQUIRE_INIT();
+  const bool found = runtime->Change(reinterpret_cast<uint64_t>(pointer), [&](Allocation& a) { a.user_data = data; });
+  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+hsa_status_t hsa_amd_register_deallocation_callback(void* pointer, hsa_amd_deallocation_callback_t callback,
+                                                    void* data) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(callback != nullptr);
+  const bool found = runtime->Change(reinterpret_cast<uint64_t>(pointer),
+                                     [&](Allocation& a) { a.on_free.emplace_back(callback, data); });
+  return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+hsa_status_t hsa_amd_deregister_deallocation_callback(void* pointer, hsa_amd_deallocation_callback_t callback) {
+  WAVESMITH_REQUIRE_INIT();
+  bool removed = false;
+  runtime->Change(reinterpret_cast<uint64_t>(pointer), [&](Allocation& a) {
+    removed = std::erase_if(a.on_free, [&](const auto& entry) { return entry.first == callback; }) > 0;
+  });
+  return removed ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t hsa_amd_memory_lock(void* host, size_t size, hsa_agent_t*, int, void** agent_address) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(host != nullptr && size != 0 && agent_address != nullptr);
+  if (runtime->client().InWindow(host)) {
+    *agent_address = host;
+    return HSA_STATUS_SUCCESS;
+  }
+  return runtime->Lock(host, size, agent_address);
+}
+hsa_status_t hsa_amd_memory_lock_to_pool(void* host, size_t size, hsa_agent_t* agents, int count,
+                                         hsa_amd_memory_pool_t, uint32_t, void** agent_address) {
+  return impl::hsa_amd_memory_lock(host, size, agents, count, agent_address);
+}
+hsa_status_t hsa_amd_memory_unlock(void* host) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(host != nullptr);
+  return runtime->client().InWindow(host) ? HSA_STATUS_SUCCESS : runtime->Unlock(host);
+}
+
+// Virtual memory -----------------------------------------------------------------------------------------------------------------------
+
+hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_t size, uint64_t wanted, uint64_t alignment,
+                                                uint64_t) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(address != nullptr && size != 0 && size % kPage == 0);
+  WAVESMITH_REQUIRE((alignment & (alignment - 1)) == 0 && wanted % kPage == 0);
+  const uint64_t extra = alignment > kPage ? alignment : 0;
+  const auto reserve = [&](uint64_t at, uint64_t bytes) {
+    void* const p = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    if (p != MAP_FAILED && at != 0 && p != reinterpret_cast<void*>(at)) {
+      munmap(p, bytes);
+      return MAP_FAILED;
+    }
+    return p;
+  };
+  // The wanted address is a wish: another is given when it is taken.
+  void* reserved = wanted != 0 && (extra == 0 || wanted % extra == 0) ? reserve(wanted, size) : MAP_FAILED;
+  if (reserved == MAP_FAILED) {
+    reserved = reserve(0, size + extra);
+    if (reserved == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    if (extra != 0) {
+      const uint64_t begin = reinterpret_cast<uint64_t>(reserved);
+      const uint64_t aligned = RoundUp(begin, extra);
+      if (aligned != begin) munmap(reserved, aligned - begin);
+      const uint64_t end = begin + size + extra;
+      if (aligned + size != end) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
+      reserved = reinterpret_cast<void*>(aligned);
+    }
+  }
+  *address = reserved;
+  const std::lock_guard lock(vmem_mutex);
+  reservations[reinterpret_cast<uint64_t>(reserved)] = size;
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_address_reserve(void** address, size_t size, uint64_t wanted, uint64_t flags) {
+  return impl::hsa_amd_vmem_address_reserve_align(address, size, wanted, 0, flags);
+}
+hsa_status_t hsa_amd_vmem_address_free(void* address, size_t size) {
+  WAVESMITH_REQUIRE_INIT();
+  const std::lock_guard lock(vmem_mutex);
+  const uint64_t begin = reinterpret_cast<uint64_t>(address);
+  const auto found = reservations.find(begin);
+  if (found == reservations.end() || found->second != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  const auto mapped = mappings.lower_bound(begin);
+  if (mapped != mappings.end() && mapped->first < begin + size) return HSA_STATUS_ERROR_RESOURCE_FREE;
+  reservations.erase(found);
+  munmap(address, size);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool, size_t size, hsa_amd_memory_type_t type, uint64_t,
+                                        hsa_amd_vmem_alloc_handle_t* handle) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(handle != nullptr && size != 0 && size % kPage == 0);
+  void* memory;
+  const hsa_status_t status = AllocateFromPool(*runtime, pool.handle, size, &memory);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  auto* const made = new Handle{reinterpret_cast<uint64_t>(memory), size, pool.handle, type, 1};
+  const std::lock_guard lock(vmem_mutex);
+  handles.insert(made);
+  handle->handle = reinterpret_cast<uint64_t>(made);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t handle) {
+  WAVESMITH_REQUIRE_INIT();
+  const std::lock_guard lock(vmem_mutex);
+  Handle* const found = HandleOf(handle);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  ReleaseLocked(*runtime, found);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t handle, uint64_t) {
+  WAVESMITH_REQUIRE_INIT();
+  const uint64_t begin = reinterpret_cast<uint64_t>(address);
+  WAVESMITH_REQUIRE(begin != 0 && begin % kPage == 0 && size != 0 && size % kPage == 0 && offset % kPage == 0);
+  const std::lock_guard lock(vmem_mutex);
+  Handle* const found = HandleOf(handle);
+  if (found == nullptr || offset + size > found->size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  auto reserved = reservations.upper_bound(begin);
+  if (reserved == reservations.begin()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  --reserved;
+  if (begin + size > reserved->first + reserved->second) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  auto next = mappings.upper_bound(begin);
+  if (next != mappings.end() && next->first < begin + size) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (next != mappings.begin() && std::prev(next)->first + std::prev(next)->second.size > begin) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const uint64_t source = found->address + offset;
+  const wavesmith::MapRequest request{begin, size, source, 3};
+  const wavesmith::Answer answer =
+      runtime->client().Request(wavesmith::MessageType::kMap, wavesmith::Writer().Put(request).bytes());
+  if (!answer.ok) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  const uint64_t at = source - runtime->device().hello.window_address;
+  // Nobody may touch it before hsa_amd_vmem_set_access.
+  if (mmap(address, size, PROT_NONE, MAP_SHARED | MAP_FIXED, runtime->client().memory_fd(), static_cast<off_t>(at)) ==
+      MAP_FAILED) {
+    runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  found->references++;
+  mappings[begin] = {size, found, {kAccessNone, kAccessNone}};
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
+  WAVESMITH_REQUIRE_INIT();
+  const std::lock_guard lock(vmem_mutex);
+  const uint64_t begin = reinterpret_cast<uint64_t>(address);
+  const auto found = mappings.find(begin);
+  if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
+  mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  Handle* const handle = found->second.handle;
+  mappings.erase(found);
+  ReleaseLocked(*runtime, handle);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_memory_access_desc_t* descriptors,
+                                     size_t count) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(descriptors != nullptr && count != 0);
+  const std::lock_guard lock(vmem_mutex);
+  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
+  if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  for (size_t n = 0; n < count; n++) {
+    if (!IsAgent(descriptors[n].agent_handle)) return HSA_STATUS_ERROR_INVALID_AGENT;
+    found->second.access[descriptors[n].agent_handle.handle == kGpuAgent ? 1 : 0] = descriptors[n].permissions;
+  }
+  const auto protection = [](hsa_access_permission_t p) {
+    return p == HSA_ACCESS_PERMISSION_RW   ? PROT_READ | PROT_WRITE
+           : p == HSA_ACCESS_PERMISSION_RO ? PROT_READ
+           : p == HSA_ACCESS_PERMISSION_WO ? PROT_WRITE
+                                           : PROT_NONE;
+  };
+  // The host reaches what either agent may: the libraries copy through host pointers on the GPU's behalf.
+  mprotect(address, size, protection(found->second.access[0]) | protection(found->second.access[1]));
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* permission, hsa_agent_t agent) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(permission != nullptr);
+  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const std::lock_guard lock(vmem_mutex);
+  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
+  if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  *permission = found->second.access[agent.handle == kGpuAgent ? 1 : 0];
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* handle, void* address) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(handle != nullptr);
+  const std::lock_guard lock(vmem_mutex);
+  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
+  if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  found->second.handle->references++;
+  handle->handle = reinterpret_cast<uint64_t>(found->second.handle);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t handle,
+                                                           hsa_amd_memory_pool_t* pool, hsa_amd_memory_type_t* type) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(pool != nullptr && type != nullptr);
+  const std::lock_guard lock(vmem_mutex);
+  const Handle* const found = HandleOf(handle);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  pool->handle = found->pool;
+  *type = found->type;
+  return HSA_STATUS_SUCCESS;
+}
+
+// Sharing between processes and with other drivers does not exist on this device ---------------------------------------------------------
+
+hsa_status_t hsa_amd_vmem_export_shareable_handle(int*, hsa_amd_vmem_alloc_handle_t, uint64_t) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_vmem_import_shareable_handle(int, hsa_amd_vmem_alloc_handle_t*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_portable_export_dmabuf(const void*, size_t, int*, uint64_t*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_portable_close_dmabuf(int) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_ipc_memory_create(void*, size_t, hsa_amd_ipc_memory_t*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t*, size_t, uint32_t, const hsa_agent_t*, void**) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_ipc_memory_detach(void*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_interop_unmap_buffer(void*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*, const hsa_amd_image_descriptor_t*,
+                                  const void*, hsa_access_permission_t, hsa_ext_image_t*) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_svm_attributes_set(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_svm_attributes_get(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
+  return kStatusNotSupported;
+}
+hsa_status_t hsa_amd_svm_prefetch_async(void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t) {
+  return kStatusNotSupported;
+}
+
+}  // namespace impl
