@@ -27,6 +27,8 @@ export interface ToolRun {
   readonly stdout: string;
   readonly stderr: string;
   readonly milliseconds: number;
+  /** True when the time limit ended it. */
+  readonly timedOut: boolean;
 }
 
 export interface ToolOptions {
@@ -43,7 +45,8 @@ export const LLVM_MAJOR = 22;
 
 const LLVM_FOLDERS: readonly string[] = ['/opt/rocm/llvm/bin', `/usr/lib/llvm-${LLVM_MAJOR}/bin`];
 
-const executable = (path: string): boolean => {
+/** True for a file that may be executed. */
+export const isExecutableFile = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
@@ -54,7 +57,7 @@ const executable = (path: string): boolean => {
 
 function onPath(name: string): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    if (folder !== '' && executable(join(folder, name))) return join(folder, name);
+    if (folder !== '' && isExecutableFile(join(folder, name))) return join(folder, name);
   }
   return undefined;
 }
@@ -67,7 +70,7 @@ export function findLlvmTool(name: LlvmToolName): Tool | undefined {
   const asked = process.env.ROCM_LLVM;
   for (const folder of asked ? [asked] : LLVM_FOLDERS) {
     const path = join(folder, name);
-    if (executable(path)) return { name, path, foundBy: asked ? 'ROCM_LLVM' : folder };
+    if (isExecutableFile(path)) return { name, path, foundBy: asked ? 'ROCM_LLVM' : folder };
   }
   const path = asked ? undefined : onPath(`${name}-${LLVM_MAJOR}`);
   return path === undefined ? undefined : { name, path, foundBy: 'PATH' };
@@ -109,12 +112,12 @@ export function findIreeTool(name: IreeToolName): Tool | undefined {
   const fromEnvironment = name === 'iree-compile' ? process.env.IREE_COMPILE : undefined;
   if (fromEnvironment) {
     const path = fromEnvironment.includes('/') ? fromEnvironment : onPath(fromEnvironment);
-    return path !== undefined && executable(path) ? { name, path, foundBy: 'IREE_COMPILE' } : undefined;
+    return path !== undefined && isExecutableFile(path) ? { name, path, foundBy: 'IREE_COMPILE' } : undefined;
   }
   const root = packageRoot();
   if (root !== undefined) {
     const path = join(root, '.wavesmith', 'venv', 'bin', name);
-    if (executable(path)) return { name, path, foundBy: '.wavesmith/venv' };
+    if (isExecutableFile(path)) return { name, path, foundBy: '.wavesmith/venv' };
   }
   const path = onPath(name);
   return path === undefined ? undefined : { name, path, foundBy: 'PATH' };
@@ -147,7 +150,11 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
       size += chunk.length;
       if (size <= OUTPUT_LIMIT) into.push(chunk);
     };
-    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout ?? 600_000);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      child.kill('SIGKILL');
+    }, options.timeout ?? 600_000);
     child.stdout.on('data', collect(collected.out));
     child.stderr.on('data', collect(collected.err));
     child.on('error', (cause) => {
@@ -161,6 +168,7 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
         stdout: Buffer.concat(collected.out).toString('utf8'),
         stderr: Buffer.concat(collected.err).toString('utf8'),
         milliseconds: performance.now() - started,
+        timedOut,
       });
     });
     // A program may exit without reading its input; its exit status says what went wrong.
