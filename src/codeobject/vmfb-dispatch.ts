@@ -33,8 +33,22 @@ export interface VmfbDispatch {
   readonly pc: number;
 }
 
+/** A size the host program asks of one of its arguments: `hal.buffer_view.dim` on argument `argument`. */
+export interface DimensionQuery {
+  /** The exported function. */
+  readonly function: string;
+  readonly argument: number;
+  readonly dimension: number;
+}
+
+export interface DispatchOptions {
+  /** Answers size queries, to see the dispatches of one particular call; unanswered ones stay unknown. */
+  readonly dimension?: (query: DimensionQuery) => number | undefined;
+}
+
 type Value =
   | { readonly kind: 'null' }
+  | { readonly kind: 'argument'; readonly function: string; readonly index: number }
   | { readonly kind: 'int'; readonly value: bigint }
   | { readonly kind: 'rodata'; readonly index: number }
   | { readonly kind: 'executable'; readonly index: number }
@@ -97,20 +111,22 @@ class State {
 const IMPORT_BIT = 0x80000000n;
 
 /** The dispatches of a module, in bytecode order. Throws `vmfb/bytecode-version` for versions not known here. */
-export function readDispatches(vmfb: Vmfb): VmfbDispatch[] {
+export function readDispatches(vmfb: Vmfb, options: DispatchOptions = {}): VmfbDispatch[] {
   const { major, minor, functions, data } = vmfb.bytecode;
   if (!isKnownBytecode(major)) {
     throw new WavesmithError('vmfb/bytecode-version', `VM bytecode version ${major}.${minor} is not known.`, {
       hint: 'Versions 15 to 17 are supported (IREE 3.8 to 3.13); give the grid by hand.',
     });
   }
-  const analysis = new Analysis(vmfb);
+  const analysis = new Analysis(vmfb, options);
   const bodies = functions.map((f) => new ByteReader(slice(data, f.offset, f.length), 'VM function', 'vmfb/truncated'));
-  for (const body of bodies) analysis.run(body, undefined);
+  bodies.forEach((body, ordinal) => {
+    analysis.run(body, ordinal, undefined);
+  });
   const dispatches: VmfbDispatch[] = [];
   bodies.forEach((body, ordinal) => {
     const found = new Map<number, VmfbDispatch>();
-    analysis.run(body, (instruction, state) => {
+    analysis.run(body, ordinal, (instruction, state) => {
       const dispatch = analysis.dispatchOf(instruction, state, ordinal);
       if (dispatch !== undefined) found.set(instruction.pc, dispatch);
     });
@@ -128,6 +144,7 @@ function same(a: Value | undefined, b: Value | undefined): boolean {
   if (a.kind === 'int') return b.kind === 'int' && a.value === b.value;
   if (a.kind === 'function') return b.kind === 'function' && a.name === b.name && a.executable === b.executable;
   if (a.kind === 'null') return true;
+  if (a.kind === 'argument') return b.kind === 'argument' && a.index === b.index;
   return b.kind === a.kind && b.index === a.index;
 }
 
@@ -138,18 +155,24 @@ class Analysis {
   private readonly executableOfRodata: ReadonlyMap<number, number>;
   /** Reference globals that hold an executable; null after contradicting stores. */
   private readonly globals = new Map<bigint, number | null>();
+  private readonly options: DispatchOptions;
   private budget: number;
 
-  constructor(vmfb: Vmfb) {
+  constructor(vmfb: Vmfb, options: DispatchOptions) {
     this.vmfb = vmfb;
+    this.options = options;
     this.executableOfRodata = new Map(vmfb.executables.map((e) => [e.rodata.index, e.index]));
     this.budget = 64 * vmfb.bytecode.data.length + 4096;
   }
 
   /** Propagates constants to a fixed point; `visit` then sees each instruction with the state before it. */
-  run(body: ByteReader, visit: ((instruction: VmInstruction, state: State) => void) | undefined): void {
+  run(
+    body: ByteReader,
+    ordinal: number,
+    visit: ((instruction: VmInstruction, state: State) => void) | undefined,
+  ): void {
     if (body.length === 0) return;
-    const entry = new Map<number, State>([[0, new State()]]);
+    const entry = new Map<number, State>([[0, this.entryState(ordinal)]]);
     const pending = [0];
     while (pending.length > 0) {
       const start = pending.pop()!;
@@ -162,6 +185,18 @@ class Analysis {
     }
     if (visit === undefined) return;
     for (const [start, state] of entry) this.walk(body, start, new State(state), visit, () => {});
+  }
+
+  /** The reference arguments of an exported function, which begin in the first reference registers. */
+  private entryState(ordinal: number): State {
+    const state = new State();
+    const exported = this.vmfb.exportedFunctions.find((f) => f.ordinal === ordinal);
+    const types = /^0([a-zA-Z]*)_/.exec(exported?.callingConvention ?? '')?.[1] ?? '';
+    if (exported === undefined || !/^r*$/.test(types)) return state;
+    for (let index = 0; index < types.length; index++) {
+      state.set(-1 - index, { kind: 'argument', function: exported.name, index });
+    }
+    return state;
   }
 
   /** Executes one block abstractly. */
@@ -273,6 +308,13 @@ class Analysis {
         const index = operand?.kind === 'rodata' ? this.executableOfRodata.get(operand.index) : undefined;
         if (index !== undefined) return { kind: 'executable', index };
       }
+    }
+    if (name === 'hal.buffer_view.dim') {
+      const [view, dimension] = operands;
+      if (view?.kind !== 'argument' || dimension?.kind !== 'int') return undefined;
+      const query = { function: view.function, argument: view.index, dimension: Number(dimension.value) };
+      const size = this.options.dimension?.(query);
+      return size === undefined ? undefined : integer(BigInt(size));
     }
     if (name === 'hal.executable.lookup.function') {
       const [executable, text] = operands;
