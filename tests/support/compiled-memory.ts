@@ -279,6 +279,16 @@ function setBuffer(m: Machine, instruction: Instruction, region: Region, size: n
   w.sgprs[srsrc.encoding + 3] = (random.below(4) << 21) | (tid ? 1 << 23 : 0) | (4 << 15) | 0xfac;
   const { pattern, offsets } = laneOffsets(size, region.size, random);
   const masked = random.chance(0.3);
+  const privateSegment = random.chance(0.2);
+  if (privateSegment) {
+    const low = region.base % 2 ** 32;
+    w.sgprs[srsrc.encoding] = low | 0;
+    w.sgprs[srsrc.encoding + 1] = WINDOW_HIGH | -0x80000000;
+    w.sgprs[srsrc.encoding + 2] = random.pick([-1, -1, 24]);
+    w.sgprs[srsrc.encoding + 3] = (3 << 21) | (1 << 23) | (4 << 15);
+    for (const [lane, offset] of offsets.entries())
+      offsets[lane] = pattern === 'uniform' ? 4 * (size & 3) : offset % 48;
+  }
   if (vaddr?.kind === 'reg') {
     const base = registerBase(vaddr);
     for (const [lane, offset] of offsets.entries()) {

@@ -3,13 +3,25 @@
 
 import { VGPR_BYTES, WINDOW_HIGH } from '../../layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
-import { type BoundMode, type Mode, offsetQuad, offsetWave } from './modes.ts';
+import {
+  type BoundMode,
+  inDwords,
+  type Mode,
+  offsetQuad,
+  offsetWave,
+  type Swizzled,
+  swizzledLane,
+  swizzledQuad,
+} from './modes.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { checkPage, overQuads, quadLocals } from './window.ts';
+import { checkPage, moveLane, overQuads, quadLocals } from './window.ts';
 
 /** Bits of the descriptor's words 1 and 3. */
 const ADD_THREAD_ID = 1 << 23;
 const INDEX_STRIDE_AT = 21;
+const SWIZZLED_BY_LANE = ADD_THREAD_ID | (3 << INDEX_STRIDE_AT);
+/** Largest offset of the swizzled quick path: 64 times as much stays below 2^31. */
+const LARGEST_SWIZZLED = 0x1000000n;
 
 /**
  * (descriptor address, index or -1 when the instruction has none, offset, soffset, bytes, lane) -> address, or -1 out of range.
@@ -87,6 +99,10 @@ function bindBuffer(
   const { fn } = code;
   const offsets = code.local('i32');
   const quick = code.local('i32');
+  const perLane = code.local('i32');
+  const start = code.local('i32');
+  const largest = code.local('i32');
+  const offset = code.local('i32');
   const base = code.local('i64');
   const room = code.local('i64');
   const low = code.local('i32');
@@ -119,6 +135,27 @@ function bindBuffer(
   fn.get(resource).memory('i32.load', 4).i32(0).op('i32.ge_s').op('i32.and');
   if (idxen) fn.get(resource).memory('i32.load', 4).i32(0x3fff0000).op('i32.and').op('i32.eqz').op('i32.and');
   fn.set(quick);
+
+  // So do the private segments of gfx90a: swizzled by thread id with index stride 64, no index, no stride.
+  if (!idxen) {
+    fn.get(resource).memory('i32.load', 12).i32(SWIZZLED_BY_LANE).op('i32.and').i32(SWIZZLED_BY_LANE).op('i32.eq');
+    fn.get(resource).memory('i32.load', 4).i32(-0x10000).op('i32.and').i32(-0x80000000).op('i32.eq').op('i32.and');
+    fn.get(base).get(constant).op('i64.extend_i32_u').op('i64.sub').i64(32n).op('i64.shr_u');
+    fn.i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and').set(perLane);
+    fn.get(low).get(constant).op('i32.sub').set(start);
+    // The largest offset: not beyond num_records, and small enough that nothing wraps.
+    fn.get(resource).memory('i64.load32_u', 8).i64(BigInt(t.bytes)).op('i64.sub').tee(room);
+    fn.i64(LARGEST_SWIZZLED).get(room).i64(LARGEST_SWIZZLED).op('i64.lt_s').select().op('i32.wrap_i64').set(largest);
+    fn.get(perLane).get(largest).i32(0).op('i32.ge_s').op('i32.and').set(perLane);
+  }
+  const swizzled: Swizzled = { offset, base: start, a };
+  /** Sets `offset` to the sum of the value on the stack and the constant, and leaves 1 when it is a swizzled offset in range. */
+  const swizzledOffset = (): void => {
+    fn.tee(offset).get(largest).op('i32.le_u');
+    fn.get(offset).get(constant).op('i32.add').tee(offset).get(largest).op('i32.le_u').op('i32.and');
+    inDwords(f, t, offset);
+    fn.op('i32.and').get(perLane).op('i32.and');
+  };
 
   const pieceAddress = (n: number): void => {
     fn.get(resource);
@@ -175,25 +212,57 @@ function bindBuffer(
           },
         );
       });
+      if (idxen) return;
+      if (offen) {
+        fn.get(offsets).get(f.at).op('i32.add').memory('v128.load').tee(q.low).lane('i32x4.extract_lane', 0);
+        swizzledOffset();
+        fn.get(q.low).get(q.low).lane('i32x4.extract_lane', 0).op('i32x4.splat').op('i32x4.eq').op('i32x4.all_true');
+        fn.op('i32.and');
+      } else {
+        fn.i32(0);
+        swizzledOffset();
+      }
+      code.if(() => swizzledQuad(f, t, swizzled, next));
     },
     lane: () => {
-      for (let n = 0; n < t.pieces; n++) {
-        pieceAddress(n);
-        fn.get(address).i64(0n).op('i64.lt_s');
-        code.if(
-          () => t.skip(f, n),
-          () => {
-            fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
-            code.if(() => f.resume());
-            fn.get(address).op('i32.wrap_i64').set(a);
-            checkPage(fn, a, t.piece, t.write);
-            fn.op('i32.eqz');
-            code.if(() => f.resume());
-            t.move(f, n, a, 0);
-          },
-        );
-      }
-      t.commit(f);
+      code.block((moved) => {
+        fn.get(quick);
+        code.if(() => {
+          if (offen) fn.get(offsets).get(f.at).op('i32.add').memory('i32.load');
+          else fn.i32(0);
+          fn.tee(offset).get(limit).op('i32.le_u');
+          fn.get(offset).get(low).op('i32.add').tee(a).get(low).op('i32.ge_u').op('i32.and');
+          checkPage(fn, a, t.bytes, t.write);
+          fn.op('i32.and');
+          code.if(() => {
+            moveLane(f, t, a, 4);
+            code.br(moved);
+          });
+        });
+        if (!idxen && !t.lanesOnly) {
+          if (offen) fn.get(offsets).get(f.at).op('i32.add').memory('i32.load');
+          else fn.i32(0);
+          swizzledOffset();
+          code.if(() => swizzledLane(f, t, swizzled, moved));
+        }
+        for (let n = 0; n < t.pieces; n++) {
+          pieceAddress(n);
+          fn.get(address).i64(0n).op('i64.lt_s');
+          code.if(
+            () => t.skip(f, n),
+            () => {
+              fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+              code.if(() => f.resume());
+              fn.get(address).op('i32.wrap_i64').set(a);
+              checkPage(fn, a, t.piece, t.write);
+              fn.op('i32.eqz');
+              code.if(() => f.resume());
+              t.move(f, n, a, 0);
+            },
+          );
+        }
+        t.commit(f);
+      });
     },
   };
 }

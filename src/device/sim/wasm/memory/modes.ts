@@ -333,6 +333,67 @@ export function scratchMode(register: boolean): Mode {
   };
 }
 
+/** Four lanes, or one, of swizzled memory: dword d of lane l at base + d·256 + l·4. */
+export interface Swizzled {
+  /** Local: the lane's offset; in range, and its pieces do not straddle dwords. */
+  readonly offset: number;
+  /** Local: window offset of lane 0's dword 0. */
+  readonly base: number;
+  readonly a: number;
+}
+
+/** Sets `a` to the window offset of the current lane's first piece and leaves 1 when `bytes` bytes from there are live. */
+function placeSwizzled(f: Frame, t: Transfer, { offset, base, a }: Swizzled, bytes: number): void {
+  const { fn } = f.code;
+  fn.get(offset).i32(2).op('i32.shr_u').i32(8).op('i32.shl').get(offset).i32(3).op('i32.and').op('i32.or');
+  fn.get(base).op('i32.add').get(f.at).op('i32.add').tee(a);
+  fn.i32(bytes).call(spanFunction(f.module, t.write));
+  fn.get(a).get(base).op('i32.ge_u').op('i32.and');
+}
+
+const rowBytes = (t: Transfer): number => VGPR_BYTES * (t.pieces - 1);
+
+/** Four lanes with one offset: moves them and goes to `next`, or falls through. */
+export function swizzledQuad(f: Frame, t: Transfer, s: Swizzled, next: Label): void {
+  const { code } = f;
+  const { fn } = code;
+  const { row } = t;
+  if (t.pieces > 1 && row === undefined) return;
+  const addresses = t.bytes < 4 ? [0, 1, 2, 3].map(() => code.local('i32')) : [];
+  placeSwizzled(f, t, s, rowBytes(t) + 16);
+  code.if(() => {
+    addresses.forEach((to, i) => {
+      fn.get(s.a)
+        .i32(4 * i)
+        .op('i32.add')
+        .set(to);
+    });
+    if (t.bytes < 4) t.scattered(f, addresses);
+    else if (t.bytes === 4) t.contiguous(f, s.a);
+    else for (let n = 0; n < t.pieces; n++) row?.(f, n, s.a, n * VGPR_BYTES);
+    code.br(next);
+  });
+}
+
+/** One lane: moves it, or falls through. */
+export function swizzledLane(f: Frame, t: Transfer, s: Swizzled, moved: Label): void {
+  placeSwizzled(f, t, s, rowBytes(t) + t.piece);
+  f.code.if(() => {
+    moveLane(f, t, s.a, VGPR_BYTES);
+    f.code.br(moved);
+  });
+}
+
+/** Leaves 1 when the pieces at the offset in a local do not straddle dwords. */
+export function inDwords(f: Frame, t: Transfer, offset: number): void {
+  f.code.fn
+    .get(offset)
+    .i32(3)
+    .op('i32.and')
+    .i32(4 - t.piece)
+    .op('i32.le_u');
+}
+
 function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar: number): BoundMode {
   const { code } = f;
   const { fn } = code;
@@ -342,6 +403,7 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
   const base = code.local('i32');
   const a = code.local('i32');
   const offsets = code.local('v128');
+  const swizzled: Swizzled = { offset, base, a };
   fn.get(f.wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(t.bytes).op('i32.sub').set(limit);
   fn.get(f.wave).memory('i32.load', FLAT_SCRATCH_AT).set(base);
   // Outside the window: nothing is in range, so the interpreter decides.
@@ -350,27 +412,11 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
     .i32(WINDOW_HIGH)
     .op('i32.ne');
   code.if(() => fn.i32(-1).set(limit));
-  const rowBytes = VGPR_BYTES * (t.pieces - 1);
-  /** Leaves 1 when `offset` is in range and its pieces do not straddle dwords. */
   const inRange = (): void => {
     fn.get(offset).get(limit).op('i32.le_u').get(limit).i32(0).op('i32.ge_s').op('i32.and');
-    fn.get(offset)
-      .i32(3)
-      .op('i32.and')
-      .i32(4 - t.piece)
-      .op('i32.le_u')
-      .op('i32.and');
+    inDwords(f, t, offset);
+    fn.op('i32.and');
   };
-  /** Sets `a` to the window offset of the current lane's first piece. */
-  const place = (): void => {
-    fn.get(offset).i32(2).op('i32.shr_u').i32(8).op('i32.shl').get(offset).i32(3).op('i32.and').op('i32.or');
-    fn.get(base).op('i32.add').get(f.at).op('i32.add').set(a);
-  };
-  const notWrapped = (): void => {
-    fn.get(a).get(base).op('i32.ge_u').op('i32.and');
-  };
-  const { row } = t;
-  const scatterTo = [0, 1, 2, 3].map(() => code.local('i32'));
   return {
     quad: (next) => {
       if (register === undefined) fn.get(scalar).set(offset).i32(1);
@@ -381,51 +427,19 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
       }
       inRange();
       fn.op('i32.and');
-      code.if(() => {
-        place();
-        if (t.pieces === 1) {
-          checkPage(fn, a, 16, t.write);
-          notWrapped();
-          code.if(() => {
-            scatterTo.forEach((to, i) => {
-              fn.get(a)
-                .i32(4 * i)
-                .op('i32.add')
-                .set(to);
-            });
-            if (t.bytes === 4) t.contiguous(f, a);
-            else t.scattered(f, scatterTo);
-            code.br(next);
-          });
-        } else if (row !== undefined) {
-          fn.get(a)
-            .i32(rowBytes + 16)
-            .call(spanFunction(f.module, t.write));
-          notWrapped();
-          code.if(() => {
-            for (let n = 0; n < t.pieces; n++) row(f, n, a, n * VGPR_BYTES);
-            code.br(next);
-          });
-        }
-      });
+      code.if(() => swizzledQuad(f, t, swizzled, next));
     },
     lane: () => {
-      if (register === undefined) fn.get(scalar).set(offset);
-      else {
-        word(f, register);
-        fn.get(scalar).op('i32.add').set(offset);
-      }
-      inRange();
-      fn.op('i32.eqz');
-      code.if(() => f.resume());
-      place();
-      fn.get(a)
-        .i32(rowBytes + t.piece)
-        .call(spanFunction(f.module, t.write));
-      notWrapped();
-      fn.op('i32.eqz');
-      code.if(() => f.resume());
-      moveLane(f, t, a, VGPR_BYTES);
+      code.block((moved) => {
+        if (register === undefined) fn.get(scalar).set(offset);
+        else {
+          word(f, register);
+          fn.get(scalar).op('i32.add').set(offset);
+        }
+        inRange();
+        code.if(() => swizzledLane(f, t, swizzled, moved));
+        f.resume();
+      });
     },
   };
 }
