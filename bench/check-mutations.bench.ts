@@ -3,19 +3,11 @@
 // what was outstanding at the wait: nothing but stores and the like is a wait for the order of memory, which registers do not show.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type CheckContext, checkWaits, outstandingAtBlocks } from '../src/check/index.ts';
-import { replayBlock } from '../src/check/waits.ts';
+import { checkWaits } from '../src/check/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer, readCodeObject } from '../src/codeobject/index.ts';
-import { immediate } from '../src/isa/index.ts';
-import {
-  type CodeInstruction,
-  liftCodeObject,
-  type Program,
-  type ProgramFunction,
-  waitCounts,
-  waitRole,
-} from '../src/program/index.ts';
+import { liftCodeObject, type Program, type ProgramFunction } from '../src/program/index.ts';
 import { compileExample } from '../tests/support/build.ts';
+import { contextOf, explainWait, waitsOf, weakerWaits, withWait } from '../tests/support/wait-mutations.ts';
 
 /** scripts/run-ts.mjs bundles this file elsewhere, but keeps its path in argv. */
 const root = dirname(dirname(resolve(process.argv[1] ?? '.')));
@@ -27,54 +19,6 @@ interface Row {
   errors: number;
   warnings: number;
   survivors: Map<string, number>;
-}
-
-function contextOf(program: Program, subject: ProgramFunction): CheckContext {
-  const { codeObject, target } = program;
-  return { target, codeObject, program, subject, kernel: subject.kernel, baseline: undefined };
-}
-
-/** Field of a counter in the immediate of s_waitcnt. */
-function withCounts(vm: number, exp: number, lgkm: number): number {
-  return (vm & 15) | ((vm & 0x30) << 10) | (exp << 4) | (lgkm << 8);
-}
-
-function mutants(code: CodeInstruction): number[] {
-  const { vm, exp, lgkm } = waitCounts(code.instruction);
-  const out = new Set<number>();
-  if (vm < 63) for (const to of [vm + 1, 63]) out.add(withCounts(to, exp, lgkm));
-  if (lgkm < 15) for (const to of [lgkm + 1, 15]) out.add(withCounts(vm, exp, to));
-  return [...out];
-}
-
-/** The program with other counts in one wait; control flow is the same. */
-function withWait(program: Program, code: CodeInstruction, bits: number): Program {
-  const operands = [immediate(bits), ...code.instruction.operands.slice(1)];
-  const instructions = program.instructions.slice();
-  instructions[code.index] = { ...code, instruction: { ...code.instruction, operands } };
-  return Object.create(program, { instructions: { value: instructions } }) as Program;
-}
-
-/** What the wait of a surviving mutant was for. */
-function explain(context: CheckContext, code: CodeInstruction): string {
-  const { program, subject } = context;
-  const block = program.blockAt(code.pc);
-  const input = block && outstandingAtBlocks(context).get(block.index);
-  if (block === undefined || input === undefined) return 'not reached';
-  const state = replayBlock(context, block, input, code.index);
-  if (state.isEmpty)
-    return code.index === program.blockAt(subject.entry)?.first ? 'function entry' : 'nothing outstanding';
-  const { vm, lgkm } = waitCounts(code.instruction);
-  const kinds = [
-    ...(vm < 63 ? (['vm', 'flat'] as const) : []),
-    ...(lgkm < 15 ? (['lds', 'scalar', 'flat'] as const) : []),
-  ];
-  const next = program.instructions[code.index + 1];
-  if (next !== undefined && waitRole(next.instruction.row).isBarrier) return 'order of memory at a barrier';
-  const pending = kinds.flatMap((kind) => [...state.outstanding(kind)]);
-  if (pending.length === 0) return 'nothing outstanding';
-  if (pending.every((operation) => operation.effects.defs.length === 0)) return 'order of memory';
-  return 'a later wait covers it';
 }
 
 function keyOf(f: {
@@ -90,21 +34,15 @@ function mutateFunction(name: string, program: Program, subject: ProgramFunction
   const context = contextOf(program, subject);
   const before = new Set(checkWaits(context).map(keyOf));
   const row: Row = { name, mutants: 0, errors: 0, warnings: 0, survivors: new Map() };
-  const waits = subject.blocks
-    .flatMap((index) => {
-      const block = program.blocks[index];
-      return block === undefined ? [] : program.instructions.slice(block.first, block.end);
-    })
-    .filter((code) => waitRole(code.instruction.row).isWait)
-    .slice(0, MAX_WAITS);
+  const waits = waitsOf(program, subject).slice(0, MAX_WAITS);
   for (const code of waits) {
-    for (const bits of mutants(code)) {
+    for (const bits of weakerWaits(code)) {
       const found = checkWaits(contextOf(withWait(program, code, bits), subject)).filter((f) => !before.has(keyOf(f)));
       row.mutants++;
       if (found.some((f) => f.severity === 'error')) row.errors++;
       else if (found.length > 0) row.warnings++;
       else {
-        const why = explain(context, code);
+        const why = explainWait(context, code);
         row.survivors.set(why, (row.survivors.get(why) ?? 0) + 1);
       }
     }
