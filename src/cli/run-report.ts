@@ -2,13 +2,13 @@
 import type { CountersReport, Profile, ProfileLine } from '../device/sim/tools/index.ts';
 
 /** Counters as lines: what is zero is left out, what is unknown says why. */
-export function countersText(report: CountersReport): string[] {
+export function countersText(report: Partial<CountersReport>): string[] {
   const lines = ['counters (zeros left out):'];
-  for (const [name, counter] of Object.entries(report.counters)) {
+  for (const [name, counter] of Object.entries(report.counters ?? {})) {
     if ('unknown' in counter) lines.push(`  ${name.padEnd(32)} unknown: ${counter.unknown}`);
     else if (counter.value !== 0) lines.push(`  ${name.padEnd(32)} ${String(counter.value).padStart(14)}`);
   }
-  const spaces = Object.entries(report.bytes);
+  const spaces = Object.entries(report.bytes ?? {});
   if (spaces.length > 0) {
     lines.push('bytes asked for (element size × active lanes):');
     lines.push(`  ${'space'.padEnd(10)}${['loaded', 'stored', 'atomic'].map((t) => t.padStart(16)).join('')}`);
@@ -16,7 +16,7 @@ export function countersText(report: CountersReport): string[] {
       lines.push(`  ${space.padEnd(10)}${[load, store, atomic].map((n) => String(n).padStart(16)).join('')}`);
     }
   }
-  if (report.formattedAccesses > 0) {
+  if ((report.formattedAccesses ?? 0) > 0) {
     lines.push(`  and ${report.formattedAccesses} typed buffer accesses, whose size is in their descriptors`);
   }
   const lds = report.ldsBankModel;

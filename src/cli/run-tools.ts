@@ -5,7 +5,14 @@ import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
 import type { SimKernel } from '../device/sim/sim-device.ts';
-import { RunTools, stepperHelp, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
+import {
+  type CountersReport,
+  type Profile,
+  RunTools,
+  stepperHelp,
+  type TraceEvent,
+  traceText,
+} from '../device/sim/tools/index.ts';
 import { CommandTerminal } from './run-terminal.ts';
 
 /** Options of the tools, as commander gives them. */
@@ -84,13 +91,24 @@ function check(options: ToolOptions, json: boolean): void {
   if (commands !== undefined && options.break.length === 0) throw usage('--commands needs --break.');
 }
 
+/** Reports of the tools that were asked for. */
+export type ToolReport = Partial<CountersReport> & { readonly profile?: Profile };
+
 /** The tools of a run; undefined when none was asked for. */
 export class RunSession {
   readonly tools: RunTools;
   private readonly writer: TraceWriter | undefined;
   private readonly terminal: CommandTerminal | undefined;
 
-  private constructor(tools: RunTools, writer: TraceWriter | undefined, terminal: CommandTerminal | undefined) {
+  private readonly options: ToolOptions;
+
+  private constructor(
+    options: ToolOptions,
+    tools: RunTools,
+    writer: TraceWriter | undefined,
+    terminal: CommandTerminal | undefined,
+  ) {
+    this.options = options;
     this.tools = tools;
     this.writer = writer;
     this.terminal = terminal;
@@ -137,13 +155,22 @@ export class RunSession {
                 sink: (event) => writer.write(event),
               },
       });
-      session = new RunSession(tools, writer, terminal);
+      session = new RunSession(options, tools, writer, terminal);
       return session;
     } catch (error) {
       terminal?.close();
       writer?.discard();
       throw error;
     }
+  }
+
+  /** What the tools have counted; the fields stand beside those of the run. */
+  report(): ToolReport {
+    const { tools } = this;
+    return {
+      ...(this.options.counters === true ? tools.counters() : {}),
+      ...(this.options.profile === true ? { profile: tools.profile() as Profile } : {}),
+    };
   }
 
   /** Ends input and output of the tools. The trace of a run that failed is kept: it says what led there. */

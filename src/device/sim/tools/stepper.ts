@@ -71,6 +71,11 @@ export class Stepper {
     this.interrupted = true;
   }
 
+  /** An interrupt waits for the next instruction. */
+  get isInterrupted(): boolean {
+    return this.interrupted;
+  }
+
   startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
     this.waves = waves;
     this.started.clear();
