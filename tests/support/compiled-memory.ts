@@ -101,7 +101,8 @@ export function randomInstruction(target: TargetName, row: InstructionRow, rando
         // Few registers, so that they overlap.
         const vector = f.width === 9 ? 256 : 0;
         value = vector + random.pick([0, 2, 4, 4, 6, 8, 12, 252]);
-        if (/^src/.test(name) && random.chance(0.3)) value = random.pick([2, 124, 126, 130, 193, 128 + 45]);
+        const lane = row.operation === 'v_writelane_b32' || (row.operation === 'v_readlane_b32' && name === 'src1');
+        if (lane || (/^src/.test(name) && random.chance(0.3))) value = random.pick([2, 124, 126, 130, 193, 128 + 45]);
       } else if (name === 'sdst' || name === 'sdata') value = random.pick([0, 4, 8, 16, 32, 106, 120]);
       else if (name === 'sbase') value = random.pick([4, 8, 12]);
       else if (name === 'srsrc') value = random.pick([1, 2, 3, 4]);

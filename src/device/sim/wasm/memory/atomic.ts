@@ -3,6 +3,7 @@
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
 import { VGPR_BYTES, WAVE_MODE } from '../../layout.ts';
 import type { ValType, WasmFunction, WasmModule } from '../emit.ts';
+import type { Code } from './code.ts';
 import { decodeHalf, encodeHalf } from './half.ts';
 import type { Frame, Transfer } from './transfer.ts';
 
@@ -184,12 +185,50 @@ function directAtomic(op: AtomicOperation): 'add' | 'sub' | 'and' | 'or' | 'xor'
     : undefined;
 }
 
+/** Locals of one read-modify-write: the address (i32), and words of the atomic's width. */
+export interface AtomicLocals {
+  readonly address: number;
+  /** Set to what memory held. */
+  readonly old: number;
+  readonly data: number;
+  readonly data2: number;
+  readonly next: number;
+  readonly seen: number;
+}
+
+/** Whether an atomic works on 64 bits. */
+export const isWide = (op: AtomicOperation): boolean => op.type === 'i64' || op.type === 'f64';
+
+/** Emits an atomic update of aligned device memory: one wasm instruction, or a compare-and-swap loop. */
+export function readModifyWrite(code: Code, module: WasmModule, op: AtomicOperation, words: AtomicLocals): void {
+  const { fn } = code;
+  const { address, old, data, data2, next, seen } = words;
+  const type = isWide(op) ? 'i64' : 'i32';
+  const direct = directAtomic(op);
+  if (direct === 'cmpxchg') {
+    fn.get(address).get(data2).get(data).memory(`${type}.atomic.rmw.cmpxchg`).set(old);
+    return;
+  }
+  if (direct !== undefined) {
+    fn.get(address).get(data).memory(`${type}.atomic.rmw.${direct}`).set(old);
+    return;
+  }
+  fn.get(address).memory(`${type}.atomic.load`).set(seen);
+  code.loop((again) => {
+    fn.get(seen).set(old);
+    pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2] });
+    fn.set(next);
+    fn.get(address).get(old).get(next).memory(`${type}.atomic.rmw.cmpxchg`).tee(seen);
+    fn.get(old).op(`${type}.ne`);
+    code.brIf(again);
+  });
+}
+
 /** The transfer of an atomic. Extra parameters: the destination and the second datum's register, as places in the wave block. */
 export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicForm): Transfer {
-  const wide = op.type === 'i64' || op.type === 'f64';
+  const wide = isWide(op);
   const type = wide ? 'i64' : 'i32';
   const bytes = wide ? 8 : 4;
-  const direct = form.shared ? undefined : directAtomic(op);
   const values: number[] = [];
   /** Pushes a register's value of the current lane; the address is on the stack. */
   const pushRegister = (f: Frame, at: number): void => {
@@ -227,7 +266,7 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
     },
     contiguous: () => {},
     scattered: () => {},
-    move: (f, _n, a, offset) => {
+    move: (f, _n, a) => {
       const { code, module } = f;
       const { fn } = code;
       const [old, first, other, next, seen] = values as [number, number, number, number, number];
@@ -250,27 +289,12 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
         fn.set(other);
       }
       const [data, data2] = op.data === 'compareThenNew' ? [other, first] : [first, other];
-      const inputs: Inputs = { type: op.type, module, values: [old, data, data2] };
+      const words: AtomicLocals = { address: a, old, data, data2, next, seen };
       if (form.shared) {
-        fn.get(a).memory(`${type}.load`, offset).set(old);
-        fn.get(a);
-        pushUpdate(fn, op, inputs);
-        fn.memory(`${type}.store`, offset);
-      } else if (direct === 'cmpxchg') {
-        fn.get(a).get(data2).get(data).memory(`${type}.atomic.rmw.cmpxchg`, offset).set(old);
-      } else if (direct !== undefined) {
-        fn.get(a).get(data).memory(`${type}.atomic.rmw.${direct}`, offset).set(old);
-      } else {
-        fn.get(a).memory(`${type}.atomic.load`, offset).set(seen);
-        code.loop((again) => {
-          fn.get(seen).set(old);
-          pushUpdate(fn, op, inputs);
-          fn.set(next);
-          fn.get(a).get(old).get(next).memory(`${type}.atomic.rmw.cmpxchg`, offset).tee(seen);
-          fn.get(old).op(`${type}.ne`);
-          code.brIf(again);
-        });
-      }
+        fn.get(a).memory(`${type}.load`).set(old).get(a);
+        pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2] });
+        fn.memory(`${type}.store`);
+      } else readModifyWrite(code, module, op, words);
     },
     skip: (f) => {
       if (wide) f.code.fn.i64(0n);

@@ -15,7 +15,7 @@ import { emitLdsSpecial } from './lds-special.ts';
 import { ldsMode, type Mode, scalarBaseMode, scratchMode, wideMode } from './modes.ts';
 import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
-import { emitScalarMemory } from './scalar.ts';
+import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
 
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
@@ -211,6 +211,7 @@ function emitAtomic(
   instruction: Instruction,
   op: AtomicOperation,
 ): boolean {
+  if (op.space.startsWith('scalar')) return emitScalarAtomic(context, module, instruction, op);
   if (op.pairStride !== undefined || !op.update.every(canCompile)) return false;
   const addressing = addressingOf(instruction, op.space);
   const data = namedVector(instruction, 'vdata_in', 'data0', 'vdata');

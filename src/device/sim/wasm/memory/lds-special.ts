@@ -81,10 +81,10 @@ function addtidFunction(module: WasmModule, store: boolean): WasmFunction {
 }
 
 /**
- * ds_read_b64_tr_b16 and _b8 with all lanes active: a block of 16 lanes reads 16 rows of 8 bytes and gets their transpose. The
+ * ds_read_b64_tr_b16, _b8 and _b4 with all lanes active: a block of 16 lanes reads 16 rows of 8 bytes and gets their transpose. The
  * last number is the place of the address register.
  */
-function transposedFunction(module: WasmModule, bits: 8 | 16): WasmFunction {
+function transposedFunction(module: WasmModule, bits: 4 | 8 | 16): WasmFunction {
   return helper(module, `transposed.b${bits}`, (code, exec, leaveIf) => {
     const { fn } = code;
     const largest = code.local('v128');
@@ -113,7 +113,8 @@ function transposedFunction(module: WasmModule, bits: 8 | 16): WasmFunction {
           .set(row);
       });
       if (bits === 16) transposeWords(code, rows, at);
-      else transposeBytes(code, rows, at);
+      else if (bits === 8) transposeBytes(code, rows, at);
+      else transposeNibbles(code, rows, at);
       fn.get(at).i32(64).op('i32.add').tee(at).i32(VGPR_BYTES).op('i32.lt_u');
       code.brIf(again);
     });
@@ -160,6 +161,44 @@ function transposeBytes(code: Code, rows: readonly number[], at: number): void {
   }
 }
 
+/** Lane l gets element l of row n as its element n. */
+function transposeNibbles(code: Code, rows: readonly number[], at: number): void {
+  const { fn } = code;
+  const pairs = [0, 1, 2, 3].map(() => code.local('v128')) as [number, number, number, number];
+  const columns = code.local('v128');
+  const low = code.local('v128');
+  /** Joins the nibbles in the low halves of two neighbouring bytes. */
+  const joined = (): void => {
+    fn.v128(0x0f0f0f0f, 0x0f0f0f0f, 0x0f0f0f0f, 0x0f0f0f0f).op('v128.and').tee(low);
+    fn.get(low).i32(4).op('i16x8.shr_u').op('v128.or').v128(0xff00ff, 0xff00ff, 0xff00ff, 0xff00ff).op('v128.and');
+  };
+  for (const word of [0, 1]) {
+    pairs.forEach((v, k) => {
+      fn.get(rows[8 * word + 2 * k] as number)
+        .memory('v128.load64_zero')
+        .set(v);
+      fn.get(rows[8 * word + 2 * k + 1] as number)
+        .get(v)
+        .memoryLane('v128.load64_lane', 1)
+        .set(v);
+    });
+    for (let j = 0; j < 4; j++) {
+      // Bytes 2j and 2j + 1 of eight rows: the nibbles of lanes 4j … 4j+3.
+      const picked = [2 * j, 2 * j + 1].flatMap((c) => [c, 8 + c, 16 + c, 24 + c]);
+      const selectors = [...picked, ...picked];
+      fn.get(pairs[0]).get(pairs[1]).shuffle(selectors);
+      fn.get(pairs[2]).get(pairs[3]).shuffle(selectors).shuffle32(0, 4, 1, 5).set(columns);
+      fn.get(REGISTER).get(at).op('i32.add');
+      fn.get(columns);
+      joined();
+      fn.get(columns).i32(4).op('i16x8.shr_u');
+      joined();
+      fn.op('i8x16.narrow_i16x8_u').set(low).get(low).get(low).shuffle32(0, 2, 1, 3);
+      fn.memory('v128.store', 16 * j + word * VGPR_BYTES);
+    }
+  }
+}
+
 /** Emits a structural LDS operation, when it has a compiled form. */
 export function emitLdsSpecial(
   context: MemoryContext,
@@ -179,7 +218,8 @@ export function emitLdsSpecial(
   if (op.name === 'append') return call(appendFunction(module), op.parameter);
   if (op.name === 'addtid') return call(addtidFunction(module, op.direction === 'store'), 0);
   const address = namedVector(instruction, 'addr');
-  if (op.name === 'readTransposed' && (op.parameter === 8 || op.parameter === 16) && address !== undefined)
-    return call(transposedFunction(module, op.parameter), address);
+  const { parameter: bits } = op;
+  if (op.name === 'readTransposed' && address !== undefined && (bits === 4 || bits === 8 || bits === 16))
+    return call(transposedFunction(module, bits), address);
   return false;
 }

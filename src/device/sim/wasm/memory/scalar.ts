@@ -1,10 +1,11 @@
 // Scalar memory: s_load, s_buffer_load, s_store, s_buffer_store. One address for the wavefront; a run of dwords is copied at once
 // when its page is live and a buffer holds all of it, else the interpreter does it. Source: AMD CDNA3 ISA, "Scalar Memory".
-import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { WINDOW_HIGH } from '../../layout.ts';
 import { immediateOf, operandNamed, registerOf } from '../../operands.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { canCompile, isWide, readModifyWrite } from './atomic.ts';
 import { Code } from './code.ts';
 import { resumeIndex } from './frame.ts';
 import { isPlainScalar, type MemoryContext, pushScalar } from './operand.ts';
@@ -77,7 +78,6 @@ export function emitScalarMemory(
   op: LoadOperation | StoreOperation,
 ): boolean {
   if (op.space !== 'scalar' && op.space !== 'scalarBuffer') return false;
-  const { fn, wave, pc } = context;
   const store = op.kind === 'store';
   const data = registerOf(instruction, store ? 'sdata' : 'sdst').encoding;
   const base = registerOf(instruction, 'sbase').encoding;
@@ -88,6 +88,19 @@ export function emitScalarMemory(
   if (soffset !== undefined && !isPlainScalar(soffset)) return false;
   if (base + (op.space === 'scalarBuffer' ? 4 : 2) > SCALARS || (store && data + words > SCALARS)) return false;
   const helper = scalarFunction(module, op.bytes, moved, op.space === 'scalarBuffer', store);
+  emitCall(context, instruction, helper, data, base);
+  return true;
+}
+
+function emitCall(
+  context: MemoryContext,
+  instruction: Instruction,
+  helper: WasmFunction,
+  data: number,
+  base: number,
+): void {
+  const { fn, wave, pc } = context;
+  const soffset = operandNamed(instruction, 'soffset');
   fn.get(wave).i32(pc);
   fn.i32(4 * data).i32(4 * base);
   if (soffset === undefined) fn.i64(BigInt(immediateOf(instruction, 'offset')));
@@ -98,5 +111,54 @@ export function emitScalarMemory(
       .op('i64.add');
   }
   fn.call(helper);
+}
+
+/** Emits an integer atomic of the scalar unit on a plain address. */
+export function emitScalarAtomic(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  op: AtomicOperation,
+): boolean {
+  if (op.space !== 'scalar' || !op.update.every(canCompile)) return false;
+  const data = registerOf(instruction, 'sdata').encoding;
+  const base = registerOf(instruction, 'sbase').encoding;
+  const soffset = operandNamed(instruction, 'soffset');
+  const bytes = isWide(op) ? 8 : 4;
+  if (base + 2 > SCALARS || data + bytes / 2 > SCALARS || (soffset !== undefined && !isPlainScalar(soffset)))
+    return false;
+  const returns = operandNamed(instruction, 'sdst') !== undefined;
+  const name = `memory.scalar.${instruction.row.operation}${returns ? '.rtn' : ''}`;
+  const resume = resumeIndex(module);
+  const helper = module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i64'], [], (fn) => {
+    const code = new Code(fn);
+    const [wave, pc, register, descriptor, offset] = [0, 1, 2, 3, 4] as const;
+    const type = isWide(op) ? 'i64' : 'i32';
+    const address = code.local('i64');
+    const a = code.local('i32');
+    const [old, first, other, next, seen] = [0, 1, 2, 3, 4].map(() => code.local(type)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    fn.get(wave).get(register).op('i32.add').set(register);
+    fn.get(wave).get(descriptor).op('i32.add').memory('i64.load').get(offset).op('i64.add');
+    fn.i64(-4n).op('i64.and').tee(address).op('i32.wrap_i64').set(a);
+    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+    checkPage(fn, a, bytes, true);
+    fn.op('i32.eqz').op('i32.or');
+    fn.get(a)
+      .i32(bytes - 1)
+      .op('i32.and')
+      .op('i32.or');
+    code.if(() => fn.get(wave).get(pc).i32(0).call(resume).return());
+    fn.get(register).memory(`${type}.load`).set(first);
+    fn.get(register).memory(`${type}.load`, bytes).set(other);
+    readModifyWrite(code, module, op, { address: a, old, data: first, data2: other, next, seen });
+    if (returns) fn.get(register).get(old).memory(`${type}.store`);
+  });
+  emitCall(context, instruction, helper, data, base);
   return true;
 }
