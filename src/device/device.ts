@@ -1,6 +1,9 @@
 // What a GPU is to the rest of the project: memory, modules, dispatches. `sim` is built in; a real GPU implements the same interface.
 // Words follow the HSA runtime specification (dispatch packet, kernarg segment, group and private segment).
 import type { TargetName } from '../isa/types.ts';
+import type { MemoryOptions } from './sim/memory.ts';
+import type { Monitor } from './sim/monitor.ts';
+import type { Diagnostic, StrictOptions } from './sim/strict/diagnostics.ts';
 
 /** A GPU virtual address. Addresses have at most 49 significant bits, so a number holds them exactly. */
 export type DeviceAddress = number;
@@ -67,6 +70,33 @@ export interface DispatchRequest {
   readonly dynamicLds?: number | undefined;
   /** Stop with `sim/budget` after this many wave instructions in total (default 10 billion on the sim). */
   readonly maxInstructions?: number | undefined;
+  /** Argument segment, packet and queue that exist in device memory already; then neither `args` nor `kernargs` is given. */
+  readonly segment?: DispatchSegment | undefined;
+  /** Scratch bytes per work-item, when that is more than the kernel's own size. */
+  readonly scratch?: number | undefined;
+  /** What executes on the sim: code compiled to WebAssembly (the default), or the reference interpreter. */
+  readonly engine?: 'compiled' | 'interpreter' | undefined;
+  /** How the sim computes matrix instructions: as the hardware (the default), or with plain f32 arithmetic. */
+  readonly mfma?: 'exact' | 'fast' | undefined;
+  /** Threads of the sim (default: as many as the host has, 1 where it has none to give). */
+  readonly workers?: number | undefined;
+  /** Strict mode of the sim: every access, register and wait is checked; findings are in the result. */
+  readonly strict?: StrictOptions | undefined;
+  /** Observers of the sim; they make it run on the interpreter in one thread. */
+  readonly monitors?: readonly Monitor[] | undefined;
+  /** Told finished and all workgroups: at the start, now and then, and at the end. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Ends the dispatch early with `sim/aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Addresses of what a runtime has written for a dispatch. */
+export interface DispatchSegment {
+  readonly kernarg: DeviceAddress;
+  /** AQL kernel dispatch packet. */
+  readonly packet: DeviceAddress;
+  /** amd_queue_t */
+  readonly queue: DeviceAddress;
 }
 
 export interface DispatchResult {
@@ -76,6 +106,12 @@ export interface DispatchResult {
   readonly workgroups: number;
   /** Executed instructions by encoding family (`VOP3`, `MFMA`, `SMEM`, …), once per wavefront. */
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
+  /** Findings of strict mode, in the order in which they first happened. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
+  /** Findings that were not kept: there are too many different ones. */
+  readonly diagnosticsDropped?: number | undefined;
+  /** False when a finding ended the run; then the counts are what had been done. */
+  readonly isComplete?: boolean | undefined;
 }
 
 /** A device. Every failure is a WavesmithError. */
@@ -97,6 +133,6 @@ export interface Device {
   close(): void;
 }
 
-export interface DeviceOptions {
+export interface DeviceOptions extends MemoryOptions {
   readonly target: TargetName;
 }

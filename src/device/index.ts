@@ -7,11 +7,13 @@ export * from './device.ts';
 export * from './fill.ts';
 export * from './launch.ts';
 export * from './npy.ts';
+export { DispatchAborted } from './sim/dispatch.ts';
 export { explicitArguments } from './sim/kernargs.ts';
+export * from './sim/strict/diagnostics.ts';
 
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {
-  if (kind === 'sim') return Promise.resolve(new SimDevice(options.target));
+  if (kind === 'sim') return Promise.resolve(new SimDevice(options.target, options));
   return Promise.reject(
     new WavesmithError('device/unknown-device', `There is no device '${kind}'.`, { hint: "Use 'sim'." }),
   );

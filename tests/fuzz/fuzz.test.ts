@@ -10,8 +10,8 @@ const modules = import.meta.glob<{ default: FuzzTarget }>(['./*.ts', '!./*.test.
 describe('parsers of outside bytes survive mutated input', () => {
   test.each(Object.values(modules).map((module) => [module.default.name, module.default] as const))(
     '%s',
-    (_name, target) => {
-      const report = fuzz(target, 400, 7);
+    async (_name, target) => {
+      const report = await fuzz(target, 400, 7);
       expect(report.failures.map((failure) => failure.reason)).toEqual([]);
       expect(report.accepted).toBeGreaterThan(0);
       expect(report.rejected).toBeGreaterThan(0);

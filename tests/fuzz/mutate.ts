@@ -6,7 +6,7 @@ import { WavesmithError } from '../../src/base/index.ts';
 export interface FuzzTarget {
   readonly name: string;
   seeds(): Uint8Array[];
-  run(bytes: Uint8Array): void;
+  run(bytes: Uint8Array): void | Promise<void>;
 }
 
 export interface FuzzFailure {
@@ -84,7 +84,12 @@ export function mutate(seed: Uint8Array, other: Uint8Array, next: () => number):
 }
 
 /** Runs `count` mutants of the target's seeds (and the seeds themselves first). */
-export function fuzz(target: FuzzTarget, count: number, seed: number, progress?: (done: number) => void): FuzzReport {
+export async function fuzz(
+  target: FuzzTarget,
+  count: number,
+  seed: number,
+  progress?: (done: number) => void,
+): Promise<FuzzReport> {
   const next = random(seed);
   const seeds = target.seeds();
   const report: FuzzReport = { runs: 0, accepted: 0, rejected: 0, slowestMs: 0, heapGrowth: 0, failures: [] };
@@ -95,7 +100,7 @@ export function fuzz(target: FuzzTarget, count: number, seed: number, progress?:
     const input = i < seeds.length ? base : mutate(base, other, next);
     const started = performance.now();
     try {
-      target.run(input);
+      await target.run(input);
       report.accepted++;
     } catch (error) {
       if (isTyped(error)) report.rejected++;

@@ -38,7 +38,7 @@ await build({
 let failed = 0;
 for (const name of names) {
   const target = ((await import(pathToFileURL(join(out, `${name}.mjs`)).href)) as { default: FuzzTarget }).default;
-  const report = fuzz(target, Number(values.count), Number(values.seed), (done) => {
+  const report = await fuzz(target, Number(values.count), Number(values.seed), (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${target.name}: ${done}`);
   });
   if (process.stderr.isTTY) process.stderr.write('\r');

@@ -38,7 +38,7 @@ export const DEFAULT_MODE = 0x3f0;
 export function makeWave(target: TargetName, registers: Registers = {}): Wave {
   const memory = new DeviceMemory();
   const group = new Workgroup(
-    { target, kernelName: 'test', scratchPerLane: 256, architectedScratch: target !== 'gfx90a', clock: 0 },
+    { target, kernelName: 'test', scratchPerLane: 256, architectedScratch: target !== 'gfx90a' },
     memory.reserve(65536, 'LDS'),
     [0, 0, 0],
   );

@@ -3,7 +3,7 @@ import { type Decoder, decoderFor, printInstruction, vgpr } from '../../isa/inde
 import { type Operation, semanticsOf } from '../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../isa/types.ts';
 import { bindFormat } from './format-exec.ts';
-import { bindMatrix } from './matrix.ts';
+import { bindMatrix, type MatrixMode } from './matrix.ts';
 import type { Region } from './memory.ts';
 import { bindAtomic, bindLoad, bindStore } from './memory-exec.ts';
 import { bindBranch, bindScalar } from './scalar.ts';
@@ -26,7 +26,8 @@ export interface BoundInstruction {
 export const ENCODINGS: string[] = [];
 const familyIndex = new Map<string, number>();
 
-function familyOf(instruction: Instruction): number {
+/** Index in ENCODINGS of an instruction's encoding family. */
+export function familyOf(instruction: Instruction): number {
   const name = instruction.row.flags.has('MAI') ? 'MFMA' : instruction.row.encoding;
   let index = familyIndex.get(name);
   if (index === undefined) {
@@ -37,7 +38,7 @@ function familyOf(instruction: Instruction): number {
   return index;
 }
 
-function bindOperation(instruction: Instruction, op: Operation, target: TargetName): Step {
+function bindOperation(instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
   switch (op.kind) {
     case 'vector':
       return bindVector(instruction, op);
@@ -54,7 +55,7 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
     case 'format':
       return bindFormat(instruction, op);
     case 'matrix':
-      return bindMatrix(instruction, op, target);
+      return bindMatrix(instruction, op, target, mfma);
     case 'scaleConvert':
       return bindScaleConvert(instruction, op);
     case 'structural':
@@ -68,24 +69,24 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
 const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'EXP'];
 
 /** The executable form of one instruction; what it cannot do becomes a step that throws a typed stop. */
-export function bindInstruction(instruction: Instruction, target: TargetName): Step {
+export function bindInstruction(instruction: Instruction, target: TargetName, mfma: MatrixMode = 'exact'): Step {
   const { flags, operation } = instruction.row;
   const op = semanticsOf(operation);
-  const step = bindPlain(instruction, op, target);
+  const step = bindPlain(instruction, op, target, mfma);
   if (!VECTOR_CLASSES.some((name) => flags.has(name))) return step;
   const indexable = flags.has('VALU') && (op?.kind === 'vector' || op?.kind === 'structural');
   return (w) => {
     if (w.vskip) return;
-    if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target)(w);
+    if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target, mfma)(w);
     else step(w);
   };
 }
 
-function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName): Step {
+function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName, mfma: MatrixMode): Step {
   try {
     if (op === undefined) throw new Error('it has no semantics');
     if (immediateGds(instruction)) throw new Error('global data share does not exist on CDNA');
-    return bindOperation(instruction, op, target);
+    return bindOperation(instruction, op, target, mfma);
   } catch (error) {
     if (error instanceof KernelStop) {
       return () => {
@@ -112,7 +113,7 @@ export function loadsIntoLds({ row }: Instruction): boolean {
 }
 
 /** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
-function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName): Step {
+function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
   const m0 = w.sgprs[M0] as number;
   const offset = m0 & 0xff;
   const flags = (m0 >> 12) & 15;
@@ -126,7 +127,7 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
     }
     return moved;
   });
-  return bindPlain({ ...instruction, operands }, op, target);
+  return bindPlain({ ...instruction, operands }, op, target, mfma);
 }
 
 /** The code of a module, decoded by address. */
@@ -134,13 +135,21 @@ export class Program {
   readonly target: TargetName;
   readonly region: Region;
   private readonly decoder: Decoder;
-  private readonly bound: (BoundInstruction | undefined)[];
+  private bound: (BoundInstruction | undefined)[];
+  private mfma: MatrixMode = 'exact';
 
   constructor(target: TargetName, region: Region) {
     this.target = target;
     this.region = region;
     this.decoder = decoderFor(target);
     this.bound = new Array<BoundInstruction | undefined>(region.size >>> 2);
+  }
+
+  /** Chooses how matrix instructions compute. */
+  useMatrixMode(mode: MatrixMode): void {
+    if (mode === this.mfma) return;
+    this.mfma = mode;
+    this.bound = new Array<BoundInstruction | undefined>(this.bound.length);
   }
 
   /** The instruction at a loaded address. */
@@ -161,13 +170,20 @@ export class Program {
     }
     const bound: BoundInstruction = {
       instruction,
-      step: bindInstruction(instruction, this.target),
+      step: bindInstruction(instruction, this.target, this.mfma),
       size: instruction.size,
       family: familyOf(instruction),
       landsLate: loadsIntoLds(instruction),
     };
     this.bound[offset >>> 2] = bound;
     return bound;
+  }
+
+  /** The instruction at a loaded address as it is decoded, if there is one. */
+  instructionAt(pc: number): Instruction | undefined {
+    const offset = pc - this.region.base;
+    if (!(offset >= 0 && offset + 4 <= this.region.size)) return undefined;
+    return this.bound[offset >>> 2]?.instruction ?? this.decoder.decode(this.region.bytes, offset);
   }
 
   /** The text of the instruction at an address, for messages. */

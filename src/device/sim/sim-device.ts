@@ -3,6 +3,8 @@
 import { WavesmithError } from '../../base/index.ts';
 import {
   type CodeObject,
+  type DebugLines,
+  debugLines,
   type ElfFile,
   ElfType,
   KERNEL_DESCRIPTOR_SIZE,
@@ -24,13 +26,18 @@ import type {
 } from '../device.ts';
 import { runDispatch } from './dispatch.ts';
 import { PAGE } from './layout.ts';
-import { DeviceMemory, type Region } from './memory.ts';
+import { DeviceMemory, type MemoryOptions, type Region } from './memory.ts';
 import { Program } from './program.ts';
+import { SlotPool } from './slots.ts';
+import { dispatchStrict } from './strict/dispatch.ts';
+import { MemoryHistory } from './strict/history.ts';
 
 /** Largest image of a code object the loader maps. */
 const MAX_IMAGE = 2 ** 28;
 /** PF_W */
 const SEGMENT_WRITABLE = 2;
+/** STT_OBJECT */
+const SYMBOL_OBJECT = 1;
 const R_AMDGPU_ABS64 = 3;
 const R_AMDGPU_RELATIVE64 = 13;
 
@@ -43,10 +50,21 @@ export interface SimKernel extends DeviceKernel {
   readonly module: SimModule;
 }
 
+/** A global variable in device memory. */
+export interface SimVariable {
+  readonly name: string;
+  readonly address: number;
+  readonly size: number;
+}
+
 export class SimModule implements DeviceModule {
   readonly target: TargetName;
   readonly program: Program;
   readonly kernels: readonly SimKernel[];
+  /** Global variables of the code object. */
+  readonly variables: readonly SimVariable[];
+  /** Source lines, when there is debug information. */
+  readonly lines: DebugLines | undefined;
   private readonly memory: DeviceMemory;
   private loaded = true;
 
@@ -56,6 +74,10 @@ export class SimModule implements DeviceModule {
     const image = loadImage(memory, object.elf);
     this.program = new Program(target, image);
     this.kernels = readKernels(object, image, this);
+    this.lines = debugLines(object.elf);
+    this.variables = object.elf.symbols
+      .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
+      .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) }));
   }
 
   get isLoaded(): boolean {
@@ -191,29 +213,40 @@ function makeKernel(
 export class SimDevice implements Device {
   readonly kind = 'sim';
   readonly target: TargetName;
-  private readonly memory = new DeviceMemory();
+  readonly memory: DeviceMemory;
+  private readonly slots: SlotPool;
+  /** Which bytes of the buffers have been written, for strict mode. */
+  private readonly history = new MemoryHistory();
+  /** The dispatch that runs last; dispatches of a device run one after the other. */
+  private lastDispatch: Promise<unknown> | undefined;
 
-  constructor(target: TargetName) {
+  constructor(target: TargetName, options: MemoryOptions = {}) {
     this.target = target;
+    this.memory = new DeviceMemory(options);
+    this.slots = new SlotPool(this.memory);
   }
 
   alloc(size: number, label = 'buffer'): DeviceBuffer {
     const region = this.memory.alloc(size, label);
+    this.history.alloc(region);
     return { address: region.base, size, label };
   }
   free(buffer: DeviceBuffer): void {
     if (!this.memory.free(buffer.address)) {
       throw new WavesmithError('device/double-free', `Buffer '${buffer.label}' is not allocated.`);
     }
+    this.history.free(buffer.address);
   }
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset = 0): void {
     this.range(buffer, offset, bytes.length).set(bytes);
+    this.history.write(buffer.address, offset, bytes.length);
   }
   read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset): Uint8Array {
     return this.range(buffer, offset, size).slice();
   }
   copy(destination: DeviceBuffer, source: DeviceBuffer, size = Math.min(source.size, destination.size)): void {
     this.range(destination, 0, size).set(this.range(source, 0, size));
+    this.history.write(destination.address, 0, size);
   }
 
   private range(buffer: DeviceBuffer, offset: number, size: number): Uint8Array {
@@ -246,14 +279,33 @@ export class SimDevice implements Device {
     return new SimModule(this.memory, target, object);
   }
 
-  dispatch(request: DispatchRequest): Promise<DispatchResult> {
-    return Promise.resolve().then(() => {
-      const kernel = request.kernel as SimKernel;
-      if (!(kernel.module instanceof SimModule) || !kernel.module.isLoaded) {
-        throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
-      }
-      return runDispatch(this.memory, kernel.module.program, kernel, request);
-    });
+  async dispatch(request: DispatchRequest): Promise<DispatchResult> {
+    const before = this.lastDispatch;
+    const result = before === undefined ? this.start(request) : before.then(() => this.start(request));
+    const settled = result.then(
+      () => {},
+      () => {},
+    );
+    this.lastDispatch = settled;
+    try {
+      return await result;
+    } finally {
+      if (this.lastDispatch === settled) this.lastDispatch = undefined;
+    }
+  }
+
+  private async start(request: DispatchRequest): Promise<DispatchResult> {
+    const kernel = request.kernel as SimKernel;
+    if (!(kernel.module instanceof SimModule) || !kernel.module.isLoaded) {
+      throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
+    }
+    const run = (one: DispatchRequest) => runDispatch({ memory: this.memory, slots: this.slots }, kernel, one);
+    if (request.strict === undefined) {
+      this.history.unwatched();
+      return run(request);
+    }
+    const { kernargSize, module } = kernel;
+    return dispatchStrict(request, { kernargSize, lines: module.lines }, this.history, run);
   }
 
   close(): void {

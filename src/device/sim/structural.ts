@@ -301,7 +301,7 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
   setreg,
   memtime: (instruction) => {
     const target = registerOf(instruction, 'sdst').encoding;
-    return (w) => w.setS64(target, BigInt(w.workgroup.dispatch.clock));
+    return (w) => w.setS64(target, BigInt(w.workgroup.clock));
   },
   movrels: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;

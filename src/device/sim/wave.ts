@@ -7,6 +7,7 @@ import {
   FLAG_GPR_INDEXING,
   FLAG_VSKIP,
   LANES,
+  RUNNING,
   WAVE_BYTES,
   WAVE_EXECUTED,
   WAVE_FLAGS,
@@ -76,9 +77,10 @@ export class Wave {
     this.join(workgroup);
   }
 
-  /** Clears all registers for a new workgroup. */
-  reset(workgroup: Workgroup, index: number, codeBase: number): void {
-    this.vgprs.fill(0);
+  /** Clears all registers (of the vector registers, the first of each file) for a new workgroup. */
+  reset(workgroup: Workgroup, index: number, codeBase: number, registers: readonly [number, number]): void {
+    this.vgprs.fill(0, 0, registers[0] * LANES);
+    this.vgprs.fill(0, AGPR_BASE * LANES, (AGPR_BASE + registers[1]) * LANES);
     this.words.fill(0);
     this.join(workgroup);
     this.index = index;
@@ -118,6 +120,9 @@ export class Wave {
     }
   }
 
+  get isRunning(): boolean {
+    return this.words[WAVE_STATE / 4] === RUNNING;
+  }
   get state(): WaveState {
     return STATES[this.words[WAVE_STATE / 4] as number] as WaveState;
   }

@@ -11,8 +11,6 @@ export interface DispatchContext {
   readonly scratchPerLane: number;
   /** Architected flat scratch: FLAT_SCRATCH is set up by hardware. */
   readonly architectedScratch: boolean;
-  /** A counter that stands for the clock: instructions executed so far in the dispatch. */
-  clock: number;
 }
 
 export class Workgroup {
@@ -21,6 +19,8 @@ export class Workgroup {
   readonly lds: Uint8Array;
   readonly ldsView: DataView;
   readonly id: readonly [number, number, number];
+  /** What stands for the time: instructions executed so far by the workgroup. The same for any number of threads. */
+  clock = 0;
 
   constructor(dispatch: DispatchContext, lds: Uint8Array, id: readonly [number, number, number]) {
     this.dispatch = dispatch;
