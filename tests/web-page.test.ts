@@ -66,7 +66,20 @@ describe.skipIf(chromium === undefined).each([
     expect(x).toBe('x: f32[1000], 0 elements changed');
     const values = (await texts(page, '#output ol:first-of-type li')).slice(0, 64).map(Number);
     expect(values).toEqual(Array.from({ length: 64 }, (_, i) => 1 + 0.5 * i));
+    const registers = (await texts(page, '.registers'))[0]?.split('\n');
+    expect(registers).toContain('exec=0xffffffffffffffff');
+    expect(registers).toContain('v0=[0x0 0x1 0x2 0x3 …]');
+    expect(registers).toContain('v3=[0x3f800000 0x3fc00000 0x40000000 0x40200000 …]');
     await keep(page, `web-${target}${isolated ? '' : '-not-isolated'}`);
+  });
+
+  test('without registers the kernel runs compiled, with the same result', async () => {
+    const first = await texts(page, '#output ol:first-of-type li');
+    await page.evaluate("document.getElementById('registers').click()");
+    expect(await submit(page)).toMatch(/^saxpy: \d+ instructions/);
+    expect(await texts(page, '#output ol:first-of-type li')).toEqual(first);
+    expect(await texts(page, '.registers')).toEqual([]);
+    await page.evaluate("document.getElementById('registers').click()");
   });
 
   test('an assembly error names its line, and the link selects it', async () => {

@@ -26,6 +26,7 @@ function input(): RunInput {
     grid: value('grid'),
     block: value('block'),
     args: value('args'),
+    registers: byId<HTMLInputElement>('registers').checked,
   };
 }
 
@@ -55,7 +56,7 @@ function show(answer: RunAnswer): void {
     }
     return;
   }
-  const { kernel, instructions, wavefronts, milliseconds, buffers } = answer.output;
+  const { kernel, instructions, wavefronts, milliseconds, buffers, registers } = answer.output;
   status.textContent = `${kernel}: ${instructions} instructions, ${wavefronts} wavefronts, ${milliseconds.toFixed(0)} ms`;
   for (const buffer of buffers) {
     const title = `${buffer.name}: ${buffer.type}[${buffer.shape.join(',')}], ${buffer.changed} elements changed`;
@@ -64,6 +65,10 @@ function show(answer: RunAnswer): void {
     values.setAttribute('start', '0');
     for (const value of buffer.first) values.append(element('li', value));
     output.append(values);
+  }
+  if (registers.length > 0) {
+    output.append(element('h2', 'Registers of the first wavefront when it ended'));
+    output.append(element('pre', registers.join('\n'), 'registers'));
   }
 }
 

@@ -3,6 +3,8 @@ import { AssemblyError, assembleAndLink, formatDiagnostic } from '../src/asm/ind
 import { WavesmithError } from '../src/base/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, getElement, launch, parseDimensions, parseLaunchArgument } from '../src/device/index.ts';
+import type { Monitor } from '../src/device/sim/monitor.ts';
+import { readRegisters, valueText } from '../src/device/sim/tools/registers.ts';
 import type { TargetName } from '../src/isa/types.ts';
 
 /** What the user entered. */
@@ -13,6 +15,8 @@ export interface RunInput {
   readonly block: string;
   /** One per line, in the grammar of `wavesmith run --arg`. */
   readonly args: string;
+  /** Also give the registers that the first wavefront ends with; the kernel is then interpreted, which is slower. */
+  readonly registers: boolean;
 }
 
 /** A buffer after the run. */
@@ -32,6 +36,8 @@ export interface RunOutput {
   readonly wavefronts: number;
   readonly milliseconds: number;
   readonly buffers: readonly BufferOutput[];
+  /** One text a register, of workgroup 0, wave 0 when it ended; empty when not asked for. */
+  readonly registers: readonly string[];
 }
 
 /** One problem; lines count from 1 and are lines of the source. */
@@ -71,16 +77,19 @@ export async function runKernel(input: RunInput): Promise<RunAnswer> {
   }
 }
 
-async function run({ source, target, grid, block, args }: RunInput): Promise<RunOutput> {
+async function run(input: RunInput): Promise<RunOutput> {
+  const { source, target, grid, block, args } = input;
   const bytes = assembleAndLink(source, { target, file: 'kernel.s' });
-  const name = readCodeObject(bytes).kernels[0]?.name;
-  if (name === undefined) {
+  const first = readCodeObject(bytes).kernels[0];
+  if (first === undefined) {
     throw new WavesmithError('device/no-such-kernel', 'The source defines no kernel.', {
       hint: 'A kernel needs .amdhsa_kernel and .amdgpu_metadata, as in the example.',
     });
   }
   const device = await createDevice('sim', { target });
-  const kernel = device.load(bytes).kernel(name);
+  const kernel = device.load(bytes).kernel(first.name);
+  const registers: string[] = [];
+  const { sgprCount = 0, vgprCount = 0 } = first.metadata ?? {};
   const started = performance.now();
   const { dispatch, buffers } = await launch({
     device,
@@ -94,12 +103,14 @@ async function run({ source, target, grid, block, args }: RunInput): Promise<Run
       });
     },
     maxInstructions: BUDGET,
+    dispatchFields: () => (input.registers ? { monitors: [finalRegisters(sgprCount, vgprCount, registers)] } : {}),
   });
   const milliseconds = performance.now() - started;
   device.close();
   const explicit = kernel.arguments.filter((a) => !a.valueKind.startsWith('hidden_'));
   return {
-    kernel: name,
+    kernel: kernel.name,
+    registers,
     instructions: dispatch.instructions,
     wavefronts: dispatch.wavefronts,
     milliseconds,
@@ -118,6 +129,19 @@ async function run({ source, target, grid, block, args }: RunInput): Promise<Run
         first: Array.from({ length: count }, (_, n) => String(getElement(view, array.type, n))),
       };
     }),
+  };
+}
+
+/** Keeps the registers of the first wave when it ends: the masks, then as many of each file as the kernel says it uses. */
+function finalRegisters(scalars: number, vectors: number, out: string[]): Monitor {
+  return {
+    endWave(w) {
+      if (w.index !== 0 || w.workgroup.id.some((n) => n !== 0)) return;
+      const names = ['vcc', 'exec', 'scc', 'm0'];
+      if (scalars > 0) names.push(`s0-${Math.min(scalars, 102) - 1}`);
+      if (vectors > 0) names.push(`v0-${Math.min(vectors, 256) - 1}`);
+      out.push(...names.flatMap((name) => readRegisters(w, name, 'few')).map(valueText));
+    },
   };
 }
 

@@ -1,8 +1,20 @@
 // The stepper's terminal: lines from standard input or a file of commands, with editing and history where there is a tty.
-import { createReadStream } from 'node:fs';
+import { createReadStream, openSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import { WavesmithError } from '../base/index.ts';
 import type { StepperTerminal } from '../device/sim/tools/index.ts';
+
+function readFailure(file: string, error: Error): WavesmithError {
+  return new WavesmithError('io/read', `Cannot read '${file}': ${error.message}.`, { file });
+}
+
+function openCommands(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw readFailure(file, error as Error);
+  }
+}
 
 /** Reads command lines one by one and prints answers. */
 export class CommandTerminal implements StepperTerminal {
@@ -19,10 +31,10 @@ export class CommandTerminal implements StepperTerminal {
     this.output = output;
     const isScript = file !== undefined && file !== '-';
     this.isTty = !isScript && process.stdin.isTTY === true;
-    const input: NodeJS.ReadableStream = isScript ? createReadStream(file) : process.stdin;
+    const input: NodeJS.ReadableStream = isScript ? createReadStream(file, { fd: openCommands(file) }) : process.stdin;
     this.lines = createInterface({ input, output: this.isTty ? output : undefined, terminal: this.isTty });
-    input.on('error', (error: Error) => {
-      this.failure = new WavesmithError('io/read', `Cannot read '${file}': ${error.message}.`, { file });
+    this.lines.on('error', (error: Error) => {
+      this.failure = readFailure(file ?? '-', error);
       this.end();
     });
     this.lines.on('line', (line) => {

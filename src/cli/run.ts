@@ -1,6 +1,7 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
 import {
+  type BufferAfter,
   createDevice,
   firstElements,
   type LaunchResult,
@@ -9,11 +10,15 @@ import {
   parseLaunchArgument,
   writeNpy,
 } from '../device/index.ts';
+import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { Progress } from './run-progress.ts';
+import { countersText, profileText } from './run-report.ts';
+import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
-interface Options {
+interface Options extends ToolOptions {
   kernel: string;
   grid: string;
   block: string;
@@ -55,7 +60,8 @@ Arguments:
   i32=5                  scalar
 Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     );
-  if (!parseArguments(command, argv)) return 0;
+  addToolOptions(command);
+  if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = ''] = command.args;
   const args = options.arg.map(parseLaunchArgument);
@@ -72,19 +78,56 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const kernel = device.load(codeObject.bytes).kernel(options.kernel);
   const grid = parseDimensions(options.grid, 'grid');
   const block = parseDimensions(options.block, 'block');
+  const json = options.json === true;
+  const ending = new AbortController();
+  const session = RunSession.create(options, json, kernel, codeObject, () => ending.abort());
+  const progress = new Progress(process.stderr);
+  const restore = onInterrupt(ending, session);
   const started = performance.now();
-  const result = await launch({
-    device,
-    kernel,
-    grid,
-    block,
-    args,
-    readFile: readInput,
-    dynamicLds: parseCount(options.lds, '--lds'),
-    maxInstructions: parseCount(options.budget, '--budget'),
-  });
+  let partial: readonly BufferAfter[] = [];
+  let result: LaunchResult | undefined;
+  try {
+    result = await launch({
+      device,
+      kernel,
+      grid,
+      block,
+      args,
+      readFile: readInput,
+      dynamicLds: parseCount(options.lds, '--lds'),
+      maxInstructions: parseCount(options.budget, '--budget'),
+      dispatchFields: (values) => {
+        session?.tools.setArguments(values);
+        return {
+          monitors: session?.tools.monitors,
+          signal: ending.signal,
+          onProgress: (done, total) => progress.update(done, total),
+        };
+      },
+      onFailure: (buffers) => {
+        partial = buffers;
+      },
+    });
+  } catch (error) {
+    if (!ending.signal.aborted && !(error instanceof StepperQuit)) throw error;
+  } finally {
+    restore();
+    progress.clear();
+    session?.close();
+  }
   const seconds = (performance.now() - started) / 1000;
   device.close();
+  const tools = session?.report() ?? {};
+  const facts = { file, kernel: kernel.name, target: processor, device: device.kind, grid, block, seconds };
+  if (result === undefined) {
+    const { done, total } = progress;
+    if (json) {
+      printJson({ ...facts, interrupted: { done, total }, buffers: partial.map(summary), ...tools });
+    } else {
+      process.stdout.write(partialReport(facts, progress, partial) + toolsReport(tools));
+    }
+    return 130;
+  }
   for (const { argument, path } of outputs) {
     const buffer = result.buffers.find((b) => b.argument === argument);
     if (buffer === undefined) {
@@ -92,9 +135,8 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  const facts = { file, kernel: kernel.name, target: processor, device: device.kind, grid, block, seconds };
-  if (options.json) printJson({ ...facts, ...result.dispatch, buffers: result.buffers.map(summary) });
-  else process.stdout.write(report(facts, result));
+  if (json) printJson({ ...facts, ...result.dispatch, buffers: result.buffers.map(summary), ...tools });
+  else process.stdout.write(report(facts, result) + toolsReport(tools));
   return 0;
 }
 
@@ -113,6 +155,18 @@ function parseCount(text: string | undefined, option: string): number | undefine
   return Number(text);
 }
 
+/** Ctrl-C: the first one ends the run in order (with a stepper it stops and asks), one more ends it at once. */
+function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
+  const stepper = session?.tools.stepper;
+  const handler = (): void => {
+    if (stepper !== undefined && !stepper.isInterrupted) stepper.interrupt();
+    else if (stepper === undefined && !ending.signal.aborted) ending.abort();
+    else process.exit(130);
+  };
+  process.on('SIGINT', handler);
+  return () => process.off('SIGINT', handler);
+}
+
 function summary(buffer: LaunchResult['buffers'][number]) {
   const { argument, array, changed } = buffer;
   return { argument, type: array.type, shape: array.shape, changed, first: firstElements(array, 8) };
@@ -126,6 +180,30 @@ interface Facts {
   readonly seconds: number;
 }
 
+function bufferLines(buffers: readonly BufferAfter[]): string[] {
+  return buffers.map(({ argument, array, changed }) => {
+    const first = firstElements(array, 6).map(String).join(', ');
+    return `  argument ${argument}: ${array.type}[${array.shape.join(',')}], ${changed} elements changed: ${first}, …`;
+  });
+}
+
+/** What a run that was ended early did. */
+function partialReport(facts: Facts, progress: Progress, buffers: readonly BufferAfter[]): string {
+  const { done, total } = progress;
+  return `${[
+    `${facts.kernel} on ${facts.target}: interrupted after ${facts.seconds.toFixed(3)} s with ${done} of ${total} workgroups done`,
+    ...bufferLines(buffers),
+  ].join('\n')}\n`;
+}
+
+function toolsReport(tools: ToolReport): string {
+  const lines = [
+    ...(tools.counters === undefined ? [] : countersText(tools)),
+    ...(tools.profile === undefined ? [] : profileText(tools.profile)),
+  ];
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
 function report(facts: Facts, result: LaunchResult): string {
   const { dispatch, buffers } = result;
   const rate = dispatch.instructions / Math.max(facts.seconds, 1e-6);
@@ -133,11 +211,6 @@ function report(facts: Facts, result: LaunchResult): string {
     `${facts.kernel} on ${facts.target}: ${facts.grid.join('×')} workgroups of ${facts.block.join('×')}, ${dispatch.wavefronts} wavefronts`,
     `${dispatch.instructions} instructions in ${facts.seconds.toFixed(3)} s (${Math.round(rate / 1000)} k/s)`,
   ];
-  for (const { argument, array, changed } of buffers) {
-    const first = firstElements(array, 6).map(String).join(', ');
-    lines.push(
-      `  argument ${argument}: ${array.type}[${array.shape.join(',')}], ${changed} elements changed: ${first}, …`,
-    );
-  }
+  lines.push(...bufferLines(buffers));
   return `${lines.join('\n')}\n`;
 }

@@ -2,10 +2,8 @@
 import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue } from '../../device.ts';
 import { explicitArguments } from '../kernargs.ts';
-import type { BoundInstruction } from '../program.ts';
+import type { Monitor } from '../monitor.ts';
 import type { SimKernel } from '../sim-device.ts';
-import type { Wave } from '../wave.ts';
-import type { Workgroup } from '../workgroup.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
 import { CountingMonitor } from './counts.ts';
 import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
@@ -16,12 +14,6 @@ import { Stepper, type StepperArgument, type StepperTerminal } from './stepper.t
 import { CodeSymbols, type SourceLocation } from './symbols.ts';
 import { type TraceEvent, TraceMonitor } from './trace.ts';
 import { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';
-
-interface Monitor {
-  startWorkgroup?(group: Workgroup, waves: readonly Wave[]): void;
-  before?(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void>;
-  after?(w: Wave, pc: number, bound: BoundInstruction): void;
-}
 
 /** What to do while the kernel runs. Places are addresses, labels, or `+N` from the kernel's start. */
 export interface ToolRequest {

@@ -52,10 +52,10 @@ function disassembly(stepper: Stepper, pc: number, before: number, after: number
   const { code, target, symbols, sourceOf } = stepper.options;
   const decoder = decoderFor(target);
   const starts: number[] = [];
-  // Instructions have no fixed size: decoding goes forward from the closest label.
-  const from = [...symbols.symbols].reverse().find((s) => s.address <= pc)?.address ?? pc;
+  // Instructions have no fixed size: decoding goes forward from a label, far enough away to show what comes before.
+  const from = symbols.symbols.find((s) => s.address <= pc && pc - s.address <= MOST)?.address ?? pc;
   let at = from;
-  while (at < code.size && starts.filter((s) => s > pc).length < after) {
+  while (at < Math.min(code.size, symbols.end) && starts.filter((s) => s > pc).length < after) {
     starts.push(at);
     at += decoder.decode(code.bytes, at)?.size ?? 4;
   }

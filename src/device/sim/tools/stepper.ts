@@ -4,6 +4,7 @@ import type { TargetName } from '../../../isa/types.ts';
 import type { Region } from '../memory.ts';
 import type { BoundInstruction } from '../program.ts';
 import type { Wave } from '../wave.ts';
+import type { Workgroup } from '../workgroup.ts';
 import { runCommand } from './stepper-commands.ts';
 import type { CodeSymbols, SourceLocation } from './symbols.ts';
 
@@ -48,9 +49,7 @@ export class StepperQuit extends Error {}
 export class Stepper {
   readonly options: StepperOptions;
   readonly breakpoints = new Set<number>();
-  /** Waves of the current workgroup. */
-  waves: readonly Wave[] = [];
-  /** The wave that commands are about. */
+  /** The wave that commands are about; undefined when it has ended, until another one runs. */
   selected: Wave | undefined;
   private heldPc = 0;
   private resume: Resume = { kind: 'continue' };
@@ -59,6 +58,7 @@ export class Stepper {
   /** The wave that is held, before its next instruction. */
   private held: Wave | undefined;
   private readonly started = new Set<Wave>();
+  private readonly groups = new Map<Workgroup, readonly Wave[]>();
   private last = '';
 
   constructor(options: StepperOptions) {
@@ -76,15 +76,25 @@ export class Stepper {
     return this.interrupted;
   }
 
-  startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
-    this.waves = waves;
-    this.started.clear();
-    // A selected wave of a workgroup that ended is gone; steps go on with the next workgroup's first wave.
-    if (this.selected !== undefined && !waves.includes(this.selected)) this.selected = waves[0];
+  /** Waves of the selected wave's workgroup. */
+  get waves(): readonly Wave[] {
+    return (this.selected && this.groups.get(this.selected.workgroup)) ?? [];
+  }
+
+  startWorkgroup(group: Workgroup, waves: readonly Wave[]): void {
+    this.groups.set(group, waves);
+    for (const w of waves) this.started.delete(w);
+  }
+
+  endWorkgroup(group: Workgroup): void {
+    // Steps go on with the wave that runs next.
+    if (this.selected?.workgroup === group) this.selected = undefined;
+    this.groups.delete(group);
   }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void> {
     this.started.add(w);
+    this.selected ??= w;
     if (this.resume.kind === 'detach' && !this.interrupted) return;
     const at = pc - this.options.code.base;
     const reason = this.stopReason(w, at);

@@ -22,8 +22,9 @@ export class CodeSymbols {
   /** Sorted by address; functions before other labels of the same address. */
   readonly symbols: readonly CodeSymbol[];
   private readonly byName = new Map<string, CodeSymbol>();
-  private readonly first: number;
-  private readonly end: number;
+  /** Bounds of the executable sections. */
+  readonly first: number;
+  readonly end: number;
   private readonly entry: number;
 
   /** `entry` is where the kernel starts: `+N` counts from there. */
