@@ -4,6 +4,7 @@
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
+import type { DeviceMemory } from '../../memory.ts';
 import { immediateOf, operandNamed } from '../../operands.ts';
 import { EXEC } from '../../wave.ts';
 import type { WasmModule } from '../emit.ts';
@@ -53,6 +54,14 @@ export function resumeImport(
       words[at + 1] = high;
     }
   };
+}
+
+/** The imports that memory helpers need, for the instance's `env`. */
+export function memoryImports(
+  interpret: (wave: number, pc: number) => void,
+  memory: DeviceMemory,
+): WebAssembly.ModuleImports {
+  return { resume: resumeImport(interpret, memory.wasm) };
 }
 
 /** A mode with what pushes its parameters. */
