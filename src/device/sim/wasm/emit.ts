@@ -79,7 +79,7 @@ export class WasmFunction {
   readonly results: readonly ValType[];
   private readonly locals: ValType[] = [];
   private readonly free = new Map<ValType, number[]>();
-  private readonly code = new ByteSink();
+  private code = new ByteSink();
 
   constructor(index: number, params: readonly ValType[], results: readonly ValType[]) {
     this.index = index;
@@ -104,6 +104,22 @@ export class WasmFunction {
     const list = this.free.get(type);
     if (list === undefined) this.free.set(type, [local]);
     else list.push(local);
+  }
+
+  /** Takes back what was appended since `size` was `mark`. */
+  truncate(mark: number): void {
+    this.code.length = mark;
+  }
+  /** Directs further instructions into `sink`; what they went into so far. */
+  redirect(sink: ByteSink): ByteSink {
+    const before = this.code;
+    this.code = sink;
+    return before;
+  }
+  /** Appends instructions that were directed into a sink. */
+  append(sink: ByteSink): this {
+    this.code.raw(sink.view());
+    return this;
   }
 
   get(local: number): this {

@@ -1,0 +1,268 @@
+// The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
+// executes what has no code, on the same wave block.
+import { type Engine, type EngineJob, QUANTUM } from '../engine.ts';
+import { AGPR_BASE } from '../layout.ts';
+import type { MatrixMode } from '../matrix.ts';
+import type { DeviceMemory } from '../memory.ts';
+import { ENCODINGS, familyOf, type Program } from '../program.ts';
+import type { Wave } from '../wave.ts';
+import { type CompiledCode, compile, LATE } from './compile.ts';
+import { resumeImport } from './memory/index.ts';
+import { keyOf, MODE_MASK, type Place } from './walk.ts';
+
+/** Block counters are drained before they can overflow. */
+const DRAIN_AFTER = 2 ** 30;
+
+interface Exports {
+  readonly run: (wave: number, block: number, budget: number) => number;
+  readonly left: () => number;
+  readonly take: (block: number) => number;
+}
+
+/** A compiled module at work. */
+interface Unit {
+  readonly code: CompiledCode;
+  readonly exports: Exports;
+}
+
+interface Entry {
+  readonly unit: Unit;
+  readonly block: number;
+  readonly late: boolean;
+  /** Nothing can be decoded here: the interpreter says so. */
+  readonly empty: boolean;
+}
+
+/** What compiling has cost and covers, for benchmarks. */
+export interface CompileStatistics {
+  modules: number;
+  instructions: number;
+  /** Instructions that call the interpreter. */
+  interpreted: number;
+  wasmBytes: number;
+  /** Milliseconds of writing modules, and of the host's compiler. */
+  writeTime: number;
+  hostTime: number;
+}
+
+/** The compiled code of a program for one matrix mode; it lives as long as the program. */
+class CompiledProgram {
+  readonly program: Program;
+  readonly mfma: MatrixMode;
+  readonly statistics: CompileStatistics = {
+    modules: 0,
+    instructions: 0,
+    interpreted: 0,
+    wasmBytes: 0,
+    writeTime: 0,
+    hostTime: 0,
+  };
+  readonly units: Unit[] = [];
+  /** The wave that is running, and the instruction an import has been called for (-1: none). */
+  wave: Wave | undefined;
+  pc = -1;
+  /** `workgroup.clock` and the budget when the running module was entered. */
+  clock = 0;
+  budget = 0;
+  private readonly entries = new Map<number, Entry>();
+  private readonly imports: WebAssembly.ModuleImports;
+  private readonly memory: DeviceMemory;
+
+  constructor(program: Program, memory: DeviceMemory, mfma: MatrixMode) {
+    this.program = program;
+    this.memory = memory;
+    this.mfma = mfma;
+    const interpret = (_wave: number, pc: number): void => this.interpret(pc);
+    this.imports = {
+      memory: memory.wasm,
+      interpret,
+      interpretAt: (_wave: number, pc: number, budget: number) => {
+        const w = this.wave as Wave;
+        w.workgroup.clock = this.clock + this.budget - budget;
+        this.interpret(pc);
+      },
+      resume: resumeImport(interpret, memory.wasm),
+    };
+  }
+
+  /** One instruction by the interpreter; a throw leaves `pc` set. */
+  private interpret(pc: number): void {
+    const w = this.wave as Wave;
+    const address = this.program.region.base + pc;
+    this.pc = pc;
+    const bound = this.program.at(address);
+    w.refresh();
+    w.pc = address + bound.size;
+    bound.step(w);
+    this.pc = -1;
+  }
+
+  entry(place: Place): Entry {
+    return this.entries.get(keyOf(place)) ?? this.compile(place);
+  }
+
+  private compile(place: Place): Entry {
+    const { region, target } = this.program;
+    const started = performance.now();
+    const code = compile(region.bytes, place, {
+      target,
+      mfma: this.mfma,
+      shared: this.memory.isShared,
+      known: (p) => this.entries.has(keyOf(p)),
+    });
+    const written = performance.now();
+    const instance = new WebAssembly.Instance(new WebAssembly.Module(code.bytes), { env: this.imports });
+    const unit: Unit = { code, exports: instance.exports as unknown as Exports };
+    this.units.push(unit);
+    const s = this.statistics;
+    s.modules++;
+    s.instructions += code.lengths.reduce((a, b) => a + b, 0);
+    s.interpreted += code.interpreted.reduce((a, b) => a + b, 0);
+    s.wasmBytes += code.bytes.length;
+    s.writeTime += written - started;
+    s.hostTime += performance.now() - written;
+    for (const [block, b] of code.blocks.entries()) {
+      const key = keyOf(b);
+      if (this.entries.has(key)) continue;
+      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0 });
+    }
+    return this.entries.get(keyOf(place)) as Entry;
+  }
+}
+
+const programs = new WeakMap<Program, Map<MatrixMode, CompiledProgram>>();
+
+function compiledProgram({ program, memory, launch }: EngineJob): CompiledProgram {
+  let modes = programs.get(program);
+  if (modes === undefined) {
+    modes = new Map();
+    programs.set(program, modes);
+  }
+  let compiled = modes.get(launch.mfma);
+  if (compiled === undefined) {
+    compiled = new CompiledProgram(program, memory, launch.mfma);
+    modes.set(launch.mfma, compiled);
+  }
+  return compiled;
+}
+
+export class CompiledEngine implements Engine {
+  readonly slice = QUANTUM;
+  readonly registers = [AGPR_BASE, AGPR_BASE] as const;
+  private readonly compiled: CompiledProgram;
+  private readonly program: Program;
+  private counts: number[] = [];
+  private sinceDrain = 0;
+
+  constructor(job: EngineJob) {
+    this.compiled = compiledProgram(job);
+    this.program = job.program;
+  }
+
+  get statistics(): Readonly<CompileStatistics> {
+    return this.compiled.statistics;
+  }
+
+  runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    const { compiled, program } = this;
+    const base = program.region.base;
+    let executed = 0;
+    compiled.wave = w;
+    while (executed < limit && w.isRunning) {
+      const pc = w.pc - base;
+      const regular = pc >= 0 && pc < program.region.size && !w.gprIndexing && !w.vskip;
+      const entry = regular ? compiled.entry({ pc, mode: w.mode & MODE_MASK }) : undefined;
+      if (entry === undefined || entry.empty) {
+        const bound = program.at(base + pc);
+        if (bound.landsLate && !(isTurnStart && executed === 0)) return true;
+        this.step(w, base + pc);
+        executed++;
+        continue;
+      }
+      if (entry.late && !(isTurnStart && executed === 0)) return true;
+      const { run, left } = entry.unit.exports;
+      const budget = limit - executed;
+      compiled.clock = w.workgroup.clock;
+      compiled.budget = budget;
+      let reason = LATE;
+      let done = 0;
+      try {
+        reason = run(w.pointer, entry.block, budget);
+        done = budget - left();
+      } catch (error) {
+        done = budget - left() - this.undo(entry.unit, w);
+        if (compiled.pc >= 0) w.pc = base + compiled.pc;
+        compiled.pc = -1;
+        throw error;
+      } finally {
+        executed += done;
+        w.executed += done;
+        w.workgroup.clock = compiled.clock + done;
+        this.sinceDrain += done;
+      }
+      if (reason === LATE) return true;
+    }
+    if (this.sinceDrain > DRAIN_AFTER) this.drain();
+    return false;
+  }
+
+  /** One instruction by the interpreter, outside compiled code. */
+  private step(w: Wave, pc: number): void {
+    const bound = this.program.at(pc);
+    w.refresh();
+    w.pc = pc + bound.size;
+    try {
+      bound.step(w);
+    } catch (error) {
+      w.pc = pc;
+      throw error;
+    }
+    this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
+    w.executed++;
+    w.workgroup.clock++;
+  }
+
+  /** Takes back the instructions of a block that did not run because one of them threw; their number. */
+  private undo({ code }: Unit, w: Wave): number {
+    const { pc } = this.compiled;
+    if (pc < 0) return 0;
+    const mode = w.mode & MODE_MASK;
+    for (const block of code.blocks) {
+      if (block.mode !== mode) continue;
+      const at = block.items.findIndex((item) => item.pc === pc);
+      if (at < 0) continue;
+      const lost = block.items.slice(at).map((item) => item.instruction);
+      if (block.ending.kind === 'branch') lost.push(block.ending.item.instruction);
+      for (const instruction of lost) {
+        const family = familyOf(instruction);
+        this.counts[family] = (this.counts[family] ?? 0) - 1;
+      }
+      return lost.length;
+    }
+    return 0;
+  }
+
+  private drain(): void {
+    this.sinceDrain = 0;
+    for (const { code, exports } of this.compiled.units) {
+      for (const [n, block] of code.blocks.entries()) {
+        const times = exports.take(n);
+        if (times === 0) continue;
+        const add = (family: number): void => {
+          this.counts[family] = (this.counts[family] ?? 0) + times;
+        };
+        for (const item of block.items) add(familyOf(item.instruction));
+        if (block.ending.kind === 'branch') add(familyOf(block.ending.item.instruction));
+      }
+    }
+  }
+
+  takeCounts(counts: number[]): void {
+    this.drain();
+    for (let i = 0; i < ENCODINGS.length; i++) {
+      const n = this.counts[i];
+      if (n !== undefined) counts[i] = (counts[i] ?? 0) + n;
+    }
+    this.counts = [];
+  }
+}

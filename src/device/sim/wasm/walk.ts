@@ -1,0 +1,205 @@
+// The code a kernel can reach, as basic blocks: decoded from an entry along branches, each block for one known MODE.
+// What cannot be known (indirect jumps, MODE from a register, code outside the image) ends a block; the engine goes on from there.
+import { decoderFor } from '../../../isa/index.ts';
+import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
+import { immediateOf } from '../operands.ts';
+import { loadsIntoLds } from '../program.ts';
+
+/** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
+export const MODE_MASK = 0x8001ff;
+/** Instructions of one compiled module; the rest is compiled when it is reached. */
+const MODULE_LIMIT = 6000;
+/** Instructions of one block. */
+const BLOCK_LIMIT = 200;
+const HW_MODE = 1;
+
+/** A decoded instruction at its byte offset in the image. */
+export interface Item {
+  readonly pc: number;
+  readonly instruction: Instruction;
+  readonly operation: Operation | undefined;
+}
+
+/** Where control goes after a block. Targets are keys of blocks or of code outside the module. */
+export type Ending =
+  | { readonly kind: 'goto'; readonly to: Place }
+  | { readonly kind: 'branch'; readonly item: Item; readonly taken: Place; readonly otherwise: Place }
+  /** `s_endpgm` and the like, `s_barrier`: the last item of the block; the engine looks at the state. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'barrier'; readonly next: number }
+  /** The last item is interpreted and leaves a program counter. */
+  | { readonly kind: 'dynamic' }
+  /** The code goes on outside the module, or not at all. */
+  | { readonly kind: 'leave'; readonly pc: number };
+
+/** A program counter (byte offset) and the MODE bits there. */
+export interface Place {
+  readonly pc: number;
+  readonly mode: number;
+}
+
+export interface Block extends Place {
+  readonly items: readonly Item[];
+  readonly ending: Ending;
+  /** Starts with a load into LDS: a wave ends its turn before it, so that the others catch up. */
+  readonly late: boolean;
+}
+
+export function keyOf({ pc, mode }: Place): number {
+  return (mode & MODE_MASK) * 2 ** 28 + pc;
+}
+
+const DYNAMIC = new Set<StructuralOperation['name']>([
+  'setpc',
+  'swappc',
+  'setGprIndexOn',
+  'setVskip',
+  'sendmsg',
+  'sethalt',
+  'trap',
+]);
+
+/** MODE after an s_setreg; undefined when the value is not known. */
+function modeAfter(instruction: Instruction, mode: number): number | undefined {
+  const field = immediateOf(instruction, 'simm16') & 0xffff;
+  if ((field & 63) !== HW_MODE) return mode;
+  const index = instruction.row.operands.findIndex((o) => o.name === 'imm');
+  if (index < 0) return undefined;
+  const offset = (field >> 6) & 31;
+  const size = ((field >> 11) & 31) + 1;
+  const mask = (size === 32 ? -1 : (1 << size) - 1) << offset;
+  return (((immediateOf(instruction, 'imm') << offset) & mask) | (mode & ~mask)) & MODE_MASK;
+}
+
+const branchDistance = (instruction: Instruction): number => ((immediateOf(instruction, 'simm16') << 16) >> 16) * 4;
+
+interface Step {
+  readonly item: Item;
+  /** How the instruction ends its block, if it does. */
+  readonly ending: Ending | undefined;
+  readonly next: Place;
+}
+
+class Walker {
+  private readonly bytes: Uint8Array;
+  private readonly decode: (bytes: Uint8Array, at: number) => Instruction | undefined;
+  readonly steps = new Map<number, Step>();
+  readonly leaders = new Map<number, Place>();
+  private readonly pending: Place[] = [];
+
+  constructor(target: TargetName, bytes: Uint8Array) {
+    const decoder = decoderFor(target);
+    this.bytes = bytes;
+    this.decode = (code, at) => decoder.decode(code, at);
+  }
+
+  private lead(place: Place): Place {
+    const key = keyOf(place);
+    if (!this.leaders.has(key)) {
+      this.leaders.set(key, place);
+      this.pending.push(place);
+    }
+    return place;
+  }
+
+  walk(entry: Place, known: (place: Place) => boolean): void {
+    this.lead(entry);
+    for (let n = 0; n < this.pending.length; n++) {
+      let place = this.pending[n] as Place;
+      if (n > 0 && known(place)) continue;
+      while (this.steps.size < MODULE_LIMIT && !this.steps.has(keyOf(place))) {
+        const step = this.step(place);
+        if (step === undefined) break;
+        this.steps.set(keyOf(place), step);
+        if (step.ending !== undefined) break;
+        place = step.next;
+      }
+    }
+  }
+
+  private step({ pc, mode }: Place): Step | undefined {
+    if (pc < 0 || pc + 4 > this.bytes.length || (pc & 3) !== 0) return undefined;
+    const instruction = this.decode(this.bytes, pc);
+    if (instruction === undefined) return undefined;
+    const operation = semanticsOf(instruction.row.operation);
+    const item: Item = { pc, instruction, operation };
+    const next: Place = { pc: pc + instruction.size, mode };
+    if (loadsIntoLds(instruction)) this.lead({ pc, mode });
+    return { item, next, ending: this.endingOf(item, next) };
+  }
+
+  private endingOf(item: Item, next: Place): Ending | undefined {
+    const { instruction, operation } = item;
+    if (operation?.kind === 'branch') {
+      const taken = this.lead({ pc: next.pc + branchDistance(instruction), mode: next.mode });
+      if (operation.condition === undefined) return { kind: 'goto', to: taken };
+      return { kind: 'branch', item, taken, otherwise: this.lead(next) };
+    }
+    if (operation?.kind !== 'structural') return undefined;
+    const { name } = operation;
+    if (name === 'endpgm') return { kind: 'end' };
+    if (name === 'barrier') {
+      this.lead(next);
+      return { kind: 'barrier', next: next.pc };
+    }
+    if (name === 'call') {
+      this.lead(next);
+      return { kind: 'goto', to: this.lead({ pc: next.pc + branchDistance(instruction), mode: next.mode }) };
+    }
+    if (name === 'setreg') {
+      const mode = modeAfter(instruction, next.mode);
+      if (mode === undefined) return { kind: 'dynamic' };
+      return mode === next.mode ? undefined : { kind: 'goto', to: this.lead({ pc: next.pc, mode }) };
+    }
+    if (name === 'swappc') this.lead(next);
+    return DYNAMIC.has(name) ? { kind: 'dynamic' } : undefined;
+  }
+
+  block(start: Place): Block {
+    const items: Item[] = [];
+    let place = start;
+    let late = false;
+    for (;;) {
+      const step = this.steps.get(keyOf(place));
+      if (step === undefined) {
+        const leads = this.leaders.has(keyOf(place)) && items.length > 0;
+        const ending: Ending = leads ? { kind: 'goto', to: place } : { kind: 'leave', pc: place.pc };
+        return { ...start, items, ending, late };
+      }
+      if (items.length === 0) late = loadsIntoLds(step.item.instruction);
+      else if (this.leaders.has(keyOf(place)) || items.length >= BLOCK_LIMIT) {
+        return { ...start, items, ending: { kind: 'goto', to: place }, late };
+      }
+      if (step.ending?.kind === 'branch') return { ...start, items, ending: step.ending, late };
+      items.push(step.item);
+      if (step.ending !== undefined) return { ...start, items, ending: step.ending, late };
+      place = step.next;
+    }
+  }
+}
+
+/** Blocks reachable from `entry`, in address order, the entry's first. `known`: code that other modules hold already. */
+export function reachableBlocks(
+  target: TargetName,
+  bytes: Uint8Array,
+  entry: Place,
+  known: (place: Place) => boolean = () => false,
+): Block[] {
+  const walker = new Walker(target, bytes);
+  walker.walk(entry, known);
+  const blocks = new Map<number, Block>();
+  const pending: Place[] = [entry];
+  for (const place of walker.leaders.values()) if (walker.steps.has(keyOf(place))) pending.push(place);
+  for (let n = 0; n < pending.length; n++) {
+    const place = pending[n] as Place;
+    const key = keyOf(place);
+    if (blocks.has(key) || (n > 0 && !walker.steps.has(key))) continue;
+    const block = walker.block(place);
+    blocks.set(key, block);
+    // A block cut at its limit goes on at a place that is no leader.
+    if (block.ending.kind === 'goto') pending.push(block.ending.to);
+  }
+  const [first, ...rest] = blocks.values();
+  return first === undefined ? [] : [first, ...rest.sort((a, b) => a.pc - b.pc)];
+}
