@@ -1,8 +1,8 @@
 // Matrix instructions on the virtual GPU: ns per instruction of compiled code, fast and exact, and of the interpreter; GMAC/s of one core.
-// Run: npm run bench sim-matrix. Rounds are interleaved; the figures are medians.
+// Run: npm run bench sim-matrix [--plain: without relaxed SIMD]. Rounds are interleaved; the figures are medians.
 import v8 from 'node:v8';
 import { bindMatrix } from '../src/device/sim/matrix.ts';
-import { matrixFeatures } from '../src/device/sim/wasm/matrix/features.ts';
+import { matrixFeatures, PLAIN_SIMD } from '../src/device/sim/wasm/matrix/features.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { compileMatrix, matrixOperation } from '../tests/support/compiled-matrix.ts';
 import { makeWave, parse } from '../tests/support/one-instruction.ts';
@@ -44,7 +44,8 @@ function time(run: () => void, count: number): number {
   return Number(process.hrtime.bigint() - start) / count;
 }
 
-console.log(`relaxed SIMD: ${matrixFeatures().relaxed}, fused: ${matrixFeatures().fused}`);
+const features = process.argv.includes('--plain') ? PLAIN_SIMD : matrixFeatures();
+console.log(`relaxed SIMD: ${features.relaxed}, fused: ${features.fused}`);
 console.log(
   `${'instruction'.padEnd(46)}${'fast ns'.padStart(9)}${'exact ns'.padStart(10)}${'ratio'.padStart(7)}${'interp ns'.padStart(11)}${'GMAC/s fast'.padStart(13)}${'exact'.padStart(7)}`,
 );
@@ -70,7 +71,7 @@ for (const [target, text] of CASES) {
     for (const r of op.a === 'f8f6f4' ? [20, 21, 32, 33] : []) w.vgprs.fill(base, r * 64, r * 64 + 64);
     w.vgprs.fill(0, 0, 4 * 64);
   };
-  const modes = (['fast', 'exact'] as const).map((mode) => compileMatrix(w, target, instruction, mode));
+  const modes = (['fast', 'exact'] as const).map((mode) => compileMatrix(w, target, instruction, mode, features));
   const step = bindMatrix(instruction, op, target, 'exact');
   const samples: number[][] = [[], [], []];
   const counts = modes.map((compiled) => {

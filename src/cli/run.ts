@@ -16,7 +16,7 @@ import { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
 
 interface Options extends ToolOptions {
   kernel: string;
@@ -29,6 +29,7 @@ interface Options extends ToolOptions {
   device: string;
   lds?: string;
   budget?: string;
+  mfma: string;
   json?: boolean;
 }
 
@@ -48,6 +49,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--device <kind>', 'device to run on', 'sim')
     .option('--lds <bytes>', 'dynamic LDS in bytes')
     .option('--budget <n>', 'stop after this many instructions')
+    .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -79,6 +81,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const grid = parseDimensions(options.grid, 'grid');
   const block = parseDimensions(options.block, 'block');
   const json = options.json === true;
+  const mfma = parseMatrixMode(options.mfma);
   const ending = new AbortController();
   const session = RunSession.create(options, json, kernel, codeObject, () => ending.abort());
   const progress = new Progress(process.stderr);
@@ -99,6 +102,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
       dispatchFields: (values) => {
         session?.tools.setArguments(values);
         return {
+          mfma,
           monitors: session?.tools.monitors,
           signal: ending.signal,
           onProgress: (done, total) => progress.update(done, total),
@@ -118,7 +122,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const seconds = (performance.now() - started) / 1000;
   device.close();
   const tools = session?.report() ?? {};
-  const facts = { file, kernel: kernel.name, target: processor, device: device.kind, grid, block, seconds };
+  const facts = { file, kernel: kernel.name, target: processor, device: device.kind, mfma, grid, block, seconds };
   if (result === undefined) {
     const { done, total } = progress;
     if (json) {

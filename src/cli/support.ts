@@ -64,3 +64,9 @@ export function writeOutput(path: string, bytes: Uint8Array | string): void {
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }
 }
+
+/** The value of `--mfma`. */
+export function parseMatrixMode(text: string): 'exact' | 'fast' {
+  if (text === 'exact' || text === 'fast') return text;
+  throw new WavesmithError('cli/usage', `--mfma is exact or fast, not '${text}'.`);
+}

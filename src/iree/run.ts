@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import type { Device, DeviceBuffer, Dim3, DispatchResult } from '../device/device.ts';
+import type { Device, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device/device.ts';
 import type { TargetName } from '../isa/types.ts';
 import { readBaseline } from './build.ts';
 import { type Comparison, compareBuffers, elementType, fillRandom, randomSource } from './compare.ts';
@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly tolerance?: number | undefined;
   /** Limit of executed instructions per dispatch; the modified kernel's default is 20 times what the baseline took. */
   readonly maxInstructions?: number | undefined;
+  /** How matrix products are added (docs/virtual-gpu.md); default exact. */
+  readonly mfma?: DispatchRequest['mfma'];
 }
 
 export interface BufferResult {
@@ -404,6 +406,7 @@ async function launch(
       block: item.kernel.workgroupSize,
       args: [...pointers, ...scalars],
       maxInstructions: options.maxInstructions,
+      mfma: options.mfma,
     });
     const seconds = (performance.now() - started) / 1000;
     const { instructions, wavefronts, instructionsByEncoding } = result;

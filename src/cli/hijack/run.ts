@@ -2,7 +2,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { elementType } from '../../iree/compare.ts';
 import { type DispatchRun, type RunResult, run as runFolder } from '../../iree/run.ts';
-import { newCommand, parseArguments, printJson } from '../support.ts';
+import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { deviceOpener } from './device.ts';
 
 interface Flags {
@@ -17,6 +17,7 @@ interface Flags {
   exact?: boolean;
   tolerance?: string;
   maxInstructions?: string;
+  mfma: string;
   json?: boolean;
 }
 
@@ -36,6 +37,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--exact', 'fail on any different bit')
     .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
     .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
+    .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print the result as JSON');
   if (!parseArguments(command, argv)) return 0;
   const flags = command.opts<Flags>();
@@ -49,6 +51,7 @@ export async function run(argv: string[]): Promise<number> {
     buffers: new Map(flags.buffer.map(bufferFlag)),
     constants: new Map(flags.constant.map(constantFlag)),
     exact: flags.exact === true,
+    mfma: parseMatrixMode(flags.mfma),
     tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
     maxInstructions:
       flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
