@@ -46,6 +46,9 @@ function profileLine(line: ProfileLine): string {
   return notes.length === 0 ? text : `${text.padEnd(92)} ; ${notes.join(', ')}`;
 }
 
+/** Listings that are longer than this also get a summary of their hottest instructions. */
+const LONG_LISTING = 30;
+
 /** The profile as an annotated listing with summaries. */
 export function profileText(profile: Profile): string[] {
   const lines = [
@@ -60,6 +63,7 @@ export function profileText(profile: Profile): string[] {
     if (line.label !== undefined) lines.push(`${line.label}:`);
     lines.push(profileLine(line));
   }
+  if (profile.lines.length > LONG_LISTING) lines.push('hottest instructions:', ...profile.hottest.map(profileLine));
   if (profile.sourceLines.length > 0) {
     lines.push('hottest source lines:');
     for (const { file, line, hits, share } of profile.sourceLines) {

@@ -85,12 +85,12 @@ function integerClass(bits: '32' | '64'): (w: Classified) => Weight {
     if (!isVector(w) || w.op?.kind === 'matrix' || operation.startsWith('v_cvt')) return 0;
     if (operation === 'v_mov_b32' || operation === 'v_lshlrev_b64' || operation === 'v_nop') return 0;
     if (/f(?:16|32|64)$|f(?:16|32|64)_|bf16|fp8|bf8/.test(operation)) return 0;
-    const type = /_(?:co_)?[iu](\d\d)$/.exec(operation)?.[1];
-    if (operation === 'v_lshl_add_u64') return bits === '64' ? 1 : 0;
-    if (type === '32' && /_(?:add|addc|sub|subb|subrev|subbrev|ashrrev|ashr)_|^v_cmpx?_/.test(operation)) {
-      return bits === '32' ? 1 : 0;
-    }
-    return bits === '64' && type === '32' ? 0 : 'open';
+    const wide = operation.includes('64');
+    if (bits === '64') return !wide ? 0 : operation === 'v_lshl_add_u64' ? 1 : 'open';
+    if (/_[iub]64$/.test(operation)) return 0;
+    return /_(?:add|addc|sub|subb|subrev|subbrev|ashrrev)_(?:co_)?[iu]32$|^v_cmpx?_.*[iu]32$/.test(operation)
+      ? 1
+      : 'open';
   };
 }
 

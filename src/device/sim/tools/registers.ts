@@ -71,12 +71,14 @@ export function valueText(value: RegisterValue): string {
   if (value.value !== undefined) return `${value.register}=${value.value}`;
   if (value.active === 0) return `${value.register}=(no active lane)`;
   if (value.uniform !== undefined) {
-    return `${value.register}=${value.uniform}${value.active === LANES ? '' : ` (${value.active} lanes)`}`;
+    return `${value.register}=${value.uniform}${lanesText(value.active)}`;
   }
   const rest = (value.active ?? 0) > (value.lanes?.length ?? 0) ? ' …' : '';
-  const count = value.active === LANES ? '' : ` (${value.active} lanes)`;
-  return `${value.register}=[${value.lanes?.join(' ')}${rest}]${count}`;
+  return `${value.register}=[${value.lanes?.join(' ')}${rest}]${lanesText(value.active)}`;
 }
+
+const lanesText = (active: number | undefined): string =>
+  active === LANES ? '' : active === 1 ? ' (1 lane)' : ` (${active} lanes)`;
 
 function bad(text: string): WavesmithError {
   return new WavesmithError('run/bad-register', `'${text}' is not a register.`, {
