@@ -55,7 +55,8 @@ export const isExecutableFile = (path: string): boolean => {
   }
 };
 
-function onPath(name: string): string | undefined {
+/** A program on PATH. */
+export function findOnPath(name: string): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     if (folder !== '' && isExecutableFile(join(folder, name))) return join(folder, name);
   }
@@ -72,7 +73,7 @@ export function findLlvmTool(name: LlvmToolName): Tool | undefined {
     const path = join(folder, name);
     if (isExecutableFile(path)) return { name, path, foundBy: asked ? 'ROCM_LLVM' : folder };
   }
-  const path = asked ? undefined : onPath(`${name}-${LLVM_MAJOR}`);
+  const path = asked ? undefined : findOnPath(`${name}-${LLVM_MAJOR}`);
   return path === undefined ? undefined : { name, path, foundBy: 'PATH' };
 }
 
@@ -111,7 +112,7 @@ export function packageRoot(): string | undefined {
 export function findIreeTool(name: IreeToolName): Tool | undefined {
   const fromEnvironment = name === 'iree-compile' ? process.env.IREE_COMPILE : undefined;
   if (fromEnvironment) {
-    const path = fromEnvironment.includes('/') ? fromEnvironment : onPath(fromEnvironment);
+    const path = fromEnvironment.includes('/') ? fromEnvironment : findOnPath(fromEnvironment);
     return path !== undefined && isExecutableFile(path) ? { name, path, foundBy: 'IREE_COMPILE' } : undefined;
   }
   const root = packageRoot();
@@ -119,7 +120,7 @@ export function findIreeTool(name: IreeToolName): Tool | undefined {
     const path = join(root, '.wavesmith', 'venv', 'bin', name);
     if (isExecutableFile(path)) return { name, path, foundBy: '.wavesmith/venv' };
   }
-  const path = onPath(name);
+  const path = findOnPath(name);
   return path === undefined ? undefined : { name, path, foundBy: 'PATH' };
 }
 

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/code-object.ts';
+import { readExecutable } from '../codeobject/vmfb-executable.ts';
 import { commandLine, type IreeCompiler, probeCompiler, targetFlags } from '../iree/compiler.ts';
 import type { DispatchSite } from '../iree/dispatches.ts';
 import { readText, readWhole, withTemporaryFolder } from '../iree/files.ts';
@@ -19,6 +20,7 @@ import {
   resolveFlags,
 } from './environment.ts';
 import { type HostProgram, readHostProgram } from './host-program.ts';
+import { inOrder, renumberBindings } from './reorder.ts';
 
 /** How long iree-compile may take, as in the original. */
 export const COMPILE_TIMEOUT_MS = 60_000;
@@ -138,31 +140,45 @@ export async function compileModule(
     const input = join(folder, 'module.mlir');
     const output = join(folder, 'module.vmfb');
     const phases = join(folder, 'phases');
-    mkdirSync(phases);
+    const sources = join(folder, 'sources');
+    for (const made of [phases, sources]) mkdirSync(made);
     writeFileSync(input, text);
     const featureFlag =
       compiler.targetFlag === '--iree-rocm-target' ? '--iree-rocm-target-features' : '--iree-hip-target-features';
-    const args = [
+    const common = [
       ...targetFlags(compiler, arch, config),
       ...(features === '' ? [] : [`${featureFlag}=${features}`]),
-      `--dump-compilation-phases-to=${phases}`,
       ...flags,
-      input,
-      '-o',
-      output,
     ];
-    const limit = options.timeout ?? COMPILE_TIMEOUT_MS;
-    const run = await runTool(compiler.path, args, { timeout: limit });
-    if (run.status !== 0) {
+    const deadline = performance.now() + (options.timeout ?? COMPILE_TIMEOUT_MS);
+    const invoke = async (args: readonly string[]): Promise<void> => {
+      const limit = Math.max(1, Math.round(deadline - performance.now()));
+      const run = await runTool(compiler.path, args, { timeout: limit });
+      if (run.status === 0) return;
       onFailure({ command: [compiler.path, ...args], stdout: run.stdout, stderr: run.stderr });
-      throw failure(run, [compiler.path, ...args], limit);
-    }
+      throw failure(run, [compiler.path, ...args], options.timeout ?? COMPILE_TIMEOUT_MS);
+    };
+    const dumps = [`--dump-compilation-phases-to=${phases}`, `--iree-hal-dump-executable-sources-to=${sources}`];
+    await invoke([...common, ...dumps, input, '-o', output]);
     const vmfb = readWhole(output, 'the module that iree-compile wrote');
     const phase = readdirSync(phases).find((name) => /\.hal\.mlir$/.test(name));
     const hal = phase === undefined ? '' : readText(join(phases, phase), 'the HAL phase');
     const host = readHostProgram(hal);
     const dispatches = readModuleDispatches(vmfb);
     const binaries = readModule(vmfb).map((executable) => binaryOf(executable, dispatches, host));
+    const [kernel] = binaries[0]?.kernels ?? [];
+    const single = binaries.length === 1 && binaries[0].kernels.length === 1;
+    const order = single ? argumentOrder(kernel, host) : undefined;
+    const total = host === undefined ? 0 : host.arguments + host.results;
+    if (order !== undefined && !inOrder(order, total)) {
+      const source = readdirSync(sources).map((name) => readText(join(sources, name), 'the executable’s source'));
+      const renumbered = source.length === 1 ? renumberBindings(source[0], order, total) : undefined;
+      if (renumbered !== undefined) {
+        writeFileSync(input, renumbered);
+        await invoke([...common, '--compile-mode=hal-executable', input, '-o', output]);
+        binaries[0] = reordered(readWhole(output, 'the executable'), kernel, total);
+      }
+    }
     return { compiler, flagNotes: notes, binaries, hal, host, vmfb };
   });
 }
@@ -189,6 +205,34 @@ function binaryOf(
     };
   });
   return { elf: executable.codeObject, kernels };
+}
+
+/** The binary of a renumbered executable: the first kernel's launch facts, as long as both agree on the workgroup. */
+function reordered(bytes: Uint8Array, before: IreeKernel, total: number): IreeBinary {
+  const { images, exports } = readExecutable(bytes, 0);
+  const [image] = images;
+  const [kernel] = exports;
+  const same = kernel?.workgroupSize.every((size, d) => size === before.workgroupSizes[d]);
+  if (images.length !== 1 || exports.length !== 1 || kernel.kernelName !== before.name || !same) {
+    throw new WavesmithError(
+      'rocmlir/argument-order',
+      `Kernel '${before.name}' cannot take its arguments in the function's order.`,
+      {
+        hint: 'Order the function’s arguments as its operations use them.',
+      },
+    );
+  }
+  const object = readCodeObject(image.bytes);
+  const descriptor = object.kernels.find((k) => k.name === before.name)?.descriptor;
+  const readOnly = new Map((before.pointers ?? []).map((pointer) => [pointer.position, pointer.readOnly]));
+  const pointers = Array.from({ length: total }, (_, position) => ({
+    position,
+    readOnly: readOnly.get(position) ?? true,
+  }));
+  return {
+    elf: image.bytes.slice(),
+    kernels: [{ ...before, staticLds: descriptor?.groupSegmentFixedSize ?? 0, pointers }],
+  };
 }
 
 /** Which argument or result begins where binding `binding` of the dispatch points. */

@@ -1,0 +1,147 @@
+// The job of the pass migraphx-iree-gen: compile the module with IREE and store the result as the attribute `iree.export`; on
+// failure store the original's error string, which makes rock-iree-merge keep rocMLIR's own kernel.
+// Source: rocMLIR branch iree-rocMLIR, IREEGen.cpp: order and text of the checks.
+import { WavesmithError } from '../base/index.ts';
+import { type ExportOptions, type ExportResult, exportModule } from './export.ts';
+import { exportAttribute, type LaunchFacts, readExportedElf } from './gpu-object.ts';
+import { lowerModule, usesMigraphx } from './lower.ts';
+import { Edits, setModuleAttribute } from './mlir-edit.ts';
+import { parseMlir } from './mlir-parse.ts';
+
+/** The attribute's value after a failure. */
+export const FAILURE_ATTRIBUTE = '"[iree-error]: invocation failed"';
+
+export interface GenOptions extends ExportOptions {
+  /** Leave `migraphx` operations as they are in the output. */
+  readonly keepMigraphx?: boolean | undefined;
+  readonly file?: string | undefined;
+}
+
+/** `generated`: the attribute holds a kernel; `fallback`: it holds the error string; `unchanged`: nothing was done. */
+export type GenStatus = 'generated' | 'fallback' | 'unchanged';
+
+export interface GenResult {
+  readonly status: GenStatus;
+  readonly text: string;
+  readonly failure: WavesmithError | undefined;
+  readonly kernel: (LaunchFacts & { readonly bytes: number; readonly staticLds: number }) | undefined;
+  /** Lines for IREE_DEBUG. */
+  readonly messages: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+const check = (code: string, message: string, hint?: string): WavesmithError =>
+  new WavesmithError(`rocmlir/${code}`, message, { hint });
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** One kernel of an iree-export result, checked as the pass checks it. Throws `rocmlir/…` with the original's message. */
+export function selectKernel(result: ExportResult | unknown): LaunchFacts & {
+  readonly elf: Uint8Array;
+  readonly staticLds: number;
+} {
+  if (!isObject(result)) throw check('json', 'invalid JSON');
+  if (result.error !== undefined) {
+    throw check('invocation', typeof result.error === 'string' ? result.error : 'IREE invocation failed');
+  }
+  const { binaries } = result;
+  if (!Array.isArray(binaries)) throw check('json', 'invalid JSON, expected `binaries` field');
+  const single = 'Split the module so that each function is one kernel, or let rocMLIR’s own kernel be used.';
+  if (binaries.length > 1) throw check('several-binaries', 'more than one binary was found', single);
+  if (binaries.length === 0) {
+    throw check(
+      'no-kernel',
+      'expected at least one binary',
+      'The module’s function needs no kernel: it only passes values on.',
+    );
+  }
+  const binary: unknown = binaries[0];
+  if (!isObject(binary)) throw check('json', 'expected a dict for each binary');
+  const elf = binary.$elf;
+  if (typeof elf !== 'string' || elf.length === 0 || elf.length % 2 !== 0 || /[^0-9a-fA-F]/.test(elf)) {
+    throw check('elf', 'expected a valid ELF');
+  }
+  const table = binary.$kernels;
+  if (!Array.isArray(table) || table.length !== 1) {
+    const names = Array.isArray(table) ? table.slice(0, 4).join(', ') : 'no list';
+    throw check(
+      'kernel-table',
+      'expected a valid kernel table',
+      `It lists ${names}; rocMLIR takes exactly one. ${single}`,
+    );
+  }
+  const kernel: unknown = table[0];
+  if (typeof kernel !== 'string' || kernel === '') throw check('kernel-name', 'expected a valid kernel name');
+  const facts = binary[kernel];
+  if (!isObject(facts)) throw check('kernel-properties', 'invalid kernel properties');
+  const numbers = (field: string, count: number, hint?: string): number[] => {
+    const value = facts[field];
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    if (list.length === count && list.every((n) => Number.isSafeInteger(n) && (n as number) >= 0))
+      return list as number[];
+    throw check(field.replace('_', '-'), `expected a valid \`${field}\` field`, hint);
+  };
+  const workgroupSizes = numbers('workgroup_sizes', 3);
+  const workgroupCount = numbers(
+    'workgroup_count',
+    3,
+    'The number of workgroups depends on run-time values; give static shapes.',
+  );
+  const [workgroupMemory] = numbers('workgroup_memory', 1);
+  const staticLds = facts.static_workgroup_memory;
+  return {
+    elf: Uint8Array.from({ length: elf.length / 2 }, (_, i) => Number.parseInt(elf.slice(2 * i, 2 * i + 2), 16)),
+    kernel,
+    workgroupSizes,
+    workgroupCount,
+    workgroupMemory,
+    staticLds: typeof staticLds === 'number' ? staticLds : 0,
+  };
+}
+
+/** The `Error[iree-gen:…]` line of a failure. */
+const debugLine = (error: WavesmithError): string =>
+  `Error[iree-gen:${error.code.replace(/^.*\//, '')}]: ${error.message}`;
+
+/** Generates the attribute for a module's text. Throws only for a text that is no MLIR module. */
+export async function generate(text: string, options: GenOptions): Promise<GenResult> {
+  const document = parseMlir(text, options.file);
+  const { debug, disabled } = options.environment;
+  const unchanged = { status: 'unchanged', text, kernel: undefined, remarks: [] } as const;
+  if (disabled) return { ...unchanged, failure: undefined, messages: [] };
+  if (options.arch === '') {
+    const failure = check('arch', 'expected a valid target architecture', 'Give -a gfx942.');
+    return { ...unchanged, failure, messages: debug > 0 ? [debugLine(failure)] : [] };
+  }
+  const exported = await exportModule(text, options, options.file);
+  const messages = [...exported.messages];
+  let failure = exported.failure;
+  let value = FAILURE_ATTRIBUTE;
+  let output = text;
+  let kernel: GenResult['kernel'];
+  try {
+    const { elf, staticLds, ...facts } = selectKernel(exported.result);
+    value = exportAttribute(options.arch, facts, elf);
+    const object = { target: '', properties: undefined, kernels: undefined, format: 'bin', bytes: elf };
+    readExportedElf(object, facts);
+    kernel = { ...facts, bytes: elf.length, staticLds };
+    if (usesMigraphx(document) && !options.keepMigraphx) output = lowerModule(document, { fuseAttention: false });
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    failure ??= error;
+    value = FAILURE_ATTRIBUTE;
+    if (debug > 0) messages.push(debugLine(error));
+  }
+  const target = output === text ? document : parseMlir(output, options.file);
+  const edits = new Edits();
+  setModuleAttribute(target, edits, 'iree.export', value);
+  return {
+    status: failure === undefined ? 'generated' : 'fallback',
+    text: edits.apply(output),
+    failure,
+    kernel: failure === undefined ? kernel : undefined,
+    messages,
+    remarks: exported.remarks,
+  };
+}
