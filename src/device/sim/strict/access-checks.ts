@@ -21,11 +21,20 @@ import type { WaveShadow } from './wave-shadow.ts';
 /** Regions of a dispatch that have rules of their own. */
 export interface DispatchRegions {
   readonly target: TargetName;
-  readonly kernarg: Region;
+  readonly kernarg: Region | undefined;
   /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
-  readonly scratch: Region | undefined;
   readonly workgroups: number;
+}
+
+/** A workgroup that is running. */
+export interface GroupState {
+  /** Linear number in the grid. */
+  readonly number: number;
+  readonly lds: LdsShadow;
+  /** By wavefront. */
+  readonly waves: readonly WaveShadow[];
+  readonly scratch: Region | undefined;
 }
 
 /** Who accesses. */
@@ -34,6 +43,7 @@ interface Actor {
   readonly shadow: WaveShadow;
   readonly lds: LdsShadow;
   readonly group: number;
+  readonly scratch: Region | undefined;
   readonly pc: number;
   readonly plan: StrictPlan;
   readonly access: AccessPlan;
@@ -59,16 +69,12 @@ export class AccessChecks {
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
-  check(
-    w: Wave,
-    shadow: WaveShadow,
-    lds: LdsShadow,
-    group: number,
-    pc: number,
-    plan: StrictPlan,
-  ): LdsBytes[] | undefined {
+  check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
-    const actor: Actor = { w, shadow, lds, group, pc, plan, access, isSynchronising: this.isSynchronising(plan) };
+    const shadow = state.waves[w.index] as WaveShadow;
+    const { lds, number: group, scratch } = state;
+    const isSynchronising = this.isSynchronising(plan);
+    const actor: Actor = { w, shadow, lds, group, scratch, pc, plan, access, isSynchronising };
     access.prepare(w);
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
@@ -166,7 +172,7 @@ export class AccessChecks {
     }
     if (access.kind === 'atomic' && address % bytes !== 0) this.misaligned(actor, lane, 'global', address, bytes);
     const of = this.global.of(region);
-    if (region === this.regions.scratch) {
+    if (region === actor.scratch) {
       this.markScratch(lane);
       return this.touchScratch(actor, piece, lane, of, offset, bytes, address);
     }
@@ -256,7 +262,7 @@ export class AccessChecks {
       lane,
       space: 'global',
       address,
-      message: `Byte ${address - kernarg.base} of the kernarg segment is read; the kernel declares ${kernargSize} bytes.`,
+      message: `Byte ${address - (kernarg?.base ?? 0)} of the kernarg segment is read; the kernel declares ${kernargSize} bytes.`,
       fix: 'Raise .amdhsa_kernarg_size and .kernarg_segment_size, or correct the offset.',
     }));
   }
@@ -347,9 +353,8 @@ export class AccessChecks {
   }
 
   private checkScratch(actor: Actor, piece: AccessPiece, lane: number, offset: number): boolean {
-    const { w, shadow, pc, access } = actor;
+    const { w, shadow, pc, access, scratch } = actor;
     const { bytes } = piece;
-    const { scratch } = this.regions;
     const limit = w.workgroup.dispatch.scratchPerLane;
     if (scratch === undefined || offset + bytes > limit) {
       return this.reporter.fatal('memory/scratch-out-of-bounds', w, pc, () => ({

@@ -1,76 +1,119 @@
 // Strict mode: a monitor that looks at every instruction before the interpreter executes it and reports what is wrong with it.
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
-import { descriptorRegisters, type KernelDescriptor } from '../../../codeobject/index.ts';
-import type { TargetName } from '../../../isa/types.ts';
+import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
+import { targetInfo } from '../../../isa/index.ts';
+import { WAVE_SCRATCH_BASE, WINDOW } from '../layout.ts';
 import type { Region } from '../memory.ts';
-import type { BoundInstruction } from '../program.ts';
+import type { DispatchInfo, Monitor } from '../monitor.ts';
+import { type BoundInstruction, ENCODINGS } from '../program.ts';
 import { EXEC, M0, type Wave } from '../wave.ts';
 import type { Workgroup } from '../workgroup.ts';
-import { AccessChecks } from './access-checks.ts';
+import { AccessChecks, type GroupState } from './access-checks.ts';
 import { DeadlockFinder } from './deadlock.ts';
-import { type Diagnostic, DiagnosticLog, type StrictOptions } from './diagnostics.ts';
+import { DiagnosticLog, type StrictOptions } from './diagnostics.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { initialScalars } from './registers.ts';
-import { Reporter, type StrictDispatch } from './reporter.ts';
+import { Reporter } from './reporter.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
-/** What a strict run has to know of its dispatch. */
-export interface StrictContext extends StrictDispatch {
-  readonly target: TargetName;
-  readonly descriptor: KernelDescriptor;
-  readonly isScratchArchitected: boolean;
-  readonly kernarg: Region;
+/** What the device knows of the kernel besides the launch. */
+export interface StrictKernel {
+  /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
-  readonly scratch: Region | undefined;
+  readonly lines: DebugLines | undefined;
 }
 
-export class StrictChecker {
-  readonly log: DiagnosticLog;
-  private readonly context: StrictContext;
-  private readonly reporter: Reporter;
-  private readonly registers: RegisterChecks;
-  private readonly accesses: AccessChecks;
-  private readonly global: GlobalShadow;
-  private readonly deadlocks: DeadlockFinder;
-  private readonly plans: (StrictPlan | undefined)[] = [];
-  private readonly pool: WaveShadow[] = [];
-  private readonly initialScalars: readonly number[];
-  private lds = new LdsShadow(0, 1);
-  private shadows: WaveShadow[] = [];
-  private group = 0;
+/** What there is from the start of the dispatch on. */
+interface Running {
+  readonly info: DispatchInfo;
+  readonly base: number;
+  readonly reporter: Reporter;
+  readonly registers: RegisterChecks;
+  readonly accesses: AccessChecks;
+  readonly global: GlobalShadow;
+  readonly deadlocks: DeadlockFinder;
+  readonly scalars: readonly number[];
+}
 
-  constructor(context: StrictContext, history: MemoryHistory, options: StrictOptions) {
-    this.context = context;
+export class StrictChecker implements Monitor {
+  readonly log: DiagnosticLog;
+  private readonly kernel: StrictKernel;
+  private readonly history: MemoryHistory;
+  private running: Running | undefined;
+  private readonly plans: (StrictPlan | undefined)[] = [];
+  private readonly groups = new Map<Workgroup, GroupState>();
+  private lastGroup: Workgroup | undefined;
+  private lastState: GroupState | undefined;
+  private readonly freeShadows: WaveShadow[] = [];
+  private readonly counts: number[] = [];
+  private started = 0;
+  private finished = 0;
+  private wavefronts = 0;
+
+  constructor(kernel: StrictKernel, history: MemoryHistory, options: StrictOptions) {
+    this.kernel = kernel;
+    this.history = history;
     this.log = new DiagnosticLog(options);
-    this.reporter = new Reporter(this.log, context);
-    this.registers = new RegisterChecks(this.reporter);
-    this.global = new GlobalShadow(history);
-    const [x, y, z] = context.grid;
-    this.accesses = new AccessChecks(this.reporter, this.registers, { ...context, workgroups: x * y * z }, this.global);
-    this.deadlocks = new DeadlockFinder(this.reporter);
-    this.initialScalars = initialScalars(context.descriptor, context.isScratchArchitected);
+  }
+
+  startDispatch(info: DispatchInfo): void {
+    const { launch, program, memory } = info;
+    // A segment that a runtime has written lies in memory of its own making.
+    const segment = memory.find(launch.kernarg, 1);
+    const kernarg = segment?.base === launch.kernarg ? segment : undefined;
+    const { kernargSize, lines } = this.kernel;
+    const { target, grid, kernelName, workgroups, descriptor } = launch;
+    const reporter = new Reporter(this.log, { kernelName, program, memory, lines, grid });
+    const registers = new RegisterChecks(reporter);
+    const global = new GlobalShadow(this.history);
+    const accesses = new AccessChecks(reporter, registers, { target, kernarg, kernargSize, workgroups }, global);
+    const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
+    const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups);
+    this.running = { info, base: program.region.base, reporter, registers, accesses, global, deadlocks, scalars };
+  }
+
+  private get now(): Running {
+    if (this.running === undefined) throw new Error('the dispatch has not begun');
+    return this.running;
   }
 
   /** A workgroup begins; its waves are in their initial state. */
-  startWorkgroup(group: Workgroup, waves: readonly Wave[]): void {
-    const { grid, scratch } = this.context;
-    this.group = group.id[0] + grid[0] * (group.id[1] + grid[1] * group.id[2]);
-    this.lds = new LdsShadow(group.lds.byteLength, waves.length);
-    if (scratch !== undefined) this.global.resetScratch(scratch);
-    this.shadows = waves.map((wave, i) => {
-      let shadow = this.pool[i];
-      if (shadow === undefined) {
-        shadow = new WaveShadow(wave, (operation) => this.lds.complete(operation));
-        this.pool[i] = shadow;
-      }
-      shadow.reset(wave, this.initialScalars, wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number);
+  startWorkgroup(workgroup: Workgroup, waves: readonly Wave[]): void {
+    const { info, global, deadlocks, scalars } = this.now;
+    const { grid } = info.launch;
+    const { id } = workgroup;
+    const scratch = this.scratchOf(waves[0]);
+    if (scratch !== undefined) global.resetScratch(scratch);
+    const lds = new LdsShadow(workgroup.lds.byteLength, waves.length);
+    const shadows = waves.map((wave) => {
+      const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
+      shadow.reset(wave, lds, scalars, wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number);
       return shadow;
     });
-    this.deadlocks.startWorkgroup(waves);
+    this.started++;
+    this.wavefronts += waves.length;
+    const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
+    this.groups.set(workgroup, { number, lds, waves: shadows, scratch });
+    deadlocks.startWorkgroup(waves);
+  }
+
+  private scratchOf(wave: Wave | undefined): Region | undefined {
+    const { info } = this.now;
+    if (wave === undefined || info.launch.scratchPerWave === 0) return undefined;
+    const field = new DataView(info.memory.wasm.buffer).getUint32(wave.pointer + WAVE_SCRATCH_BASE, true);
+    return info.memory.find(WINDOW + field, 1);
+  }
+
+  private stateOf(workgroup: Workgroup): GroupState {
+    if (workgroup !== this.lastGroup) {
+      this.lastGroup = workgroup;
+      this.lastState = this.groups.get(workgroup);
+    }
+    return this.lastState as GroupState;
   }
 
   private planAt(w: Wave, pc: number, bound: BoundInstruction): StrictPlan {
@@ -85,13 +128,13 @@ export class StrictChecker {
 
   /** Registers that the descriptor does not allocate; a property of the instruction, so looked at once. */
   private checkAllocation(w: Wave, pc: number, plan: StrictPlan): void {
-    const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.context.descriptor);
+    const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
     for (const operand of plan.instruction.operands) {
       if (operand.kind !== 'reg') continue;
       const { file, index, dwords, text } = operand;
       const limit = file === 'v' ? vgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
       if (index + dwords <= limit) continue;
-      this.reporter.report('registers/beyond-allocation', w, pc, () => ({
+      this.now.reporter.report('registers/beyond-allocation', w, pc, () => ({
         registers: [text],
         message:
           file === 'v' && index + dwords <= totalVgprs
@@ -107,40 +150,44 @@ export class StrictChecker {
 
   /** An instruction is about to execute; `at` is its loaded address. */
   before(w: Wave, at: number, bound: BoundInstruction): void {
-    const pc = at - this.context.program.region.base;
+    const { base, registers: checks, accesses } = this.now;
+    const pc = at - base;
+    this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
     const plan = this.planAt(w, pc, bound);
-    const shadow = this.shadows[w.index] as WaveShadow;
+    const state = this.stateOf(w.workgroup);
+    const { lds } = state;
+    const shadow = state.waves[w.index] as WaveShadow;
     const { queue, registers } = shadow;
     if (plan.wait !== undefined) {
-      queue.wait(plan.wait, this.lds.epoch);
+      queue.wait(plan.wait, lds.epoch);
       return;
     }
     if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
-    if (queue.total !== 0) this.registers.checkWaits(w, shadow, pc, plan);
+    if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
     if (w.gprIndexing && plan.isVector) {
       this.defineIndexed(w, shadow, plan);
       return;
     }
-    this.registers.checkReads(w, shadow, pc, plan);
+    checks.checkReads(w, shadow, pc, plan);
     if (plan.role.isBarrier) {
       shadow.barriers++;
       shadow.lastBarrier = pc;
     }
     const { access } = plan;
     if (access === undefined) {
-      this.registers.define(w, shadow, plan);
-      if (plan.role.kind !== undefined) queue.issue(plan.role.kind, pc, plan, w.index, this.lds.epoch);
+      checks.define(w, shadow, plan);
+      if (plan.role.kind !== undefined) queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
       return;
     }
     const isLoad = access.kind !== 'store' && !access.toLds;
     const definesHere = isLoad && (access.isScalar || access.pieces(w)[0]?.register !== -1);
-    const written = this.accesses.check(w, shadow, this.lds, this.group, pc, plan);
-    if (!definesHere || plan.operation?.kind === 'format') this.registers.define(w, shadow, plan);
+    const written = accesses.check(w, state, pc, plan);
+    if (!definesHere || plan.operation?.kind === 'format') checks.define(w, shadow, plan);
     else for (const slot of plan.scalarWrites) if (!access.isScalar) registers.setScalar(slot, true);
     if (plan.role.kind === undefined) return;
-    const operation = queue.issue(plan.role.kind, pc, plan, w.index, this.lds.epoch);
+    const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
     operation.lds = written;
-    if (access.toLds) this.lds.setInFlight(operation);
+    if (access.toLds) lds.setInFlight(operation);
   }
 
   /** GPR indexing moves operands by M0: reads are not checked, and what is written is where M0 says. */
@@ -156,59 +203,79 @@ export class StrictChecker {
 
   /** An instruction has executed. */
   after(w: Wave, at: number, bound: BoundInstruction): void {
-    this.deadlocks.after(w, at - this.context.program.region.base, bound);
+    const { deadlocks, base } = this.now;
+    deadlocks.after(w, at - base, bound);
   }
 
   /** All live waves have reached a barrier, which is released. */
-  barrier(): void {
-    const { lds } = this;
+  barrier(workgroup: Workgroup): void {
+    const { lds, waves } = this.stateOf(workgroup);
     const { epoch } = lds;
-    const outstanding = this.shadows.flatMap(({ queue }) => (queue.total === 0 ? [] : [...queue.writingLds(epoch)]));
+    const outstanding = waves.flatMap(({ queue }) => (queue.total === 0 ? [] : [...queue.writingLds(epoch)]));
     lds.barrier(outstanding);
-    this.deadlocks.barrier();
+    this.now.deadlocks.changed();
   }
 
   /** All waves of the workgroup have ended. */
-  endWorkgroup(): void {
-    const most = this.shadows.reduce((a, b) => (b.barriers > a.barriers ? b : a));
-    const least = this.shadows.reduce((a, b) => (b.barriers < a.barriers ? b : a));
-    if (most.barriers === least.barriers) return;
-    const count = (n: number): string => `${n} barrier${n === 1 ? '' : 's'}`;
-    this.reporter.report('barriers/divergence', most.wave, most.lastBarrier, () => ({
-      message:
-        `Wavefront ${most.wave.index} passed ${count(most.barriers)}, wavefront ${least.wave.index} only ${least.barriers}: ` +
-        'one that has ended no longer takes part, so the barriers did not wait for it.',
-      fix: 'Let every wavefront of the workgroup execute the same barriers before it ends.',
-    }));
-  }
-
-  /** A run was stopped by something that is no finding of its own (an instruction that is not simulated, a budget). */
-  stopped(
-    code: 'schedule/budget' | 'run/stopped',
-    message: string,
-    pc: number | undefined,
-    fix: string,
-    w?: Wave,
-  ): Diagnostic {
-    return this.log.record({
-      code,
-      kernel: this.context.kernelName,
-      message,
-      fix,
-      pc,
-      instruction: pc === undefined ? undefined : this.reporter.text(pc),
-      workgroup: w?.workgroup.id,
-      wavefront: w?.index,
-      source: pc === undefined ? undefined : this.context.lines?.at(pc),
-    });
+  endWorkgroup(workgroup: Workgroup): void {
+    const { waves, number } = this.stateOf(workgroup);
+    const { global, deadlocks, reporter } = this.now;
+    const most = waves.reduce((a, b) => (b.barriers > a.barriers ? b : a));
+    const least = waves.reduce((a, b) => (b.barriers < a.barriers ? b : a));
+    if (most.barriers !== least.barriers) {
+      const count = (n: number): string => `${n} barrier${n === 1 ? '' : 's'}`;
+      reporter.report('barriers/divergence', most.wave, most.lastBarrier, () => ({
+        message:
+          `Wavefront ${most.wave.index} passed ${count(most.barriers)}, wavefront ${least.wave.index} only ${least.barriers}: ` +
+          'one that has ended no longer takes part, so the barriers did not wait for it.',
+        fix: 'Let every wavefront of the workgroup execute the same barriers before it ends.',
+      }));
+    }
+    this.finished++;
+    this.groups.delete(workgroup);
+    this.lastGroup = undefined;
+    this.freeShadows.push(...waves);
+    global.synchronisation.end(number);
+    deadlocks.endWorkgroup(waves.map(({ wave }) => wave));
   }
 
   /** The dispatch is over: what was not looked at. */
   finish(): void {
-    if (!this.global.isTruncated) return;
-    this.reporter.report('races/untracked', undefined, undefined, () => ({
+    const { global, reporter } = this.now;
+    if (!global.isTruncated) return;
+    reporter.report('races/untracked', undefined, undefined, () => ({
       message: 'The dispatch touches more memory than strict mode follows; races in the rest of it are not found.',
       fix: 'Run a smaller grid or smaller buffers.',
     }));
+  }
+
+  /** Keeps the reason of a run that was stopped by something else than a finding. */
+  stopped(code: 'schedule/budget' | 'run/stopped', message: string, pc: number | undefined, fix: string): void {
+    const { reporter, info } = this.now;
+    this.log.record({
+      code,
+      kernel: info.launch.kernelName,
+      message,
+      fix,
+      pc,
+      instruction: pc === undefined ? undefined : reporter.text(pc),
+      source: pc === undefined ? undefined : this.kernel.lines?.at(pc),
+    });
+  }
+
+  /** Whether the dispatch got as far as to begin. */
+  get hasBegun(): boolean {
+    return this.running !== undefined;
+  }
+
+  /** What a dispatch that was stopped had done. */
+  partialResult() {
+    const instructionsByEncoding: Record<string, number> = {};
+    let instructions = 0;
+    this.counts.forEach((n, i) => {
+      instructions += n;
+      instructionsByEncoding[ENCODINGS[i] as string] = n;
+    });
+    return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding };
   }
 }

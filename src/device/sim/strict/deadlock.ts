@@ -21,58 +21,70 @@ interface LoopWatch {
   scc: boolean;
   /** Changes of memory when the checkpoint was taken, and when the loop was proved to repeat (-1: it was not). */
   changes: number;
+  /** Something other workgroups could change was read since. */
+  readsGlobal: boolean;
   provedAt: number;
   provedPc: number;
 }
 
 export class DeadlockFinder {
   private readonly reporter: Reporter;
-  private waves: readonly Wave[] = [];
-  private watches: LoopWatch[] = [];
+  /** Live wavefronts of all resident workgroups. */
+  private readonly watches = new Map<Wave, LoopWatch>();
+  /** Whether no further workgroup can begin. */
+  private readonly allStarted: () => boolean;
   /** Times that a watched wavefront changed memory. */
   private changes = 0;
   private readonly plans = new Map<BoundInstruction, AccessPlan | null>();
 
-  constructor(reporter: Reporter) {
+  constructor(reporter: Reporter, allStarted: () => boolean) {
     this.reporter = reporter;
+    this.allStarted = allStarted;
   }
 
   startWorkgroup(waves: readonly Wave[]): void {
-    this.waves = waves;
-    this.changes = 0;
-    this.watches = waves.map(() => ({
-      instructions: 0,
-      pc: -1,
-      visits: 0,
-      nextCheckpoint: 1,
-      scalars: undefined,
-      vectors: undefined,
-      scc: false,
-      changes: 0,
-      provedAt: -1,
-      provedPc: -1,
-    }));
+    this.changes++;
+    for (const wave of waves) {
+      this.watches.set(wave, {
+        instructions: 0,
+        pc: -1,
+        visits: 0,
+        nextCheckpoint: 1,
+        scalars: undefined,
+        vectors: undefined,
+        scc: false,
+        changes: 0,
+        readsGlobal: false,
+        provedAt: -1,
+        provedPc: -1,
+      });
+    }
   }
 
-  /** Barriers let wavefronts go on: nothing proved before holds. */
-  barrier(): void {
+  endWorkgroup(waves: readonly Wave[]): void {
+    this.changes++;
+    for (const wave of waves) this.watches.delete(wave);
+  }
+
+  /** Something let wavefronts go on: nothing proved before holds. */
+  changed(): void {
     this.changes++;
   }
 
   /** An instruction has executed; `pc` is where it is, the wave's pc where it goes on. */
   after(w: Wave, pc: number, bound: BoundInstruction): void {
-    const watch = this.watches[w.index];
+    const watch = this.watches.get(w);
     if (watch === undefined || ++watch.instructions < PATIENCE) {
       return;
     }
-    if (this.mayChangeMemory(w, bound)) this.changes++;
+    if (this.mayChangeMemory(w, watch, bound)) this.changes++;
     const next = w.pc - this.reporter.dispatch.program.region.base;
     if (next > pc || w.state !== 'running') return;
     this.visit(w, watch, next);
   }
 
   /** Whether it is a store, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
-  private mayChangeMemory(w: Wave, bound: BoundInstruction): boolean {
+  private mayChangeMemory(w: Wave, watch: LoopWatch, bound: BoundInstruction): boolean {
     let plan = this.plans.get(bound);
     if (plan === undefined) {
       const op = semanticsOf(bound.instruction.row.operation);
@@ -83,7 +95,9 @@ export class DeadlockFinder {
       }
       this.plans.set(bound, plan);
     }
-    if (plan === null || (plan.kind === 'load' && !plan.toLds)) return false;
+    if (plan === null) return false;
+    if (plan.space !== 'lds') watch.readsGlobal = true;
+    if (plan.kind === 'load' && !plan.toLds) return false;
     return ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) !== 0 && !this.isFailedExchange(w, bound, plan);
   }
 
@@ -92,13 +106,15 @@ export class DeadlockFinder {
     const { instruction } = bound;
     const op = semanticsOf(instruction.row.operation);
     if (op?.kind !== 'atomic' || op.data === 'one' || op.type !== 'i32' || plan.isScalar) return false;
+    if (op.data === 'twoOperands') return false;
     const register = plan.pieces(w)[0]?.register ?? -1;
     const data =
       instruction.operands[instruction.row.operands.findIndex((o) => /^(vdata|data0|vdata_in)$/.test(o.name))];
-    if (register < 0 || data?.kind !== 'reg' || data.file !== 'v' || op.data !== 'newThenCompare') return false;
+    if (register < 0 || data?.kind !== 'reg' || data.file !== 'v') return false;
+    const expectedIndex = op.data === 'newThenCompare' ? data.index + 1 : data.index;
     // Where the returned value overwrites the data, what was expected is gone.
-    const expected = (data.index + 1) * LANES;
-    if (register === data.index + 1) return false;
+    if (register === expectedIndex) return false;
+    const expected = expectedIndex * LANES;
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
       if (w.vgprs[register * LANES + lane] === w.vgprs[expected + lane]) return false;
@@ -126,6 +142,7 @@ export class DeadlockFinder {
     watch.vectors = w.vgprs.slice();
     watch.scc = w.scc;
     watch.changes = this.changes;
+    watch.readsGlobal = false;
   }
 
   private isRepeated(w: Wave, { scalars, vectors, scc }: LoopWatch): boolean {
@@ -137,16 +154,18 @@ export class DeadlockFinder {
 
   /** Reports a deadlock when no wavefront can go on. */
   private conclude(w: Wave): void {
-    const looping: number[] = [];
-    for (const wave of this.waves) {
-      if (wave.state !== 'running') continue;
-      if (this.watches[wave.index]?.provedAt !== this.changes) return;
-      looping.push(wave.index);
-    }
-    const waiting = this.waves.filter((wave) => wave.state === 'barrier').map((wave) => wave.index);
+    const group = [...this.watches].filter(([wave]) => wave.workgroup === w.workgroup);
+    const watchesOthers = group.some(([wave, watch]) => wave.state === 'running' && watch.readsGlobal);
+    const relevant = watchesOthers ? [...this.watches] : group;
+    if (watchesOthers && !this.allStarted()) return;
+    for (const [wave, watch] of relevant) if (wave.state === 'running' && watch.provedAt !== this.changes) return;
+    const numbers = (state: Wave['state']): number[] =>
+      group.filter(([wave]) => wave.state === state).map(([wave]) => wave.index);
+    const looping = numbers('running');
+    const waiting = numbers('barrier');
     const exec = ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) === 0 ? ' with EXEC = 0' : '';
     const others = waiting.length === 0 ? '' : `; wavefront ${waiting.join(', ')} waits at a barrier for it`;
-    const pc = this.watches[w.index]?.provedPc;
+    const pc = this.watches.get(w)?.provedPc;
     this.reporter.fatal('schedule/deadlock', w, pc, () => ({
       message: `Wavefront ${looping.join(', ')} repeats the same loop${exec} without changing a register or memory${others}: the workgroup never ends.`,
       fix: 'Let the lanes that hold what the others wait for go on: no spinning while EXEC has turned them off.',

@@ -65,19 +65,15 @@ export class RegionShadow {
   }
 }
 
-/** Which workgroups an atomic has ordered before the running one. */
+/** Which workgroups an atomic has ordered before another one. */
 export class Synchronisation {
-  /** By address: the workgroups that have touched it atomically, in order. */
+  /** By address: the workgroups that have touched it atomically. */
   private readonly byAddress = new Map<number, Set<number>>();
-  private readonly acquired = new Set<Set<number>>();
-  private current = -1;
+  /** By running workgroup: the sets it belongs to. */
+  private readonly acquired = new Map<number, Set<Set<number>>>();
 
-  /** The running workgroup touches an address atomically: it sees what those before it had done. */
+  /** A workgroup touches an address atomically: it sees what those before it had done. */
   touch(workgroup: number, address: number): void {
-    if (workgroup !== this.current) {
-      this.current = workgroup;
-      this.acquired.clear();
-    }
     let set = this.byAddress.get(address);
     if (set === undefined) {
       if (this.byAddress.size > 65536) return;
@@ -85,18 +81,28 @@ export class Synchronisation {
       this.byAddress.set(address, set);
     }
     set.add(workgroup);
-    this.acquired.add(set);
+    let mine = this.acquired.get(workgroup);
+    if (mine === undefined) {
+      mine = new Set();
+      this.acquired.set(workgroup, mine);
+    }
+    mine.add(set);
   }
 
-  /** Whether the running workgroup has synchronised with any. */
+  /** A workgroup has ended. */
+  end(workgroup: number): void {
+    this.acquired.delete(workgroup);
+  }
+
+  /** Whether a running workgroup has synchronised with any. */
   isActive(workgroup: number): boolean {
-    return workgroup === this.current && this.acquired.size > 0;
+    return this.acquired.has(workgroup);
   }
 
-  /** Whether the running workgroup has synchronised with another one. */
+  /** Whether a running workgroup has synchronised with another one. */
   isOrdered(workgroup: number, other: number): boolean {
-    if (workgroup !== this.current) return false;
-    for (const set of this.acquired) if (set.has(other)) return true;
+    const sets = this.acquired.get(workgroup);
+    if (sets !== undefined) for (const set of sets) if (set.has(other)) return true;
     return false;
   }
 }
@@ -154,7 +160,7 @@ export class GlobalShadow {
     return page;
   }
 
-  /** A workgroup reads up to 4 bytes of one dword; the write of another one that nothing orders before it, or undefined. */
+  /** A workgroup reads up to 4 bytes of one dword; the write (an atomic may be read: that is how compare-and-swap loops begin) of another one that nothing orders before it, or undefined. */
   read(shadow: RegionShadow, offset: number, bytes: number, group: number, pc: number): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
     const page = this.page(shadow, dword);
@@ -172,6 +178,7 @@ export class GlobalShadow {
     page.reader[at] = group + 1;
     page.readerPc[at] = pc;
     if (writer === 0 || writer === group + 1 || (touched & mask) === 0) return undefined;
+    if (((page.flags[at] as number) & ATOMIC_WRITE) !== 0) return undefined;
     if (this.synchronisation.isOrdered(group, writer - 1)) return undefined;
     return { workgroup: writer - 1, pc: page.writerPc[at] as number, other: 'write' };
   }
@@ -205,6 +212,7 @@ export class GlobalShadow {
     if (isOther && (touched & mask) !== 0 && !bothAtomic && !synchronisation.isOrdered(group, writer - 1)) {
       return { workgroup: writer - 1, pc: writerPc, other: 'write' };
     }
+    if (isAtomic) return undefined;
     const isOtherReader = reader !== 0 && reader !== group + 1;
     if (isOtherReader && ((touched >> 4) & mask) !== 0) {
       if (synchronisation.isOrdered(group, reader - 1)) return undefined;

@@ -59,6 +59,8 @@ export interface StrictPlan {
   readonly scalarReads: readonly number[];
   readonly scalarWrites: readonly number[];
   readonly reads: readonly VectorRead[];
+  /** High halves of 64-bit sources that matter for the high half of the result only: what is undefined is passed on. */
+  readonly highReads: readonly VectorRead[];
   /** Data of a vector store: stores to scratch pass on what is undefined. */
   readonly dataReads: readonly VectorRead[];
   readonly writes: readonly VectorWrite[];
@@ -95,6 +97,14 @@ const COPIES = new Set([
   's_mov_b32',
   's_mov_b64',
 ]);
+
+/** Compilers use 64-bit operations for 32-bit results and leave the high half of such sources undefined. */
+const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
+  v_mad_u64_u32: ['src2'],
+  v_mad_i64_i32: ['src2'],
+  v_lshlrev_b64: ['src1'],
+  v_lshl_add_u64: ['src0', 'src2'],
+};
 
 /** First slot of an operand, -1 when it is a constant or always defined. */
 function slotOf(operand: Operand | undefined): number {
@@ -213,6 +223,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const isWhole = op?.kind === 'matrix';
   const scalarReads = new Set(implicitReads(instruction, op, access));
   const reads: VectorRead[] = [];
+  const highReads: VectorRead[] = [];
   const dataReads: VectorRead[] = [];
   const sources: number[] = [];
   row.operands.forEach((slot, i) => {
@@ -226,6 +237,8 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     for (let n = range.first; n < range.first + range.count; n++) {
       if (n < 256) {
         if (!ALWAYS_DEFINED.has(n)) scalarReads.add(n);
+      } else if (n > range.first && HIGH_PARTS[row.operation]?.includes(slot.name)) {
+        highReads.push({ register: n - 256, half, isWhole });
       } else if (isData(access, slot.name)) dataReads.push({ register: n - 256, half, isWhole });
       else reads.push({ register: n - 256, half, isWhole });
     }
@@ -250,6 +263,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     scalarReads: [...scalarReads],
     scalarWrites,
     reads,
+    highReads,
     dataReads,
     writes,
     copies,
@@ -257,12 +271,12 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     sources,
     access,
     isVector: row.flags.has('VALU'),
-    isPlain: access === undefined && !moves && !role.isWait && role.kind === undefined,
+    isPlain: access === undefined && !moves && highReads.length === 0 && !role.isWait && role.kind === undefined,
   };
 }
 
 /** EXEC, MODE, XNACK_MASK and the trap registers are set by hardware. */
-const ALWAYS_DEFINED: ReadonlySet<number> = new Set([
+export const ALWAYS_DEFINED: ReadonlySet<number> = new Set([
   104,
   105,
   126,

@@ -158,10 +158,17 @@ export class RegisterChecks {
       return;
     }
     for (const slot of plan.scalarWrites) registers.setScalar(slot, true);
+    let badLow = 0;
+    let badHigh = 0;
+    for (const read of plan.highReads) {
+      badLow |= registers.undefinedLanes(read, low, 0);
+      badHigh |= registers.undefinedLanes(read, high, 1);
+    }
     for (const { register, halves, isWhole } of plan.writes) {
       if (isWhole) registers.define(register, halves, -1, -1);
       else registers.define(register, halves, low, high);
     }
+    if ((badLow | badHigh) !== 0) registers.undefine(plan.writes[1]?.register ?? 0, BOTH, badLow, badHigh);
   }
 
   private copy({ registers }: WaveShadow, plan: StrictPlan, low: number, high: number): void {

@@ -2,7 +2,7 @@
 // scalar register. Loads of bytes that nothing has written leave registers undefined; using such a register is the finding.
 import { descriptorRegisters, type KernelDescriptor } from '../../../codeobject/index.ts';
 import { Slot } from '../../../program/index.ts';
-import { HIGH, LOW, type VectorRead } from './plan.ts';
+import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 
 /** Bytes of the shadow of one wavefront: vector registers, scalar registers, pending slots. */
 export const SHADOW_VECTORS = 0;
@@ -124,7 +124,7 @@ export function initialScalars(descriptor: KernelDescriptor, isScratchArchitecte
     isScratchArchitected ? 0 : rsrc2.enablePrivateSegment,
   ].reduce<number>((sum, flag) => sum + Number(flag), 0);
   const userWords = user.reduce((sum, [flag, words]) => sum + (flag === 0 ? 0 : words), 0);
-  const out: number[] = [];
+  const out = [...ALWAYS_DEFINED];
   for (let n = 0; n < userWords; n++) out.push(n);
   for (let n = 0; n < system; n++) out.push(rsrc2.userSgprCount + n);
   if (isScratchArchitected) out.push(Slot.FLAT_SCRATCH, Slot.FLAT_SCRATCH + 1);

@@ -1,7 +1,8 @@
 // Everything strict mode keeps about one wavefront.
 import type { Wave } from '../wave.ts';
+import type { LdsShadow } from './lds.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
-import { type IssuedOperation, WaitQueue } from './waits.ts';
+import { WaitQueue } from './waits.ts';
 
 export class WaveShadow {
   readonly registers: RegisterShadow;
@@ -11,17 +12,20 @@ export class WaveShadow {
   lastBarrier = -1;
   wave: Wave;
 
-  constructor(wave: Wave, completed: (operation: IssuedOperation) => void) {
+  private lds: LdsShadow | undefined;
+
+  constructor(wave: Wave) {
     this.wave = wave;
     this.registers = new RegisterShadow(new ArrayBuffer(SHADOW_BYTES), 0);
-    this.queue = new WaitQueue(this.registers.pending, completed);
+    this.queue = new WaitQueue(this.registers.pending, (operation) => this.lds?.complete(operation));
   }
 
   /** A new workgroup begins. */
-  reset(wave: Wave, scalars: readonly number[], low: number, high: number): void {
+  reset(wave: Wave, lds: LdsShadow, scalars: readonly number[], low: number, high: number): void {
     this.wave = wave;
     this.registers.clear();
     this.queue.clear();
+    this.lds = lds;
     this.barriers = 0;
     this.lastBarrier = -1;
     for (const slot of scalars) this.registers.setScalar(slot, true);

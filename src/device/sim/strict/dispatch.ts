@@ -1,0 +1,41 @@
+// Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a diagnostic of a partial result.
+import { WavesmithError } from '../../../base/index.ts';
+import type { DispatchRequest, DispatchResult } from '../../device.ts';
+import { StrictChecker, type StrictKernel } from './checker.ts';
+import { StrictStop } from './diagnostics.ts';
+import type { MemoryHistory } from './history.ts';
+
+/** Errors of a running kernel that are findings of a strict run; others (bad requests, aborted runs) stay errors. */
+function isFinding(error: unknown): error is WavesmithError {
+  return error instanceof WavesmithError && error.code.startsWith('sim/') && error.code !== 'sim/aborted';
+}
+
+/** `run` executes a request with monitors; the result has the findings. */
+export async function dispatchStrict(
+  request: DispatchRequest,
+  kernel: StrictKernel,
+  history: MemoryHistory,
+  run: (request: DispatchRequest) => Promise<DispatchResult>,
+): Promise<DispatchResult> {
+  const checker = new StrictChecker(kernel, history, request.strict ?? {});
+  const withFindings = (result: DispatchResult, isComplete: boolean): DispatchResult => ({
+    ...result,
+    diagnostics: checker.log.diagnostics,
+    diagnosticsDropped: checker.log.dropped,
+    isComplete,
+  });
+  try {
+    const result = await run({ ...request, strict: undefined, monitors: [...(request.monitors ?? []), checker] });
+    checker.finish();
+    return withFindings(result, true);
+  } catch (error) {
+    if (!checker.hasBegun) throw error;
+    if (error instanceof StrictStop) return withFindings(checker.partialResult(), false);
+    if (!isFinding(error)) throw error;
+    const { code, message, position, hint } = error;
+    if (code === 'sim/budget')
+      checker.stopped('schedule/budget', message, position.pc, hint ?? 'Raise the instruction budget.');
+    else checker.stopped('run/stopped', message, position.pc, hint ?? `See the error ${code}.`);
+    return withFindings(checker.partialResult(), false);
+  }
+}

@@ -1,0 +1,267 @@
+// Correct compiled kernels with what they need to run, for the proofs of strict mode: it has nothing to say about them, and finds
+// their waits when they are weakened. clang-22 compiles examples/*.c and tests/sim/strict.c; Triton's are in the reference corpus.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ArgumentValue, Device, Dim3, DispatchResult, StrictOptions } from '../../src/device/index.ts';
+import type { TargetName } from '../../src/isa/types.ts';
+import { compileExample, hasLlvm } from './build.ts';
+
+/** A kernel that can be run. */
+export interface StrictSubject {
+  readonly name: string;
+  readonly target: TargetName;
+  readonly kernel: string;
+  readonly codeObject: Uint8Array;
+  /** Runs the kernel of a code object that differs from `codeObject` in some waits at most. */
+  readonly run: (device: Device, codeObject: Uint8Array, strict: StrictOptions | undefined) => Promise<DispatchResult>;
+}
+
+/** An argument: bytes of a buffer (filled with small numbers), or a scalar. */
+type Argument = { readonly bytes: number; readonly fill?: (i: number) => number } | { readonly value: Uint8Array };
+
+interface Recipe {
+  readonly kernel: string;
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  readonly args: readonly Argument[];
+  readonly dynamicLds?: number;
+}
+
+const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32Array.of(value).buffer) });
+const f32 = (value: number): Argument => ({ value: new Uint8Array(Float32Array.of(value).buffer) });
+const buffer = (bytes: number): Argument => ({ bytes });
+
+const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
+  saxpy: {
+    file: 'examples/saxpy.c',
+    kernel: 'saxpy',
+    grid: [2, 1, 1],
+    block: [256, 1, 1],
+    args: [buffer(2000), buffer(2000), f32(2.5), u32(500)],
+  },
+  reduction: {
+    file: 'examples/reduction.c',
+    kernel: 'reduce',
+    grid: [4, 1, 1],
+    block: [256, 1, 1],
+    args: [buffer(4), buffer(8000), u32(2000)],
+  },
+  transpose: {
+    file: 'examples/transpose.c',
+    kernel: 'transpose',
+    grid: [3, 3, 1],
+    block: [16, 16, 1],
+    args: [buffer(40 * 37 * 4), buffer(40 * 37 * 4), u32(40), u32(37)],
+  },
+  histogram: {
+    file: 'examples/histogram.c',
+    kernel: 'histogram',
+    grid: [4, 1, 1],
+    block: [256, 1, 1],
+    args: [buffer(1024), buffer(3000), u32(3000)],
+  },
+  gather: {
+    file: 'tests/sim/strict.c',
+    kernel: 'gather',
+    grid: [2, 1, 1],
+    block: [128, 1, 1],
+    args: [buffer(1000), buffer(1000), buffer(1000), u32(250)],
+  },
+  scan: {
+    file: 'tests/sim/strict.c',
+    kernel: 'scan',
+    grid: [2, 1, 1],
+    block: [256, 1, 1],
+    args: [buffer(2048), buffer(2048)],
+  },
+  permute: {
+    file: 'tests/sim/strict.c',
+    kernel: 'permute',
+    grid: [1, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(256), buffer(4096)],
+  },
+  generic: {
+    file: 'tests/sim/strict.c',
+    kernel: 'generic',
+    grid: [1, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(256), buffer(256)],
+  },
+  stencil: {
+    file: 'tests/sim/strict.c',
+    kernel: 'stencil',
+    grid: [2, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(512), buffer(512), u32(128)],
+  },
+  mixed: {
+    file: 'tests/sim/strict.c',
+    kernel: 'mixed',
+    grid: [1, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(256), buffer(8 * 128), buffer(512), u32(128)],
+  },
+  uniform: {
+    file: 'tests/sim/strict.c',
+    kernel: 'uniform',
+    grid: [1, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(512), buffer(64), u32(16)],
+  },
+};
+
+/** Which builds of the C kernels are run: optimised ones differ most in their waits. */
+const BUILDS: readonly (readonly [string, TargetName, number])[] = [
+  ['saxpy', 'gfx90a', 1],
+  ['reduction', 'gfx942', 3],
+  ['reduction', 'gfx90a', 1],
+  ['transpose', 'gfx950', 2],
+  ['transpose', 'gfx942', 0],
+  ['histogram', 'gfx942', 3],
+  ['histogram', 'gfx90a', 1],
+  ['gather', 'gfx942', 2],
+  ['scan', 'gfx950', 2],
+  ['permute', 'gfx942', 2],
+  ['permute', 'gfx90a', 1],
+  ['generic', 'gfx942', 1],
+  ['stencil', 'gfx90a', 2],
+  ['mixed', 'gfx942', 3],
+  ['uniform', 'gfx950', 2],
+];
+
+const matmul = (a: number, b: number, block: Dim3): Omit<Recipe, 'kernel' | 'dynamicLds'> => ({
+  grid: [1, 1, 1],
+  block,
+  args: [
+    buffer(64 * 256 * a),
+    buffer(256 * 64 * a),
+    buffer(64 * 64 * b),
+    u32(64),
+    u32(64),
+    u32(256),
+    u32(256),
+    u32(64),
+    u32(64),
+  ],
+});
+
+/** Triton's kernels by the start of their file names; sizes as small as the kernels allow. */
+const TRITON: Readonly<Record<string, (block: Dim3) => Omit<Recipe, 'kernel' | 'dynamicLds'>>> = {
+  add_f32: (block) => ({ grid: [2, 1, 1], block, args: [buffer(8000), buffer(8000), buffer(8000), u32(2000)] }),
+  softmax_f32: (block) => ({
+    grid: [2, 1, 1],
+    block,
+    args: [buffer(8000), buffer(8000), u32(1000), u32(1000), u32(1000)],
+  }),
+  rmsnorm_bf16: (block) => ({
+    grid: [1, 1, 1],
+    block,
+    args: [buffer(8192), buffer(8192), buffer(8192), u32(4096), u32(4096), f32(1e-5)],
+  }),
+  matmul_fp16: (block) => matmul(2, 4, block),
+  matmul_bf16: (block) => matmul(2, 4, block),
+  matmul_fp8: (block) => matmul(1, 4, block),
+  matmul_fp32: (block) => matmul(4, 4, block),
+  attn_fwd: (block) => ({
+    grid: [1, 1, 1],
+    block,
+    args: [
+      buffer(16384),
+      buffer(16384),
+      buffer(16384),
+      buffer(16384),
+      f32(0.125),
+      u32(64),
+      u32(64),
+      u32(64),
+      u32(64),
+      u32(128),
+    ],
+  }),
+};
+
+/** The Triton kernels of the reference data beside the checkout; none when it is absent. */
+export function tritonSubjects(): StrictSubject[] {
+  const folder = join(root(), '..', 'shared', 'corpus', 'triton');
+  if (!existsSync(folder)) return [];
+  return TRITON_FILES.filter((name) => existsSync(join(folder, `${name}.hsaco`))).map((name) => {
+    const meta = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
+      kernel: string;
+      shared: number;
+      num_warps: number;
+      sig: Record<string, string>;
+    };
+    const key = Object.keys(TRITON).find((start) => name.startsWith(start)) as string;
+    const recipe = (TRITON[key] as (block: Dim3) => Recipe)([64 * meta.num_warps, 1, 1]);
+    const order = Object.keys(meta.sig).filter((argument) => meta.sig[argument] !== 'constexpr');
+    if (order.length !== recipe.args.length)
+      throw new Error(`${name} takes ${order.length} arguments: ${order.join(', ')}`);
+    const codeObject = readFileSync(join(folder, `${name}.hsaco`));
+    const target = name.split('.').pop() as TargetName;
+    return subject(`triton ${name}`, target, codeObject, { ...recipe, kernel: meta.kernel, dynamicLds: meta.shared });
+  });
+}
+
+const TRITON_FILES = [
+  'add_f32.gfx90a',
+  'add_f32.gfx950',
+  'softmax_f32.gfx942',
+  'rmsnorm_bf16.gfx90a',
+  'rmsnorm_bf16.gfx950',
+  'matmul_fp16_64x64x32.gfx90a',
+  'matmul_fp16_64x64x32.gfx950',
+  'matmul_bf16_64x64x32.gfx90a',
+  'matmul_bf16_64x64x32.gfx950',
+  'matmul_fp16_64x64x128_mfma16x16.gfx942',
+  'matmul_fp8_64x64x128.gfx942',
+  'matmul_fp8_64x64x128_mfma16x16.gfx942',
+  'matmul_fp32_64x64x32.gfx942',
+  'attn_fwd_fp16.gfx942',
+];
+
+/** The checkout: scripts/run-ts.mjs bundles scripts elsewhere, but keeps their path in argv; tests know their folder. */
+function root(): string {
+  for (const start of [process.cwd(), dirname(dirname(resolve(process.argv[1] ?? '.')))]) {
+    if (existsSync(join(start, 'examples', 'kernel.h'))) return start;
+  }
+  throw new Error('the examples folder is not found; run from the checkout');
+}
+
+/** The C kernels, compiled. */
+export function clangSubjects(builds = BUILDS): StrictSubject[] {
+  if (!hasLlvm()) return [];
+  return builds.map(([name, target, level]) => {
+    const recipe = CLANG[name] as (typeof CLANG)[string];
+    const codeObject = compileExample(join(root(), recipe.file), target, level);
+    return subject(`${name} ${target} -O${level}`, target, codeObject, recipe);
+  });
+}
+
+/** The kernels of the mutation bench. */
+export function strictSubjects(): StrictSubject[] {
+  return [...clangSubjects(), ...tritonSubjects()];
+}
+
+function subject(name: string, target: TargetName, codeObject: Uint8Array, recipe: Recipe): StrictSubject {
+  const { kernel: kernelName, grid, block, dynamicLds } = recipe;
+  const run: StrictSubject['run'] = (device, bytes, strict) => {
+    const kernel = device.load(bytes).kernel(kernelName);
+    const args = recipe.args.map((argument, n): ArgumentValue => {
+      if ('value' in argument) return argument.value;
+      const made = device.alloc(argument.bytes, `argument ${n}`);
+      device.write(
+        made,
+        Uint8Array.from({ length: argument.bytes }, (_, i) => (i * 7 + n) % 53),
+      );
+      return made;
+    });
+    // Triton appends pointers to its own global scratch.
+    const wanted = kernel.arguments.filter(
+      (a) => !a.valueKind.startsWith('hidden_') && a.valueKind !== 'dynamic_shared_pointer',
+    );
+    while (args.length < wanted.length) args.push(device.alloc(64, 'Triton scratch'));
+    return device.dispatch({ kernel, grid, block, args, dynamicLds, strict });
+  };
+  return { name, target, kernel: kernelName, codeObject, run };
+}

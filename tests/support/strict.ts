@@ -1,0 +1,71 @@
+// Test helper: runs a small kernel, given as assembly, in strict mode.
+import { createDevice, type Diagnostic, type Dim3, type StrictOptions } from '../../src/device/index.ts';
+import type { TargetName } from '../../src/isa/types.ts';
+import { type KernelSource, kernelObject } from './kernel-source.ts';
+
+export interface StrictRun extends KernelSource {
+  readonly grid?: Dim3;
+  readonly block?: Dim3;
+  readonly lds?: number;
+  readonly strict?: StrictOptions;
+  readonly maxInstructions?: number;
+  /** Bytes of the buffer that is the first argument; the first `written` of them are written before the run. */
+  readonly bufferBytes?: number;
+  readonly written?: number;
+  /** The buffer holds zeros instead of 0, 1, 2, …. */
+  readonly isZeroed?: boolean;
+  /** Frees the buffer before the run. */
+  readonly isFreed?: boolean;
+}
+
+/** Loads the buffer's address into s[4:5] and four times the work-item id into v1. */
+export const PROLOGUE = `s_load_dwordx2 s[4:5], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+s_waitcnt lgkmcnt(0)`;
+
+/** The findings of a run. The kernel has one argument, the address of a buffer; s[0:1] is the kernarg segment, s2 the workgroup. */
+export async function strictFindings(code: string, options: StrictRun = {}): Promise<readonly Diagnostic[]> {
+  const { target = 'gfx942', bufferBytes = 1024, written = bufferBytes } = options;
+  const object = kernelObject({
+    ...options,
+    target,
+    code: `${PROLOGUE}\n${code}`,
+    descriptor: {
+      next_free_vgpr: 40,
+      accum_offset: 32,
+      next_free_sgpr: 32,
+      system_sgpr_workgroup_id_x: 1,
+      ...options.descriptor,
+    },
+  });
+  const device = await createDevice('sim', { target: target as TargetName });
+  try {
+    const buffer = device.alloc(bufferBytes, 'x');
+    device.write(
+      buffer,
+      Uint8Array.from({ length: written }, (_, i) => (options.isZeroed === true ? 0 : i & 127)),
+    );
+    if (options.isFreed === true) device.free(buffer);
+    const kernel = device.load(object.bytes).kernel('k');
+    const result = await device.dispatch({
+      kernel,
+      grid: options.grid ?? [1, 1, 1],
+      block: options.block ?? [64, 1, 1],
+      args: [buffer],
+      dynamicLds: options.lds,
+      maxInstructions: options.maxInstructions,
+      strict: options.strict ?? {},
+    });
+    return result.diagnostics ?? [];
+  } finally {
+    device.close();
+  }
+}
+
+/** `code registers fix-wait` of each finding, to compare with. */
+export function shortFindings(findings: readonly Diagnostic[]): string[] {
+  return findings.map((d) => {
+    const wait = /s_waitcnt ((?:(?:vm|lgkm|exp)cnt\(\d+\) ?)+)/.exec(d.fix)?.[1]?.trim();
+    return [d.code, d.registers.join(','), wait].filter(Boolean).join(' ');
+  });
+}
