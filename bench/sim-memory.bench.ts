@@ -4,7 +4,7 @@ import { WAVE_BYTES } from '../src/device/sim/layout.ts';
 import { DeviceMemory } from '../src/device/sim/memory.ts';
 import { bindInstruction } from '../src/device/sim/program.ts';
 import { WasmModule } from '../src/device/sim/wasm/emit.ts';
-import { declareMemoryImports, emitCrossLane, emitMemory, resumeImport } from '../src/device/sim/wasm/memory/index.ts';
+import { declareMemoryImports, emitCrossLane, emitMemory, memoryImports } from '../src/device/sim/wasm/memory/index.ts';
 import { EXEC, LANES, M0, Wave } from '../src/device/sim/wave.ts';
 import { Workgroup } from '../src/device/sim/workgroup.ts';
 import { semanticsOf } from '../src/isa/semantics/index.ts';
@@ -96,12 +96,14 @@ function main(): void {
     module.export(`f${n}`, fn);
   });
   let resumed = 0;
-  const resume = resumeImport((_wave, pc) => {
+  const imports = memoryImports((_wave, pc) => {
     resumed++;
     steps[pc]?.(w);
-  }, memory.wasm);
+  }, memory);
   const bytes = module.finish();
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory: memory.wasm, resume } });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    env: { memory: memory.wasm, ...imports },
+  });
   console.log(
     `${CASES.length} shapes, ${bytes.length} bytes of WebAssembly; ns for one instruction of a wavefront, GB/s of it, against the interpreter\n`,
   );

@@ -10,7 +10,7 @@ import {
   declareMemoryImports,
   emitCrossLane,
   emitMemory,
-  resumeImport,
+  memoryImports,
 } from '../../src/device/sim/wasm/memory/index.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/wave.ts';
 import { Workgroup } from '../../src/device/sim/workgroup.ts';
@@ -370,11 +370,13 @@ export class CompiledInstructions {
     });
     const bytes = module.finish();
     this.moduleBytes = bytes.length;
-    const resume = resumeImport((_wave, pc) => {
+    const imports = memoryImports((_wave, pc) => {
       this.resumed++;
       (this.steps[pc] as (w: Wave) => void)(m.w);
-    }, wasm);
-    this.exports = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory: wasm, resume } }).exports;
+    }, m.w.memory);
+    this.exports = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+      env: { memory: wasm, ...imports },
+    }).exports;
   }
 
   run(n: number, wave: number): void {

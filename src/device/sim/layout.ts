@@ -65,6 +65,9 @@ export const WAVE_SCRATCH_BASE = 548;
 export const WAVE_SCRATCH_BYTES = 552;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
+/** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; memory/mapped.ts). */
+export const WAVE_MAPPED = 896;
+export const WAVE_MAPPED_BYTES = 64;
 /** i32[512][64], accumulation registers from 256. */
 export const WAVE_VGPRS = 1024;
 export const VGPR_BYTES = 4 * LANES;

@@ -3,6 +3,7 @@
 
 import { VGPR_BYTES, WINDOW_HIGH } from '../../layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { locateFunction } from './mapped.ts';
 import {
   type BoundMode,
   inDwords,
@@ -76,6 +77,24 @@ function addressFunction(module: WasmModule): WasmFunction {
     constant(2).op('i64.shl').op('i64.add').get(offset);
     constant(3).op('i64.and').op('i64.add').get(start).op('i64.add');
     fn.end().end();
+  });
+}
+
+/** Sets `a` to the wasm offset of `bytes` live bytes at a 64-bit address, or leaves it to the interpreter. */
+function liveOffset(f: Frame, t: Transfer, address: number, a: number, bytes: number): void {
+  const { code, module } = f;
+  const { fn } = code;
+  fn.get(address).op('i32.wrap_i64').set(a);
+  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq');
+  checkPage(fn, a, bytes, t.write);
+  fn.op('i32.and').op('i32.eqz');
+  code.if(() => {
+    fn.get(f.wave)
+      .get(address)
+      .call(locateFunction(module, bytes, t.write))
+      .tee(a)
+      .op('i32.eqz');
+    code.if(() => f.resume());
   });
 }
 
@@ -251,12 +270,7 @@ function bindBuffer(
           code.if(
             () => t.skip(f, n),
             () => {
-              fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
-              code.if(() => f.resume());
-              fn.get(address).op('i32.wrap_i64').set(a);
-              checkPage(fn, a, t.piece, t.write);
-              fn.op('i32.eqz');
-              code.if(() => f.resume());
+              liveOffset(f, t, address, a, t.piece);
               t.move(f, n, a, 0);
             },
           );

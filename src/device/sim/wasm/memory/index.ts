@@ -13,6 +13,7 @@ import { atomicTransfer, canCompile } from './atomic.ts';
 import { bufferMode } from './buffer.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
+import { locateImport, locateIndex } from './mapped.ts';
 import { ldsMode, type Mode, scalarBaseMode, scratchMode, wideMode } from './modes.ts';
 import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
@@ -25,6 +26,7 @@ export type { MemoryContext } from './operand.ts';
 /** Declares the imports that memory helpers call; to be done before the module's first function. */
 export function declareMemoryImports(module: WasmModule): void {
   resumeIndex(module);
+  locateIndex(module);
 }
 
 /**
@@ -61,7 +63,7 @@ export function memoryImports(
   interpret: (wave: number, pc: number) => void,
   memory: DeviceMemory,
 ): WebAssembly.ModuleImports {
-  return { resume: resumeImport(interpret, memory.wasm) };
+  return { resume: resumeImport(interpret, memory.wasm), locate: locateImport(memory) };
 }
 
 /** A mode with what pushes its parameters. */

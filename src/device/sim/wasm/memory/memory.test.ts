@@ -108,10 +108,11 @@ describe('fast paths', () => {
     const instruction = parse(m.target, text);
     const compiled = new CompiledInstructions(m, [instruction]);
     const { w } = m;
-    const [main] = m.regions as [(typeof m.regions)[0]];
+    const [window, , mapped] = m.regions;
     const space = /^(global|flat)_/.test(text) && !text.includes('s[4:5]') ? 'wide' : 'narrow';
-    for (const pattern of ['contiguous', 'shuffled', 'uniform', 'masked']) {
+    for (const pattern of ['contiguous', 'shuffled', 'uniform', 'masked', 'mapped']) {
       randomize(m, instruction, new Random(5));
+      const main = (pattern === 'mapped' ? mapped : window) as (typeof m.regions)[0];
       w.setMode(DEFAULT_MODE);
       w.setS64(EXEC, pattern === 'masked' ? 0x8123456789abcdefn : 0xffffffffffffffffn);
       // Transposing reads are compiled for the whole wavefront only.

@@ -3,9 +3,11 @@
 // can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions", "Data Share".
 
 import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES, WAVE_SCRATCH_BYTES, WINDOW_HIGH } from '../../layout.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../operands.ts';
 import type { ValType } from '../emit.ts';
 import type { Label } from './code.ts';
 import { FLAT_SCRATCH_AT } from './frame.ts';
+import { locateFunction } from './mapped.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import {
   adjacent,
@@ -18,9 +20,6 @@ import {
   spanFunction,
   windowQuad,
 } from './window.ts';
-
-/** High word of flat addresses of LDS. */
-const SHARED_APERTURE_HIGH = 0x10000;
 
 /** Paths of one helper, bound to its parameters. */
 export interface BoundMode {
@@ -132,21 +131,22 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
   };
 }
 
-/** A lane at a 64-bit address: device memory in the window or, for flat, LDS in its aperture. */
+/** A lane at a 64-bit address: device memory or, for flat, LDS and scratch in their apertures. */
 function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boolean): void {
-  const { code } = f;
+  const { code, module } = f;
   const { fn } = code;
   const high = code.local('i32');
   code.block((moved) => {
+    const move = (): void => {
+      moveLane(f, t, a, 4);
+      code.br(moved);
+    };
     fn.get(address).op('i32.wrap_i64').set(a);
     fn.get(address).i64(32n).op('i64.shr_u').op('i32.wrap_i64').tee(high);
     fn.i32(WINDOW_HIGH).op('i32.eq');
     code.if(() => {
       checkPage(fn, a, t.bytes, t.write);
-      code.if(() => {
-        moveLane(f, t, a, 4);
-        code.br(moved);
-      });
+      code.if(move);
     });
     if (flat) {
       fn.get(high).i32(SHARED_APERTURE_HIGH).op('i32.eq');
@@ -155,11 +155,26 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
         fn.get(f.wave).memory('i32.load', WAVE_LDS_BYTES).op('i64.extend_i32_u').op('i64.le_u');
         code.if(() => {
           fn.get(a).get(f.wave).memory('i32.load', WAVE_LDS_BASE).op('i32.add').set(a);
-          moveLane(f, t, a, 4);
-          code.br(moved);
+          move();
         });
+        f.resume();
+      });
+      fn.get(high).i32(PRIVATE_APERTURE_HIGH).op('i32.eq');
+      code.if(() => {
+        if (!t.lanesOnly) {
+          const scratch = bindSwizzled(f, t);
+          fn.get(a).set(scratch.offset);
+          scratch.inRange();
+          code.if(() => swizzledLane(f, t, scratch, moved));
+        }
+        f.resume();
       });
     }
+    fn.get(f.wave)
+      .get(address)
+      .call(locateFunction(module, t.bytes, t.write))
+      .tee(a);
+    code.if(move);
     f.resume();
   });
 }
@@ -394,16 +409,14 @@ export function inDwords(f: Frame, t: Transfer, offset: number): void {
     .op('i32.le_u');
 }
 
-function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar: number): BoundMode {
+/** Scratch of the wave at FLAT_SCRATCH; `inRange` leaves 1 when `offset` is in range and its pieces do not straddle dwords. */
+function bindSwizzled(f: Frame, t: Transfer): Swizzled & { inRange(): void } {
   const { code } = f;
   const { fn } = code;
-  if (register !== undefined) locate(f, register);
   const limit = code.local('i32');
   const offset = code.local('i32');
   const base = code.local('i32');
   const a = code.local('i32');
-  const offsets = code.local('v128');
-  const swizzled: Swizzled = { offset, base, a };
   fn.get(f.wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(t.bytes).op('i32.sub').set(limit);
   fn.get(f.wave).memory('i32.load', FLAT_SCRATCH_AT).set(base);
   // Outside the window: nothing is in range, so the interpreter decides.
@@ -417,6 +430,16 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
     inDwords(f, t, offset);
     fn.op('i32.and');
   };
+  return { offset, base, a, inRange };
+}
+
+function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar: number): BoundMode {
+  const { code } = f;
+  const { fn } = code;
+  if (register !== undefined) locate(f, register);
+  const offsets = code.local('v128');
+  const swizzled = bindSwizzled(f, t);
+  const { offset, inRange } = swizzled;
   return {
     quad: (next) => {
       if (register === undefined) fn.get(scalar).set(offset).i32(1);

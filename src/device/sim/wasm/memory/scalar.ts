@@ -8,6 +8,7 @@ import type { WasmFunction, WasmModule } from '../emit.ts';
 import { canCompile, isWide, readModifyWrite } from './atomic.ts';
 import { Code } from './code.ts';
 import { resumeIndex } from './frame.ts';
+import { locateFunction } from './mapped.ts';
 import { isPlainScalar, type MemoryContext, pushScalar } from './operand.ts';
 import { checkPage } from './window.ts';
 
@@ -53,7 +54,14 @@ function scalarFunction(
     fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
     checkPage(fn, a, bytes, store);
     fn.op('i32.eqz').op('i32.or');
-    leave();
+    code.if(() => {
+      fn.get(wave)
+        .get(address)
+        .call(locateFunction(module, bytes, store))
+        .tee(a)
+        .op('i32.eqz');
+      leave();
+    });
     copyWords(fn, store ? a : data, store ? data : a, moved);
   });
 }
