@@ -1,0 +1,91 @@
+// The device and this thread's last error. Source: HIP API documentation, "Initialization", "Error handling".
+#include <cstdlib>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+namespace wavesmith::hip {
+namespace {
+
+thread_local hipError_t last_error = hipSuccess;
+
+std::once_flag once;
+Device device;
+hipError_t status = hipSuccess;
+
+void Initialise() {
+  if (hsa_init() != HSA_STATUS_SUCCESS) {
+    status = hipErrorNoDevice;
+    return;
+  }
+  hsa_iterate_agents(
+      [](hsa_agent_t agent, void*) {
+        hsa_device_type_t type;
+        hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+        (type == HSA_DEVICE_TYPE_GPU ? device.gpu : device.cpu) = agent;
+        return HSA_STATUS_SUCCESS;
+      },
+      nullptr);
+  if (device.gpu.handle == 0) {
+    status = hipErrorNoDevice;
+    return;
+  }
+  char text[64] = {};
+  hsa_agent_get_info(device.gpu, HSA_AGENT_INFO_NAME, text);
+  device.target = text;
+  hsa_agent_get_info(device.gpu, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_PRODUCT_NAME), text);
+  device.name = text;
+  hsa_agent_get_info(device.gpu, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT),
+                     &device.compute_units);
+  hsa_isa_t isa;
+  hsa_agent_get_info(device.gpu, HSA_AGENT_INFO_ISA, &isa);
+  char name[128] = {};
+  hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, name);
+  device.isa = name;
+  const auto pools = [](hsa_amd_memory_pool_t pool, void*) {
+    hsa_amd_segment_t segment;
+    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+    if (segment == HSA_AMD_SEGMENT_GROUP) {
+      uint64_t size;
+      hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size);
+      device.lds_bytes = static_cast<uint32_t>(size);
+      return HSA_STATUS_SUCCESS;
+    }
+    uint32_t flags;
+    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+    uint32_t location = 0;
+    hsa_amd_memory_pool_get_info(pool, static_cast<hsa_amd_memory_pool_info_t>(kPoolInfoLocation), &location);
+    if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) {
+      device.kernarg = pool;
+    } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) && location == 1) {
+      device.coarse = pool;
+      hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &device.memory_bytes);
+    } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) && location == 0) {
+      device.fine = pool;
+    }
+    return HSA_STATUS_SUCCESS;
+  };
+  hsa_amd_agent_iterate_memory_pools(device.cpu, pools, nullptr);
+  hsa_amd_agent_iterate_memory_pools(device.gpu, pools, nullptr);
+}
+
+}  // namespace
+
+hipError_t Remember(hipError_t error) {
+  last_error = error;
+  return error;
+}
+
+Device* GetDevice(hipError_t* error) {
+  std::call_once(once, Initialise);
+  *error = status;
+  return status == hipSuccess ? &device : nullptr;
+}
+
+hipError_t TakeLastError(bool clear) {
+  const hipError_t error = last_error;
+  if (clear) last_error = hipSuccess;
+  return error;
+}
+
+}  // namespace wavesmith::hip

@@ -1,0 +1,212 @@
+// Kernel launches: arguments, hidden arguments, the AQL packet. Sources: HIP API documentation, "Module management", "Execution control";
+// LLVM AMDGPUUsage, "Code Object V5 Kernel Argument Metadata" (`.value_kind`).
+#include <algorithm>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+namespace wavesmith::hip {
+namespace {
+
+constexpr uint32_t kSharedApertureHigh = 0x10000;
+constexpr uint32_t kPrivateApertureHigh = 0x20000;
+
+template <typename T>
+void Put(std::vector<uint8_t>& bytes, const Argument& argument, T value) {
+  std::memcpy(bytes.data() + argument.offset, &value, std::min<size_t>(argument.size, sizeof value));
+}
+
+// Dimension of `…_x`, `…_y`, `…_z`.
+size_t Dimension(const std::string& kind) { return static_cast<size_t>(kind.back() - 'x') % 3; }
+
+void FillHidden(const Argument& a, const LaunchRequest& r, std::vector<uint8_t>& bytes) {
+  const size_t d = Dimension(a.kind);
+  if (a.kind.rfind("hidden_block_count_", 0) == 0) {
+    Put<uint32_t>(bytes, a, r.grid[d] / r.block[d]);
+  } else if (a.kind.rfind("hidden_group_size_", 0) == 0) {
+    Put<uint16_t>(bytes, a, static_cast<uint16_t>(r.block[d]));
+  } else if (a.kind.rfind("hidden_remainder_", 0) == 0) {
+    Put<uint16_t>(bytes, a, static_cast<uint16_t>(r.grid[d] % r.block[d]));
+  } else if (a.kind == "hidden_grid_dims") {
+    Put<uint16_t>(bytes, a, r.grid[2] > 1 ? 3 : r.grid[1] > 1 ? 2 : 1);
+  } else if (a.kind == "hidden_dynamic_lds_size") {
+    Put<uint32_t>(bytes, a, r.dynamic_shared);
+  } else if (a.kind == "hidden_private_base") {
+    Put<uint32_t>(bytes, a, kPrivateApertureHigh);
+  } else if (a.kind == "hidden_shared_base") {
+    Put<uint32_t>(bytes, a, kSharedApertureHigh);
+  } else if (a.kind == "hidden_hostcall_buffer") {
+    Put<uint64_t>(bytes, a, HostcallBuffer());
+  } else if (a.kind == "hidden_printf_buffer") {
+    Put<uint64_t>(bytes, a, PrintfBuffer());
+  }
+  // Global offsets, default queue, completion action, heap and multi-grid arguments stay 0: there are none.
+}
+
+hipError_t Check(const LaunchRequest& r, const Device& device) {
+  uint64_t items = 1;
+  for (size_t d = 0; d < 3; d++) {
+    if (r.block[d] == 0 || r.grid[d] == 0) return hipErrorInvalidConfiguration;
+    items *= r.block[d];
+  }
+  if (items > std::min(1024u, r.function->info.max_workgroup_size)) return hipErrorInvalidConfiguration;
+  if (uint64_t{r.dynamic_shared} + r.function->group_segment > device.lds_bytes) return hipErrorInvalidConfiguration;
+  return hipSuccess;
+}
+
+// The explicit part of the arguments, from pointers or from a packed buffer.
+hipError_t FillExplicit(const LaunchRequest& r, std::vector<uint8_t>& bytes) {
+  if (r.extra != nullptr) {
+    const void* buffer = nullptr;
+    size_t size = 0;
+    for (void** p = r.extra; *p != HIP_LAUNCH_PARAM_END; p += 2) {
+      if (p[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+        buffer = p[1];
+      } else if (p[0] == HIP_LAUNCH_PARAM_BUFFER_SIZE) {
+        size = *static_cast<const size_t*>(p[1]);
+      } else {
+        return hipErrorInvalidValue;
+      }
+    }
+    if (size > 0 && buffer == nullptr) return hipErrorInvalidValue;
+    std::memcpy(bytes.data(), buffer, std::min(size, bytes.size()));
+    return hipSuccess;
+  }
+  size_t n = 0;
+  for (const Argument& argument : r.function->info.arguments) {
+    if (argument.hidden()) continue;
+    if (r.parameters == nullptr || r.parameters[n] == nullptr) return hipErrorInvalidValue;
+    std::memcpy(bytes.data() + argument.offset, r.parameters[n++], argument.size);
+  }
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t Launch(const LaunchRequest& r) {
+  hipError_t error;
+  Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  if (DeviceError() != hipSuccess) return DeviceError();
+  error = Check(r, *device);
+  if (error != hipSuccess) return error;
+  const Function& f = *r.function;
+  std::vector<uint8_t> bytes(std::max(f.kernarg_size, f.info.kernarg_size));
+  error = FillExplicit(r, bytes);
+  if (error != hipSuccess) return error;
+  for (const Argument& argument : f.info.arguments) {
+    if (argument.hidden()) FillHidden(argument, r, bytes);
+  }
+  hsa_kernel_dispatch_packet_t packet{};
+  packet.setup = static_cast<uint16_t>(r.grid[2] > 1 ? 3 : r.grid[1] > 1 ? 2 : 1);
+  packet.workgroup_size_x = static_cast<uint16_t>(r.block[0]);
+  packet.workgroup_size_y = static_cast<uint16_t>(r.block[1]);
+  packet.workgroup_size_z = static_cast<uint16_t>(r.block[2]);
+  packet.grid_size_x = r.grid[0];
+  packet.grid_size_y = r.grid[1];
+  packet.grid_size_z = r.grid[2];
+  packet.private_segment_size = f.private_segment;
+  packet.group_segment_size = f.group_segment + r.dynamic_shared;
+  packet.kernel_object = f.kernel_object;
+  Stream* const stream = StreamOf(r.stream, &error);
+  if (stream == nullptr) return error;
+  return stream->Dispatch(packet, bytes.data(), bytes.size());
+}
+
+namespace {
+
+hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], const uint32_t (&block)[3],
+                          uint32_t dynamic_shared, hipStream_t stream, void** parameters, void** extra) {
+  auto* const function = reinterpret_cast<Function*>(handle);
+  if (!IsFunction(function)) return hipErrorInvalidResourceHandle;
+  LaunchRequest request{function, {}, {}, dynamic_shared, stream, parameters, extra};
+  for (size_t d = 0; d < 3; d++) {
+    const uint64_t items = uint64_t{groups[d]} * block[d];
+    if (items > UINT32_MAX) return hipErrorInvalidConfiguration;
+    request.grid[d] = static_cast<uint32_t>(items);
+    request.block[d] = block[d];
+  }
+  return Launch(request);
+}
+
+struct Configuration {
+  dim3 grid;
+  dim3 block;
+  size_t shared;
+  hipStream_t stream;
+};
+thread_local std::vector<Configuration> configurations;
+
+}  // namespace
+}  // namespace wavesmith::hip
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                 unsigned bz, unsigned shared, hipStream_t stream, void** parameters, void** extra) {
+  return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra));
+}
+
+// The grid of this one is in work-items.
+hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                    uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                    void** extra, hipEvent_t start, hipEvent_t stop, uint32_t) {
+  auto* const function = reinterpret_cast<Function*>(handle);
+  if (!IsFunction(function)) return Done(hipErrorInvalidResourceHandle);
+  if (start != nullptr) {
+    const hipError_t error = hipEventRecord(start, stream);
+    if (error != hipSuccess) return error;
+  }
+  const LaunchRequest request{
+      function, {gx, gy, gz}, {bx, by, bz}, static_cast<uint32_t>(shared), stream, parameters, extra};
+  const hipError_t error = Launch(request);
+  if (error != hipSuccess) return Done(error);
+  return stop == nullptr ? hipSuccess : hipEventRecord(stop, stream);
+}
+
+hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
+                           hipStream_t stream) {
+  hipError_t error;
+  Function* const function = FunctionOf(host_function, &error);
+  if (function == nullptr) return Done(error);
+  return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
+                             {block.x, block.y, block.z}, static_cast<uint32_t>(shared), stream, arguments, nullptr));
+}
+
+hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
+                              hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
+  hipError_t error = hipSuccess;
+  if (start != nullptr) error = hipEventRecord(start, stream);
+  if (error == hipSuccess) error = hipLaunchKernel(host_function, grid, block, arguments, shared, stream);
+  if (error == hipSuccess && stop != nullptr) error = hipEventRecord(stop, stream);
+  return error;
+}
+
+hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared, hipStream_t stream) {
+  return hipLaunchKernel(host_function, grid, block, arguments, shared, stream);
+}
+
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
+  configurations.push_back({grid, block, shared, stream});
+  return hipSuccess;
+}
+hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hipStream_t* stream) {
+  if (configurations.empty()) return Done(hipErrorInvalidConfiguration);
+  const Configuration c = configurations.back();
+  configurations.pop_back();
+  *grid = c.grid;
+  *block = c.block;
+  *shared = c.shared;
+  *stream = c.stream;
+  return hipSuccess;
+}
+
+// The launch of HIP 3 and before: configure, one argument at a time, launch.
+hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
+  return __hipPushCallConfiguration(grid, block, shared, stream);
+}
+
+}  // extern "C"

@@ -1,0 +1,394 @@
+// Memory: allocation of every kind, copies, fills, pointer attributes, symbols. All of it is one memory that host and device address alike,
+// so a copy is memcpy at the right moment. Source: HIP API documentation, "Memory management".
+#include <algorithm>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+namespace wavesmith::hip {
+namespace {
+
+std::mutex mutex;
+std::map<uint64_t, MemoryInfo> allocations;
+
+void Record(void* pointer, size_t size, MemoryKind kind, unsigned flags) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const std::lock_guard lock(mutex);
+  allocations[address] = {address, size, kind, flags};
+}
+
+}  // namespace
+
+hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** pointer) {
+  hipError_t error;
+  Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  if (pointer == nullptr) return hipErrorInvalidValue;
+  *pointer = nullptr;
+  if (size == 0) return hipSuccess;
+  const hsa_amd_memory_pool_t pool = kind == MemoryKind::kDevice ? device->coarse : device->fine;
+  if (hsa_amd_memory_pool_allocate(pool, size, 0, pointer) != HSA_STATUS_SUCCESS) return hipErrorOutOfMemory;
+  Record(*pointer, size, kind, flags);
+  return hipSuccess;
+}
+
+hipError_t FreeMemory(void* pointer, MemoryKind kind) {
+  if (pointer == nullptr) return hipSuccess;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));
+    if (found == allocations.end() || found->second.kind == MemoryKind::kRegistered) return hipErrorInvalidValue;
+    const bool host = found->second.kind == MemoryKind::kHost;
+    if (host != (kind == MemoryKind::kHost)) return hipErrorInvalidValue;
+    allocations.erase(found);
+  }
+  // Kernels that still use it must end first.
+  const hipError_t error = SynchronizeAll();
+  hsa_amd_memory_pool_free(pointer);
+  return error;
+}
+
+bool FindMemory(const void* pointer, MemoryInfo* info) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const std::lock_guard lock(mutex);
+  auto after = allocations.upper_bound(address);
+  if (after == allocations.begin()) return false;
+  --after;
+  if (address - after->first >= after->second.size) return false;
+  *info = after->second;
+  return true;
+}
+
+namespace {
+
+// A copy of `height` × `depth` rows.
+struct Copy {
+  uint8_t* to;
+  const uint8_t* from;
+  size_t width;
+  size_t height = 1;
+  size_t depth = 1;
+  size_t to_pitch = 0;
+  size_t from_pitch = 0;
+  size_t to_slice = 0;
+  size_t from_slice = 0;
+
+  void Run() const {
+    for (size_t z = 0; z < depth; z++) {
+      for (size_t y = 0; y < height; y++) {
+        std::memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch, width);
+      }
+    }
+  }
+};
+
+hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKind kind) {
+  if (size == 0) return hipSuccess;
+  if (to == nullptr || from == nullptr) return hipErrorInvalidValue;
+  return static_cast<unsigned>(kind) <= hipMemcpyDefault ? hipSuccess : hipErrorInvalidMemcpyDirection;
+}
+
+// In stream order. A copy that HIP makes synchronous (`wait`) is done on return.
+hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work) {
+  hipError_t error;
+  Stream* const stream = StreamOf(handle, &error);
+  if (stream == nullptr) return error;
+  if (!wait) return stream->Host(std::move(work));
+  error = stream->Synchronize();
+  if (error != hipSuccess) return error;
+  work();
+  return hipSuccess;
+}
+
+hipError_t CopyBytes(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream, bool wait) {
+  const hipError_t error = CheckCopy(to, from, size, kind);
+  if (error != hipSuccess || size == 0) return error;
+  return InStream(stream, wait, [=] { std::memmove(to, from, size); });
+}
+
+template <typename T>
+hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) {
+  if (count == 0) return hipSuccess;
+  if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) return hipErrorInvalidValue;
+  MemoryInfo info;
+  if (!FindMemory(to, &info)) return hipErrorInvalidValue;
+  if (reinterpret_cast<uint64_t>(to) + count * sizeof(T) > info.address + info.size) return hipErrorInvalidValue;
+  return InStream(stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); });
+}
+
+}  // namespace
+}  // namespace wavesmith::hip
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+// Allocation ---------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipMalloc(void** pointer, size_t size) {
+  return Done(AllocateMemory(size, MemoryKind::kDevice, 0, pointer));
+}
+hipError_t hipExtMallocWithFlags(void** pointer, size_t size, unsigned flags) {
+  return Done(AllocateMemory(size, MemoryKind::kDevice, flags, pointer));
+}
+hipError_t hipMallocManaged(void** pointer, size_t size, unsigned flags) {
+  if (size == 0) return Done(hipErrorInvalidValue);
+  return Done(AllocateMemory(size, MemoryKind::kManaged, flags, pointer));
+}
+hipError_t hipHostMalloc(void** pointer, size_t size, unsigned flags) {
+  return Done(AllocateMemory(size, MemoryKind::kHost, flags, pointer));
+}
+hipError_t hipMallocHost(void** pointer, size_t size) { return hipHostMalloc(pointer, size, 0); }
+hipError_t hipMemAllocHost(void** pointer, size_t size) { return hipHostMalloc(pointer, size, 0); }
+hipError_t hipHostAlloc(void** pointer, size_t size, unsigned flags) { return hipHostMalloc(pointer, size, flags); }
+hipError_t hipFree(void* pointer) { return Done(FreeMemory(pointer, MemoryKind::kDevice)); }
+hipError_t hipHostFree(void* pointer) { return Done(FreeMemory(pointer, MemoryKind::kHost)); }
+hipError_t hipFreeHost(void* pointer) { return hipHostFree(pointer); }
+
+hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  if (pitch == nullptr) return Done(hipErrorInvalidValue);
+  *pitch = (width + 255) / 256 * 256;
+  return hipMalloc(pointer, *pitch * height);
+}
+hipError_t hipMemAllocPitch(hipDeviceptr_t* pointer, size_t* pitch, size_t width, size_t height, unsigned element) {
+  if (element != 4 && element != 8 && element != 16) return Done(hipErrorInvalidValue);
+  return hipMallocPitch(pointer, pitch, width, height);
+}
+hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
+  if (pointer == nullptr) return Done(hipErrorInvalidValue);
+  size_t pitch;
+  const hipError_t error = hipMallocPitch(&pointer->ptr, &pitch, extent.width, extent.height * extent.depth);
+  pointer->pitch = pitch;
+  pointer->xsize = extent.width;
+  pointer->ysize = extent.height;
+  return error;
+}
+
+hipError_t hipMemGetInfo(size_t* free, size_t* total) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return Done(error);
+  size_t used = 0;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [address, info] : allocations) {
+      if (info.kind != MemoryKind::kRegistered) used += info.size;
+    }
+  }
+  if (free != nullptr) *free = device->memory_bytes - std::min<size_t>(used, device->memory_bytes);
+  if (total != nullptr) *total = device->memory_bytes;
+  return hipSuccess;
+}
+
+// Host memory ----------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
+  if (pointer == nullptr || size == 0) return Done(hipErrorInvalidValue);
+  hipError_t error;
+  if (GetDevice(&error) == nullptr) return Done(error);
+  MemoryInfo known;
+  if (FindMemory(pointer, &known)) return Done(hipErrorHostMemoryAlreadyRegistered);
+  void* device_pointer;
+  if (hsa_amd_memory_lock(pointer, size, nullptr, 0, &device_pointer) != HSA_STATUS_SUCCESS) {
+    return Done(hipErrorOutOfMemory);
+  }
+  Record(pointer, size, MemoryKind::kRegistered, flags);
+  return hipSuccess;
+}
+hipError_t hipHostUnregister(void* pointer) {
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));
+    if (found == allocations.end() || found->second.kind != MemoryKind::kRegistered) {
+      return Done(hipErrorHostMemoryNotRegistered);
+    }
+    allocations.erase(found);
+  }
+  const hipError_t error = SynchronizeAll();
+  hsa_amd_memory_unlock(pointer);
+  return Done(error);
+}
+hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
+  MemoryInfo info;
+  if (device_pointer == nullptr || flags != 0 || !FindMemory(host_pointer, &info)) return Done(hipErrorInvalidValue);
+  *device_pointer = host_pointer;
+  return hipSuccess;
+}
+hipError_t hipHostGetFlags(unsigned* flags, void* pointer) {
+  MemoryInfo info;
+  if (flags == nullptr || !FindMemory(pointer, &info) || info.kind == MemoryKind::kDevice) {
+    return Done(hipErrorInvalidValue);
+  }
+  *flags = info.flags;
+  return hipSuccess;
+}
+
+// Copies -----------------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipMemcpy(void* to, const void* from, size_t size, hipMemcpyKind kind) {
+  return Done(CopyBytes(to, from, size, kind, nullptr, true));
+}
+hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
+  return Done(CopyBytes(to, from, size, kind, stream, false));
+}
+hipError_t hipMemcpyWithStream(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
+  return Done(CopyBytes(to, from, size, kind, stream, true));
+}
+hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void* from, size_t size) {
+  return hipMemcpy(to, from, size, hipMemcpyHostToDevice);
+}
+hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, size_t size) {
+  return hipMemcpy(to, from, size, hipMemcpyDeviceToHost);
+}
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t size) {
+  return hipMemcpy(to, from, size, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from, size_t size, hipStream_t stream) {
+  return hipMemcpyAsync(to, from, size, hipMemcpyHostToDevice, stream);
+}
+hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, size_t size, hipStream_t stream) {
+  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToHost, stream);
+}
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size, hipStream_t stream) {
+  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
+}
+hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
+  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
+  return hipMemcpy(to, from, size, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size,
+                              hipStream_t stream) {
+  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
+  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
+}
+
+namespace {
+
+hipError_t Copy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                  hipMemcpyKind kind, hipStream_t stream, bool wait) {
+  const hipError_t error = CheckCopy(to, from, width * height, kind);
+  if (error != hipSuccess || width * height == 0) return error;
+  if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
+  const Copy copy{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), width, height, 1, to_pitch, from_pitch};
+  return InStream(stream, wait, [=] { copy.Run(); });
+}
+
+hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
+  if (p == nullptr) return hipErrorInvalidValue;
+  if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
+  const hipExtent e = p->extent;
+  const hipError_t error = CheckCopy(p->dstPtr.ptr, p->srcPtr.ptr, e.width * e.height * e.depth, p->kind);
+  if (error != hipSuccess || e.width * e.height * e.depth == 0) return error;
+  const auto place = [](const hipPitchedPtr& q, const hipPos& at) {
+    return static_cast<uint8_t*>(q.ptr) + at.z * q.pitch * q.ysize + at.y * q.pitch + at.x;
+  };
+  if (e.width > p->dstPtr.pitch || e.width > p->srcPtr.pitch) return hipErrorInvalidPitchValue;
+  const Copy copy{place(p->dstPtr, p->dstPos), place(p->srcPtr, p->srcPos), e.width,
+                  e.height,                    e.depth,                     p->dstPtr.pitch,
+                  p->srcPtr.pitch,             p->dstPtr.pitch * p->dstPtr.ysize,
+                  p->srcPtr.pitch * p->srcPtr.ysize};
+  return InStream(stream, wait, [=] { copy.Run(); });
+}
+
+}  // namespace
+
+hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                       hipMemcpyKind kind) {
+  return Done(Copy2D(to, to_pitch, from, from_pitch, width, height, kind, nullptr, true));
+}
+hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                            hipMemcpyKind kind, hipStream_t stream) {
+  return Done(Copy2D(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
+}
+hipError_t hipMemcpy3D(const hipMemcpy3DParms* p) { return Done(Copy3D(p, nullptr, true)); }
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* p, hipStream_t stream) { return Done(Copy3D(p, stream, false)); }
+
+// Fills ------------------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipMemset(void* to, int value, size_t size) {
+  return Done(Fill(to, static_cast<uint8_t>(value), size, nullptr, true));
+}
+hipError_t hipMemsetAsync(void* to, int value, size_t size, hipStream_t stream) {
+  return Done(Fill(to, static_cast<uint8_t>(value), size, stream, false));
+}
+hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
+  return Done(Fill<uint8_t>(to, value, count, nullptr, true));
+}
+hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
+  return Done(Fill<uint16_t>(to, value, count, nullptr, true));
+}
+hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
+  return Done(Fill<uint32_t>(to, static_cast<uint32_t>(value), count, nullptr, true));
+}
+hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream) {
+  return Done(Fill<uint8_t>(to, value, count, stream, false));
+}
+hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream) {
+  return Done(Fill<uint16_t>(to, value, count, stream, false));
+}
+hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
+  return Done(Fill<uint32_t>(to, static_cast<uint32_t>(value), count, stream, false));
+}
+hipError_t hipMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
+  return hipMemset2DAsync(to, pitch, value, width, height, nullptr) == hipSuccess ? hipStreamSynchronize(nullptr)
+                                                                                  : hipErrorInvalidValue;
+}
+hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
+  if (width * height == 0) return hipSuccess;
+  if (to == nullptr || width > pitch) return Done(hipErrorInvalidValue);
+  return Done(InStream(stream, false, [=] {
+    for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + y * pitch, value, width);
+  }));
+}
+
+// Symbols ----------------------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+hipError_t SymbolRange(const void* symbol, size_t offset, size_t size, uint8_t** place) {
+  Variable variable{};
+  const hipError_t error = VariableOf(symbol, &variable);
+  if (error != hipSuccess) return error;
+  if (offset > variable.size || size > variable.size - offset) return hipErrorInvalidValue;
+  *place = reinterpret_cast<uint8_t*>(variable.address) + offset;
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
+  uint8_t* place;
+  const hipError_t error = pointer == nullptr ? hipErrorInvalidValue : SymbolRange(symbol, 0, 0, &place);
+  if (error == hipSuccess) *pointer = place;
+  return Done(error);
+}
+hipError_t hipGetSymbolSize(size_t* size, const void* symbol) {
+  Variable variable{};
+  const hipError_t error = size == nullptr ? hipErrorInvalidValue : VariableOf(symbol, &variable);
+  if (error == hipSuccess) *size = variable.size;
+  return Done(error);
+}
+hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind) {
+  uint8_t* place;
+  const hipError_t error = SymbolRange(symbol, offset, size, &place);
+  return error == hipSuccess ? hipMemcpy(place, from, size, kind) : Done(error);
+}
+hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind) {
+  uint8_t* place;
+  const hipError_t error = SymbolRange(symbol, offset, size, &place);
+  return error == hipSuccess ? hipMemcpy(to, place, size, kind) : Done(error);
+}
+hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind,
+                                  hipStream_t stream) {
+  uint8_t* place;
+  const hipError_t error = SymbolRange(symbol, offset, size, &place);
+  return error == hipSuccess ? hipMemcpyAsync(place, from, size, kind, stream) : Done(error);
+}
+hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind,
+                                    hipStream_t stream) {
+  uint8_t* place;
+  const hipError_t error = SymbolRange(symbol, offset, size, &place);
+  return error == hipSuccess ? hipMemcpyAsync(to, place, size, kind, stream) : Done(error);
+}
+
+}  // extern "C"

@@ -1,0 +1,280 @@
+// ELF, notes, msgpack and offload bundles as far as launches need them. Every length is checked. Sources: ELF gABI; MessagePack specification;
+// LLVM AMDGPUUsage; clang's ClangOffloadBundler documentation.
+#include "hip/metadata.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace wavesmith::hip {
+namespace {
+
+constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
+constexpr int kMaxDepth = 16;
+
+// A bounded msgpack reader that walks values in order.
+class MessagePack {
+ public:
+  MessagePack(const uint8_t* at, uint64_t size) : at_(at), end_(at + size) {}
+
+  bool ok() const { return ok_; }
+
+  // Number of entries when the next value is a map (or an array); otherwise 0, and the value is skipped.
+  uint64_t Map() { return Container(0x80, 0xde); }
+  uint64_t Array() { return Container(0x90, 0xdc); }
+
+  std::string Text() {
+    const uint8_t tag = Peek();
+    uint64_t size;
+    if ((tag & 0xe0) == 0xa0) {
+      Byte();
+      size = tag & 0x1f;
+    } else if (tag >= 0xd9 && tag <= 0xdb) {
+      Byte();
+      size = Big(1u << (tag - 0xd9));
+    } else {
+      Skip();
+      return {};
+    }
+    const uint8_t* const p = Take(size);
+    return p == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(p), size);
+  }
+
+  uint64_t Number() {
+    const uint8_t tag = Peek();
+    if (tag < 0x80) return Byte();
+    if (tag >= 0xcc && tag <= 0xcf) {
+      Byte();
+      return Big(1u << (tag - 0xcc));
+    }
+    if (tag >= 0xd0 && tag <= 0xd3) {
+      Byte();
+      return Big(1u << (tag - 0xd0));
+    }
+    Skip();
+    return 0;
+  }
+
+  void Skip(int depth = 0) {
+    if (depth > kMaxDepth) {
+      ok_ = false;
+      return;
+    }
+    const uint8_t tag = Byte();
+    if (tag < 0x80 || tag >= 0xe0 || tag == 0xc0 || tag == 0xc2 || tag == 0xc3) return;
+    if (tag < 0x90) return SkipMany(2ull * (tag & 15), depth);
+    if (tag < 0xa0) return SkipMany(tag & 15, depth);
+    if (tag < 0xc0) return (void)Take(tag & 31);
+    if (tag >= 0xc4 && tag <= 0xc6) return (void)Take(Big(1u << (tag - 0xc4)));
+    if (tag >= 0xc7 && tag <= 0xc9) return (void)Take(Big(1u << (tag - 0xc7)) + 1);
+    if (tag == 0xca) return (void)Take(4);
+    if (tag == 0xcb) return (void)Take(8);
+    if (tag >= 0xcc && tag <= 0xcf) return (void)Take(1u << (tag - 0xcc));
+    if (tag >= 0xd0 && tag <= 0xd3) return (void)Take(1u << (tag - 0xd0));
+    if (tag >= 0xd4 && tag <= 0xd8) return (void)Take((1u << (tag - 0xd4)) + 1);
+    if (tag >= 0xd9 && tag <= 0xdb) return (void)Take(Big(1u << (tag - 0xd9)));
+    if (tag == 0xdc || tag == 0xdd) return SkipMany(Big(tag == 0xdc ? 2 : 4), depth);
+    if (tag == 0xde || tag == 0xdf) return SkipMany(2 * Big(tag == 0xde ? 2 : 4), depth);
+    ok_ = false;
+  }
+
+ private:
+  uint8_t Peek() const { return ok_ && at_ < end_ ? *at_ : 0xc1; }
+  uint8_t Byte() {
+    const uint8_t* const p = Take(1);
+    return p == nullptr ? 0xc1 : *p;
+  }
+  const uint8_t* Take(uint64_t size) {
+    if (!ok_ || size > static_cast<uint64_t>(end_ - at_)) {
+      ok_ = false;
+      return nullptr;
+    }
+    const uint8_t* const p = at_;
+    at_ += size;
+    return p;
+  }
+  uint64_t Big(uint32_t bytes) {
+    const uint8_t* const p = Take(bytes);
+    uint64_t value = 0;
+    for (uint32_t n = 0; p != nullptr && n < bytes; n++) value = value << 8 | p[n];
+    return value;
+  }
+  void SkipMany(uint64_t count, int depth) {
+    for (uint64_t n = 0; n < count && ok_; n++) Skip(depth + 1);
+  }
+  uint64_t Container(uint8_t small, uint8_t wide) {
+    const uint8_t tag = Peek();
+    uint64_t count;
+    if ((tag & 0xf0) == small) {
+      Byte();
+      count = tag & 15;
+    } else if (tag == wide || tag == wide + 1) {
+      Byte();
+      count = Big(tag == wide ? 2 : 4);
+    } else {
+      Skip();
+      return 0;
+    }
+    // Each entry has at least one byte: a longer count is damage.
+    if (count > static_cast<uint64_t>(end_ - at_)) ok_ = false;
+    return ok_ ? count : 0;
+  }
+
+  const uint8_t* at_;
+  const uint8_t* end_;
+  bool ok_ = true;
+};
+
+Argument ReadArgument(MessagePack& m) {
+  Argument argument;
+  for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
+    const std::string key = m.Text();
+    if (key == ".value_kind") {
+      argument.kind = m.Text();
+    } else if (key == ".offset") {
+      argument.offset = static_cast<uint32_t>(m.Number());
+    } else if (key == ".size") {
+      argument.size = static_cast<uint32_t>(m.Number());
+    } else {
+      m.Skip();
+    }
+  }
+  return argument;
+}
+
+KernelInfo ReadKernel(MessagePack& m) {
+  KernelInfo kernel;
+  const std::map<std::string, uint32_t*> numbers = {
+      {".kernarg_segment_size", &kernel.kernarg_size},         {".group_segment_fixed_size", &kernel.group_segment},
+      {".private_segment_fixed_size", &kernel.private_segment}, {".max_flat_workgroup_size", &kernel.max_workgroup_size},
+      {".sgpr_count", &kernel.sgprs},                           {".vgpr_count", &kernel.vgprs},
+      {".agpr_count", &kernel.agprs},
+  };
+  for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
+    const std::string key = m.Text();
+    if (key == ".name") {
+      kernel.name = m.Text();
+    } else if (key == ".symbol") {
+      kernel.symbol = m.Text();
+    } else if (key == ".args") {
+      for (uint64_t k = m.Array(); k > 0 && m.ok(); k--) kernel.arguments.push_back(ReadArgument(m));
+    } else if (const auto number = numbers.find(key); number != numbers.end()) {
+      *number->second = static_cast<uint32_t>(m.Number());
+    } else {
+      m.Skip();
+    }
+  }
+  // What points outside the segment is damage, and later code writes there.
+  std::erase_if(kernel.arguments, [&](const Argument& a) {
+    return a.size > kernel.kernarg_size || a.offset > kernel.kernarg_size - a.size;
+  });
+  return kernel;
+}
+
+void ReadMetadata(const uint8_t* bytes, uint64_t size, std::vector<KernelInfo>* kernels) {
+  MessagePack m(bytes, size);
+  for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
+    if (m.Text() != "amdhsa.kernels") {
+      m.Skip();
+      continue;
+    }
+    for (uint64_t k = m.Array(); k > 0 && m.ok(); k--) kernels->push_back(ReadKernel(m));
+  }
+  if (!m.ok()) kernels->clear();
+}
+
+void ReadNotes(const uint8_t* bytes, uint64_t size, std::vector<KernelInfo>* kernels) {
+  const auto padded = [](uint64_t n) { return (n + 3) & ~3ull; };
+  uint64_t at = 0;
+  while (at + sizeof(Elf64_Nhdr) <= size) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, bytes + at, sizeof note);
+    const uint64_t name = at + sizeof note;
+    const uint64_t content = name + padded(note.n_namesz);
+    const uint64_t next = content + padded(note.n_descsz);
+    if (content > size || note.n_descsz > size - content) return;
+    const bool amdgpu = note.n_namesz == 7 && std::memcmp(bytes + name, "AMDGPU", 7) == 0;
+    if (amdgpu && note.n_type == kMetadataNote) ReadMetadata(bytes + content, note.n_descsz, kernels);
+    at = next;
+  }
+}
+
+}  // namespace
+
+bool ReadCodeObject(const uint8_t* image, uint64_t limit, CodeObject* result) {
+  Elf64_Ehdr header;
+  if (limit < sizeof header || std::memcmp(image, ELFMAG, SELFMAG) != 0) return false;
+  std::memcpy(&header, image, sizeof header);
+  constexpr uint16_t kMachineAmdgpu = 224;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachineAmdgpu) return false;
+  result->e_flags = header.e_flags;
+  uint64_t end = sizeof header;
+  const auto extend = [&](uint64_t offset, uint64_t size) {
+    if (offset > limit || size > limit - offset) return false;
+    end = std::max(end, offset + size);
+    return true;
+  };
+  if (!extend(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize)) return false;
+  if (!extend(header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize)) return false;
+  for (uint32_t n = 0; n < header.e_shnum && header.e_shentsize >= sizeof(Elf64_Shdr); n++) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image + header.e_shoff + uint64_t{n} * header.e_shentsize, sizeof section);
+    if (section.sh_type != SHT_NOBITS && !extend(section.sh_offset, section.sh_size)) return false;
+  }
+  for (uint32_t n = 0; n < header.e_phnum && header.e_phentsize >= sizeof(Elf64_Phdr); n++) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, image + header.e_phoff + uint64_t{n} * header.e_phentsize, sizeof segment);
+    if (!extend(segment.p_offset, segment.p_filesz)) return false;
+    if (segment.p_type == PT_NOTE) ReadNotes(image + segment.p_offset, segment.p_filesz, &result->kernels);
+  }
+  result->size = end;
+  return true;
+}
+
+std::string TargetOfFlags(uint32_t e_flags) {
+  switch (e_flags & 0xff) {
+    case 0x3f:
+      return "gfx90a";
+    case 0x4c:
+      return "gfx942";
+    case 0x4f:
+      return "gfx950";
+    default:
+      return "?";
+  }
+}
+
+bool ReadBundle(const uint8_t* image, std::vector<BundleEntry>* entries, bool* compressed) {
+  static constexpr char kMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
+  constexpr size_t kMagicSize = sizeof kMagic - 1;
+  *compressed = std::memcmp(image, "CCOB", 4) == 0;
+  if (*compressed || std::memcmp(image, kMagic, kMagicSize) != 0) return false;
+  const uint8_t* at = image + kMagicSize;
+  const auto number = [&] {
+    uint64_t value;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+  };
+  // A bundle has no length of its own; clang writes one entry for the host and one for each target.
+  const uint64_t count = number();
+  if (count > 256) return false;
+  for (uint64_t n = 0; n < count; n++) {
+    const uint64_t offset = number();
+    const uint64_t size = number();
+    const uint64_t length = number();
+    if (length > 256) return false;
+    const std::string id(reinterpret_cast<const char*>(at), length);
+    at += length;
+    const size_t target = id.find("amdgcn-amd-amdhsa-");
+    if (id.rfind("hip", 0) != 0 || target == std::string::npos || size == 0) continue;
+    // `hip-amdgcn-amd-amdhsa--gfx90a` and `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-`; older clang writes one dash less.
+    std::string name = id.substr(target + std::strlen("amdgcn-amd-amdhsa-"));
+    if (!name.empty() && name[0] == '-') name.erase(0, 1);
+    entries->push_back({name, image + offset, size});
+  }
+  return true;
+}
+
+}  // namespace wavesmith::hip
