@@ -12,6 +12,7 @@ import {
   ldsSpace,
   loadGlobal,
   readResource,
+  replaceGlobal,
   type Space,
   scratchSpace,
   storeGlobal,
@@ -90,7 +91,8 @@ function bindLds(instruction: Instruction): Target {
   return {
     space: ldsSpace,
     prepare: nothing,
-    address: (w, lane, more) => ((w.vgprs[base + lane] as number) >>> 0) + offset + more,
+    // The sum wraps at 32 bits: compilers fold a positive offset onto a negative base.
+    address: (w, lane, more) => ((w.vgprs[base + lane] as number) + offset + more) >>> 0,
   };
 }
 
@@ -361,14 +363,16 @@ export function bindAtomic(instruction: Instruction, op: AtomicOperation): Step 
     forActiveLanes(w, (lane) => {
       offsets.forEach((offset, which) => {
         const a = address(w, lane, offset, 4 * words);
+        let next: Int32Array;
+        do {
+          for (let n = 0; n < words; n++) {
+            old[n] = a < 0 ? 0 : space.load(w, a + 4 * n, 4);
+            first[n] = w.vgprs[(paired && which === 1 ? second : data) + n * LANES + lane] as number;
+            other[n] = second < 0 ? 0 : (w.vgprs[second + n * LANES + lane] as number);
+          }
+          next = op.data === 'compareThenNew' ? update(w, old, other, first) : update(w, old, first, other);
+        } while (a >= 0 && !space.replace(w, a, words, old, next));
         for (let n = 0; n < words; n++) {
-          old[n] = a < 0 ? 0 : space.load(w, a + 4 * n, 4);
-          first[n] = w.vgprs[(paired && which === 1 ? second : data) + n * LANES + lane] as number;
-          other[n] = second < 0 ? 0 : (w.vgprs[second + n * LANES + lane] as number);
-        }
-        const next = op.data === 'compareThenNew' ? update(w, old, other, first) : update(w, old, first, other);
-        for (let n = 0; n < words; n++) {
-          if (a >= 0) space.store(w, a + 4 * n, 4, next[n] as number);
           if (destination >= 0) w.vgprs[destination + (which * words + n) * LANES + lane] = old[n] as number;
         }
       });
@@ -386,14 +390,16 @@ function bindScalarAtomic(instruction: Instruction, op: AtomicOperation, words: 
   const other = new Int32Array(2);
   return (w) => {
     const a = address(w, 0);
+    let next: Int32Array;
+    do {
+      for (let n = 0; n < words; n++) {
+        old[n] = a < 0 ? 0 : loadGlobal(w.memory, a + 4 * n, 4);
+        first[n] = w.sgprs[data + n] as number;
+        other[n] = w.sgprs[data + words + n] as number;
+      }
+      next = update(w, old, first, other);
+    } while (a >= 0 && !replaceGlobal(w.memory, a, words, old, next));
     for (let n = 0; n < words; n++) {
-      old[n] = a < 0 ? 0 : loadGlobal(w.memory, a + 4 * n, 4);
-      first[n] = w.sgprs[data + n] as number;
-      other[n] = w.sgprs[data + words + n] as number;
-    }
-    const next = update(w, old, first, other);
-    for (let n = 0; n < words; n++) {
-      if (a >= 0) storeGlobal(w.memory, a + 4 * n, 4, next[n] as number);
       if (returns) w.sgprs[data + n] = old[n] as number;
     }
   };

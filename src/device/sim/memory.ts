@@ -114,6 +114,8 @@ export class DeviceMemory {
   /** Bytes the device can have at most, its own tables included. */
   readonly capacity: number;
   private buffer: ArrayBufferLike;
+  private words!: Int32Array;
+  private longs!: BigInt64Array;
   private readonly discard: MemoryOptions['discard'];
   private readonly limits: Uint16Array;
   private readonly writable: Uint16Array;
@@ -131,6 +133,7 @@ export class DeviceMemory {
     const given = options.memory;
     this.wasm = given ?? makeMemory();
     this.buffer = this.wasm.buffer;
+    this.viewBuffer();
     this.isShared = !(this.buffer instanceof ArrayBuffer);
     this.discard = options.discard;
     this.capacity =
@@ -140,14 +143,33 @@ export class DeviceMemory {
     this.heap = new Heap(HEAP, Math.min(this.capacity, HEAP_END));
   }
 
-  /** The memory of a device in another thread: the allocations as they were when `snapshot` was taken. It cannot allocate. */
-  static attach(memory: WebAssembly.Memory, records: readonly RegionRecord[]): DeviceMemory {
-    const attached = new DeviceMemory({ memory });
-    for (const record of records) attached.regions.push(new Region(attached.buffer, record));
-    return attached;
+  /** In another thread: takes over the allocations as they were when `snapshot` was taken. */
+  adopt(records: readonly RegionRecord[]): void {
+    this.viewBuffer();
+    this.last = undefined;
+    this.regions.length = 0;
+    for (const record of records) this.regions.push(new Region(this.buffer, record));
   }
 
-  /** All live allocations, for `attach`. */
+  private viewBuffer(): void {
+    this.buffer = this.wasm.buffer;
+    this.words = new Int32Array(this.buffer);
+    this.longs = new BigInt64Array(this.buffer);
+  }
+
+  /** Stores 1 or 2 words at an aligned offset in wasm memory if it holds `old`; false when it does not. */
+  compareExchange(offset: number, words: number, old: Int32Array, next: Int32Array): boolean {
+    if (words === 1) {
+      const expected = old[0] as number;
+      return Atomics.compareExchange(this.words, offset / 4, expected, next[0] as number) === expected;
+    }
+    const join = (pair: Int32Array): bigint =>
+      (BigInt(pair[1] as number) << 32n) | BigInt.asUintN(32, BigInt(pair[0] as number));
+    const expected = join(old);
+    return Atomics.compareExchange(this.longs, offset / 8, expected, join(next)) === expected;
+  }
+
+  /** All live allocations, for `adopt`. */
   snapshot(): RegionRecord[] {
     return this.regions.map(({ base, size, label, offset, readOnlyRanges }) => ({
       base,
@@ -246,7 +268,7 @@ export class DeviceMemory {
         this.heap.give(offset);
         throw this.outOfMemory(size, label, cause);
       }
-      this.buffer = this.wasm.buffer;
+      this.viewBuffer();
     }
     if (offset < this.fresh) {
       const dirty = Math.min(end, this.fresh) - offset;

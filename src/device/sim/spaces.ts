@@ -9,6 +9,8 @@ import { FLAT_SCRATCH, LANES, type Wave } from './wave.ts';
 export interface Space {
   load(w: Wave, address: number, bytes: number): number;
   store(w: Wave, address: number, bytes: number, value: number): void;
+  /** Stores 1 or 2 words if memory still holds `old`; false when another thread has changed it. For atomics. */
+  replace(w: Wave, address: number, words: number, old: Int32Array, next: Int32Array): boolean;
 }
 
 function loadView(view: DataView, at: number, bytes: number): number {
@@ -30,20 +32,47 @@ export function storeGlobal(memory: DeviceMemory, address: number, bytes: number
   storeView(region.view, address - region.base, bytes, value);
 }
 
+/** `replace` of spaces that belong to one thread. */
+function replaceAlone(store: Space['store']): Space['replace'] {
+  return (w, address, words, _old, next) => {
+    for (let n = 0; n < words; n++) store(w, address + 4 * n, 4, next[n] as number);
+    return true;
+  };
+}
+
+/** Stores 1 or 2 words if memory still holds `old`. */
+export function replaceGlobal(
+  memory: DeviceMemory,
+  address: number,
+  words: number,
+  old: Int32Array,
+  next: Int32Array,
+): boolean {
+  const bytes = 4 * words;
+  if (memory.isShared && address % bytes === 0) {
+    return memory.compareExchange(memory.translate(address, bytes, true), words, old, next);
+  }
+  for (let n = 0; n < words; n++) storeGlobal(memory, address + 4 * n, 4, next[n] as number);
+  return true;
+}
+
 export const globalSpace: Space = {
   load: (w, address, bytes) => loadGlobal(w.memory, address, bytes),
   store: (w, address, bytes, value) => storeGlobal(w.memory, address, bytes, value),
+  replace: (w, address, words, old, next) => replaceGlobal(w.memory, address, words, old, next),
 };
 
+function storeLds(w: Wave, address: number, bytes: number, value: number): void {
+  w.workgroup.checkLds(address, bytes, 'store');
+  storeView(w.workgroup.ldsView, address, bytes, value);
+}
 export const ldsSpace: Space = {
   load: (w, address, bytes) => {
     w.workgroup.checkLds(address, bytes, 'load');
     return loadView(w.workgroup.ldsView, address, bytes);
   },
-  store: (w, address, bytes, value) => {
-    w.workgroup.checkLds(address, bytes, 'store');
-    storeView(w.workgroup.ldsView, address, bytes, value);
-  },
+  store: storeLds,
+  replace: replaceAlone(storeLds),
 };
 
 /** Physical address of a byte of the current lane's scratch. */
@@ -55,6 +84,11 @@ function checkScratch(w: Wave, offset: number, bytes: number, what: string): voi
     throw new MemoryFault(offset, bytes, `scratch ${what}`);
   }
 }
+function storeScratch(w: Wave, offset: number, bytes: number, value: number): void {
+  checkScratch(w, offset, bytes, 'store');
+  if ((offset & 3) + bytes <= 4) storeGlobal(w.memory, scratchAddress(w, offset), bytes, value);
+  else for (let n = 0; n < bytes; n++) storeGlobal(w.memory, scratchAddress(w, offset + n), 1, value >>> (8 * n));
+}
 export const scratchSpace: Space = {
   load: (w, offset, bytes) => {
     checkScratch(w, offset, bytes, 'load');
@@ -63,11 +97,8 @@ export const scratchSpace: Space = {
     for (let n = 0; n < bytes; n++) value |= loadGlobal(w.memory, scratchAddress(w, offset + n), 1) << (8 * n);
     return value;
   },
-  store: (w, offset, bytes, value) => {
-    checkScratch(w, offset, bytes, 'store');
-    if ((offset & 3) + bytes <= 4) storeGlobal(w.memory, scratchAddress(w, offset), bytes, value);
-    else for (let n = 0; n < bytes; n++) storeGlobal(w.memory, scratchAddress(w, offset + n), 1, value >>> (8 * n));
-  },
+  store: storeScratch,
+  replace: replaceAlone(storeScratch),
 };
 
 /** Flat addresses: the high word selects the LDS or scratch aperture, everything else is global. */
@@ -83,6 +114,13 @@ export const flatSpace: Space = {
     if (high === SHARED_APERTURE_HIGH) ldsSpace.store(w, address % 4294967296, bytes, value);
     else if (high === PRIVATE_APERTURE_HIGH) scratchSpace.store(w, address % 4294967296, bytes, value);
     else globalSpace.store(w, address, bytes, value);
+  },
+  replace: (w, address, words, old, next) => {
+    const high = Math.floor(address / 4294967296);
+    const space =
+      high === SHARED_APERTURE_HIGH ? ldsSpace : high === PRIVATE_APERTURE_HIGH ? scratchSpace : globalSpace;
+    const at = space === globalSpace ? address : address % 4294967296;
+    return space.replace(w, at, words, old, next);
   },
 };
 
