@@ -12,13 +12,14 @@ import {
 } from '../device/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { addCheckOptions, type CheckOptions, checkExitCode, checkReport, strictOptionsOf } from './run-check.ts';
 import { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
 
-interface Options extends ToolOptions {
+interface Options extends ToolOptions, CheckOptions {
   kernel: string;
   grid: string;
   block: string;
@@ -63,6 +64,7 @@ Arguments:
 Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     );
   addToolOptions(command);
+  addCheckOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = ''] = command.args;
@@ -82,6 +84,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const block = parseDimensions(options.block, 'block');
   const json = options.json === true;
   const mfma = parseMatrixMode(options.mfma);
+  const strict = strictOptionsOf(options);
   const ending = new AbortController();
   const session = RunSession.create(options, json, kernel, codeObject, () => ending.abort());
   const progress = new Progress(process.stderr);
@@ -103,6 +106,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
         session?.tools.setArguments(values);
         return {
           mfma,
+          strict,
           monitors: session?.tools.monitors,
           signal: ending.signal,
           onProgress: (done, total) => progress.update(done, total),
@@ -140,8 +144,8 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     writeOutput(path, writeNpy(buffer.array));
   }
   if (json) printJson({ ...facts, ...result.dispatch, buffers: result.buffers.map(summary), ...tools });
-  else process.stdout.write(report(facts, result) + toolsReport(tools));
-  return 0;
+  else process.stdout.write(report(facts, result) + toolsReport(tools) + checkReport(result.dispatch, file));
+  return checkExitCode(options, result.dispatch);
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

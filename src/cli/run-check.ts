@@ -1,0 +1,62 @@
+// `wavesmith run --check`: strict mode's flags, report and exit code.
+import type { Command } from 'commander';
+import { WavesmithError } from '../base/index.ts';
+import {
+  type Diagnostic,
+  type DispatchResult,
+  type FailOn,
+  failsOn,
+  formatDiagnostic,
+  parseFailOn,
+  type StrictOptions,
+} from '../device/index.ts';
+
+export interface CheckOptions {
+  readonly check?: boolean;
+  readonly strict?: boolean;
+  readonly failOn?: string;
+}
+
+/** Adds the flags. */
+export function addCheckOptions(command: Command): void {
+  command
+    .option('--check', 'check every access, register and wait while it runs (strict mode); exit code 1 on errors')
+    .option('--strict', 'the same as --check')
+    .option(
+      '--fail-on <what>',
+      'the first finding of these ends the run: error, warning, none (exit code 0), or codes such as waits,memory/misaligned',
+    );
+}
+
+/** The strict options of a run, undefined without `--check`. */
+export function strictOptionsOf(options: CheckOptions): StrictOptions | undefined {
+  const isOn = options.check === true || options.strict === true;
+  if (!isOn && options.failOn !== undefined) {
+    throw new WavesmithError('cli/usage', '--fail-on selects findings of --check.', { hint: 'Add --check.' });
+  }
+  return isOn ? { failOn: failOnOf(options) } : undefined;
+}
+
+function failOnOf({ failOn }: CheckOptions): FailOn | undefined {
+  return failOn === undefined ? undefined : parseFailOn(failOn);
+}
+
+/** 1 when there are findings that fail the run: errors, or those that `--fail-on` names. */
+export function checkExitCode(options: CheckOptions, { diagnostics = [], isComplete }: DispatchResult): number {
+  const failOn = failOnOf(options);
+  if (failOn === 'none') return isComplete === false ? 1 : 0;
+  return diagnostics.some((d) => failsOn(failOn ?? 'error', d)) || isComplete === false ? 1 : 0;
+}
+
+/** The findings as text, empty without `--check`. */
+export function checkReport({ diagnostics, diagnosticsDropped = 0, isComplete }: DispatchResult, file: string): string {
+  if (diagnostics === undefined) return '';
+  const count = (severity: Diagnostic['severity']): string => {
+    const n = diagnostics.filter((d) => d.severity === severity).length;
+    return `${n} ${severity}${n === 1 ? '' : 's'}`;
+  };
+  const lines = diagnostics.map((d) => formatDiagnostic(d, file));
+  if (diagnosticsDropped > 0) lines.push(`${diagnosticsDropped} further findings were not kept\n`);
+  const end = isComplete === false ? '; the run was ended' : '';
+  return `${lines.join('')}strict mode: ${count('error')}, ${count('warning')}${end}\n`;
+}
