@@ -418,6 +418,12 @@ describe('memory', () => {
     step(w, 'flat_load_ubyte v5, v[6:7]');
     expect(lanes(w, 5)).toEqual(ramp);
   });
+  it('should wrap an LDS address: a negative base with a larger offset', () => {
+    const w = makeWave('gfx942', { v1: ramp.map((lane) => 4 * lane - 4096), v2: ramp, v3: ramp.map((lane) => 4 * lane) });
+    step(w, 'ds_write_b32 v1, v2 offset:4096');
+    step(w, 'ds_read_b32 v4, v3');
+    expect(lanes(w, 4)).toEqual(ramp);
+  });
   it('should access LDS in pairs and atomically', () => {
     const w = makeWave('gfx942', { v1: ramp.map((x) => 8 * x), v2: ramp, v3: ramp.map((x) => x + 1) });
     step(w, 'ds_write2_b32 v1, v2, v3 offset1:1');

@@ -221,7 +221,7 @@ const readTransposed: Binder = (instruction, op) => {
   return (w) => {
     const rows = Array.from({ length: LANES }, () => 0n);
     forActive(w, (lane) => {
-      const at = ((w.vgprs[address + lane] as number) >>> 0) + offset;
+      const at = ((w.vgprs[address + lane] as number) + offset) >>> 0;
       let value = 0n;
       for (let n = 0; n < words; n++) value |= BigInt(ldsSpace.load(w, at + 4 * n, 4) >>> 0) << BigInt(32 * n);
       rows[lane] = value;
