@@ -50,19 +50,32 @@ function scalarFunction(
     } else {
       fn.get(base).memory('i64.load').get(offset).op('i64.add').i64(-4n).op('i64.and').set(address);
     }
-    fn.get(address).op('i32.wrap_i64').set(a);
-    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
-    checkPage(fn, a, bytes, store);
-    fn.op('i32.eqz').op('i32.or');
-    code.if(() => {
-      fn.get(wave)
-        .get(address)
-        .call(locateFunction(module, bytes, store))
-        .tee(a)
-        .op('i32.eqz');
-      leave();
-    });
+    liveOffset(module, code, { wave, address, a }, bytes, store, leave);
     copyWords(fn, store ? a : data, store ? data : a, moved);
+  });
+}
+
+/** Sets `a` to the wasm offset of `bytes` live bytes at `address`; when there are none, `leave` sees a 1 on the stack. */
+function liveOffset(
+  module: WasmModule,
+  code: Code,
+  { wave, address, a }: { readonly wave: number; readonly address: number; readonly a: number },
+  bytes: number,
+  write: boolean,
+  leave: () => void,
+): void {
+  const { fn } = code;
+  fn.get(address).op('i32.wrap_i64').set(a);
+  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+  checkPage(fn, a, bytes, write);
+  fn.op('i32.eqz').op('i32.or');
+  code.if(() => {
+    fn.get(wave)
+      .get(address)
+      .call(locateFunction(module, bytes, write))
+      .tee(a)
+      .op('i32.eqz');
+    leave();
   });
 }
 
@@ -153,15 +166,15 @@ export function emitScalarAtomic(
     ];
     fn.get(wave).get(register).op('i32.add').set(register);
     fn.get(wave).get(descriptor).op('i32.add').memory('i64.load').get(offset).op('i64.add');
-    fn.i64(-4n).op('i64.and').tee(address).op('i32.wrap_i64').set(a);
-    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
-    checkPage(fn, a, bytes, true);
-    fn.op('i32.eqz').op('i32.or');
+    fn.i64(-4n).op('i64.and').set(address);
+    const leave = (): void => {
+      code.if(() => fn.get(wave).get(pc).i32(0).call(resume).return());
+    };
+    liveOffset(module, code, { wave, address, a }, bytes, true, leave);
     fn.get(a)
       .i32(bytes - 1)
-      .op('i32.and')
-      .op('i32.or');
-    code.if(() => fn.get(wave).get(pc).i32(0).call(resume).return());
+      .op('i32.and');
+    leave();
     fn.get(register).memory(`${type}.load`).set(first);
     fn.get(register).memory(`${type}.load`, bytes).set(other);
     readModifyWrite(code, module, op, { address: a, old, data: first, data2: other, next, seen });
