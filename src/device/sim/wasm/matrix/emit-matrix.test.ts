@@ -48,11 +48,11 @@ const FIELDS: Readonly<Record<string, readonly [number, number, number]>> = {
  * A word of elements whose exponents lie `spread` around the middle; every so often a zero, a denormal, and in `special` fills an
  * infinity or NaN.
  */
-function word(r: Random, type: string, spread: number, special: boolean): number {
+function word(r: Random, type: string, spread: number, special: boolean, shift = 0): number {
   const fields = FIELDS[type];
   if (fields === undefined) return r.bits();
   const [bits, exponentBits, fraction] = fields;
-  const middle = (1 << (exponentBits - 1)) - 1;
+  const middle = (1 << (exponentBits - 1)) - 1 - shift;
   const top = (1 << exponentBits) - 1;
   let value = 0;
   for (let at = 0; at < 32; at += bits) {
@@ -68,7 +68,7 @@ function word(r: Random, type: string, spread: number, special: boolean): number
   return value;
 }
 
-type Fill = 'near' | 'spread' | 'special' | 'raw';
+type Fill = 'near' | 'spread' | 'special' | 'raw' | 'tiny';
 
 /** Fills all registers: those that hold C get its type, the others the operands'. */
 function fill(w: Wave, r: Random, s: Shape, how: Fill, cRegisters: ReadonlySet<number>): void {
@@ -78,7 +78,12 @@ function fill(w: Wave, r: Random, s: Shape, how: Fill, cRegisters: ReadonlySet<n
     const type = cRegisters.has(register) ? s.d : s.a;
     for (let lane = 0; lane < 64; lane++) {
       w.vgprs[register * 64 + lane] =
-        how === 'raw' || type === 'i8' || type === 'i32' ? r.bits() : word(r, type, spread, how === 'special');
+        how === 'raw' || type === 'i8' || type === 'i32'
+          ? r.bits()
+          : how === 'tiny'
+            ? // Products near f32's smallest numbers, with C of about their size.
+              word(r, type, 3, false, cRegisters.has(register) ? 126 : 63)
+            : word(r, type, spread, how === 'special');
     }
   }
 }
@@ -150,9 +155,9 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
   it('should leave the same registers compiled as interpreted', () => {
     const failures: string[] = [];
     const r = new Random(20261121);
-    const fills: readonly Fill[] = ['near', 'spread', 'special', 'raw'];
+    const fills: readonly Fill[] = ['near', 'spread', 'special', 'raw', 'tiny'];
     let runs = 0;
-    const fallbacks: Record<Fill, number> = { near: 0, spread: 0, special: 0, raw: 0 };
+    const fallbacks: Record<Fill, number> = { near: 0, spread: 0, special: 0, raw: 0, tiny: 0 };
     const w = makeWave(target);
     for (const mnemonic of mnemonics(target)) {
       const s = shapeOf(mnemonic, [1, 1]);
