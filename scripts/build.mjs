@@ -6,7 +6,19 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
-const layers = ['base', 'isa', 'codeobject', 'asm', 'program', 'check', 'device', 'profile', 'report', 'iree'];
+const layers = [
+  'base',
+  'isa',
+  'codeobject',
+  'asm',
+  'program',
+  'check',
+  'device',
+  'profile',
+  'report',
+  'iree',
+  'rocmlir',
+];
 
 /** Newest modification time (ms) of any file below `folder`. */
 function newest(folder) {

@@ -17,6 +17,7 @@ const llvmPrograms = [
   ['llvm-objdump', 'llvm-22'],
   ['llvm-readelf', 'llvm-22'],
   ['FileCheck', 'llvm-22-tools'],
+  ['mlir-opt', 'mlir-22-tools'],
 ];
 const noInstall = process.env.WAVESMITH_NO_INSTALL === '1';
 

@@ -28,6 +28,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'edit the machine code inside an IREE module, prove it, compare',
     load: () => import('./hijack.ts'),
   },
+  rocmlir: { summary: 'IREE as kernel generator for rocMLIR modules', load: () => import('./rocmlir.ts') },
   profile: {
     summary: 'roofline, critical path and bottlenecks from profiler output',
     load: () => import('./profile.ts'),

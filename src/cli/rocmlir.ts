@@ -1,0 +1,44 @@
+// `wavesmith rocmlir`: IREE as kernel generator for rocMLIR modules. One file per subcommand in rocmlir/.
+import { WavesmithError } from '../base/index.ts';
+
+const SUBCOMMANDS: Readonly<
+  Record<string, { summary: string; load: () => Promise<{ run(argv: string[]): Promise<number> }> }>
+> = {
+  gen: { summary: 'compile a module with IREE into its iree.export attribute', load: () => import('./rocmlir/gen.ts') },
+  merge: { summary: "put that kernel in the place of rocMLIR's own", load: () => import('./rocmlir/merge.ts') },
+  export: { summary: 'the iree-export executable: code objects as JSON', load: () => import('./rocmlir/export.ts') },
+  compile: { summary: 'a module to a code object and a manifest', load: () => import('./rocmlir/compile.ts') },
+  run: { summary: 'run a module’s kernel and compare with the CPU', load: () => import('./rocmlir/run.ts') },
+  doctor: { summary: 'show what was found and what it is for', load: () => import('./rocmlir/doctor.ts') },
+};
+
+function help(): string {
+  const lines = Object.entries(SUBCOMMANDS).map(([name, s]) => `  ${name.padEnd(8)} ${s.summary}`);
+  return [
+    'Usage: wavesmith rocmlir SUBCOMMAND [ARGS…]',
+    '',
+    'IREE as kernel generator for rocMLIR: TOSA, linalg or migraphx modules in, merged modules out.',
+    '',
+    'Subcommands:',
+    ...lines,
+    '',
+    'Environment: IREE_BIN (folder with iree-compile), IREE_DEBUG (0, 1, 2), IREE_CONFIG (YAML list of flags), IREE_DISABLE=1.',
+    "'wavesmith rocmlir SUBCOMMAND --help' explains one.",
+    '',
+  ].join('\n');
+}
+
+export async function run(argv: string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? process.stderr : process.stdout).write(help());
+    return name === undefined ? 2 : 0;
+  }
+  if (!Object.hasOwn(SUBCOMMANDS, name)) {
+    throw new WavesmithError('cli/usage', `rocmlir has no subcommand '${name}'.`, {
+      hint: `There are ${Object.keys(SUBCOMMANDS).join(', ')}.`,
+    });
+  }
+  const { run: subcommand } = await SUBCOMMANDS[name].load();
+  return subcommand(rest);
+}

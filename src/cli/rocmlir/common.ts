@@ -1,0 +1,49 @@
+// What the rocmlir subcommands share: target options, the environment, how a fallback is told.
+import type { Command } from 'commander';
+import { WavesmithError } from '../../base/index.ts';
+import { readEnvironment } from '../../rocmlir/environment.ts';
+import type { ExportOptions } from '../../rocmlir/export.ts';
+import { decodeModule } from '../../rocmlir/mlir-lex.ts';
+import { readInput } from '../support.ts';
+
+/** The original's default features. */
+const FEATURES = '+sramecc,-xnack';
+
+export interface TargetFlags {
+  arch?: string;
+  features: string;
+  timeout?: string;
+}
+
+/** Adds `-a`, `-f` and `--timeout`. */
+export function addTargetOptions(command: Command): Command {
+  return command
+    .option('-a, --arch <arch>', 'GPU architecture: gfx90a, gfx942, gfx950')
+    .option('-f, --features <features>', "target features; '' for the architecture's own defaults", FEATURES)
+    .option('--timeout <seconds>', 'end iree-compile after this time (default 60)');
+}
+
+/** The options of a compilation, with the process's environment. */
+export function exportOptions(flags: TargetFlags): ExportOptions {
+  const timeout = flags.timeout === undefined ? undefined : Number(flags.timeout) * 1000;
+  if (timeout !== undefined && !(timeout > 0 && timeout <= 86_400_000)) {
+    throw new WavesmithError('cli/usage', `--timeout needs seconds from above 0 to 86400, not '${flags.timeout}'.`);
+  }
+  return { arch: flags.arch ?? '', features: flags.features, environment: readEnvironment(process.env), timeout };
+}
+
+/** A module's text. */
+export function readModuleText(path: string): string {
+  return decodeModule(readInput(path), path);
+}
+
+/** Prints lines on standard error. */
+export function printLines(lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
+/** Says why the module keeps rocMLIR's kernel. */
+export function printFallback(failure: WavesmithError | undefined): void {
+  if (failure === undefined) return;
+  process.stderr.write(`${failure.format()}\nfallback: the module keeps rocMLIR's own kernel.\n`);
+}

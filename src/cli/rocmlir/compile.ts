@@ -1,0 +1,38 @@
+// `wavesmith rocmlir compile`: one module to a code object and a manifest of how to launch it.
+import { compileKernel, manifestOf } from '../../rocmlir/run.ts';
+import { newCommand, parseArguments, printJson, writeOutput } from '../support.ts';
+import { addTargetOptions, exportOptions, printLines, readModuleText, type TargetFlags } from './common.ts';
+
+interface Flags extends TargetFlags {
+  output: string;
+  manifest?: string;
+  json?: boolean;
+}
+
+export async function run(argv: string[]): Promise<number> {
+  const command = addTargetOptions(
+    newCommand('rocmlir compile', 'Compile a module with one function to a code object with one kernel.')
+      .argument('<input>', 'module in TOSA, linalg/tensor or the migraphx dialect')
+      .requiredOption('-o, --output <file>', 'the code object (.hsaco)'),
+  )
+    .option('--manifest <file>', 'write kernel name, workgroups, LDS and arguments as JSON')
+    .option('--json', 'print the manifest');
+  if (!parseArguments(command, argv)) return 0;
+  const flags = command.opts<Flags>();
+  const [file] = command.args;
+  const options = exportOptions({ ...flags, arch: flags.arch ?? 'gfx942' });
+  const compiled = await compileKernel(readModuleText(file), options, file);
+  printLines(compiled.remarks.map((remark) => `remark: ${remark}`));
+  const manifest = manifestOf(compiled);
+  writeOutput(flags.output, compiled.elf);
+  if (flags.manifest !== undefined) writeOutput(flags.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+  if (flags.json) printJson(manifest);
+  else {
+    const { kernel, grid, block, elf, staticLds } = compiled;
+    process.stdout.write(
+      `${flags.output}: ${kernel}, ${grid.join('×')} workgroups of ${block.join('×')}, ` +
+        `${staticLds} bytes of LDS, ${elf.length} bytes\n`,
+    );
+  }
+  return 0;
+}
