@@ -108,7 +108,7 @@ export class AqlQueue {
     const { memory } = this.host;
     const low = memory.u32(at + 4);
     return {
-      address: at,
+      address: memory.addressOf(at),
       workgroupSize: [low & 0xffff, low >>> 16, memory.u32(at + 8) & 0xffff],
       gridSize: [memory.u32(at + 12), memory.u32(at + 16), memory.u32(at + 20)],
       privateSegmentSize: memory.u32(at + 24),

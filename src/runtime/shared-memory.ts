@@ -43,6 +43,11 @@ export class SharedMemory {
     return offset;
   }
 
+  /** GPU address of an offset. */
+  addressOf(offset: number): number {
+    return this.device.windowAddress + offset;
+  }
+
   u16(offset: number): number {
     return Atomics.load(this.halves, offset >>> 1);
   }

@@ -1,0 +1,141 @@
+// `wavesmith exec`: runs an unmodified HIP or HSA program on the virtual GPU.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { WavesmithError } from '../base/index.ts';
+import { packageRoot } from '../iree/index.ts';
+import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
+import type { TargetName } from '../isa/types.ts';
+import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
+import { newCommand, parseArguments } from './support.ts';
+
+interface Options {
+  device: string;
+  check?: boolean;
+  mfma: string;
+  workers?: string;
+  budget?: string;
+  env?: boolean;
+  serve?: string;
+}
+
+/** The target of `--device sim:TARGET`. */
+function parseDevice(text: string): TargetName {
+  const [kind, target = 'gfx942'] = text.split(':');
+  if (kind !== 'sim' || !isTargetName(target)) {
+    throw new WavesmithError('cli/bad-option', `'${text}' is not a device.`, {
+      hint: `Use sim:TARGET with one of ${TARGET_NAMES.join(', ')}.`,
+    });
+  }
+  return target;
+}
+
+function parseCount(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new WavesmithError('cli/bad-option', `${option} takes a whole number from 1, not '${text}'.`);
+  }
+  return value;
+}
+
+/** Runs the command. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand('exec', 'Run an unmodified HIP or HSA program with the virtual GPU as its GPU.')
+    .argument('[program...]', 'the program and its arguments, after --')
+    .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', 'sim:gfx942')
+    .option('--check', 'check every kernel strictly (missing waits, bounds, races …); findings go to stderr')
+    .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
+    .option('--workers <n>', 'threads that run workgroups')
+    .option('--budget <n>', 'stop a kernel after this many instructions')
+    .option('--env', 'start a device that lives as long as this shell, and print what to eval')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  wavesmith exec -- ./vector_add
+  wavesmith exec --device sim:gfx90a --check -- ./app --size 64
+  eval "$(wavesmith exec --env)"; gdb ./app
+
+The exit status is the program's (128 + n when signal n ended it).`,
+    );
+  command.addOption(command.createOption('--serve <pid>', 'serve until that process has ended').hideHelp());
+  if (!parseArguments(command, argv)) return 0;
+  const options = command.opts<Options>();
+  const target = parseDevice(options.device);
+  if (options.mfma !== 'exact' && options.mfma !== 'fast') {
+    throw new WavesmithError('cli/bad-option', `--mfma is exact or fast, not '${options.mfma}'.`);
+  }
+  if (options.env === true) return startForShell(argv);
+  const { mfma } = options;
+  const device = await startDeviceProcess({
+    root: packageRoot() ?? '.',
+    target,
+    mfma,
+    workers: parseCount(options.workers, '--workers'),
+    maxInstructions: parseCount(options.budget, '--budget'),
+    strict: options.check === true ? {} : undefined,
+    onDiagnostics: options.check === true ? (text) => process.stderr.write(`${text}\n`) : undefined,
+    report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
+  });
+  try {
+    if (options.serve !== undefined) return await serve(device, Number(options.serve));
+    if (command.args.length === 0) {
+      throw new WavesmithError('cli/missing-argument', 'No program was given.', {
+        hint: 'Write it after two dashes: wavesmith exec -- PROGRAM ARGS.',
+      });
+    }
+    return await runProgram(device, command.args);
+  } finally {
+    await device.close();
+  }
+}
+
+/** Starts the device in a process of its own and prints the environment for the shell that asked. */
+async function startForShell(argv: readonly string[]): Promise<number> {
+  const own = argv.filter((a) => a !== '--env');
+  const child = spawn(process.execPath, [process.argv[1] ?? '', 'exec', ...own, '--serve', String(process.ppid)], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const text = await new Promise<string>((resolve, reject) => {
+    let seen = '';
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new WavesmithError('runtime/no-device', `The device ended (status ${code}).`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      if (seen.endsWith('\n\n')) resolve(seen.trimEnd());
+    });
+  });
+  process.stdout.write(`${text}\n`);
+  child.stdout.destroy();
+  child.unref();
+  return 0;
+}
+
+/** Serves until the shell that asked has ended. */
+async function serve(device: DeviceProcess, shell: number): Promise<number> {
+  const born = startTime(shell);
+  const { WAVESMITH_SOCKET, LD_LIBRARY_PATH } = device.environment(process.env);
+  process.stdout.write(
+    `export WAVESMITH_SOCKET='${WAVESMITH_SOCKET}'\nexport LD_LIBRARY_PATH='${LD_LIBRARY_PATH}'\n\n`,
+  );
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      if (born !== undefined && startTime(shell) === born) return;
+      clearInterval(timer);
+      resolve();
+    }, 500);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+  return 0;
+}
+
+/** When a process started (clock ticks since boot), so that another process with its number is not taken for it. */
+function startTime(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')')).split(' ')[20];
+  } catch {
+    return undefined;
+  }
+}

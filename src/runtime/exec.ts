@@ -1,0 +1,82 @@
+// Runs a program with the virtual GPU as its GPU: the device process is this one; the program ends with it, and it with the program.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { delimiter } from 'node:path';
+import { type Addon, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
+import { SOCKET_VARIABLE } from './protocol.ts';
+import { RuntimeServer } from './server.ts';
+import { SimRuntime, type SimRuntimeOptions } from './sim-runtime.ts';
+
+export interface DeviceProcessOptions extends SimRuntimeOptions {
+  /** Folder of package.json: the native build is beside it. */
+  readonly root: string;
+  /** One line for each refused or misbehaving peer. */
+  readonly report: (text: string) => void;
+}
+
+/** A listening device. */
+export interface DeviceProcess {
+  readonly server: RuntimeServer;
+  readonly addon: Addon;
+  readonly build: NativeBuild;
+  /** Environment a program needs, over `base`. */
+  environment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
+  close(): Promise<void>;
+}
+
+/** Starts a device that programs of this user can connect to. */
+export async function startDeviceProcess(options: DeviceProcessOptions): Promise<DeviceProcess> {
+  const build = findNativeBuild(options.root);
+  const addon = loadAddon(build);
+  const device = new SimRuntime(options, addon);
+  const server = new RuntimeServer(device, addon, device.hello(), options.report);
+  await server.listen();
+  return {
+    server,
+    addon,
+    build,
+    environment: (base) => ({
+      ...base,
+      [SOCKET_VARIABLE]: server.address,
+      LD_LIBRARY_PATH: [build.libraries, base.LD_LIBRARY_PATH ?? ''].filter((part) => part !== '').join(delimiter),
+    }),
+    close: async () => {
+      await server.close();
+      device.close();
+    },
+  };
+}
+
+const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
+
+/**
+ * Runs a program to its end with the device as its GPU. Gives its exit status as a shell shows it: 128 + n for signal n, 127 when it is not found.
+ * Ctrl-C reaches the program through its terminal; other signals are passed on.
+ */
+export async function runProgram(device: DeviceProcess, program: readonly string[]): Promise<number> {
+  const child = spawn(device.build.launcher, [String(process.pid), ...program], {
+    stdio: 'inherit',
+    env: device.environment(process.env),
+  });
+  const ignore = (): void => undefined;
+  process.on('SIGINT', ignore);
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  for (const signal of FORWARDED) process.on(signal, forward);
+  try {
+    return await exitStatus(child);
+  } finally {
+    process.off('SIGINT', ignore);
+    for (const signal of FORWARDED) process.off(signal, forward);
+  }
+}
+
+function exitStatus(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
+    });
+  });
+}

@@ -1,0 +1,165 @@
+// The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
+import { WavesmithError } from '../base/index.ts';
+import type { DispatchRequest } from '../device/index.ts';
+import { MAX_WASM_PAGES, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
+import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
+import { targetInfo } from '../isa/index.ts';
+import type { TargetName } from '../isa/types.ts';
+import type { Addon } from './addon.ts';
+import type { Hello, LoadedSymbol } from './protocol.ts';
+import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
+import { CLOCK_KHZ } from './shared-memory.ts';
+
+/** Boards the targets stand for. Source: AMD's product pages (compute units of one device as HIP shows it). */
+const BOARDS: Readonly<Record<TargetName, { name: string; computeUnits: number }>> = {
+  gfx90a: { name: 'AMD Instinct MI210 (virtual)', computeUnits: 104 },
+  gfx942: { name: 'AMD Instinct MI300X (virtual)', computeUnits: 304 },
+  gfx950: { name: 'AMD Instinct MI350X (virtual)', computeUnits: 256 },
+};
+const DISPATCH_QUEUE_BYTES = 256;
+
+/** How every kernel of the process runs. */
+export type RunOptions = Pick<DispatchRequest, 'engine' | 'mfma' | 'workers' | 'strict' | 'maxInstructions'>;
+
+export interface SimRuntimeOptions extends RunOptions {
+  readonly target: TargetName;
+  /** Gets the findings of the strict mode. */
+  readonly onDiagnostics?: ((text: string) => void) | undefined;
+}
+
+export class SimRuntime implements RuntimeDevice {
+  readonly target: TargetName;
+  readonly buffer: SharedArrayBuffer;
+  readonly windowAddress = WINDOW;
+  /** Descriptor of the memfd behind all memory. */
+  readonly memoryDescriptor: number;
+  private readonly device: SimDevice;
+  private readonly options: SimRuntimeOptions;
+  private readonly kernels = new Map<number, SimKernel>();
+  private readonly queue: number;
+
+  constructor(options: SimRuntimeOptions, addon: Addon) {
+    this.target = options.target;
+    this.options = options;
+    const pages = MAX_WASM_PAGES;
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    const bytes = new Uint8Array(memory.buffer);
+    this.memoryDescriptor = addon.mapMemory(bytes);
+    this.buffer = memory.buffer as unknown as SharedArrayBuffer;
+    this.device = new VirtualGpu(options.target, {
+      memory,
+      discard: (offset, size) => addon.discard(bytes.subarray(offset, offset + Math.ceil(size / 4096) * 4096)),
+    });
+    const queue = this.device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
+    queue.view.setUint32(0x40, 0x10000, true);
+    queue.view.setUint32(0x44, 0x20000, true);
+    this.queue = queue.base;
+  }
+
+  hello(): Hello {
+    const info = targetInfo(this.target);
+    const board = BOARDS[this.target];
+    return {
+      devicePid: process.pid,
+      memoryDescriptor: this.memoryDescriptor,
+      computeUnits: board.computeUnits,
+      windowAddress: WINDOW,
+      windowSize: MAX_WASM_PAGES * WASM_PAGE,
+      wavefrontSize: info.wavefrontSize,
+      maxWorkgroupSize: info.maxWorkgroupSize,
+      ldsBytes: info.ldsBytes,
+      clockKhz: CLOCK_KHZ,
+      target: this.target,
+      name: board.name,
+    };
+  }
+
+  allocate(size: number, alignment: number, address: number): number {
+    const { memory } = this.device;
+    if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
+    return memory.alloc(size, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21)).base;
+  }
+  free(address: number): void {
+    this.device.memory.free(address);
+  }
+  offsetOf(address: number, size: number): number | undefined {
+    const region = this.device.memory.find(address, size);
+    return region === undefined ? undefined : region.offset + address - region.base;
+  }
+  map(address: number, size: number, source: number, writable: boolean): void {
+    this.device.memory.map(address, size, source, writable);
+  }
+  unmap(address: number): void {
+    this.device.memory.free(address);
+  }
+
+  load(codeObject: Uint8Array): RuntimeModule {
+    const module: SimModule = this.device.load(codeObject);
+    for (const kernel of module.kernels) this.kernels.set(kernel.descriptorAddress, kernel);
+    const kernels = module.kernels.map(
+      (k): LoadedSymbol => ({
+        name: `${k.name}.kd`,
+        kind: 'kernel',
+        address: k.descriptorAddress,
+        size: 64,
+        kernargSize: k.kernargSize,
+        kernargAlignment: 16,
+        groupSegment: k.ldsSize,
+        privateSegment: k.scratchSize,
+        dynamicStack: k.descriptor.properties.usesDynamicStack !== 0,
+      }),
+    );
+    const variables = module.variables.map(
+      (v): LoadedSymbol => ({
+        name: v.name,
+        kind: 'variable',
+        address: v.address,
+        size: v.size,
+        kernargSize: 0,
+        kernargAlignment: 0,
+        groupSegment: 0,
+        privateSegment: 0,
+        dynamicStack: false,
+      }),
+    );
+    const { region } = module.program;
+    return {
+      address: region.base,
+      size: region.size,
+      symbols: [...kernels, ...variables],
+      unload: () => {
+        for (const kernel of module.kernels) this.kernels.delete(kernel.descriptorAddress);
+        module.unload();
+      },
+    };
+  }
+
+  async dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void> {
+    const kernel = this.kernels.get(packet.kernelObject);
+    if (kernel === undefined) {
+      throw new WavesmithError(
+        'runtime/bad-kernel-object',
+        `No loaded kernel has its descriptor at 0x${packet.kernelObject.toString(16)}.`,
+        { hint: 'The packet is damaged, or the code object was unloaded.' },
+      );
+    }
+    const { workgroupSize: block, gridSize } = packet;
+    const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
+    const { onDiagnostics, target: _target, ...run } = this.options;
+    const result = await this.device.dispatch({
+      ...run,
+      kernel,
+      grid: [whole(gridSize[0], block[0]), whole(gridSize[1], block[1]), whole(gridSize[2], block[2])],
+      block,
+      gridWorkItems: gridSize,
+      dynamicLds: Math.max(0, packet.groupSegmentSize - kernel.ldsSize),
+      segment: { kernarg: packet.kernargAddress, packet: packet.address, queue: this.queue },
+      signal,
+    });
+    if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
+  }
+
+  close(): void {
+    this.device.close();
+  }
+}
