@@ -68,11 +68,11 @@ function word(r: Random, type: string, spread: number, special: boolean, shift =
   return value;
 }
 
-type Fill = 'near' | 'spread' | 'special' | 'raw' | 'tiny';
+type Fill = 'near' | 'spread' | 'special' | 'raw' | 'tiny' | 'huge' | 'wide';
 
 /** Fills all registers: those that hold C get its type, the others the operands'. */
 function fill(w: Wave, r: Random, s: Shape, how: Fill, cRegisters: ReadonlySet<number>): void {
-  const spread = how === 'near' ? 2 : how === 'spread' ? 20 : 6;
+  const spread = how === 'near' ? 2 : how === 'spread' ? 20 : how === 'wide' ? 126 : 6;
   for (let register = 0; register < 512; register++) {
     if (register >= 160 && register < 256) continue;
     const type = cRegisters.has(register) ? s.d : s.a;
@@ -83,7 +83,10 @@ function fill(w: Wave, r: Random, s: Shape, how: Fill, cRegisters: ReadonlySet<n
           : how === 'tiny'
             ? // Products near f32's smallest numbers, with C of about their size.
               word(r, type, 3, false, cRegisters.has(register) ? 126 : 63)
-            : word(r, type, spread, how === 'special');
+            : how === 'huge'
+              ? // Products on both sides of f32's largest number.
+                word(r, type, 1, false, cRegisters.has(register) ? -120 : -63)
+              : word(r, type, spread, how === 'special');
     }
   }
 }
@@ -155,9 +158,9 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
   it('should leave the same registers compiled as interpreted', () => {
     const failures: string[] = [];
     const r = new Random(20261121);
-    const fills: readonly Fill[] = ['near', 'spread', 'special', 'raw', 'tiny'];
+    const fills: readonly Fill[] = ['near', 'spread', 'special', 'raw', 'tiny', 'huge', 'wide'];
     let runs = 0;
-    const fallbacks: Record<Fill, number> = { near: 0, spread: 0, special: 0, raw: 0, tiny: 0 };
+    const fallbacks: Record<Fill, number> = { near: 0, spread: 0, special: 0, raw: 0, tiny: 0, huge: 0, wide: 0 };
     const w = makeWave(target);
     for (const mnemonic of mnemonics(target)) {
       const s = shapeOf(mnemonic, [1, 1]);
