@@ -1,0 +1,21 @@
+// What a user of compiled code may add to it: code before instructions. Strict mode does, so that its checks run at compiled speed.
+import type { BoundInstruction } from '../program.ts';
+import type { Wave } from '../wave.ts';
+import type { FunctionContext } from './context.ts';
+import type { WasmModule } from './emit.ts';
+import type { Block } from './walk.ts';
+
+export interface Instrument {
+  /** Declares imports of module `env`; called before the module's first function. Each is a function of (wave, pc). */
+  declare(module: WasmModule): void;
+  /** Whether code stands before item `index` of a block; `items.length` is before the condition of the branch that ends it. */
+  wants(block: Block, index: number): boolean;
+  /** Writes that code. The wave block is up to date, and the code leaves it as it is. */
+  emit(context: FunctionContext, block: Block, index: number): void;
+  /** The functions that `declare` imports. */
+  readonly imports: Readonly<Record<string, (wave: number, pc: number) => void>>;
+  /** An instruction is about to be interpreted outside of compiled code; `pc` is its loaded address. */
+  step(w: Wave, pc: number, bound: BoundInstruction): void;
+  /** The wave that runs next. */
+  enter(w: Wave): void;
+}
