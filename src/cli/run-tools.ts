@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
-import type { SimKernel } from '../device/sim/sim-device.ts';
 import {
   type CountersReport,
   type Profile,
@@ -124,11 +123,6 @@ export class RunSession {
   ): RunSession | undefined {
     check(options, json);
     if (!wantsTools(options)) return undefined;
-    if (!('module' in kernel)) {
-      throw new WavesmithError('device/no-tools', 'Traces, counters and the stepper need the virtual GPU.', {
-        hint: 'Use --device sim.',
-      });
-    }
     const writer = options.trace === undefined ? undefined : new TraceWriter(options.trace, options);
     let session: RunSession | undefined;
     const terminal =
@@ -139,7 +133,7 @@ export class RunSession {
             else session?.tools.stepper?.interrupt();
           });
     try {
-      const tools = new RunTools(kernel as SimKernel, codeObject, {
+      const tools = new RunTools(kernel, codeObject, {
         counters: options.counters,
         profile: options.profile,
         stepper: terminal === undefined ? undefined : { terminal, breakpoints: options.break },

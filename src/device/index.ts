@@ -9,7 +9,18 @@ export * from './launch.ts';
 export * from './npy.ts';
 export { DispatchAborted } from './sim/dispatch.ts';
 export { explicitArguments } from './sim/kernargs.ts';
+export type { Monitor } from './sim/monitor.ts';
 export * from './sim/strict/diagnostics.ts';
+export {
+  type CountersReport,
+  type CounterValue,
+  type Profile,
+  RunTools,
+  type StepperTerminal,
+  type ToolRequest,
+  type TraceEvent,
+  traceText,
+} from './sim/tools/index.ts';
 
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {

@@ -1,9 +1,10 @@
 // The run tools of one dispatch together: from what the user asked for to the monitors of the dispatch and their reports.
+import { WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
-import type { ArgumentValue } from '../../device.ts';
+import type { ArgumentValue, DeviceKernel } from '../../device.ts';
 import { explicitArguments } from '../kernargs.ts';
 import type { Monitor } from '../monitor.ts';
-import type { SimKernel } from '../sim-device.ts';
+import { type SimKernel, SimModule } from '../sim-device.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
 import { CountingMonitor } from './counts.ts';
 import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
@@ -45,6 +46,13 @@ export interface CountersReport {
   readonly ldsBankModel?: LdsBankCount;
 }
 
+function simKernel(kernel: DeviceKernel): SimKernel {
+  if ('module' in kernel && kernel.module instanceof SimModule) return kernel as SimKernel;
+  throw new WavesmithError('device/no-tools', 'Traces, counters and the stepper need a kernel on the virtual GPU.', {
+    hint: 'Use --device sim.',
+  });
+}
+
 /** The tools of one dispatch. */
 export class RunTools {
   /** For `DispatchRequest.monitors`; empty when nothing was asked for. */
@@ -58,7 +66,8 @@ export class RunTools {
   private values: readonly ArgumentValue[] = [];
 
   /** Bad filters and places throw here, before anything runs. `codeObject` is what the kernel was loaded from. */
-  constructor(kernel: SimKernel, codeObject: CodeObject, request: ToolRequest) {
+  constructor(deviceKernel: DeviceKernel, codeObject: CodeObject, request: ToolRequest) {
+    const kernel = simKernel(deviceKernel);
     const { program } = kernel.module;
     const { region, target } = program;
     const { base } = region;
