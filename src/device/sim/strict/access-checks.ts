@@ -14,6 +14,7 @@ import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsConflict, LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import type { RegisterChecks } from './register-checks.ts';
+import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
 import type { IssuedOperation, LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
@@ -104,6 +105,7 @@ export class AccessChecks {
     const { w, access, shadow } = actor;
     let undefinedLow = 0;
     let undefinedHigh = 0;
+    let origin: Origin | undefined;
     const ldsAddresses: number[] = [];
     const writesLds = access.toLds || (access.kind !== 'load' && (access.space === 'lds' || access.space === 'flat'));
     for (let lane = 0; lane < LANES; lane++) {
@@ -111,8 +113,8 @@ export class AccessChecks {
       w.lane = lane;
       const address = access.address(w, lane, piece);
       let isDefined = true;
+      const at = this.locate(access, address);
       if (address >= 0) {
-        const at = this.locate(access, address);
         if (at === 'lds') {
           const offset = address % HIGH_WORD;
           isDefined = this.checkLds(actor, piece, lane, offset, access.kind);
@@ -126,6 +128,7 @@ export class AccessChecks {
         ldsAddresses.push(to);
       }
       if (isDefined) continue;
+      origin ??= { space: at, address: at === 'global' ? address : address % HIGH_WORD, pc: actor.pc };
       if (lane < 32) undefinedLow |= 1 << lane;
       else undefinedHigh |= 1 << (lane - 32);
     }
@@ -135,6 +138,7 @@ export class AccessChecks {
         shadow.registers.define(register, BOTH, low, high);
         if ((undefinedLow | undefinedHigh) !== 0) {
           shadow.registers.undefine(register, BOTH, undefinedLow, undefinedHigh);
+          if (origin !== undefined) shadow.registers.origins.set(register + 256, origin);
         }
       }
     }
@@ -154,7 +158,7 @@ export class AccessChecks {
 
   /** Whether the bytes that are read are defined. */
   private checkGlobal(actor: Actor, piece: AccessPiece, lane: number, address: number): boolean {
-    const { access, w, pc, shadow } = actor;
+    const { access, w, pc } = actor;
     const { bytes } = piece;
     const { memory } = this.reporter.dispatch;
     const region = memory.find(address, bytes);
@@ -174,7 +178,7 @@ export class AccessChecks {
     const of = this.global.of(region);
     if (region === actor.scratch) {
       this.markScratch(lane);
-      return this.touchScratch(actor, piece, lane, of, offset, bytes, address);
+      return this.touchScratch(actor, piece, lane, of, offset, bytes);
     }
     if (region === this.regions.kernarg) {
       if (offset + bytes <= this.regions.kernargSize) return true;
@@ -184,11 +188,6 @@ export class AccessChecks {
     if (access.kind === 'load') {
       this.races(actor, piece, lane, of, offset, bytes, false);
       if (of.written === undefined || isAnyWritten(of, offset, bytes)) return true;
-      if (piece.register >= 0) {
-        for (let n = 0; n < Math.max(1, bytes / 4); n++) {
-          shadow.registers.origins.set(piece.register + n + 256, { space: 'global', address, pc });
-        }
-      }
       return false;
     }
     if (access.kind === 'atomic' && of.written !== undefined && !isAnyWritten(of, offset, bytes)) {
@@ -378,23 +377,20 @@ export class AccessChecks {
     this.markScratch(lane);
     const of = this.global.of(scratch);
     const physical = scratchAddress(w, offset) - scratch.base;
-    return this.touchScratch(actor, piece, lane, of, physical, bytes, offset);
+    return this.touchScratch(actor, piece, lane, of, physical, bytes);
   }
 
   /** Scratch holds spilled registers, defined or not: what is undefined stays so when it comes back. */
   private touchScratch(
-    { shadow, access, pc }: Actor,
+    { shadow, access }: Actor,
     piece: AccessPiece,
     lane: number,
     of: RegionShadow,
     at: number,
     bytes: number,
-    shown: number,
   ): boolean {
     if (access.kind === 'load') {
       if (isAnyWritten(of, at, bytes)) return true;
-      if (piece.register >= 0)
-        shadow.registers.origins.set(piece.register + 256, { space: 'scratch', address: shown, pc });
       return false;
     }
     const isDefined =
@@ -412,7 +408,7 @@ export class AccessChecks {
     address: number,
     kind: AccessPlan['kind'],
   ): boolean {
-    const { w, lds, pc, shadow, access } = actor;
+    const { w, lds, pc, access } = actor;
     const { bytes } = piece;
     const size = w.workgroup.lds.byteLength;
     if (address + bytes > size) {
@@ -432,7 +428,6 @@ export class AccessChecks {
       const conflict = lds.read(w.index, address, bytes, pc);
       if (conflict !== undefined) this.ldsRace(actor, lane, address, conflict, kind);
       for (let at = address; at < address + bytes; at++) if (lds.isWritten(at)) return true;
-      if (piece.register >= 0) shadow.registers.origins.set(piece.register + 256, { space: 'lds', address, pc });
       return false;
     }
     const conflict = lds.write(w.index, address, bytes, pc, kind === 'atomic');
