@@ -196,7 +196,9 @@ function setAddresses(m: Machine, instruction: Instruction, random: Random): str
     if (addr?.kind !== 'reg') return 'lds';
     const { pattern, offsets } = laneOffsets(size, LDS - 256, random);
     const wide = random.chance(0.15);
-    for (const [lane, offset] of offsets.entries()) w.vgprs[registerBase(addr) + lane] = wide ? random.word() : offset;
+    const below = random.chance(0.3) ? constant : 0;
+    for (const [lane, offset] of offsets.entries())
+      w.vgprs[registerBase(addr) + lane] = wide ? random.word() : offset - below;
     return `lds ${pattern}`;
   }
   if (space === 'flat' || space === 'global') {

@@ -6,7 +6,7 @@ import { WAVE_TEMPORARY, WAVE_VGPRS } from '../../layout.ts';
 import { bindInstruction } from '../../program.ts';
 import { EXEC, LANES } from '../../wave.ts';
 import { WasmModule } from '../emit.ts';
-import { declareMemoryImports, dppSource } from './index.ts';
+import { declareMemoryImports, dppSource, memoryImports } from './index.ts';
 
 const row = (name: string): [string, number][] =>
   Array.from({ length: 15 }, (_, n) => [
@@ -48,7 +48,7 @@ it('moves the lanes every DPP control moves', () => {
   );
   const { wasm } = w.memory;
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), {
-    env: { memory: wasm, resume: () => expect.unreachable() },
+    env: { memory: wasm, ...memoryImports(() => expect.unreachable(), w.memory) },
   });
   for (const { name, step } of cases) {
     for (const exec of [-1n, BigInt(random.word()) * 0x1_0000_0001n, 0x8001_7ffe_0180_c3c3n]) {

@@ -129,11 +129,11 @@ function bufferAddressing(instruction: Instruction): Addressing | undefined {
   };
 }
 
-/** DS addressing with one or two constants; `reach` is the larger one. */
-function ldsAddressing(instruction: Instruction, offset: number, reach = offset): Addressing | undefined {
+/** DS addressing from a constant. */
+function ldsAddressing(instruction: Instruction, offset: number): Addressing | undefined {
   const addr = namedVector(instruction, 'addr');
   if (addr === undefined || immediateOf(instruction, 'gds') !== 0) return undefined;
-  return { mode: ldsMode, push: ({ fn }) => fn.i32(addr).i32(offset).i32(reach) };
+  return { mode: ldsMode, push: ({ fn }) => fn.i32(addr).i32(offset) };
 }
 
 function addressingOf(instruction: Instruction, space: LoadOperation['space']): Addressing | undefined {
@@ -178,15 +178,14 @@ function emitPair(
   const stride = op.pairStride as number;
   const first = immediateOf(instruction, 'offset0') * stride;
   const second = immediateOf(instruction, 'offset1') * stride;
-  const addressing = ldsAddressing(instruction, first, Math.max(first, second));
+  const addressing = ldsAddressing(instruction, first);
   const data = namedVector(instruction, 'vdst', 'data0');
   if (addressing === undefined || data === undefined) return false;
   if (op.kind === 'load') {
     if (second !== first + op.bytes)
       return emitAccess(context, module, addressing, loadPair(op.bytes), data, [second - first]);
     // Neighbours are one load of twice the size.
-    const both = ldsAddressing(instruction, first) as Addressing;
-    return emitAccess(context, module, both, loadRegisters(2 * op.bytes, false, undefined), data);
+    return emitAccess(context, module, addressing, loadRegisters(2 * op.bytes, false, undefined), data);
   }
   const data1 = namedVector(instruction, 'data1');
   if (data1 === undefined) return false;

@@ -88,14 +88,19 @@ function transposedFunction(module: WasmModule, bits: 4 | 8 | 16): WasmFunction 
   return helper(module, `transposed.b${bits}`, (code, exec, leaveIf) => {
     const { fn } = code;
     const largest = code.local('v128');
+    const offsets = code.local('v128');
     const base = code.local('i32');
     const limit = code.local('i32');
     const at = code.local('i32');
     const rows = Array.from({ length: 16 }, () => code.local('i32'));
     fn.get(WAVE).get(LAST).op('i32.add').set(LAST);
-    fn.get(WAVE).memory('i32.load', WAVE_LDS_BYTES).get(OFFSET).op('i32.sub').i32(8).op('i32.sub').set(limit);
+    fn.get(WAVE).memory('i32.load', WAVE_LDS_BYTES).i32(8).op('i32.sub').set(limit);
+    fn.get(OFFSET).op('i32x4.splat').set(offsets);
     for (let quad = 0; quad < 16; quad++) {
-      fn.get(LAST).memory('v128.load', 16 * quad);
+      fn.get(LAST)
+        .memory('v128.load', 16 * quad)
+        .get(offsets)
+        .op('i32x4.add');
       if (quad > 0) fn.get(largest).op('i32x4.max_u');
       fn.set(largest);
     }

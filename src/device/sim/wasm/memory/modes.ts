@@ -259,16 +259,16 @@ export function offsetQuad(f: Frame, t: Transfer, q: QuadLocals, low: number, ne
 }
 
 /**
- * DS addressing: a 32-bit register plus a constant, checked against the workgroup's LDS. Parameters: the register, the constant,
- * and the largest constant of the instruction (two-element forms).
+ * DS addressing: a 32-bit register plus a constant, modulo 2^32 (compilers fold a positive constant onto a negative base), checked
+ * against the workgroup's LDS. The second element of a pair is `delta`, its first transfer parameter, further on.
  */
 export const ldsMode: Mode = {
   key: 'ds',
-  parameters: ['i32', 'i32', 'i32'],
-  bind: (f, t, [register, offset, reach]) => bindLds(f, t, register as number, offset as number, reach as number),
+  parameters: ['i32', 'i32'],
+  bind: (f, t, [register, offset]) => bindLds(f, t, register as number, offset as number),
 };
 
-function bindLds(f: Frame, t: Transfer, register: number, offset: number, reach: number): BoundMode {
+function bindLds(f: Frame, t: Transfer, register: number, offset: number): BoundMode {
   const { code, module } = f;
   const { fn } = code;
   locate(f, register);
@@ -276,19 +276,31 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number, reach:
   const limit = code.local('i32');
   const a = code.local('i32');
   const q = quadLocals(code);
-  // Largest register value that is in range; negative when there is none.
-  fn.get(f.wave).memory('i32.load', WAVE_LDS_BYTES).get(reach).op('i32.sub').i32(t.bytes).op('i32.sub').set(limit);
-  fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).get(offset).op('i32.add').set(base);
+  const [delta] = f.extra;
+  const starts: readonly (number | undefined)[] = t.isPair ? [undefined, delta] : [undefined];
+  // Largest offset that is in range; negative when there is none.
+  fn.get(f.wave).memory('i32.load', WAVE_LDS_BYTES).i32(t.bytes).op('i32.sub').set(limit);
+  fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
+  /** Leaves 1 when the elements of a lane, `more` bytes after those at `a`, are in range. */
+  const inRange = (more: number): void => {
+    fn.get(limit).i32(0).op('i32.ge_s');
+    for (const further of starts) {
+      fn.get(a);
+      if (further !== undefined) fn.get(further).op('i32.add');
+      if (more !== 0) fn.i32(more).op('i32.add');
+      fn.get(limit).op('i32.le_u').op('i32.and');
+    }
+  };
   const whole = (stride: number, done: Label): void => {
     fn.get(register).i32(stride).call(progressionFunction(module, false));
-    fn.get(register).memory('i32.load').tee(a).get(limit).op('i32.le_u').op('i32.and');
-    fn.get(a)
-      .i32(63 * stride)
-      .op('i32.add')
-      .get(limit)
-      .op('i32.le_s')
-      .op('i32.and');
-    fn.get(limit).i32(0).op('i32.ge_s').op('i32.and');
+    fn.get(register).memory('i32.load').get(offset).op('i32.add').set(a);
+    // Lane 0 and lane 63 in range: with LDS far smaller than 2^32 so are those between.
+    inRange(0);
+    fn.op('i32.and');
+    if (stride !== 0) {
+      inRange(63 * stride);
+      fn.op('i32.and');
+    }
     code.if(() => {
       fn.get(a).get(base).op('i32.add').set(a);
       if (stride === 0) overQuads(f, a, 0, () => t.broadcast?.(f, a));
@@ -306,9 +318,14 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number, reach:
         t.broadcast === undefined ? undefined : () => whole(0, done),
       ),
     quad: (next) => {
-      fn.get(register).get(f.at).op('i32.add').memory('v128.load').tee(q.low);
-      fn.get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true');
-      fn.get(limit).i32(0).op('i32.ge_s').op('i32.and');
+      fn.get(register).get(f.at).op('i32.add').memory('v128.load').get(offset).op('i32x4.splat').op('i32x4.add');
+      fn.set(q.low);
+      fn.get(limit).i32(0).op('i32.ge_s');
+      for (const further of starts) {
+        fn.get(q.low);
+        if (further !== undefined) fn.get(further).op('i32x4.splat').op('i32x4.add');
+        fn.get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true').op('i32.and');
+      }
       code.if(() => {
         const [first] = q.addresses;
         fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').tee(q.low).lane('i32x4.extract_lane', 0).set(first);
@@ -328,7 +345,9 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number, reach:
     },
     lane: () => {
       word(f, register);
-      fn.tee(a).get(limit).op('i32.gt_u').get(limit).i32(0).op('i32.lt_s').op('i32.or');
+      fn.get(offset).op('i32.add').set(a);
+      inRange(0);
+      fn.op('i32.eqz');
       code.if(() => f.resume());
       fn.get(a).get(base).op('i32.add').set(a);
       moveLane(f, t, a, 4);

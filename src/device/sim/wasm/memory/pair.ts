@@ -28,6 +28,7 @@ export function loadPair(bytes: number): Transfer {
     bytes,
     write: false,
     parameters: 1,
+    isPair: true,
     piece: 4,
     pieces: 2 * words,
     prologue: (f) => {
@@ -107,6 +108,7 @@ export function storePair(bytes: number): Transfer {
     bytes,
     write: true,
     parameters: 2,
+    isPair: true,
     piece: 4,
     pieces: 2 * words,
     prologue: (f) => {

@@ -37,6 +37,8 @@ export interface Transfer {
   readonly pieces: number;
   /** Atomics: strictly lane after lane, by `move` only. */
   readonly lanesOnly?: true;
+  /** Two elements; the first extra parameter is the distance of the second. */
+  readonly isPair?: true;
   prologue(f: Frame): void;
   /** Four lanes whose elements follow each other from the address in local `a`. */
   contiguous(f: Frame, a: number): void;
