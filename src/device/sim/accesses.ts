@@ -234,7 +234,7 @@ function structuralPlan(
       // Every lane's result is made of what its 16 lanes load, so the bytes are tied to no register.
       const pieces = wordPieces(4 * words, 0, -1, undefined);
       const address = (w: Wave, lane: number, piece: AccessPiece): number =>
-        ((w.vgprs[at + lane] as number) >>> 0) + offset + piece.offset;
+        (((w.vgprs[at + lane] as number) + offset) >>> 0) + piece.offset;
       return { ...base, kind: 'load', pieces: () => pieces, address };
     }
     default:

@@ -63,6 +63,8 @@ export const WAVE_LDS_BYTES = 544;
 export const WAVE_SCRATCH_BASE = 548;
 /** i32: bytes of scratch of one lane. */
 export const WAVE_SCRATCH_BYTES = 552;
+/** i32: wasm offset of strict mode's shadow of the wave (strict/registers.ts), 0 without. */
+export const WAVE_SHADOW = 556;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
 /** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; memory/mapped.ts). */

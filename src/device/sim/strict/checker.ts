@@ -5,7 +5,7 @@ import { targetInfo } from '../../../isa/index.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../layout.ts';
 import type { Region } from '../memory.ts';
 import type { DispatchInfo, Monitor } from '../monitor.ts';
-import { type BoundInstruction, ENCODINGS } from '../program.ts';
+import type { BoundInstruction } from '../program.ts';
 import { EXEC, M0, type Wave } from '../wave.ts';
 import type { Workgroup } from '../workgroup.ts';
 import { AccessChecks, type GroupState } from './access-checks.ts';
@@ -49,7 +49,7 @@ export class StrictChecker implements Monitor {
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
   private readonly freeShadows: WaveShadow[] = [];
-  private readonly counts: number[] = [];
+  private instructions = 0;
   private started = 0;
   private finished = 0;
   private wavefronts = 0;
@@ -152,7 +152,6 @@ export class StrictChecker implements Monitor {
   before(w: Wave, at: number, bound: BoundInstruction): void {
     const { base, registers: checks, accesses } = this.now;
     const pc = at - base;
-    this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
     const plan = this.planAt(w, pc, bound);
     const state = this.stateOf(w.workgroup);
     const { lds } = state;
@@ -232,6 +231,7 @@ export class StrictChecker implements Monitor {
       }));
     }
     this.finished++;
+    for (const { wave } of waves) this.instructions += wave.executed;
     this.groups.delete(workgroup);
     this.lastGroup = undefined;
     this.freeShadows.push(...waves);
@@ -239,7 +239,14 @@ export class StrictChecker implements Monitor {
     deadlocks.endWorkgroup(waves.map(({ wave }) => wave));
   }
 
-  /** The dispatch is over: what was not looked at. */
+  /** The dispatch is over, however it ended. */
+  endDispatch(): void {
+    const all = [...this.freeShadows, ...[...this.groups.values()].flatMap(({ waves }) => waves)];
+    for (const { bytes, wave } of all) wave.memory.release(bytes);
+    this.freeShadows.length = 0;
+  }
+
+  /** A dispatch that ended well: what was not looked at. */
   finish(): void {
     const { global, reporter } = this.now;
     if (!global.isTruncated) return;
@@ -270,12 +277,8 @@ export class StrictChecker implements Monitor {
 
   /** What a dispatch that was stopped had done. */
   partialResult() {
-    const instructionsByEncoding: Record<string, number> = {};
-    let instructions = 0;
-    this.counts.forEach((n, i) => {
-      instructions += n;
-      instructionsByEncoding[ENCODINGS[i] as string] = n;
-    });
-    return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding };
+    let { instructions } = this;
+    for (const { waves } of this.groups.values()) for (const { wave } of waves) instructions += wave.executed;
+    return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding: {} };
   }
 }

@@ -8,7 +8,9 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 export const SHADOW_VECTORS = 0;
 export const SHADOW_SCALARS = 512 * 16;
 export const SHADOW_PENDING = SHADOW_SCALARS + 32;
-export const SHADOW_BYTES = SHADOW_PENDING + 96;
+/** i32: operations that are outstanding. */
+export const SHADOW_TOTAL = SHADOW_PENDING + 96;
+export const SHADOW_BYTES = SHADOW_TOTAL + 16;
 
 /** Where an undefined value came from. */
 export interface Origin {
@@ -23,6 +25,8 @@ export class RegisterShadow {
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
+  /** One number: operations that are outstanding. */
+  readonly outstanding: Int32Array;
   /** By slot: the load that left it undefined. */
   readonly origins = new Map<number, Origin>();
 
@@ -30,12 +34,14 @@ export class RegisterShadow {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
+    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 1);
   }
 
   clear(): void {
     this.vectors.fill(0);
     this.scalars.fill(0);
     this.pending.fill(0);
+    this.outstanding[0] = 0;
     this.origins.clear();
   }
 

@@ -68,21 +68,26 @@ export class WaitQueue {
   /** How many outstanding operations write each slot, and the same as a bit set. */
   private readonly writers = new Uint8Array(SLOT_COUNT);
   readonly pending: Uint32Array;
-  /** Operations outstanding. */
-  total = 0;
+  private readonly outstanding: Int32Array;
   private readonly completed: (operation: IssuedOperation) => void;
 
-  /** `pending` has a bit per slot; compiled code reads it. */
-  constructor(pending: Uint32Array, completed: (operation: IssuedOperation) => void) {
+  /** `pending` has a bit per slot, `outstanding` one number; compiled code reads them. */
+  constructor(pending: Uint32Array, outstanding: Int32Array, completed: (operation: IssuedOperation) => void) {
     this.pending = pending;
+    this.outstanding = outstanding;
     this.completed = completed;
+  }
+
+  /** Operations outstanding. */
+  get total(): number {
+    return this.outstanding[0] as number;
   }
 
   clear(): void {
     for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
     this.writers.fill(0);
     this.pending.fill(0, 0, SLOT_WORDS);
-    this.total = 0;
+    this.outstanding[0] = 0;
   }
 
   private count(operation: IssuedOperation, by: 1 | -1): void {
@@ -98,7 +103,7 @@ export class WaitQueue {
   }
 
   private complete(operation: IssuedOperation, epoch: number): void {
-    this.total--;
+    this.outstanding[0] = this.total - 1;
     if (!operation.isReported) this.count(operation, -1);
     operation.completeEpoch = epoch;
     this.completed(operation);
@@ -111,7 +116,7 @@ export class WaitQueue {
   /** An operation is issued. */
   issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
     const operation = new IssuedOperation(kind, pc, plan, wave, epoch, this.issued[kind]++);
-    this.total++;
+    this.outstanding[0] = this.total + 1;
     this.count(operation, 1);
     this[kind].push(operation);
     if (kind === 'vm') this.keepLast(this.vm, VM_FULL, epoch);

@@ -1,4 +1,5 @@
 // Everything strict mode keeps about one wavefront.
+import { WAVE_SHADOW } from '../layout.ts';
 import type { Wave } from '../wave.ts';
 import type { LdsShadow } from './lds.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
@@ -14,15 +15,22 @@ export class WaveShadow {
 
   private lds: LdsShadow | undefined;
 
+  /** Of the registers' shadow in wasm memory. */
+  readonly bytes: Uint8Array;
+
   constructor(wave: Wave) {
     this.wave = wave;
-    this.registers = new RegisterShadow(new ArrayBuffer(SHADOW_BYTES), 0);
-    this.queue = new WaitQueue(this.registers.pending, (operation) => this.lds?.complete(operation));
+    this.bytes = wave.memory.reserve(SHADOW_BYTES, 'strict mode');
+    this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
+    this.queue = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) =>
+      this.lds?.complete(operation),
+    );
   }
 
   /** A new workgroup begins. */
   reset(wave: Wave, lds: LdsShadow, scalars: readonly number[], low: number, high: number): void {
     this.wave = wave;
+    wave.setField(WAVE_SHADOW, this.bytes.byteOffset);
     this.registers.clear();
     this.queue.clear();
     this.lds = lds;
