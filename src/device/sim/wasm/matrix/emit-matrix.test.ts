@@ -127,11 +127,15 @@ function arrangements(mnemonic: string, s: Shape, modifiers: readonly string[]):
     make(range('v', 0, n.d), a, b, range('v', 100, n.d), registers(s.sparse ? 0 : 100), 0),
     make(range('a', 0, n.d), range('a', 64, n.a), b, range('a', 0, n.d), registers(256), 1),
   ];
-  if (s.sparse) return list;
+  if (s.sparse) {
+    list.push(make(range('v', 0, n.d), a, b, '', registers(0), 2));
+    list.push(make(range('v', 64, n.d), a, b, '', registers(64), 3));
+    return list;
+  }
   const constant = s.d === 'i32' ? '5' : '1.0';
   list.push(make(range('v', 0, n.d), a, range('v', 64, n.b), constant, new Set(), 2));
-  const apart = make(range('v', 2, n.d), a, b, range('v', 100, n.d), registers(4), 3);
-  list.push({ ...apart, moved: { src2: 4 } });
+  const apart = make(range('v', 4, n.d), a, b, range('v', 100, n.d), registers(2), 3);
+  list.push({ ...apart, moved: { src2: 2 } });
   list.push({
     ...make(range('v', 0, n.d), a, b, range('v', 100, n.d), registers(100), 4),
     moved: { vdst: 64, src1: 66 },
@@ -142,8 +146,12 @@ function arrangements(mnemonic: string, s: Shape, modifiers: readonly string[]):
 /** Modifiers that mean something for a shape. */
 function modifiersOf(s: Shape, target: TargetName): string[] {
   if (s.f8f6f4) return [' cbsz:0 blgp:1', ' cbsz:1 blgp:0', ' cbsz:1 blgp:1'];
-  if (s.sparse) return ['', ' cbsz:1', ' abid:1'];
-  if (s.d === 'f64') return target === 'gfx90a' ? [' blgp:1', ''] : ['', ' neg:[1,0,0]', ' neg:[0,1,1]'];
+  if (s.sparse) return ['', ' cbsz:1 abid:1', ' abid:1', ' abid:3'];
+  if (s.d === 'f64') {
+    return target === 'gfx90a'
+      ? ['', ' blgp:1', ' blgp:2', ' blgp:4', ' blgp:7']
+      : ['', ' neg:[1,0,0]', ' neg:[0,1,0]', ' neg:[0,0,1]', ' neg:[1,1,1]'];
+  }
   const broadcast = s.blocks > 1 ? [' cbsz:1 abid:1', s.blocks === 16 ? ' cbsz:4 abid:7' : ' cbsz:1'] : [];
   const patterns = s.d === 'f32' && s.a !== 'xf32' ? [' blgp:1', ' blgp:2', ' blgp:3', ' blgp:4', ' blgp:7'] : [];
   return ['', ...broadcast, ...patterns];
@@ -179,7 +187,8 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
               // Block scales: ordinary ones, and in raw fills any, NaN included.
               for (const register of [150, 151]) {
                 for (let lane = 0; lane < 64; lane++) {
-                  w.vgprs[register * 64 + lane] = how === 'raw' ? r.bits() : 120 + r.below(15);
+                  w.vgprs[register * 64 + lane] =
+                    how === 'raw' ? r.bits() : how === 'huge' ? 174 + r.below(4) : 120 + r.below(15);
                 }
               }
             }
@@ -203,6 +212,56 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
     expect(runs).toBeGreaterThan(250);
     // Ordinary values, zeros and denormals included, are never left to the interpreter.
     expect(fallbacks.near).toBe(0);
+  });
+});
+
+describe('operands of many binades', () => {
+  // Rows 1 and up of A and columns 1 and up of B lie `span` binades below row 0 and column 0, C near their products.
+  it.each([
+    ['gfx942', 'v_mfma_f32_16x16x16_bf16'],
+    ['gfx942', 'v_mfma_f32_16x16x8_xf32'],
+  ] as const)('should give the same bits at every span on %s %s', (target, mnemonic) => {
+    const s = shapeOf(mnemonic);
+    const n = registerCounts(s);
+    const text = `${mnemonic} v[0:3], ${range('v', 64, n.a)}, ${range('v', 80, n.b)}, v[100:103]`;
+    const instruction = parse(target, text);
+    const w = makeWave(target);
+    const compiled = compileMatrix(w, target, instruction, 'exact');
+    if (compiled === undefined) throw new Error('not compiled');
+    const step = bindMatrix(instruction, matrixOperation(instruction), target, 'exact');
+    const r = new Random(7);
+    const element = (field: number): number => {
+      const of = (bits: number): number => ((r.below(2) << 8) | Math.max(1, field)) * 2 ** bits + r.below(2 ** bits);
+      return s.a === 'bf16' ? (of(7) * 65536 + of(7)) | 0 : of(23) | 0;
+    };
+    let fallbacks = 0;
+    let runs = 0;
+    for (const top of [127 + 40, 127 + 100]) {
+      for (let span = 0; span <= top; span += 3) {
+        for (const spanB of [0, span >> 1, Math.min(span, 130)]) {
+          const low = Math.max(1, top - span);
+          const lowB = Math.max(1, 137 - spanB);
+          for (let lane = 0; lane < 64; lane++) {
+            const edge = lane % 16 === 0;
+            for (let i = 0; i < n.a; i++) w.vgprs[(64 + i) * 64 + lane] = element(edge ? top : low);
+            for (let i = 0; i < n.b; i++) w.vgprs[(80 + i) * 64 + lane] = element(edge ? 137 : lowB);
+            for (let i = 0; i < 4; i++) {
+              const field = Math.max(0, Math.min(254, low + lowB - 127 + r.below(9) - 4));
+              w.vgprs[(100 + i) * 64 + lane] = (((r.below(2) << 8) | field) << 23) | r.below(2 ** 23);
+            }
+          }
+          step(w);
+          const expected = w.vgprs.slice(0, 256);
+          w.vgprs.fill(0, 0, 256);
+          fallbacks += compiled.run(w);
+          runs++;
+          expect(w.vgprs.slice(0, 256), `${mnemonic} top ${top} span ${span}, ${spanB}`).toEqual(expected);
+        }
+      }
+    }
+    // Both ways of doing it are met.
+    expect(fallbacks).toBeGreaterThan(0);
+    expect(fallbacks).toBeLessThan(runs / 2);
   });
 });
 
