@@ -118,7 +118,7 @@ class Parser {
         throw this.error(token, 'mlir/too-deep', `Brackets are nested deeper than ${MAX_DEPTH} levels.`);
       }
     }
-    const open = stack.find((token) => !this.is(token, '<'));
+    const open = stack.findLast((token) => !this.is(token, '<'));
     if (open !== undefined) {
       throw this.error(
         open,
@@ -175,7 +175,7 @@ class Parser {
     if (!fresh && this.tokens.kinds[token - 1] === TokenKind.Punct && CONTINUES.has(this.text(token - 1))) return false;
     if (kind === TokenKind.String) return this.isGenericName(token);
     const name = this.text(token);
-    if (SHORT_NAMES.has(name)) return fresh || this.startsLine(token);
+    if (SHORT_NAMES.has(name)) return fresh || name === 'return' || this.startsLine(token);
     return name.includes('.') && (fresh || this.startsLine(token) || this.is(token - 1, '}'));
   }
 

@@ -202,41 +202,50 @@ function findRunner(environment: RocmlirEnvironment): Tool {
   });
 }
 
-/** Compiles functions for the CPU with IREE and runs one on inputs. `text` has no `migraphx` operations. */
+/** Runs a program for the reference; a failure is `rocmlir/reference`. */
+async function invoke(tool: Tool, args: readonly string[], what: string): Promise<void> {
+  const run = await runTool(tool.path, args, { timeout: COMPILE_TIMEOUT_MS });
+  if (run.status === 0) return;
+  const first = run.stderr.split('\n').find((line) => /error|INVALID|UNAVAILABLE|UNIMPLEMENTED/i.test(line));
+  const how = run.timedOut ? 'timed out' : run.status === -1 ? 'was killed' : `failed (exit code ${run.status})`;
+  throw new WavesmithError('rocmlir/reference', `${what} ${how}: ${(first ?? run.stderr).trim()}`, {
+    hint: 'The reference on the CPU could not be computed; use --no-compare to run without it.',
+  });
+}
+
+/** Compiles a module (without `migraphx` operations) for IREE's CPU backend, into `folder`; returns the file. */
+export async function compileForCpu(text: string, environment: RocmlirEnvironment, folder: string): Promise<string> {
+  const compiler = findCompiler(environment);
+  const [input, output] = [join(folder, 'module.mlir'), join(folder, 'module.vmfb')];
+  writeFileSync(input, text);
+  const backend = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
+  // A processor by name would give another answer on another machine.
+  await invoke(
+    compiler,
+    [...backend, '--iree-llvmcpu-target-cpu=generic', input, '-o', output],
+    'iree-compile for the CPU',
+  );
+  return output;
+}
+
+/** Runs a function of a module that `compileForCpu` made. */
 export async function runOnCpu(
-  text: string,
+  module: string,
   name: string,
   tensors: readonly KernelTensor[],
   inputs: readonly Uint8Array[],
   environment: RocmlirEnvironment,
 ): Promise<Uint8Array[]> {
-  const compiler = findCompiler(environment);
   const runner = findRunner(environment);
   return withTemporaryFolder(async (folder) => {
     const path = (file: string): string => join(folder, file);
-    const invoke = async (tool: Tool, args: readonly string[], what: string): Promise<void> => {
-      const run = await runTool(tool.path, args, { timeout: COMPILE_TIMEOUT_MS });
-      if (run.status === 0) return;
-      const first =
-        run.stderr.split('\n').find((line) => /error|INVALID|UNAVAILABLE|UNIMPLEMENTED/i.test(line)) ?? run.stderr;
-      const how = run.timedOut ? 'timed out' : run.status === -1 ? 'was killed' : `failed (exit code ${run.status})`;
-      throw new WavesmithError('rocmlir/reference', `${what} ${how}: ${first.trim()}`, {
-        hint: 'The reference on the CPU could not be computed; use --no-compare to run without it.',
-      });
-    };
-    writeFileSync(path('module.mlir'), text);
-    const backend = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
-    // The host's own vector unit would need the host's name; the portable one gives the same answer everywhere.
-    const flags = [...backend, '--iree-llvmcpu-target-cpu=generic', path('module.mlir'), '-o', path('module.vmfb')];
-    await invoke(compiler, flags, 'iree-compile for the CPU');
-    const describe = (tensor: KernelTensor): string => [...tensor.shape, tensor.element].join('x');
     const outputs = tensors.filter((tensor) => tensor.kind === 'output');
     const given = inputs.map((bytes, i) => {
       writeFileSync(path(`input${i}.bin`), bytes);
-      return `--input=${describe(tensors[i])}=@${path(`input${i}.bin`)}`;
+      return `--input=${[...tensors[i].shape, tensors[i].element].join('x')}=@${path(`input${i}.bin`)}`;
     });
     const wanted = outputs.map((_, i) => `--output=@${path(`output${i}.bin`)}`);
-    const args = ['--device=local-task', `--module=${path('module.vmfb')}`, `--function=${name}`, ...given, ...wanted];
+    const args = ['--device=local-task', `--module=${module}`, `--function=${name}`, ...given, ...wanted];
     await invoke(runner, args, 'iree-run-module');
     return outputs.map((output, i) => {
       const bytes = readWhole(path(`output${i}.bin`), 'the reference result');
@@ -295,7 +304,13 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
     device.close();
   }
   const reference = usesMigraphx(document) ? lowerModule(document, { fuseAttention: false }) : text;
-  const expected = options.noCompare ? [] : await runOnCpu(reference, parts.name, tensors, inputs, options.environment);
+  const { environment } = options;
+  const expected = options.noCompare
+    ? []
+    : await withTemporaryFolder(async (folder) => {
+        const module = await compileForCpu(reference, environment, folder);
+        return runOnCpu(module, parts.name, tensors, inputs, environment);
+      });
   const outputs = tensors.filter((tensor) => tensor.kind === 'output');
   const comparisons = expected.map((bytes, i) =>
     compareBuffers(bytes, run.outputs[i], outputs[i].element, options.tolerance),
