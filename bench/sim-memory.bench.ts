@@ -5,7 +5,7 @@ import { DeviceMemory } from '../src/device/sim/memory.ts';
 import { bindInstruction } from '../src/device/sim/program.ts';
 import { WasmModule } from '../src/device/sim/wasm/emit.ts';
 import { declareMemoryImports, emitCrossLane, emitMemory, memoryImports } from '../src/device/sim/wasm/memory/index.ts';
-import { EXEC, LANES, M0, Wave } from '../src/device/sim/wave.ts';
+import { EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../src/device/sim/wave.ts';
 import { Workgroup } from '../src/device/sim/workgroup.ts';
 import { semanticsOf } from '../src/isa/semantics/index.ts';
 import { DEFAULT_MODE, parse } from '../tests/support/one-instruction.ts';
@@ -56,6 +56,14 @@ const CASES: readonly Case[] = [
   { text: 'ds_bpermute_b32 v8, v2, v9', space: 'lds', bytes: 4, patterns: ['random', 'masked'] },
   { text: 'ds_swizzle_b32 v8, v2 offset:0x401f', space: 'none', bytes: 4, patterns: ['contiguous', 'masked'] },
   { text: 'ds_read_b64_tr_b16 v[8:9], v2', space: 'lds', bytes: 8, patterns: ['contiguous'] },
+  { text: 'scratch_load_dword v8, off, s20', space: 'none', bytes: 4, patterns: ['contiguous', 'masked'] },
+  { text: 'scratch_store_dwordx4 off, v[8:11], s20', space: 'none', bytes: 16, patterns: ['contiguous', 'masked'] },
+  {
+    text: 'buffer_load_dword v8, off, s[12:15], 0 offset:16',
+    space: 'none',
+    bytes: 4,
+    patterns: ['contiguous', 'masked'],
+  },
   { text: 'v_readfirstlane_b32 s20, v8', space: 'none', bytes: 4, patterns: ['contiguous'] },
   { text: 's_load_dwordx8 s[16:23], s[4:5], 0x40', space: 'none', bytes: 4, patterns: ['contiguous'] },
 ];
@@ -70,7 +78,7 @@ function main(): void {
   const dispatch = {
     target: TARGET,
     kernelName: 'bench',
-    scratchPerLane: 0,
+    scratchPerLane: 1024,
     architectedScratch: true,
     clock: 0,
   } as const;
@@ -158,6 +166,12 @@ function setUp(w: Wave, c: Case, pattern: Pattern, base: number): void {
   w.setS64(8, BigInt(base));
   w.sgprs[10] = MEMORY;
   w.sgprs[11] = 0;
+  w.setS64(FLAT_SCRATCH, BigInt(base));
+  w.sgprs[20] = 64;
+  // The private segment of gfx90a: swizzled by lane.
+  w.setS64(12, BigInt(base) | (1n << 63n));
+  w.sgprs[14] = -1;
+  w.sgprs[15] = (3 << 21) | (1 << 23) | (4 << 15);
   w.setS64(EXEC, pattern === 'masked' ? 0x5555555555555555n : 0xffffffffffffffffn);
 }
 

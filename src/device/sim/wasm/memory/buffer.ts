@@ -13,9 +13,10 @@ import {
   type Swizzled,
   swizzledLane,
   swizzledQuad,
+  swizzledWave,
 } from './modes.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { checkPage, moveLane, overQuads, quadLocals } from './window.ts';
+import { checkPage, moveLane, overQuads, progressionFunction, quadLocals } from './window.ts';
 
 /** Bits of the descriptor's words 1 and 3. */
 const ADD_THREAD_ID = 1 << 23;
@@ -194,7 +195,10 @@ function bindBuffer(
     full: (done) => {
       fn.get(quick);
       code.if(() => {
-        if (offen) return offsetWave(f, t, offsets, low, a, { local: limit }, done);
+        if (offen) {
+          offsetWave(f, t, offsets, low, a, { local: limit }, done);
+          return;
+        }
         const { broadcast } = t;
         if (broadcast === undefined) return;
         checkPage(fn, low, t.bytes, t.write);
@@ -203,6 +207,12 @@ function bindBuffer(
           code.br(done);
         });
       });
+      if (idxen || t.bytes < 4) return;
+      if (offen) fn.get(offsets).i32(0).call(progressionFunction(module, false)).get(offsets).memory('i32.load');
+      else fn.i32(1).i32(0);
+      swizzledOffset();
+      fn.op('i32.and');
+      code.if(() => swizzledWave(f, t, swizzled, done));
     },
     quad: (next) => {
       fn.get(quick);

@@ -409,6 +409,21 @@ export function swizzledQuad(f: Frame, t: Transfer, s: Swizzled, next: Label): v
   });
 }
 
+/** All 64 lanes with one offset: every word is a row of 256 bytes. Moves them and goes to `done`, or falls through. */
+export function swizzledWave(f: Frame, t: Transfer, s: Swizzled, done: Label): void {
+  const { code } = f;
+  const { row } = t;
+  if (t.bytes < 4 || (t.pieces > 1 && row === undefined)) return;
+  placeSwizzled(f, t, s, VGPR_BYTES * t.pieces);
+  code.if(() => {
+    overQuads(f, s.a, 16, () => {
+      if (row === undefined) t.contiguous(f, s.a);
+      else for (let n = 0; n < t.pieces; n++) row(f, n, s.a, n * VGPR_BYTES);
+    });
+    code.br(done);
+  });
+}
+
 /** One lane: moves it, or falls through. */
 export function swizzledLane(f: Frame, t: Transfer, s: Swizzled, moved: Label): void {
   placeSwizzled(f, t, s, rowBytes(t) + t.piece);
@@ -460,6 +475,17 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
   const swizzled = bindSwizzled(f, t);
   const { offset, inRange } = swizzled;
   return {
+    full: (done) => {
+      if (t.bytes < 4) return;
+      if (register === undefined) fn.get(scalar).set(offset).i32(1);
+      else {
+        fn.get(register).i32(0).call(progressionFunction(f.module, false));
+        fn.get(register).memory('i32.load').get(scalar).op('i32.add').set(offset);
+      }
+      inRange();
+      fn.op('i32.and');
+      code.if(() => swizzledWave(f, t, swizzled, done));
+    },
     quad: (next) => {
       if (register === undefined) fn.get(scalar).set(offset).i32(1);
       else {
