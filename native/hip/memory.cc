@@ -48,6 +48,14 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
   return error;
 }
 
+void FreeNow(void* pointer) {
+  {
+    const std::lock_guard lock(mutex);
+    allocations.erase(reinterpret_cast<uint64_t>(pointer));
+  }
+  hsa_amd_memory_pool_free(pointer);
+}
+
 bool FindMemory(const void* pointer, MemoryInfo* info) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::lock_guard lock(mutex);

@@ -164,6 +164,8 @@ struct MemoryInfo {
 };
 hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** pointer);
 hipError_t FreeMemory(void* pointer, MemoryKind kind);
+// Frees device memory that nothing uses any more.
+void FreeNow(void* pointer);
 // The allocation an address is in.
 bool FindMemory(const void* pointer, MemoryInfo* info);
 

@@ -186,7 +186,8 @@ export class Session {
   private sendFault(queue: bigint, error: unknown): void {
     const text = error instanceof WavesmithError ? error.format() : String(error);
     const code = error instanceof WavesmithError ? error.code : '';
-    const address = /0x([0-9a-f]+)/.exec(text)?.[1] ?? '0';
+    // Memory faults name the address first.
+    const address = /0x([0-9a-f]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '0';
     const w = new ByteWriter()
       .u64(queue)
       .u32(faultKindOf(code))

@@ -1,0 +1,797 @@
+// Devices, contexts, attributes, errors, function attributes, occupancy, pointers. There is one device, number 0.
+// Source: HIP API documentation, "Device management", "Error handling", "Occupancy"; hipDeviceProp_tR0600 from HIP 6.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+namespace wavesmith::hip {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kWavesPerUnit = 32;
+constexpr int kWavefront = 64;
+constexpr int kRegisters = 65536;
+
+// Numbers of a board. Source: AMD's product pages.
+struct Board {
+  int major;
+  int minor;
+  int clock_khz;
+  int memory_clock_khz;
+  int memory_bus_bits;
+  int l2_bytes;
+};
+Board BoardOf(const Device& device) {
+  if (device.target == "gfx90a") return {9, 0, 1'700'000, 1'600'000, 4096, 8 << 20};
+  if (device.target == "gfx942") return {9, 4, 2'100'000, 1'300'000, 8192, 4 << 20};
+  return {9, 5, 2'400'000, 2'000'000, 8192, 4 << 20};
+}
+
+// `gfx942:sramecc+:xnack-`
+std::string ArchName(const Device& device) { return device.isa.substr(device.isa.find("gfx")); }
+
+void FillArch(hipDeviceArch_t* arch) {
+  std::memset(static_cast<void*>(arch), 0, sizeof *arch);
+  arch->hasGlobalInt32Atomics = arch->hasGlobalFloatAtomicExch = arch->hasSharedInt32Atomics = 1;
+  arch->hasSharedFloatAtomicExch = arch->hasFloatAtomicAdd = arch->hasGlobalInt64Atomics = 1;
+  arch->hasSharedInt64Atomics = arch->hasDoubles = arch->hasWarpVote = arch->hasWarpBallot = 1;
+  arch->hasWarpShuffle = arch->hasThreadFenceSystem = arch->has3dGrid = 1;
+}
+
+hipError_t CheckDevice(int number, Device** device) {
+  hipError_t error;
+  *device = GetDevice(&error);
+  if (*device == nullptr) return error;
+  return number == 0 ? hipSuccess : hipErrorInvalidDevice;
+}
+
+// hipDeviceProp_t of HIP 6 and later, field by field.
+struct PropertiesR0600 {
+  char name[256];
+  char uuid[16];
+  char luid[8];
+  unsigned luid_device_node_mask;
+  size_t total_global_mem;
+  size_t shared_mem_per_block;
+  int regs_per_block;
+  int warp_size;
+  size_t mem_pitch;
+  int max_threads_per_block;
+  int max_threads_dim[3];
+  int max_grid_size[3];
+  int clock_rate;
+  size_t total_const_mem;
+  int major;
+  int minor;
+  size_t texture_alignment;
+  size_t texture_pitch_alignment;
+  int device_overlap;
+  int multi_processor_count;
+  int kernel_exec_timeout_enabled;
+  int integrated;
+  int can_map_host_memory;
+  int compute_mode;
+  int texture_and_surface[39];  // maxTexture1D … maxSurfaceCubemapLayered
+  size_t surface_alignment;
+  int concurrent_kernels;
+  int ecc_enabled;
+  int pci_bus_id;
+  int pci_device_id;
+  int pci_domain_id;
+  int tcc_driver;
+  int async_engine_count;
+  int unified_addressing;
+  int memory_clock_rate;
+  int memory_bus_width;
+  int l2_cache_size;
+  int persisting_l2_cache_max_size;
+  int max_threads_per_multi_processor;
+  int stream_priorities_supported;
+  int global_l1_cache_supported;
+  int local_l1_cache_supported;
+  size_t shared_mem_per_multiprocessor;
+  int regs_per_multiprocessor;
+  int managed_memory;
+  int is_multi_gpu_board;
+  int multi_gpu_board_group_id;
+  int host_native_atomic_supported;
+  int single_to_double_precision_perf_ratio;
+  int pageable_memory_access;
+  int concurrent_managed_access;
+  int compute_preemption_supported;
+  int can_use_host_pointer_for_registered_mem;
+  int cooperative_launch;
+  int cooperative_multi_device_launch;
+  size_t shared_mem_per_block_optin;
+  int pageable_memory_access_uses_host_page_tables;
+  int direct_managed_mem_access_from_host;
+  int max_blocks_per_multi_processor;
+  int access_policy_max_window_size;
+  size_t reserved_shared_mem_per_block;
+  int host_register_supported;
+  int sparse_array_supported;
+  int host_register_read_only_supported;
+  int timeline_semaphore_interop_supported;
+  int memory_pools_supported;
+  int gpu_direct_rdma_supported;
+  unsigned gpu_direct_rdma_flush_writes_options;
+  int gpu_direct_rdma_writes_ordering;
+  unsigned memory_pool_supported_handle_types;
+  int deferred_mapping_array_supported;
+  int ipc_event_supported;
+  int cluster_launch;
+  int unified_function_pointers;
+  int reserved[63];
+  int hip_reserved[32];
+  char gcn_arch_name[256];
+  size_t max_shared_memory_per_multi_processor;
+  int clock_instruction_rate;
+  hipDeviceArch_t arch;
+  unsigned* hdp_mem_flush_cntl;
+  unsigned* hdp_reg_flush_cntl;
+  int cooperative_multi_device_unmatched[4];
+  int is_large_bar;
+  int asic_revision;
+};
+static_assert(offsetof(PropertiesR0600, gcn_arch_name) == 1160 && sizeof(PropertiesR0600) == 1472);
+
+}  // namespace
+}  // namespace wavesmith::hip
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+// Start and errors ---------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipInit(unsigned flags) {
+  hipError_t error;
+  GetDevice(&error);
+  return Done(flags != 0 ? hipErrorInvalidValue : error);
+}
+hipError_t hipDriverGetVersion(int* version) {
+  if (version == nullptr) return Done(hipErrorInvalidValue);
+  *version = 60'200'000;
+  return hipSuccess;
+}
+hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
+hipError_t hipGetLastError() { return TakeLastError(true); }
+hipError_t hipExtGetLastError() { return TakeLastError(true); }
+hipError_t hipPeekAtLastError() { return TakeLastError(false); }
+
+namespace {
+
+struct ErrorText {
+  int code;
+  const char* name;
+  const char* text;
+};
+constexpr ErrorText kErrors[] = {
+    {0, "hipSuccess", "no error"},
+    {1, "hipErrorInvalidValue", "invalid argument"},
+    {2, "hipErrorOutOfMemory", "out of memory"},
+    {3, "hipErrorNotInitialized", "initialization error"},
+    {4, "hipErrorDeinitialized", "driver shutting down"},
+    {9, "hipErrorInvalidConfiguration", "invalid configuration argument"},
+    {12, "hipErrorInvalidPitchValue", "invalid pitch argument"},
+    {13, "hipErrorInvalidSymbol", "invalid device symbol"},
+    {17, "hipErrorInvalidDevicePointer", "invalid device pointer"},
+    {21, "hipErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {35, "hipErrorInsufficientDriver", "driver version is insufficient for runtime version"},
+    {52, "hipErrorMissingConfiguration", "__global__ function call is not configured"},
+    {98, "hipErrorInvalidDeviceFunction", "invalid device function"},
+    {100, "hipErrorNoDevice", "no ROCm-capable device is detected"},
+    {101, "hipErrorInvalidDevice", "invalid device ordinal"},
+    {200, "hipErrorInvalidImage", "device kernel image is invalid"},
+    {201, "hipErrorInvalidContext", "invalid device context"},
+    {209, "hipErrorNoBinaryForGpu", "no kernel image is available for execution on the device"},
+    {217, "hipErrorPeerAccessUnsupported", "peer access is not supported between these two devices"},
+    {301, "hipErrorFileNotFound", "file not found"},
+    {302, "hipErrorSharedObjectSymbolNotFound", "shared object symbol not found"},
+    {303, "hipErrorSharedObjectInitFailed", "shared object initialization failed"},
+    {400, "hipErrorInvalidHandle", "invalid resource handle"},
+    {401, "hipErrorIllegalState", "the operation cannot be performed in the present state"},
+    {500, "hipErrorNotFound", "named symbol not found"},
+    {600, "hipErrorNotReady", "device not ready"},
+    {700, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
+    {701, "hipErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {702, "hipErrorLaunchTimeOut", "the launch timed out and was terminated"},
+    {704, "hipErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
+    {705, "hipErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {708, "hipErrorSetOnActiveProcess", "cannot set while device is active in this process"},
+    {709, "hipErrorContextIsDestroyed", "context is destroyed"},
+    {710, "hipErrorAssert", "device-side assert triggered"},
+    {712, "hipErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
+    {713, "hipErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
+    {715, "hipErrorIllegalInstruction", "an illegal instruction was encountered"},
+    {719, "hipErrorLaunchFailure", "unspecified launch failure"},
+    {801, "hipErrorNotSupported", "operation not supported"},
+    {999, "hipErrorUnknown", "unknown error"},
+};
+const ErrorText* FindError(int code) {
+  const auto* found =
+      std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& e) { return e.code == code; });
+  return found == std::end(kErrors) ? nullptr : found;
+}
+
+}  // namespace
+
+const char* hipGetErrorName(hipError_t error) {
+  const ErrorText* const found = FindError(error);
+  return found == nullptr ? "hipErrorUnknown" : found->name;
+}
+const char* hipGetErrorString(hipError_t error) {
+  const ErrorText* const found = FindError(error);
+  return found == nullptr ? "unknown error" : found->text;
+}
+hipError_t hipDrvGetErrorName(hipError_t error, const char** text) {
+  if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
+  *text = hipGetErrorName(error);
+  return hipSuccess;
+}
+hipError_t hipDrvGetErrorString(hipError_t error, const char** text) {
+  if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
+  *text = hipGetErrorString(error);
+  return hipSuccess;
+}
+
+// Devices ------------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipGetDeviceCount(int* count) {
+  if (count == nullptr) return Done(hipErrorInvalidValue);
+  hipError_t error;
+  *count = GetDevice(&error) == nullptr ? 0 : 1;
+  return Done(error);
+}
+hipError_t hipGetDevice(int* number) {
+  if (number == nullptr) return Done(hipErrorInvalidValue);
+  *number = 0;
+  return hipSuccess;
+}
+hipError_t hipSetDevice(int number) {
+  Device* device;
+  return Done(CheckDevice(number, &device));
+}
+hipError_t hipSetValidDevices(int* numbers, int count) {
+  const bool valid = numbers != nullptr && std::all_of(numbers, numbers + count, [](int n) { return n == 0; });
+  return Done(count == 0 || valid ? hipSuccess : hipErrorInvalidDevice);
+}
+hipError_t hipChooseDevice(int* number, const hipDeviceProp_t* wanted) {
+  if (number == nullptr || wanted == nullptr) return Done(hipErrorInvalidValue);
+  *number = 0;
+  return hipSuccess;
+}
+hipError_t hipDeviceGet(hipDevice_t* handle, int number) {
+  Device* device;
+  const hipError_t error = handle == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
+  if (error == hipSuccess) *handle = 0;
+  return Done(error);
+}
+hipError_t hipDeviceGetName(char* name, int length, hipDevice_t number) {
+  Device* device;
+  if (name == nullptr || length <= 0) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error != hipSuccess) return Done(error);
+  std::strncpy(name, device->name.c_str(), static_cast<size_t>(length) - 1);
+  name[length - 1] = '\0';
+  return hipSuccess;
+}
+hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t number) {
+  Device* device;
+  const hipError_t error = uuid == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
+  if (error == hipSuccess) std::memcpy(uuid, "7761766573696d00", 16);
+  return Done(error);
+}
+hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t number) {
+  Device* device;
+  const hipError_t error = bytes == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
+  if (error == hipSuccess) *bytes = device->memory_bytes;
+  return Done(error);
+}
+hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t number) {
+  Device* device;
+  if (major == nullptr || minor == nullptr) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error != hipSuccess) return Done(error);
+  *major = BoardOf(*device).major;
+  *minor = BoardOf(*device).minor;
+  return hipSuccess;
+}
+hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
+  Device* device;
+  if (text == nullptr || length < 13) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error == hipSuccess) std::strcpy(text, "0000:00:00.0");
+  return Done(error);
+}
+hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {
+  if (number == nullptr || text == nullptr) return Done(hipErrorInvalidValue);
+  if (std::strcmp(text, "0000:00:00.0") != 0) return Done(hipErrorInvalidDevice);
+  *number = 0;
+  return hipSuccess;
+}
+
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int number) {
+  Device* device;
+  if (value == nullptr) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error != hipSuccess) return Done(error);
+  const Board board = BoardOf(*device);
+  switch (static_cast<int>(attribute)) {
+    case hipDeviceAttributeMaxThreadsPerBlock:
+    case hipDeviceAttributeMaxBlockDimX:
+    case hipDeviceAttributeMaxBlockDimY:
+    case hipDeviceAttributeMaxBlockDimZ:
+    case hipDeviceAttributeMaxThreadsDim:
+      *value = kMaxThreads;
+      break;
+    case hipDeviceAttributeMaxGridDimX:
+      *value = INT32_MAX;
+      break;
+    case hipDeviceAttributeMaxGridDimY:
+    case hipDeviceAttributeMaxGridDimZ:
+      *value = 65536;
+      break;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock:
+    case hipDeviceAttributeSharedMemPerBlockOptin:
+    case hipDeviceAttributeSharedMemPerMultiprocessor:
+    case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(device->lds_bytes);
+      break;
+    case hipDeviceAttributeWarpSize:
+      *value = kWavefront;
+      break;
+    case hipDeviceAttributeMaxRegistersPerBlock:
+    case hipDeviceAttributeMaxRegistersPerMultiprocessor:
+      *value = kRegisters;
+      break;
+    case hipDeviceAttributeClockRate:
+      *value = board.clock_khz;
+      break;
+    case hipDeviceAttributeClockInstructionRate:
+      *value = 100'000;
+      break;
+    case hipDeviceAttributeMemoryClockRate:
+      *value = board.memory_clock_khz;
+      break;
+    case hipDeviceAttributeMemoryBusWidth:
+      *value = board.memory_bus_bits;
+      break;
+    case hipDeviceAttributeMultiprocessorCount:
+    case hipDeviceAttributePhysicalMultiProcessorCount:
+      *value = static_cast<int>(device->compute_units);
+      break;
+    case hipDeviceAttributeL2CacheSize:
+      *value = board.l2_bytes;
+      break;
+    case hipDeviceAttributeMaxThreadsPerMultiProcessor:
+      *value = kWavesPerUnit * kWavefront;
+      break;
+    case hipDeviceAttributeMaxBlocksPerMultiProcessor:
+      *value = kWavesPerUnit;
+      break;
+    case hipDeviceAttributeComputeCapabilityMajor:
+      *value = board.major;
+      break;
+    case hipDeviceAttributeComputeCapabilityMinor:
+      *value = board.minor;
+      break;
+    case hipDeviceAttributeTotalConstantMemory:
+    case hipDeviceAttributeMaxPitch:
+    case hipDeviceAttributeTotalGlobalMem:
+      *value = INT32_MAX;
+      break;
+    case hipDeviceAttributeTextureAlignment:
+    case hipDeviceAttributeTexturePitchAlignment:
+      *value = 256;
+      break;
+    case hipDeviceAttributeConcurrentKernels:
+    case hipDeviceAttributeCanMapHostMemory:
+    case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
+    case hipDeviceAttributeCooperativeLaunch:
+    case hipDeviceAttributeHostNativeAtomicSupported:
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeUnifiedAddressing:
+    case hipDeviceAttributeDirectManagedMemAccessFromHost:
+    case hipDeviceAttributeIsLargeBar:
+    case hipDeviceAttributeFineGrainSupport:
+    case hipDeviceAttributeMemoryPoolsSupported:
+    case hipDeviceAttributeStreamPrioritiesSupported:
+    case hipDeviceAttributeAsyncEngineCount:
+      *value = 1;
+      break;
+    default:
+      // Everything else is something this device does not have.
+      if (static_cast<int>(attribute) < 0 || static_cast<int>(attribute) > hipDeviceAttributeVendorSpecificBegin) {
+        return Done(hipErrorInvalidValue);
+      }
+      *value = 0;
+  }
+  return hipSuccess;
+}
+
+// HIP 5's structure, under the name programs built with HIP 5 use.
+#undef hipGetDeviceProperties
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
+  Device* device;
+  if (p == nullptr) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error != hipSuccess) return Done(error);
+  const Board board = BoardOf(*device);
+  std::memset(static_cast<void*>(p), 0, sizeof *p);
+  std::strncpy(p->name, device->name.c_str(), sizeof p->name - 1);
+  std::strncpy(p->gcnArchName, ArchName(*device).c_str(), sizeof p->gcnArchName - 1);
+  p->totalGlobalMem = device->memory_bytes;
+  p->sharedMemPerBlock = p->maxSharedMemoryPerMultiProcessor = device->lds_bytes;
+  p->regsPerBlock = kRegisters;
+  p->warpSize = kWavefront;
+  p->maxThreadsPerBlock = kMaxThreads;
+  std::fill_n(p->maxThreadsDim, 3, kMaxThreads);
+  p->maxGridSize[0] = INT32_MAX;
+  p->maxGridSize[1] = p->maxGridSize[2] = 65536;
+  p->clockRate = board.clock_khz;
+  p->memoryClockRate = board.memory_clock_khz;
+  p->memoryBusWidth = board.memory_bus_bits;
+  p->totalConstMem = INT32_MAX;
+  p->major = board.major;
+  p->minor = board.minor;
+  p->multiProcessorCount = static_cast<int>(device->compute_units);
+  p->l2CacheSize = board.l2_bytes;
+  p->maxThreadsPerMultiProcessor = kWavesPerUnit * kWavefront;
+  p->clockInstructionRate = 100'000;
+  FillArch(&p->arch);
+  p->concurrentKernels = p->canMapHostMemory = p->cooperativeLaunch = p->isLargeBar = p->managedMemory = 1;
+  p->directManagedMemAccessFromHost = 1;
+  p->memPitch = INT32_MAX;
+  p->textureAlignment = p->texturePitchAlignment = 256;
+  return hipSuccess;
+}
+
+hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
+  Device* device;
+  auto* const p = static_cast<PropertiesR0600*>(properties);
+  if (p == nullptr) return Done(hipErrorInvalidValue);
+  const hipError_t error = CheckDevice(number, &device);
+  if (error != hipSuccess) return Done(error);
+  const Board board = BoardOf(*device);
+  std::memset(static_cast<void*>(p), 0, sizeof *p);
+  std::strncpy(p->name, device->name.c_str(), sizeof p->name - 1);
+  std::memcpy(p->uuid, "7761766573696d00", 16);
+  std::strncpy(p->gcn_arch_name, ArchName(*device).c_str(), sizeof p->gcn_arch_name - 1);
+  p->total_global_mem = device->memory_bytes;
+  p->shared_mem_per_block = p->shared_mem_per_multiprocessor = p->shared_mem_per_block_optin = device->lds_bytes;
+  p->max_shared_memory_per_multi_processor = device->lds_bytes;
+  p->regs_per_block = p->regs_per_multiprocessor = kRegisters;
+  p->warp_size = kWavefront;
+  p->mem_pitch = INT32_MAX;
+  p->max_threads_per_block = kMaxThreads;
+  std::fill_n(p->max_threads_dim, 3, kMaxThreads);
+  p->max_grid_size[0] = INT32_MAX;
+  p->max_grid_size[1] = p->max_grid_size[2] = 65536;
+  p->clock_rate = board.clock_khz;
+  p->total_const_mem = INT32_MAX;
+  p->major = board.major;
+  p->minor = board.minor;
+  p->texture_alignment = p->texture_pitch_alignment = 256;
+  p->multi_processor_count = static_cast<int>(device->compute_units);
+  p->can_map_host_memory = p->concurrent_kernels = p->async_engine_count = p->unified_addressing = 1;
+  p->memory_clock_rate = board.memory_clock_khz;
+  p->memory_bus_width = board.memory_bus_bits;
+  p->l2_cache_size = board.l2_bytes;
+  p->max_threads_per_multi_processor = kWavesPerUnit * kWavefront;
+  p->max_blocks_per_multi_processor = kWavesPerUnit;
+  p->stream_priorities_supported = p->managed_memory = p->host_native_atomic_supported = 1;
+  p->can_use_host_pointer_for_registered_mem = p->cooperative_launch = p->direct_managed_mem_access_from_host = 1;
+  p->host_register_supported = p->memory_pools_supported = p->is_large_bar = 1;
+  p->clock_instruction_rate = 100'000;
+  FillArch(&p->arch);
+  return hipSuccess;
+}
+
+hipError_t hipDeviceSynchronize() { return Done(SynchronizeAll()); }
+hipError_t hipDeviceReset() { return Done(SynchronizeAll()); }
+hipError_t hipGetDeviceFlags(unsigned* flags) {
+  if (flags == nullptr) return Done(hipErrorInvalidValue);
+  *flags = hipDeviceScheduleAuto;
+  return hipSuccess;
+}
+hipError_t hipSetDeviceFlags(unsigned) { return hipSuccess; }
+hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
+  if (config == nullptr) return Done(hipErrorInvalidValue);
+  *config = hipFuncCachePreferNone;
+  return hipSuccess;
+}
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return hipSuccess; }
+hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
+  if (config == nullptr) return Done(hipErrorInvalidValue);
+  *config = hipSharedMemBankSizeFourByte;
+  return hipSuccess;
+}
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) { return hipSuccess; }
+hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
+  if (value == nullptr) return Done(hipErrorInvalidValue);
+  if (limit != hipLimitMallocHeapSize) return Done(hipErrorUnsupportedLimit);
+  *value = 0;
+  return hipSuccess;
+}
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 1;
+  if (greatest != nullptr) *greatest = -1;
+  return hipSuccess;
+}
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (can == nullptr) return Done(hipErrorInvalidValue);
+  *can = 0;
+  return Done(device == 0 && peer == 0 ? hipSuccess : hipErrorInvalidDevice);
+}
+hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return Done(hipErrorInvalidDevice); }
+hipError_t hipDeviceDisablePeerAccess(int) { return Done(hipErrorPeerAccessNotEnabled); }
+
+// Contexts: the primary context of the device is the only one ------------------------------------------------------------------------------------
+
+namespace {
+hipCtx_t PrimaryContext() { return reinterpret_cast<hipCtx_t>(0x1); }
+hipError_t CheckContext(hipCtx_t context) {
+  return context == nullptr || context == PrimaryContext() ? hipSuccess : hipErrorInvalidContext;
+}
+hipError_t GiveContext(hipCtx_t* context) {
+  hipError_t error;
+  if (context == nullptr) return hipErrorInvalidValue;
+  if (GetDevice(&error) == nullptr) return error;
+  *context = PrimaryContext();
+  return hipSuccess;
+}
+}  // namespace
+
+hipError_t hipCtxCreate(hipCtx_t* context, unsigned, hipDevice_t number) {
+  return Done(number == 0 ? GiveContext(context) : hipErrorInvalidDevice);
+}
+hipError_t hipCtxDestroy(hipCtx_t context) { return Done(CheckContext(context)); }
+hipError_t hipCtxGetCurrent(hipCtx_t* context) { return Done(GiveContext(context)); }
+hipError_t hipCtxSetCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
+hipError_t hipCtxPushCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
+hipError_t hipCtxPopCurrent(hipCtx_t* context) {
+  return context == nullptr ? hipSuccess : Done(GiveContext(context));
+}
+hipError_t hipCtxGetDevice(hipDevice_t* device) {
+  if (device == nullptr) return Done(hipErrorInvalidValue);
+  *device = 0;
+  return hipSuccess;
+}
+hipError_t hipCtxSynchronize() { return hipDeviceSynchronize(); }
+hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t number) {
+  return Done(number == 0 ? GiveContext(context) : hipErrorInvalidDevice);
+}
+hipError_t hipDevicePrimaryCtxRelease(hipDevice_t number) {
+  return Done(number == 0 ? hipSuccess : hipErrorInvalidDevice);
+}
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t number) { return hipDevicePrimaryCtxRelease(number); }
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t number, unsigned) { return hipDevicePrimaryCtxRelease(number); }
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t number, unsigned* flags, int* active) {
+  if (flags != nullptr) *flags = 0;
+  if (active != nullptr) *active = 1;
+  return hipDevicePrimaryCtxRelease(number);
+}
+
+// Functions ------------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t handle) {
+  const auto* const f = reinterpret_cast<const Function*>(handle);
+  if (value == nullptr || !IsFunction(f)) return Done(hipErrorInvalidValue);
+  switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = static_cast<int>(f->info.max_workgroup_size);
+      break;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(f->group_segment);
+      break;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = 0;
+      break;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(f->private_segment);
+      break;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = static_cast<int>(f->info.vgprs);
+      break;
+    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = 30;
+      break;
+    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = 0;
+      break;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {
+      hipError_t error;
+      *value = static_cast<int>(GetDevice(&error)->lds_bytes - f->group_segment);
+      break;
+    }
+    default:
+      return Done(hipErrorInvalidValue);
+  }
+  return hipSuccess;
+}
+hipError_t hipFuncGetAttributes(hipFuncAttributes* a, const void* host_function) {
+  if (a == nullptr) return Done(hipErrorInvalidValue);
+  hipError_t error;
+  const Function* const f = FunctionOf(host_function, &error);
+  if (f == nullptr) return Done(error);
+  std::memset(static_cast<void*>(a), 0, sizeof *a);
+  a->binaryVersion = a->ptxVersion = 30;
+  a->localSizeBytes = f->private_segment;
+  a->maxThreadsPerBlock = static_cast<int>(f->info.max_workgroup_size);
+  a->numRegs = static_cast<int>(f->info.vgprs);
+  a->sharedSizeBytes = f->group_segment;
+  a->maxDynamicSharedSizeBytes = static_cast<int>(GetDevice(&error)->lds_bytes - f->group_segment);
+  return hipSuccess;
+}
+hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute, int) {
+  // The dynamic LDS limit is the device's in any case. Driver-API handles are accepted as IREE passes them.
+  if (IsFunction(static_cast<const Function*>(host_function))) return hipSuccess;
+  hipError_t error;
+  FunctionOf(host_function, &error);
+  return Done(error);
+}
+hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
+hipError_t hipFuncSetSharedMemConfig(const void*, hipSharedMemConfig) { return hipSuccess; }
+hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* host_function) {
+  if (function == nullptr) return Done(hipErrorInvalidValue);
+  hipError_t error;
+  *function = reinterpret_cast<hipFunction_t>(FunctionOf(host_function, &error));
+  return Done(error);
+}
+const char* hipKernelNameRef(const hipFunction_t handle) {
+  const auto* const f = reinterpret_cast<const Function*>(handle);
+  return IsFunction(f) ? f->name.c_str() : nullptr;
+}
+const char* hipKernelNameRefByPtr(const void* host_function, hipStream_t) {
+  hipError_t error;
+  const Function* const f = FunctionOf(host_function, &error);
+  return f == nullptr ? nullptr : f->name.c_str();
+}
+
+// Occupancy --------------------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Workgroups of one compute unit at a time: waves by registers (512 of a lane, granules of 8), LDS, wave slots.
+int Residents(const Function& f, int block, size_t dynamic_shared, const Device& device) {
+  if (block <= 0 || block > static_cast<int>(f.info.max_workgroup_size)) return 0;
+  const int waves = (block + kWavefront - 1) / kWavefront;
+  const uint32_t registers = std::max(8u, (f.info.vgprs + 7) / 8 * 8);
+  const int by_registers = 4 * static_cast<int>(std::min(8u, 512 / registers)) / waves;
+  const size_t lds = f.group_segment + dynamic_shared;
+  const int by_lds = lds == 0 ? kWavesPerUnit : static_cast<int>(device.lds_bytes / ((lds + 511) / 512 * 512));
+  return std::min({by_registers, by_lds, kWavesPerUnit / waves});
+}
+
+hipError_t Occupancy(int* count, const Function& f, int block, size_t dynamic_shared) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  if (count == nullptr || block <= 0) return hipErrorInvalidValue;
+  *count = Residents(f, block, dynamic_shared, *device);
+  return hipSuccess;
+}
+
+hipError_t BestBlock(int* grid, int* block, const Function& f, size_t dynamic_shared, int limit) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  if (grid == nullptr || block == nullptr || limit < 0) return hipErrorInvalidValue;
+  int largest = static_cast<int>(f.info.max_workgroup_size);
+  if (limit > 0) largest = std::min(largest, limit);
+  int best = 0;
+  for (int size = largest / kWavefront * kWavefront; size > 0; size -= kWavefront) {
+    const int items = Residents(f, size, dynamic_shared, *device) * size;
+    if (items <= best) continue;
+    best = items;
+    *block = size;
+  }
+  if (best == 0) return hipErrorInvalidConfiguration;
+  *grid = best / *block * static_cast<int>(device->compute_units);
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* host_function, int block,
+                                                        size_t dynamic_shared) {
+  hipError_t error;
+  const Function* const f = FunctionOf(host_function, &error);
+  return Done(f == nullptr ? error : Occupancy(count, *f, block, dynamic_shared));
+}
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* host_function, int block,
+                                                                 size_t dynamic_shared, unsigned) {
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(count, host_function, block, dynamic_shared);
+}
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* count, hipFunction_t handle, int block,
+                                                              size_t dynamic_shared) {
+  const auto* const f = reinterpret_cast<const Function*>(handle);
+  return Done(IsFunction(f) ? Occupancy(count, *f, block, dynamic_shared) : hipErrorInvalidValue);
+}
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, hipFunction_t handle, int block,
+                                                                       size_t dynamic_shared, unsigned) {
+  return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(count, handle, block, dynamic_shared);
+}
+hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* host_function, size_t dynamic_shared,
+                                             int limit) {
+  hipError_t error;
+  const Function* const f = FunctionOf(host_function, &error);
+  return Done(f == nullptr ? error : BestBlock(grid, block, *f, dynamic_shared, limit));
+}
+hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid, int* block, hipFunction_t handle, size_t dynamic_shared,
+                                                   int limit) {
+  const auto* const f = reinterpret_cast<const Function*>(handle);
+  return Done(IsFunction(f) ? BestBlock(grid, block, *f, dynamic_shared, limit) : hipErrorInvalidValue);
+}
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, hipFunction_t handle,
+                                                            size_t dynamic_shared, int limit, unsigned) {
+  return hipModuleOccupancyMaxPotentialBlockSize(grid, block, handle, dynamic_shared, limit);
+}
+
+// Pointers -----------------------------------------------------------------------------------------------------------------------------------------
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer) {
+  MemoryInfo info;
+  if (a == nullptr || pointer == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
+  std::memset(static_cast<void*>(a), 0, sizeof *a);
+  // The numbers of HIP 5's hipMemoryType, which is the structure of this symbol's version.
+  a->memoryType = info.kind == MemoryKind::kDevice ? hipMemoryTypeDevice
+                  : info.kind == MemoryKind::kManaged ? hipMemoryTypeUnified
+                                                      : hipMemoryTypeHost;
+  a->devicePointer = const_cast<void*>(pointer);
+  a->hostPointer = info.kind == MemoryKind::kDevice ? nullptr : const_cast<void*>(pointer);
+  a->isManaged = info.kind == MemoryKind::kManaged;
+  a->allocationFlags = info.flags;
+  return hipSuccess;
+}
+hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  MemoryInfo info;
+  if (value == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
+  const auto put = [&](const auto& v) {
+    std::memcpy(value, &v, sizeof v);
+    return hipSuccess;
+  };
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT:
+      return put(PrimaryContext());
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put(static_cast<unsigned>(info.kind == MemoryKind::kDevice ? hipMemoryTypeDevice : hipMemoryTypeHost));
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      return put(pointer);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+      return put(static_cast<unsigned>(info.kind == MemoryKind::kManaged));
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return put(0);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return put(info.address);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return put(info.size);
+    case HIP_POINTER_ATTRIBUTE_MAPPED:
+      return put(1u);
+    default:
+      return Done(hipErrorInvalidValue);
+  }
+}
+hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
+  MemoryInfo info;
+  if (!FindMemory(pointer, &info)) return Done(hipErrorNotFound);
+  if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(info.address);
+  if (size != nullptr) *size = info.size;
+  return hipSuccess;
+}
+
+// Hints for managed memory: there is one memory.
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int, hipStream_t) {
+  MemoryInfo info;
+  return Done(size == 0 || FindMemory(pointer, &info) ? hipSuccess : hipErrorInvalidValue);
+}
+hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise, int) {
+  return hipMemPrefetchAsync(pointer, size, 0, nullptr);
+}
+
+}  // extern "C"
