@@ -59,7 +59,11 @@ export async function buildAll() {
   };
   const outdir = join(root, 'dist');
   mkdirSync(outdir, { recursive: true });
-  const entryPoints = { cli: join(root, 'src/cli/main.ts') };
+  const entryPoints = {
+    cli: join(root, 'src/cli/main.ts'),
+    'device-node': join(root, 'src/device/node/index.ts'),
+    'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
+  };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
   const { metafile } = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root });
   removeOldChunks(join(outdir, 'chunks'), new Set(Object.keys(metafile.outputs)));

@@ -17,7 +17,7 @@ function* sources(folder) {
 
 /** All violations as lines `file: imports X, which layer L may not`. */
 export function checkLayers() {
-  const { layers, onlyFiles, noNode } = JSON.parse(readFileSync(join(root, 'tools/layers.json'), 'utf8'));
+  const { layers, onlyFiles, noNode, nodeFolders } = JSON.parse(readFileSync(join(root, 'tools/layers.json'), 'utf8'));
   const problems = [];
   for (const path of sources(join(root, 'src'))) {
     const file = relative(root, path);
@@ -29,7 +29,7 @@ export function checkLayers() {
     for (const match of readFileSync(path, 'utf8').matchAll(IMPORT)) {
       const specifier = match[1] ?? match[2] ?? match[3];
       if (specifier.startsWith('node:')) {
-        if (noNode.includes(layer))
+        if (noNode.includes(layer) && !nodeFolders.some((folder) => file.startsWith(`${folder}/`)))
           problems.push(`${file}: imports ${specifier}, but '${layer}' must run in a browser.`);
         continue;
       }
@@ -39,6 +39,10 @@ export function checkLayers() {
       if (top !== 'src') {
         if (target !== 'package.json') problems.push(`${file}: imports ${target}, outside src/.`);
         continue;
+      }
+      const nodeFolder = nodeFolders.find((folder) => target.startsWith(`${folder}/`));
+      if (nodeFolder !== undefined && noNode.includes(layer) && !file.startsWith(`${nodeFolder}/`)) {
+        problems.push(`${file}: imports ${target}, but '${layer}' must run in a browser.`);
       }
       if (targetLayer === layer) continue;
       if (!layers[layer].includes(targetLayer))

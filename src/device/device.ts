@@ -1,8 +1,8 @@
 // What a GPU is to the rest of the project: memory, modules, dispatches. `sim` is built in; a real GPU implements the same interface.
 // Words follow the HSA runtime specification (dispatch packet, kernarg segment, group and private segment).
 import type { TargetName } from '../isa/types.ts';
-import type { MemoryOptions } from './sim/memory.ts';
 import type { Monitor } from './sim/monitor.ts';
+import type { SimOptions } from './sim/sim-device.ts';
 import type { Diagnostic, StrictOptions } from './sim/strict/diagnostics.ts';
 
 /** A GPU virtual address. Addresses have at most 49 significant bits, so a number holds them exactly. */
@@ -133,6 +133,6 @@ export interface Device {
   close(): void;
 }
 
-export interface DeviceOptions extends MemoryOptions {
+export interface DeviceOptions extends SimOptions {
   readonly target: TargetName;
 }

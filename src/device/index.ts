@@ -21,6 +21,8 @@ export {
   type TraceEvent,
   traceText,
 } from './sim/tools/index.ts';
+export { serveWorker } from './sim/worker.ts';
+export type { WorkerHost, WorkerPort, WorkerThread } from './sim/worker-host.ts';
 
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {

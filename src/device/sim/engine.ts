@@ -24,6 +24,17 @@ export interface Engine {
   takeCounts(counts: number[]): void;
 }
 
+/** The instructions an engine has executed since this was last asked, by encoding family. */
+export function countsByEncoding(engine: Engine): Record<string, number> {
+  const counts: number[] = [];
+  engine.takeCounts(counts);
+  const byEncoding: Record<string, number> = {};
+  counts.forEach((n, i) => {
+    if (n > 0) byEncoding[ENCODINGS[i] as string] = n;
+  });
+  return byEncoding;
+}
+
 /** What an engine is made for. */
 export interface EngineJob {
   readonly program: Program;

@@ -11,6 +11,7 @@ import type { MatrixMode } from './matrix.ts';
 import type { DeviceMemory, Region } from './memory.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from './operands.ts';
 import type { SimKernel } from './sim-device.ts';
+import type { DispatchContext } from './workgroup.ts';
 
 const DEFAULT_BUDGET = 10_000_000_000;
 /** Scratch given to kernels whose stack size is not known at compile time. */
@@ -42,6 +43,16 @@ export interface Launch {
   readonly budget: number;
   readonly engine: 'compiled' | 'interpreter';
   readonly mfma: MatrixMode;
+}
+
+/** What the kernel's waves may ask for. */
+export function contextOf(launch: Launch): DispatchContext {
+  return {
+    target: launch.target,
+    kernelName: launch.kernelName,
+    scratchPerLane: launch.scratchPerLane,
+    architectedScratch: targetInfo(launch.target).architectedFlatScratch,
+  };
 }
 
 /** A launch with the memory that lives as long as it. */

@@ -157,6 +157,11 @@ export class DeviceMemory {
     this.longs = new BigInt64Array(this.buffer);
   }
 
+  /** Bytes of wasm memory from an offset. */
+  bytesAt(offset: number, size: number): Uint8Array {
+    return new Uint8Array(this.buffer, offset, size);
+  }
+
   /** Stores 1 or 2 words at an aligned offset in wasm memory if it holds `old`; false when it does not. */
   compareExchange(offset: number, words: number, old: Int32Array, next: Int32Array): boolean {
     if (words === 1) {

@@ -130,17 +130,28 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
   return bindPlain({ ...instruction, operands }, op, target, mfma);
 }
 
+let programs = 0;
+
 /** The code of a module, decoded by address. */
 export class Program {
+  /** Different for every program of this thread. */
+  readonly id = ++programs;
   readonly target: TargetName;
   readonly region: Region;
+  /** Byte ranges of the image that hold code. */
+  readonly codeRanges: readonly (readonly [number, number])[];
   private readonly decoder: Decoder;
   private bound: (BoundInstruction | undefined)[];
   private mfma: MatrixMode = 'exact';
 
-  constructor(target: TargetName, region: Region) {
+  constructor(
+    target: TargetName,
+    region: Region,
+    codeRanges: readonly (readonly [number, number])[] = [[0, region.size]],
+  ) {
     this.target = target;
     this.region = region;
+    this.codeRanges = codeRanges;
     this.decoder = decoderFor(target);
     this.bound = new Array<BoundInstruction | undefined>(region.size >>> 2);
   }

@@ -5,9 +5,13 @@ import { CONTROL_ABORT, CONTROL_CLOCK, CONTROL_DONE, CONTROL_FAILED, CONTROL_NEX
 export interface Progress {
   /** The number of the next workgroup to run, or -1. */
   take(): number;
-  /** Counts instructions; gives the sum over all threads. */
+  /** Counts instructions; gives the sum over all threads, or less when it is not worth asking. */
   add(instructions: number): number;
+  /** Makes everything counted so far known to the other threads; gives the sum. */
+  settle(): number;
   finish(): void;
+  /** Workgroups that have begun. */
+  readonly taken: number;
   /** A workgroup failed: it ends, and later ones need not run. */
   fail(group: number): void;
   /** Whether a workgroup need not go on, because of an abort or an earlier failure. */
@@ -39,8 +43,14 @@ export class LocalProgress implements Progress {
     this.instructions += instructions;
     return this.instructions;
   }
+  settle(): number {
+    return this.instructions;
+  }
   finish(): void {
     this.done++;
+  }
+  get taken(): number {
+    return this.next;
   }
   fail(): void {
     // What comes first in one thread comes first every time, so nothing else has to run.
@@ -57,23 +67,29 @@ export class LocalProgress implements Progress {
 /** Most workgroups that threads can share: their numbers are 32-bit. */
 export const MAX_SHARED_WORKGROUPS = 2 ** 31 - 2 ** 16;
 const NONE = 2 ** 31 - 1;
+/** Instructions a thread counts for itself before it tells the others. */
+const SETTLE_AFTER = 100_000;
 
 /** Progress in several threads. */
 export class SharedProgress implements Progress {
   private readonly total: number;
   private readonly words: Int32Array;
   private readonly clock: BigInt64Array;
+  /** Counted, but not yet known to the others. */
+  private unsettled = 0;
 
   constructor(buffer: ArrayBufferLike, workgroups: number) {
     this.total = workgroups;
     this.words = new Int32Array(buffer, 0, CONTROL_CLOCK / 4 + 16);
     this.clock = new BigInt64Array(buffer, CONTROL_CLOCK, 1);
   }
-  /** Starts a dispatch; only the device's own thread does this, while nothing runs. */
-  reset(): void {
-    for (const word of [CONTROL_ABORT, CONTROL_NEXT, CONTROL_DONE]) Atomics.store(this.words, word / 4, 0);
+  /** Goes on from the progress of one thread; while nothing else runs. */
+  takeOver(from: LocalProgress): void {
+    Atomics.store(this.words, CONTROL_ABORT / 4, from.isAborted ? 1 : 0);
+    Atomics.store(this.words, CONTROL_NEXT / 4, from.taken);
+    Atomics.store(this.words, CONTROL_DONE / 4, from.done);
     Atomics.store(this.words, CONTROL_FAILED / 4, NONE);
-    Atomics.store(this.clock, 0, 0n);
+    Atomics.store(this.clock, 0, BigInt(from.instructions));
   }
   take(): number {
     if (Atomics.load(this.words, CONTROL_NEXT / 4) >= this.total) return -1;
@@ -81,8 +97,16 @@ export class SharedProgress implements Progress {
     return group < this.total && !this.isCut(group) ? group : -1;
   }
   add(instructions: number): number {
-    const before = Atomics.add(this.clock, 0, BigInt(instructions));
-    return Number(before) + instructions;
+    this.unsettled += instructions;
+    return this.unsettled < SETTLE_AFTER ? 0 : this.settle();
+  }
+  settle(): number {
+    const added = this.unsettled;
+    this.unsettled = 0;
+    return Number(Atomics.add(this.clock, 0, BigInt(added))) + added;
+  }
+  get taken(): number {
+    return Math.min(this.total, Atomics.load(this.words, CONTROL_NEXT / 4));
   }
   finish(): void {
     Atomics.add(this.words, CONTROL_DONE / 4, 1);

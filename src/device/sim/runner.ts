@@ -53,6 +53,7 @@ export interface GroupFailure {
 
 export class Runner {
   private readonly job: RunnerJob;
+  private progress: Progress;
   private readonly residents: Resident[] = [];
   private current = 0;
   private readonly waves = new Map<Uint8Array, Wave>();
@@ -64,6 +65,12 @@ export class Runner {
 
   constructor(job: RunnerJob) {
     this.job = job;
+    this.progress = job.progress;
+  }
+
+  /** Goes on with other progress, which has taken over what there was. */
+  share(progress: Progress): void {
+    this.progress = progress;
   }
 
   /** Runs until everything is done (true), or until about `deadline` (`performance.now()`). */
@@ -72,7 +79,10 @@ export class Runner {
     let sinceLook = 0;
     for (;;) {
       const r = this.choose();
-      if (r === undefined) return true;
+      if (r === undefined) {
+        this.progress.settle();
+        return true;
+      }
       const w = r.waves[r.at] as Wave;
       const before = w.executed;
       let turnEnds = true;
@@ -120,7 +130,7 @@ export class Runner {
     for (;;) {
       const r = this.residents[this.current] ?? this.start();
       if (r === undefined) return undefined;
-      if (this.job.progress.isCut(r.number)) {
+      if (this.progress.isCut(r.number)) {
         this.end(r);
         continue;
       }
@@ -137,7 +147,8 @@ export class Runner {
   }
 
   private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
-    const { progress, launch, program } = this.job;
+    const { launch, program } = this.job;
+    const { progress } = this;
     r.ran += executed;
     this.left -= executed;
     this.isTurnStart = false;
@@ -168,7 +179,7 @@ export class Runner {
       for (const monitor of this.job.monitors) monitor.barrier?.(r.group);
     } else {
       for (const monitor of this.job.monitors) monitor.endWorkgroup?.(r.group);
-      this.job.progress.finish();
+      this.progress.finish();
       this.end(r);
     }
   }
@@ -190,16 +201,16 @@ export class Runner {
   }
 
   private fail(r: Resident, w: Wave, error: unknown): void {
-    const { progress, program } = this.job;
+    const { program } = this.job;
     if (this.failure === undefined || r.number < this.failure.group) {
       this.failure = { group: r.number, error: explain(program, w, error) };
     }
-    progress.fail(r.number);
+    this.progress.fail(r.number);
   }
 
   private start(): Resident | undefined {
     const { launch, context, memory, program, engine, monitors } = this.job;
-    const number = this.job.progress.take();
+    const number = this.progress.take();
     if (number < 0) return undefined;
     const slot = this.job.takeSlot();
     const id = groupId(launch, number);
@@ -225,7 +236,7 @@ export class Runner {
 
   private clearScratch(offset: number): void {
     const { launch, memory } = this.job;
-    new Uint8Array(memory.wasm.buffer, offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
+    memory.bytesAt(offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
   }
 
   /** Gives back the slots of workgroups that did not end. */

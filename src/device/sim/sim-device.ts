@@ -24,6 +24,7 @@ import type {
   DispatchResult,
   KernelArgument,
 } from '../device.ts';
+import { Crew } from './crew.ts';
 import { runDispatch } from './dispatch.ts';
 import { PAGE } from './layout.ts';
 import { DeviceMemory, type MemoryOptions, type Region } from './memory.ts';
@@ -31,11 +32,14 @@ import { Program } from './program.ts';
 import { SlotPool } from './slots.ts';
 import { dispatchStrict } from './strict/dispatch.ts';
 import { MemoryHistory } from './strict/history.ts';
+import type { WorkerHost } from './worker-host.ts';
 
 /** Largest image of a code object the loader maps. */
 const MAX_IMAGE = 2 ** 28;
 /** PF_W */
 const SEGMENT_WRITABLE = 2;
+/** PF_X */
+const SEGMENT_EXECUTABLE = 1;
 /** STT_OBJECT */
 const SYMBOL_OBJECT = 1;
 const R_AMDGPU_ABS64 = 3;
@@ -72,7 +76,13 @@ export class SimModule implements DeviceModule {
     this.memory = memory;
     this.target = target;
     const image = loadImage(memory, object.elf);
-    this.program = new Program(target, image);
+    this.program = new Program(
+      target,
+      image,
+      object.elf.segments
+        .filter((s) => s.type === SegmentType.LOAD && (s.flags & SEGMENT_EXECUTABLE) !== 0)
+        .map((s) => [s.virtualAddress, s.virtualAddress + s.fileSize]),
+    );
     this.kernels = readKernels(object, image, this);
     this.lines = debugLines(object.elf);
     this.variables = object.elf.symbols
@@ -209,21 +219,29 @@ function makeKernel(
   };
 }
 
+export interface SimOptions extends MemoryOptions {
+  /** Where worker threads come from; without it everything runs in the calling thread. */
+  readonly workerHost?: WorkerHost | undefined;
+}
+
 /** The virtual GPU. */
 export class SimDevice implements Device {
   readonly kind = 'sim';
   readonly target: TargetName;
   readonly memory: DeviceMemory;
   private readonly slots: SlotPool;
+  private readonly crew: Crew | undefined;
   /** Which bytes of the buffers have been written, for strict mode. */
   private readonly history = new MemoryHistory();
   /** The dispatch that runs last; dispatches of a device run one after the other. */
   private lastDispatch: Promise<unknown> | undefined;
 
-  constructor(target: TargetName, options: MemoryOptions = {}) {
+  constructor(target: TargetName, options: SimOptions = {}) {
     this.target = target;
     this.memory = new DeviceMemory(options);
     this.slots = new SlotPool(this.memory);
+    const { workerHost } = options;
+    this.crew = workerHost === undefined || !this.memory.isShared ? undefined : new Crew(workerHost, this.memory);
   }
 
   alloc(size: number, label = 'buffer'): DeviceBuffer {
@@ -299,7 +317,8 @@ export class SimDevice implements Device {
     if (!(kernel.module instanceof SimModule) || !kernel.module.isLoaded) {
       throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
     }
-    const run = (one: DispatchRequest) => runDispatch({ memory: this.memory, slots: this.slots }, kernel, one);
+    const run = (one: DispatchRequest) =>
+      runDispatch({ memory: this.memory, slots: this.slots, crew: this.crew }, kernel, one);
     if (request.strict === undefined) {
       this.history.unwatched();
       return run(request);
@@ -309,6 +328,6 @@ export class SimDevice implements Device {
   }
 
   close(): void {
-    // Memory belongs to the object; nothing outside it is held.
+    this.crew?.close();
   }
 }

@@ -1,0 +1,46 @@
+// Worker threads of Node for the virtual GPU, and what its compiled code needs of V8.
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import type { WorkerHost, WorkerThread } from '../sim/worker-host.ts';
+
+const WORKER_FILE = 'sim-worker.js';
+/** Measured: a thread with the worker's code loaded and its tables built. */
+const START_MS = 75;
+
+/** The built worker beside this code: in dist/, from a bundle there or from one of its chunks. */
+function builtWorker(): string | undefined {
+  return [`./${WORKER_FILE}`, `../${WORKER_FILE}`]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path));
+}
+
+/** Relaxed SIMD is behind a flag in Node 20; it must be on before the first module is compiled. */
+function enableRelaxedSimd(): void {
+  setFlagsFromString('--experimental-wasm-relaxed-simd');
+}
+
+function startThread(file: string): WorkerThread {
+  const worker = new Worker(file);
+  worker.unref();
+  const thread: WorkerThread = {
+    post: (message) => worker.postMessage(message),
+    onMessage: () => {},
+    onFailure: () => {},
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    end: () => void worker.terminate(),
+  };
+  worker.on('message', (message) => thread.onMessage(message));
+  worker.on('error', (error) => thread.onFailure(error instanceof Error ? error : new Error(String(error))));
+  worker.on('exit', (code) => thread.onFailure(new Error(`it exited with code ${code}`)));
+  return thread;
+}
+
+/** Threads for `createDevice('sim', { workerHost })`; undefined when the worker's file is not built. `file` names another. */
+export function nodeWorkerHost(file: string | undefined = builtWorker()): WorkerHost | undefined {
+  enableRelaxedSimd();
+  if (file === undefined) return undefined;
+  return { cores: availableParallelism(), startMs: START_MS, start: () => startThread(file) };
+}
