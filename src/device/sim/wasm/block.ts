@@ -1,14 +1,22 @@
 // The instructions of one block as WebAssembly: runs of vector code, scalar code, calls of memory, lane-crossing and matrix helpers,
 // and calls of the interpreter for the rest.
-import type { Expr } from '../../../isa/semantics/index.ts';
-import type { TargetName } from '../../../isa/types.ts';
+import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../matrix.ts';
-import { type FunctionContext, interpretIndex } from './context.ts';
+import { isVector, requireOperand } from '../operands.ts';
+import { EXEC, VCC } from '../wave.ts';
+import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
+import type { Instrument } from './instrument.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
+import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
+import { addVector, closesRun, endsRun, laneMode } from './vector.ts';
 import type { Block, Item } from './walk.ts';
+
+/** Instructions of one loop over the chunks. */
+const RUN_LIMIT = 120;
 
 /** Index of the import `interpretAt(wave, pc, budget)`: the same for instructions that read the clock. */
 export function clockIndex(module: WasmModule): number {
@@ -22,6 +30,9 @@ export class BlockCode {
   private readonly budget: number;
   private readonly target: TargetName;
   private readonly mfma: MatrixMode;
+  private readonly instrument: Instrument | undefined;
+  private readonly pools: RunPools;
+  private run: Run | undefined;
   private interpreted = 0;
 
   constructor(
@@ -31,6 +42,7 @@ export class BlockCode {
     budget: number,
     target: TargetName,
     mfma: MatrixMode,
+    instrument?: Instrument,
   ) {
     this.module = module;
     this.fn = fn;
@@ -38,13 +50,26 @@ export class BlockCode {
     this.budget = budget;
     this.target = target;
     this.mfma = mfma;
+    this.instrument = instrument;
+    this.pools = new RunPools(fn);
   }
 
   /** Writes the items of a block; the number of those left to the interpreter. */
   write(block: Block): number {
     this.interpreted = 0;
-    for (const [n, item] of block.items.entries()) this.item(item, block, n);
+    for (const [n, item] of block.items.entries()) {
+      this.addInstrument(item, block, n);
+      this.item(item, block, n);
+    }
+    if (block.ending.kind === 'branch') this.addInstrument(block.ending.item, block, block.items.length);
+    this.flush();
     return this.interpreted;
+  }
+
+  private addInstrument(item: Item, block: Block, index: number): void {
+    if (this.instrument?.wants(block, index) !== true) return;
+    this.flush();
+    this.instrument.emit(this.context(item), block, index);
   }
 
   pushCondition(item: Item, condition: Expr): void {
@@ -55,7 +80,20 @@ export class BlockCode {
     return { fn: this.fn, module: this.module, wave: this.wave, pc };
   }
 
+  private flush(): void {
+    this.run?.flush();
+    this.run = undefined;
+  }
+
   private item(item: Item, block: Block, position: number): void {
+    const { operation, instruction } = item;
+    try {
+      if (this.inRun(item, block.mode)) return;
+    } catch (error) {
+      if (!(error instanceof NoCode)) throw error;
+    }
+    if (operation?.kind === 'scalar' && this.run !== undefined && !beforeRun(this.run, instruction)) this.flush();
+    if (operation?.kind !== 'scalar') this.flush();
     const { fn } = this;
     const mark = fn.size;
     try {
@@ -64,8 +102,8 @@ export class BlockCode {
       if (!(error instanceof NoCode)) throw error;
     }
     fn.truncate(mark);
+    this.flush();
     this.interpreted++;
-    const { operation } = item;
     fn.get(this.wave).i32(item.pc);
     if (operation?.kind === 'structural' && operation.name === 'memtime') {
       fn.globalGet(this.budget)
@@ -73,6 +111,40 @@ export class BlockCode {
         .op('i32.add')
         .call(clockIndex(this.module));
     } else fn.call(interpretIndex(this.module));
+  }
+
+  /** Adds what belongs into a run; true when that is done. */
+  private inRun({ operation, instruction }: Item, mode: number): boolean {
+    if (operation?.kind === 'structural') {
+      if (operation.name === 'nop' || operation.name === 'waitcnt') return true;
+      if (operation.name !== 'swap') return false;
+      const [target, source] = [requireOperand(instruction, 'vdst'), requireOperand(instruction, 'src0')];
+      if (!isVector(target) || !isVector(source)) return false;
+      const [a, b] = [registerNumber(target), registerNumber(source)];
+      const run = this.openRun();
+      run.add(() => {
+        run.pushRegister(a, false);
+        run.pushRegister(b, false);
+        run.setRegister(a, false);
+        run.setRegister(b, false);
+      });
+      return true;
+    }
+    if (operation?.kind !== 'vector') return false;
+    this.addVector(instruction, operation, mode);
+    return true;
+  }
+
+  private openRun(): Run {
+    if (this.run !== undefined && this.run.length >= RUN_LIMIT) this.flush();
+    this.run ??= new Run(this.fn, this.wave, this.pools);
+    return this.run;
+  }
+
+  private addVector(instruction: Instruction, operation: VectorOperation, mode: number): void {
+    if (this.run !== undefined && endsRun(this.run, instruction, operation)) this.flush();
+    addVector(this.openRun(), this.module, instruction, operation, laneMode(mode, this.target === 'gfx950'));
+    if (closesRun(instruction, operation)) this.flush();
   }
 
   private compiled(item: Item): boolean {
@@ -111,4 +183,19 @@ export class BlockCode {
         return false;
     }
   }
+}
+
+/** Whether a scalar instruction may run before the vector instructions that precede it. */
+function beforeRun(run: Run, { row, operands }: Instruction): boolean {
+  if (row.defs.includes('EXEC') || row.uses.includes('VCC') || row.defs.includes('VCC')) return false;
+  for (const [n, operand] of operands.entries()) {
+    if (operand.kind !== 'reg') continue;
+    const isOut = row.operands[n]?.isOut === true || row.operands[n]?.name === 'sdst';
+    const { encoding } = operand;
+    if (run.hasWritten(encoding === 251 ? VCC : encoding, encoding === 251 ? 2 : operand.dwords)) return false;
+    if (!isOut) continue;
+    if (encoding + operand.dwords > EXEC && encoding <= EXEC + 1) return false;
+    run.scalarChanged(encoding, operand.dwords);
+  }
+  return true;
 }

@@ -7,6 +7,7 @@ import type { MatrixMode } from '../matrix.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
 import { type WasmFunction, WasmModule } from './emit.ts';
+import type { Instrument } from './instrument.ts';
 import { type Block, keyOf, type Place, reachableBlocks } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */
@@ -24,6 +25,8 @@ export interface CompileOptions {
   readonly shared: boolean;
   /** Code that other modules hold: it is entered through the engine. */
   readonly known?: (place: Place) => boolean;
+  /** Adds code before instructions. */
+  readonly instrument?: Instrument | undefined;
 }
 
 export interface CompiledCode {
@@ -65,6 +68,7 @@ export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions
   const module = new WasmModule({ module: 'env', name: 'memory', initial: 1, maximum: 65536, shared: options.shared });
   declareImports(module);
   clockIndex(module);
+  options.instrument?.declare(module);
   const budget = module.global('i32');
   const functions = partition(blocks).map((group) => ({ group, fn: module.function(['i32', 'i32'], ['i32']) }));
   const counters = blocks.map(() => module.global('i32'));
@@ -141,7 +145,7 @@ class GroupWriter {
     this.first = first;
     this.numbers = numbers;
     this.budget = budget;
-    this.code = new BlockCode(module, fn, 0, budget, options.target, options.mfma);
+    this.code = new BlockCode(module, fn, 0, budget, options.target, options.mfma, options.instrument);
   }
 
   write(interpreted: number[]): void {

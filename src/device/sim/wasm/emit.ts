@@ -95,7 +95,10 @@ export class WasmFunction {
   /** A new local (zero at function entry), or a released one (any value). */
   local(type: ValType): number {
     const reused = this.free.get(type)?.pop();
-    if (reused !== undefined) return reused;
+    return reused ?? this.freshLocal(type);
+  }
+  /** A new local that no one has used before. */
+  freshLocal(type: ValType): number {
     this.locals.push(type);
     return this.params.length + this.locals.length - 1;
   }

@@ -1,14 +1,22 @@
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
-import { type Engine, type EngineJob, QUANTUM } from '../engine.ts';
+import { type Engine, QUANTUM } from '../engine.ts';
 import { AGPR_BASE } from '../layout.ts';
 import type { MatrixMode } from '../matrix.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { ENCODINGS, familyOf, type Program } from '../program.ts';
 import type { Wave } from '../wave.ts';
 import { type CompiledCode, compile, LATE } from './compile.ts';
-import { resumeImport } from './memory/index.ts';
+import type { Instrument } from './instrument.ts';
+import { memoryImports } from './memory/index.ts';
 import { keyOf, MODE_MASK, type Place } from './walk.ts';
+
+/** What compiled code is made for. */
+export interface CompileJob {
+  readonly program: Program;
+  readonly memory: DeviceMemory;
+  readonly launch: { readonly mfma: MatrixMode };
+}
 
 /** Block counters are drained before they can overflow. */
 const DRAIN_AFTER = 2 ** 30;
@@ -68,7 +76,10 @@ class CompiledProgram {
   private readonly imports: WebAssembly.ModuleImports;
   private readonly memory: DeviceMemory;
 
-  constructor(program: Program, memory: DeviceMemory, mfma: MatrixMode) {
+  private readonly instrument: Instrument | undefined;
+
+  constructor(program: Program, memory: DeviceMemory, mfma: MatrixMode, instrument?: Instrument) {
+    this.instrument = instrument;
     this.program = program;
     this.memory = memory;
     this.mfma = mfma;
@@ -81,8 +92,23 @@ class CompiledProgram {
         w.workgroup.clock = this.clock + this.budget - budget;
         this.interpret(pc);
       },
-      resume: resumeImport(interpret, memory.wasm),
+      ...memoryImports(interpret, memory),
+      ...this.instrumentImports(),
     };
+  }
+
+  /** The imports of the instrument; a throw leaves `pc` set. */
+  private instrumentImports(): WebAssembly.ModuleImports {
+    return Object.fromEntries(
+      Object.entries(this.instrument?.imports ?? {}).map(([name, call]) => [
+        name,
+        (wave: number, pc: number): void => {
+          this.pc = pc;
+          call(wave, pc);
+          this.pc = -1;
+        },
+      ]),
+    );
   }
 
   /** One instruction by the interpreter; a throw leaves `pc` set. */
@@ -109,6 +135,7 @@ class CompiledProgram {
       mfma: this.mfma,
       shared: this.memory.isShared,
       known: (p) => this.entries.has(keyOf(p)),
+      instrument: this.instrument,
     });
     const written = performance.now();
     const instance = new WebAssembly.Instance(new WebAssembly.Module(code.bytes), { env: this.imports });
@@ -132,7 +159,7 @@ class CompiledProgram {
 
 const programs = new WeakMap<Program, Map<MatrixMode, CompiledProgram>>();
 
-function compiledProgram({ program, memory, launch }: EngineJob): CompiledProgram {
+function compiledProgram({ program, memory, launch }: CompileJob): CompiledProgram {
   let modes = programs.get(program);
   if (modes === undefined) {
     modes = new Map();
@@ -154,8 +181,15 @@ export class CompiledEngine implements Engine {
   private counts: number[] = [];
   private sinceDrain = 0;
 
-  constructor(job: EngineJob) {
-    this.compiled = compiledProgram(job);
+  private readonly instrument: Instrument | undefined;
+
+  /** With an instrument the code is compiled for this engine alone. */
+  constructor(job: CompileJob, instrument?: Instrument) {
+    this.instrument = instrument;
+    this.compiled =
+      instrument === undefined
+        ? compiledProgram(job)
+        : new CompiledProgram(job.program, job.memory, job.launch.mfma, instrument);
     this.program = job.program;
   }
 
@@ -168,6 +202,7 @@ export class CompiledEngine implements Engine {
     const base = program.region.base;
     let executed = 0;
     compiled.wave = w;
+    this.instrument?.enter(w);
     while (executed < limit && w.isRunning) {
       const pc = w.pc - base;
       const regular = pc >= 0 && pc < program.region.size && !w.gprIndexing && !w.vskip;
@@ -210,6 +245,7 @@ export class CompiledEngine implements Engine {
   private step(w: Wave, pc: number): void {
     const bound = this.program.at(pc);
     w.refresh();
+    this.instrument?.step(w, pc, bound);
     w.pc = pc + bound.size;
     try {
       bound.step(w);

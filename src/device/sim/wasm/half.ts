@@ -1,0 +1,160 @@
+// f16 as f32 values in SIMD code: exact decoding, encoding with rounding to nearest even or towards zero, rounding to odd.
+// Source: IEEE 754-2019 binary16; rounding to odd makes a second rounding correct (Boldo & Melquiond 2008).
+import type { WasmFunction } from './emit.ts';
+
+const splat = (word: number): [number, number, number, number] => [word, word, word, word];
+
+/** f16 bits in the low half of each lane (the high half is ignored) -> their f32 values. */
+export function decodeHalf(fn: WasmFunction): void {
+  const h = fn.local('v128');
+  const m = fn.local('v128');
+  fn.tee(h);
+  fn.v128(...splat(0x7fff))
+    .op('v128.and')
+    .i32(13)
+    .op('i32x4.shl')
+    .tee(m);
+  // × 2^112 moves the exponent; infinities and NaNs keep a full exponent field.
+  fn.v128(...splat(0x77800000)).op('f32x4.mul');
+  fn.get(m)
+    .v128(...splat(0x0f7fffff))
+    .op('i32x4.gt_s')
+    .v128(...splat(0x7f800000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.get(h)
+    .i32(16)
+    .op('i32x4.shl')
+    .v128(...splat(-0x80000000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.release('v128', h);
+  fn.release('v128', m);
+}
+
+/** f32 values -> f16 bits, rounded to nearest even; NaNs become the default quiet one. */
+export function encodeHalf(fn: WasmFunction): void {
+  const x = fn.local('v128');
+  const a = fn.local('v128');
+  fn.tee(x)
+    .v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .set(a);
+  // Normal: add half of the last place, ties by the kept bit, and rebias.
+  fn.get(a)
+    .get(a)
+    .i32(13)
+    .op('i32x4.shr_u')
+    .v128(...splat(1))
+    .op('v128.and')
+    .op('i32x4.add');
+  fn.v128(...splat(0xfff - (112 << 23)))
+    .op('i32x4.add')
+    .i32(13)
+    .op('i32x4.shr_u');
+  // Denormal: adding 0.5 puts the value into the low bits, rounded.
+  fn.get(a)
+    .v128(...splat(0x3f000000))
+    .op('f32x4.add')
+    .v128(...splat(0x3f000000))
+    .op('i32x4.sub');
+  fn.get(a)
+    .v128(...splat(0x38800000))
+    .op('i32x4.ge_s')
+    .op('v128.bitselect');
+  // Too large, infinite: infinity.
+  fn.v128(...splat(0x7c00));
+  fn.get(a)
+    .v128(...splat(0x47800000))
+    .op('i32x4.lt_s')
+    .op('v128.bitselect');
+  fn.get(x)
+    .i32(16)
+    .op('i32x4.shr_u')
+    .v128(...splat(0x8000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.v128(...splat(0x7e00));
+  fn.get(a)
+    .v128(...splat(0x7f800000))
+    .op('i32x4.le_s')
+    .op('v128.bitselect');
+  fn.release('v128', x);
+  fn.release('v128', a);
+}
+
+/** f32 values -> the f16 value nearest to them, as f32. */
+export function roundHalf(fn: WasmFunction): void {
+  encodeHalf(fn);
+  decodeHalf(fn);
+}
+
+/** f32 values -> the f16 value not above them in size, as f32. */
+export function truncateHalf(fn: WasmFunction): void {
+  const x = fn.local('v128');
+  const a = fn.local('v128');
+  fn.tee(x).op('f32x4.abs').set(a);
+  // Normal: drop 13 bits. Denormal: whole multiples of 2^-24.
+  fn.get(a)
+    .v128(...splat(~0x1fff))
+    .op('v128.and');
+  fn.get(a)
+    .v128(...splat(0x4b800000))
+    .op('f32x4.mul')
+    .op('f32x4.trunc')
+    .v128(...splat(0x33800000))
+    .op('f32x4.mul');
+  fn.get(a)
+    .v128(...splat(0x38800000))
+    .op('i32x4.ge_s')
+    .op('v128.bitselect');
+  // Finite values end at 65504; infinities and NaNs stay.
+  fn.v128(...splat(0x477fe000)).op('f32x4.pmin');
+  fn.get(a);
+  fn.get(a)
+    .v128(...splat(0x7f800000))
+    .op('i32x4.lt_s')
+    .op('v128.bitselect');
+  fn.get(x)
+    .v128(...splat(-0x80000000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.release('v128', x);
+  fn.release('v128', a);
+}
+
+/**
+ * Rounds to odd: `sum` holds a rounded sum, the stack its error (f32 or any sign-carrying value; 0 is exact). An inexact sum with an
+ * even last bit becomes its odd neighbour on the error's side.
+ */
+export function makeOdd(fn: WasmFunction, sum: number): void {
+  const error = fn.local('v128');
+  fn.set(error).get(sum);
+  // +1 moves away from zero, -1 towards it: away when error and sum have the same sign.
+  fn.get(error)
+    .get(sum)
+    .op('v128.xor')
+    .i32(31)
+    .op('i32x4.shr_s')
+    .v128(...splat(1))
+    .op('v128.or');
+  fn.get(error).v128(0, 0, 0, 0).op('f32x4.lt').get(error).v128(0, 0, 0, 0).op('f32x4.gt').op('v128.or').op('v128.and');
+  fn.get(sum)
+    .v128(...splat(1))
+    .op('v128.and')
+    .v128(...splat(1))
+    .op('i32x4.sub')
+    .op('v128.and')
+    .op('i32x4.add');
+  fn.release('v128', error);
+}
+
+/** a·b + c with f16 values, as f32 rounded to odd: the product is exact in f32. */
+export function fmaHalf(fn: WasmFunction): void {
+  const [p, c, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').set(s);
+  fn.get(s).get(p).op('f32x4.sub').set(t);
+  fn.get(p).get(s).get(t).op('f32x4.sub').op('f32x4.sub').get(c).get(t).op('f32x4.sub').op('f32x4.add');
+  makeOdd(fn, s);
+  for (const local of [p, c, s, t]) fn.release('v128', local);
+}

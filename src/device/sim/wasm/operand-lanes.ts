@@ -1,0 +1,294 @@
+// Source operands of vector instructions as values of a chunk of four lanes: register or splat, SDWA selection, op_sel, abs, neg,
+// denormals. The interpreter's counterpart is operands.ts (`bindSource`); both must agree.
+import type { Expr, OperandType, SourceSpec, VectorOperation } from '../../../isa/semantics/index.ts';
+import type { Instruction, Operand } from '../../../isa/types.ts';
+import {
+  ABS,
+  immediateOf,
+  inlineWords,
+  isVector,
+  NEG,
+  OP_SEL_0,
+  OP_SEL_1,
+  operandNamed,
+  opSelOf,
+  SEXT,
+  sdwaField,
+} from '../operands.ts';
+import { registerNumber } from './context.ts';
+import { decodeHalf } from './half.ts';
+import type { Run } from './run.ts';
+import { constantOf, NoCode, scalarRegister } from './scalar.ts';
+
+/** Which denormals sources keep, from MODE. */
+export interface Denormals {
+  readonly in32: boolean;
+}
+
+/** A bound source operand. */
+export interface LaneOperand {
+  readonly type: OperandType;
+  readonly operand: Operand;
+  /** Field of the word that is read. */
+  readonly shift: number;
+  readonly bits: number;
+  readonly signed: boolean;
+  readonly abs: boolean;
+  readonly neg: boolean;
+  readonly modifiers: number;
+  readonly packed: boolean;
+  readonly isFloat: boolean;
+  /** Read from the temporary area instead: moved across lanes. */
+  readonly moved: boolean;
+}
+
+const isFloatModifier = (cls: string | undefined): boolean =>
+  cls !== undefined && (/^FP/.test(cls) || /^Packed.*F/.test(cls));
+
+/** Binds source `k` of an instruction. */
+export function bindLaneOperand(
+  instruction: Instruction,
+  k: number,
+  spec: SourceSpec,
+  part: VectorOperation['sourcePart'],
+  moved: boolean,
+): LaneOperand {
+  const { row } = instruction;
+  const operand =
+    operandNamed(instruction, spec.slot) ?? (spec.slot === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
+  if (operand === undefined) throw new NoCode(`${row.name} has no operand ${spec.slot}`);
+  const { type } = spec;
+  const modifierName = `${spec.slot}_modifiers`;
+  const modifiers = immediateOf(instruction, modifierName);
+  const isFloat = isFloatModifier(row.operands.find((o) => o.name === modifierName)?.cls);
+  const packed = row.encoding === 'VOP3P';
+  const narrow = type === 'f16' || type === 'bf16' || type === 'u16' || type === 'i16';
+  let field = { shift: 0, bits: 32 };
+  let signed = false;
+  if (row.operands.some((o) => o.name === `${spec.slot}_sel`)) {
+    field = sdwaField(immediateOf(instruction, `${spec.slot}_sel`));
+    signed = !isFloat && (modifiers & SEXT) !== 0;
+  } else if (part !== undefined && k === 0) {
+    const opSel = opSelOf(instruction);
+    field = part === 'byte' ? { shift: 8 * (opSel & 3), bits: 8 } : { shift: 16 * (opSel & 1), bits: 16 };
+  } else if (narrow && row.flags.has('VOP3_OPSEL') && modifiers & OP_SEL_0) field = { shift: 16, bits: 16 };
+  return {
+    type,
+    operand,
+    ...field,
+    signed,
+    abs: isFloat && (modifiers & ABS) !== 0 && !(packed && type !== 'mix'),
+    neg: isFloat && (modifiers & NEG) !== 0,
+    modifiers,
+    packed,
+    isFloat,
+    moved,
+  };
+}
+
+const splat = (word: number): [number, number, number, number] => [word, word, word, word];
+
+/** Pushes word `n` of an operand as it is in its register. `raw`: NaNs may have any payload. */
+function pushWord(run: Run, o: LaneOperand, n: number, raw: boolean, type: OperandType = o.type): void {
+  const { fn } = run;
+  const { operand } = o;
+  if (o.moved) {
+    if (n > 0) throw new NoCode('wide DPP');
+    run.pushTemporary();
+    return;
+  }
+  if (isVector(operand)) {
+    run.pushRegister(registerNumber(operand) + n, raw);
+    return;
+  }
+  const wordN = operand.kind === 'inline' && (type === 'f32x2' || type === 'i32x2') ? 0 : n;
+  const constant = constantOf(operand, type);
+  if (constant !== undefined) {
+    fn.v128(...splat(Number(BigInt.asIntN(32, constant >> BigInt(32 * Math.min(wordN, 1))))));
+    return;
+  }
+  const register = scalarRegister(operand);
+  if (register === undefined) throw new NoCode('special scalar source');
+  fn.get(run.splat(register + n));
+}
+
+/** Applies field selection, abs and neg to the word on the stack. */
+function modify(run: Run, o: LaneOperand, sign: number): void {
+  const { fn } = run;
+  if (o.bits < 32) {
+    const left = 32 - o.bits - o.shift;
+    if (o.signed) {
+      if (left > 0) fn.i32(left).op('i32x4.shl');
+      fn.i32(32 - o.bits).op('i32x4.shr_s');
+    } else if (left === 0) fn.i32(o.shift).op('i32x4.shr_u');
+    else {
+      if (o.shift > 0) fn.i32(o.shift).op('i32x4.shr_u');
+      fn.v128(...splat(2 ** o.bits - 1)).op('v128.and');
+    }
+  }
+  if (o.abs) fn.v128(...splat(~sign)).op('v128.and');
+  if (o.neg) fn.v128(...splat(sign)).op('v128.xor');
+}
+
+/** Pushes one half-word element (0 or 1) of a packed operand, zero-extended and negated as its modifiers say. */
+function pushElement(run: Run, o: LaneOperand, element: number): void {
+  const { fn } = run;
+  const { modifiers, packed, isFloat } = o;
+  const shiftLow = packed && modifiers & OP_SEL_0 ? 16 : 0;
+  const shiftHigh = packed && !(modifiers & OP_SEL_1) ? 0 : 16;
+  const flip = element === 0 ? o.neg : isFloat && packed && modifiers & ABS ? true : !packed && o.neg;
+  pushWord(run, o, 0, false);
+  if ((element === 0 ? shiftLow : shiftHigh) === 16) fn.i32(16).op('i32x4.shr_u');
+  else fn.v128(...splat(0xffff)).op('v128.and');
+  if (flip) fn.v128(...splat(0x8000)).op('v128.xor');
+}
+
+/** Pushes one word (0 or 1) of a packed 64-bit operand. */
+function pushPackedWord(run: Run, o: LaneOperand, element: number, raw: boolean): void {
+  const { fn } = run;
+  const low = o.packed && o.modifiers & OP_SEL_0 ? 1 : 0;
+  const high = o.packed && !(o.modifiers & OP_SEL_1) && o.type === 'f32x2' ? 0 : 1;
+  pushWord(run, o, element === 0 ? low : high, raw);
+  const flip = element === 0 ? o.neg : o.isFloat && (o.modifiers & ABS) !== 0;
+  if (flip) fn.v128(...splat(-0x80000000)).op('v128.xor');
+}
+
+const isHalfPair = (type: OperandType): boolean => type === 'i16x2' || type === 'f16x2' || type === 'bf16x2';
+const isWordPair = (type: OperandType): boolean => type === 'f32x2' || type === 'i32x2';
+
+/** Pushes an i32 source. */
+function pushInteger(run: Run, o: LaneOperand, part: number): void {
+  const { fn } = run;
+  if (isHalfPair(o.type)) {
+    if (part > 1) throw new NoCode('element');
+    pushElement(run, o, part);
+    return;
+  }
+  if (isWordPair(o.type)) {
+    pushPackedWord(run, o, part, false);
+    return;
+  }
+  const wide = o.type === 'i64' || o.type === 'f64' || o.type === 'i128';
+  pushWord(run, o, part, false);
+  if (wide) {
+    if (part === 1 && o.type !== 'i128') modify(run, { ...o, bits: 32 }, -0x80000000);
+    return;
+  }
+  if (part > 0) throw new NoCode('word of a narrow operand');
+  const narrow = o.type === 'u16' || o.type === 'i16' || o.type === 'f16' || o.type === 'bf16';
+  modify(run, o, narrow ? 0x8000 : -0x80000000);
+  if (o.type === 'u16') fn.v128(...splat(0xffff)).op('v128.and');
+  else if (o.type === 'i16') fn.i32(16).op('i32x4.shl').i32(16).op('i32x4.shr_s');
+  else if (o.type === 'u24') fn.v128(...splat(0xffffff)).op('v128.and');
+  else if (o.type === 'i24') fn.i32(8).op('i32x4.shl').i32(8).op('i32x4.shr_s');
+}
+
+/** Replaces denormals on the stack by zeros of their sign. */
+export function flushDenormals({ fn }: Run): void {
+  const x = fn.local('v128');
+  fn.tee(x).get(x);
+  fn.v128(...splat(0x7f800000))
+    .op('v128.and')
+    .v128(0, 0, 0, 0)
+    .op('i32x4.eq');
+  fn.v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .op('v128.andnot');
+  fn.release('v128', x);
+}
+
+function pushSingle(run: Run, o: LaneOperand, part: number): void {
+  const { fn } = run;
+  if (o.type === 'mix') {
+    if ((o.modifiers & OP_SEL_1) !== 0) {
+      pushWord(run, o, 0, false);
+      if (o.modifiers & OP_SEL_0) fn.i32(16).op('i32x4.shr_u');
+      decodeHalf(fn);
+    } else pushWord(run, o, 0, true, 'f32');
+    if (o.abs) fn.op('f32x4.abs');
+    if (o.neg) fn.op('f32x4.neg');
+    return;
+  }
+  if (isWordPair(o.type)) {
+    pushPackedWord(run, o, part, true);
+    return;
+  }
+  pushWord(run, o, 0, true);
+  modify(run, o, -0x80000000);
+}
+
+/** Pushes two 64-bit values (`half` 0: lanes 0 and 1; 1: lanes 2 and 3). */
+function pushDouble(run: Run, o: LaneOperand, half: number): void {
+  const { fn } = run;
+  if (!isVector(o.operand) || o.moved) {
+    const constant = o.moved ? undefined : constantOf(o.operand, o.type);
+    if (constant !== undefined) {
+      const [low, high] = [0n, 32n].map((s) => Number(BigInt.asIntN(32, constant >> s))) as [number, number];
+      fn.v128(low, high, low, high);
+      return;
+    }
+  }
+  pushWord(run, o, 0, false);
+  pushWord(run, o, 1, false);
+  if (half === 0) fn.shuffle32(0, 4, 1, 5);
+  else fn.shuffle32(2, 6, 3, 7);
+}
+
+/** Pushes a `source` node. 64-bit values are pushed by halves; f16 and bf16 as f32 values. */
+export function pushLaneSource(
+  run: Run,
+  o: LaneOperand,
+  e: Expr,
+  half: number,
+  denormals: VectorOperation['denormals'],
+  mode: Denormals,
+): void {
+  const { fn } = run;
+  switch (e.type) {
+    case 'i32':
+      pushInteger(run, o, e.part);
+      return;
+    case 'f32':
+      pushSingle(run, o, e.part);
+      if (denormals === 'flush' || (denormals === 'mode' && !mode.in32)) flushDenormals(run);
+      return;
+    case 'f16':
+      if (isHalfPair(o.type)) pushElement(run, o, e.part);
+      else {
+        pushWord(run, o, 0, false);
+        modify(run, o, 0x8000);
+      }
+      decodeHalf(fn);
+      return;
+    case 'bf16':
+      if (isHalfPair(o.type)) pushElement(run, o, e.part);
+      else {
+        pushWord(run, o, 0, false);
+        modify(run, o, 0x8000);
+      }
+      fn.i32(16).op('i32x4.shl');
+      return;
+    case 'f64':
+      pushDouble(run, o, half);
+      if (o.abs) fn.op('f64x2.abs');
+      if (o.neg) fn.op('f64x2.neg');
+      return;
+    case 'i64':
+      pushDouble(run, o, half);
+      if (o.abs || o.neg) throw new NoCode('modifiers of an i64');
+      return;
+    case 'bool':
+      throw new NoCode('boolean source');
+  }
+}
+
+/** Words an inline constant, literal or register operand has as an i32, when it is the same in all lanes and unmodified. */
+export function uniformWord(o: LaneOperand): { constant: number } | { register: number } | undefined {
+  if (o.moved || isVector(o.operand) || o.bits < 32 || o.abs || o.neg) return undefined;
+  if (isHalfPair(o.type) || isWordPair(o.type) || o.type === 'mix' || o.type === 'i128') return undefined;
+  if (o.operand.kind === 'inline') return { constant: inlineWords(o.operand.encoding, o.type)[0] };
+  const constant = constantOf(o.operand, o.type);
+  if (constant !== undefined) return { constant: Number(BigInt.asIntN(32, constant)) };
+  const register = scalarRegister(o.operand);
+  return register === undefined ? undefined : { register };
+}

@@ -1,0 +1,383 @@
+// A run of vector instructions, compiled chunk-outer: one loop over the 16 chunks of 4 lanes in which register values stay in v128
+// locals. Scalar operands and scalar instructions between go before the loop. Values of inactive lanes are computed and not stored.
+import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../layout.ts';
+import { EXEC } from '../wave.ts';
+import { registerAt } from './context.ts';
+import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
+
+/** A vector register held in a local. */
+interface Held {
+  readonly local: number;
+  /** Changed in the run. */
+  dirty: boolean;
+  /** May hold NaNs with a payload, which become the default quiet NaN when integer code or memory sees them. */
+  payload: boolean;
+}
+
+/** A lane mask as it enters a run: 64 bits that move down by 4 with every chunk. */
+interface MaskInput {
+  readonly bits: number;
+  /** v128 local with the chunk's mask; undefined until expanded. */
+  lanes: number | undefined;
+}
+
+/** Locals that live through a run are never handed out as temporaries of its body. */
+class Pool {
+  private readonly free = new Map<ValType, number[]>();
+  private readonly taken: [ValType, number][] = [];
+  private readonly fn: WasmFunction;
+  constructor(fn: WasmFunction) {
+    this.fn = fn;
+  }
+  take(type: ValType): number {
+    const local = this.free.get(type)?.pop() ?? this.fn.freshLocal(type);
+    this.taken.push([type, local]);
+    return local;
+  }
+  releaseAll(): void {
+    for (const [type, local] of this.taken) {
+      const list = this.free.get(type);
+      if (list === undefined) this.free.set(type, [local]);
+      else list.push(local);
+    }
+    this.taken.length = 0;
+  }
+}
+
+/** The pools of a function, shared by its runs. */
+export class RunPools {
+  /** For values set before the loop. */
+  readonly lasting: Pool;
+  /** For values of one chunk. */
+  readonly chunk: Pool;
+  constructor(fn: WasmFunction) {
+    this.lasting = new Pool(fn);
+    this.chunk = new Pool(fn);
+  }
+}
+
+export class Run {
+  readonly fn: WasmFunction;
+  readonly wave: number;
+  /** Local (i32): the wave block plus 16 × chunk. */
+  readonly at: number;
+  length = 0;
+  /** The temporary area holds a source moved across lanes. */
+  usesTemporary = false;
+  private readonly pools: RunPools;
+  private readonly body = new ByteSink();
+  private prologue: ByteSink | undefined;
+  private readonly held = new Map<number, Held>();
+  private readonly splats = new Map<number, number>();
+  private readonly words = new Map<number, number>();
+  private readonly maskInputs = new Map<number, MaskInput>();
+  private readonly shifted: number[] = [];
+  private readonly maskOutputs = new Map<number, number>();
+  /** What to undo when an instruction turns out to have no code. */
+  private journal: (() => void)[] = [];
+  private execLanes: number | undefined;
+  private readonly exec: number;
+  private readonly bits: number;
+
+  constructor(fn: WasmFunction, wave: number, pools: RunPools) {
+    this.fn = fn;
+    this.wave = wave;
+    this.pools = pools;
+    this.at = pools.lasting.take('i32');
+    this.exec = pools.lasting.take('i64');
+    this.bits = pools.lasting.take('i32');
+  }
+
+  // Writing instructions ---------------------------------------------------------------------------------------------------------
+
+  /** Writes one instruction into the loop's body; when `write` throws, nothing of it stays. */
+  add(write: () => void): void {
+    const mark = this.body.length;
+    this.journal = [];
+    this.prologue = this.fn.redirect(this.body);
+    try {
+      write();
+      this.length++;
+    } catch (error) {
+      this.body.length = mark;
+      for (const undo of this.journal.reverse()) undo();
+      throw error;
+    } finally {
+      this.fn.redirect(this.prologue);
+      this.prologue = undefined;
+    }
+  }
+
+  /** Writes code that runs before the loop. */
+  before(write: () => void): void {
+    if (this.prologue === undefined) {
+      write();
+      return;
+    }
+    const body = this.fn.redirect(this.prologue);
+    write();
+    this.fn.redirect(body);
+  }
+
+  /** A local set before the loop. */
+  lasting(type: ValType): number {
+    return this.pools.lasting.take(type);
+  }
+
+  // Scalars ------------------------------------------------------------------------------------------------------------------------
+
+  /** i32 local with a scalar register. */
+  scalarWord(register: number): number {
+    const known = this.words.get(register);
+    if (known !== undefined) return known;
+    const local = this.lasting('i32');
+    this.before(() =>
+      this.fn
+        .get(this.wave)
+        .memory('i32.load', 4 * register)
+        .set(local),
+    );
+    this.words.set(register, local);
+    return local;
+  }
+
+  /** v128 local with a scalar register in every lane. */
+  splat(register: number): number {
+    const known = this.splats.get(register);
+    if (known !== undefined) return known;
+    const local = this.lasting('v128');
+    this.before(() =>
+      this.fn
+        .get(this.wave)
+        .memory('v128.load32_splat', 4 * register)
+        .set(local),
+    );
+    this.splats.set(register, local);
+    return local;
+  }
+
+  /** Whether the run has written a scalar register (as part of a mask). */
+  hasWritten(register: number, words: number): boolean {
+    for (const mask of this.maskOutputs.keys()) if (register < mask + 2 && mask < register + words) return true;
+    return false;
+  }
+
+  /** Whether a mask that the run writes begins in the second register of a pair. */
+  overlaps(pair: number): boolean {
+    return this.maskOutputs.has(pair + 1);
+  }
+
+  /** A scalar instruction before the loop has changed a register: later readers load it again. */
+  scalarChanged(register: number, words: number): void {
+    for (let r = register; r < register + words; r++) {
+      this.words.delete(r);
+      this.splats.delete(r);
+    }
+    for (const mask of this.maskInputs.keys()) {
+      if (register < mask + 2 && mask < register + words) this.maskInputs.delete(mask);
+    }
+  }
+
+  // Masks --------------------------------------------------------------------------------------------------------------------------
+
+  /** Pushes the lanes of the mask in a scalar register pair. */
+  pushMask(register: number): void {
+    const written = this.maskOutputs.get(register);
+    if (written !== undefined) {
+      this.fn.get(written);
+      return;
+    }
+    let input = this.maskInputs.get(register);
+    if (input === undefined) {
+      const bits = this.lasting('i64');
+      this.before(() =>
+        this.fn
+          .get(this.wave)
+          .memory('i64.load', 4 * register)
+          .set(bits),
+      );
+      input = this.maskInput(bits);
+      this.maskInputs.set(register, input);
+    }
+    this.pushMaskInput(input);
+  }
+
+  /** A mask given by an i64 local that is set before the loop. */
+  maskInput(bits: number): MaskInput {
+    this.shifted.push(bits);
+    return { bits, lanes: undefined };
+  }
+
+  pushMaskInput(input: MaskInput): void {
+    if (input.lanes === undefined) {
+      const lanes = this.pools.chunk.take('v128');
+      this.fn.get(input.bits).op('i32.wrap_i64');
+      this.expand();
+      this.fn.set(lanes);
+      input.lanes = lanes;
+      this.journal.push(() => {
+        input.lanes = undefined;
+      });
+    }
+    this.fn.get(input.lanes);
+  }
+
+  /** Turns the low 4 bits of the i32 on the stack into a lane mask. */
+  private expand(): void {
+    this.fn.op('i32x4.splat').v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq');
+  }
+
+  /** Pops a lane mask as the new value of a scalar register pair. Bits of inactive lanes become 0. */
+  setMask(register: number): void {
+    let local = this.maskOutputs.get(register);
+    if (local === undefined) {
+      local = this.pools.chunk.take('v128');
+      this.maskOutputs.set(register, local);
+      this.journal.push(() => this.maskOutputs.delete(register));
+    }
+    this.fn.set(local);
+  }
+
+  /** Pushes EXEC as a lane mask. */
+  pushExec(): void {
+    if (this.execLanes === undefined) {
+      const lanes = this.pools.chunk.take('v128');
+      this.fn.get(this.bits);
+      this.expand();
+      this.fn.set(lanes);
+      this.execLanes = lanes;
+      this.journal.push(() => {
+        this.execLanes = undefined;
+      });
+    }
+    this.fn.get(this.execLanes);
+  }
+
+  // Vector registers -----------------------------------------------------------------------------------------------------------
+
+  /** Whether a register has been changed in the run. */
+  isDirty(register: number): boolean {
+    return this.held.get(register)?.dirty === true;
+  }
+
+  /** Pushes a register; `raw` readers take NaNs with any payload. */
+  pushRegister(register: number, raw: boolean): void {
+    const { fn } = this;
+    let held = this.held.get(register);
+    if (held === undefined) {
+      held = { local: this.pools.chunk.take('v128'), dirty: false, payload: false };
+      this.held.set(register, held);
+      this.journal.push(() => this.held.delete(register));
+      fn.get(this.at).memory('v128.load', registerAt(register), 4).tee(held.local);
+      return;
+    }
+    if (held.payload && !raw) {
+      canonical(fn, held.local);
+      const { local } = held;
+      const known = held;
+      fn.set(local);
+      held.payload = false;
+      this.journal.push(() => {
+        known.payload = true;
+      });
+    }
+    fn.get(held.local);
+  }
+
+  /** Pops the new value of a register. Nothing after it may throw. */
+  setRegister(register: number, payload: boolean): void {
+    let held = this.held.get(register);
+    if (held === undefined) {
+      held = { local: this.pools.chunk.take('v128'), dirty: true, payload };
+      this.held.set(register, held);
+    }
+    held.dirty = true;
+    held.payload = payload;
+    this.fn.set(held.local);
+  }
+
+  /** Pushes four lanes of the temporary area. */
+  pushTemporary(): void {
+    this.fn.get(this.at).memory('v128.load', WAVE_TEMPORARY, 4);
+  }
+
+  /** Pushes the numbers of the chunk's lanes. */
+  pushLanes(): void {
+    const { fn } = this;
+    fn.get(this.at).get(this.wave).op('i32.sub').i32(2).op('i32.shr_u').op('i32x4.splat');
+    fn.v128(0, 1, 2, 3).op('i32x4.add');
+  }
+
+  // The loop -------------------------------------------------------------------------------------------------------------------
+
+  /** Writes the loop and ends the run. */
+  flush(): void {
+    const { fn, at, exec, bits } = this;
+    const end = this.lasting('i32');
+    const outputs = [...this.maskOutputs].map(([register, lanes]) => ({ register, lanes, sum: this.lasting('i64') }));
+    fn.get(this.wave)
+      .tee(at)
+      .i32(4 * LANES)
+      .op('i32.add')
+      .set(end);
+    fn.get(this.wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    for (const { sum } of outputs) fn.i64(0n).set(sum);
+    fn.loop();
+    fn.get(exec).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits).if();
+    fn.append(this.body);
+    for (const { lanes, sum } of outputs) {
+      fn.get(lanes).op('i32x4.bitmask').get(bits).op('i32.and').op('i64.extend_i32_u').i64(60n).op('i64.shl');
+      fn.get(sum).op('i64.or').set(sum);
+    }
+    this.writeBack();
+    fn.end();
+    // Sums move down with every chunk but the last: what a chunk puts on top ends at its place.
+    fn.get(exec).i64(4n).op('i64.shr_u').set(exec);
+    for (const mask of this.shifted) fn.get(mask).i64(4n).op('i64.shr_u').set(mask);
+    fn.get(at).i32(16).op('i32.add').tee(at).get(end).op('i32.lt_u').if();
+    for (const { sum } of outputs) fn.get(sum).i64(4n).op('i64.shr_u').set(sum);
+    fn.br(1).end().end();
+    for (const { register, sum } of outputs)
+      fn.get(this.wave)
+        .get(sum)
+        .memory('i64.store', 4 * register);
+    this.pools.lasting.releaseAll();
+    this.pools.chunk.releaseAll();
+  }
+
+  private writeBack(): void {
+    const { fn } = this;
+    const dirty = [...this.held].filter(([, held]) => held.dirty);
+    if (dirty.length === 0) return;
+    for (const [, held] of dirty) {
+      if (!held.payload) continue;
+      canonical(fn, held.local);
+      fn.set(held.local);
+    }
+    fn.get(this.bits).i32(15).op('i32.eq').if();
+    for (const [register, { local }] of dirty) {
+      fn.get(this.at).get(local).memory('v128.store', registerAt(register), 4);
+    }
+    fn.else();
+    const mask = this.pools.chunk.take('v128');
+    fn.get(this.bits);
+    this.expand();
+    fn.set(mask);
+    for (const [register, { local }] of dirty) {
+      fn.get(this.at).get(local).get(this.at).memory('v128.load', registerAt(register), 4);
+      fn.get(mask).op('v128.bitselect').memory('v128.store', registerAt(register), 4);
+    }
+    fn.end();
+  }
+}
+
+/** Pushes the f32 values of a local with every NaN the default quiet one. */
+export function canonical(fn: WasmFunction, local: number): void {
+  fn.get(local).v128(0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000);
+  fn.get(local).get(local).op('f32x4.eq').op('v128.bitselect');
+}
+
+/** Registers begin at a multiple of 16 bytes in the wave block. */
+if (WAVE_VGPRS % 16 !== 0) throw new Error('vector registers are not aligned');

@@ -1,0 +1,358 @@
+// Vector ALU instructions in a run: sources, expression, output modifiers, and the way a result goes into its register or mask.
+// The interpreter's counterpart is ../vector.ts; both must agree bit for bit.
+import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../isa/types.ts';
+import { WAVE_TEMPORARY } from '../layout.ts';
+import {
+  immediateOf,
+  isFloatType,
+  isVector,
+  OP_SEL_1,
+  operandNamed,
+  opSelOf,
+  registerOf,
+  requireOperand,
+  sdwaField,
+} from '../operands.ts';
+import { EXEC, VCC } from '../wave.ts';
+import { registerAt, registerNumber } from './context.ts';
+import type { WasmModule } from './emit.ts';
+import { encodeHalf } from './half.ts';
+import { LaneCode, type LaneMode, splat4 } from './lanes.ts';
+import { canonicalDouble } from './lanes-float.ts';
+import { dppSource } from './memory/index.ts';
+import { bindLaneOperand, flushDenormals, type LaneOperand } from './operand-lanes.ts';
+import { canonical, type Run } from './run.ts';
+import { NoCode, scalarRegister } from './scalar.ts';
+
+/** What compiled code knows of MODE. */
+export function laneMode(mode: number, ocp: boolean): LaneMode {
+  return {
+    nearest32: (mode & 3) === 0,
+    nearest64: (mode & 12) === 0,
+    in32: (mode & 0x10) !== 0,
+    out32: (mode & 0x20) !== 0,
+    denormals64: (mode & 0xc0) === 0xc0,
+    dx10Clamp: (mode & 0x100) !== 0,
+    saturate: (mode & 0x800000) !== 0,
+    ocp,
+  };
+}
+
+function usesCarry(op: VectorOperation): boolean {
+  const uses = (e: Expr): boolean => e.op === 'carry' || e.args.some(uses);
+  return op.result.some(uses) || (op.mask !== undefined && uses(op.mask));
+}
+
+/** The scalar pair of the mask input, if the operation has one. */
+function carrySource(instruction: Instruction, op: VectorOperation): number | undefined {
+  if (!usesCarry(op)) return undefined;
+  const index = instruction.row.operands.findIndex((o) => o.name === 'src2' && o.cls === 'SSrc_i1');
+  const operand = index < 0 ? undefined : instruction.operands[index];
+  return operand?.kind === 'reg' ? operand.encoding : VCC;
+}
+
+/** The scalar pairs that get the mask result. */
+function maskTargets(instruction: Instruction, op: VectorOperation): number[] {
+  if (op.mask === undefined) return [];
+  const operand = operandNamed(instruction, 'sdst');
+  const target = operand?.kind === 'reg' ? operand.encoding : VCC;
+  return instruction.row.defs.includes('EXEC') ? [...new Set([target, EXEC])] : [target];
+}
+
+const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 'dpp_ctrl') !== undefined;
+
+/** Whether the run must end before an instruction: it reads as a scalar what the run writes, or crosses lanes of what it changed. */
+export function endsRun(run: Run, instruction: Instruction, op: VectorOperation): boolean {
+  for (const spec of op.sources) {
+    const operand = operandNamed(instruction, spec.slot);
+    const register = operand === undefined || operand.kind !== 'reg' ? undefined : scalarRegister(operand);
+    if (register !== undefined && run.hasWritten(register, 2)) return true;
+  }
+  const carry = carrySource(instruction, op);
+  const pairs = carry === undefined ? maskTargets(instruction, op) : [carry, ...maskTargets(instruction, op)];
+  if (pairs.some((pair) => run.hasWritten(pair - 1, 1) || run.overlaps(pair))) return true;
+  if (!hasDpp(instruction)) return false;
+  const source = requireOperand(instruction, 'src0');
+  return run.usesTemporary || (isVector(source) && run.isDirty(registerNumber(source)));
+}
+
+/** Whether nothing can follow in the run: EXEC changes. */
+export function closesRun(instruction: Instruction, op: VectorOperation): boolean {
+  return op.mask !== undefined && instruction.row.defs.includes('EXEC');
+}
+
+const is64 = (type: OperandType): boolean => type === 'f64' || type === 'f16' || type === 'f16x2';
+
+/** Adds an instruction to a run. Throws NoCode, with the run unchanged, when it cannot be compiled. */
+export function addVector(
+  run: Run,
+  module: WasmModule,
+  instruction: Instruction,
+  op: VectorOperation,
+  mode: LaneMode,
+): void {
+  if (!mode.denormals64 && (op.sources.some((s) => is64(s.type)) || (op.resultType && is64(op.resultType)))) {
+    throw new NoCode('denormal mode');
+  }
+  const carry = carrySource(instruction, op);
+  const targets = maskTargets(instruction, op);
+  for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
+    if (pair > EXEC) throw new NoCode('mask register');
+  }
+  run.add(() => new VectorInstruction(run, module, instruction, op, mode, carry, targets).write());
+}
+
+class VectorInstruction {
+  private readonly run: Run;
+  private readonly instruction: Instruction;
+  private readonly op: VectorOperation;
+  private readonly mode: LaneMode;
+  private readonly module: WasmModule;
+  private readonly targets: readonly number[];
+  private readonly code: LaneCode;
+  private readonly results: readonly Expr[];
+  private readonly clamp: boolean;
+  private readonly omod: number;
+  /** Pushes the lanes that DPP writes. */
+  private readonly written: (() => void) | undefined;
+
+  constructor(
+    run: Run,
+    module: WasmModule,
+    instruction: Instruction,
+    op: VectorOperation,
+    mode: LaneMode,
+    carry: number | undefined,
+    targets: readonly number[],
+  ) {
+    this.run = run;
+    this.module = module;
+    this.instruction = instruction;
+    this.op = op;
+    this.mode = mode;
+    this.targets = targets;
+    const dpp = hasDpp(instruction);
+    const operands = op.sources.map((s, k) => bindLaneOperand(instruction, k, s, op.sourcePart, dpp && k === 0));
+    this.clamp = immediateOf(instruction, 'clamp') !== 0;
+    const first = op.result[0];
+    const float = first?.type !== 'i32' && first?.type !== 'i64';
+    this.omod = op.resultType !== undefined && isFloatType(op.resultType) ? immediateOf(instruction, 'omod') : 0;
+    this.results = this.clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
+    const roots = op.mask === undefined ? this.results : [...this.results, op.mask];
+    this.code = new LaneCode(run, module, mode, op.denormals, operands, roots, () => run.pushMask(carry as number));
+    this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
+  }
+
+  /** Moves source 0 across lanes into the temporary area before the loop. */
+  private move({ operand }: LaneOperand): () => void {
+    const { run, instruction } = this;
+    const { fn, wave } = run;
+    if (!isVector(operand) || run.usesTemporary) throw new NoCode('source of DPP');
+    const control = immediateOf(instruction, 'dpp_ctrl');
+    const rows = immediateOf(instruction, 'row_mask');
+    const banks = immediateOf(instruction, 'bank_mask');
+    const helper = dppSource(this.module, control, rows, banks, immediateOf(instruction, 'bound_ctrl') !== 0);
+    const bits = run.lasting('i64');
+    run.before(() => {
+      fn.get(wave);
+      fn.get(wave)
+        .i32(registerAt(registerNumber(operand)))
+        .op('i32.add');
+      fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').call(helper).set(bits);
+    });
+    run.usesTemporary = true;
+    const input = run.maskInput(bits);
+    return () => run.pushMaskInput(input);
+  }
+
+  write(): void {
+    const { run, op, code, targets } = this;
+    const { fn } = run;
+    const registers = this.pushResult();
+    if (op.mask !== undefined) {
+      code.push(op.mask);
+      this.written?.();
+      if (this.written !== undefined) fn.op('v128.and');
+      if (targets.length === 2) {
+        const mask = code.temporary();
+        fn.tee(mask);
+        run.setMask(targets[0] as number);
+        fn.get(mask);
+      }
+      run.setMask(targets.at(-1) as number);
+    }
+    for (const { register, payload } of [...registers].reverse()) {
+      if (this.written !== undefined) {
+        if (payload) canonicalSingle(run);
+        run.pushRegister(register, false);
+        this.written();
+        fn.op('v128.bitselect');
+      }
+      run.setRegister(register, payload && this.written === undefined);
+    }
+    code.close();
+  }
+
+  /** Pushes the result words; their registers, in the order of the stack. */
+  private pushResult(): { register: number; payload: boolean }[] {
+    const { op, code, results, run } = this;
+    const { fn } = run;
+    const type = op.resultType;
+    if (type === undefined) return [];
+    const base = registerNumber(registerOf(this.instruction, 'vdst'));
+    const [first, second] = results as [Expr, Expr?];
+    if (first.type === 'i64' || first.type === 'f64') {
+      this.pushDouble(first);
+      return [base, base + 1].map((register) => ({ register, payload: false }));
+    }
+    if (type === 'f32x2' || type === 'i32x2' || type === 'i128') {
+      return results.map((e, n) => {
+        this.pushBits(e);
+        return { register: base + n, payload: e.type === 'f32' };
+      });
+    }
+    if (second !== undefined) {
+      this.pushBits(first);
+      if (first.type === 'i32') fn.v128(...splat4(0xffff)).op('v128.and');
+      this.pushBits(second);
+      fn.i32(16).op('i32x4.shl').op('v128.or');
+      return [{ register: base, payload: false }];
+    }
+    const payload = this.pushNarrow(first, type, base);
+    void code;
+    return [{ register: base, payload }];
+  }
+
+  private pushDouble(e: Expr): void {
+    const { code, run, omod, clamp, mode } = this;
+    const { fn } = run;
+    const halves = [code.temporary(), code.temporary()] as const;
+    for (const half of [0, 1] as const) {
+      code.push(e, half);
+      if (e.type === 'f64') {
+        if (omod !== 0)
+          fn.f64([1, 2, 4, 0.5][omod] as number)
+            .op('f64x2.splat')
+            .op('f64x2.mul');
+        if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
+        canonicalDouble(code);
+      }
+      fn.set(halves[half]);
+    }
+    fn.get(halves[0]).get(halves[1]).shuffle32(0, 2, 4, 6);
+    fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
+  }
+
+  /** Pushes a result of at most 32 bits as register bits (f32: NaNs with any payload). */
+  private pushBits(e: Expr): void {
+    const { code, run, omod, clamp, mode, op } = this;
+    const { fn } = run;
+    if (e.type === 'i32') {
+      code.push(e);
+      return;
+    }
+    const plain = omod === 0 && !clamp;
+    if (plain && e.type === 'f16') code.encoded = e;
+    code.push(e);
+    if (omod !== 0) fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number)).op('f32x4.mul');
+    if (e.type === 'f16') {
+      if (omod !== 0 && clamp) throw new NoCode('omod and clamp of f16');
+      if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
+      encodeHalf(fn);
+      return;
+    }
+    if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
+    if (e.type === 'bf16') throw new NoCode('bf16 result');
+    if (op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32)) flushDenormals(run);
+  }
+
+  /** Pushes a result of one word, merged with the register where it is narrower; whether it may be a NaN with payload. */
+  private pushNarrow(e: Expr, type: OperandType, base: number): boolean {
+    const { op, instruction, run } = this;
+    const { row } = instruction;
+    if (row.operands.some((o) => o.name === 'dst_sel')) {
+      const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
+      if (bits < 32) {
+        this.pushField(e, base, shift, bits, immediateOf(instruction, 'dst_unused'));
+        return false;
+      }
+    }
+    if (op.part !== undefined) {
+      const opSel = opSelOf(instruction);
+      if (op.part === 'byte') this.pushField(e, base, 8 * (opSel >> 2), 8, 2);
+      else this.pushField(e, base, 16 * (opSel >> 3), 16, 2);
+      return false;
+    }
+    const narrow = type === 'f16' || type === 'bf16' || type === 'i16' || type === 'u16';
+    if (!narrow) {
+      this.pushBits(e);
+      return e.type === 'f32';
+    }
+    const toHigh =
+      op.highBits === 'intoHigh' ||
+      (row.flags.has('VOP3_OPSEL') && (immediateOf(instruction, 'src0_modifiers') & OP_SEL_1) !== 0);
+    if (toHigh || op.highBits === 'preserve') this.pushField(e, base, toHigh ? 16 : 0, 16, 2);
+    else {
+      this.pushBits(e);
+      if (e.type === 'i32') run.fn.v128(...splat4(0xffff)).op('v128.and');
+    }
+    return false;
+  }
+
+  /** Pushes a field of a register; the rest is zero (0), the sign above (1) or kept (2). */
+  private pushField(e: Expr, base: number, shift: number, bits: number, unused: number): void {
+    const { run } = this;
+    const { fn } = run;
+    const value = fn.local('v128');
+    this.pushBits(e);
+    if (e.type === 'f32') canonicalSingle(run);
+    fn.set(value);
+    const field = ((1 << bits) - 1) << shift;
+    if (unused === 1) {
+      fn.get(value)
+        .i32(32 - bits)
+        .op('i32x4.shl')
+        .i32(32 - bits)
+        .op('i32x4.shr_s')
+        .i32(shift)
+        .op('i32x4.shl');
+    } else {
+      fn.get(value)
+        .i32(shift)
+        .op('i32x4.shl')
+        .v128(...splat4(field))
+        .op('v128.and');
+      if (unused === 2) {
+        run.pushRegister(base, false);
+        fn.v128(...splat4(~field))
+          .op('v128.and')
+          .op('v128.or');
+      }
+    }
+    fn.release('v128', value);
+  }
+}
+
+/** Replaces f32 NaNs on the stack by the default quiet one. */
+function canonicalSingle({ fn }: Run): void {
+  const x = fn.local('v128');
+  fn.set(x);
+  canonical(fn, x);
+  fn.release('v128', x);
+}
+
+/** Clamps the floats on the stack to [0, 1]; a NaN becomes 0 with DX10 clamping. */
+function clampFloat({ fn }: Run, type: 'f32x4' | 'f64x2', dx10: boolean): void {
+  const constant = (value: 0 | 1): void => {
+    if (type === 'f64x2') fn.v128(0, value * 0x3ff00000, 0, value * 0x3ff00000);
+    else fn.v128(...splat4(value * 0x3f800000));
+  };
+  const x = fn.local('v128');
+  fn.set(x);
+  constant(0);
+  fn.get(x).op(`${type}.${dx10 ? 'pmax' : 'max'}`);
+  constant(1);
+  fn.op(`${type}.min`);
+  fn.release('v128', x);
+}
