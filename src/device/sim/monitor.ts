@@ -1,4 +1,6 @@
-// Observers of a dispatch. A dispatch with monitors runs on the reference interpreter, on one thread, in workgroup order.
+// Observers of a dispatch. A dispatch with monitors runs on one thread, in workgroup order, and on the reference interpreter unless
+// its monitor brings an engine of its own.
+import type { Engine, EngineJob } from './engine.ts';
 import type { Launch } from './launch.ts';
 import type { DeviceMemory, Region } from './memory.ts';
 import type { BoundInstruction, Program } from './program.ts';
@@ -28,4 +30,6 @@ export interface Monitor {
   endWorkgroup?(group: Workgroup): void;
   /** Also called when the dispatch fails or is aborted. */
   endDispatch?(): void;
+  /** An engine that does what `before` and `after` do; used on the compiled engine's behalf when there is no other monitor. */
+  engine?(job: EngineJob): Engine;
 }
