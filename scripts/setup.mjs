@@ -1,7 +1,8 @@
 // Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle) and Chromium (tests of pages), IREE in a Python
-// environment of this checkout. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
+// environment of this checkout, and builds the native libraries. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -202,13 +203,63 @@ function ensureIree() {
   return { ok: true, changed: true, detail: 'IREE installed into .wavesmith/venv' };
 }
 
-const parts = { npm: ensureNpm, llvm: ensureLlvm, chromium: ensureChromium, iree: ensureIree };
+/** Programs and headers that the native libraries need, and the Debian packages that have them. */
+const nativeNeeds = [
+  ['cmake', 'cmake', () => onPath('cmake')],
+  ['a C++20 compiler', 'g++', () => onPath('c++')],
+  ['make', 'make', () => onPath('make')],
+  ['the HSA headers', 'libhsa-runtime-dev', () => readText('/usr/include/hsa/hsa_ext_amd.h')],
+  ['the HIP headers', 'libamdhip64-dev', () => readText('/usr/include/hip/hip_runtime_api.h')],
+];
+const nativeFolder = join(root, 'native');
+const nativeBuild = join(nativeFolder, 'build');
+const nativeStamp = join(nativeBuild, '.wavesmith-sources');
+
+/** A hash over the sources of the native libraries. */
+function nativeSources() {
+  const hash = createHash('sha256');
+  const walk = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!entry.name.startsWith('build')) walk(path);
+      } else hash.update(entry.name).update(readFileSync(path));
+    }
+  };
+  walk(nativeFolder);
+  return hash.digest('hex');
+}
+
+/** Builds native/ (device addon, HSA and HIP libraries) into native/build. */
+function ensureNative() {
+  const sources = nativeSources();
+  if (readText(nativeStamp) === sources) return { ok: true, changed: false, detail: 'native libraries are built' };
+  const missing = nativeNeeds.filter(([, , find]) => find() === undefined);
+  if (missing.length > 0) {
+    const names = missing.map(([name]) => name).join(', ');
+    if (noInstall) return { ok: false, changed: false, detail: `${names} are missing and WAVESMITH_NO_INSTALL=1` };
+    const packages = missing.map(([, pack]) => pack);
+    say(`installing ${packages.join(' ')} with apt-get…`);
+    const failure = aptInstall(packages);
+    if (failure !== undefined) return { ok: false, changed: true, detail: failure };
+  }
+  say('building the native libraries (cmake)…');
+  const headers = join(root, 'node_modules', 'node-api-headers', 'include');
+  const failure =
+    attempt('cmake', ['-S', nativeFolder, '-B', nativeBuild, `-DWAVESMITH_NODE_INCLUDE=${headers}`]) ??
+    attempt('cmake', ['--build', nativeBuild, '--parallel', '2']);
+  if (failure !== undefined) return { ok: false, changed: true, detail: failure };
+  writeFileSync(nativeStamp, sources);
+  return { ok: true, changed: true, detail: 'native libraries built into native/build' };
+}
+
+const parts = { npm: ensureNpm, llvm: ensureLlvm, chromium: ensureChromium, iree: ensureIree, native: ensureNative };
 
 /**
  * Makes sure the parts asked for are there, installing what is missing, and says what could not be.
  * Returns per part `{ ok, changed, detail }`; only a failed `npm` makes the checkout unusable.
  */
-export function ensure(wanted = { npm: true, llvm: true, chromium: true, iree: true }) {
+export function ensure(wanted = { npm: true, llvm: true, chromium: true, iree: true, native: true }) {
   const report = {};
   for (const [name, run] of Object.entries(parts)) {
     if (!wanted[name]) continue;
@@ -230,6 +281,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     llvm: 'tests that compare with LLVM skip',
     chromium: 'tests of pages skip',
     iree: 'hijack needs a compiled .vmfb; the demo uses its own',
+    native: 'wavesmith exec does not work, and its tests skip',
   };
   for (const [name, effect] of Object.entries(without)) {
     if (report[name]?.ok === false) say(`without ${name}: ${effect}.`);
