@@ -449,7 +449,7 @@ describe('long runs', () => {
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     expect(out.text).toMatch(
-      /^k on gfx942: interrupted after \d+\.\d+ s with \d+ of 100000 workgroups done\n {2}argument 0: i32\[4\], 0 elements changed/,
+      /^k on gfx942: interrupted after \d+\.\d+ s with \d+ of 100000 workgroups done, \d+ instructions\n {2}argument 0: i32\[4\], 0 elements changed/,
     );
   });
 

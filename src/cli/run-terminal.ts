@@ -16,6 +16,13 @@ function openCommands(file: string): number {
   }
 }
 
+export interface TerminalEvents {
+  /** Ctrl-C while the kernel runs; at the prompt it quits. */
+  interrupt(): void;
+  /** Something else may stand on the line. */
+  beforeOutput(): void;
+}
+
 /** Reads command lines one by one and prints answers. */
 export class CommandTerminal implements StepperTerminal {
   private readonly lines: Interface;
@@ -23,11 +30,13 @@ export class CommandTerminal implements StepperTerminal {
   private readonly ready: string[] = [];
   private readonly output: NodeJS.WritableStream;
   private readonly isTty: boolean;
+  private readonly events: TerminalEvents;
   private ended = false;
   private failure: WavesmithError | undefined;
 
-  /** `file`: commands to read instead of standard input. `onInterrupt`: Ctrl-C, with whether a command was being waited for. */
-  constructor(file: string | undefined, output: NodeJS.WritableStream, onInterrupt: (atPrompt: boolean) => void) {
+  /** `file`: commands to read instead of standard input. */
+  constructor(file: string | undefined, output: NodeJS.WritableStream, events: TerminalEvents) {
+    this.events = events;
     this.output = output;
     const isScript = file !== undefined && file !== '-';
     this.isTty = !isScript && process.stdin.isTTY === true;
@@ -43,7 +52,11 @@ export class CommandTerminal implements StepperTerminal {
       else take(line);
     });
     this.lines.on('close', () => this.end());
-    this.lines.on('SIGINT', () => onInterrupt(this.waiting.length > 0));
+    this.lines.on('SIGINT', () => {
+      const take = this.waiting.shift();
+      if (take === undefined) events.interrupt();
+      else take('quit');
+    });
   }
 
   private end(): void {
@@ -70,6 +83,7 @@ export class CommandTerminal implements StepperTerminal {
   }
 
   print(text: string): void {
+    this.events.beforeOutput();
     this.output.write(`${text}\n`);
   }
 

@@ -12,6 +12,7 @@ import {
   type TraceEvent,
   traceText,
 } from '../device/sim/tools/index.ts';
+import type { Progress } from './run-progress.ts';
 import { CommandTerminal } from './run-terminal.ts';
 
 /** Options of the tools, as commander gives them. */
@@ -113,13 +114,13 @@ export class RunSession {
     this.terminal = terminal;
   }
 
-  /** `onQuit` ends the run: Ctrl-C at the stepper's prompt. */
+  /** Wrong options, filters and places throw here. */
   static create(
     options: ToolOptions,
     json: boolean,
     kernel: DeviceKernel,
     codeObject: CodeObject,
-    onQuit: () => void,
+    progress: Progress,
   ): RunSession | undefined {
     check(options, json);
     if (!wantsTools(options)) return undefined;
@@ -128,9 +129,9 @@ export class RunSession {
     const terminal =
       options.break.length === 0
         ? undefined
-        : new CommandTerminal(options.commands, json ? process.stderr : process.stdout, (atPrompt) => {
-            if (atPrompt) onQuit();
-            else session?.tools.stepper?.interrupt();
+        : new CommandTerminal(options.commands, json ? process.stderr : process.stdout, {
+            interrupt: () => session?.tools.stepper?.interrupt(),
+            beforeOutput: () => progress.clear(),
           });
     try {
       const tools = new RunTools(kernel, codeObject, {

@@ -3,6 +3,8 @@ import { WavesmithError } from '../base/index.ts';
 import {
   type BufferAfter,
   createDevice,
+  DispatchAborted,
+  type DispatchResult,
   firstElements,
   type LaunchResult,
   launch,
@@ -86,12 +88,13 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const mfma = parseMatrixMode(options.mfma);
   const strict = strictOptionsOf(options);
   const ending = new AbortController();
-  const session = RunSession.create(options, json, kernel, codeObject, () => ending.abort());
   const progress = new Progress(process.stderr);
+  const session = RunSession.create(options, json, kernel, codeObject, progress);
   const restore = onInterrupt(ending, session);
   const started = performance.now();
   let partial: readonly BufferAfter[] = [];
   let result: LaunchResult | undefined;
+  let done: DispatchResult | undefined;
   try {
     result = await launch({
       device,
@@ -117,7 +120,8 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
       },
     });
   } catch (error) {
-    if (!ending.signal.aborted && !(error instanceof StepperQuit)) throw error;
+    if (error instanceof DispatchAborted) done = error.partial;
+    else if (!(error instanceof StepperQuit)) throw error;
   } finally {
     restore();
     progress.clear();
@@ -128,11 +132,11 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const tools = session?.report() ?? {};
   const facts = { file, kernel: kernel.name, target: processor, device: device.kind, mfma, grid, block, seconds };
   if (result === undefined) {
-    const { done, total } = progress;
+    const interrupted = { done: progress.done, total: progress.total };
     if (json) {
-      printJson({ ...facts, interrupted: { done, total }, buffers: partial.map(summary), ...tools });
+      printJson({ ...facts, interrupted, ...done, buffers: partial.map(summary), ...tools });
     } else {
-      process.stdout.write(partialReport(facts, progress, partial) + toolsReport(tools));
+      process.stdout.write(partialReport(facts, progress, done, partial) + toolsReport(tools));
     }
     return 130;
   }
@@ -167,8 +171,9 @@ function parseCount(text: string | undefined, option: string): number | undefine
 function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
   const stepper = session?.tools.stepper;
   const handler = (): void => {
-    if (stepper !== undefined && !stepper.isInterrupted) stepper.interrupt();
-    else if (stepper === undefined && !ending.signal.aborted) ending.abort();
+    const asks = stepper !== undefined && !stepper.isOver;
+    if (asks && !stepper.isInterrupted) stepper.interrupt();
+    else if (!asks && !ending.signal.aborted) ending.abort();
     else process.exit(130);
   };
   process.on('SIGINT', handler);
@@ -196,10 +201,16 @@ function bufferLines(buffers: readonly BufferAfter[]): string[] {
 }
 
 /** What a run that was ended early did. */
-function partialReport(facts: Facts, progress: Progress, buffers: readonly BufferAfter[]): string {
+function partialReport(
+  facts: Facts,
+  progress: Progress,
+  dispatch: DispatchResult | undefined,
+  buffers: readonly BufferAfter[],
+): string {
   const { done, total } = progress;
+  const instructions = dispatch === undefined ? '' : `, ${dispatch.instructions} instructions`;
   return `${[
-    `${facts.kernel} on ${facts.target}: interrupted after ${facts.seconds.toFixed(3)} s with ${done} of ${total} workgroups done`,
+    `${facts.kernel} on ${facts.target}: interrupted after ${facts.seconds.toFixed(3)} s with ${done} of ${total} workgroups done${instructions}`,
     ...bufferLines(buffers),
   ].join('\n')}\n`;
 }

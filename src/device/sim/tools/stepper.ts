@@ -55,6 +55,8 @@ export class Stepper {
   private resume: Resume = { kind: 'continue' };
   private stepsLeft = 0;
   private interrupted = false;
+  /** The terminal has no more commands: nothing stops any more. */
+  isOver = false;
   /** The wave that is held, before its next instruction. */
   private held: Wave | undefined;
   private readonly started = new Set<Wave>();
@@ -95,7 +97,7 @@ export class Stepper {
   before(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void> {
     this.started.add(w);
     this.selected ??= w;
-    if (this.resume.kind === 'detach' && !this.interrupted) return;
+    if (this.isOver || (this.resume.kind === 'detach' && !this.interrupted)) return;
     const at = pc - this.options.code.base;
     const reason = this.stopReason(w, at);
     if (reason !== undefined) return this.stop(w, at, bound, reason);
@@ -140,7 +142,7 @@ export class Stepper {
       const line = await terminal.ask('(wavesmith) ');
       if (line === undefined) {
         terminal.print('end of the commands: running on to the end');
-        this.resume = { kind: 'detach' };
+        this.isOver = true;
         return;
       }
       // An empty line repeats the last command, as debuggers do.
