@@ -12,7 +12,7 @@ export const QUANTUM = 20_000;
 export interface Engine {
   /** Instructions between two looks at the clock. */
   readonly slice: number;
-  /** Vector registers that the code can name, `[vgprs, agprs]`: those cleared for a new workgroup. */
+  /** Vector registers that the code run so far can name, `[vgprs, agprs]`, at least one each: no others need clearing after it. */
   readonly registers: readonly [number, number];
   /**
    * Runs a wave until it ends or reaches a barrier, or has executed about `limit` instructions. True ends its turn early: the next

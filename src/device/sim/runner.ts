@@ -195,6 +195,7 @@ export class Runner {
   /** After one ends, the oldest goes on: it may have waited for it. */
   private end(r: Resident): void {
     this.residents.splice(this.residents.indexOf(r), 1);
+    for (const w of r.waves) w.used = this.job.engine.registers;
     this.job.giveSlot(r.slot);
     this.current = 0;
     this.left = 0;
@@ -209,7 +210,7 @@ export class Runner {
   }
 
   private start(): Resident | undefined {
-    const { launch, context, memory, program, engine, monitors } = this.job;
+    const { launch, context, memory, program, monitors } = this.job;
     const number = this.progress.take();
     if (number < 0) return undefined;
     const slot = this.job.takeSlot();
@@ -224,7 +225,7 @@ export class Runner {
         w = new Wave(memory, group, block);
         this.waves.set(block, w);
       }
-      startWave(launch, program.region.base, w, group, index, size, slot.scratch, engine.registers);
+      startWave(launch, program.region.base, w, group, index, size, slot.scratch);
       return w;
     });
     this.wavefronts += count;

@@ -47,11 +47,10 @@ export function startWave(
   index: number,
   size: readonly [number, number, number],
   scratch: ScratchPlace | undefined,
-  registers: readonly [number, number],
 ): void {
   const { descriptor } = launch;
   const { rsrc1, rsrc2, properties, preload } = descriptor;
-  w.reset(group, index, codeBase, registers);
+  w.reset(group, index, codeBase);
   w.pc = launch.entry;
   w.env.ocp = launch.target === 'gfx950';
   w.setMode(initialMode(rsrc1));

@@ -59,6 +59,8 @@ export class Wave {
   private envMode = 0;
   /** Lane being accessed, for fault messages. */
   lane = 0;
+  /** Vector registers of each file that may hold something since the last reset. */
+  used: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
 
   /** A wave whose state is in `block` (WAVE_BYTES of the device's own memory). */
   constructor(
@@ -77,11 +79,13 @@ export class Wave {
     this.join(workgroup);
   }
 
-  /** Clears all registers (of the vector registers, the first of each file) for a new workgroup. */
-  reset(workgroup: Workgroup, index: number, codeBase: number, registers: readonly [number, number]): void {
-    this.vgprs.fill(0, 0, registers[0] * LANES);
-    this.vgprs.fill(0, AGPR_BASE * LANES, (AGPR_BASE + registers[1]) * LANES);
+  /** Clears all registers for a new workgroup. */
+  reset(workgroup: Workgroup, index: number, codeBase: number): void {
+    const [vgprs, agprs] = this.used;
+    this.vgprs.fill(0, 0, vgprs * LANES);
+    this.vgprs.fill(0, AGPR_BASE * LANES, (AGPR_BASE + agprs) * LANES);
     this.words.fill(0);
+    this.used = [AGPR_BASE, AGPR_BASE];
     this.join(workgroup);
     this.index = index;
     this.codeBase = codeBase;

@@ -1,0 +1,192 @@
+// Device memory: reuse, guards, faults, fixed addresses, the limits tables, the limit of a device.
+import { describe, expect, it } from 'vitest';
+import { Heap } from './heap.ts';
+import { HEAP, LIMITS, PAGE, WINDOW, WRITABLE } from './layout.ts';
+import { DeviceMemory, MemoryFault, type Region } from './memory.ts';
+
+const tables = (memory: DeviceMemory, region: Region): [number[], number[]] => {
+  const page = region.offset / PAGE;
+  const read = (at: number): number[] => [...new Uint16Array(memory.wasm.buffer, at + 2 * (page - 1), 4)];
+  return [read(LIMITS), read(WRITABLE)];
+};
+
+describe('the heap', () => {
+  it('should take the smallest hole that fits and join what comes back', () => {
+    const heap = new Heap(0, 1000);
+    const [a, b, c] = [heap.take(100, 1), heap.take(300, 1), heap.take(50, 1)] as [number, number, number];
+    expect([a, b, c]).toEqual([0, 100, 400]);
+    heap.give(b);
+    heap.give(a);
+    expect(heap.largest).toBe(550);
+    expect(heap.take(400, 1)).toBe(0);
+    expect(heap.take(16, 64)).toBe(448 + 64);
+    expect(heap.takeAt(400, 50)).toBe(false);
+    heap.give(c);
+    expect(heap.takeAt(400, 50)).toBe(true);
+    expect(heap.take(1000, 1)).toBeUndefined();
+    expect(() => heap.give(1)).toThrow(RangeError);
+  });
+
+  it('should hold under random use', () => {
+    const heap = new Heap(64, 100_000);
+    const spans = new Map<number, number>();
+    let seed = 1;
+    const random = (n: number): number => {
+      seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+      return (seed >>> 8) % n;
+    };
+    for (let i = 0; i < 4000; i++) {
+      const keys = [...spans.keys()];
+      if (random(2) === 0 && keys.length > 0) {
+        const at = keys[random(keys.length)] as number;
+        heap.give(at);
+        spans.delete(at);
+        continue;
+      }
+      const size = 1 + random(5000);
+      const at = heap.take(size, 2 ** random(8));
+      if (at === undefined) continue;
+      for (const [from, length] of spans) expect(at + size <= from || at >= from + length).toBe(true);
+      spans.set(at, size);
+    }
+    for (const at of spans.keys()) heap.give(at);
+    expect(heap.largest).toBe(100_000 - 64);
+  });
+});
+
+describe('allocations', () => {
+  it('should be zeroed, in the window, with dead space around them, and in the tables', () => {
+    const memory = new DeviceMemory();
+    const region = memory.alloc(5000, 'x');
+    expect(region.base).toBe(WINDOW + region.offset);
+    expect(region.base % PAGE).toBe(0);
+    expect(tables(memory, region)).toEqual([
+      [0, 4096, 904, 0],
+      [0, 4096, 904, 0],
+    ]);
+    const code = memory.alloc(4096, 'code', true);
+    expect(tables(memory, code)).toEqual([
+      [0, 4096, 0, 0],
+      [0, 0, 0, 0],
+    ]);
+    expect(code.offset - region.offset).toBeGreaterThanOrEqual(2 * PAGE + PAGE);
+    expect(() => memory.access(region.base + 4998, 4, false)).toThrow(MemoryFault);
+    expect(() => memory.access(code.base, 4, true)).toThrow('read-only');
+    expect(memory.free(region.base)).toBe(true);
+    expect(memory.free(region.base)).toBe(false);
+    expect(tables(memory, region)[0]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('should fault after they are freed, and still be known by name', () => {
+    const memory = new DeviceMemory();
+    const first = memory.alloc(4096, 'first');
+    memory.free(first.base);
+    const second = memory.alloc(4096, 'second');
+    expect(second.base).not.toBe(first.base);
+    expect(() => memory.access(first.base, 4, false)).toThrow(MemoryFault);
+    expect(memory.freedAt(first.base + 100)?.label).toBe('first');
+    expect(memory.freedAt(second.base)).toBeUndefined();
+  });
+
+  it('should use freed memory again, zeroed, without the host giving more', () => {
+    const memory = new DeviceMemory();
+    const size = 3 * 2 ** 22;
+    for (let i = 0; i < 100; i++) {
+      const region = memory.alloc(size, `buffer ${i}`);
+      expect(region.bytes[i]).toBe(0);
+      region.bytes.fill(255, 0, 4096);
+      memory.free(region.base);
+    }
+    expect(memory.wasm.buffer.byteLength).toBeLessThan(2 ** 28);
+  });
+
+  it('should stay visible when memory grows', () => {
+    const memory = new DeviceMemory();
+    const small = memory.alloc(64, 'small');
+    const size = memory.wasm.buffer.byteLength;
+    const large = memory.alloc(2 ** 28, 'large');
+    expect(memory.wasm.buffer.byteLength).toBeGreaterThan(size);
+    small.view.setUint32(0, 77, true);
+    large.view.setUint32(2 ** 28 - 4, 88, true);
+    const all = new DataView(memory.wasm.buffer);
+    expect(all.getUint32(small.offset, true)).toBe(77);
+    expect(all.getUint32(large.offset + 2 ** 28 - 4, true)).toBe(88);
+  });
+
+  it('should refuse what a device cannot have', () => {
+    const memory = new DeviceMemory();
+    for (const size of [-1, 1.5, Number.NaN, 2 ** 60]) {
+      expect(() => memory.alloc(size, 'x')).toThrow(expect.objectContaining({ code: 'device/bad-size' }));
+    }
+    expect(() => memory.alloc(2 ** 32, 'x')).toThrow(/limit of WebAssembly memory/);
+    expect(() => memory.alloc(2 ** 45, 'x')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
+    // Still usable, also for what only fits where freed memory is kept from reuse.
+    memory.alloc(2 ** 32 - 2 ** 26, 'most');
+    for (let i = 0; i < 3; i++) memory.free(memory.alloc(2 ** 25, `part ${i}`).base);
+    expect(() => memory.alloc(2 ** 26, 'x')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
+  });
+
+  it('should cost little where nothing is touched', () => {
+    const before = process.memoryUsage().rss;
+    const memory = new DeviceMemory();
+    const region = memory.alloc(3.5 * 2 ** 30, 'large');
+    region.bytes[0] = 1;
+    region.bytes[region.size - 1] = 2;
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+    expect(memory.translate(region.base + region.size - 1, 1, false)).toBe(region.offset + region.size - 1);
+  });
+});
+
+describe('addresses of the caller’s choice', () => {
+  it('should hold memory outside the window', () => {
+    const memory = new DeviceMemory();
+    const region = memory.allocAt(0x7f1234560000, 8192, 'replayed');
+    expect(region.base).toBe(0x7f1234560000);
+    expect(memory.translate(0x7f1234560010, 16, true)).toBe(region.offset + 16);
+    expect(tables(memory, region)[0]).toEqual([0, 0, 0, 0]);
+    expect(() => memory.allocAt(0x7f1234561000, 64, 'y')).toThrow(
+      expect.objectContaining({ code: 'device/address-taken' }),
+    );
+    expect(memory.free(region.base)).toBe(true);
+    expect(memory.allocAt(0x7f1234561000, 64, 'y').size).toBe(64);
+  });
+
+  it('should hold memory inside the window where it is free', () => {
+    const memory = new DeviceMemory();
+    const address = WINDOW + HEAP + 2 ** 20;
+    const region = memory.allocAt(address, 100, 'x');
+    expect([region.base, region.offset]).toEqual([address, HEAP + 2 ** 20]);
+    expect(tables(memory, region)[0]).toEqual([0, 100, 0, 0]);
+    for (const at of [address, address - PAGE + 1, WINDOW, WINDOW + 2 ** 32 - PAGE]) {
+      expect(() => memory.allocAt(at, 8192, 'y')).toThrow(expect.objectContaining({ code: 'device/address-taken' }));
+    }
+  });
+
+  it('should show memory a second time', () => {
+    const memory = new DeviceMemory();
+    const region = memory.alloc(8192, 'x');
+    const alias = memory.map(0x600000000000, 4096, region.base + 4096, false);
+    region.bytes[4096] = 9;
+    expect(alias.bytes[0]).toBe(9);
+    expect(() => memory.access(alias.base, 4, true)).toThrow('read-only');
+    expect(memory.free(alias.base)).toBe(true);
+    expect(memory.find(region.base, 8192)?.label).toBe('x');
+    expect(() => memory.map(0x600000000000, 4096, region.base + 8192, true)).toThrow(
+      expect.objectContaining({ code: 'device/bad-mapping' }),
+    );
+  });
+});
+
+describe('memory of the caller', () => {
+  it('should be used as it is, shared or not', () => {
+    for (const shared of [true, false]) {
+      const wasm = new WebAssembly.Memory({ initial: 256, maximum: 256, shared });
+      const memory = new DeviceMemory({ memory: wasm });
+      expect(memory.isShared).toBe(shared);
+      const region = memory.alloc(4 * 2 ** 20, 'x');
+      region.bytes[0] = 5;
+      expect(new Uint8Array(wasm.buffer)[region.offset]).toBe(5);
+      expect(() => memory.alloc(16 * 2 ** 20, 'y')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
+    }
+  });
+});
