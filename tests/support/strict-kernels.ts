@@ -2,7 +2,14 @@
 // their waits when they are weakened. clang-22 compiles examples/*.c and tests/sim/strict.c; Triton's are in the reference corpus.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ArgumentValue, Device, Dim3, DispatchResult, StrictOptions } from '../../src/device/index.ts';
+import type {
+  ArgumentValue,
+  Device,
+  Dim3,
+  DispatchRequest,
+  DispatchResult,
+  StrictOptions,
+} from '../../src/device/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { compileExample, hasLlvm } from './build.ts';
 
@@ -13,7 +20,12 @@ export interface StrictSubject {
   readonly kernel: string;
   readonly codeObject: Uint8Array;
   /** Runs the kernel of a code object that differs from `codeObject` in some waits at most. */
-  readonly run: (device: Device, codeObject: Uint8Array, strict: StrictOptions | undefined) => Promise<DispatchResult>;
+  readonly run: (
+    device: Device,
+    codeObject: Uint8Array,
+    strict: StrictOptions | undefined,
+    more?: Partial<DispatchRequest>,
+  ) => Promise<DispatchResult>;
 }
 
 /** An argument: bytes of a buffer (filled with small numbers), or a scalar. */
@@ -245,7 +257,7 @@ export function strictSubjects(): StrictSubject[] {
 
 function subject(name: string, target: TargetName, codeObject: Uint8Array, recipe: Recipe): StrictSubject {
   const { kernel: kernelName, grid, block, dynamicLds } = recipe;
-  const run: StrictSubject['run'] = (device, bytes, strict) => {
+  const run: StrictSubject['run'] = (device, bytes, strict, more) => {
     const kernel = device.load(bytes).kernel(kernelName);
     const args = recipe.args.map((argument, n): ArgumentValue => {
       if ('value' in argument) return argument.value;
@@ -261,7 +273,7 @@ function subject(name: string, target: TargetName, codeObject: Uint8Array, recip
       (a) => !a.valueKind.startsWith('hidden_') && a.valueKind !== 'dynamic_shared_pointer',
     );
     while (args.length < wanted.length) args.push(device.alloc(64, 'Triton scratch'));
-    return device.dispatch({ kernel, grid, block, args, dynamicLds, strict });
+    return device.dispatch({ kernel, grid, block, args, dynamicLds, ...more, strict });
   };
   return { name, target, kernel: kernelName, codeObject, run };
 }

@@ -1,7 +1,8 @@
 // Strict mode: a monitor that looks at every instruction before the interpreter executes it and reports what is wrong with it.
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
-import { targetInfo } from '../../../isa/index.ts';
+import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
+import type { Engine, EngineJob } from '../engine.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../layout.ts';
 import type { Region } from '../memory.ts';
 import type { DispatchInfo, Monitor } from '../monitor.ts';
@@ -9,6 +10,7 @@ import type { BoundInstruction } from '../program.ts';
 import { EXEC, M0, type Wave } from '../wave.ts';
 import type { Workgroup } from '../workgroup.ts';
 import { AccessChecks, type GroupState } from './access-checks.ts';
+import { StrictEngine } from './compiled.ts';
 import { DeadlockFinder } from './deadlock.ts';
 import { DiagnosticLog, type StrictOptions } from './diagnostics.ts';
 import { GlobalShadow } from './global.ts';
@@ -18,6 +20,7 @@ import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
+import type { Segment } from './segments.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
 /** What the device knows of the kernel besides the launch. */
@@ -45,6 +48,8 @@ export class StrictChecker implements Monitor {
   private readonly history: MemoryHistory;
   private running: Running | undefined;
   private readonly plans: (StrictPlan | undefined)[] = [];
+  /** By instruction: names a register beyond the allocation. */
+  private readonly isBeyond: (boolean | undefined)[] = [];
   private readonly groups = new Map<Workgroup, GroupState>();
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
@@ -116,29 +121,41 @@ export class StrictChecker implements Monitor {
     return this.lastState as GroupState;
   }
 
-  private planAt(w: Wave, pc: number, bound: BoundInstruction): StrictPlan {
+  /** The plan of the instruction at an offset of the image. */
+  planFor(pc: number, instruction: Instruction): StrictPlan {
     let plan = this.plans[pc >>> 2];
     if (plan === undefined) {
-      plan = strictPlan(bound.instruction);
+      plan = strictPlan(instruction);
       this.plans[pc >>> 2] = plan;
-      this.checkAllocation(w, pc, plan);
     }
     return plan;
   }
 
-  /** Registers that the descriptor does not allocate; a property of the instruction, so looked at once. */
+  /** Whether an instruction names a register that the descriptor does not allocate. */
+  isBeyondAllocation(plan: StrictPlan): boolean {
+    const limits = this.limits();
+    return plan.instruction.operands.some((o) => o.kind === 'reg' && o.index + o.dwords > limits(o.file));
+  }
+
+  private limits(): (file: RegisterFile) => number {
+    const { vgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
+    return (file) => (file === 'v' ? vgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY);
+  }
+
+  /** Registers that the descriptor does not allocate. */
   private checkAllocation(w: Wave, pc: number, plan: StrictPlan): void {
-    const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
+    const limits = this.limits();
+    const { totalVgprs } = descriptorRegisters(this.now.info.launch.descriptor);
     for (const operand of plan.instruction.operands) {
       if (operand.kind !== 'reg') continue;
       const { file, index, dwords, text } = operand;
-      const limit = file === 'v' ? vgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
+      const limit = limits(file);
       if (index + dwords <= limit) continue;
       this.now.reporter.report('registers/beyond-allocation', w, pc, () => ({
         registers: [text],
         message:
           file === 'v' && index + dwords <= totalVgprs
-            ? `${text} is where the AGPRs begin: the descriptor's accum offset is ${vgprs}.`
+            ? `${text} is where the AGPRs begin: the descriptor's accum offset is ${limit}.`
             : `${text} is beyond the ${limit} ${file === 's' ? 'SGPRs' : file === 'a' ? 'AGPRs' : 'VGPRs'} that the descriptor allocates.`,
         fix:
           file === 's'
@@ -152,7 +169,10 @@ export class StrictChecker implements Monitor {
   before(w: Wave, at: number, bound: BoundInstruction): void {
     const { base, registers: checks, accesses } = this.now;
     const pc = at - base;
-    const plan = this.planAt(w, pc, bound);
+    const plan = this.planFor(pc, bound.instruction);
+    const isBeyond = this.isBeyond[pc >>> 2] ?? this.isBeyondAllocation(plan);
+    this.isBeyond[pc >>> 2] = isBeyond;
+    if (isBeyond) this.checkAllocation(w, pc, plan);
     const state = this.stateOf(w.workgroup);
     const { lds } = state;
     const shadow = state.waves[w.index] as WaveShadow;
@@ -187,6 +207,35 @@ export class StrictChecker implements Monitor {
     const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
     operation.lds = written;
     if (access.toLds) lds.setInFlight(operation);
+  }
+
+  /**
+   * The registers of instructions that follow each other under one EXEC, before the first of them executes. A select by a mask that
+   * one of them makes is taken to choose what is defined.
+   */
+  checkSegment(w: Wave, segment: Segment, pc: number): void {
+    const { registers: checks } = this.now;
+    const shadow = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
+    const written = new Set<number>();
+    let at = pc;
+    for (const plan of segment.plans) {
+      if (segment.isSuspicious && this.isBeyondAllocation(plan)) this.checkAllocation(w, at, plan);
+      if (shadow.queue.total !== 0) checks.checkWaits(w, shadow, at, plan);
+      checks.checkReads(w, shadow, at, plan);
+      checks.define(w, shadow, plan, written);
+      for (const slot of plan.scalarWrites) written.add(slot);
+      at += plan.instruction.size;
+    }
+  }
+
+  /** Looks for wavefronts that never end, from now on. */
+  examine(): void {
+    this.now.deadlocks.examine();
+  }
+
+  /** Compiled code with checks. */
+  engine(job: EngineJob): Engine {
+    return new StrictEngine(job, this);
   }
 
   /** GPR indexing moves operands by M0: reads are not checked, and what is written is where M0 says. */

@@ -66,6 +66,17 @@ export class DeadlockFinder {
     for (const wave of waves) this.watches.delete(wave);
   }
 
+  /** Looks at all wavefronts from now on, as if they had run for long: nothing is known of what they did. */
+  examine(): void {
+    this.changes++;
+    for (const watch of this.watches.values()) {
+      watch.instructions = PATIENCE;
+      watch.visits = 0;
+      watch.nextCheckpoint = 1;
+      watch.pc = -1;
+    }
+  }
+
   /** Something let wavefronts go on: nothing proved before holds. */
   changed(): void {
     this.changes++;

@@ -71,8 +71,6 @@ export interface StrictPlan {
   readonly access: AccessPlan | undefined;
   /** Vector instructions see GPR indexing. */
   readonly isVector: boolean;
-  /** Nothing but register reads and writes under EXEC: the compiled engine checks such instructions many at a time. */
-  readonly isPlain: boolean;
 }
 
 const SPECIAL: Readonly<Record<string, SpecialCase>> = {
@@ -252,7 +250,6 @@ export function strictPlan(instruction: Instruction): StrictPlan {
       else writes.push({ register: n - 256, halves, isWhole });
     }
   }
-  const moves = copies.length > 0 || special !== 'none' || op?.kind === 'structural';
   return {
     instruction,
     operation: op,
@@ -271,7 +268,6 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     sources,
     access,
     isVector: row.flags.has('VALU'),
-    isPlain: access === undefined && !moves && highReads.length === 0 && !role.isWait && role.kind === undefined,
   };
 }
 

@@ -147,12 +147,15 @@ export class RegisterChecks {
     }));
   }
 
-  /** What the instruction's results become, unless its memory access has said so already. */
-  define(w: Wave, shadow: WaveShadow, plan: StrictPlan): void {
+  /**
+   * What the instruction's results become, unless its memory access has said so already. The values of `unknown` scalar slots are not
+   * those that the instruction will see.
+   */
+  define(w: Wave, shadow: WaveShadow, plan: StrictPlan, unknown?: ReadonlySet<number>): void {
     const { registers } = shadow;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
-    if (plan.special !== 'none' && this.defineSpecial(w, shadow, plan, low, high)) return;
+    if (plan.special !== 'none' && this.defineSpecial(w, shadow, plan, low, high, unknown)) return;
     if (plan.copies.length > 0) {
       this.copy(shadow, plan, low, high);
       return;
@@ -197,13 +200,21 @@ export class RegisterChecks {
   }
 
   /** Instructions whose lanes or registers depend on values; true when nothing is left to define. */
-  private defineSpecial(w: Wave, shadow: WaveShadow, plan: StrictPlan, low: number, high: number): boolean {
+  private defineSpecial(
+    w: Wave,
+    shadow: WaveShadow,
+    plan: StrictPlan,
+    low: number,
+    high: number,
+    unknown: ReadonlySet<number> | undefined,
+  ): boolean {
     const { registers } = shadow;
     const [a = -1, b = -1, c = -1] = plan.sources;
     const target = plan.writes[0]?.register ?? -1;
     switch (plan.special) {
       case 'select': {
         const mask = c >= 0 ? c : 106;
+        if (unknown?.has(mask)) return false;
         const takesB = [w.sgprs[mask] as number, w.sgprs[mask + 1] as number] as const;
         this.take(shadow, target, a, low & ~takesB[0], high & ~takesB[1]);
         this.take(shadow, target, b, low & takesB[0], high & takesB[1]);

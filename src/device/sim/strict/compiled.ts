@@ -1,0 +1,246 @@
+// Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
+// reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
+import type { Engine, EngineJob } from '../engine.ts';
+import { WAVE_SHADOW } from '../layout.ts';
+import type { BoundInstruction, Program } from '../program.ts';
+import type { FunctionContext } from '../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { CompiledEngine } from '../wasm/engine.ts';
+import type { Instrument } from '../wasm/instrument.ts';
+import type { Block } from '../wasm/walk.ts';
+import { EXEC, type Wave } from '../wave.ts';
+import type { StrictChecker } from './checker.ts';
+import { HIGH, LOW, type StrictPlan } from './plan.ts';
+import { SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
+import { type BlockPlan, planBlock, type Segment } from './segments.ts';
+
+/** Instructions of one wavefront in a workgroup after which its loops are looked at on the interpreter, and for how long. */
+const SUSPECT_AFTER = 20_000_000;
+const EXAMINE = 1_000_000;
+
+class StrictInstrument implements Instrument {
+  readonly imports: Instrument['imports'];
+  private readonly checker: StrictChecker;
+  private readonly plans = new WeakMap<Block, BlockPlan>();
+  private readonly segments = new Map<number, Segment>();
+  private wave: Wave | undefined;
+
+  constructor(checker: StrictChecker, program: Program) {
+    this.checker = checker;
+    this.imports = {
+      strictOne: (_wave, pc) => {
+        const w = this.wave as Wave;
+        checker.before(w, program.region.base + pc, program.at(program.region.base + pc));
+      },
+      strictSegment: (_wave, pc) => checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
+    };
+  }
+
+  enter(w: Wave): void {
+    this.wave = w;
+  }
+
+  step(w: Wave, pc: number, bound: BoundInstruction): void {
+    this.checker.before(w, pc, bound);
+  }
+
+  declare(module: WasmModule): void {
+    this.index(module, 'strictOne');
+    this.index(module, 'strictSegment');
+  }
+
+  private index(module: WasmModule, name: 'strictOne' | 'strictSegment'): number {
+    return module.importFunction('env', name, ['i32', 'i32'], []);
+  }
+
+  private planOf(block: Block): BlockPlan {
+    let plan = this.plans.get(block);
+    if (plan === undefined) {
+      plan = planBlock(
+        block,
+        (item) => this.checker.planFor(item.pc, item.instruction),
+        (one) => this.checker.isBeyondAllocation(one),
+      );
+      this.plans.set(block, plan);
+    }
+    return plan;
+  }
+
+  wants(block: Block, index: number): boolean {
+    return this.planOf(block).has(index);
+  }
+
+  emit(context: FunctionContext, block: Block, index: number): void {
+    const plan = this.planOf(block).get(index);
+    if (plan === undefined) return;
+    if ('plans' in plan) this.emitSegment(context, block, plan);
+    else this.emitOne(context, plan);
+  }
+
+  /** An instruction that the checker looks at each time; a wait only while something is outstanding. */
+  private emitOne({ fn, module, wave, pc }: FunctionContext, plan: StrictPlan): void {
+    if (plan.wait !== undefined) {
+      fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
+    }
+    fn.get(wave).i32(pc).call(this.index(module, 'strictOne'));
+    if (plan.wait !== undefined) fn.end();
+  }
+
+  private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {
+    // A block that another one runs into may hold less of the same instructions.
+    const known = this.segments.get(pc);
+    if (known === undefined || known.plans.length < segment.plans.length) this.segments.set(pc, segment);
+    const slow = (): void => {
+      fn.get(wave).i32(pc).call(this.index(module, 'strictSegment'));
+    };
+    if (segment.isSuspicious) {
+      slow();
+      return;
+    }
+    if (block.items.length === 0 && segment.plans.length === 0) return;
+    const shadow = fn.local('i32');
+    const exec = fn.local('i64');
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    if (this.pushProblems(fn, shadow, exec, segment)) {
+      fn.op('i64.eqz').if();
+      this.writeResults(fn, shadow, exec, segment);
+      fn.else();
+      slow();
+      fn.end();
+    } else this.writeResults(fn, shadow, exec, segment);
+    fn.release('i32', shadow);
+    fn.release('i64', exec);
+  }
+
+  /** Pushes an i64 that is 0 when nothing is wrong; false when there is nothing to ask. */
+  private pushProblems(fn: WasmFunction, shadow: number, exec: number, segment: Segment): boolean {
+    let count = 0;
+    const join = (): void => {
+      if (count++ > 0) fn.op('i64.or');
+    };
+    segment.scalarNeeds.forEach((mask, word) => {
+      if (mask === 0n) return;
+      fn.get(shadow).memory('i64.load', SHADOW_SCALARS + 8 * word);
+      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, mask)).op('i64.and');
+      join();
+    });
+    segment.touched.forEach((mask, word) => {
+      if (mask === 0n) return;
+      fn.get(shadow).memory('i64.load', SHADOW_PENDING + 8 * word);
+      fn.i64(BigInt.asIntN(64, mask)).op('i64.and');
+      join();
+    });
+    const plain = segment.needs.filter((need) => need.lanes === undefined);
+    plain.forEach(({ register, isHigh }, i) => {
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (i > 0) fn.op('i64.and');
+    });
+    if (plain.length > 0) {
+      fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
+      join();
+    }
+    for (const { register, isHigh, lanes, orExec } of segment.needs) {
+      if (lanes === undefined) continue;
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (orExec) fn.get(exec).op('i64.or');
+      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
+      join();
+    }
+    return count > 0;
+  }
+
+  private writeResults(fn: WasmFunction, shadow: number, exec: number, segment: Segment): void {
+    for (const { register, halves, lanes } of segment.results) {
+      for (const [half, offset] of [
+        [LOW, 0],
+        [HIGH, 8],
+      ] as const) {
+        if ((halves & half) === 0) continue;
+        const at = 16 * register + offset;
+        fn.get(shadow).get(shadow).memory('i64.load', at);
+        if (lanes === undefined) fn.get(exec);
+        else fn.i64(BigInt.asIntN(64, lanes));
+        fn.op('i64.or').memory('i64.store', at);
+      }
+    }
+    segment.scalarResults.forEach((mask, word) => {
+      if (mask === 0n) return;
+      const at = SHADOW_SCALARS + 8 * word;
+      fn.get(shadow)
+        .get(shadow)
+        .memory('i64.load', at)
+        .i64(BigInt.asIntN(64, mask))
+        .op('i64.or')
+        .memory('i64.store', at);
+    });
+  }
+}
+
+/** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
+export class StrictEngine implements Engine {
+  readonly slice: number;
+  readonly registers: readonly [number, number];
+  private readonly checker: StrictChecker;
+  private readonly compiled: CompiledEngine;
+  private readonly program: Program;
+  private counts: number[] = [];
+  /** Instructions left of an examination. */
+  private examining = 0;
+  private nextExamination = SUSPECT_AFTER;
+
+  constructor(job: EngineJob, checker: StrictChecker) {
+    this.checker = checker;
+    this.compiled = new CompiledEngine(job, new StrictInstrument(checker, job.program));
+    this.program = job.program;
+    this.slice = this.compiled.slice;
+    this.registers = this.compiled.registers;
+  }
+
+  runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    if (this.examining <= 0 && w.executed > this.nextExamination) {
+      this.examining = EXAMINE;
+      this.checker.examine();
+    }
+    if (this.examining <= 0) return this.compiled.runWave(w, limit, isTurnStart);
+    const before = w.executed;
+    const ends = this.runExamined(w, limit, isTurnStart);
+    this.examining -= w.executed - before;
+    if (this.examining <= 0) this.nextExamination = 4 * Math.max(w.executed, this.nextExamination);
+    return ends;
+  }
+
+  /** The interpreter's loop with the checker around each instruction. */
+  private runExamined(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    const { program, checker, counts } = this;
+    for (let n = 0; n < limit && w.isRunning; n++) {
+      const pc = w.pc;
+      const bound = program.at(pc);
+      if (bound.landsLate && !(isTurnStart && n === 0)) return true;
+      w.refresh();
+      checker.before(w, pc, bound);
+      w.pc = pc + bound.size;
+      try {
+        bound.step(w);
+      } catch (error) {
+        w.pc = pc;
+        throw error;
+      }
+      checker.after(w, pc, bound);
+      w.executed++;
+      w.workgroup.clock++;
+      counts[bound.family] = (counts[bound.family] ?? 0) + 1;
+    }
+    return false;
+  }
+
+  takeCounts(counts: number[]): void {
+    this.compiled.takeCounts(counts);
+    this.counts.forEach((n, i) => {
+      counts[i] = (counts[i] ?? 0) + n;
+    });
+    this.counts = [];
+  }
+}

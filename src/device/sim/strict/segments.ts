@@ -1,0 +1,195 @@
+// Cuts a block of compiled code into segments whose registers can be checked at once: instructions that only read and write
+// registers, under one EXEC. What a segment reads before it writes it must be defined and nothing it touches may be in flight.
+import { immediateOf } from '../operands.ts';
+import type { Block } from '../wasm/walk.ts';
+import { ANY, HIGH, type StrictPlan } from './plan.ts';
+
+/** Lanes of a register that must be defined: those of EXEC, all, or some; `orExec` when the segment has written the active ones. */
+export interface LaneNeed {
+  readonly register: number;
+  readonly isHigh: boolean;
+  /** Undefined for the lanes of EXEC. */
+  readonly lanes: bigint | undefined;
+  readonly orExec: boolean;
+}
+
+/** Lanes of a register that become defined. */
+export interface LaneResult {
+  readonly register: number;
+  readonly halves: number;
+  /** Undefined for the lanes of EXEC. */
+  readonly lanes: bigint | undefined;
+}
+
+/** Instructions that are checked together. */
+export interface Segment {
+  readonly first: number;
+  /** Index of the instruction behind the last one. */
+  readonly end: number;
+  readonly plans: readonly StrictPlan[];
+  readonly needs: readonly LaneNeed[];
+  readonly results: readonly LaneResult[];
+  /** Bit sets of scalar slots, 64 a number. */
+  readonly scalarNeeds: readonly bigint[];
+  readonly scalarResults: readonly bigint[];
+  /** Slots (scalar and vector) that are read or written. */
+  readonly touched: readonly bigint[];
+  /** Something is wrong whatever the state is. */
+  readonly isSuspicious: boolean;
+}
+
+const ALL = (1n << 64n) - 1n;
+
+/** The constant lane of v_readlane or v_writelane, undefined when a register chooses. */
+function constantLane({ instruction }: StrictPlan): number | undefined {
+  const operand = instruction.operands[instruction.row.operands.findIndex((o) => o.name === 'src1')];
+  if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;
+  return operand?.kind === 'imm' || operand?.kind === 'literal' ? immediateOf(instruction, 'src1') & 63 : undefined;
+}
+
+/** Whether an instruction may stand in a segment; others are checked one by one. */
+export function isSegmentable(plan: StrictPlan): boolean {
+  if (plan.access !== undefined || plan.wait !== undefined || plan.role.kind !== undefined) return false;
+  if (plan.role.isBarrier) return false;
+  switch (plan.special) {
+    case 'movrels':
+    case 'movreld':
+      return false;
+    case 'readlane':
+    case 'writelane':
+      return constantLane(plan) !== undefined;
+    default:
+      return true;
+  }
+}
+
+function writesExec({ effects }: StrictPlan): boolean {
+  return effects.defs.some(({ first, count }) => first <= 127 && first + count > 126);
+}
+
+class SegmentBuilder {
+  private readonly first: number;
+  private readonly plans: StrictPlan[] = [];
+  private readonly needs = new Map<string, LaneNeed>();
+  private readonly results = new Map<string, LaneResult>();
+  private readonly scalarNeeds = [0n, 0n, 0n, 0n];
+  private readonly scalarResults = [0n, 0n, 0n, 0n];
+  private readonly touched = Array.from({ length: 12 }, () => 0n);
+  /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
+  private readonly written = new Map<number, number>();
+  private isSuspicious = false;
+
+  constructor(first: number) {
+    this.first = first;
+  }
+
+  add(plan: StrictPlan, isSuspicious: boolean): void {
+    this.plans.push(plan);
+    this.isSuspicious ||= isSuspicious;
+    const { effects } = plan;
+    for (const ranges of [effects.uses, effects.keeps, effects.defs]) {
+      for (const { first, count } of ranges) {
+        for (let slot = first; slot < first + count; slot++) setBit(this.touched, slot);
+      }
+    }
+    for (const slot of plan.scalarReads) this.needScalar(slot);
+    for (const { register, half, isWhole } of plan.reads) {
+      this.need(register, half === HIGH, isWhole ? ALL : undefined);
+    }
+    for (const { register } of plan.highReads) this.need(register, false, undefined);
+    this.addSources(plan);
+    const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
+    for (const { register, halves, isWhole } of plan.writes) {
+      this.write(register, halves, lane === undefined ? (isWhole ? ALL : undefined) : 1n << BigInt(lane));
+    }
+    for (const slot of plan.scalarWrites) setBit(this.scalarResults, slot);
+  }
+
+  /** Sources that pass on what they are: when all of them are defined, so are the results. */
+  private addSources(plan: StrictPlan): void {
+    const lane = plan.special === 'readlane' ? constantLane(plan) : undefined;
+    const slots = plan.copies.map(({ from }) => from);
+    if (plan.special === 'select') slots.push(...plan.sources.slice(0, 2));
+    else if (plan.special !== 'none') slots.push(plan.sources[0] ?? -1);
+    for (const slot of slots) {
+      if (slot >= 256) this.need(slot - 256, false, lane === undefined ? undefined : 1n << BigInt(lane));
+      else if (slot >= 0) this.needScalar(slot);
+    }
+  }
+
+  private needScalar(slot: number): void {
+    const word = slot >>> 6;
+    const bit = 1n << BigInt(slot & 63);
+    if (((this.scalarResults[word] as bigint) & bit) === 0n) setBit(this.scalarNeeds, slot);
+  }
+
+  private need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
+    const written = this.written.get(register) ?? 0;
+    if (written === 2 || (written === 1 && lanes === undefined)) return;
+    const key = `${register} ${isHigh} ${lanes}`;
+    if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec: written === 1 });
+  }
+
+  private write(register: number, halves: number, lanes: bigint | undefined): void {
+    const key = `${register} ${lanes}`;
+    const before = this.results.get(key);
+    this.results.set(key, { register, halves: halves | (before?.halves ?? 0), lanes });
+    // A result in one half or one lane leaves the rest as it was.
+    if (halves !== ANY && halves !== 3) return;
+    if (lanes === undefined) this.written.set(register, Math.max(1, this.written.get(register) ?? 0));
+    else if (lanes === ALL) this.written.set(register, 2);
+  }
+
+  finish(end: number): Segment {
+    return {
+      first: this.first,
+      end,
+      plans: this.plans,
+      needs: [...this.needs.values()],
+      results: [...this.results.values()],
+      scalarNeeds: this.scalarNeeds,
+      scalarResults: this.scalarResults,
+      touched: this.touched,
+      isSuspicious: this.isSuspicious,
+    };
+  }
+}
+
+function setBit(words: bigint[], slot: number): void {
+  words[slot >>> 6] = (words[slot >>> 6] as bigint) | (1n << BigInt(slot & 63));
+}
+
+/** A block cut up: by the index of its first instruction, a segment, or the plan of an instruction that is checked alone. */
+export type BlockPlan = ReadonlyMap<number, Segment | StrictPlan>;
+
+/** Cuts a block. `planOf` gives the plan of its instructions, `isSuspicious` whether one is wrong in itself. */
+export function planBlock(
+  block: Block,
+  planOf: (item: Block['items'][number]) => StrictPlan,
+  isSuspicious: (plan: StrictPlan) => boolean,
+): BlockPlan {
+  const items = block.ending.kind === 'branch' ? [...block.items, block.ending.item] : block.items;
+  const out = new Map<number, Segment | StrictPlan>();
+  let open: SegmentBuilder | undefined;
+  let start = 0;
+  const close = (end: number): void => {
+    if (open !== undefined) out.set(start, open.finish(end));
+    open = undefined;
+  };
+  items.forEach((item, index) => {
+    const plan = planOf(item);
+    if (!isSegmentable(plan)) {
+      close(index);
+      out.set(index, plan);
+      return;
+    }
+    if (open === undefined) {
+      open = new SegmentBuilder(index);
+      start = index;
+    }
+    open.add(plan, isSuspicious(plan));
+    if (writesExec(plan)) close(index + 1);
+  });
+  close(items.length);
+  return out;
+}
