@@ -2,7 +2,7 @@
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { Code } from './code.ts';
 import { EXEC_AT, resumeIndex } from './frame.ts';
-import type { Mode } from './modes.ts';
+import type { Mode } from './mode.ts';
 import type { Frame, Transfer } from './transfer.ts';
 
 /**

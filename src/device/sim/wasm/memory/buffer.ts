@@ -4,17 +4,9 @@
 import { VGPR_BYTES, WINDOW_HIGH } from '../../layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { locateFunction } from './mapped.ts';
-import {
-  type BoundMode,
-  inDwords,
-  type Mode,
-  offsetQuad,
-  offsetWave,
-  type Swizzled,
-  swizzledLane,
-  swizzledQuad,
-  swizzledWave,
-} from './modes.ts';
+import type { BoundMode, Mode } from './mode.ts';
+import { offsetQuad, offsetWave } from './modes.ts';
+import { inDwords, type Swizzled, swizzledLane, swizzledQuad, swizzledWave } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import { checkPage, moveLane, overQuads, progressionFunction, quadLocals } from './window.ts';
 

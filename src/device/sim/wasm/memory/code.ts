@@ -51,10 +51,4 @@ export class Code {
   local(type: ValType): number {
     return this.fn.local(type);
   }
-  /** A new local holding `parameter + local`. */
-  sum(a: number, b: number): number {
-    const local = this.local('i32');
-    this.fn.get(a).get(b).op('i32.add').set(local);
-    return local;
-  }
 }

@@ -14,10 +14,12 @@ import { bufferMode } from './buffer.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
 import { locateImport, locateIndex } from './mapped.ts';
-import { ldsMode, type Mode, scalarBaseMode, scratchMode, wideMode } from './modes.ts';
+import type { Mode } from './mode.ts';
+import { ldsMode, scalarBaseMode, wideMode } from './modes.ts';
 import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
+import { scratchMode } from './scratch.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
 
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';

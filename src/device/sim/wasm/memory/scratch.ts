@@ -1,0 +1,166 @@
+// Scratch addressing: each lane has its own bytes, interleaved by dwords so that one offset of all lanes is a row of 256 bytes. Also
+// used for scratch behind flat addresses and for the private segments of gfx90a, which are swizzled buffers.
+// Source: LLVM AMDGPUUsage, "Flat Scratch"; AMD CDNA3 ISA, "Scratch Space (Private)".
+import { VGPR_BYTES, WAVE_SCRATCH_BYTES, WINDOW_HIGH } from '../../layout.ts';
+import type { Label } from './code.ts';
+import { FLAT_SCRATCH_AT } from './frame.ts';
+import { type BoundMode, locate, type Mode, word } from './mode.ts';
+import type { Frame, Transfer } from './transfer.ts';
+import { moveLane, overQuads, progressionFunction, spanFunction } from './window.ts';
+
+/**
+ * Scratch: dword d of lane l is at FLAT_SCRATCH + d·256 + l·4. Parameters: the register with the lane's offset (when there is
+ * one) and the sum of scalar offset and constant.
+ */
+export function scratchMode(register: boolean): Mode {
+  return {
+    key: register ? 'scratch.vector' : 'scratch',
+    parameters: ['i32', 'i32'],
+    bind: (f, t, [vaddr, scalar]) => bindScratch(f, t, register ? (vaddr as number) : undefined, scalar as number),
+  };
+}
+
+/** Four lanes, or one, of swizzled memory: dword d of lane l at base + d·256 + l·4. */
+export interface Swizzled {
+  /** Local: the lane's offset; in range, and its pieces do not straddle dwords. */
+  readonly offset: number;
+  /** Local: window offset of lane 0's dword 0. */
+  readonly base: number;
+  readonly a: number;
+}
+
+/** Sets `a` to the window offset of the current lane's first piece and leaves 1 when `bytes` bytes from there are live. */
+function placeSwizzled(f: Frame, t: Transfer, { offset, base, a }: Swizzled, bytes: number): void {
+  const { fn } = f.code;
+  fn.get(offset).i32(2).op('i32.shr_u').i32(8).op('i32.shl').get(offset).i32(3).op('i32.and').op('i32.or');
+  fn.get(base).op('i32.add').get(f.at).op('i32.add').tee(a);
+  fn.i32(bytes).call(spanFunction(f.module, t.write));
+  fn.get(a).get(base).op('i32.ge_u').op('i32.and');
+}
+
+const rowBytes = (t: Transfer): number => VGPR_BYTES * (t.pieces - 1);
+
+/** Four lanes with one offset: moves them and goes to `next`, or falls through. */
+export function swizzledQuad(f: Frame, t: Transfer, s: Swizzled, next: Label): void {
+  const { code } = f;
+  const { fn } = code;
+  const { row } = t;
+  if (t.pieces > 1 && row === undefined) return;
+  const addresses = t.bytes < 4 ? [0, 1, 2, 3].map(() => code.local('i32')) : [];
+  placeSwizzled(f, t, s, rowBytes(t) + 16);
+  code.if(() => {
+    addresses.forEach((to, i) => {
+      fn.get(s.a)
+        .i32(4 * i)
+        .op('i32.add')
+        .set(to);
+    });
+    if (t.bytes < 4) t.scattered(f, addresses);
+    else if (t.bytes === 4) t.contiguous(f, s.a);
+    else for (let n = 0; n < t.pieces; n++) row?.(f, n, s.a, n * VGPR_BYTES);
+    code.br(next);
+  });
+}
+
+/** All 64 lanes with one offset: every word is a row of 256 bytes. Moves them and goes to `done`, or falls through. */
+export function swizzledWave(f: Frame, t: Transfer, s: Swizzled, done: Label): void {
+  const { code } = f;
+  const { row } = t;
+  if (t.bytes < 4 || (t.pieces > 1 && row === undefined)) return;
+  placeSwizzled(f, t, s, VGPR_BYTES * t.pieces);
+  code.if(() => {
+    overQuads(f, s.a, 16, () => {
+      if (row === undefined) t.contiguous(f, s.a);
+      else for (let n = 0; n < t.pieces; n++) row(f, n, s.a, n * VGPR_BYTES);
+    });
+    code.br(done);
+  });
+}
+
+/** One lane: moves it, or falls through. */
+export function swizzledLane(f: Frame, t: Transfer, s: Swizzled, moved: Label): void {
+  placeSwizzled(f, t, s, rowBytes(t) + t.piece);
+  f.code.if(() => {
+    moveLane(f, t, s.a, VGPR_BYTES);
+    f.code.br(moved);
+  });
+}
+
+/** Leaves 1 when the pieces at the offset in a local do not straddle dwords. */
+export function inDwords(f: Frame, t: Transfer, offset: number): void {
+  f.code.fn
+    .get(offset)
+    .i32(3)
+    .op('i32.and')
+    .i32(4 - t.piece)
+    .op('i32.le_u');
+}
+
+/** Scratch of the wave at FLAT_SCRATCH; `inRange` leaves 1 when `offset` is in range and its pieces do not straddle dwords. */
+export function bindSwizzled(f: Frame, t: Transfer): Swizzled & { inRange(): void } {
+  const { code } = f;
+  const { fn } = code;
+  const limit = code.local('i32');
+  const offset = code.local('i32');
+  const base = code.local('i32');
+  const a = code.local('i32');
+  fn.get(f.wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(t.bytes).op('i32.sub').set(limit);
+  fn.get(f.wave).memory('i32.load', FLAT_SCRATCH_AT).set(base);
+  // Outside the window: nothing is in range, so the interpreter decides.
+  fn.get(f.wave)
+    .memory('i32.load', FLAT_SCRATCH_AT + 4)
+    .i32(WINDOW_HIGH)
+    .op('i32.ne');
+  code.if(() => fn.i32(-1).set(limit));
+  const inRange = (): void => {
+    fn.get(offset).get(limit).op('i32.le_u').get(limit).i32(0).op('i32.ge_s').op('i32.and');
+    inDwords(f, t, offset);
+    fn.op('i32.and');
+  };
+  return { offset, base, a, inRange };
+}
+
+function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar: number): BoundMode {
+  const { code } = f;
+  const { fn } = code;
+  if (register !== undefined) locate(f, register);
+  const offsets = code.local('v128');
+  const swizzled = bindSwizzled(f, t);
+  const { offset, inRange } = swizzled;
+  return {
+    full: (done) => {
+      if (t.bytes < 4) return;
+      if (register === undefined) fn.get(scalar).set(offset).i32(1);
+      else {
+        fn.get(register).i32(0).call(progressionFunction(f.module, false));
+        fn.get(register).memory('i32.load').get(scalar).op('i32.add').set(offset);
+      }
+      inRange();
+      fn.op('i32.and');
+      code.if(() => swizzledWave(f, t, swizzled, done));
+    },
+    quad: (next) => {
+      if (register === undefined) fn.get(scalar).set(offset).i32(1);
+      else {
+        fn.get(register).get(f.at).op('i32.add').memory('v128.load').tee(offsets);
+        fn.get(offsets).lane('i32x4.extract_lane', 0).tee(offset).op('i32x4.splat').op('i32x4.eq').op('i32x4.all_true');
+        fn.get(offset).get(scalar).op('i32.add').set(offset);
+      }
+      inRange();
+      fn.op('i32.and');
+      code.if(() => swizzledQuad(f, t, swizzled, next));
+    },
+    lane: () => {
+      code.block((moved) => {
+        if (register === undefined) fn.get(scalar).set(offset);
+        else {
+          word(f, register);
+          fn.get(scalar).op('i32.add').set(offset);
+        }
+        inRange();
+        code.if(() => swizzledLane(f, t, swizzled, moved));
+        f.resume();
+      });
+    },
+  };
+}
