@@ -232,6 +232,9 @@ function nativeSources() {
 
 /** Builds native/ (device addon, HSA and HIP libraries) into native/build. */
 function ensureNative() {
+  if (readText(join(nativeFolder, 'CMakeLists.txt')) === undefined) {
+    return { ok: false, changed: false, detail: 'this checkout has no native/ folder' };
+  }
   const sources = nativeSources();
   if (readText(nativeStamp) === sources) return { ok: true, changed: false, detail: 'native libraries are built' };
   const missing = nativeNeeds.filter(([, , find]) => find() === undefined);
