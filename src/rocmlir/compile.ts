@@ -48,6 +48,8 @@ export interface IreeKernel {
   readonly workgroupSizes: readonly [number, number, number];
   /** Empty where only known at run time. */
   readonly workgroupCount: readonly number[];
+  /** Places in the host program that launch it. */
+  readonly launches: number;
   /** Bytes of LDS that the launch must add: none since IREE declares LDS in the code object. */
   readonly dynamicLds: number;
   /** Bytes of LDS that the code object declares. */
@@ -197,6 +199,7 @@ function binaryOf(
       name: kernel.name,
       workgroupSizes: kernel.workgroupSize,
       workgroupCount: site?.grid ?? [],
+      launches: sites.length,
       dynamicLds: 0,
       staticLds: descriptor?.groupSegmentFixedSize ?? 0,
       constants: kernel.constants,

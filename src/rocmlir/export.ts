@@ -98,11 +98,20 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   return { result, compiled, failure, messages, remarks };
 }
 
-/** A single kernel must take the function's arguments and results: the launch passes nothing else. */
+/** A single kernel must be launched once and take the function's arguments and results: the launch passes nothing else. */
 function checkArguments(compiled: Compiled): void {
   const [binary, ...more] = compiled.binaries;
   if (binary === undefined || more.length > 0 || binary.kernels.length !== 1) return;
   const [kernel] = binary.kernels;
+  if (kernel.launches > 1) {
+    throw new WavesmithError(
+      'rocmlir/several-kernels',
+      `IREE launches kernel '${kernel.name}' ${kernel.launches} times to compute the function.`,
+      { hint: 'rocMLIR takes one launch: split the module, or let rocMLIR’s own kernel be used.' },
+    );
+  }
+  // Who reads the JSON refuses a kernel without a workgroup count.
+  if (kernel.workgroupCount.length === 0) return;
   const order = argumentOrder(kernel, compiled.host);
   const total = compiled.host === undefined ? 0 : compiled.host.arguments + compiled.host.results;
   if (order !== undefined && inOrder(order, total)) return;

@@ -67,6 +67,17 @@ const SHORT_NAMES = new Set([
 ]);
 /** After these an identifier or string belongs to the operation that is being read. */
 const CONTINUES = new Set(['=', ',', '->', '::', ':', '*', '+', '-', '|', '?', '<']);
+/** Operations whose attributes always follow the word `attributes`: any other brace opens their body. */
+const BODIED = new Set([
+  'module',
+  'builtin.module',
+  'func',
+  'func.func',
+  'llvm.func',
+  'gpu.func',
+  'gpu.module',
+  'util.func',
+]);
 const TERMINATOR = /\.(?:yield|return|terminator|end|unreachable)$/;
 
 class Parser {
@@ -211,11 +222,12 @@ class Parser {
     while (at < limit && !this.startsOperation(at, false) && !this.isLabel(at) && !this.startsAlias(at)) {
       if (this.is(at, '{-#')) break;
       const strict = name === 'module' || name === 'builtin.module';
-      if (this.is(at, '{')) this.brace(at, depth, strict, regions, dictionaries);
+      const bodied = !generic && BODIED.has(name) && this.text(at - 1) !== 'attributes';
+      if (this.is(at, '{')) this.brace(at, depth, { strict, bodied }, regions, dictionaries);
       else if (this.is(at, '(') && this.is(at + 1, '{')) {
         const close = this.match[at];
         for (let inner = at + 1; inner < close; inner = this.after(inner)) {
-          if (this.is(inner, '{')) this.brace(inner, depth, strict, regions, dictionaries);
+          if (this.is(inner, '{')) this.brace(inner, depth, { strict, bodied: false }, regions, dictionaries);
         }
       } else if (this.is(at, '<') && this.is(at + 1, '{') && this.isDictionary(at + 1)) dictionaries.push(at + 1);
       at = this.after(at);
@@ -223,8 +235,14 @@ class Parser {
     return { name, generic, results, first, nameToken, last: Math.min(at, limit), regions, dictionaries };
   }
 
-  private brace(open: number, depth: number, strict: boolean, regions: Region[], dictionaries: number[]): void {
-    if (this.isDictionary(open)) {
+  private brace(
+    open: number,
+    depth: number,
+    { strict, bodied }: { readonly strict: boolean; readonly bodied: boolean },
+    regions: Region[],
+    dictionaries: number[],
+  ): void {
+    if (!bodied && this.isDictionary(open)) {
       dictionaries.push(open);
       return;
     }
@@ -239,7 +257,9 @@ class Parser {
     const kind = this.tokens.kinds[open + 1];
     if (kind !== TokenKind.Identifier && kind !== TokenKind.String) return false;
     if (this.is(open + 2, '=') || this.is(open + 2, ',')) return true;
-    return this.is(open + 2, '}') && !TERMINATOR.test(this.text(open + 1)) && this.text(open + 1) !== 'return';
+    // One name alone: attributes stand on one line, an operation has its own.
+    if (!this.is(open + 2, '}') || this.startsLine(open + 1)) return false;
+    return !TERMINATOR.test(this.text(open + 1)) && this.text(open + 1) !== 'return';
   }
 
   /** Reads the operations between the braces; content that is not made of operations is undefined, or an error when `strict`. */

@@ -159,6 +159,20 @@ describe('operations', () => {
     ]);
   });
 
+  test('a lone operation without operands is a body, a lone attribute a dictionary', () => {
+    const document = parseMlir(
+      'func.func @f() attributes {a.b} {\n  test.op\n}\nfunc.func @g() { test.op }\n"x.y"() {c.d} : () -> ()\n',
+    );
+    expect([...walk(document.operations)].map((o) => o.name)).toEqual([
+      'func.func',
+      'test.op',
+      'func.func',
+      'test.op',
+      'x.y',
+    ]);
+    expect(document.operations.map((o) => o.dictionaries.length)).toEqual([1, 0, 1]);
+  });
+
   test.each([
     ['module {\n  func.func @f() {\n', 2, 18, 'mlir/unbalanced'],
     ['module {\n)\n}', 2, 1, 'mlir/unbalanced'],
