@@ -1,5 +1,5 @@
 // Time of one wavefront instruction of each memory shape and address pattern: compiled code against the reference interpreter.
-// Run with `node scripts/run-ts.mjs bench/sim-memory.bench.ts`.
+// `npm run bench sim-memory`.
 import { WAVE_BYTES } from '../src/device/sim/layout.ts';
 import { DeviceMemory } from '../src/device/sim/memory.ts';
 import { bindInstruction } from '../src/device/sim/program.ts';
