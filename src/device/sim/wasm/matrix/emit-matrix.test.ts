@@ -9,9 +9,11 @@ import { tableFor, vgpr } from '../../../../isa/index.ts';
 import { f16FromBits, f32FromBits } from '../../../../isa/semantics/formats.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../../isa/types.ts';
+import { MATRIX_SCRATCH_BYTES } from '../../layout.ts';
 import { bindMatrix, type MatrixMode } from '../../matrix.ts';
 import type { Wave } from '../../wave.ts';
 import { matrixFeatures, PLAIN_SIMD } from './features.ts';
+import { SCRATCH_SIZE } from './scratch.ts';
 
 v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
 
@@ -306,6 +308,10 @@ function errors(target: TargetName, mnemonic: string, mode: MatrixMode, seed: nu
   }
   return worst;
 }
+
+it('should fit its operands into the scratch area of a wave', () => {
+  expect(SCRATCH_SIZE).toBeLessThanOrEqual(MATRIX_SCRATCH_BYTES);
+});
 
 describe('error bounds', () => {
   const u = 2 ** -24;

@@ -5,6 +5,7 @@
 // group stay below 2^30. The accumulator step works in f64, where all of its integers (below 2^38) are exact.
 // What this path does not do is left to the caller by a mask of "not done": infinities and NaNs, products outside f32's range.
 import type { WasmFunction } from '../emit.ts';
+import { groupedAccumulator, plainAccumulator } from './accumulate.ts';
 import type { MatrixFeatures } from './features.ts';
 import type { Plan, Slot } from './plan.ts';
 import { type Constants, EXPONENT_ROW, EXPONENTS_A, EXPONENTS_B, RESULT, STAGED_A, STAGED_B } from './scratch.ts';
@@ -51,7 +52,8 @@ export function emitTruncating(
   f.get(locals.scaledBias ?? k.word(biasSum))
     .op('i32x4.add')
     .set(lowest);
-  const accumulate = emitAccumulator(f, k, { biasSum, grouped, wide, bad: locals.bad });
+  const options = { biasSum, wide, bad: locals.bad };
+  const accumulate = grouped ? groupedAccumulator(f, k, options) : plainAccumulator(f, k, options);
   k.word(0x7fffffff);
   k.word(0x7f7fffff);
   k.word(-1000);
@@ -158,124 +160,4 @@ export function emitTruncating(
 /** Offset in the exponents of a slot, beyond its lane. */
 function exponentOffset(width: number, blocks: number, slot: Slot): number {
   return slot.element * EXPONENT_ROW + 2 * width * blocks * slot.group;
-}
-
-/** The accumulator step: adds the cut sums (one, or those of even and odd k) to d. */
-function emitAccumulator(
-  f: WasmFunction,
-  k: Constants,
-  o: { biasSum: number; grouped: boolean; wide: boolean; bad: number },
-): (d: number, sums: readonly number[], fields: readonly number[]) => void {
-  const v128 = (): number => f.local('v128');
-  const zero = k.word(0);
-  const bias = k.word(o.biasSum);
-  const [edot, ec, e, tScale, cScale, outScale, c, t, s, low, wideSum] = Array.from({ length: 11 }, v128) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const parityScales = [v128(), v128()];
-  const n255 = k.word(255);
-  const n1 = k.word(1);
-  const n127 = k.word(127);
-  const n512 = k.word(-512);
-  const tBias = k.word(8 + 1023);
-  const pBias = k.word(1023);
-  const cBias = k.word(24 + 1023);
-  const outBias = k.word(1023 - 32);
-  const n25 = k.word(25);
-  const smallest = k.word(-126);
-  const n256 = k.f64(256);
-  const borrow = k.words(0x1fffff, 0, 0x1fffff, 0);
-  const keep = k.words(~0x1fffff, -1, ~0x1fffff, -1);
-
-  /** Pushes the f64 powers of two of lanes 2h, 2h + 1, whose exponent fields (shifted to bit 20) are in `field`. */
-  const powers = (field: number, h: number): void => {
-    f.get(zero).get(field);
-    if (h === 0) f.shuffle32(0, 4, 1, 5);
-    else f.shuffle32(2, 6, 3, 7);
-  };
-  const upper = (value: number, h: number): void => {
-    f.get(value);
-    if (h === 1) f.get(value).shuffle32(2, 3, 2, 3);
-  };
-  return (d, sums, fields) => {
-    if (o.grouped) {
-      f.get(fields[0] as number)
-        .get(fields[1] as number)
-        .op('i32x4.max_s')
-        .set(edot);
-      for (const p of [0, 1]) {
-        f.get(fields[p] as number)
-          .get(edot)
-          .op('i32x4.sub')
-          .get(n512)
-          .op('i32x4.max_s')
-          .get(pBias)
-          .op('i32x4.add')
-          .i32(20)
-          .op('i32x4.shl')
-          .set(parityScales[p] as number);
-      }
-      f.get(edot).get(bias).op('i32x4.sub').set(edot);
-    } else
-      f.get(fields[0] as number)
-        .get(bias)
-        .op('i32x4.sub')
-        .set(edot);
-    f.get(d).i32(23).op('i32x4.shr_u').get(n255).op('v128.and').get(n1).op('i32x4.max_s').get(n127).op('i32x4.sub');
-    f.tee(ec).get(edot).op('i32x4.max_s').set(e);
-    f.get(edot).get(e).op('i32x4.sub').get(n512).op('i32x4.max_s').get(tBias).op('i32x4.add').i32(20).op('i32x4.shl');
-    f.set(tScale);
-    f.get(cBias).get(e).op('i32x4.sub').i32(20).op('i32x4.shl').set(cScale);
-    f.get(e).get(outBias).op('i32x4.add').i32(20).op('i32x4.shl').set(outScale);
-    if (o.grouped) {
-      // A C far below the products counts as exactly 0.
-      f.get(d).get(ec).get(e).get(n25).op('i32x4.sub').op('i32x4.lt_s').op('v128.andnot').set(c);
-    } else f.get(d).set(c);
-    if (o.wide) {
-      // The smallest scale has one bit less below it: left to the reference.
-      f.get(e).get(smallest).op('i32x4.eq');
-      f.get(sums[0] as number)
-        .get(zero)
-        .op('i32x4.ne')
-        .op('v128.and')
-        .get(o.bad)
-        .op('v128.or')
-        .set(o.bad);
-    }
-    for (let h = 0; h < 2; h++) {
-      for (const [p, sum] of sums.entries()) {
-        upper(sum, h);
-        f.op('f64x2.convert_low_i32x4_s');
-        if (!o.grouped) continue;
-        powers(parityScales[p] as number, h);
-        f.op('f64x2.mul').op('f64x2.floor');
-        if (p === 1) f.op('f64x2.add');
-      }
-      powers(tScale, h);
-      f.op('f64x2.mul').op('f64x2.floor').set(t);
-      upper(c, h);
-      f.op('f64x2.promote_low_f32x4');
-      powers(cScale, h);
-      f.op('f64x2.mul').op('f64x2.floor').get(n256).op('f64x2.mul').get(t).op('f64x2.add').set(s);
-      // Cut to 32 bits towards minus infinity: magnitudes of negative sums grow.
-      f.get(s).get(zero).op('f64x2.lt').get(borrow).op('v128.and').get(s).op('i64x2.add').get(keep).op('v128.and');
-      powers(outScale, h);
-      f.op('f64x2.mul').op('f32x4.demote_f64x2_zero');
-      if (h === 0) f.set(low);
-      else {
-        f.set(wideSum);
-        f.get(low).get(wideSum).shuffle32(0, 1, 4, 5).set(d);
-      }
-    }
-  };
 }
