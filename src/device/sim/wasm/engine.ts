@@ -66,6 +66,8 @@ class CompiledProgram {
     hostTime: 0,
   };
   readonly units: Unit[] = [];
+  /** Vector registers that the code so far can name, at least one of each file. */
+  registers: readonly [number, number] = [1, 1];
   /** The wave that is running, and the instruction an import has been called for (-1: none). */
   wave: Wave | undefined;
   pc = -1;
@@ -139,6 +141,7 @@ class CompiledProgram {
     });
     const written = performance.now();
     const instance = new WebAssembly.Instance(new WebAssembly.Module(code.bytes), { env: this.imports });
+    this.registers = namedRegisters(code, this.registers);
     const unit: Unit = { code, exports: instance.exports as unknown as Exports };
     this.units.push(unit);
     const s = this.statistics;
@@ -155,6 +158,22 @@ class CompiledProgram {
     }
     return this.entries.get(keyOf(place)) as Entry;
   }
+}
+
+/** Vector registers of each file that compiled code or `known` names. */
+function namedRegisters(code: CompiledCode, known: readonly [number, number]): readonly [number, number] {
+  let [vgprs, agprs] = known;
+  for (const { items } of code.blocks) {
+    for (const { instruction } of items) {
+      for (const operand of instruction.operands) {
+        if (operand.kind !== 'reg') continue;
+        const end = operand.index + operand.dwords;
+        if (operand.file === 'v') vgprs = Math.max(vgprs, end);
+        else if (operand.file === 'a') agprs = Math.max(agprs, end);
+      }
+    }
+  }
+  return [Math.min(vgprs, AGPR_BASE), Math.min(agprs, AGPR_BASE)];
 }
 
 const programs = new WeakMap<Program, Map<MatrixMode, CompiledProgram>>();
@@ -175,7 +194,6 @@ function compiledProgram({ program, memory, launch }: CompileJob): CompiledProgr
 
 export class CompiledEngine implements Engine {
   readonly slice = QUANTUM;
-  readonly registers = [AGPR_BASE, AGPR_BASE] as const;
   private readonly compiled: CompiledProgram;
   private readonly program: Program;
   private counts: number[] = [];
@@ -195,6 +213,10 @@ export class CompiledEngine implements Engine {
 
   get statistics(): Readonly<CompileStatistics> {
     return this.compiled.statistics;
+  }
+
+  get registers(): readonly [number, number] {
+    return this.compiled.registers;
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
@@ -241,9 +263,10 @@ export class CompiledEngine implements Engine {
     return false;
   }
 
-  /** One instruction by the interpreter, outside compiled code. */
+  /** One instruction by the interpreter, outside compiled code. It may name any register through M0. */
   private step(w: Wave, pc: number): void {
     const bound = this.program.at(pc);
+    this.compiled.registers = [AGPR_BASE, AGPR_BASE];
     w.refresh();
     this.instrument?.step(w, pc, bound);
     w.pc = pc + bound.size;
