@@ -327,4 +327,11 @@ describe('error bounds', () => {
       expect(errors(target, mnemonic, 'exact', seed)).toBeLessThanOrEqual((k + (4 * k) / 8) * u * (1 + 2 ** -10));
     }
   });
+
+  it('should hold for pairwise sums', () => {
+    const bound = (16 / 4 + 3) * u;
+    for (let seed = 1; seed <= 20; seed++) {
+      expect(errors('gfx90a', 'v_mfma_f32_16x16x16f16', 'exact', seed)).toBeLessThanOrEqual(bound / (1 - bound));
+    }
+  });
 });
