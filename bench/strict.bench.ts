@@ -5,7 +5,7 @@ import { type ArgumentValue, createDevice, type DeviceBuffer, type DispatchReque
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { clangSubjects, type StrictSubject, tritonSubjects } from '../tests/support/strict-kernels.ts';
 
-const ROUNDS = 5;
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
 
 interface Case {
   readonly name: string;
@@ -82,8 +82,8 @@ function compiled(subject: StrictSubject): Case {
 }
 
 const CASES: Case[] = [
-  assembled('VALU loop', loop(20_000, VALU), 4, 256),
-  assembled('memory copy', loop(200, COPY), 64, 256),
+  assembled('VALU loop', loop(2000, VALU), 4, 256),
+  assembled('memory copy', loop(100, COPY), 64, 256),
   assembled('LDS and barriers', loop(2000, LDS), 4, 256, 4096),
   assembled('MFMA f16 32x32x8', loop(200, MFMA).replace('.Lloop:', `${ACCUMULATORS}\n.Lloop:`), 1, 256),
   ...[

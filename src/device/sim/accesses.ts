@@ -35,12 +35,27 @@ export interface AccessPlan {
   readonly pieces: (w: Wave) => readonly AccessPiece[];
   /** Address of a piece in its space, or -1 when a buffer's bounds drop it. */
   readonly address: (w: Wave, lane: number, piece: AccessPiece) => number;
+  /** Bytes of a lane when all its pieces follow each other and `addresses` can give them, else 0. */
+  readonly span: number;
+  /** See `Target.addresses`; -1 where a buffer's bounds drop the access. */
+  readonly addresses: (w: Wave, span: number, out: Float64Array) => boolean;
   /** Where a load into LDS puts the first byte of a lane's piece. */
   readonly ldsAddress: (w: Wave, lane: number, piece: AccessPiece) => number;
 }
 
 const NO_LDS = (): number => -1;
 const nothing = (): void => {};
+const NO_SPAN = { span: 0, addresses: (): boolean => false };
+
+/** Bytes of pieces that follow each other from offset 0 on, else 0. */
+function spanOf(pieces: readonly AccessPiece[]): number {
+  let end = 0;
+  for (const { offset, bytes } of pieces) {
+    if (offset !== end) return 0;
+    end += bytes;
+  }
+  return end;
+}
 
 /** Number of a vector register in the wave's file, -1 when the operand is absent or scalar. */
 function vectorNumber(instruction: Instruction, ...names: readonly string[]): number {
@@ -102,6 +117,7 @@ function scalarPlan(instruction: Instruction, op: SpacedOperation): AccessPlan {
     prepare: nothing,
     pieces: () => pieces,
     address: (w, _lane, piece) => address(w, piece.offset),
+    ...NO_SPAN,
     ldsAddress: NO_LDS,
   };
 }
@@ -131,6 +147,8 @@ function planOf(
     prepare: target.prepare,
     pieces: () => pieces,
     address: (w, lane, piece) => target.address(w, lane, piece.offset, piece.bytes),
+    span: target.addresses === undefined ? 0 : spanOf(pieces),
+    addresses: target.addresses ?? NO_SPAN.addresses,
     ldsAddress: NO_LDS,
   };
 }
@@ -189,6 +207,7 @@ function formatPlan(instruction: Instruction, op: Extract<Operation, { kind: 'fo
     },
     pieces: () => known,
     address: (w, lane, piece) => target.address(w, lane, 0, piece.bytes),
+    ...NO_SPAN,
     ldsAddress: toLds ? (w, lane) => ((w.sgprs[M0] as number) >>> 0) + offset + 4 * lane : NO_LDS,
   };
 }
@@ -205,6 +224,7 @@ function structuralPlan(
     isScalar: false,
     toLds: false,
     prepare: nothing,
+    ...NO_SPAN,
     ldsAddress: NO_LDS,
   };
   switch (name) {

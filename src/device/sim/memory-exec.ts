@@ -29,6 +29,11 @@ export interface Target {
   /** Called once per instruction, before the lanes. */
   readonly prepare: (w: Wave) => void;
   readonly address: (w: Wave, lane: number, offset: number, bytes: number) => number;
+  /**
+   * Writes the addresses of byte 0 of all lanes, active or not; false when this access has no such form now. Each lane's `span` bytes
+   * follow each other and are within a buffer's bounds.
+   */
+  readonly addresses?: (w: Wave, span: number, out: Float64Array) => boolean;
 }
 
 function forActiveLanes(w: Wave, f: (lane: number) => void): void {
@@ -55,6 +60,12 @@ function bindFlat(instruction: Instruction, space: 'flat' | 'global'): Target {
       space: chosen,
       prepare: nothing,
       address: (w, lane, more) => w.address(s) + ((w.vgprs[base + lane] as number) >>> 0) + offset + more,
+      addresses: (w, _span, out) => {
+        const { vgprs } = w;
+        const start = w.address(s) + offset;
+        for (let lane = 0; lane < LANES; lane++) out[lane] = start + ((vgprs[base + lane] as number) >>> 0);
+        return true;
+      },
     };
   }
   return {
@@ -65,6 +76,14 @@ function bindFlat(instruction: Instruction, space: 'flat' | 'global'): Target {
       ((w.vgprs[base + lane] as number) >>> 0) +
       offset +
       more,
+    addresses: (w, _span, out) => {
+      const { vgprs } = w;
+      for (let lane = 0; lane < LANES; lane++) {
+        const high = (vgprs[base + LANES + lane] as number) >>> 0;
+        out[lane] = high * 4294967296 + ((vgprs[base + lane] as number) >>> 0) + offset;
+      }
+      return true;
+    },
   };
 }
 
@@ -93,6 +112,11 @@ function bindLds(instruction: Instruction): Target {
     prepare: nothing,
     // The sum wraps at 32 bits: compilers fold a positive offset onto a negative base.
     address: (w, lane, more) => ((w.vgprs[base + lane] as number) + offset + more) >>> 0,
+    addresses: (w, _span, out) => {
+      const { vgprs } = w;
+      for (let lane = 0; lane < LANES; lane++) out[lane] = ((vgprs[base + lane] as number) + offset) >>> 0;
+      return true;
+    },
   };
 }
 
@@ -121,6 +145,19 @@ export function bindBuffer(instruction: Instruction): Target & { readonly resour
       const vindex = idxen ? (w.vgprs[base + lane] as number) >>> 0 : undefined;
       const voffset = offen ? (w.vgprs[offsetBase + lane] as number) >>> 0 : 0;
       return bufferAddress(current(), lane, vindex, voffset + offset + more, soffset, bytes);
+    },
+    addresses: (w, span, out) => {
+      const r = current();
+      if (r.swizzle || idxen || r.addThreadId) return false;
+      const { vgprs } = w;
+      const start = r.base + soffset;
+      // In bounds when bufferOffset + bytes <= records - soffset, for the last byte.
+      const last = r.records - soffset - span;
+      for (let lane = 0; lane < LANES; lane++) {
+        const more = (offen ? (vgprs[offsetBase + lane] as number) >>> 0 : 0) + offset;
+        out[lane] = more > last ? -1 : start + more;
+      }
+      return true;
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Region } from '../memory.ts';
 import { bindScalarWord, immediateOf, operandNamed, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../operands.ts';
 import { scratchAddress } from '../spaces.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../wave.ts';
+import { FastAccesses } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsConflict, LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
@@ -58,6 +59,7 @@ export class AccessChecks {
   private readonly registers: RegisterChecks;
   private readonly regions: DispatchRegions;
   readonly global: GlobalShadow;
+  private readonly fast: FastAccesses;
   /** Lanes of the running instruction whose data goes to scratch. */
   private scratchLow = 0;
   private scratchHigh = 0;
@@ -67,6 +69,7 @@ export class AccessChecks {
     this.registers = registers;
     this.regions = regions;
     this.global = global;
+    this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, regions.workgroups);
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
@@ -77,6 +80,8 @@ export class AccessChecks {
     const isSynchronising = this.isSynchronising(plan);
     const actor: Actor = { w, shadow, lds, group, scratch, pc, plan, access, isSynchronising };
     access.prepare(w);
+    const quick: LdsBytes[] = [];
+    if (this.fast.check(actor, quick)) return quick.length === 0 ? undefined : quick;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;

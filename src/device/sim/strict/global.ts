@@ -1,15 +1,73 @@
 // Shadow of global memory during a strict dispatch: written bytes, and the workgroups that touched each dword, to find races between
 // workgroups. Bounded: at most MAX_TRACKED bytes of memory are followed, page by page as they are touched.
 import type { Region } from '../memory.ts';
-import type { MemoryHistory } from './history.ts';
+import { type MemoryHistory, setBits } from './history.ts';
 
 /** Dwords of one page of race records. */
 const PAGE = 1024;
 /** Bytes of device memory whose accesses are followed; a page of 4 KiB costs 17 KiB. */
 const MAX_TRACKED = 2 ** 28;
 
+/** 4 KiB of memory. As long as one workgroup alone touches whole dwords of it, which dwords is all there is to know. */
+class RacePage {
+  /** Workgroup + 1 of the only one so far. */
+  private readonly owner: number;
+  private readonly readBits = new Uint32Array(PAGE / 32);
+  private readonly writtenBits = new Uint32Array(PAGE / 32);
+  private readPc = 0;
+  private writtenPc = 0;
+  private details: RaceDetails | undefined;
+
+  constructor(owner: number) {
+    this.owner = owner;
+  }
+
+  /** Notes whole dwords for the owner; false when there are details to be looked at. */
+  note(mine: number, first: number, end: number, pc: number, isWrite: boolean): boolean {
+    if (mine !== this.owner || this.details !== undefined) return false;
+    const bits = isWrite ? this.writtenBits : this.readBits;
+    for (let i = first; i < end; ) {
+      const count = Math.min(32 - (i & 31), end - i);
+      const mask = count === 32 ? -1 : ((1 << count) - 1) << (i & 31);
+      bits[i >>> 5] = (bits[i >>> 5] as number) | mask;
+      i += count;
+    }
+    if (isWrite) this.writtenPc = pc;
+    else this.readPc = pc;
+    return true;
+  }
+
+  /** The records by dword, from now on. The instructions known for what was before are the last ones that read and wrote. */
+  get detailed(): RaceDetails {
+    if (this.details !== undefined) return this.details;
+    const details: RaceDetails = {
+      writer: new Uint32Array(PAGE),
+      reader: new Uint32Array(PAGE),
+      writerPc: new Int32Array(PAGE),
+      readerPc: new Int32Array(PAGE),
+      bytes: new Uint8Array(PAGE),
+      flags: new Uint8Array(PAGE),
+    };
+    for (let i = 0; i < PAGE; i++) {
+      const bit = 1 << (i & 31);
+      if (((this.writtenBits[i >>> 5] as number) & bit) !== 0) {
+        details.writer[i] = this.owner;
+        details.writerPc[i] = this.writtenPc;
+        details.bytes[i] = 15;
+      }
+      if (((this.readBits[i >>> 5] as number) & bit) !== 0) {
+        details.reader[i] = this.owner;
+        details.readerPc[i] = this.readPc;
+        details.bytes[i] = (details.bytes[i] as number) | 0xf0;
+      }
+    }
+    this.details = details;
+    return details;
+  }
+}
+
 /** By dword: workgroup + 1 of the last writer and reader, the bytes they touched, and who. */
-interface RacePage {
+interface RaceDetails {
   readonly writer: Uint32Array;
   readonly reader: Uint32Array;
   readonly writerPc: Int32Array;
@@ -21,6 +79,38 @@ interface RacePage {
 }
 
 const ATOMIC_WRITE = 1;
+
+/** Reads of dwords that nobody else has written; several readers are left to the closer look. */
+function readDwords(page: RaceDetails, first: number, end: number, mine: number, pc: number): boolean {
+  const { writer, reader, readerPc, bytes, flags } = page;
+  for (let i = first; i < end; i++) {
+    const w = writer[i] as number;
+    if (w !== 0 && w !== mine) return false;
+    const r = reader[i] as number;
+    if (r !== mine) {
+      // All four bytes have several readers when another workgroup has read the whole dword.
+      if (r !== 0) flags[i] = (flags[i] as number) | ((bytes[i] as number) & 0xf0);
+      reader[i] = mine;
+      readerPc[i] = pc;
+    }
+    bytes[i] = (bytes[i] as number) | 0xf0;
+  }
+  return true;
+}
+
+/** Writes of dwords that nobody else has touched. */
+function writeDwords(page: RaceDetails, first: number, end: number, mine: number, pc: number): boolean {
+  const { writer, reader, writerPc, bytes, flags } = page;
+  for (let i = first; i < end; i++) {
+    const w = writer[i] as number;
+    const r = reader[i] as number;
+    if ((w !== 0 && w !== mine) || (r !== 0 && r !== mine) || flags[i] !== 0) return false;
+    writer[i] = mine;
+    writerPc[i] = pc;
+    bytes[i] = (bytes[i] as number) | 15;
+  }
+  return true;
+}
 
 /** The other side of a race between workgroups. */
 export interface GlobalConflict {
@@ -46,6 +136,21 @@ export class RegionShadow {
   isWritten(at: number): boolean {
     const { written } = this;
     return written === undefined || (((written[at >>> 3] as number) >>> (at & 7)) & 1) !== 0;
+  }
+
+  /** Whether every dword has a written byte. */
+  hasDwords(from: number, bytes: number): boolean {
+    const { written } = this;
+    if (written === undefined) return true;
+    for (let at = from; at < from + bytes; at += 4) {
+      if ((((written[at >>> 3] as number) >>> (at & 4)) & 15) === 0) return false;
+    }
+    return true;
+  }
+
+  /** Whole dwords have been written. */
+  setDwords(from: number, bytes: number): void {
+    if (this.written !== undefined) setBits(this.written, from, from + bytes);
   }
 
   setWritten(from: number, bytes: number, isDefined: boolean): void {
@@ -138,7 +243,7 @@ export class GlobalShadow {
     this.last = undefined;
   }
 
-  private page(shadow: RegionShadow, dword: number): RacePage | undefined {
+  private page(shadow: RegionShadow, dword: number, group: number): RacePage | undefined {
     const index = Math.floor(dword / PAGE);
     let page = shadow.pages[index];
     if (page === undefined) {
@@ -147,23 +252,42 @@ export class GlobalShadow {
         return undefined;
       }
       this.trackedBytes += 4 * PAGE;
-      page = {
-        writer: new Uint32Array(PAGE),
-        reader: new Uint32Array(PAGE),
-        writerPc: new Int32Array(PAGE),
-        readerPc: new Int32Array(PAGE),
-        bytes: new Uint8Array(PAGE),
-        flags: new Uint8Array(PAGE),
-      };
+      page = new RacePage(group + 1);
       shadow.pages[index] = page;
     }
     return page;
   }
 
+  /**
+   * Whole dwords are accessed; false at the first one whose records ask for a closer look, those before it being recorded.
+   */
+  accessDwords(
+    shadow: RegionShadow,
+    offset: number,
+    bytes: number,
+    group: number,
+    pc: number,
+    isWrite: boolean,
+  ): boolean {
+    for (let at = offset; at < offset + bytes; ) {
+      const dword = Math.floor(at / 4);
+      const page = this.page(shadow, dword, group);
+      if (page === undefined) return true;
+      const first = dword % PAGE;
+      const end = Math.min(PAGE, first + (offset + bytes - at) / 4);
+      if (!page.note(group + 1, first, end, pc, isWrite)) {
+        const access = isWrite ? writeDwords : readDwords;
+        if (!access(page.detailed, first, end, group + 1, pc)) return false;
+      }
+      at += (end - first) * 4;
+    }
+    return true;
+  }
+
   /** A workgroup reads up to 4 bytes of one dword; the write (an atomic may be read: that is how compare-and-swap loops begin) of another one that nothing orders before it, or undefined. */
   read(shadow: RegionShadow, offset: number, bytes: number, group: number, pc: number): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
-    const page = this.page(shadow, dword);
+    const page = this.page(shadow, dword, group)?.detailed;
     if (page === undefined) return undefined;
     const at = dword % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
@@ -193,7 +317,7 @@ export class GlobalShadow {
     isAtomic: boolean,
   ): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
-    const page = this.page(shadow, dword);
+    const page = this.page(shadow, dword, group)?.detailed;
     if (page === undefined) return undefined;
     const at = dword % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);

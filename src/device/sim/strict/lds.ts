@@ -30,6 +30,9 @@ export class LdsShadow {
   /** Instruction of the last writer and reader, by dword. */
   private readonly writerPc: Int32Array;
   private readonly readerPc: Int32Array;
+  /** The tags of four bytes at a time. */
+  private readonly writer4: Uint32Array;
+  private readonly reader4: Uint32Array;
   private low = Number.POSITIVE_INFINITY;
   private high = 0;
   /** Id of the operation in flight that writes each byte; made when the first one appears. */
@@ -37,13 +40,17 @@ export class LdsShadow {
   private readonly operations: (IssuedOperation | undefined)[] = [undefined];
   private readonly freeIds: number[] = [];
   private settled: IssuedOperation[] = [];
+  private readonly arrays: Uint32Array[] = [];
 
   constructor(bytes: number, waves: number) {
     this.bytes = bytes;
     this.waves = waves;
     this.written = new Uint8Array((bytes + 7) >>> 3);
-    this.writer = new Uint8Array(bytes);
-    this.reader = new Uint8Array(bytes);
+    const dwords = (bytes + 3) >>> 2;
+    this.writer4 = new Uint32Array(dwords);
+    this.reader4 = new Uint32Array(dwords);
+    this.writer = new Uint8Array(this.writer4.buffer);
+    this.reader = new Uint8Array(this.reader4.buffer);
     this.writerPc = new Int32Array((bytes + 3) >>> 2);
     this.readerPc = new Int32Array((bytes + 3) >>> 2);
   }
@@ -98,6 +105,56 @@ export class LdsShadow {
     return { isWrite, isLoadToLds, wave, pc };
   }
 
+  /** Nothing is in flight that someone could read too early. */
+  get isSettled(): boolean {
+    return this.inFlight === undefined || this.operations.length - this.freeIds.length <= 1;
+  }
+
+  /** Whole aligned dwords are read: false at the first that has not been written or that another wavefront has touched so. */
+  readDwords(wave: number, address: number, bytes: number, pc: number): boolean {
+    const { written, writer4, reader4, readerPc } = this;
+    const mine = (wave + 1) * 0x01010101;
+    const isShared = this.waves > 1;
+    for (let at = address; at < address + bytes; at += 4) {
+      if ((((written[at >>> 3] as number) >>> (at & 4)) & 15) === 0) return false;
+      if (!isShared) continue;
+      const i = at >>> 2;
+      const writer = writer4[i] as number;
+      if (writer !== 0 && writer !== mine) return false;
+      const reader = reader4[i] as number;
+      if (reader === mine) continue;
+      // A dword of which parts have been read is looked at byte by byte.
+      if (reader !== (reader & 0xff) * 0x01010101) return false;
+      reader4[i] = reader === 0 ? mine : MANY * 0x01010101;
+      readerPc[i] = pc;
+    }
+    return true;
+  }
+
+  /** Whole aligned dwords are written: false at the first that another wavefront has touched. */
+  writeDwords(wave: number, address: number, bytes: number, pc: number): boolean {
+    const { written, writer4, reader4, writerPc } = this;
+    const mine = (wave + 1) * 0x01010101;
+    const isShared = this.waves > 1;
+    for (let at = address; at < address + bytes; at += 4) {
+      const i = at >>> 2;
+      if (isShared) {
+        const writer = writer4[i] as number;
+        const reader = reader4[i] as number;
+        if ((writer !== 0 && writer !== mine) || (reader !== 0 && reader !== mine)) return false;
+        writer4[i] = mine;
+        writerPc[i] = pc;
+      }
+      written[at >>> 3] = (written[at >>> 3] as number) | (15 << (at & 4));
+    }
+    return true;
+  }
+
+  /** Accesses between these addresses have been made with `readDwords` and `writeDwords`. */
+  touchRange(low: number, high: number): void {
+    this.touch(low, high - low);
+  }
+
   /** Bytes become written, with a defined value or not. */
   setWritten(address: number, bytes: number, isDefined: boolean): void {
     for (let at = address; at < address + bytes; at++) {
@@ -133,6 +190,16 @@ export class LdsShadow {
   /** An operation whose bytes are in the table is complete: its own wavefront may use them, others after the next barrier. */
   complete(operation: IssuedOperation): void {
     if (operation.ldsId !== 0) this.settled.push(operation);
+    else if (operation.lds !== undefined) for (const { addresses } of operation.lds) this.recycle(addresses);
+  }
+
+  /** An array for 64 addresses. */
+  takeArray(): Uint32Array {
+    return this.arrays.pop() ?? new Uint32Array(64);
+  }
+
+  private recycle(addresses: Uint32Array): void {
+    if (addresses.length === 64 && this.arrays.length < 64) this.arrays.push(addresses);
   }
 
   /** The operation that may not have written these bytes yet as this wavefront sees it. */

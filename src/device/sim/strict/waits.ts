@@ -106,7 +106,7 @@ export class WaitQueue {
     this.outstanding[0] = this.total - 1;
     if (!operation.isReported) this.count(operation, -1);
     operation.completeEpoch = epoch;
-    this.completed(operation);
+    if (operation.lds !== undefined) this.completed(operation);
   }
 
   private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
