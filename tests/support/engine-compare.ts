@@ -154,7 +154,7 @@ function randomWords(
   return undefined;
 }
 
-interface Machine {
+export interface Machine {
   readonly w: Wave;
   readonly program: Program;
   readonly block: Uint8Array;
@@ -172,7 +172,7 @@ export interface EngineCase {
   readonly interpreted: number;
 }
 
-function makeMachine(target: TargetName, code: Uint32Array): Machine {
+export function makeMachine(target: TargetName, code: Uint32Array): Machine {
   const memory = new DeviceMemory();
   const region = memory.alloc(Math.max(4096, 4 * code.length), 'code object');
   new Uint32Array(region.bytes.buffer, region.bytes.byteOffset, code.length).set(code);

@@ -1,6 +1,5 @@
 // What each expression operator computes, on plain numbers. i32 values are signed JS integers, i64 values unsigned BigInts,
-// floats JS numbers already rounded to their type. Accuracy of the transcendental operators: the f64 result of Math, rounded once
-// (hardware is within 1 ulp of it for f32).
+// floats JS numbers already rounded to their type. Transcendental operators: an f64 result, rounded once (transcendental.ts).
 
 import {
   addF64,
@@ -32,6 +31,7 @@ import {
   roundToPrecision,
   type SmallFormat,
 } from '../../isa/semantics/formats.ts';
+import { cosTurns, exp2, log2, sinTurns } from '../../isa/semantics/transcendental.ts';
 import { divFixup, divScale, trigPreop } from './division.ts';
 import type { LaneEnv } from './lane-env.ts';
 
@@ -87,26 +87,6 @@ function maxNum(a: number, b: number): number {
   return Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b);
 }
 
-/** sin(2πx) with exact zeros and ones at the quarter turns. */
-function sinTurns(x: number): number {
-  if (!Number.isFinite(x)) return NaN;
-  const turn = x - Math.floor(x);
-  const quarter = Math.round(turn * 4);
-  const angle = (turn - quarter / 4) * 2 * Math.PI;
-  const q = quarter & 3;
-  return q === 0
-    ? turn === 0
-      ? x * 0
-      : Math.sin(angle)
-    : q === 1
-      ? Math.cos(angle)
-      : q === 2
-        ? -Math.sin(angle) + 0
-        : -Math.cos(angle);
-}
-function cosTurns(x: number): number {
-  return Number.isFinite(x) ? sinTurns(x - Math.floor(x) + 0.25) : NaN;
-}
 /** V_SIN and V_COS of f32 are defined for |x| <= 256 turns; beyond, sine is 0 and cosine 1. */
 const inTurnRange = (x: number): boolean => !(Math.abs(x) > 256);
 
@@ -164,8 +144,8 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     rcp: unary((x) => 1 / x),
     rsq: unary((x) => 1 / Math.sqrt(x)),
     sqrt: unary(Math.sqrt),
-    exp2: unary((x) => 2 ** x),
-    log2: unary((x) => Math.log2(x)),
+    exp2: unary(exp2),
+    log2: unary(log2),
     sin_turns: (a, _b, _c, env) =>
       format === 'f32' && !inTurnRange(a) && Number.isFinite(a) ? 0 : round(sinTurns(a), env),
     cos_turns: (a, _b, _c, env) =>

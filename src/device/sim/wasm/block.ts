@@ -33,7 +33,7 @@ export class BlockCode {
   private readonly instrument: Instrument | undefined;
   private readonly pools: RunPools;
   private run: Run | undefined;
-  private interpreted = 0;
+  private interpreted: string[] = [];
 
   constructor(
     module: WasmModule,
@@ -54,9 +54,9 @@ export class BlockCode {
     this.pools = new RunPools(fn);
   }
 
-  /** Writes the items of a block; the number of those left to the interpreter. */
-  write(block: Block): number {
-    this.interpreted = 0;
+  /** Writes the items of a block; the operations left to the interpreter. */
+  write(block: Block): readonly string[] {
+    this.interpreted = [];
     for (const [n, item] of block.items.entries()) {
       this.addInstrument(item, block, n);
       this.item(item, block, n);
@@ -103,7 +103,7 @@ export class BlockCode {
     }
     fn.truncate(mark);
     this.flush();
-    this.interpreted++;
+    this.interpreted.push(instruction.row.operation);
     fn.get(this.wave).i32(item.pc);
     if (operation?.kind === 'structural' && operation.name === 'memtime') {
       fn.globalGet(this.budget)

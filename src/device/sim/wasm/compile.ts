@@ -8,6 +8,8 @@ import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
 import { type WasmFunction, WasmModule } from './emit.ts';
 import type { Instrument } from './instrument.ts';
+import { matrixFeatures } from './matrix/features.ts';
+import { type ModuleCache, moduleKey, packModule, unpackModule } from './module-cache.ts';
 import { type Block, keyOf, type Place, reachableBlocks } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */
@@ -25,6 +27,8 @@ export interface CompileOptions {
   readonly shared: boolean;
   /** Code that other modules hold: it is entered through the engine. */
   readonly known?: (place: Place) => boolean;
+  /** Modules written before. */
+  readonly cache?: ModuleCache | undefined;
   /** Adds code before instructions. */
   readonly instrument?: Instrument | undefined;
 }
@@ -32,9 +36,9 @@ export interface CompileOptions {
 export interface CompiledCode {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly blocks: readonly Block[];
-  /** Instructions of each block, and how many of them the interpreter executes. */
+  /** Instructions of each block, and the operations among them that the interpreter executes. */
   readonly lengths: readonly number[];
-  readonly interpreted: readonly number[];
+  readonly interpreted: readonly (readonly string[])[];
 }
 
 /** Number of instructions of a block, its branch included. */
@@ -64,6 +68,24 @@ function partition(blocks: readonly Block[]): Block[][] {
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
   const blocks = reachableBlocks(options.target, bytes, entry, options.known);
+  const { cache } = options;
+  if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
+  const key = moduleKey(optionsText(options), bytes, blocks);
+  const packed = cache.get(key);
+  const cached = packed === undefined ? undefined : unpackModule(packed, blocks.length);
+  if (cached !== undefined) return { ...cached, blocks, lengths: blocks.map(lengthOf) };
+  const code = write(blocks, options);
+  cache.put(key, packModule(code.bytes, code.interpreted));
+  return code;
+}
+
+/** Everything beside the blocks that a module depends on. */
+function optionsText({ target, mfma, shared }: CompileOptions): string {
+  const { relaxed, fused } = matrixFeatures();
+  return `${target} ${mfma} shared=${shared} relaxed=${relaxed} fused=${fused}`;
+}
+
+function write(blocks: readonly Block[], options: CompileOptions): CompiledCode {
   const numbers = new Map(blocks.map((b, i) => [keyOf(b), i]));
   const module = new WasmModule({ module: 'env', name: 'memory', initial: 1, maximum: 65536, shared: options.shared });
   declareImports(module);
@@ -73,7 +95,7 @@ export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions
   const functions = partition(blocks).map((group) => ({ group, fn: module.function(['i32', 'i32'], ['i32']) }));
   const counters = blocks.map(() => module.global('i32'));
   const table: WasmFunction[] = [];
-  const interpreted: number[] = blocks.map(() => 0);
+  const interpreted: (readonly string[])[] = blocks.map(() => []);
   for (const { group, fn } of functions) {
     const first = numbers.get(keyOf(group[0] as Block)) as number;
     const writer = new GroupWriter(module, fn, blocks, group, first, numbers, budget, counters[0] ?? 0, options);
@@ -148,7 +170,7 @@ class GroupWriter {
     this.code = new BlockCode(module, fn, 0, budget, options.target, options.mfma, options.instrument);
   }
 
-  write(interpreted: number[]): void {
+  write(interpreted: (readonly string[])[]): void {
     const { fn, group, first } = this;
     const count = group.length;
     const [, block] = [0, 1] as const;

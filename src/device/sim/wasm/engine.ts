@@ -48,6 +48,8 @@ export interface CompileStatistics {
   /** Instructions that call the interpreter. */
   interpreted: number;
   wasmBytes: number;
+  /** Executed by the interpreter so far, by operation. */
+  readonly executedInterpreted: Map<string, number>;
   /** Milliseconds of writing modules, and of the host's compiler. */
   writeTime: number;
   hostTime: number;
@@ -61,6 +63,7 @@ class CompiledProgram {
     modules: 0,
     instructions: 0,
     interpreted: 0,
+    executedInterpreted: new Map(),
     wasmBytes: 0,
     writeTime: 0,
     hostTime: 0,
@@ -137,6 +140,7 @@ class CompiledProgram {
       mfma: this.mfma,
       shared: this.memory.isShared,
       known: (p) => this.entries.has(keyOf(p)),
+      cache: this.memory.moduleCache,
       instrument: this.instrument,
     });
     const written = performance.now();
@@ -147,7 +151,7 @@ class CompiledProgram {
     const s = this.statistics;
     s.modules++;
     s.instructions += code.lengths.reduce((a, b) => a + b, 0);
-    s.interpreted += code.interpreted.reduce((a, b) => a + b, 0);
+    s.interpreted += code.interpreted.reduce((a, b) => a + b.length, 0);
     s.wasmBytes += code.bytes.length;
     s.writeTime += written - started;
     s.hostTime += performance.now() - written;
@@ -277,6 +281,7 @@ export class CompiledEngine implements Engine {
       throw error;
     }
     this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
+    this.countInterpreted(bound.instruction.row.operation, 1);
     w.executed++;
     w.workgroup.clock++;
   }
@@ -301,12 +306,18 @@ export class CompiledEngine implements Engine {
     return 0;
   }
 
+  private countInterpreted(operation: string, times: number): void {
+    const { executedInterpreted } = this.compiled.statistics;
+    executedInterpreted.set(operation, (executedInterpreted.get(operation) ?? 0) + times);
+  }
+
   private drain(): void {
     this.sinceDrain = 0;
     for (const { code, exports } of this.compiled.units) {
       for (const [n, block] of code.blocks.entries()) {
         const times = exports.take(n);
         if (times === 0) continue;
+        for (const operation of code.interpreted[n] ?? []) this.countInterpreted(operation, times);
         const add = (family: number): void => {
           this.counts[family] = (this.counts[family] ?? 0) + times;
         };

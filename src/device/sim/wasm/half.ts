@@ -13,15 +13,26 @@ export function decodeHalf(fn: WasmFunction): void {
     .op('v128.and')
     .i32(13)
     .op('i32x4.shl')
-    .tee(m);
-  // × 2^112 moves the exponent; infinities and NaNs keep a full exponent field.
-  fn.v128(...splat(0x77800000)).op('f32x4.mul');
+    .set(m);
+  // Denormals: as the fraction of 2^-14, which is then taken away. Others get the wider exponent's bias, infinities and NaNs twice.
+  fn.get(m)
+    .v128(...splat(113 << 23))
+    .op('v128.or')
+    .v128(...splat(113 << 23))
+    .op('f32x4.sub');
+  fn.get(m)
+    .v128(...splat(112 << 23))
+    .op('i32x4.add');
   fn.get(m)
     .v128(...splat(0x0f7fffff))
     .op('i32x4.gt_s')
-    .v128(...splat(0x7f800000))
+    .v128(...splat(112 << 23))
     .op('v128.and')
-    .op('v128.or');
+    .op('i32x4.add');
+  fn.get(m)
+    .v128(...splat(0x00800000))
+    .op('i32x4.lt_s')
+    .op('v128.bitselect');
   fn.get(h)
     .i32(16)
     .op('i32x4.shl')

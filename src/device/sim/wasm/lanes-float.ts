@@ -16,6 +16,14 @@ export function floatOperator(code: LaneCode, prefix: string, name: string, e: E
     bits(code, prefix, e, half);
     return;
   }
+  if (name === 'class_of') {
+    // The words as they are: the low one first, of which narrow formats have only that.
+    const [low, high] = e.args as [Expr, Expr];
+    code.push(prefix === 'f64' ? high : low);
+    code.push(low);
+    callMath(code, `class_of.${prefix}`);
+    return;
+  }
   switch (prefix) {
     case 'f32':
       if (!code.mode.nearest32 && rounds(name)) throw new NoCode('rounding mode');
@@ -39,7 +47,7 @@ export function floatOperator(code: LaneCode, prefix: string, name: string, e: E
 
 /** Operators whose result does not depend on the rounding mode. */
 function rounds(name: string): boolean {
-  return !/^(neg|abs|min|max|minimum|maximum|floor|ceil|trunc|rint|eq|ne|lt|le|is_nan|class_of|from_f16|from_bf16)$/.test(
+  return !/^(neg|abs|frexp_mant|frexp_exp|div_scale_flag|div_fixup|min|max|minimum|maximum|floor|ceil|trunc|rint|eq|ne|lt|le|is_nan|class_of|from_f16|from_bf16)$/.test(
     name,
   );
 }
@@ -228,7 +236,6 @@ function double(code: LaneCode, name: string, e: Expr, half: number): void {
     return;
   }
   if (common(code, 'f64x2', name, e, half)) return;
-  const place = half === 0 ? 'low' : 'high';
   switch (name) {
     case 'fma':
       if (!matrixFeatures().fused) throw new NoCode('fma of f64');
@@ -255,8 +262,19 @@ function double(code: LaneCode, name: string, e: Expr, half: number): void {
       upper(fn, half);
       fn.op(`f64x2.convert_low_i32x4_${name.slice(-1)}`);
       return;
+    case 'frexp_exp':
+    case 'div_scale_flag':
+      code.joinLow((h) => {
+        for (const argument of e.args) code.push(argument, h);
+        callMath(code, `${name}.f64`);
+      });
+      return;
     default:
-      throw new NoCode(`f64.${name} ${place}`);
+      for (const argument of e.args) {
+        code.push(argument, half);
+        if (argument.type === 'i32') upper(fn, half);
+      }
+      callMath(code, `${name}.f64`);
   }
 }
 
@@ -283,8 +301,16 @@ function small(
     return;
   }
   switch (name) {
-    case 'fract':
-      throw new NoCode('fract of f16');
+    case 'fract': {
+      const x = fn.local('v128');
+      code.push(a);
+      fn.tee(x).get(x).op('f32x4.floor').op('f32x4.sub');
+      fn.release('v128', x);
+      roundHalf(fn);
+      // 0.99951171875
+      fn.v128(...splat4(0x3f7fe000)).op('f32x4.min');
+      return;
+    }
     case 'fma':
       if (format !== roundHalf) throw new NoCode('fma of bf16');
       code.push(a);
@@ -321,4 +347,5 @@ function small(
   }
   for (const argument of e.args) code.push(argument);
   callMath(code, `${name}.${format === roundHalf ? 'f16' : 'bf16'}`);
+  if (e.type === 'f16') round(fn);
 }

@@ -1,68 +1,54 @@
-// Functions of compiled modules for operators that take more than a few instructions: fused multiply-add without hardware, and the
-// transcendental operators.
+// Functions of compiled modules for operators that take more than a few instructions, one a module and operator. f32 operators take and
+// give four lanes, f64 operators two. Counterparts: operators.ts, division.ts, isa/semantics/transcendental.ts.
 import type { WasmFunction, WasmModule } from './emit.ts';
+import { DIVISION } from './math-division.ts';
+import { EXPONENT } from './math-exponent.ts';
+import { eachHalf, makeOddDouble } from './math-tools.ts';
+import { TRANSCENDENTAL } from './math-transcendental.ts';
 import { NoCode } from './scalar.ts';
 
-type Builder = (fn: WasmFunction, module: WasmModule) => void;
-
-/** a·b + c of four f32 in f64, rounded to odd and then to f32: one rounding in effect. */
-const fma32: Builder = (fn) => {
-  const [a, b, c] = [0, 1, 2] as const;
-  const [p, s, t, sum] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  for (const half of [0, 1]) {
-    const promote = (local: number): void => {
-      fn.get(local);
-      if (half === 1) fn.get(local).shuffle32(2, 3, 2, 3);
-      fn.op('f64x2.promote_low_f32x4');
-    };
-    promote(a);
-    promote(b);
-    fn.op('f64x2.mul').set(p);
-    promote(c);
-    fn.set(sum).get(p).get(sum).op('f64x2.add').set(s);
-    fn.get(s).get(p).op('f64x2.sub').set(t);
-    fn.get(p).get(s).get(t).op('f64x2.sub').op('f64x2.sub').get(sum).get(t).op('f64x2.sub').op('f64x2.add');
-    makeOddDouble(fn, s);
-    fn.op('f32x4.demote_f64x2_zero');
-  }
-  fn.shuffle32(0, 1, 4, 5);
-};
-
-/** As makeOdd, for f64. */
-export function makeOddDouble(fn: WasmFunction, sum: number): void {
-  const error = fn.local('v128');
-  const one: [number, number, number, number] = [1, 0, 1, 0];
-  fn.set(error).get(sum);
-  fn.get(error)
-    .get(sum)
-    .op('v128.xor')
-    .i32(63)
-    .op('i64x2.shr_s')
-    .v128(...one)
-    .op('v128.or');
-  fn.get(error).v128(0, 0, 0, 0).op('f64x2.lt').get(error).v128(0, 0, 0, 0).op('f64x2.gt').op('v128.or').op('v128.and');
-  fn.get(sum)
-    .v128(...one)
-    .op('v128.and')
-    .v128(...one)
-    .op('i64x2.sub')
-    .op('v128.and')
-    .op('i64x2.add');
-  fn.release('v128', error);
+export interface MathFunction {
+  readonly parameters: number;
+  readonly build: (fn: WasmFunction) => void;
 }
 
-const BUILDERS: Record<string, { arguments: number; build: Builder }> = { fma32: { arguments: 3, build: fma32 } };
+/** a·b + c of four f32 in f64, rounded to odd (two results a half: in `sum`). */
+function oddSum(fn: WasmFunction, promote: (local: number) => void, sum: number): void {
+  const [p, t, addend] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  promote(0);
+  promote(1);
+  fn.op('f64x2.mul').set(p);
+  promote(2);
+  fn.set(addend).get(p).get(addend).op('f64x2.add').set(sum);
+  fn.get(sum).get(p).op('f64x2.sub').set(t);
+  fn.get(p).get(sum).get(t).op('f64x2.sub').op('f64x2.sub').get(addend).get(t).op('f64x2.sub').op('f64x2.add');
+  makeOddDouble(fn, sum);
+  for (const local of [p, t, addend]) fn.release('v128', local);
+}
+
+const FUSED: Record<string, MathFunction> = {
+  fma32: {
+    parameters: 3,
+    build: (fn) => eachHalf(fn, (promote) => oddSum(fn, promote, fn.local('v128'))),
+  },
+  // (a·b + c) · 2^d, d an i32.
+  'fma_scaled.f32': {
+    parameters: 4,
+    build: (fn) =>
+      eachHalf(fn, (promote, half) => {
+        oddSum(fn, promote, fn.local('v128'));
+        fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
+        fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
+      }),
+  },
+};
+
+const FUNCTIONS: Record<string, MathFunction> = { ...FUSED, ...TRANSCENDENTAL, ...EXPONENT, ...DIVISION };
 
 /** Calls the function of an operator; its arguments are on the stack. */
 export function callMath(code: { readonly fn: WasmFunction; readonly module: WasmModule }, name: string): void {
-  const known = BUILDERS[name];
+  const known = FUNCTIONS[name];
   if (known === undefined) throw new NoCode(name);
-  const { module } = code;
-  const helper = module.helper(
-    `math.${name}`,
-    Array.from({ length: known.arguments }, () => 'v128' as const),
-    ['v128'],
-    (fn) => known.build(fn, module),
-  );
-  code.fn.call(helper);
+  const parameters = Array.from({ length: known.parameters }, () => 'v128' as const);
+  code.fn.call(code.module.helper(`math.${name}`, parameters, ['v128'], known.build));
 }

@@ -1,0 +1,88 @@
+// Pieces of the functions in math-*.ts: halves of f32 vectors as f64, rounding to odd, constants.
+
+import type { WasmFunction } from './emit.ts';
+import { makeOdd } from './half.ts';
+
+/** Pushes an f64 in both lanes. */
+export function double(fn: WasmFunction, value: number): void {
+  const [low, high] = new Int32Array(Float64Array.of(value).buffer) as unknown as [number, number];
+  fn.v128(low, high, low, high);
+}
+
+/** Pushes an f32 in all lanes. */
+export function single(fn: WasmFunction, value: number): void {
+  const [word] = new Int32Array(Float32Array.of(value).buffer) as unknown as [number];
+  fn.v128(word, word, word, word);
+}
+
+/** Pushes a word in all lanes. */
+export function word(fn: WasmFunction, value: number): void {
+  fn.v128(value, value, value, value);
+}
+
+/** Sets the f64 sum in a local, rounded with the error on the stack, to odd, and pushes it. */
+export function makeOddDouble(fn: WasmFunction, sum: number): void {
+  const error = fn.local('v128');
+  const one: [number, number, number, number] = [1, 0, 1, 0];
+  fn.set(error).get(sum);
+  fn.get(error)
+    .get(sum)
+    .op('v128.xor')
+    .i32(63)
+    .op('i64x2.shr_s')
+    .v128(...one)
+    .op('v128.or');
+  fn.get(error).v128(0, 0, 0, 0).op('f64x2.lt').get(error).v128(0, 0, 0, 0).op('f64x2.gt').op('v128.or').op('v128.and');
+  fn.get(sum)
+    .v128(...one)
+    .op('v128.and')
+    .v128(...one)
+    .op('i64x2.sub')
+    .op('v128.and')
+    .op('i64x2.add');
+  fn.release('v128', error);
+}
+
+/**
+ * Computes a function of f32 parameters in f64, half by half: `body` pushes two f64 from parameters that `promote` pushes. The results
+ * become f32, rounded to nearest or, when they are rounded again afterwards, to odd.
+ */
+export function eachHalf(
+  fn: WasmFunction,
+  body: (promote: (parameter: number) => void, half: number) => void,
+  odd = false,
+): void {
+  for (const half of [0, 1]) {
+    body((parameter) => {
+      fn.get(parameter);
+      if (half === 1) fn.get(parameter).shuffle32(2, 3, 2, 3);
+      fn.op('f64x2.promote_low_f32x4');
+    }, half);
+    if (odd) demoteOdd(fn);
+    else fn.op('f32x4.demote_f64x2_zero');
+  }
+  fn.shuffle32(0, 1, 4, 5);
+}
+
+/** Two f64 on the stack -> f32 in the low lanes, rounded to odd. */
+function demoteOdd(fn: WasmFunction): void {
+  const [x, s, e] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  fn.tee(x).op('f32x4.demote_f64x2_zero').set(s);
+  fn.get(x).get(s).op('f64x2.promote_low_f32x4').op('f64x2.sub').set(e);
+  // The error as ±1 or 0, which an f32 can hold.
+  fn.get(e).v128(0, 0, 0, 0).op('f64x2.lt').v128(0, 0xbff00000, 0, 0xbff00000).op('v128.and');
+  fn.get(e).v128(0, 0, 0, 0).op('f64x2.gt').v128(0, 0x3ff00000, 0, 0x3ff00000).op('v128.and').op('v128.or');
+  fn.op('f32x4.demote_f64x2_zero');
+  makeOdd(fn, s);
+  for (const local of [x, s, e]) fn.release('v128', local);
+}
+
+/** Pushes Σ c_k x^k of the f64 vector in a local, by Horner's scheme. */
+export function polynomial(fn: WasmFunction, coefficients: readonly number[], x: number): void {
+  double(fn, coefficients.at(-1) as number);
+  for (let k = coefficients.length - 2; k >= 0; k--) {
+    fn.get(x).op('f64x2.mul');
+    double(fn, coefficients[k] as number);
+    fn.op('f64x2.add');
+  }
+}
