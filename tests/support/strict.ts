@@ -9,6 +9,7 @@ export interface StrictRun extends KernelSource {
   readonly lds?: number;
   readonly strict?: StrictOptions;
   readonly maxInstructions?: number;
+  readonly engine?: 'compiled' | 'interpreter';
   /** Bytes of the buffer that is the first argument; the first `written` of them are written before the run. */
   readonly bufferBytes?: number;
   readonly written?: number;
@@ -54,6 +55,7 @@ export async function strictFindings(code: string, options: StrictRun = {}): Pro
       args: [buffer],
       dynamicLds: options.lds,
       maxInstructions: options.maxInstructions,
+      engine: options.engine,
       strict: options.strict ?? {},
     });
     return result.diagnostics ?? [];

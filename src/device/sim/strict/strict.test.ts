@@ -308,10 +308,10 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('one mistake, one finding', () => {
+describe.each(['compiled', 'interpreter'] as const)('one mistake, one finding: %s', (engine) => {
   test.each(CASES)('$name', async ({ wrong, right, finds, options, rightOptions }) => {
-    expect(shortFindings(await strictFindings(wrong, options))).toEqual([finds].flat());
-    expect(shortFindings(await strictFindings(right, rightOptions ?? options))).toEqual([]);
+    expect(shortFindings(await strictFindings(wrong, { ...options, engine }))).toEqual([finds].flat());
+    expect(shortFindings(await strictFindings(right, { ...(rightOptions ?? options), engine }))).toEqual([]);
   });
 });
 
@@ -359,7 +359,7 @@ describe('a finding', () => {
   });
 });
 
-describe('what is no mistake', () => {
+describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (engine) => {
   const SILENT: readonly [string, string, StrictRun?][] = [
     ['store data may be overwritten at once', `${STORE('v0')}\nv_mov_b32_e32 v0, 0`],
     ['a later load to the same register', `${LOAD}\n${LOAD}\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v3, v2`],
@@ -402,6 +402,6 @@ describe('what is no mistake', () => {
     ],
   ];
   test.each(SILENT)('%s', async (_name, code, options) => {
-    expect(shortFindings(await strictFindings(code, options))).toEqual([]);
+    expect(shortFindings(await strictFindings(code, { ...options, engine }))).toEqual([]);
   });
 });

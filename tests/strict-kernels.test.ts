@@ -1,0 +1,56 @@
+// Strict mode on correct kernels has nothing to say, whatever executes them; with any wait weakened it has.
+import { describe, expect, test } from 'vitest';
+import { readCodeObject } from '../src/codeobject/index.ts';
+import { createDevice, type Diagnostic } from '../src/device/index.ts';
+import { liftCodeObject } from '../src/program/index.ts';
+import { hasLlvm } from './support/build.ts';
+import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
+import { patchWait, waitsOf, weakerWaits } from './support/wait-mutations.ts';
+
+async function findings(
+  subject: StrictSubject,
+  bytes: Uint8Array,
+  engine: 'compiled' | 'interpreter' = 'compiled',
+): Promise<readonly Diagnostic[]> {
+  const device = await createDevice('sim', { target: subject.target });
+  try {
+    return (await subject.run(device, bytes, {}, { engine })).diagnostics ?? [];
+  } finally {
+    device.close();
+  }
+}
+
+const clang = hasLlvm() ? clangSubjects() : [];
+const triton = tritonSubjects();
+if (triton.length === 0)
+  console.warn('skipped: the Triton kernels of the reference data are not beside this checkout.');
+
+describe.skipIf(clang.length === 0)('kernels of clang', () => {
+  test.each(clang)('$name has no findings', async (subject) => {
+    expect(await findings(subject, subject.codeObject)).toEqual([]);
+    expect(await findings(subject, subject.codeObject, 'interpreter')).toEqual([]);
+  });
+
+  test.each(clang.filter((s) => /^(reduction|stencil|mixed|generic|uniform)/.test(s.name)))(
+    '$name: every weakened wait is found',
+    async (subject) => {
+      const program = liftCodeObject(readCodeObject(subject.codeObject));
+      const f = program.functions.find((g) => g.kernel?.name === subject.kernel);
+      if (f === undefined) throw new Error('the kernel has no code');
+      const missed: string[] = [];
+      for (const wait of waitsOf(program, f)) {
+        for (const bits of weakerWaits(wait)) {
+          const found = await findings(subject, patchWait(program, wait, bits));
+          if (!found.some((d) => d.code.startsWith('waits/'))) missed.push(`0x${wait.pc.toString(16)} ${bits}`);
+        }
+      }
+      expect(missed).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(triton.length === 0)('kernels of Triton', () => {
+  test.each(triton)('$name has no findings', async (subject) => {
+    expect(await findings(subject, subject.codeObject)).toEqual([]);
+  });
+});
