@@ -1,6 +1,7 @@
 // Bundles the CLI and the library layers into dist/. `--types` adds .d.ts files; `--clean` starts from an empty dist/ (packing).
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -36,6 +37,17 @@ export function isStale() {
   return newest(join(root, 'src')) > built || statSync(join(root, 'package.json')).mtimeMs > built;
 }
 
+/** A hash of all files below folders. */
+function sourceHash(...folders) {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    if (statSync(path).isDirectory()) for (const name of readdirSync(path).sort()) add(join(path, name));
+    else hash.update(`${relative(root, path)}\n`).update(readFileSync(path));
+  };
+  for (const folder of folders) add(folder);
+  return hash.digest('hex');
+}
+
 /** How long a chunk of an earlier build stays, ms: another process may still be about to load it. */
 const CHUNK_GRACE_MS = 3_600_000;
 
@@ -52,6 +64,7 @@ export async function buildAll() {
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,
+    define: { WAVESMITH_BUILD: JSON.stringify(sourceHash(join(root, 'src', 'isa'), join(root, 'src', 'device'))) },
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",

@@ -10,7 +10,7 @@ export function deviceOpener(name: string): (target: TargetName) => Promise<Devi
   }
   return async (target) => {
     const { SimDevice } = await import('../../device/sim/sim-device.ts');
-    const { nodeWorkerHost } = await import('../../device/node/index.ts');
-    return new SimDevice(target, { workerHost: nodeWorkerHost() });
+    const { nodeSimOptions } = await import('../../device/node/index.ts');
+    return new SimDevice(target, nodeSimOptions());
   };
 }

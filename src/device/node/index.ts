@@ -1,2 +1,13 @@
-// Node's part of the device layer: worker threads for the virtual GPU.
+// Node's part of the device layer: worker threads and the module cache of the virtual GPU.
+import type { SimOptions } from '../sim/sim-device.ts';
+import { nodeModuleCache } from './build.ts';
+import { nodeWorkerHost } from './host.ts';
+
+export { nodeModuleCache } from './build.ts';
 export { nodeWorkerHost } from './host.ts';
+export { clearModuleCache, DiskModuleCache, type ModuleCacheFacts, moduleCacheFacts } from './module-cache.ts';
+
+/** What `createDevice('sim', { target, ...nodeSimOptions() })` uses of Node: worker threads, and compiled modules kept on disk. */
+export function nodeSimOptions(): SimOptions {
+  return { workerHost: nodeWorkerHost(), moduleCache: nodeModuleCache() };
+}

@@ -1,10 +1,14 @@
 // Entry of a Node worker thread of the virtual GPU.
 import { parentPort } from 'node:worker_threads';
 import { serveWorker } from '../sim/worker.ts';
+import { nodeModuleCache } from './build.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('sim-worker runs as a worker thread only');
-serveWorker({
-  post: (message) => port.postMessage(message),
-  onMessage: (handler) => port.on('message', handler),
-});
+serveWorker(
+  {
+    post: (message) => port.postMessage(message),
+    onMessage: (handler) => port.on('message', handler),
+  },
+  nodeModuleCache(),
+);

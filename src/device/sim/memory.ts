@@ -3,6 +3,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { Heap } from './heap.ts';
 import { HEAP, HEAP_END, LIMITS, MAX_WASM_PAGES, PAGE, TABLE_BYTES, WASM_PAGE, WINDOW, WRITABLE } from './layout.ts';
+import type { ModuleCache } from './wasm/module-cache.ts';
 
 /** Dead space kept behind an allocation; less when memory is nearly full, but never less than a page. */
 const GUARD = 0x10000;
@@ -80,6 +81,8 @@ export interface MemoryOptions {
   readonly memory?: WebAssembly.Memory | undefined;
   /** Makes pages of `memory` read as zeros again without touching them; without it they are overwritten. */
   readonly discard?: ((offset: number, size: number) => void) | undefined;
+  /** Where compiled modules of programs in this memory are kept. */
+  readonly moduleCache?: ModuleCache | undefined;
 }
 
 /** Whether this host can share memory between threads (a browser page needs cross-origin isolation). */
@@ -111,6 +114,7 @@ export class DeviceMemory {
   /** The memory compiled code imports. */
   readonly wasm: WebAssembly.Memory;
   readonly isShared: boolean;
+  readonly moduleCache: ModuleCache | undefined;
   /** Bytes the device can have at most, its own tables included. */
   readonly capacity: number;
   private buffer: ArrayBufferLike;
@@ -136,6 +140,7 @@ export class DeviceMemory {
     this.viewBuffer();
     this.isShared = !(this.buffer instanceof ArrayBuffer);
     this.discard = options.discard;
+    this.moduleCache = options.moduleCache;
     this.capacity =
       given === undefined && this.isShared ? MAX_WASM_PAGES * WASM_PAGE : Math.min(this.buffer.byteLength, HEAP_END);
     this.limits = new Uint16Array(this.buffer, LIMITS, TABLE_BYTES / 2);

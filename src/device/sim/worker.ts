@@ -7,6 +7,7 @@ import { Program } from './program.ts';
 import { SharedProgress } from './progress.ts';
 import { Runner } from './runner.ts';
 import type { Slot } from './slots.ts';
+import type { ModuleCache } from './wasm/module-cache.ts';
 import type { WorkerPort } from './worker-host.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from './worker-messages.ts';
 
@@ -14,12 +15,12 @@ import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } 
 const KEPT_PROGRAMS = 16;
 
 /** Answers a device's messages. */
-export function serveWorker(port: WorkerPort): void {
+export function serveWorker(port: WorkerPort, moduleCache?: ModuleCache): void {
   let memory: DeviceMemory | undefined;
   const programs = new Map<number, Program>();
   port.onMessage((received) => {
     const message = received as MemoryMessage | RunMessage;
-    if (message.kind === 'memory') memory = new DeviceMemory({ memory: message.memory });
+    if (message.kind === 'memory') memory = new DeviceMemory({ memory: message.memory, moduleCache });
     else if (memory === undefined) throw new Error('the device sent no memory');
     else port.post(run(memory, programs, message));
   });
