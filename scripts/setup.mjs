@@ -1,8 +1,9 @@
 // Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle) and Chromium (tests of pages), IREE in a Python
-// environment of this checkout, and builds the native libraries. Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
+// environment of this checkout, builds the native libraries and makes what clang needs to compile HIP programs (tests).
+// Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +14,7 @@ const llvmFolder = '/usr/lib/llvm-22/bin';
 /** Programs of LLVM 22 and the Debian package that has each. */
 const llvmPrograms = [
   ['clang', 'clang-22'],
+  ['clang-offload-bundler', 'clang-tools-22'],
   ['ld.lld', 'lld-22'],
   ['llvm-mc', 'llvm-22'],
   ['llvm-objdump', 'llvm-22'],
@@ -256,13 +258,83 @@ function ensureNative() {
   return { ok: true, changed: true, detail: 'native libraries built into native/build' };
 }
 
-const parts = { npm: ensureNpm, llvm: ensureLlvm, chromium: ensureChromium, iree: ensureIree, native: ensureNative };
+const hipLibraries = join(root, '.wavesmith', 'hip-device-libs');
+/**
+ * Files that AMD's device libraries leave to the compiler driver, which picks them by chip and options: each holds constants. Clang's HIP
+ * driver (ROCm.h, RocmInstallationDetector) has the names of the files.
+ */
+const hipConstants = [
+  ['hip', {}],
+  ['opencl', {}],
+  ...[
+    ['90a', 9010],
+    ['942', 9402],
+    ['950', 9500],
+  ].map(([chip, ISA_version]) => [`isa_version_${chip}`, { ISA_version }]),
+  ...[400, 500, 600].map((ABI_version) => [`abi_version_${ABI_version}`, { ABI_version }]),
+  ...['off', 'on'].flatMap((state, value) => [
+    [`daz_opt_${state}`, { daz_opt: value }],
+    [`unsafe_math_${state}`, { unsafe_math_opt: value }],
+    [`finite_only_${state}`, { finite_only_opt: value }],
+    [`correctly_rounded_sqrt_${state}`, { correctly_rounded_sqrt32: value }],
+    [`wavefrontsize64_${state}`, { wavefrontsize64: value, wavefrontsize_log2: 5 + value }],
+  ]),
+].map(([file, constants]) => {
+  const attributes = '__attribute__((weak, visibility("hidden"), address_space(4)))';
+  const type = (name) => (/version|log2/.test(name) ? 'int' : '_Bool');
+  const lines = Object.entries(constants).map(
+    ([name, value]) => `const ${attributes} ${type(name)} __oclc_${name} = ${value};\n`,
+  );
+  return [lines.length === 0 ? file : `oclc_${file}`, lines.join('')];
+});
+
+/** The folder of the IREE wheel that holds AMD's device libraries (ockl.bc, ocml.bc). */
+function ireeDeviceLibraries() {
+  const lib = join(venv, 'lib');
+  const python = readdirSync(lib).find((name) => name.startsWith('python3')) ?? '';
+  return join(lib, python, 'site-packages/iree/compiler/_mlir_libs/iree_platform_libs/rocm');
+}
+
+/** Makes .wavesmith/hip-device-libs, what `clang -x hip --rocm-device-lib-path=` needs for the targets of this tool. */
+function ensureHip() {
+  const stamp = join(hipLibraries, '.stamp');
+  const wanted = JSON.stringify([hipConstants, readText(requirements)]);
+  if (readText(stamp) === wanted) return { ok: true, changed: false, detail: 'HIP device libraries are present' };
+  const clang = [join(llvmFolder, 'clang'), onPath('clang-22')].find(
+    (path) => path !== undefined && isExecutable(path),
+  );
+  if (clang === undefined || !ireeIsCurrent()) {
+    const lacking = clang === undefined ? "LLVM 22's clang" : 'IREE, whose wheel has the device libraries,';
+    return { ok: false, changed: false, detail: `${lacking} is missing` };
+  }
+  rmSync(hipLibraries, { recursive: true, force: true });
+  mkdirSync(hipLibraries, { recursive: true });
+  for (const name of ['ockl.bc', 'ocml.bc']) cpSync(join(ireeDeviceLibraries(), name), join(hipLibraries, name));
+  const neutral = ['-nogpulib', '-Xclang', '-mcode-object-version=none'];
+  for (const [name, input] of hipConstants) {
+    const output = join(hipLibraries, `${name}.bc`);
+    const args = ['--target=amdgcn-amd-amdhsa', ...neutral, '-x', 'c', '-emit-llvm', '-c', '-', '-o', output];
+    const failure = attempt(clang, args, { input });
+    if (failure !== undefined) return { ok: false, changed: true, detail: failure };
+  }
+  writeFileSync(stamp, wanted);
+  return { ok: true, changed: true, detail: 'HIP device libraries made in .wavesmith/hip-device-libs' };
+}
+
+const parts = {
+  npm: ensureNpm,
+  llvm: ensureLlvm,
+  chromium: ensureChromium,
+  iree: ensureIree,
+  native: ensureNative,
+  hip: ensureHip,
+};
 
 /**
  * Makes sure the parts asked for are there, installing what is missing, and says what could not be.
  * Returns per part `{ ok, changed, detail }`; only a failed `npm` makes the checkout unusable.
  */
-export function ensure(wanted = { npm: true, llvm: true, chromium: true, iree: true, native: true }) {
+export function ensure(wanted = Object.fromEntries(Object.keys(parts).map((name) => [name, true]))) {
   const report = {};
   for (const [name, run] of Object.entries(parts)) {
     if (!wanted[name]) continue;
@@ -285,6 +357,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     chromium: 'tests of pages skip',
     iree: 'hijack needs a compiled .vmfb; the demo uses its own',
     native: 'wavesmith exec does not work, and its tests skip',
+    hip: 'tests that compile HIP programs skip',
   };
   for (const [name, effect] of Object.entries(without)) {
     if (report[name]?.ok === false) say(`without ${name}: ${effect}.`);
