@@ -137,6 +137,7 @@ export class Bench {
   readonly device: Device;
   readonly kernels: readonly DeviceKernel[];
   instructions = 0;
+  private readonly buffers: DeviceBuffer[] = [];
 
   private constructor(device: Device, codeObject: Uint8Array) {
     this.device = device;
@@ -155,25 +156,41 @@ export class Bench {
     const bytes = typeof content === 'number' ? new Uint8Array(content).fill(0xff) : content;
     const buffer = this.device.alloc(bytes.length, label);
     this.device.write(buffer, bytes);
+    this.buffers.push(buffer);
     return buffer;
   }
 
   /** A zeroed buffer. */
   zeros(size: number, label: string): DeviceBuffer {
-    return this.device.alloc(size, label);
+    return this.buffer(new Uint8Array(size), label);
   }
 
   read(buffer: DeviceBuffer, format: Format): Float64Array {
     return decode(format, this.device.read(buffer));
   }
 
-  /** Runs the only kernel (or the named one) of the code object. */
+  /**
+   * Runs the only kernel (or the named one) of the code object on the reference interpreter and as compiled code: every byte of
+   * every buffer and the count of instructions must agree.
+   */
   async launch(grid: Dim3, kernargs: Uint8Array, block?: Dim3, kernel = this.kernels[0]): Promise<void> {
     if (kernel === undefined) throw new Error('no kernel');
     const size = block ?? kernel.requiredWorkgroupSize;
     if (size === undefined) throw new Error('no workgroup size');
-    const { instructions } = await this.device.dispatch({ kernel, grid, block: size, kernargs });
-    this.instructions += instructions;
+    const before = this.buffers.map((b) => this.device.read(b));
+    const first = await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'interpreter' });
+    const after = this.buffers.map((b) => this.device.read(b));
+    for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);
+    const second = await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'compiled' });
+    for (const [n, b] of this.buffers.entries()) {
+      const bytes = this.device.read(b);
+      const differs = bytes.findIndex((byte, i) => byte !== (after[n] as Uint8Array)[i]);
+      if (differs >= 0) throw new Error(`byte ${differs} of '${b.label}' depends on the engine`);
+    }
+    if (first.instructions !== second.instructions) {
+      throw new Error(`${first.instructions} instructions interpreted, ${second.instructions} compiled`);
+    }
+    this.instructions += first.instructions;
   }
 
   outcome(got: ArrayLike<number>, expected: ArrayLike<number>): Outcome {

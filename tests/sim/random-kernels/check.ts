@@ -45,6 +45,7 @@ async function runBuild(
   target: TargetName,
   input: Uint32Array,
   expected: Uint32Array,
+  engine: 'compiled' | 'interpreter',
   count: { instructions: number },
 ): Promise<string | undefined> {
   const device = await createDevice('sim', { target });
@@ -59,6 +60,7 @@ async function runBuild(
       block: [SHAPE.block, 1, 1],
       args: [from, to, counters],
       maxInstructions: 50_000_000,
+      engine,
     });
     count.instructions += instructions;
     const got = new Uint32Array([...words(device.read(to)), ...words(device.read(counters))]);
@@ -95,8 +97,11 @@ export async function checkSeed(
       const object = join(folder, 'gpu');
       const { target, level } = build;
       compile(['-target', 'amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib', `-O${level}`], source, object);
-      const text = await runBuild(readFileSync(object), target, input, expected, count);
-      if (text !== undefined) mismatches.push({ seed, ...build, text });
+      const code = readFileSync(object);
+      for (const engine of ['interpreter', 'compiled'] as const) {
+        const text = await runBuild(code, target, input, expected, engine, count);
+        if (text !== undefined) mismatches.push({ seed, ...build, text: `${engine}: ${text}` });
+      }
     }
     return { mismatches, instructions: count.instructions };
   } finally {

@@ -55,6 +55,7 @@ class Generator {
     this.words = () => [
       's->tid',
       's->group',
+      `a[${this.expression('u', 1)} & 7]`,
       `in[${this.expression('u', 1)} % INPUTS]`,
       `from[${this.expression('u', 1)} % BLOCK]`,
     ];
@@ -84,7 +85,7 @@ class Generator {
     });
     const guarded = tallies.map((t) => (this.below(2) === 0 ? t : `if (${this.condition()}) ${t}`));
     return [
-      `static void phase${n}(struct State *s, GLOBAL const u32 *in, LDS u32 *from, LDS u32 *to, LDS u32 *tally, GLOBAL u32 *counters) {`,
+      `static void phase${n}(struct State *s, u32 *a, GLOBAL const u32 *in, LDS u32 *from, LDS u32 *to, LDS u32 *tally, GLOBAL u32 *counters) {`,
       ...[...statements, ...guarded, `to[s->tid] = ${this.expression('u', 3)};`].map((line) => `  ${line}`),
       '}',
     ].join('\n');
@@ -98,7 +99,7 @@ class Generator {
       const type = this.pick(TYPES);
       return `${this.pick(this.variables(type))} = ${this.expression(type, 3)};`;
     }
-    if (kind === 3) return `s->a[${this.expression('u', 1)} & 7] = ${this.expression('u', 2)};`;
+    if (kind === 3) return `a[${this.expression('u', 1)} & 7] = ${this.expression('u', 2)};`;
     if (kind < 6) return `if (${this.condition()}) ${block()}${this.below(2) === 0 ? ` else ${block()}` : ''}`;
     const counter = `n${this.loops++}`;
     const limit = `(${this.expression('u', 1)} & ${this.pick([3, 7])}) + 1`;
@@ -166,7 +167,7 @@ class Generator {
           `__builtin_floor${suffix}(${a})`,
           `__builtin_trunc${suffix}(${a})`,
           `__builtin_fabs${suffix}(${a})`,
-          `-${a}`,
+          `-(${a})`,
         ]);
       default:
         return `(${a} ${this.pick(['+', '-', '*'])} ${b})`;
