@@ -309,6 +309,32 @@ function errors(target: TargetName, mnemonic: string, mode: MatrixMode, seed: nu
   return worst;
 }
 
+it('should give the same bits for block scales up to the edges of f32', () => {
+  const text = 'v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[64:71], v[80:87], 0, v150, v151 cbsz:1 blgp:1';
+  const instruction = parse('gfx950', text);
+  const w = makeWave('gfx950');
+  const compiled = compileMatrix(w, 'gfx950', instruction, 'exact');
+  if (compiled === undefined) throw new Error('not compiled');
+  const step = bindMatrix(instruction, matrixOperation(instruction), 'gfx950', 'exact');
+  const r = new Random(3);
+  let fallbacks = 0;
+  let runs = 0;
+  for (let power = -190; power <= 130; power += 10) {
+    // Finite BF8 elements of all sizes.
+    for (let i = 64 * 64; i < 96 * 64; i++) w.vgprs[i] = r.bits() & 0xfbfbfbfb;
+    w.vgprs.fill(127 + (power >> 1), 150 * 64, 151 * 64);
+    w.vgprs.fill(127 + power - (power >> 1), 151 * 64, 152 * 64);
+    step(w);
+    const expected = w.vgprs.slice(0, 256);
+    w.vgprs.fill(0, 0, 256);
+    fallbacks += compiled.run(w);
+    runs++;
+    expect(w.vgprs.slice(0, 256), `scales of 2^${power}`).toEqual(expected);
+  }
+  expect(fallbacks).toBeGreaterThan(0);
+  expect(fallbacks).toBeLessThan(runs / 2);
+});
+
 it('should fit its operands into the scratch area of a wave', () => {
   expect(SCRATCH_SIZE).toBeLessThanOrEqual(MATRIX_SCRATCH_BYTES);
 });
