@@ -79,7 +79,7 @@ export function endsRun(run: Run, instruction: Instruction, op: VectorOperation)
 
 /** Whether nothing can follow in the run: EXEC changes. */
 export function closesRun(instruction: Instruction, op: VectorOperation): boolean {
-  return op.mask !== undefined && instruction.row.defs.includes('EXEC');
+  return maskTargets(instruction, op).some((pair) => pair + 1 >= EXEC);
 }
 
 const is64 = (type: OperandType): boolean => type === 'f64' || type === 'f16' || type === 'f16x2';
