@@ -181,6 +181,52 @@ export class Emitter {
     return this.elementwise([view], view.element, (args) => args[0]);
   }
 
+  /** The view repeated to `shape`; its dimensions are those of `shape` from `first` on, equal or of size 1. */
+  broadcast(view: View, shape: readonly number[], first: number): View {
+    const drop = new Set<number>();
+    view.map.forEach((from, d) => {
+      if (from !== null && view.base[from] === 1 && shape[first + d] !== 1) drop.add(from);
+    });
+    let source = view;
+    if (drop.size > 0) {
+      // Dimensions of size 1 that are to repeat are taken out of the tensor.
+      const kept = view.base.flatMap((_, d) => (drop.has(d) ? [] : [d]));
+      const base = kept.map((d) => view.base[d]);
+      const { ssa } = this.reshape(wholeView(view.ssa, view.element, view.base), base);
+      const map = view.map.map((from) => (from === null || drop.has(from) ? null : kept.indexOf(from)));
+      source = { ...view, ssa, base, map };
+    }
+    const inside = (d: number): boolean => d >= first && d < first + view.shape.length;
+    return { ...source, shape, map: shape.map((_, d) => (inside(d) ? source.map[d - first] : null)) };
+  }
+
+  /** The part of a view that begins at `offsets` and has `shape`. */
+  part(view: View, offsets: readonly number[], shape: readonly number[]): View {
+    const baseOffsets = view.base.map(() => 0);
+    const base = [...view.base];
+    view.map.forEach((from, d) => {
+      if (from !== null) [baseOffsets[from], base[from]] = [offsets[d], shape[d]];
+    });
+    const ssa = this.slice(view.ssa, view.element, view.base, baseOffsets, base, base);
+    return { ...view, ssa, base, shape };
+  }
+
+  /** `tensor.extract_slice` with unit strides; `to` may leave out dimensions of size 1. */
+  slice(
+    ssa: string,
+    element: Element,
+    from: readonly number[],
+    offsets: readonly number[],
+    sizes: readonly number[],
+    to: readonly number[],
+  ): string {
+    const ones = sizes.map(() => 1).join(', ');
+    return this.value(
+      `tensor.extract_slice ${ssa}[${offsets.join(', ')}] [${sizes.join(', ')}] [${ones}] : ` +
+        `${tensorText(from, element)} to ${tensorText(to, element)}`,
+    );
+  }
+
   /** A tensor with the same elements in memory order and another shape. */
   reshape(view: View, shape: readonly number[]): View {
     const from = this.dense(view);

@@ -119,7 +119,7 @@ class FunctionLowering {
     const kept = layout.map.filter((from) => from !== null).length;
     const base = layout.used.slice(0, kept);
     return {
-      ssa: this.slice(
+      ssa: this.emit.slice(
         name,
         element,
         layout.shape,
@@ -132,21 +132,6 @@ class FunctionLowering {
       map: layout.map,
       shape,
     };
-  }
-
-  private slice(
-    ssa: string,
-    element: View['element'],
-    from: readonly number[],
-    offsets: readonly number[],
-    sizes: readonly number[],
-    to: readonly number[],
-  ): string {
-    const ones = sizes.map(() => 1).join(', ');
-    return this.emit.value(
-      `tensor.extract_slice ${ssa}[${offsets.join(', ')}] [${sizes.join(', ')}] [${ones}] : ` +
-        `${tensorText(from, element)} to ${tensorText(to, element)}`,
-    );
   }
 
   private return(read: ReadOperation): void {
@@ -506,11 +491,10 @@ class FunctionLowering {
   private multibroadcast(read: ReadOperation): View {
     const [view] = this.operands(read, 1);
     const out = integerList(this.document, read, 'out_lens');
-    const offset = out.length - view.shape.length;
-    const fits = offset >= 0 && view.shape.every((size, d) => size === out[d + offset] || size === 1);
-    if (!fits) throw this.error('rocmlir/shape', `${view.shape.join('x')} cannot be broadcast to ${out.join('x')}.`);
-    const source = this.withoutUnits(view, (d) => out[d + offset] !== 1);
-    return { ...source, shape: out, map: out.map((_, d) => (d < offset ? null : source.map[d - offset])) };
+    const first = out.length - view.shape.length;
+    const fits = first >= 0 && view.shape.every((size, d) => size === out[d + first] || size === 1);
+    if (fits) return this.emit.broadcast(view, out, first);
+    throw this.error('rocmlir/shape', `${view.shape.join('x')} cannot be broadcast to ${out.join('x')}.`);
   }
 
   private broadcast(read: ReadOperation): View {
@@ -519,29 +503,8 @@ class FunctionLowering {
     const axis = this.axis(integerAttribute(this.document, read, 'axis'), out.length);
     const fits =
       axis + view.shape.length <= out.length && view.shape.every((size, d) => size === out[axis + d] || size === 1);
-    if (!fits)
-      throw this.error('rocmlir/shape', `${view.shape.join('x')} at axis ${axis} does not fit ${out.join('x')}.`);
-    const source = this.withoutUnits(view, (d) => out[axis + d] !== 1);
-    const map = out.map((_, d) => (d < axis || d >= axis + view.shape.length ? null : source.map[d - axis]));
-    return { ...source, shape: out, map };
-  }
-
-  /** The view with dimensions of size 1 that are to repeat taken out of the tensor. */
-  private withoutUnits(view: View, repeats: (d: number) => boolean): View {
-    const drop = new Set<number>();
-    view.map.forEach((from, d) => {
-      if (from !== null && view.base[from] === 1 && repeats(d)) drop.add(from);
-    });
-    if (drop.size === 0) return view;
-    const kept = view.base.flatMap((_, d) => (drop.has(d) ? [] : [d]));
-    const base = kept.map((d) => view.base[d]);
-    const { ssa } = this.emit.reshape(wholeView(view.ssa, view.element, view.base), base);
-    return {
-      ...view,
-      ssa,
-      base,
-      map: view.map.map((from) => (from === null || drop.has(from) ? null : kept.indexOf(from))),
-    };
+    if (fits) return this.emit.broadcast(view, out, axis);
+    throw this.error('rocmlir/shape', `${view.shape.join('x')} at axis ${axis} does not fit ${out.join('x')}.`);
   }
 
   private sliced(read: ReadOperation): View {
@@ -555,12 +518,6 @@ class FunctionLowering {
       [offsets[d], shape[d]] = [clamp(starts[i] ?? 0), clamp(ends[i] ?? view.shape[d]) - clamp(starts[i] ?? 0)];
       if (shape[d] < 1) throw this.error('rocmlir/shape', `The slice of dimension ${d} is empty.`);
     });
-    const baseOffsets = view.base.map(() => 0);
-    const base = [...view.base];
-    view.map.forEach((from, d) => {
-      if (from !== null) [baseOffsets[from], base[from]] = [offsets[d], shape[d]];
-    });
-    const ssa = this.slice(view.ssa, view.element, view.base, baseOffsets, base, base);
-    return { ...view, ssa, base, shape };
+    return this.emit.part(view, offsets, shape);
   }
 }
