@@ -1,0 +1,33 @@
+// Loads from memory into LDS land late on hardware: waves that still read the old data at the same point of the program see it.
+import { expect, test } from 'vitest';
+import { createDevice } from '../../src/device/index.ts';
+import { kernelObject } from '../support/kernel-source.ts';
+
+// Two waves: each writes its numbers to LDS, reads the other's after the barrier, and then at once loads zeros over all of it.
+const CODE = `s_load_dwordx2 s[2:3], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+ds_write_b32 v1, v0
+v_xor_b32_e32 v3, 0x100, v1
+v_mov_b32_e32 v4, 0
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_read_b32 v2, v3
+s_waitcnt lgkmcnt(0)
+s_mov_b32 m0, 0
+s_nop 0
+global_load_lds_dword v4, s[2:3]
+s_mov_b32 m0, 0x100
+s_nop 0
+global_load_lds_dword v4, s[2:3]
+s_waitcnt vmcnt(0)
+global_store_dword v1, v2, s[2:3] offset:256`;
+
+test.each(['interpreter', 'compiled'] as const)('waves catch up before a load into LDS (%s)', async (engine) => {
+  const { bytes } = kernelObject({ code: CODE, descriptor: { group_segment_fixed_size: 512 } });
+  const device = await createDevice('sim', { target: 'gfx942' });
+  const buffer = device.alloc(256 + 512);
+  const kernel = device.load(bytes).kernel('k');
+  await device.dispatch({ kernel, grid: [1, 1, 1], block: [128, 1, 1], args: [buffer], engine });
+  const got = [...new Uint32Array(device.read(buffer, 256).buffer)];
+  expect(got).toEqual(Array.from({ length: 128 }, (_, i) => i ^ 64));
+});
