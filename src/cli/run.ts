@@ -12,6 +12,7 @@ import {
   parseLaunchArgument,
   writeNpy,
 } from '../device/index.ts';
+import { nodeSimOptions } from '../device/node/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, checkReport, strictOptionsOf } from './run-check.ts';
@@ -32,6 +33,7 @@ interface Options extends ToolOptions, CheckOptions {
   device: string;
   lds?: string;
   budget?: string;
+  workers?: string;
   mfma: string;
   json?: boolean;
 }
@@ -52,6 +54,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--device <kind>', 'device to run on', 'sim')
     .option('--lds <bytes>', 'dynamic LDS in bytes')
     .option('--budget <n>', 'stop after this many instructions')
+    .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -80,7 +83,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });
   }
-  const device = await createDevice(options.device, { target: processor });
+  const device = await createDevice(options.device, { target: processor, ...nodeSimOptions() });
   const kernel = device.load(codeObject.bytes).kernel(options.kernel);
   const grid = parseDimensions(options.grid, 'grid');
   const block = parseDimensions(options.block, 'block');
@@ -110,6 +113,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
         return {
           mfma,
           strict,
+          workers: parseCount(options.workers, '--workers'),
           monitors: session?.tools.monitors,
           signal: ending.signal,
           onProgress: (done, total) => progress.update(done, total),
