@@ -309,11 +309,14 @@ function errors(target: TargetName, mnemonic: string, mode: MatrixMode, seed: nu
   return worst;
 }
 
-it('should give the same bits for block scales up to the edges of f32', () => {
+it.each([
+  ['this host', matrixFeatures()],
+  ['plain SIMD', PLAIN_SIMD],
+])('should give the same bits for block scales up to the edges of f32 on %s', (_name, features) => {
   const text = 'v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[64:71], v[80:87], 0, v150, v151 cbsz:1 blgp:1';
   const instruction = parse('gfx950', text);
   const w = makeWave('gfx950');
-  const compiled = compileMatrix(w, 'gfx950', instruction, 'exact');
+  const compiled = compileMatrix(w, 'gfx950', instruction, 'exact', features);
   if (compiled === undefined) throw new Error('not compiled');
   const step = bindMatrix(instruction, matrixOperation(instruction), 'gfx950', 'exact');
   const r = new Random(3);
