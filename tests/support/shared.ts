@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const shared = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '..', 'shared');
+// Beside the checkout: of this file, or of the working directory when a tool runs bundled elsewhere.
+const here = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '..', 'shared');
+const shared = existsSync(here) ? here : join(process.cwd(), '..', 'shared');
 
 /** The path of a file or folder of the reference data, or undefined (with a message, once per path) when absent. */
 export function sharedPath(...parts: string[]): string | undefined {
