@@ -39,13 +39,15 @@ export interface AccessPlan {
   readonly span: number;
   /** See `Target.addresses`; -1 where a buffer's bounds drop the access. */
   readonly addresses: (w: Wave, span: number, out: Float64Array) => boolean;
+  /** First word in `vgprs` of the 32-bit register that alone tells lanes apart. */
+  readonly laneOffsets: number | undefined;
   /** Where a load into LDS puts the first byte of a lane's piece. */
   readonly ldsAddress: (w: Wave, lane: number, piece: AccessPiece) => number;
 }
 
 const NO_LDS = (): number => -1;
 const nothing = (): void => {};
-const NO_SPAN = { span: 0, addresses: (): boolean => false };
+const NO_SPAN = { span: 0, addresses: (): boolean => false, laneOffsets: undefined };
 
 /** Bytes of pieces that follow each other from offset 0 on, else 0. */
 function spanOf(pieces: readonly AccessPiece[]): number {
@@ -149,6 +151,7 @@ function planOf(
     address: (w, lane, piece) => target.address(w, lane, piece.offset, piece.bytes),
     span: target.addresses === undefined ? 0 : spanOf(pieces),
     addresses: target.addresses ?? NO_SPAN.addresses,
+    laneOffsets: target.laneOffsets,
     ldsAddress: NO_LDS,
   };
 }

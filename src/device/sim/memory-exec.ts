@@ -34,6 +34,8 @@ export interface Target {
    * follow each other and are within a buffer's bounds.
    */
   readonly addresses?: (w: Wave, span: number, out: Float64Array) => boolean;
+  /** First word in `vgprs` of the 32-bit register that alone tells lanes apart; undefined when there is no such. */
+  readonly laneOffsets?: number | undefined;
 }
 
 function forActiveLanes(w: Wave, f: (lane: number) => void): void {
@@ -66,6 +68,7 @@ function bindFlat(instruction: Instruction, space: 'flat' | 'global'): Target {
         for (let lane = 0; lane < LANES; lane++) out[lane] = start + ((vgprs[base + lane] as number) >>> 0);
         return true;
       },
+      laneOffsets: base,
     };
   }
   return {
@@ -117,6 +120,7 @@ function bindLds(instruction: Instruction): Target {
       for (let lane = 0; lane < LANES; lane++) out[lane] = ((vgprs[base + lane] as number) + offset) >>> 0;
       return true;
     },
+    laneOffsets: base,
   };
 }
 
@@ -159,6 +163,7 @@ export function bindBuffer(instruction: Instruction): Target & { readonly resour
       }
       return true;
     },
+    laneOffsets: offen && !idxen ? offsetBase : undefined,
   };
 }
 

@@ -10,7 +10,7 @@ import type { Region } from '../memory.ts';
 import { bindScalarWord, immediateOf, operandNamed, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../operands.ts';
 import { scratchAddress } from '../spaces.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../wave.ts';
-import { FastAccesses } from './fast-accesses.ts';
+import { FastAccesses, type GroupState, NO_LDS } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsConflict, LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
@@ -27,16 +27,6 @@ export interface DispatchRegions {
   /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
   readonly workgroups: number;
-}
-
-/** A workgroup that is running. */
-export interface GroupState {
-  /** Linear number in the grid. */
-  readonly number: number;
-  readonly lds: LdsShadow;
-  /** By wavefront. */
-  readonly waves: readonly WaveShadow[];
-  readonly scratch: Region | undefined;
 }
 
 /** Who accesses. */
@@ -60,6 +50,8 @@ export class AccessChecks {
   private readonly regions: DispatchRegions;
   readonly global: GlobalShadow;
   private readonly fast: FastAccesses;
+  /** Cache policy bits of accesses that other compute units see. */
+  private readonly deviceScope: number;
   /** Lanes of the running instruction whose data goes to scratch. */
   private scratchLow = 0;
   private scratchHigh = 0;
@@ -69,19 +61,20 @@ export class AccessChecks {
     this.registers = registers;
     this.regions = regions;
     this.global = global;
+    this.deviceScope = regions.target === 'gfx90a' ? 1 : 16;
     this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, regions.workgroups);
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
-  check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): LdsBytes[] | undefined {
+  check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const shadow = state.waves[w.index] as WaveShadow;
-    const { lds, number: group, scratch } = state;
     const isSynchronising = this.isSynchronising(plan);
-    const actor: Actor = { w, shadow, lds, group, scratch, pc, plan, access, isSynchronising };
     access.prepare(w);
-    const quick: LdsBytes[] = [];
-    if (this.fast.check(actor, quick)) return quick.length === 0 ? undefined : quick;
+    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising);
+    if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
+    const { lds, number: group, scratch } = state;
+    const actor: Actor = { w, shadow, lds, group, scratch, pc, plan, access, isSynchronising };
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;
@@ -100,10 +93,8 @@ export class AccessChecks {
   }
 
   /** Atomics order workgroups, and so do accesses that go past the caches of a compute unit (LLVM's memory model). */
-  private isSynchronising({ instruction, access }: StrictPlan): boolean {
-    if (access?.kind === 'atomic') return true;
-    const policy = immediateOf(instruction, 'cpol');
-    return (policy & (this.regions.target === 'gfx90a' ? 1 : 16)) !== 0;
+  private isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
+    return access?.kind === 'atomic' || (cachePolicy & this.deviceScope) !== 0;
   }
 
   private checkPiece(actor: Actor, piece: AccessPiece, low: number, high: number): LdsBytes | undefined {

@@ -1,7 +1,7 @@
 // Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
 import type { Engine, EngineJob } from '../engine.ts';
-import { WAVE_SHADOW } from '../layout.ts';
+import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../layout.ts';
 import type { BoundInstruction, Program } from '../program.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
@@ -11,7 +11,7 @@ import type { Block } from '../wasm/walk.ts';
 import { EXEC, type Wave } from '../wave.ts';
 import type { StrictChecker } from './checker.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
-import { SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
+import { SHADOW_CONSECUTIVE, SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
 import { type BlockPlan, planBlock, type Segment } from './segments.ts';
 
 /** Instructions of one wavefront in a workgroup after which its loops are looked at on the interpreter, and for how long. */
@@ -82,8 +82,37 @@ class StrictInstrument implements Instrument {
     if (plan.wait !== undefined) {
       fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
     }
+    const { access } = plan;
+    if (access?.laneOffsets !== undefined && access.span !== 0 && (access.span & 3) === 0) {
+      fn.get(wave).memory('i32.load', WAVE_SHADOW);
+      fn.get(wave)
+        .i32(WAVE_VGPRS + 4 * access.laneOffsets)
+        .op('i32.add')
+        .get(wave)
+        .memory('i64.load', 4 * EXEC);
+      fn.call(this.consecutive(module, access.span)).memory('i32.store', SHADOW_CONSECUTIVE);
+    }
     fn.get(wave).i32(pc).call(this.index(module, 'strictOne'));
     if (plan.wait !== undefined) fn.end();
+  }
+
+  /** A function (address of 64 offsets, EXEC) → 1 when all lanes are active and their offsets grow by `span`. */
+  private consecutive(module: WasmModule, span: number): number {
+    return module.helper(`strict consecutive ${span}`, ['i32', 'i64'], ['i32'], (fn) => {
+      const first = fn.local('v128');
+      fn.get(0).memory('v128.load32_splat', 0).set(first);
+      for (let chunk = 0; chunk < LANES / 4; chunk++) {
+        fn.get(0)
+          .memory('v128.load', 16 * chunk, 4)
+          .get(first);
+        const steps = [0, 1, 2, 3].map((n) => (4 * chunk + n) * span) as [number, number, number, number];
+        fn.v128(...steps)
+          .op('i32x4.add')
+          .op('i32x4.eq');
+        if (chunk > 0) fn.op('v128.and');
+      }
+      fn.op('i32x4.all_true').get(1).i64(-1n).op('i64.eq').op('i32.and');
+    }).index;
   }
 
   private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {

@@ -9,18 +9,18 @@ import { BOTH, type StrictPlan } from './plan.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
-/** Whose access it is. */
-export interface FastActor {
-  readonly w: Wave;
-  readonly shadow: WaveShadow;
+/** A workgroup that is running. */
+export interface GroupState {
+  /** Linear number in the grid. */
+  readonly number: number;
   readonly lds: LdsShadow;
-  readonly group: number;
+  /** By wavefront. */
+  readonly waves: readonly WaveShadow[];
   readonly scratch: Region | undefined;
-  readonly pc: number;
-  readonly plan: StrictPlan;
-  readonly access: AccessPlan;
-  readonly isSynchronising: boolean;
 }
+
+/** Nothing of LDS is written. */
+export const NO_LDS: readonly LdsBytes[] = [];
 
 export class FastAccesses {
   private readonly memory: DeviceMemory;
@@ -36,45 +36,71 @@ export class FastAccesses {
     this.followsRaces = workgroups > 1;
   }
 
-  /** True when the access is all right and recorded; its bytes of LDS that it writes go to `written`. */
-  check(actor: FastActor, written: LdsBytes[]): boolean {
-    const { w, access, plan, shadow } = actor;
+  /** The bytes of LDS that are written when the access is all right and recorded, else undefined. */
+  check(
+    w: Wave,
+    shadow: WaveShadow,
+    state: GroupState,
+    pc: number,
+    plan: StrictPlan,
+    isSynchronising: boolean,
+  ): readonly LdsBytes[] | undefined {
+    const access = plan.access as AccessPlan;
+    const { registers } = shadow;
+    const isConsecutive = registers.outstanding[1] === 1;
+    registers.outstanding[1] = 0;
     const { span } = access;
-    if ((span & 3) !== 0 || span === 0 || access.toLds || access.kind === 'atomic') return false;
-    if (access.space !== 'global' && access.space !== 'lds') return false;
+    if ((span & 3) !== 0 || span === 0 || access.toLds || access.kind === 'atomic') return undefined;
+    if (isSynchronising && this.followsRaces) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
-    if ((low | high) === 0 || !access.addresses(w, span, this.addresses)) return false;
-    const { registers } = shadow;
     for (const read of plan.dataReads) {
-      if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return false;
+      if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return undefined;
     }
-    const isFine =
-      access.space === 'lds' ? this.checkLds(actor, low, high, written) : this.checkGlobal(actor, low, high);
-    if (!isFine) return false;
-    if (access.kind === 'load') {
+    const start = isConsecutive ? wholeStart(w, access) : this.gather(w, access, low, high);
+    if (start === undefined) return undefined;
+    let written: readonly LdsBytes[] | undefined;
+    if (access.space === 'lds') {
+      written = start >= 0 ? this.wholeLds(w, state, pc, access, start) : this.eachLds(w, state, pc, access, low, high);
+    } else if (access.space === 'global') {
+      const isFine =
+        start >= 0 ? this.wholeGlobal(state, pc, access, start) : this.eachGlobal(state, pc, access, low, high);
+      written = isFine ? NO_LDS : undefined;
+    }
+    if (written !== undefined && access.kind === 'load') {
       for (const { register } of access.pieces(w)) if (register >= 0) registers.define(register, BOTH, low, high);
     }
-    return true;
+    return written;
   }
 
-  private checkGlobal(actor: FastActor, low: number, high: number): boolean {
-    const { access, group, pc, isSynchronising } = actor;
+  /** Fills `addresses`; the start of one run of bytes, -1 when lanes are apart, undefined when there are no addresses. */
+  private gather(w: Wave, access: AccessPlan, low: number, high: number): number | undefined {
+    if ((low | high) === 0 || !access.addresses(w, access.span, this.addresses)) return undefined;
+    if ((low & high) !== -1 || !isConsecutive(this.addresses, access.span)) return -1;
+    return this.addresses[0];
+  }
+
+  private regionOf(state: GroupState, address: number, span: number, isWrite: boolean): Region | undefined {
+    const region = address < 0 ? undefined : this.memory.find(address, span);
+    if (region === undefined || region === this.kernarg || region === state.scratch) return undefined;
+    return isWrite && region.readOnlyRanges.length > 0 ? undefined : region;
+  }
+
+  private wholeGlobal(state: GroupState, pc: number, { span, kind }: AccessPlan, start: number): boolean {
+    const isWrite = kind === 'store';
+    const region = this.regionOf(state, start, LANES * span, isWrite);
+    if (region === undefined) return false;
+    const offset = start - region.base;
+    return (offset & 3) === 0 && this.one(this.global.of(region), offset, span * LANES, isWrite, state.number, pc);
+  }
+
+  private eachGlobal(state: GroupState, pc: number, { span, kind }: AccessPlan, low: number, high: number): boolean {
     const { addresses } = this;
-    const { span } = access;
-    const isWrite = access.kind === 'store';
-    if (isSynchronising && this.followsRaces) return false;
+    const isWrite = kind === 'store';
     const lane = low !== 0 ? 31 - Math.clz32(low & -low) : 63 - Math.clz32(high & -high);
-    const start = addresses[lane] as number;
-    const region = start < 0 ? undefined : this.memory.find(start, span);
-    if (region === undefined || region === this.kernarg || region === actor.scratch) return false;
-    if (isWrite && region.readOnlyRanges.length > 0) return false;
+    const region = this.regionOf(state, addresses[lane] as number, span, isWrite);
+    if (region === undefined) return false;
     const { base } = region;
-    if ((low & high) === -1 && isConsecutive(addresses, span)) {
-      const offset = start - base;
-      if ((offset & 3) !== 0 || offset + LANES * span > region.size) return false;
-      return this.one(this.global.of(region), offset, span * LANES, isWrite, group, pc);
-    }
     const last = region.size - span;
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
@@ -84,7 +110,7 @@ export class FastAccesses {
     const of = this.global.of(region);
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
-      if (!this.one(of, (addresses[i] as number) - base, span, isWrite, group, pc)) return false;
+      if (!this.one(of, (addresses[i] as number) - base, span, isWrite, state.number, pc)) return false;
     }
     return true;
   }
@@ -97,47 +123,66 @@ export class FastAccesses {
     return true;
   }
 
-  private checkLds(actor: FastActor, low: number, high: number, written: LdsBytes[]): boolean {
-    const { w, lds, access, pc } = actor;
-    if (!lds.isSettled) return false;
+  private wholeLds(
+    w: Wave,
+    { lds }: GroupState,
+    pc: number,
+    access: AccessPlan,
+    from: number,
+  ): readonly LdsBytes[] | undefined {
+    const bytes = LANES * access.span;
+    if (!lds.isSettled || (from & 3) !== 0 || from + bytes > w.workgroup.lds.byteLength) return undefined;
+    lds.touchRange(from, from + bytes);
+    if (access.kind === 'load') return lds.readDwords(w.index, from, bytes, pc) ? NO_LDS : undefined;
+    if (!lds.writeDwords(w.index, from, bytes, pc)) return undefined;
+    return lds.isShared ? [{ addresses: Uint32Array.of(from), count: 1, bytes }] : NO_LDS;
+  }
+
+  private eachLds(
+    w: Wave,
+    { lds }: GroupState,
+    pc: number,
+    { span, kind }: AccessPlan,
+    low: number,
+    high: number,
+  ): readonly LdsBytes[] | undefined {
+    if (!lds.isSettled) return undefined;
     const { addresses } = this;
-    const { span } = access;
     const last = w.workgroup.lds.byteLength - span;
-    const isWrite = access.kind === 'store';
-    if ((low & high) === -1 && isConsecutive(addresses, span)) {
-      const from = addresses[0] as number;
-      if ((from & 3) !== 0 || from + LANES * span > w.workgroup.lds.byteLength) return false;
-      lds.touchRange(from, from + LANES * span);
-      if (!isWrite) return lds.readDwords(w.index, from, LANES * span, pc);
-      if (!lds.writeDwords(w.index, from, LANES * span, pc)) return false;
-      written.push({ addresses: Uint32Array.of(from), count: 1, bytes: LANES * span });
-      return true;
-    }
     let least = Number.POSITIVE_INFINITY;
     let most = 0;
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
       const address = addresses[i] as number;
-      if (address > last || (address & 3) !== 0) return false;
+      if (address > last || (address & 3) !== 0) return undefined;
       if (address < least) least = address;
       if (address > most) most = address;
     }
     lds.touchRange(least, most + span);
-    const starts = isWrite ? lds.takeArray() : undefined;
+    const starts = kind === 'store' && lds.isShared ? lds.takeArray() : undefined;
     let count = 0;
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
       const address = addresses[i] as number;
-      if (starts === undefined) {
-        if (!lds.readDwords(w.index, address, span, pc)) return false;
-        continue;
-      }
-      starts[count++] = address;
-      if (!lds.writeDwords(w.index, address, span, pc)) return false;
+      if (starts !== undefined) starts[count++] = address;
+      const isFine =
+        kind === 'store' ? lds.writeDwords(w.index, address, span, pc) : lds.readDwords(w.index, address, span, pc);
+      if (!isFine) return undefined;
     }
-    if (starts !== undefined) written.push({ addresses: starts, count, bytes: span });
-    return true;
+    return starts === undefined ? NO_LDS : [{ addresses: starts, count, bytes: span }];
   }
+}
+
+/** First address of an access whose lanes follow each other, as far as their offsets are concerned. */
+function wholeStart(w: Wave, access: AccessPlan): number | undefined {
+  const pieces = access.pieces(w);
+  const first = pieces[0];
+  const last = pieces[pieces.length - 1];
+  if (first === undefined || last === undefined) return undefined;
+  const start = access.address(w, 0, first);
+  const end = access.address(w, LANES - 1, last);
+  // Not so where the sum wraps, or a buffer's bounds drop a lane.
+  return start >= 0 && end - start === LANES * access.span - last.bytes ? start : undefined;
 }
 
 /** Whether lane after lane follows without a gap. */

@@ -105,6 +105,11 @@ export class LdsShadow {
     return { isWrite, isLoadToLds, wave, pc };
   }
 
+  /** Several wavefronts use it. */
+  get isShared(): boolean {
+    return this.waves > 1;
+  }
+
   /** Nothing is in flight that someone could read too early. */
   get isSettled(): boolean {
     return this.inFlight === undefined || this.operations.length - this.freeIds.length <= 1;

@@ -69,6 +69,8 @@ export interface StrictPlan {
   /** For special cases: slots of sources in operand order, -1 for constants. */
   readonly sources: readonly number[];
   readonly access: AccessPlan | undefined;
+  /** Cache policy bits of the access. */
+  readonly cachePolicy: number;
   /** Vector instructions see GPR indexing. */
   readonly isVector: boolean;
 }
@@ -267,6 +269,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     special,
     sources,
     access,
+    cachePolicy: immediateOf(instruction, 'cpol'),
     isVector: row.flags.has('VALU'),
   };
 }

@@ -8,8 +8,9 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 export const SHADOW_VECTORS = 0;
 export const SHADOW_SCALARS = 512 * 16;
 export const SHADOW_PENDING = SHADOW_SCALARS + 32;
-/** i32: operations that are outstanding. */
+/** i32: operations that are outstanding; then 1 when compiled code has found the lanes of an access to follow each other. */
 export const SHADOW_TOTAL = SHADOW_PENDING + 96;
+export const SHADOW_CONSECUTIVE = SHADOW_TOTAL + 4;
 export const SHADOW_BYTES = SHADOW_TOTAL + 16;
 
 /** Where an undefined value came from. */
@@ -25,7 +26,7 @@ export class RegisterShadow {
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
-  /** One number: operations that are outstanding. */
+  /** Operations that are outstanding; whether the lanes of the next access are known to follow each other. */
   readonly outstanding: Int32Array;
   /** By slot: the load that left it undefined. */
   readonly origins = new Map<number, Origin>();
@@ -34,7 +35,7 @@ export class RegisterShadow {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
-    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 1);
+    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 2);
   }
 
   clear(): void {

@@ -33,7 +33,7 @@ export class IssuedOperation {
   /** Position among the operations of its kind. */
   readonly sequence: number;
   /** What it writes to LDS; undefined for none. */
-  lds: LdsBytes[] | undefined;
+  lds: readonly LdsBytes[] | undefined;
   /** Flat operations: counters not drained since. */
   left = FLAT_VM | FLAT_LGKM;
   /** Its registers are no longer watched: a collision has been reported. */
