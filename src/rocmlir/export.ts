@@ -7,7 +7,7 @@ import { commandLine } from '../iree/compiler.ts';
 import { readWhole } from '../iree/files.ts';
 import { argumentOrder, type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
 import { describeFlag, type RocmlirEnvironment } from './environment.ts';
-import { lowerModule, usesMigraphx } from './lower.ts';
+import { lowerModule, needsLowering } from './lower.ts';
 import { decodeModule } from './mlir-lex.ts';
 import { parseMlir } from './mlir-parse.ts';
 import { inOrder } from './reorder.ts';
@@ -83,7 +83,7 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   let result: ExportResult;
   try {
     const document = parseMlir(text, file);
-    const input = usesMigraphx(document) ? lowerModule(document, { fuseAttention: true }) : text;
+    const input = needsLowering(document) ? lowerModule(document, { fuseAttention: true }) : text;
     compiled = await compileModule(input, options, onFailure);
     checkArguments(compiled);
     result = { MLIR: compiled.hal.split(/(?<=\n)/), binaries: compiled.binaries.map(exportBinary) };

@@ -14,6 +14,7 @@ import {
   readOperation,
 } from './lower-read.ts';
 import { ELEMENTWISE, Scalars } from './lower-scalar.ts';
+import { lowerTosa, TOSA_ELEMENTWISE, usesOldTosa } from './lower-tosa.ts';
 import { Edits } from './mlir-edit.ts';
 import { type Document, fullName, type Operation, rangeText, walk } from './mlir-parse.ts';
 import { elementsOf, isFloat, memoryLayout, type TensorType, tensorText } from './types.ts';
@@ -33,19 +34,26 @@ export function usesMigraphx(document: Document): boolean {
   return false;
 }
 
+/** True when iree-compile cannot read the module as it is. */
+export function needsLowering(document: Document): boolean {
+  return usesMigraphx(document) || usesOldTosa(document);
+}
+
 /** The functions with a body, in text order. */
 export function functionsOf(document: Document): Operation[] {
   return [...walk(document.operations)].filter((o) => fullName(o) === 'func.func' && o.regions.length > 0);
 }
 
-/** The module with its `migraphx` functions lowered. Throws `rocmlir/…` at the operation that cannot be. */
+/** The module with its `migraphx` (and old TOSA) functions lowered. Throws `rocmlir/…` at the operation that cannot be. */
 export function lowerModule(document: Document, options: LowerOptions): string {
   const edits = new Edits();
+  const oldTosa = usesOldTosa(document);
+  const isLowered = (name: string): boolean => name.startsWith('migraphx.') || (oldTosa && name.startsWith('tosa.'));
   for (const operation of functionsOf(document)) {
     const body = operation.regions[0];
-    if (!body.operations.some((o) => o.name.startsWith('migraphx.'))) continue;
+    if (!body.operations.some((o) => isLowered(o.name))) continue;
     const parts = readFunction(document, operation);
-    const lowering = new FunctionLowering(document, parts, options);
+    const lowering = new FunctionLowering(document, parts, options, oldTosa);
     lowering.run();
     edits.replaceTokens(document, parts.signatureFirst, parts.signatureLast, lowering.signature());
     edits.replaceTokens(document, body.open, body.close + 1, `{\n${lowering.lines().join('\n')}\n  }`);
@@ -73,9 +81,11 @@ class FunctionLowering {
   private readonly emit: Emitter;
   private readonly views = new Map<string, View>();
   private readonly definitions = new Map<string, ReadOperation>();
+  private readonly oldTosa: boolean;
   private current: Operation;
 
-  constructor(document: Document, parts: FunctionParts, options: LowerOptions) {
+  constructor(document: Document, parts: FunctionParts, options: LowerOptions, oldTosa: boolean) {
+    this.oldTosa = oldTosa;
     this.document = document;
     this.parts = parts;
     this.options = options;
@@ -213,7 +223,8 @@ class FunctionLowering {
 
   private lower(read: ReadOperation, type: TensorType): View {
     const simple = Object.hasOwn(ELEMENTWISE, read.name) ? ELEMENTWISE[read.name] : undefined;
-    if (simple !== undefined) return this.elementwise(read, simple);
+    if (simple !== undefined) return this.elementwise(read, simple, this.operands(read, simple.operands));
+    if (this.oldTosa && read.name.startsWith('tosa.')) return this.tosa(read, type);
     switch (read.name) {
       case 'migraphx.literal':
       case 'arith.constant':
@@ -237,7 +248,7 @@ class FunctionLowering {
       case 'migraphx.reduce_sum':
       case 'migraphx.reduce_mean':
       case 'migraphx.reduce_max':
-        return this.reduce(read);
+        return this.reduce(read, integerList(this.document, read, 'axes'));
       case 'migraphx.reshape':
       case 'migraphx.flatten':
         return this.reshape(read, type);
@@ -254,8 +265,46 @@ class FunctionLowering {
     }
   }
 
-  private elementwise(read: ReadOperation, operation: (typeof ELEMENTWISE)[string]): View {
-    const views = this.operands(read, operation.operands);
+  private tosa(read: ReadOperation, type: TensorType): View {
+    const { document, emit } = this;
+    const name = TOSA_ELEMENTWISE[read.name];
+    if (name !== undefined) {
+      // Dimensions of size 1 repeat by themselves.
+      const views = this.operands(read, ELEMENTWISE[name].operands).map((view) => {
+        const fits =
+          view.shape.length === type.shape.length && view.shape.every((n, d) => n === 1 || n === type.shape[d]);
+        if (!fits) throw this.error('rocmlir/shape', `The operands of ${read.name} do not fit its result.`);
+        return emit.broadcast(view, type.shape, 0);
+      });
+      return this.elementwise(read, ELEMENTWISE[name], views);
+    }
+    switch (read.name) {
+      case 'tosa.const':
+        return this.literal(read, type);
+      case 'tosa.reshape':
+        return this.reshape(read, type);
+      case 'tosa.select':
+        return this.where(read, type);
+      case 'tosa.reduce_sum':
+      case 'tosa.reduce_max':
+        return this.reduce(read, [integerAttribute(document, read, 'axis')]);
+    }
+    const view = lowerTosa(
+      {
+        document,
+        emit,
+        operands: (...counts) => this.operands(read, ...counts),
+        definition: (operand) => this.definitions.get(operand),
+        error: (code, message) => this.error(code, message),
+      },
+      read,
+      type,
+    );
+    if (view === undefined) throw this.unsupported(read);
+    return view;
+  }
+
+  private elementwise(read: ReadOperation, operation: (typeof ELEMENTWISE)[string], views: readonly View[]): View {
     const { element, shape } = views[0];
     if (views.some((view) => view.element !== element || !sameShape(view.shape, shape))) {
       throw this.error('rocmlir/shape', `The operands of ${read.name} differ in shape or element type.`);
@@ -418,16 +467,16 @@ class FunctionLowering {
     return convertView(this.emit, wholeView(ssa, 'f32', wide.shape), view.element);
   }
 
-  private reduce(read: ReadOperation): View {
+  private reduce(read: ReadOperation, list: readonly number[]): View {
     const [view] = this.operands(read, 1);
     const { emit } = this;
     const rank = view.shape.length;
-    const axes = new Set(integerList(this.document, read, 'axes').map((axis) => this.axis(axis, rank)));
+    const axes = new Set(list.map((axis) => this.axis(axis, rank)));
     const sum = isFloat(view.element) ? 'f32' : 'i32';
     const kept = view.shape.flatMap((_, d) => (axes.has(d) ? [] : [d]));
     const shape = kept.map((d) => view.shape[d]);
     const s = new Scalars(emit);
-    const isMax = read.name === 'migraphx.reduce_max';
+    const isMax = read.name.endsWith('.reduce_max');
     const start = isMax ? (sum === 'f32' ? '0xFF800000' : '-2147483648') : zeroOf(sum);
     const dense = emit.dense(view);
     const loops = view.shape.map((_, d) => `d${d}`);

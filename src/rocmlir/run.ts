@@ -14,7 +14,7 @@ import { findCompiler, type RocmlirEnvironment } from './environment.ts';
 import { type ExportOptions, exportModule } from './export.ts';
 import { selectKernel } from './gen.ts';
 import { readExportedElf } from './gpu-object.ts';
-import { functionsOf, lowerModule, memoryShape, usesMigraphx } from './lower.ts';
+import { functionsOf, lowerModule, memoryShape, needsLowering } from './lower.ts';
 import { type FunctionParts, readFunction } from './lower-read.ts';
 import { readMerged } from './merge.ts';
 import { type Document, parseMlir } from './mlir-parse.ts';
@@ -303,7 +303,7 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
   } finally {
     device.close();
   }
-  const reference = usesMigraphx(document) ? lowerModule(document, { fuseAttention: false }) : text;
+  const reference = needsLowering(document) ? lowerModule(document, { fuseAttention: false }) : text;
   const { environment } = options;
   const expected = options.noCompare
     ? []
