@@ -1,7 +1,7 @@
 // What each elementwise MIGraphX operation computes on scalars, in arith and math. Half-width floats compute transcendental
 // functions (and bf16 everything) in f32 and round once per operation.
 // Source: MIGraphX operator reference; MLIR's arith and math dialects.
-import type { Emitter } from './lower-emit.ts';
+import type { Emitter, View } from './lower-emit.ts';
 import { type Element, isFloat } from './types.ts';
 
 /** Bits of an integer element. */
@@ -158,3 +158,24 @@ export const ELEMENTWISE: Readonly<Record<string, ElementwiseOperation>> = {
   'migraphx.ceil': math('math.ceil'),
   'migraphx.floor': math('math.floor'),
 };
+
+/** round(value / scale) + zero point, clamped to the integer type; all in f32. `views` are value, scale and perhaps zero point. */
+export function quantize(emit: Emitter, views: readonly View[], to: Element): View {
+  const s = new Scalars(emit);
+  return emit.elementwise(views, to, (args) => {
+    const f32 = args.slice(0, views.length).map((a, i) => s.convert(a, views[i].element, 'f32'));
+    const rounded = s.unary('math.roundeven', s.binary('arith.divf', f32[0], f32[1], 'f32'), 'f32');
+    return s.toIntegerClamped(f32.length > 2 ? s.binary('arith.addf', rounded, f32[2], 'f32') : rounded, to);
+  });
+}
+
+/** (value - zero point) * scale; the difference in i32, the product in f32. */
+export function dequantize(emit: Emitter, views: readonly View[], to: Element): View {
+  const s = new Scalars(emit);
+  return emit.elementwise(views, to, (args) => {
+    let whole = s.convert(args[0], views[0].element, 'i32');
+    if (views.length > 2) whole = s.binary('arith.subi', whole, s.convert(args[2], views[2].element, 'i32'), 'i32');
+    const scale = s.convert(args[1], views[1].element, 'f32');
+    return s.convert(s.binary('arith.mulf', s.convert(whole, 'i32', 'f32'), scale, 'f32'), 'f32', to);
+  });
+}

@@ -3,7 +3,7 @@
 import type { WavesmithError } from '../base/index.ts';
 import { matchAttention } from './attention.ts';
 import { attention, convertView, convolution, convolvedSizes, dot } from './lower-contract.ts';
-import { Emitter, type View, wholeView, zeroOf } from './lower-emit.ts';
+import { Emitter, type View, wholeView } from './lower-emit.ts';
 import {
   type FunctionParts,
   integerAttribute,
@@ -13,7 +13,8 @@ import {
   readFunction,
   readOperation,
 } from './lower-read.ts';
-import { ELEMENTWISE, Scalars } from './lower-scalar.ts';
+import { type ReductionKind, reduce, softmax } from './lower-reduce.ts';
+import { dequantize, ELEMENTWISE, quantize, Scalars } from './lower-scalar.ts';
 import { lowerTosa, TOSA_ELEMENTWISE, usesOldTosa } from './lower-tosa.ts';
 import { Edits } from './mlir-edit.ts';
 import { type Document, fullName, type Operation, rangeText, walk } from './mlir-parse.ts';
@@ -420,32 +421,18 @@ class FunctionLowering {
 
   private quantize(read: ReadOperation, type: TensorType): View {
     const views = this.quantization(read);
-    const s = new Scalars(this.emit);
     if (isFloat(type.element) || !isFloat(views[0].element)) {
       throw this.error('rocmlir/element-type', `${read.name} turns floats into integers.`);
     }
-    return this.emit.elementwise(views, type.element, (args) => {
-      const f32 = args.slice(0, views.length).map((a, i) => s.convert(a, views[i].element, 'f32'));
-      const rounded = s.unary('math.roundeven', s.binary('arith.divf', f32[0], f32[1], 'f32'), 'f32');
-      return s.toIntegerClamped(
-        f32.length > 2 ? s.binary('arith.addf', rounded, f32[2], 'f32') : rounded,
-        type.element,
-      );
-    });
+    return quantize(this.emit, views, type.element);
   }
 
   private dequantize(read: ReadOperation, type: TensorType): View {
     const views = this.quantization(read);
-    const s = new Scalars(this.emit);
     if (!isFloat(type.element) || isFloat(views[0].element)) {
       throw this.error('rocmlir/element-type', `${read.name} turns integers into floats.`);
     }
-    return this.emit.elementwise(views, type.element, (args) => {
-      let whole = s.convert(args[0], views[0].element, 'i32');
-      if (views.length > 2) whole = s.binary('arith.subi', whole, s.convert(args[2], views[2].element, 'i32'), 'i32');
-      const scale = s.convert(args[1], views[1].element, 'f32');
-      return s.convert(s.binary('arith.mulf', s.convert(whole, 'i32', 'f32'), scale, 'f32'), 'f32', type.element);
-    });
+    return dequantize(this.emit, views, type.element);
   }
 
   private axis(value: number, rank: number): number {
@@ -458,62 +445,14 @@ class FunctionLowering {
     const [view] = this.operands(read, 1);
     if (!isFloat(view.element)) throw this.error('rocmlir/element-type', 'softmax is defined for floats.');
     const axis = this.axis(integerAttribute(this.document, read, 'axis'), view.shape.length);
-    const wide = this.emit.dense(convertView(this.emit, view, 'f32'));
-    const type = tensorText(wide.shape, 'f32');
-    const into = this.emit.empty(wide.shape, 'f32');
-    const ssa = this.emit.value(
-      `linalg.softmax dimension(${axis}) ins(${wide.ssa} : ${type}) outs(${into} : ${type}) -> ${type}`,
-    );
-    return convertView(this.emit, wholeView(ssa, 'f32', wide.shape), view.element);
+    return softmax(this.emit, view, axis);
   }
 
   private reduce(read: ReadOperation, list: readonly number[]): View {
     const [view] = this.operands(read, 1);
-    const { emit } = this;
-    const rank = view.shape.length;
-    const axes = new Set(list.map((axis) => this.axis(axis, rank)));
-    const sum = isFloat(view.element) ? 'f32' : 'i32';
-    const kept = view.shape.flatMap((_, d) => (axes.has(d) ? [] : [d]));
-    const shape = kept.map((d) => view.shape[d]);
-    const s = new Scalars(emit);
-    const isMax = read.name.endsWith('.reduce_max');
-    const start = isMax ? (sum === 'f32' ? '0xFF800000' : '-2147483648') : zeroOf(sum);
-    const dense = emit.dense(view);
-    const loops = view.shape.map((_, d) => `d${d}`);
-    const map = (dimensions: readonly number[]): string =>
-      `affine_map<(${loops.join(', ')}) -> (${dimensions.map((d) => `d${d}`).join(', ')})>`;
-    const combine = isMax
-      ? sum === 'f32'
-        ? 'arith.maximumf'
-        : 'arith.maxsi'
-      : sum === 'f32'
-        ? 'arith.addf'
-        : 'arith.addi';
-    const ssa = emit.generic({
-      inputs: [{ view: dense, map: map(view.shape.map((_, d) => d)) }],
-      into: emit.filled(shape, sum, start),
-      shape,
-      element: sum,
-      map: map(kept),
-      iterators: view.shape.map((_, d) => (axes.has(d) ? 'reduction' : 'parallel')),
-      body: ([x, so]) => s.binary(combine, so, s.convert(x, view.element, sum), sum),
-    });
-    let total = wholeView(ssa, sum, shape);
-    if (read.name === 'migraphx.reduce_mean') {
-      const count = [...axes].reduce((product, d) => product * view.shape[d], 1);
-      total = emit.elementwise([total], sum, ([x]) =>
-        sum === 'f32'
-          ? s.binary('arith.divf', x, s.constant(`${count}.0`, sum), sum)
-          : s.binary('arith.divsi', x, s.constant(`${count}`, sum), sum),
-      );
-    }
-    const result = convertView(emit, total, view.element);
-    // Reduced dimensions stay, with size 1.
-    return {
-      ...result,
-      shape: view.shape.map((size, d) => (axes.has(d) ? 1 : size)),
-      map: view.shape.map((_, d) => (axes.has(d) ? null : kept.indexOf(d))),
-    };
+    const axes = new Set(list.map((axis) => this.axis(axis, view.shape.length)));
+    const kind = read.name.replace(/^.*reduce_/, '') as ReductionKind;
+    return reduce(this.emit, view, axes, kind);
   }
 
   private reshape(read: ReadOperation, type: TensorType): View {

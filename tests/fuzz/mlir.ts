@@ -42,6 +42,19 @@ const SOURCE = `hal.executable public @x {
   %0 = hal.interface.binding.subspan layout(<bindings = [#a, #b]>) binding(1) offset(%c0) : tensor<4xf32>
 }
 `;
+const OLD_TOSA = `module {
+  func.func @f(%a: tensor<16xf16>, %i: tensor<1x6x6x4xf16>, %w: tensor<8x3x3x4xf16>, %z: tensor<8xf16>) -> tensor<128xf16> {
+    %p = "tosa.const"() <{value = dense<[0, 3, 1, 2]> : tensor<4xi32>}> : () -> tensor<4xi32>
+    %0 = tosa.conv2d %i, %w, %z {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x6x6x4xf16>, tensor<8x3x3x4xf16>, tensor<8xf16>) -> tensor<1x4x4x8xf16>
+    %1 = tosa.transpose %0, %p : (tensor<1x4x4x8xf16>, tensor<4xi32>) -> tensor<1x8x4x4xf16>
+    %2 = tosa.clamp %1 {max_fp = 3.4E+38 : f32, max_int = 1 : i64, min_fp = 0.0 : f32, min_int = 0 : i64} : (tensor<1x8x4x4xf16>) -> tensor<1x8x4x4xf16>
+    %3 = tosa.reshape %a {new_shape = array<i64: 1, 1, 4, 4>} : (tensor<16xf16>) -> tensor<1x1x4x4xf16>
+    %4 = tosa.add %2, %3 : (tensor<1x8x4x4xf16>, tensor<1x1x4x4xf16>) -> tensor<1x8x4x4xf16>
+    %5 = tosa.reshape %4 {new_shape = array<i64: 128>} : (tensor<1x8x4x4xf16>) -> tensor<128xf16>
+    return %5 : tensor<128xf16>
+  }
+}
+`;
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Whatever a part throws, the others still see the input; the first error counts. */
@@ -64,7 +77,7 @@ export default {
     const folder = join('examples', 'migraphx');
     return [
       ...readdirSync(folder).map((name) => new Uint8Array(readFileSync(join(folder, name)))),
-      ...[BINARY, HOST, SOURCE].map(encode),
+      ...[BINARY, HOST, SOURCE, OLD_TOSA].map(encode),
     ];
   },
   run(bytes: Uint8Array): void {
