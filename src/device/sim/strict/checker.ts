@@ -114,7 +114,8 @@ export class StrictChecker implements Monitor {
     return info.memory.find(WINDOW + field, 1);
   }
 
-  private stateOf(workgroup: Workgroup): GroupState {
+  /** What is kept about a running workgroup. */
+  stateOf(workgroup: Workgroup): GroupState {
     if (workgroup !== this.lastGroup) {
       this.lastGroup = workgroup;
       this.lastState = this.groups.get(workgroup);
@@ -168,26 +169,33 @@ export class StrictChecker implements Monitor {
 
   /** An instruction is about to execute; `at` is its loaded address. */
   before(w: Wave, at: number, bound: BoundInstruction): void {
-    const { base, registers: checks, accesses } = this.now;
+    const { base, registers: checks } = this.now;
     const pc = at - base;
     const plan = this.planFor(pc, bound.instruction);
     const isBeyond = this.isBeyond[pc >>> 2] ?? this.isBeyondAllocation(plan);
     this.isBeyond[pc >>> 2] = isBeyond;
     if (isBeyond) this.checkAllocation(w, pc, plan);
     const state = this.stateOf(w.workgroup);
-    const { lds } = state;
     const shadow = state.waves[w.index] as WaveShadow;
-    const { queue, registers } = shadow;
+    if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
+    if (w.gprIndexing && plan.isVector) {
+      if (shadow.queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
+      this.defineIndexed(w, shadow, plan);
+      return;
+    }
+    this.check(w, state, shadow, pc, plan);
+  }
+
+  /** One instruction, without GPR indexing and vector skipping. */
+  check(w: Wave, state: GroupState, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
+    const { registers: checks, accesses } = this.running as Running;
+    const { queue } = shadow;
+    const { lds } = state;
     if (plan.wait !== undefined) {
       queue.wait(plan.wait, lds.epoch);
       return;
     }
-    if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
     if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
-    if (w.gprIndexing && plan.isVector) {
-      this.defineIndexed(w, shadow, plan);
-      return;
-    }
     checks.checkReads(w, shadow, pc, plan);
     if (plan.role.isBarrier) {
       shadow.barriers++;
@@ -199,11 +207,8 @@ export class StrictChecker implements Monitor {
       if (plan.role.kind !== undefined) queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
       return;
     }
-    const isLoad = access.kind !== 'store' && !access.toLds;
-    const definesHere = isLoad && (access.isScalar || access.pieces(w)[0]?.register !== -1);
     const written = accesses.check(w, state, pc, plan);
-    if (!definesHere || plan.operation?.kind === 'format') checks.define(w, shadow, plan);
-    else for (const slot of plan.scalarWrites) if (!access.isScalar) registers.setScalar(slot, true);
+    if (!plan.isDefinedByAccess) checks.define(w, shadow, plan);
     if (plan.role.kind === undefined) return;
     const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
     operation.lds = written;

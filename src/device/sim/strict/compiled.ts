@@ -10,9 +10,11 @@ import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import { EXEC, type Wave } from '../wave.ts';
 import type { StrictChecker } from './checker.ts';
+import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
 import { SHADOW_CONSECUTIVE, SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
 import { type BlockPlan, planBlock, type Segment } from './segments.ts';
+import type { WaveShadow } from './wave-shadow.ts';
 
 /** Instructions of one wavefront in a workgroup after which its loops are looked at on the interpreter, and for how long. */
 const SUSPECT_AFTER = 20_000_000;
@@ -23,14 +25,22 @@ class StrictInstrument implements Instrument {
   private readonly checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
   private readonly segments = new Map<number, Segment>();
+  /** Instructions that are checked alone, by pc / 4. */
+  private readonly ones: StrictPlan[] = [];
   private wave: Wave | undefined;
+  private state: GroupState | undefined;
+  private shadow: WaveShadow | undefined;
 
   constructor(checker: StrictChecker, program: Program) {
     this.checker = checker;
     this.imports = {
       strictOne: (_wave, pc) => {
-        const w = this.wave as Wave;
-        checker.before(w, program.region.base + pc, program.at(program.region.base + pc));
+        const { wave, state, shadow } = this;
+        checker.check(wave as Wave, state as GroupState, shadow as WaveShadow, pc, this.ones[pc >>> 2] as StrictPlan);
+      },
+      strictBefore: (_wave, pc) => {
+        const at = program.region.base + pc;
+        checker.before(this.wave as Wave, at, program.at(at));
       },
       strictSegment: (_wave, pc) => checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
@@ -38,6 +48,8 @@ class StrictInstrument implements Instrument {
 
   enter(w: Wave): void {
     this.wave = w;
+    this.state = this.checker.stateOf(w.workgroup);
+    this.shadow = this.state.waves[w.index];
   }
 
   step(w: Wave, pc: number, bound: BoundInstruction): void {
@@ -46,10 +58,11 @@ class StrictInstrument implements Instrument {
 
   declare(module: WasmModule): void {
     this.index(module, 'strictOne');
+    this.index(module, 'strictBefore');
     this.index(module, 'strictSegment');
   }
 
-  private index(module: WasmModule, name: 'strictOne' | 'strictSegment'): number {
+  private index(module: WasmModule, name: 'strictOne' | 'strictBefore' | 'strictSegment'): number {
     return module.importFunction('env', name, ['i32', 'i32'], []);
   }
 
@@ -92,7 +105,11 @@ class StrictInstrument implements Instrument {
         .memory('i64.load', 4 * EXEC);
       fn.call(this.consecutive(module, access.span)).memory('i32.store', SHADOW_CONSECUTIVE);
     }
-    fn.get(wave).i32(pc).call(this.index(module, 'strictOne'));
+    this.ones[pc >>> 2] = plan;
+    const isBeyond = this.checker.isBeyondAllocation(plan);
+    fn.get(wave)
+      .i32(pc)
+      .call(this.index(module, isBeyond ? 'strictBefore' : 'strictOne'));
     if (plan.wait !== undefined) fn.end();
   }
 

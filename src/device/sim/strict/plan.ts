@@ -69,6 +69,8 @@ export interface StrictPlan {
   /** For special cases: slots of sources in operand order, -1 for constants. */
   readonly sources: readonly number[];
   readonly access: AccessPlan | undefined;
+  /** The check of the access defines the registers that a load writes. */
+  readonly isDefinedByAccess: boolean;
   /** Cache policy bits of the access. */
   readonly cachePolicy: number;
   /** Vector instructions see GPR indexing. */
@@ -210,6 +212,16 @@ function isMoved(special: SpecialCase, name: string): boolean {
   return special !== 'none' && (name === 'src0' || (special === 'select' && name === 'src1'));
 }
 
+function definesByAccess(
+  op: Operation | undefined,
+  access: AccessPlan | undefined,
+  writes: readonly VectorWrite[],
+): boolean {
+  if (access === undefined || access.kind === 'store' || access.toLds || op?.kind === 'format') return false;
+  if (op?.kind === 'structural' && op.name !== 'addtid' && op.name !== 'condxchg') return false;
+  return access.isScalar ? op?.kind === 'load' || op?.kind === 'atomic' : writes.length > 0;
+}
+
 /** Makes the plan of an instruction. */
 export function strictPlan(instruction: Instruction): StrictPlan {
   const { row, operands } = instruction;
@@ -269,6 +281,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     special,
     sources,
     access,
+    isDefinedByAccess: definesByAccess(op, access, writes),
     cachePolicy: immediateOf(instruction, 'cpol'),
     isVector: row.flags.has('VALU'),
   };
