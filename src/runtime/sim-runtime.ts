@@ -1,6 +1,7 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
 import { WavesmithError } from '../base/index.ts';
 import type { DispatchRequest } from '../device/index.ts';
+import { nodeSimOptions } from '../device/node/index.ts';
 import { MAX_WASM_PAGES, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
 import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { targetInfo } from '../isa/index.ts';
@@ -47,6 +48,7 @@ export class SimRuntime implements RuntimeDevice {
     this.memoryDescriptor = addon.mapMemory(bytes);
     this.buffer = memory.buffer as unknown as SharedArrayBuffer;
     this.device = new VirtualGpu(options.target, {
+      ...nodeSimOptions(),
       memory,
       discard: (offset, size) => addon.discard(bytes.subarray(offset, offset + Math.ceil(size / 4096) * 4096)),
     });
