@@ -168,9 +168,33 @@ describe('mistakes in the assembly', () => {
   test('an edit in the block that preloading hardware skips is remarked on', async () => {
     const folder = fixtureFolder();
     edit(asmFile(folder), /^\ts_waitcnt lgkmcnt\(0\)\n\ts_branch/m, '\ts_nop 0\n$&');
-    expect((await build(folder, BUILD)).executables[0].remarks).toEqual([
+    expect((await build(folder, BUILD)).executables[0].remarks[0]).toBe(
       `kernel '${KERNEL}': the instructions before the second .p2align 8 changed; hardware that preloads arguments never executes them. Edit below the label behind it.`,
-    ]);
+    );
+  });
+
+  describe('what the checker finds stops the build', () => {
+    const table: [string, [RegExp | string, string], RegExp][] = [
+      [
+        'a wait that was taken out',
+        [/^\ts_waitcnt vmcnt\(0\)\n/m, ''],
+        /^DIR\/asm\/matmul_dispatch_0\.s:\d+: error\[hijack\/check\]: waits\/read-before-return: .* known to have returned\. At '\w+ .*\n {2}hint: Insert s_waitcnt vmcnt\(\d+\) before '.*'\. 'wavesmith check DIR\/asm\/matmul_dispatch_0\.s' shows everything; --force builds anyway\.$/,
+      ],
+      [
+        'a hazard no-op that was lost',
+        [/^\ts_nop 2\n(\tds_read_u16 v38)/m, '$1'],
+        /error\[hijack\/check\]: hazards\/matrix-\w+: .*\n {2}hint: Put s_nop \d+/,
+      ],
+    ];
+    test.each(table)('%s', async (_title, [pattern, replacement], text) => {
+      const folder = fixtureFolder();
+      edit(asmFile(folder), pattern, replacement);
+      expect(await message(build(folder, BUILD), folder)).toMatch(text);
+      expect(existsSync(join(folder, 'modified.vmfb'))).toBe(false);
+      const forced = await build(folder, { ...BUILD, force: true });
+      expect(forced.executables[0].remarks.join('\n')).toMatch(/^forced past line \d+: error\[/m);
+      expect(forced.executables[0].findings[0]).toMatchObject({ severity: 'error', line: expect.any(Number) });
+    });
   });
 
   test('--force builds past a failed check and says which; a missing kernel cannot be forced', async () => {

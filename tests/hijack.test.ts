@@ -169,7 +169,7 @@ describe('run', () => {
     edit(
       asmFile(folder),
       /^\.LBB0_0:\n/m,
-      '$&\tv_mov_b32_e32 v2, 0\n\tv_mov_b32_e32 v3, 0\n\tglobal_load_dword v2, v[2:3], off\n',
+      '$&\tv_mov_b32_e32 v2, 0\n\tv_mov_b32_e32 v3, 0\n\tglobal_load_dword v2, v[2:3], off\n\ts_waitcnt vmcnt(0)\n',
     );
     await build(folder, BUILD);
     const [result] = (await run(folder, RUN)).runs;

@@ -34,6 +34,8 @@ export interface CheckOptions {
   readonly against?: CodeObject | undefined;
   /** The lifted program, when the caller has it already. */
   readonly program?: Program | undefined;
+  /** Check only these kernels, with the functions they call; nothing about the whole file. */
+  readonly kernels?: ReadonlySet<string> | undefined;
 }
 
 /** All findings about a code object, in the order of its functions; those about the whole file come first. */
@@ -44,9 +46,10 @@ export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = 
       hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
     });
   }
-  const program = options.program ?? liftCodeObject(codeObject);
+  const { kernels } = options;
+  const program = options.program ?? liftCodeObject(codeObject, { kernels });
   const baseline = options.against;
-  const findings = baseline === undefined ? [] : checkFileAgainst(codeObject, baseline);
+  const findings = baseline === undefined || kernels !== undefined ? [] : checkFileAgainst(codeObject, baseline);
   for (const subject of program.functions) {
     const context = { target: processor, codeObject, program, subject, kernel: subject.kernel, baseline };
     for (const rule of RULES) findings.push(...rule(context));

@@ -10,6 +10,7 @@ import {
   waitCounts,
   waitRole,
 } from '../program/index.ts';
+import { PRELOAD_STUB } from './entry.ts';
 import type { CheckContext, Finding, Rule } from './types.ts';
 import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
 
@@ -180,10 +181,12 @@ function makeFinding(
   const registers = slotNames(commonSlots(touched, operation.effects.defs));
   const verb = rule === 'read' ? 'read' : 'overwritten';
   const many = registers.length > 1 || registers.some((r) => r.includes(':'));
+  // Hardware that preloads arguments starts behind the stub.
+  const isStub = (subject.kernel?.descriptor?.preload.length ?? 0) > 0 && operation.pc - subject.entry < PRELOAD_STUB;
   return {
     ...common,
     rule: rule === 'read' ? 'waits/read-before-return' : 'waits/write-before-return',
-    severity: collision.isCertain ? 'error' : 'warning',
+    severity: collision.isCertain && !isStub ? 'error' : 'warning',
     registers,
     message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other.instruction}' is known to have returned.`,
     fix: `Insert s_waitcnt ${wait} before '${instruction}'.`,

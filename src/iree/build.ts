@@ -3,6 +3,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
 import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
 import { assemble, type EngineName, readTargetDirective } from './engine.ts';
 import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
@@ -19,7 +20,7 @@ export interface BuildOptions {
   readonly output?: string | undefined;
   readonly via: 'patch' | 'compile';
   readonly engine: EngineName;
-  /** Turn failed verification into remarks. */
+  /** Turn failed verification and the checker's errors into remarks. */
   readonly force: boolean;
 }
 
@@ -32,6 +33,8 @@ export interface ExecutableResult {
   readonly state: ExecutableState;
   readonly change: ChangeReport | null;
   readonly remarks: readonly string[];
+  /** What the checker finds in the edited kernels that it does not find in the baseline's. */
+  readonly findings: readonly EditFinding[];
   /** SHA-256 of the code object found in the result; equals that of the assembled code when `state` is `changed`. */
   readonly codeSha256: string;
 }
@@ -52,6 +55,9 @@ export interface BuildResult {
   };
 }
 
+/** Rules about what `verifyReplacement` has its own remarks for. */
+const VERIFIED = /^(?:abi|resources)\//;
+
 interface Edited {
   readonly entry: ManifestExecutable;
   readonly executable: ModuleExecutable;
@@ -60,6 +66,7 @@ interface Edited {
   readonly before: CodeObjectFacts | null;
   readonly after: CodeObjectFacts | null;
   readonly remarks: readonly string[];
+  readonly findings: readonly EditFinding[];
 }
 
 /** The baseline module of a folder; a changed file is `hijack/stale-baseline`. */
@@ -112,6 +119,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
       state: edit.state,
       change: edit.before === null || edit.after === null ? null : describeChange(edit.before, edit.after),
       remarks: edit.remarks,
+      findings: edit.findings,
       codeSha256: sha256(edit.code),
     })),
     seconds: {
@@ -146,6 +154,7 @@ async function readEdit(
     before: null,
     after: null,
     remarks: [],
+    findings: [],
   };
   if (sha256(text) === entry.asmSha256) return untouched;
   const before = readFacts(executable.codeObject);
@@ -165,7 +174,14 @@ async function readEdit(
     remarks = [`forced past ${error.code}: ${error.message}`];
   }
   if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
-  return { entry, executable, state: 'changed', code: after.bytes, before, after, remarks };
+  const findings = checkEdit(before, after, { file, text, target: entry.target });
+  const errors = findings.filter((f) => f.severity === 'error');
+  if (errors.length > 0 && !options.force) throw checkFailed(errors, file);
+  for (const f of findings) {
+    if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
+    else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
+  }
+  return { entry, executable, state: 'changed', code: after.bytes, before, after, remarks, findings };
 }
 
 /** The pristine text of an executable, unless that file was edited too. */

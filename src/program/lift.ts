@@ -13,8 +13,13 @@ const SHF_EXECINSTR = 4n;
 /** Rounds of finding indirect targets; each round can only add code. */
 const MAX_ROUNDS = 16;
 
+export interface LiftOptions {
+  /** Lift only these kernels, with what they call. */
+  readonly kernels?: ReadonlySet<string> | undefined;
+}
+
 /** Lifts a linked code object; throws `program/target` for processors without an instruction table, `program/relocatable`. */
-export function liftCodeObject(codeObject: CodeObject): Program {
+export function liftCodeObject(codeObject: CodeObject, options: LiftOptions = {}): Program {
   const target = codeObject.target.processor;
   if (!isTargetName(target)) {
     throw new WavesmithError('program/target', `There is no instruction table for ${target}.`, {
@@ -32,6 +37,10 @@ export function liftCodeObject(codeObject: CodeObject): Program {
     sections.map((s) => ({ base: s.address, bytes: s.bytes })),
   );
   const entries = entriesOf(codeObject);
+  const { kernels } = options;
+  if (kernels !== undefined) {
+    for (const [pc, { kernel }] of entries) if (kernel === undefined || !kernels.has(kernel.name)) entries.delete(pc);
+  }
   for (const entry of entries.keys()) map.walk(entry);
   const indirect = resolveIndirect(map, entries);
   return new LiftedProgram(target, codeObject, map.finish(indirect), entries);

@@ -25,7 +25,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('-o, --output <file>', 'the modified module (default DIR/modified.vmfb)')
     .option('--via <how>', "'patch' the module directly, or 'compile' again with the edit substituted", 'patch')
     .option('--engine <name>', "assembler: 'wavesmith' or 'llvm'", 'wavesmith')
-    .option('--force', 'build although the edit failed verification (not: a missing kernel)')
+    .option('--force', 'build although verification or the checker found errors (not: a missing kernel)')
     .option('--json', 'print the result as JSON');
   if (!parseArguments(command, argv)) return 0;
   const flags = command.opts<Flags>();
