@@ -10,7 +10,7 @@ import {
   f64LowWord,
 } from '../../isa/semantics/formats.ts';
 import type { OperandType, SourceSpec } from '../../isa/semantics/index.ts';
-import type { Instruction, Operand, Register } from '../../isa/types.ts';
+import type { Instruction, InstructionRow, Operand, Register } from '../../isa/types.ts';
 import { SOURCE_STRIDE } from './lane-env.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, VCC, type Wave } from './wave.ts';
 
@@ -25,10 +25,23 @@ export const SEXT = 16;
 export const SHARED_APERTURE_HIGH = 0x10000;
 export const PRIVATE_APERTURE_HIGH = 0x20000;
 
+const slots = new WeakMap<InstructionRow, Map<string, number>>();
+
+/** Index of a row's operand slot by its name. */
+function slotIndex(row: InstructionRow, name: string): number | undefined {
+  let known = slots.get(row);
+  if (known === undefined) {
+    known = new Map();
+    for (const [index, slot] of row.operands.entries()) if (!known.has(slot.name)) known.set(slot.name, index);
+    slots.set(row, known);
+  }
+  return known.get(name);
+}
+
 /** Operand of a named slot, or undefined when the row has no such slot. */
 export function operandNamed(instruction: Instruction, name: string): Operand | undefined {
-  const index = instruction.row.operands.findIndex((o) => o.name === name);
-  return index < 0 ? undefined : instruction.operands[index];
+  const index = slotIndex(instruction.row, name);
+  return index === undefined ? undefined : instruction.operands[index];
 }
 
 /** The operand of a slot that must exist. */

@@ -20,6 +20,17 @@ export class ByteSink {
     if (this.length === this.bytes.length) this.reserve(1);
     this.bytes[this.length++] = value;
   }
+  /** A 32-bit word, lowest byte first. */
+  word(value: number): void {
+    this.reserve(4);
+    const { bytes } = this;
+    let at = this.length;
+    bytes[at++] = value;
+    bytes[at++] = value >> 8;
+    bytes[at++] = value >> 16;
+    bytes[at++] = value >> 24;
+    this.length = at;
+  }
   /** Unsigned LEB128 of a 32-bit number. */
   u32(value: number): void {
     let rest = value >>> 0;
@@ -177,9 +188,13 @@ export class WasmFunction {
   }
   /** A v128 constant from four 32-bit words. */
   v128(w0: number, w1: number, w2: number, w3: number): this {
-    this.code.byte(0xfd);
-    this.code.u32(12);
-    this.code.raw(new Uint8Array(Int32Array.of(w0, w1, w2, w3).buffer));
+    const { code } = this;
+    code.byte(0xfd);
+    code.byte(12);
+    code.word(w0);
+    code.word(w1);
+    code.word(w2);
+    code.word(w3);
     return this;
   }
 
@@ -221,13 +236,18 @@ export class WasmFunction {
   shuffle(selectors: readonly number[]): this {
     if (selectors.length !== 16) throw new Error('a shuffle has 16 selectors');
     this.code.byte(0xfd);
-    this.code.u32(13);
+    this.code.byte(13);
     for (const s of selectors) this.code.byte(s);
     return this;
   }
   /** Shuffle of 32-bit lanes: selectors 0–3 from the first, 4–7 from the second operand. */
   shuffle32(a: number, b: number, c: number, d: number): this {
-    return this.shuffle([a, b, c, d].flatMap((s) => [4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3]));
+    const { code } = this;
+    code.byte(0xfd);
+    code.byte(13);
+    // Bytes 4s, 4s + 1, … of each selected lane.
+    for (const s of [a, b, c, d]) code.word(0x03020100 + 0x04040404 * s);
+    return this;
   }
 
   private structured(opcode: number, result: ValType | undefined): this {

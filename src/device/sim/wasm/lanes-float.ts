@@ -24,6 +24,13 @@ export function floatOperator(code: LaneCode, prefix: string, name: string, e: E
     callMath(code, `class_of.${prefix}`);
     return;
   }
+  if (/^(from|to)_(fp8|bf8)$/.test(name)) {
+    const [a] = e.args as [Expr];
+    code.push(a);
+    const saturate = name.startsWith('to_') && code.mode.saturate ? '.saturate' : '';
+    callMath(code, `${name}.${code.mode.ocp ? 'ocp' : 'fnuz'}${saturate}`);
+    return;
+  }
   switch (prefix) {
     case 'f32':
       if (!code.mode.nearest32 && rounds(name)) throw new NoCode('rounding mode');

@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { DIVISION } from './math-division.ts';
 import { EXPONENT } from './math-exponent.ts';
+import { SMALL } from './math-small.ts';
 import { eachHalf, makeOddDouble } from './math-tools.ts';
 import { TRANSCENDENTAL } from './math-transcendental.ts';
 import { NoCode } from './scalar.ts';
@@ -43,7 +44,7 @@ const FUSED: Record<string, MathFunction> = {
   },
 };
 
-const FUNCTIONS: Record<string, MathFunction> = { ...FUSED, ...TRANSCENDENTAL, ...EXPONENT, ...DIVISION };
+const FUNCTIONS: Record<string, MathFunction> = { ...FUSED, ...TRANSCENDENTAL, ...EXPONENT, ...DIVISION, ...SMALL };
 
 /** Calls the function of an operator; its arguments are on the stack. */
 export function callMath(code: { readonly fn: WasmFunction; readonly module: WasmModule }, name: string): void {

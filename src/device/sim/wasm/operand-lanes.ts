@@ -213,7 +213,8 @@ function pushSingle(run: Run, o: LaneOperand, part: number): void {
     pushPackedWord(run, o, part, true);
     return;
   }
-  pushWord(run, o, 0, true);
+  // A part of a word shows the bits of a NaN.
+  pushWord(run, o, 0, o.bits === 32);
   modify(run, o, -0x80000000);
 }
 

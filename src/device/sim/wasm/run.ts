@@ -50,6 +50,8 @@ export class RunPools {
   readonly lasting: Pool;
   /** For values of one chunk. */
   readonly chunk: Pool;
+  /** Code of the run's loop. */
+  readonly body = new ByteSink();
   constructor(fn: WasmFunction) {
     this.lasting = new Pool(fn);
     this.chunk = new Pool(fn);
@@ -65,7 +67,7 @@ export class Run {
   /** The temporary area holds a source moved across lanes. */
   usesTemporary = false;
   private readonly pools: RunPools;
-  private readonly body = new ByteSink();
+  private readonly body: ByteSink;
   private prologue: ByteSink | undefined;
   private readonly held = new Map<number, Held>();
   private readonly splats = new Map<number, number>();
@@ -83,6 +85,8 @@ export class Run {
     this.fn = fn;
     this.wave = wave;
     this.pools = pools;
+    this.body = pools.body;
+    this.body.length = 0;
     this.at = pools.lasting.take('i32');
     this.exec = pools.lasting.take('i64');
     this.bits = pools.lasting.take('i32');

@@ -60,16 +60,22 @@ const DYNAMIC = new Set<StructuralOperation['name']>([
   'trap',
 ]);
 
-/** MODE after an s_setreg; undefined when the value is not known. */
-function modeAfter(instruction: Instruction, mode: number): number | undefined {
+/** The bits of MODE that an s_setreg changes (none: another register), and their value when it is known. */
+export function modeChange(instruction: Instruction): { readonly mask: number; readonly value: number | undefined } {
   const field = immediateOf(instruction, 'simm16') & 0xffff;
-  if ((field & 63) !== HW_MODE) return mode;
-  const index = instruction.row.operands.findIndex((o) => o.name === 'imm');
-  if (index < 0) return undefined;
+  if ((field & 63) !== HW_MODE) return { mask: 0, value: 0 };
   const offset = (field >> 6) & 31;
   const size = ((field >> 11) & 31) + 1;
   const mask = (size === 32 ? -1 : (1 << size) - 1) << offset;
-  return (((immediateOf(instruction, 'imm') << offset) & mask) | (mode & ~mask)) & MODE_MASK;
+  const known = instruction.row.operands.some((o) => o.name === 'imm');
+  return { mask, value: known ? (immediateOf(instruction, 'imm') << offset) & mask : undefined };
+}
+
+/** MODE after an s_setreg; undefined when the value is not known. */
+function modeAfter(instruction: Instruction, mode: number): number | undefined {
+  const { mask, value } = modeChange(instruction);
+  if (mask === 0) return mode;
+  return value === undefined ? undefined : (value | (mode & ~mask)) & MODE_MASK;
 }
 
 const branchDistance = (instruction: Instruction): number => ((immediateOf(instruction, 'simm16') << 16) >> 16) * 4;
