@@ -120,8 +120,14 @@ export class AccessChecks {
       }
       if (access.toLds) {
         const to = access.ldsAddress(w, lane, piece);
-        this.checkLds(actor, { ...piece, bytes: Math.max(4, piece.bytes) }, lane, to, 'store');
-        ldsAddresses.push(to);
+        const bytes = Math.max(4, piece.bytes);
+        if (address >= 0) {
+          this.checkLds(actor, { ...piece, bytes }, lane, to, 'store');
+          ldsAddresses.push(to);
+        } else if (to + bytes <= w.workgroup.lds.byteLength) {
+          // What a buffer's bounds drop arrives as zeros, if at all: nobody waits for it.
+          actor.lds.setWritten(to, bytes, true);
+        }
       }
       if (isDefined) continue;
       origin ??= { space: at, address: at === 'global' ? address : address % HIGH_WORD, pc: actor.pc };

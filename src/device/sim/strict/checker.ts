@@ -49,6 +49,8 @@ export class StrictChecker implements Monitor {
   private readonly history: MemoryHistory;
   private running: Running | undefined;
   private readonly plans: (StrictPlan | undefined)[] = [];
+  /** An instruction seen so far names an AGPR. */
+  private namesAccumulation = false;
   /** By instruction: names a register beyond the allocation. */
   private readonly isBeyond: (boolean | undefined)[] = [];
   private readonly groups = new Map<Workgroup, GroupState>();
@@ -129,6 +131,7 @@ export class StrictChecker implements Monitor {
     if (plan === undefined) {
       plan = strictPlan(instruction);
       this.plans[pc >>> 2] = plan;
+      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) this.namesAccumulation = true;
     }
     return plan;
   }
@@ -139,9 +142,12 @@ export class StrictChecker implements Monitor {
     return plan.instruction.operands.some((o) => o.kind === 'reg' && o.index + o.dwords > limits(o.file));
   }
 
+  /** Registers of each file. VGPRs may reach into the accumulation registers as long as the kernel names none of those. */
   private limits(): (file: RegisterFile) => number {
-    const { vgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
-    return (file) => (file === 'v' ? vgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY);
+    const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
+    const mostVgprs = this.namesAccumulation ? vgprs : totalVgprs;
+    return (file) =>
+      file === 'v' ? mostVgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
   }
 
   /** Registers that the descriptor does not allocate. */

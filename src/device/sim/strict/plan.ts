@@ -108,6 +108,16 @@ const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
   v_lshl_add_u64: ['src0', 'src2'],
 };
 
+/** Lane masks: with EXEC as one operand, only the bits of active lanes matter, and compilers leave the others undefined. */
+const MASK_OPERATION = /^s_(?:and|or|xor|andn2|orn2|nand|nor|xnor)_b64$/;
+
+function isMaskWithExec({ row, operands }: Instruction): boolean {
+  return (
+    MASK_OPERATION.test(row.operation) &&
+    operands.some((o, i) => o.kind === 'reg' && o.encoding === 126 && row.operands[i]?.isOut === false)
+  );
+}
+
 /** First slot of an operand, -1 when it is a constant or always defined. */
 function slotOf(operand: Operand | undefined): number {
   if (operand?.kind !== 'reg') return -1;
@@ -119,6 +129,8 @@ function isKept(instruction: Instruction, index: number): boolean {
   const { row } = instruction;
   const slot = row.operands[index];
   if (slot === undefined || slot.tiedTo < 0) return false;
+  // Loads of half a register.
+  if (row.flags.has('mayLoad') && !row.flags.has('mayStore') && !row.flags.has('VALU')) return true;
   return slot.name === 'old' || slot.name === 'vdst_in' || (slot.name === 'src2' && row.operation.startsWith('v_cvt_'));
 }
 
@@ -233,6 +245,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const encodesLanes = row.encoding === 'DPP' || row.encoding === 'SDWA';
   const special: SpecialCase = encodesLanes ? 'none' : (SPECIAL[row.operation] ?? 'none');
   const isWhole = op?.kind === 'matrix';
+  const isMask = isMaskWithExec(instruction);
   const scalarReads = new Set(implicitReads(instruction, op, access));
   const reads: VectorRead[] = [];
   const highReads: VectorRead[] = [];
@@ -248,7 +261,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, slot.name) : ANY;
     for (let n = range.first; n < range.first + range.count; n++) {
       if (n < 256) {
-        if (!ALWAYS_DEFINED.has(n)) scalarReads.add(n);
+        if (!isMask && !ALWAYS_DEFINED.has(n)) scalarReads.add(n);
       } else if (n > range.first && HIGH_PARTS[row.operation]?.includes(slot.name)) {
         highReads.push({ register: n - 256, half, isWhole });
       } else if (isData(access, slot.name)) dataReads.push({ register: n - 256, half, isWhole });

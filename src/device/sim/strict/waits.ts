@@ -105,6 +105,10 @@ export class WaitQueue {
   private complete(operation: IssuedOperation, epoch: number): void {
     this.outstanding[0] = this.total - 1;
     if (!operation.isReported) this.count(operation, -1);
+    if (!operation.isComplete) this.finish(operation, epoch);
+  }
+
+  private finish(operation: IssuedOperation, epoch: number): void {
     operation.completeEpoch = epoch;
     if (operation.lds !== undefined) this.completed(operation);
   }
@@ -145,6 +149,8 @@ export class WaitQueue {
     for (let i = this.flat.length - 1; i >= 0; i--) {
       const operation = this.flat[i] as IssuedOperation;
       operation.left &= ~drained;
+      // What goes to LDS is counted by lgkmcnt.
+      if (lgkm === 0 && operation.lds !== undefined && !operation.isComplete) this.finish(operation, epoch);
       if (operation.left === 0) this.complete(this.flat.splice(i, 1)[0] as IssuedOperation, epoch);
     }
   }
@@ -188,7 +194,7 @@ export class WaitQueue {
   *writingLds(epoch: number): IterableIterator<IssuedOperation> {
     for (const queue of [this.vm, this.lds, this.flat]) {
       for (const operation of queue) {
-        if (operation.lds === undefined) continue;
+        if (operation.lds === undefined || operation.isComplete) continue;
         if (operation.epoch === epoch) operation.barrierAge = this.ageOf(operation);
         yield operation;
       }
