@@ -26,14 +26,37 @@ export function isWide(type: Expr['type']): boolean {
 
 export const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
 
+const knownUses = new WeakMap<readonly Expr[], ReadonlyMap<Expr, number>>();
+
+/** How often each node is pushed for the results and mask of an operation. */
+function usesOf(op: VectorOperation, results: readonly Expr[]): ReadonlyMap<Expr, number> {
+  const known = knownUses.get(results);
+  if (known !== undefined) return known;
+  const uses = new Map<Expr, number>();
+  const count = (e: Expr): void => {
+    const n = uses.get(e) ?? 0;
+    uses.set(e, n + 1);
+    if (n > 0) return;
+    for (const a of e.args) {
+      count(a);
+      // Both halves of a wide node ask for a narrow argument.
+      if (isWide(e.type) && !isWide(a.type)) count(a);
+    }
+  };
+  results.forEach(count);
+  if (op.mask !== undefined) count(op.mask);
+  knownUses.set(results, uses);
+  return uses;
+}
+
 export class LaneCode {
   readonly run: Run;
   readonly module: WasmModule;
   readonly mode: LaneMode;
   readonly denormals: VectorOperation['denormals'];
   private readonly operands: readonly LaneOperand[];
-  private readonly uses = new Map<Expr, number>();
-  private readonly done = new Map<Expr, (number | undefined)[]>();
+  private readonly uses: ReadonlyMap<Expr, number>;
+  private done: Map<Expr, (number | undefined)[]> | undefined;
   private readonly temporaries: number[] = [];
   /** An f16 result that is encoded next and need not be rounded before. */
   encoded: Expr | undefined;
@@ -44,33 +67,22 @@ export class LaneCode {
     run: Run,
     module: WasmModule,
     mode: LaneMode,
-    denormals: VectorOperation['denormals'],
+    op: VectorOperation,
+    results: readonly Expr[],
     operands: readonly LaneOperand[],
-    roots: readonly Expr[],
     carry: () => void,
   ) {
     this.run = run;
     this.module = module;
     this.mode = mode;
-    this.denormals = denormals;
+    this.denormals = op.denormals;
     this.operands = operands;
     this.carry = carry;
-    for (const root of roots) this.count(root);
+    this.uses = usesOf(op, results);
   }
 
   get fn(): Run['fn'] {
     return this.run.fn;
-  }
-
-  private count(e: Expr): void {
-    const n = this.uses.get(e) ?? 0;
-    this.uses.set(e, n + 1);
-    if (n > 0) return;
-    for (const a of e.args) {
-      this.count(a);
-      // Both halves of a wide node ask for a narrow argument.
-      if (isWide(e.type) && !isWide(a.type)) this.count(a);
-    }
   }
 
   /** Gives temporaries back. */
@@ -88,7 +100,7 @@ export class LaneCode {
   /** Pushes a value; `half` chooses the lanes of 64-bit types. */
   push(e: Expr, half = 0): void {
     const slot = isWide(e.type) ? half : 0;
-    const known = this.done.get(e)?.[slot];
+    const known = this.done?.get(e)?.[slot];
     if (known !== undefined) {
       this.fn.get(known);
       return;
@@ -96,6 +108,7 @@ export class LaneCode {
     this.generate(e, half);
     if ((this.uses.get(e) ?? 0) > 1 && e.op !== 'const' && (e.op !== 'source' || e.type !== 'i32')) {
       const local = this.temporary();
+      this.done ??= new Map();
       const slots = this.done.get(e) ?? [];
       slots[slot] = local;
       this.done.set(e, slots);

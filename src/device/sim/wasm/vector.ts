@@ -39,9 +39,16 @@ export function laneMode(mode: number, ocp: boolean): LaneMode {
   };
 }
 
+const carryUsers = new WeakMap<VectorOperation, boolean>();
+
 function usesCarry(op: VectorOperation): boolean {
-  const uses = (e: Expr): boolean => e.op === 'carry' || e.args.some(uses);
-  return op.result.some(uses) || (op.mask !== undefined && uses(op.mask));
+  let known = carryUsers.get(op);
+  if (known === undefined) {
+    const uses = (e: Expr): boolean => e.op === 'carry' || e.args.some(uses);
+    known = op.result.some(uses) || (op.mask !== undefined && uses(op.mask));
+    carryUsers.set(op, known);
+  }
+  return known;
 }
 
 /** The scalar pair of the mask input, if the operation has one. */
@@ -139,8 +146,7 @@ class VectorInstruction {
     const float = first?.type !== 'i32' && first?.type !== 'i64';
     this.omod = op.resultType !== undefined && isFloatType(op.resultType) ? immediateOf(instruction, 'omod') : 0;
     this.results = this.clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
-    const roots = op.mask === undefined ? this.results : [...this.results, op.mask];
-    this.code = new LaneCode(run, module, mode, op.denormals, operands, roots, () => run.pushMask(carry as number));
+    this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
   }
 
