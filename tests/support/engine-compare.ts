@@ -204,6 +204,28 @@ export interface CaseOptions {
   readonly only?: RegExp | undefined;
   readonly length?: number | undefined;
   readonly mode?: number | undefined;
+  readonly branches?: boolean | undefined;
+}
+
+const BRANCHES = [0xbf840000, 0xbf850000, 0xbf860000, 0xbf870000, 0xbf880000, 0xbf890000];
+
+/** Puts conditional branches that skip instructions into a sequence (SCC, VCC and EXEC, zero or not). */
+function withBranches(parts: readonly (readonly number[])[], text: string[], random: Random): number[] {
+  const words: number[] = [];
+  const open: { at: number; left: number }[] = [];
+  for (const [n, part] of parts.entries()) {
+    for (const branch of open) {
+      if (branch.left-- === 0) words[branch.at] = (words[branch.at] as number) | (words.length - branch.at - 1);
+    }
+    if (random.chance(0.1)) {
+      open.push({ at: words.length, left: random.below(parts.length - n) });
+      words.push(random.pick(BRANCHES));
+      text.splice(n + open.length - 1, 0, `s_cbranch over ${(open.at(-1) as { left: number }).left + 1}`);
+    }
+    words.push(...part);
+  }
+  for (const { at, left } of open) if (left >= 0) words[at] = (words[at] as number) | (words.length - at - 1);
+  return words;
 }
 
 /** Makes and runs the case of a seed. */
@@ -211,14 +233,15 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   const random = new Random(seed);
   const rows = rowsOf(target).filter((row) => options.only === undefined || options.only.test(row.mnemonic));
   const length = options.length ?? 1 + random.below(24);
-  const words: number[] = [];
+  const parts: (readonly number[])[] = [];
   const text: string[] = [];
   while (text.length < length) {
     const made = randomWords(target, random.pick(rows), random);
     if (made === undefined) continue;
-    words.push(...made.words);
+    parts.push(made.words);
     text.push(printInstruction(target, made.instruction).trim());
   }
+  const words = options.branches === false ? parts.flat() : withBranches(parts, text, random);
   words.push(S_ENDPGM);
   const machine = makeMachine(target, Uint32Array.from(words));
   const { w, program, block } = machine;
