@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +40,23 @@ std::vector<std::string> ToolNames(const char* text) {
   }
   if (!name.empty()) names.push_back(std::move(name));
   return names;
+}
+
+// Copies pages, then calls mmap or mremap so that the copy takes their place. Nothing between may use the stack, which may be in these pages.
+// Arguments of the system call in the order of its registers. Returns what the system call does.
+int64_t CopyThenCall(void* to, const void* from, uint64_t bytes, int64_t call, const uint64_t (&arguments)[6]) {
+  int64_t result;
+  register uint64_t a2 asm("rdx") = arguments[2];
+  register uint64_t a3 asm("r10") = arguments[3];
+  register uint64_t a4 asm("r8") = arguments[4];
+  register uint64_t a5 asm("r9") = arguments[5];
+  register uint64_t a0 asm("r12") = arguments[0];
+  register uint64_t a1 asm("r13") = arguments[1];
+  asm volatile("rep movsb\n\tmov %%r12, %%rdi\n\tmov %%r13, %%rsi\n\tsyscall"
+               : "=a"(result), "+D"(to), "+S"(from), "+c"(bytes)
+               : "a"(call), "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+               : "r11", "memory", "cc");
+  return result;
 }
 
 using OnLoad = bool (*)(ApiTable*, uint64_t, uint64_t, const char* const*);
@@ -151,10 +170,8 @@ bool Runtime::Free(uint64_t address) {
   return true;
 }
 
-hsa_status_t Runtime::Lock(void* host, uint64_t size, void** agent_address) {
-  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = reinterpret_cast<uint64_t>(host) & ~(page - 1);
-  const uint64_t end = (reinterpret_cast<uint64_t>(host) + size + page - 1) & ~(page - 1);
+// Makes pages device memory: their content moves into the memfd, whose pages then stand at their address.
+hsa_status_t Runtime::Adopt(uint64_t begin, uint64_t end) {
   const AdoptRequest request{begin, end - begin};
   const Answer answer = client_->Request(MessageType::kAdopt, Writer().Put(request).bytes());
   if (!answer.ok) {
@@ -163,46 +180,88 @@ hsa_status_t Runtime::Lock(void* host, uint64_t size, void** agent_address) {
   }
   const uint64_t offset = Reader(answer.payload).Get<uint64_t>();
   auto* const pages = reinterpret_cast<void*>(begin);
-  std::memcpy(reinterpret_cast<void*>(device().hello.window_address + offset), pages, end - begin);
-  // The range becomes the device's pages; its content is the same.
-  if (mmap(pages, end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, client_->memory_fd(),
-           static_cast<off_t>(offset)) == MAP_FAILED) {
+  const uint64_t mapping[6] = {begin,      end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                               static_cast<uint64_t>(client_->memory_fd()), offset};
+  if (CopyThenCall(reinterpret_cast<void*>(device().hello.window_address + offset), pages, end - begin, SYS_mmap,
+                   mapping) < 0) {
     client_->Request(MessageType::kDisown, Writer().Put(begin).bytes());
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
+  adopted_[begin] = {end, 0};
+  return HSA_STATUS_SUCCESS;
+}
+
+// Private pages again, with what the device wrote. They are filled elsewhere and moved into place, so that other threads always find them.
+void Runtime::Disown(uint64_t begin, uint64_t end) {
+  void* const fresh = mmap(nullptr, end - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh != MAP_FAILED) {
+    const uint64_t move[6] = {reinterpret_cast<uint64_t>(fresh), end - begin, end - begin,
+                              MREMAP_MAYMOVE | MREMAP_FIXED,     begin,       0};
+    CopyThenCall(fresh, reinterpret_cast<void*>(begin), end - begin, SYS_mremap, move);
+  }
+  adopted_.erase(begin);
+  client_->Request(MessageType::kDisown, Writer().Put(begin).bytes());
+}
+
+hsa_status_t Runtime::Lock(void* host, uint64_t size, void** agent_address) {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t address = reinterpret_cast<uint64_t>(host);
+  if (size > UINT64_MAX - page - address) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const uint64_t begin = address & ~(page - 1);
+  const uint64_t end = (address + size + page - 1) & ~(page - 1);
+  const std::lock_guard locked(lock_mutex_);
+  // Pages that other locks adopted stay; what is between them is adopted now.
+  std::vector<uint64_t> added;
+  uint64_t at = begin;
+  while (at < end) {
+    auto next = adopted_.upper_bound(at);
+    if (next != adopted_.begin() && std::prev(next)->second.end > at) {
+      at = std::prev(next)->second.end;
+      continue;
+    }
+    const uint64_t until = next == adopted_.end() ? end : std::min(end, next->first);
+    const hsa_status_t status = Adopt(at, until);
+    if (status != HSA_STATUS_SUCCESS) {
+      for (const uint64_t run : added) Disown(run, adopted_[run].end);
+      return status;
+    }
+    added.push_back(at);
+    at = until;
+  }
+  for (auto& [from, run] : adopted_) {
+    if (from < end && run.end > begin) run.locks++;
+  }
+  locks_.emplace(address, size);
   Allocation allocation;
-  allocation.address = begin;
-  allocation.host_address = begin;
-  allocation.size = end - begin;
+  allocation.address = address;
+  allocation.host_address = address;
+  allocation.size = size;
   allocation.type = HSA_EXT_POINTER_TYPE_LOCKED;
   allocation.pool = kCpuFinePool;
   const std::lock_guard lock(mutex_);
-  allocations_[begin] = std::move(allocation);
+  allocations_[address] = std::move(allocation);
   *agent_address = host;
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t Runtime::Unlock(void* host) {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = reinterpret_cast<uint64_t>(host) & ~(page - 1);
-  uint64_t size;
-  {
+  const uint64_t address = reinterpret_cast<uint64_t>(host);
+  const std::lock_guard locked(lock_mutex_);
+  const auto found = locks_.find(address);
+  if (found == locks_.end()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const uint64_t begin = address & ~(page - 1);
+  const uint64_t end = (address + found->second + page - 1) & ~(page - 1);
+  locks_.erase(found);
+  if (!locks_.contains(address)) {
     const std::lock_guard lock(mutex_);
-    const auto found = allocations_.find(begin);
-    if (found == allocations_.end() || found->second.type != HSA_EXT_POINTER_TYPE_LOCKED) {
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    }
-    size = found->second.size;
-    allocations_.erase(found);
+    allocations_.erase(address);
   }
-  // Private pages again, with what the device wrote.
-  const std::vector<uint8_t> content(reinterpret_cast<uint8_t*>(begin), reinterpret_cast<uint8_t*>(begin) + size);
-  if (mmap(reinterpret_cast<void*>(begin), size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-           0) == MAP_FAILED) {
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  std::vector<std::pair<uint64_t, uint64_t>> unused;
+  for (auto& [from, run] : adopted_) {
+    if (from < end && run.end > begin && --run.locks == 0) unused.emplace_back(from, run.end);
   }
-  std::memcpy(reinterpret_cast<void*>(begin), content.data(), size);
-  client_->Request(MessageType::kDisown, Writer().Put(begin).bytes());
+  for (const auto& [from, until] : unused) Disown(from, until);
   return HSA_STATUS_SUCCESS;
 }
 

@@ -52,7 +52,7 @@ class Runtime {
   uint64_t Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status);
   // Frees an allocation of Allocate. False when none begins there.
   bool Free(uint64_t address);
-  // Program pages become device memory at their own address.
+  // Program pages become device memory at their own address. Ranges may share pages and may be locked several times.
   hsa_status_t Lock(void* host, uint64_t size, void** agent_address);
   hsa_status_t Unlock(void* host);
 
@@ -69,10 +69,20 @@ class Runtime {
   Runtime() = default;
   void LoadTools();
   void UnloadTools();
+  hsa_status_t Adopt(uint64_t begin, uint64_t end);
+  void Disown(uint64_t begin, uint64_t end);
 
   std::unique_ptr<Client> client_;
   std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
+  // Runs of program pages that are device memory now, by address: the locks that need each.
+  struct Adopted {
+    uint64_t end;
+    uint32_t locks;
+  };
+  std::mutex lock_mutex_;
+  std::map<uint64_t, Adopted> adopted_;
+  std::multimap<uint64_t, uint64_t> locks_;
   std::vector<std::pair<hsa_amd_system_event_callback_t, void*>> event_handlers_;
   std::vector<void*> tools_;
 };
