@@ -27,6 +27,8 @@ export interface CompileOptions {
   readonly shared: boolean;
   /** Code that other modules hold: it is entered through the engine. */
   readonly known?: (place: Place) => boolean;
+  /** About the most instructions of the module. */
+  readonly limit?: number | undefined;
   /** Modules written before. */
   readonly cache?: ModuleCache | undefined;
   /** Adds code before instructions. */
@@ -67,7 +69,7 @@ function partition(blocks: readonly Block[]): Block[][] {
  * last call.
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
-  const blocks = reachableBlocks(options.target, bytes, entry, options.known);
+  const blocks = reachableBlocks(options.target, bytes, entry, options.known, options.limit);
   const { cache } = options;
   if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
   const key = moduleKey(optionsText(options), bytes, blocks);

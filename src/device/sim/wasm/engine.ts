@@ -18,6 +18,12 @@ export interface CompileJob {
   readonly launch: { readonly mfma: MatrixMode };
 }
 
+/** Code that keeps jumping to new places gets smaller modules after these, */
+const LARGE_UNITS = 16;
+const SMALL_LIMIT = 500;
+/** and after these the interpreter: what a hostile kernel can make the host compile is bounded. */
+const MAX_UNITS = 400;
+
 /** Block counters are drained before they can overflow. */
 const DRAIN_AFTER = 2 ** 30;
 
@@ -128,8 +134,11 @@ class CompiledProgram {
     this.pc = -1;
   }
 
-  entry(place: Place): Entry {
-    return this.entries.get(keyOf(place)) ?? this.compile(place);
+  /** The code of a place, compiled when it is new; undefined when no more is compiled. */
+  entry(place: Place): Entry | undefined {
+    const known = this.entries.get(keyOf(place));
+    if (known !== undefined) return known;
+    return this.units.length < MAX_UNITS ? this.compile(place) : undefined;
   }
 
   private compile(place: Place): Entry {
@@ -140,6 +149,7 @@ class CompiledProgram {
       mfma: this.mfma,
       shared: this.memory.isShared,
       known: (p) => this.entries.has(keyOf(p)),
+      limit: this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
       cache: this.memory.moduleCache,
       instrument: this.instrument,
     });

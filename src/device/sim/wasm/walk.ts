@@ -8,8 +8,6 @@ import { loadsIntoLds } from '../program.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
 export const MODE_MASK = 0x8001ff;
-/** Instructions of one compiled module; the rest is compiled when it is reached. */
-const MODULE_LIMIT = 6000;
 /** Instructions of one block. */
 const BLOCK_LIMIT = 200;
 const HW_MODE = 1;
@@ -89,12 +87,14 @@ interface Step {
 
 class Walker {
   private readonly bytes: Uint8Array;
+  private readonly limit: number;
   private readonly decode: (bytes: Uint8Array, at: number) => Instruction | undefined;
   readonly steps = new Map<number, Step>();
   readonly leaders = new Map<number, Place>();
   private readonly pending: Place[] = [];
 
-  constructor(target: TargetName, bytes: Uint8Array) {
+  constructor(target: TargetName, bytes: Uint8Array, limit: number) {
+    this.limit = limit;
     const decoder = decoderFor(target);
     this.bytes = bytes;
     this.decode = (code, at) => decoder.decode(code, at);
@@ -114,7 +114,7 @@ class Walker {
     for (let n = 0; n < this.pending.length; n++) {
       let place = this.pending[n] as Place;
       if (n > 0 && known(place)) continue;
-      while (this.steps.size < MODULE_LIMIT && !this.steps.has(keyOf(place))) {
+      while (this.steps.size < this.limit && !this.steps.has(keyOf(place))) {
         const step = this.step(place);
         if (step === undefined) break;
         this.steps.set(keyOf(place), step);
@@ -185,14 +185,18 @@ class Walker {
   }
 }
 
-/** Blocks reachable from `entry`, in address order, the entry's first. `known`: code that other modules hold already. */
+/**
+ * Blocks reachable from `entry`, in address order, the entry's first; at most about `limit` instructions, the rest is compiled when it
+ * is reached. `known`: code that other modules hold already.
+ */
 export function reachableBlocks(
   target: TargetName,
   bytes: Uint8Array,
   entry: Place,
   known: (place: Place) => boolean = () => false,
+  limit = 6000,
 ): Block[] {
-  const walker = new Walker(target, bytes);
+  const walker = new Walker(target, bytes, limit);
   walker.walk(entry, known);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];
