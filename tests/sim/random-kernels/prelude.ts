@@ -20,7 +20,7 @@ typedef unsigned short u16; typedef signed char i8; typedef float f32; typedef d
 #define GLOBAL
 #define LDS
 #endif
-struct State { u32 u[3]; i32 i[3]; u64 l[2]; i64 q[2]; f32 f[3]; f64 d[2]; u32 tid, group; };
+struct State { u32 u0, u1, u2; i32 i0, i1, i2; u64 l0, l1; i64 q0, q1; f32 f0, f1, f2; f64 d0, d1; u32 tid, group; };
 static inline u32 f2w(f32 x) { u32 r; __builtin_memcpy(&r, &x, 4); return x != x ? 0x7fc00000u : r; }
 static inline f32 w2f(u32 x) { f32 r; __builtin_memcpy(&r, &x, 4); return r; }
 static inline u64 d2w(f64 x) { u64 r; __builtin_memcpy(&r, &x, 8); return x != x ? 0x7ff8000000000000ull : r; }
@@ -39,20 +39,22 @@ export function driver(phases: number): string {
   const buffers = (n: number): string => `shared[${n & 1}], shared[${(n + 1) & 1}]`;
   return `
 static void start(struct State *s, u32 *a, u32 tid, u32 group, GLOBAL const u32 *in, LDS u32 *to, LDS u32 *tally) {
-  for (u32 n = 0; n < 3; n++) { s->u[n] = in[(tid * 7 + n) % INPUTS]; s->i[n] = (i32)in[(tid * 5 + n + group) % INPUTS]; }
-  for (u32 n = 0; n < 3; n++) s->f[n] = n == 0 ? w2f(in[(tid + 31) % INPUTS]) : (f32)(i32)in[(tid + n) % INPUTS] / 65536.0f;
-  for (u32 n = 0; n < 2; n++) { s->l[n] = (u64)s->u[n] << 32 | s->u[n + 1]; s->q[n] = s->i[n] * 77777ll; s->d[n] = s->i[n] / 1024.0; }
-  for (u32 n = 0; n < 8; n++) a[n] = in[(tid * 3 + n) % INPUTS];
-  s->tid = tid; s->group = group; to[tid] = s->u[0];
+#define IN(n) in[(n) % INPUTS]
+  s->u0 = IN(tid * 7); s->u1 = IN(tid * 7 + 1); s->u2 = IN(tid * 7 + 2);
+  s->i0 = (i32)IN(tid * 5 + group); s->i1 = (i32)IN(tid * 5 + 1 + group); s->i2 = (i32)IN(tid * 5 + 2 + group);
+  s->f0 = w2f(IN(tid + 31)); s->f1 = (f32)(i32)IN(tid + 1) / 65536.0f; s->f2 = (f32)(i32)IN(tid + 2) / 65536.0f;
+  s->l0 = (u64)s->u0 << 32 | s->u1; s->l1 = (u64)s->u1 << 32 | s->u2;
+  s->q0 = s->i0 * 77777ll; s->q1 = s->i1 * 77777ll; s->d0 = s->i0 / 1024.0; s->d1 = s->i1 / 1024.0;
+  for (u32 n = 0; n < 8; n++) a[n] = IN(tid * 3 + n);
+  s->tid = tid; s->group = group; to[tid] = s->u0;
   if (tid < COUNTERS) tally[tid] = tid;
 }
 static void finish(struct State *s, u32 *a, GLOBAL u32 *out, LDS u32 *from, LDS u32 *tally) {
   GLOBAL u32 *o = out + (s->group * BLOCK + s->tid) * RESULTS;
-  for (u32 n = 0; n < 3; n++) { o[n] = s->u[n] ^ (u32)s->i[n]; o[3 + n] = f2w(s->f[n]); }
-  for (u32 n = 0; n < 2; n++) {
-    u64 x = s->l[n] ^ (u64)s->q[n], y = d2w(s->d[n]);
-    o[6 + 2 * n] = (u32)x; o[7 + 2 * n] = (u32)(x >> 32); o[10 + 2 * n] = (u32)y; o[11 + 2 * n] = (u32)(y >> 32);
-  }
+#define WIDE(n, x) { u64 w = x; o[n] = (u32)w; o[n + 1] = (u32)(w >> 32); }
+  o[0] = s->u0 ^ (u32)s->i0; o[1] = s->u1 ^ (u32)s->i1; o[2] = s->u2 ^ (u32)s->i2;
+  o[3] = f2w(s->f0); o[4] = f2w(s->f1); o[5] = f2w(s->f2);
+  WIDE(6, s->l0 ^ (u64)s->q0) WIDE(8, s->l1 ^ (u64)s->q1) WIDE(10, d2w(s->d0)) WIDE(12, d2w(s->d1))
   u32 mix = 0;
   for (u32 n = 0; n < 8; n++) mix = rotate(mix, 5) + a[n];
   o[14] = mix; o[15] = from[s->tid] ^ tally[s->tid % COUNTERS];
