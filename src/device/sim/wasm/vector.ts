@@ -73,8 +73,9 @@ const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 
 export function endsRun(run: Run, instruction: Instruction, op: VectorOperation): boolean {
   for (const spec of op.sources) {
     const operand = operandNamed(instruction, spec.slot);
-    const register = operand === undefined || operand.kind !== 'reg' ? undefined : scalarRegister(operand);
-    if (register !== undefined && run.hasWritten(register, 2)) return true;
+    if (operand?.kind !== 'reg') continue;
+    const register = scalarRegister(operand);
+    if (register !== undefined && run.hasWritten(register, Math.max(2, operand.dwords))) return true;
   }
   const carry = carrySource(instruction, op);
   const pairs = carry === undefined ? maskTargets(instruction, op) : [carry, ...maskTargets(instruction, op)];
