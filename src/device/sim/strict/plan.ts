@@ -61,6 +61,8 @@ export interface StrictPlan {
   readonly reads: readonly VectorRead[];
   /** High halves of 64-bit sources that matter for the high half of the result only: what is undefined is passed on. */
   readonly highReads: readonly VectorRead[];
+  /** Computes lane by lane: lanes that are undefined in a source that has a value in others make undefined lanes of the result. */
+  readonly isLaneWise: boolean;
   /** Data of a vector store: stores to scratch pass on what is undefined. */
   readonly dataReads: readonly VectorRead[];
   readonly writes: readonly VectorWrite[];
@@ -287,6 +289,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     scalarReads: [...scalarReads],
     scalarWrites,
     reads,
+    isLaneWise: op?.kind === 'vector' || op?.kind === 'scaleConvert',
     highReads,
     dataReads,
     writes,

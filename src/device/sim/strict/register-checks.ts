@@ -3,6 +3,7 @@ import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from
 import { EXEC, type Wave } from '../wave.ts';
 import type { DiagnosticCode } from './diagnostics.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
+import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
 import type { IssuedOperation } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
@@ -26,6 +27,10 @@ export function firstLane(low: number, high: number): number {
 
 export class RegisterChecks {
   private readonly reporter: Reporter;
+  /** Lanes of the instruction's results that its sources leave undefined. */
+  private carriedLow = 0;
+  private carriedHigh = 0;
+  private carriedOrigin: Origin | undefined;
 
   constructor(reporter: Reporter) {
     this.reporter = reporter;
@@ -87,6 +92,9 @@ export class RegisterChecks {
   /** Values that nothing has written. */
   checkReads(w: Wave, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
     const { registers } = shadow;
+    this.carriedLow = 0;
+    this.carriedHigh = 0;
+    this.carriedOrigin = undefined;
     for (const slot of plan.scalarReads) {
       if (!registers.isScalarDefined(slot)) this.reportUndefined(w, shadow, pc, slot, undefined);
     }
@@ -95,7 +103,16 @@ export class RegisterChecks {
     const high = w.sgprs[EXEC + 1] as number;
     for (const read of plan.reads) {
       if (read.isWhole) this.checkVector(w, shadow, pc, read, -1, -1);
-      else this.checkVector(w, shadow, pc, read, low, high);
+      else if (plan.isLaneWise && (plan.writes.length > 0 || !registers.isNeverWritten(read))) {
+        // Where a branch was not taken a value may be undefined; compilers compute with it and drop the result.
+        const badLow = registers.undefinedLanes(read, low, 0);
+        const badHigh = registers.undefinedLanes(read, high, 1);
+        if ((badLow | badHigh) === 0) continue;
+        this.carriedLow |= badLow;
+        this.carriedHigh |= badHigh;
+        const slot = read.register + 256;
+        this.carriedOrigin ??= registers.origins.get(slot) ?? { space: 'register', address: slot, pc };
+      } else this.checkVector(w, shadow, pc, read, low, high);
     }
   }
 
@@ -105,22 +122,36 @@ export class RegisterChecks {
     const badLow = registers.undefinedLanes(read, low, 0);
     const badHigh = registers.undefinedLanes(read, high, 1);
     if ((badLow | badHigh) === 0) return;
-    this.reportUndefined(w, shadow, pc, read.register + 256, firstLane(badLow, badHigh));
+    const isPartial = !registers.isNeverWritten(read);
+    this.reportUndefined(w, shadow, pc, read.register + 256, firstLane(badLow, badHigh), isPartial);
     registers.define(read.register, BOTH, low, high);
   }
 
-  private reportUndefined(w: Wave, shadow: WaveShadow, pc: number, slot: number, lane: number | undefined): void {
+  private reportUndefined(
+    w: Wave,
+    shadow: WaveShadow,
+    pc: number,
+    slot: number,
+    lane: number | undefined,
+    isPartial = false,
+  ): void {
     const { reporter } = this;
     const origin = shadow.registers.origins.get(slot);
+    const root = origin?.space === 'register' ? origin : undefined;
     const name = slotName(slot);
     const inLane = lane === undefined ? '' : ` in lane ${lane}`;
     if (slot < 256) shadow.registers.setScalar(slot, true);
-    if (origin === undefined) {
+    if (origin === undefined || origin.space === 'register') {
+      const others = isPartial ? 'it has a value in other lanes only' : 'nothing has written it';
       reporter.report('registers/uninitialised', w, pc, () => ({
         registers: [name],
         lane,
-        message: `${name} is read${inLane}, but nothing has written it.`,
-        fix: `Write ${name} before '${reporter.text(pc)}', in every lane that EXEC enables here.`,
+        other: root && reporter.other(root.pc, w.index, w.workgroup.id),
+        message:
+          root === undefined
+            ? `${name} is read${inLane}, but ${others}.`
+            : `${name} is used${inLane}; it is computed from ${slotName(root.address)}, which has no value there.`,
+        fix: `Write ${slotName(root?.address ?? slot)} before '${reporter.text(root?.pc ?? pc)}', in every lane that EXEC enables there.`,
       }));
       return;
     }
@@ -142,7 +173,7 @@ export class RegisterChecks {
       address: origin.address,
       other: reporter.other(origin.pc, w.index, w.workgroup.id),
       allocation: space === 'global' ? reporter.near(origin.address) : undefined,
-      message: `${name}${inLane} was loaded from ${space} address 0x${origin.address.toString(16)}, which nothing has written.`,
+      message: `${name}${inLane} comes from ${space} address 0x${origin.address.toString(16)}, which nothing has written.`,
       fix: `Write the ${space === 'lds' ? 'LDS' : space} bytes before they are loaded.`,
     }));
   }
@@ -170,6 +201,12 @@ export class RegisterChecks {
     for (const { register, halves, isWhole } of plan.writes) {
       if (isWhole) registers.define(register, halves, -1, -1);
       else registers.define(register, halves, low, high);
+    }
+    if ((this.carriedLow | this.carriedHigh) !== 0 && plan.isLaneWise) {
+      for (const { register, halves } of plan.writes) {
+        registers.undefine(register, halves, this.carriedLow, this.carriedHigh);
+        if (this.carriedOrigin !== undefined) registers.origins.set(register + 256, this.carriedOrigin);
+      }
     }
     if ((badLow | badHigh) !== 0) registers.undefine(plan.writes[1]?.register ?? 0, BOTH, badLow, badHigh);
   }

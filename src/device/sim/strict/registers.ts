@@ -13,9 +13,9 @@ export const SHADOW_TOTAL = SHADOW_PENDING + 96;
 export const SHADOW_CONSECUTIVE = SHADOW_TOTAL + 4;
 export const SHADOW_BYTES = SHADOW_TOTAL + 16;
 
-/** Where an undefined value came from. */
+/** Where an undefined value came from: memory, or a register (its slot is the address) that nothing has written. */
 export interface Origin {
-  readonly space: 'global' | 'lds' | 'scratch' | 'kernarg';
+  readonly space: 'global' | 'lds' | 'scratch' | 'kernarg' | 'register';
   readonly address: number;
   readonly pc: number;
 }
@@ -63,6 +63,15 @@ export class RegisterShadow {
     const high = this.vectors[at + 2] as number;
     const defined = read.half === LOW ? low : read.half === HIGH ? high : low | high;
     return (mask & ~defined) >>> 0;
+  }
+
+  /** Whether no lane of what an operand reads is defined. */
+  isNeverWritten({ register, half }: VectorRead): boolean {
+    const at = register * 4;
+    const { vectors } = this;
+    const low = (vectors[at] as number) | (vectors[at + 1] as number);
+    const high = (vectors[at + 2] as number) | (vectors[at + 3] as number);
+    return (half === LOW ? low : half === HIGH ? high : low | high) === 0;
   }
 
   /** Lanes of a register's halves become defined. */

@@ -146,25 +146,27 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'global memory that nothing has written',
-    wrong: `${LOAD}\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2`,
-    right: `${LOAD}\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2`,
-    finds: 'memory/uninitialised v2',
+    wrong: `${LOAD}\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\n${STORE('v3')}`,
+    right: `${LOAD}\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\n${STORE('v3')}`,
+    finds: 'memory/uninitialised v3',
     options: { written: 128 },
     rightOptions: { written: 256 },
   },
   {
     name: 'LDS that nothing has written',
-    wrong: 'ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v3, 1, v2',
-    right: 'ds_write_b32 v1, v0\nds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v3, 1, v2',
-    finds: 'memory/uninitialised v2',
+    wrong: 'ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
+    right:
+      'ds_write_b32 v1, v0\nds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
+    finds: 'memory/uninitialised v3',
     options: LDS,
   },
   {
     name: 'scratch that nothing has written',
-    wrong: 'scratch_load_dword v2, off, off offset:4\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2',
+    wrong:
+      'scratch_load_dword v2, off, off offset:4\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
     right:
-      'scratch_store_dword off, v0, off offset:4\nscratch_load_dword v2, off, off offset:4\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2',
-    finds: 'memory/uninitialised v2',
+      'scratch_store_dword off, v0, off offset:4\nscratch_load_dword v2, off, off offset:4\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
+    finds: 'memory/uninitialised v3',
     options: SCRATCH,
   },
   {
@@ -189,16 +191,17 @@ const CASES: readonly Case[] = [
   // Registers -------------------------------------------------------------------------------------------------------------------
   {
     name: 'a VGPR that nothing has written',
-    wrong: 'v_add_u32_e32 v3, v2, v1',
-    right: 'v_mov_b32_e32 v2, 7\nv_add_u32_e32 v3, v2, v1',
-    finds: 'registers/uninitialised v2',
+    wrong: `v_add_u32_e32 v3, v2, v1\n${STORE('v3')}`,
+    right: `v_mov_b32_e32 v2, 7\nv_add_u32_e32 v3, v2, v1\n${STORE('v3')}`,
+    finds: 'registers/uninitialised v3',
   },
   {
     name: 'lanes that were off when the register was written',
-    wrong: 's_mov_b64 exec, 0xff\nv_mov_b32_e32 v2, 7\ns_mov_b64 exec, -1\nv_add_u32_e32 v3, v2, v1',
+    wrong:
+      's_mov_b64 exec, 0xff\nv_mov_b32_e32 v2, 7\ns_mov_b64 exec, -1\nv_add_u32_e32 v3, v2, v1\nglobal_store_dword v1, v3, s[4:5]',
     right:
-      'v_mov_b32_e32 v2, 9\ns_mov_b64 exec, 0xff\nv_mov_b32_e32 v2, 7\ns_mov_b64 exec, -1\nv_add_u32_e32 v3, v2, v1',
-    finds: 'registers/uninitialised v2',
+      'v_mov_b32_e32 v2, 9\ns_mov_b64 exec, 0xff\nv_mov_b32_e32 v2, 7\ns_mov_b64 exec, -1\nv_add_u32_e32 v3, v2, v1\nglobal_store_dword v1, v3, s[4:5]',
+    finds: 'registers/uninitialised v3',
   },
   {
     name: 'an SGPR that nothing has written, carried along',
@@ -215,10 +218,10 @@ const CASES: readonly Case[] = [
   {
     name: 'half of a register',
     wrong:
-      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0',
+      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
     right:
-      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0',
-    finds: 'registers/uninitialised v2',
+      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
+    finds: 'registers/uninitialised v3',
   },
   {
     name: 'matrix operands in lanes that EXEC turns off',
@@ -345,7 +348,10 @@ describe('a finding', () => {
   });
 
   test('is counted by code and pc', async () => {
-    const [d, ...more] = await strictFindings('v_add_u32_e32 v3, v2, v1', { block: [256, 1, 1], grid: [3, 1, 1] });
+    const [d, ...more] = await strictFindings(`v_add_u32_e32 v3, v2, v1\n${STORE('v3')}`, {
+      block: [256, 1, 1],
+      grid: [3, 1, 1],
+    });
     expect(more).toEqual([]);
     expect(d?.count).toBe(12);
   });
