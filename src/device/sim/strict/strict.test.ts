@@ -1,7 +1,9 @@
 // Every diagnostic of strict mode on a kernel that has exactly that mistake, and its mended twin on which strict mode is silent.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type StrictRun, shortFindings, strictFindings } from '../../../../tests/support/strict.ts';
-import { formatDiagnostic } from './diagnostics.ts';
+import { DIAGNOSTIC_CODES, formatDiagnostic } from './diagnostics.ts';
 
 interface Case {
   readonly name: string;
@@ -410,4 +412,10 @@ describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (e
   test.each(SILENT)('%s', async (_name, code, options) => {
     expect(shortFindings(await strictFindings(code, { ...options, engine }))).toEqual([]);
   });
+});
+
+test('every code has a row with its severity in the documentation', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'virtual-gpu.md'), 'utf8');
+  const missing = Object.entries(DIAGNOSTIC_CODES).filter(([code, s]) => !page.includes(`| \`${code}\` | ${s} |`));
+  expect(missing).toEqual([]);
 });
