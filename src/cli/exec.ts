@@ -19,7 +19,7 @@ interface Options {
 }
 
 /** The target of `--device sim:TARGET`. */
-function parseDevice(text: string): TargetName {
+export function parseDevice(text: string): TargetName {
   const [kind, target = 'gfx942'] = text.split(':');
   if (kind !== 'sim' || !isTargetName(target)) {
     throw new WavesmithError('cli/bad-option', `'${text}' is not a device.`, {

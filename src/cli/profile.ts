@@ -14,16 +14,20 @@ import {
   type ProfileDiff,
   type ProfileDocument,
   perfettoTrace,
+  type Recording,
   shellLine,
   speedscopeFile,
 } from '../profile/index.ts';
 import schema from '../profile/schema/profile-1.schema.json' with { type: 'json' };
 import { profilePage } from '../report/index.ts';
+import { parseDevice } from './exec.ts';
+import { simulateProgram } from './profile-sim.ts';
 import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
 interface Flags {
   out: string;
   deep?: boolean;
+  device?: string;
   arch?: string;
   hbm?: string;
   maxGap?: string;
@@ -43,6 +47,7 @@ export async function run(argv: string[]): Promise<number> {
     .argument('[paths...]', 'files or folders of rocprofv3 or rocprof-compute')
     .option('-o, --out <dir>', 'where the results go', 'wavesmith-profile')
     .option('--deep', 'with -- PROGRAM: also record a thread trace')
+    .option('--device <device>', 'with -- PROGRAM: run it on the virtual GPU (sim, sim:gfx90a, sim:gfx942, sim:gfx950)')
     .option('--arch <name>', 'architecture when the recording does not tell')
     .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
     .option('--max-gap <ns>', 'largest gap across queues that counts as a dependency')
@@ -52,7 +57,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--schema', 'print the JSON Schema of the profile document')
     .addHelpText(
       'after',
-      '\nAlso: wavesmith profile diff A B\n      wavesmith profile [--deep] [-o DIR] -- PROGRAM ARGS…',
+      '\nAlso: wavesmith profile diff A B\n      wavesmith profile [--deep] [-o DIR] -- PROGRAM ARGS…\n      wavesmith profile --device sim[:TARGET] [-o DIR] -- PROGRAM ARGS…',
     );
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
@@ -62,8 +67,15 @@ export async function run(argv: string[]): Promise<number> {
   }
   const options = analyseOptions(flags);
   let paths = command.processedArgs[0] as string[];
+  if (program.length > 0 && paths.length > 0) throw usage('Give paths or a program, not both.');
+  if (flags.device !== undefined) {
+    if (program.length === 0) throw usage('--device needs a program to run: -- PROGRAM.');
+    if (flags.deep === true) throw usage('--deep records a thread trace of a real GPU; the virtual one has no times.');
+    const { recording, status } = await simulateProgram(parseDevice(flags.device), program);
+    report(recording, flags, options, shellLine(program));
+    return status;
+  }
   if (program.length > 0) {
-    if (paths.length > 0) throw usage('Give paths or a program, not both.');
     const folder = driveRocprofv3({
       folder: join(flags.out, 'raw'),
       program,
@@ -74,14 +86,18 @@ export async function run(argv: string[]): Promise<number> {
     paths = [folder];
   }
   if (paths.length === 0) throw usage('Give the output of a profiler, or -- PROGRAM to run.');
-  const { recording } = loadProfile(paths);
+  report(loadProfile(paths).recording, flags, options, paths.join(' '));
+  return 0;
+}
+
+/** Analyses, writes the files, prints. */
+function report(recording: Recording, flags: Flags, options: AnalyseOptions, title: string): void {
   const document = analyse(recording, options);
   writeResults(flags.out, document);
   if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
-  if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, paths.join(' ')));
+  if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, title));
   if (flags.json === true) printJson(document);
   else process.stdout.write(summary(document, flags.out));
-  return 0;
 }
 
 function usage(message: string): WavesmithError {
@@ -98,7 +114,7 @@ function analyseOptions(flags: Pick<Flags, 'arch' | 'hbm' | 'maxGap'>): AnalyseO
   return { arch: flags.arch, hbmGbps: positive('hbm', flags.hbm), maxGapNs: positive('max-gap', flags.maxGap) };
 }
 
-function writeResults(folder: string, document: ProfileDocument): void {
+export function writeResults(folder: string, document: ProfileDocument): void {
   mkdirSync(folder, { recursive: true });
   const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
   writeOutput(join(folder, 'profile.json'), json(document));
@@ -107,19 +123,27 @@ function writeResults(folder: string, document: ProfileDocument): void {
     json({
       schema: 'wavesmith.roofline',
       version: document.version,
+      simulated: document.simulated,
       ...document.roofline,
       kernels: document.kernels.map((k) => ({ name: k.name, agent: k.agent, ...k.roofline })),
     }),
   );
   writeOutput(
     join(folder, 'dag.json'),
-    json({ schema: 'wavesmith.dag', version: document.version, ...document.criticalPath }),
+    json({
+      schema: 'wavesmith.dag',
+      version: document.version,
+      simulated: document.simulated,
+      ...document.criticalPath,
+      dependencyPath: document.dependencyPath,
+    }),
   );
   writeOutput(
     join(folder, 'analysis.json'),
     json({
       schema: 'wavesmith.analysis',
       version: document.version,
+      simulated: document.simulated,
       findings: document.findings,
       kernels: document.kernels.map((k) => ({
         name: k.name,
@@ -171,13 +195,25 @@ function summary(document: ProfileDocument, folder: string): string {
     `dispatches ${document.dispatches.total}, kernels ${document.kernels.length}; span ${show(p.spanNs, ms)}, ` +
       `critical path ${show(p.lengthNs, ms)}, GPU idle ${show(p.gapNs, ms)}`,
   );
+  if (document.dependencyPath !== null) {
+    const d = document.dependencyPath;
+    out.push(
+      `simulated: exact counts, no times; ${d.work} instructions, ${d.length} of them on the longest chain of ${d.pathNodes} dependent dispatches`,
+    );
+  }
   for (const kernel of document.kernels.slice(0, 20)) {
     const top = kernel.bottleneck.classes[0];
-    const hbm = kernel.roofline.points[0];
+    const hbm = kernel.roofline.points.find((point) => point.level === 'HBM') ?? kernel.roofline.points[0];
+    const asked = kernel.roofline.points.find((point) => point.level === 'Requested');
     out.push(
       `\n${clean(kernel.name)}`,
       `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, us)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
+      ...(asked === undefined
+        ? []
+        : [
+            `  bytes asked for ${show(asked.bytes, (v) => v.toExponential(3))}, FLOPs per byte asked for ${show(asked.intensity, (v) => v.toPrecision(4))}`,
+          ]),
       top === undefined
         ? '  bottleneck: none with evidence'
         : `  bottleneck: ${top.class} (confidence ${top.confidence.toFixed(2)}; ${top.evidence.map((e) => `${e.metric} ${e.value.toPrecision(3)}`).join('; ')})`,

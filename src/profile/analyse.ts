@@ -3,6 +3,7 @@
 import { isTargetName, targetInfo } from '../isa/index.ts';
 import { classify } from './analysis/bottleneck.ts';
 import { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
+import { dependencySection } from './analysis/dependency-path.ts';
 import { MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
 import { ceilings, kernelRoofline, LEVELS, measuredCeilings } from './analysis/roofline.ts';
@@ -44,7 +45,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   return {
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
-    simulated: false,
+    simulated: recording.simulated !== undefined,
     sources: recording.sources,
     info: plainRecord(recording.info),
     findings: recording.findings,
@@ -57,9 +58,10 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
       maxClockMhz: agent.maxClockMhz ?? null,
     })),
     kernels,
-    dispatches: dispatchSection(recording, table, options),
+    dispatches: dispatchSection(recording, table, kernels, options),
     roofline: { ceilings: allCeilings(recording, table, options) },
     criticalPath: pathSection(recording, work, path),
+    dependencyPath: dependencySection(recording),
     traces: recording.traces.map((trace, i) => traceSection(trace, features[i])),
     samples: sampleEntries(recording),
     calls: [...recording.calls.values()]
@@ -214,7 +216,8 @@ function kernelEntries(
     const times = durations(r, rows);
     if (isKnown(times.totalNs)) allNs += times.totalNs.value;
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
-    const roofline = kernelRoofline(sums, ceilings(agent, options.hbmGbps));
+    const simulated = r.simulated !== undefined;
+    const roofline = kernelRoofline(sums, ceilings(agent, options.hbmGbps), simulated);
     const launched = launches(r, rows);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
@@ -294,8 +297,9 @@ function kernelEntries(
     });
   }
   const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
+  const work = (entry: KernelEntry) => entry.counters.SQ_INSTS?.sum ?? 0;
   return entries
-    .sort((a, b) => order(b) - order(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => order(b) - order(a) || work(b) - work(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
     .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
 }
 
@@ -312,7 +316,18 @@ function sampledStalls(r: Recording, kernel: string): ReadonlyMap<string, number
   return new Map([...reasons].map(([reason, n]) => [reason, n / samples]));
 }
 
-function dispatchSection(r: Recording, table: MetricTable, options: AnalyseOptions): DispatchSection {
+function dispatchSection(
+  r: Recording,
+  table: MetricTable,
+  kernels: readonly KernelEntry[],
+  options: AnalyseOptions,
+): DispatchSection {
+  const entries = new Map(kernels.map((entry) => [`${entry.name}\0${entry.agent}`, entry.id]));
+  const entryOf = (row: number): number => {
+    const agent = table.agentOf(row)?.key ?? r.agentKeys.get(r.dispatches.agent.get(row));
+    return entries.get(`${r.kernels.get(r.dispatches.kernel.get(row))}\0${agent}`) ?? -1;
+  };
+  const run = r.simulated;
   const d = r.dispatches;
   const total = d.length;
   const timing = d.timing.view();
@@ -327,17 +342,27 @@ function dispatchSection(r: Recording, table: MetricTable, options: AnalyseOptio
     const why = unknown(TIMING_REASONS[timing[row]] ?? 'no timestamps');
     const agent = table.agentOf(row);
     const sums = r.counters.size > 0 && agent?.arch !== undefined ? table.sum(agent.arch, Int32Array.of(row)) : [];
-    const roofline = sums.length > 0 ? kernelRoofline(sums, ceilings(agent, options.hbmGbps)) : undefined;
+    const roofline =
+      sums.length > 0 ? kernelRoofline(sums, ceilings(agent, options.hbmGbps), run !== undefined) : undefined;
     return {
       row,
       id: d.dispatchId.get(row),
-      kernel: d.kernel.get(row),
+      kernel: entryOf(row),
       queue: r.queues.get(d.queue.get(row)),
       startNs: known1 ? known(d.start.get(row) - first) : why,
       durationNs: known1 ? known(d.end.get(row) - d.start.get(row)) : why,
       points: (roofline?.points ?? [])
         .filter((point) => isKnown(point.intensity) && point.intensity.value > 0)
         .map((point) => ({ level: point.level, intensity: point.intensity, gflops: roofline?.gflops ?? unknown('') })),
+      simulated:
+        run === undefined
+          ? null
+          : {
+              instructions: run.instructions[row] ?? 0,
+              wavefronts: run.wavefronts[row] ?? 0,
+              hostStartMs: (run.host[row]?.[0] ?? 0) - (run.host[0]?.[0] ?? 0),
+              hostMs: run.host[row]?.[1] ?? 0,
+            },
     };
   });
   return { total, timed, shown };

@@ -6,7 +6,7 @@ import type { ClassSum } from './analysis/trace-features.ts';
 import type { Measure } from './measure.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.0';
+export const PROFILE_VERSION = '1.1';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -26,6 +26,8 @@ export interface ProfileDocument {
   readonly dispatches: DispatchSection;
   readonly roofline: RooflineSection;
   readonly criticalPath: CriticalPathSection;
+  /** Of simulated programs only: the longest chain of dependent work by instructions, since there are no times. */
+  readonly dependencyPath: DependencySection | null;
   readonly traces: readonly TraceSection[];
   readonly samples: readonly SampleEntry[];
   readonly calls: readonly CallEntry[];
@@ -109,11 +111,19 @@ export interface DispatchSection {
   readonly shown: readonly {
     readonly row: number;
     readonly id: number;
+    /** Id of its entry in `kernels`. */
     readonly kernel: number;
     readonly queue: string;
     readonly startNs: Measure;
     readonly durationNs: Measure;
     readonly points: readonly { readonly level: string; readonly intensity: Measure; readonly gflops: Measure }[];
+    /** On the virtual GPU: work, and the simulator's own time (milliseconds of the host, no time of a GPU). */
+    readonly simulated: {
+      readonly instructions: number;
+      readonly wavefronts: number;
+      readonly hostStartMs: number;
+      readonly hostMs: number;
+    } | null;
   }[];
 }
 
@@ -147,6 +157,38 @@ export interface CriticalPathSection {
   }[];
   /** Work in start order for a timeline; the longest pieces and the path when there is too much. */
   readonly timeline: readonly TimelineEntry[];
+}
+
+/** Lengths are instructions, once per wavefront: an amount of work, not a time. */
+export interface DependencySection {
+  readonly unit: 'instructions';
+  /** Of the longest chain of dependent dispatches. */
+  readonly length: number;
+  /** Of all dispatches. */
+  readonly work: number;
+  readonly nodes: number;
+  readonly pathNodes: number;
+  readonly edges: { readonly queueOrder: number; readonly recorded: number };
+  readonly symbols: readonly {
+    readonly symbol: string;
+    readonly count: number;
+    readonly total: number;
+    readonly critical: number;
+    readonly onPath: number;
+    readonly minSlack: number;
+  }[];
+  /** Every dispatch as early as what it depends on allows; the longest and the path when there is too much. */
+  readonly timeline: readonly {
+    readonly symbol: string;
+    readonly lane: string;
+    readonly start: number;
+    readonly length: number;
+    readonly critical: boolean;
+    readonly slack: number;
+    /** Nodes it waits for: the one before it in its queue, and those of other queues. */
+    readonly after: readonly number[];
+    readonly node: number;
+  }[];
 }
 
 export interface TimelineEntry {

@@ -15,6 +15,7 @@ export * from './measure.ts';
 export { findFiles } from './node/files.ts';
 export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
 export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
+export { recordSimulated, type SimulatedProgram } from './readers/simulated.ts';
 export * from './recording.ts';
 export { LoadedCode } from './sqtt/code.ts';
 export { readSqtt, type SqttResult } from './sqtt/trace.ts';

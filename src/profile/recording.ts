@@ -38,9 +38,19 @@ export const TIMING_REASONS = [
   'no timestamps were recorded',
   'timestamps are outside the range that can be represented exactly',
   'start and end timestamps are equal',
+  'simulated; how long the simulator took says nothing about a GPU',
 ] as const;
 
-export const Timing = { KNOWN: 0, ROUNDED: 1, ZERO: 2, NEGATIVE: 3, ABSENT: 4, RANGE: 5, EQUAL: 6 } as const;
+export const Timing = {
+  KNOWN: 0,
+  ROUNDED: 1,
+  ZERO: 2,
+  NEGATIVE: 3,
+  ABSENT: 4,
+  RANGE: 5,
+  EQUAL: 6,
+  SIMULATED: 7,
+} as const;
 
 /** What a launch looked like; -1 marks a field that was not recorded. */
 export interface LaunchConfig {
@@ -239,7 +249,7 @@ export interface OccupancyEvent {
 /** A decoded thread trace (ATT folder or raw SQTT), or PC sampling in the same form. */
 export interface ThreadTrace {
   readonly source: string;
-  readonly kind: 'att' | 'sqtt' | 'pc-sampling' | 'att-stats';
+  readonly kind: 'att' | 'sqtt' | 'pc-sampling' | 'att-stats' | 'simulated';
   readonly lines: TraceLine[];
   readonly waves: TraceWave[];
   readonly occupancy: OccupancyEvent[];
@@ -255,8 +265,25 @@ export interface MeasuredRoofline {
   readonly rates: ReadonlyMap<string, number>;
 }
 
+/** What is known of dispatches that the virtual GPU ran, by dispatch row. */
+export interface SimulatedRun {
+  /** Why a counter has no value, by its name. */
+  readonly gaps: ReadonlyMap<string, string>;
+  /** Instructions, once per wavefront. */
+  readonly instructions: readonly number[];
+  readonly wavefronts: readonly number[];
+  /** Work before it in its queue was complete when it began. */
+  readonly barriers: readonly boolean[];
+  /** Pairs of rows: the second waited for the first through a signal. */
+  readonly dependencies: readonly (readonly [number, number])[];
+  /** Start and length on the host's clock, in milliseconds. */
+  readonly host: readonly (readonly [number, number])[];
+}
+
 /** Everything read from the inputs. */
 export class Recording {
+  /** Set when the virtual GPU ran the program: counts are exact, times are unknown. */
+  simulated: SimulatedRun | undefined;
   readonly sources: { readonly path: string; readonly format: string }[] = [];
   readonly findings: Finding[] = [];
   readonly agents = new Map<string, Agent>();

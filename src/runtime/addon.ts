@@ -13,6 +13,8 @@ export interface Addon {
   wake(word: Uint8Array): number;
   /** The process at the other end of a connected Unix socket. */
   peer(descriptor: number): { pid: number; uid: number };
+  /** Another descriptor of the same open file. */
+  duplicate(descriptor: number): number;
   /** This process gets SIGTERM when its parent ends. */
   endWithParent(): void;
 }

@@ -3,7 +3,7 @@
 // AMD vendor packets: hsa_ext_amd.h (hsa_amd_barrier_value_packet_t).
 import { WavesmithError } from '../base/index.ts';
 import { SIGNAL } from './protocol.ts';
-import type { DispatchPacket } from './runtime-device.ts';
+import type { BarrierPacket, DispatchPacket } from './runtime-device.ts';
 import { nowTicks, type SharedMemory } from './shared-memory.ts';
 
 const PACKET = 64;
@@ -11,6 +11,8 @@ const PacketType = { Vendor: 0, Invalid: 1, KernelDispatch: 2, BarrierAnd: 3, Ag
 const AMD_BARRIER_VALUE = 2;
 const COMPLETION = 56;
 const DEPENDENCIES = 5;
+/** Bit of a packet's header: it waits for all packets before it in its queue. */
+const BARRIER_BIT = 0x100;
 
 export interface QueueRequest {
   readonly ring: number;
@@ -24,6 +26,8 @@ export interface QueueHost {
   readonly memory: SharedMemory;
   /** Runs a kernel when no other queue does. */
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  /** A packet that runs nothing has completed. */
+  barrier(packet: BarrierPacket): void;
   /** Resolves at the next message of a program that changed a signal, or completion of a packet of any queue. */
   signalsChanged(): Promise<void>;
   /** The queue stopped with an error. */
@@ -94,8 +98,10 @@ export class AqlQueue {
     if (type === PacketType.KernelDispatch) await this.host.dispatch(this.packetAt(at), this.abort.signal);
     else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
       await this.waitForDependencies(at, type === PacketType.BarrierAnd);
+      this.host.barrier(this.barrierAt(at, DEPENDENCIES));
     } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === AMD_BARRIER_VALUE) {
       await this.waitForValue(at);
+      this.host.barrier(this.barrierAt(at, 1));
     } else {
       throw new WavesmithError('runtime/unsupported-packet', `AQL packet type ${type} is not supported.`, {
         hint: 'Kernel dispatch, barrier-AND, barrier-OR and AMD barrier-value packets are.',
@@ -115,6 +121,19 @@ export class AqlQueue {
       groupSegmentSize: memory.u32(at + 28),
       kernelObject: memory.address(at + 32),
       kernargAddress: memory.address(at + 40),
+      queue: memory.addressOf(this.ring),
+      barrier: (memory.u16(at) & BARRIER_BIT) !== 0,
+      completion: memory.address(at + COMPLETION),
+    };
+  }
+
+  private barrierAt(at: number, signals: number): BarrierPacket {
+    const { memory } = this.host;
+    return {
+      queue: memory.addressOf(this.ring),
+      barrier: (memory.u16(at) & BARRIER_BIT) !== 0,
+      completion: memory.address(at + COMPLETION),
+      dependencies: Array.from({ length: signals }, (_, n) => memory.address(at + 8 + 8 * n)).filter((a) => a !== 0),
     };
   }
 

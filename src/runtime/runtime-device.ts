@@ -22,6 +22,21 @@ export interface DispatchPacket {
   /** Address of the kernel descriptor. */
   readonly kernelObject: number;
   readonly kernargAddress: number;
+  /** Address of its queue's ring. */
+  readonly queue: number;
+  /** Starts only when all packets before it in its queue have completed. */
+  readonly barrier: boolean;
+  /** Address of its completion signal; 0 for none. */
+  readonly completion: number;
+}
+
+/** A completed packet that ran nothing: barrier-AND, barrier-OR, AMD barrier-value. */
+export interface BarrierPacket {
+  readonly queue: number;
+  readonly barrier: boolean;
+  readonly completion: number;
+  /** Addresses of the signals it waited for. */
+  readonly dependencies: readonly number[];
 }
 
 export interface RuntimeDevice {
@@ -41,4 +56,6 @@ export interface RuntimeDevice {
   load(codeObject: Uint8Array): RuntimeModule;
   /** Runs a dispatch to its end. Faults reject with a WavesmithError. */
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  /** Told every other packet that completed. */
+  barrier?(packet: BarrierPacket): void;
 }

@@ -1,7 +1,7 @@
 // The device process's socket: accepts programs of the same user, one session each, one kernel on the device at a time.
 // The address is abstract (unix(7)): nothing is left in the file system whoever dies when.
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, Socket } from 'node:net';
 import { WavesmithError } from '../base/index.ts';
 import type { Addon } from './addon.ts';
 import { encodeMessage, type Hello, MessageStream } from './protocol.ts';
@@ -12,6 +12,29 @@ import { SharedMemory } from './shared-memory.ts';
 /** A Node socket's file descriptor; Node has no public name for it. */
 interface SocketInternals {
   readonly _handle: { readonly fd: number } | null;
+}
+
+const READ_BYTES = 65536;
+
+/**
+ * The same connection as a socket that reads into one buffer. Node's own reading allocates 64 KiB for every message; collecting that
+ * garbage takes as long as an empty kernel.
+ */
+function withOneBuffer(accepted: Socket, addon: Addon, onBytes: (bytes: Uint8Array) => void): Socket {
+  const fd = addon.duplicate((accepted as unknown as SocketInternals)._handle?.fd ?? -1);
+  accepted.destroy();
+  return new Socket({
+    fd,
+    readable: true,
+    writable: true,
+    onread: {
+      buffer: new Uint8Array(READ_BYTES),
+      callback: (size, buffer) => {
+        onBytes(buffer.slice(0, size));
+        return true;
+      },
+    },
+  });
 }
 
 export class RuntimeServer implements SessionHost {
@@ -35,7 +58,7 @@ export class RuntimeServer implements SessionHost {
     this.report = report;
     this.memory = new SharedMemory(device, addon);
     this.address = `@wavesmith-${randomBytes(16).toString('hex')}`;
-    this.server = createServer((socket) => this.accept(socket));
+    this.server = createServer({ pauseOnConnect: true }, (socket) => this.accept(socket));
   }
 
   /** Programs connected now. */
@@ -72,28 +95,28 @@ export class RuntimeServer implements SessionHost {
     for (const resolve of waiting) resolve();
   }
 
-  private accept(socket: Socket): void {
-    const descriptor = (socket as unknown as SocketInternals)._handle?.fd ?? -1;
+  private accept(accepted: Socket): void {
+    const descriptor = (accepted as unknown as SocketInternals)._handle?.fd ?? -1;
     const peer = this.addon.peer(descriptor);
     if (peer.uid !== process.getuid?.()) {
       this.report(`refused a connection of user ${peer.uid} (process ${peer.pid})`);
-      socket.destroy();
+      accepted.destroy();
       return;
     }
     const stream = new MessageStream();
-    const session = new Session(this, (type, id, payload) => {
-      if (!socket.destroyed) socket.write(encodeMessage(type, id, payload));
-    });
-    this.sessions.set(socket, session);
-    socket.on('data', (chunk) => {
+    const socket = withOneBuffer(accepted, this.addon, (bytes) => {
       try {
-        for (const message of stream.push(chunk)) session.handle(message);
+        for (const message of stream.push(bytes)) session.handle(message);
       } catch (error) {
         const text = error instanceof WavesmithError ? error.message : String(error);
         this.report(`closed the connection of process ${peer.pid}: ${text}`);
         socket.destroy();
       }
     });
+    const session = new Session(this, (type, id, payload) => {
+      if (!socket.destroyed) socket.write(encodeMessage(type, id, payload));
+    });
+    this.sessions.set(socket, session);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.sessions.delete(socket);

@@ -168,6 +168,7 @@ export class Session {
       {
         memory: this.host.memory,
         dispatch: (packet, signal) => this.host.dispatch(packet, signal),
+        barrier: (packet) => this.host.device.barrier?.(packet),
         signalsChanged: () => this.host.signalsChanged(),
         completed: () => this.host.announceChange(),
         failed: (error) => this.sendFault(handle, error),

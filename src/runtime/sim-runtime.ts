@@ -7,8 +7,9 @@ import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
+import type { RuntimeProfiler } from './profiler.ts';
 import type { Hello, LoadedSymbol } from './protocol.ts';
-import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
+import type { BarrierPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ } from './shared-memory.ts';
 
 /** Boards the targets stand for. Source: AMD's product pages (compute units of one device as HIP shows it). */
@@ -26,6 +27,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
   /** Gets the findings of the strict mode. */
   readonly onDiagnostics?: ((text: string) => void) | undefined;
+  /** Records every dispatch. */
+  readonly profiler?: RuntimeProfiler | undefined;
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -147,9 +150,9 @@ export class SimRuntime implements RuntimeDevice {
     }
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
-    const { onDiagnostics, target: _target, ...run } = this.options;
-    const result = await this.device.dispatch({
-      ...run,
+    const { onDiagnostics, profiler, target: _target, ...options } = this.options;
+    const request: DispatchRequest = {
+      ...options,
       kernel,
       grid: [whole(gridSize[0], block[0]), whole(gridSize[1], block[1]), whole(gridSize[2], block[2])],
       block,
@@ -157,8 +160,17 @@ export class SimRuntime implements RuntimeDevice {
       dynamicLds: Math.max(0, packet.groupSegmentSize - kernel.ldsSize),
       segment: { kernarg: packet.kernargAddress, packet: packet.address, queue: this.queue },
       signal,
-    });
+    };
+    if (profiler !== undefined) {
+      await profiler.record(kernel, packet, (monitors) => this.device.dispatch({ ...request, monitors }));
+      return;
+    }
+    const result = await this.device.dispatch(request);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
+  }
+
+  barrier(packet: BarrierPacket): void {
+    this.options.profiler?.barrier(packet);
   }
 
   close(): void {

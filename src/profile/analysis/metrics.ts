@@ -1,7 +1,7 @@
 // Evaluates the metric formulas over dispatch rows and sums them per kernel. A metric of a kernel is the sum over the
 // dispatches for which every counter it needs was collected; when there are none it is unknown, with the counters missing.
 import { compile, namesOf, parseExpression } from '../arch/expression.ts';
-import { METRICS, type MetricFormula } from '../arch/metrics.ts';
+import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 import type { Agent, Recording } from '../recording.ts';
 import { Timing } from '../recording.ts';
@@ -57,7 +57,7 @@ export class MetricTable {
   private metrics(arch: string): CompiledMetric[] {
     const found = this.compiled.get(arch);
     if (found !== undefined) return found;
-    const list = (METRICS[arch] ?? []).map((metric) => this.compile(metric));
+    const list = metricsOf(arch, this.recording.simulated !== undefined).map((metric) => this.compile(metric));
     this.compiled.set(arch, list);
     return list;
   }
@@ -128,7 +128,19 @@ export class MetricTable {
     });
   }
 
+  /** Why counters have no value on the virtual GPU. */
+  private notSimulated(names: readonly string[]): Measure {
+    const gaps = this.recording.simulated?.gaps;
+    const open = names.filter((name) => gaps?.has(name)).map((name) => `${name}: ${gaps?.get(name)}`);
+    const rest = names.filter((name) => gaps?.has(name) !== true);
+    const text = rest.length === 0 ? [] : [`the virtual GPU has no model of what ${rest.join(', ')} measure`];
+    return unknown([...text, ...open.slice(0, 3)].join('; '));
+  }
+
   private result(c: CompiledMetric, dispatches: number, top: number, bottom: number): Measure {
+    if (dispatches === 0 && this.recording.simulated !== undefined) {
+      return this.notSimulated(c.missing.length > 0 ? c.missing : c.names);
+    }
     if (dispatches === 0) {
       const which = c.missing.length > 0 ? c.missing : c.names;
       const constants = which.filter((name) => name.startsWith('$'));

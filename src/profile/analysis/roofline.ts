@@ -6,7 +6,9 @@ import type { Agent, MeasuredRoofline } from '../recording.ts';
 import type { MetricSum } from './metrics.ts';
 
 export const LEVELS = ['HBM', 'L2', 'L1', 'LDS'] as const;
-export type Level = (typeof LEVELS)[number];
+/** On the virtual GPU: the bytes that instructions asked for, wherever they would come from. */
+export const SIMULATED_LEVELS = ['Requested', ...LEVELS] as const;
+export type Level = (typeof SIMULATED_LEVELS)[number];
 
 /** A bandwidth ceiling in GB/s or a compute ceiling in GFLOP/s. */
 export interface Roof {
@@ -128,14 +130,17 @@ const ROOF_OF: Readonly<Record<string, string>> = {
 };
 
 const BYTES_OF: Readonly<Record<Level, readonly string[]>> = {
+  Requested: ['bytes.requested.read', 'bytes.requested.write'],
   HBM: ['bytes.hbm.read', 'bytes.hbm.write'],
   L2: ['bytes.l2'],
   L1: ['bytes.l1'],
   LDS: ['bytes.lds'],
 };
 
+const SIMULATED_LDS = ['bytes.requested.lds'];
+
 /** Places a kernel on the roofline from its metric sums. */
-export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings): KernelRoofline {
+export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simulated = false): KernelRoofline {
   const byId = new Map(sums.map((sum) => [sum.metric.id, sum]));
   const total = (ids: readonly string[], pick: (sum: MetricSum) => Measure): Measure => {
     if (sums.length === 0) return unknown('the architecture is not recorded or has no formulas');
@@ -150,17 +155,19 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings): Ker
     if (!isKnown(sum.value)) return sum.value;
     return sum.timedNs > 0
       ? known(sum.timedValue / sum.timedNs)
-      : unknown('no dispatch with these counters has a known duration');
+      : unknown(simulated ? 'simulated; times are unknown' : 'no dispatch with these counters has a known duration');
   };
   const has = (id: string) => byId.has(id);
   const valu = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.valu') && has(id));
   const mfma = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.mfma') && id !== 'flops.mfma.i8' && has(id));
   const flops = total([...valu, ...mfma], value);
   const gflops = total([...valu, ...mfma], rate);
-  const points = LEVELS.map((level): RooflinePoint => {
-    const bytes = total(BYTES_OF[level], value);
-    const bandwidth = total(BYTES_OF[level], rate);
-    const peak = roofs.bandwidths.find((roof) => roof.id === level)?.peak ?? unknown(`the ${level} peak is unknown`);
+  const points = (simulated ? SIMULATED_LEVELS : LEVELS).map((level): RooflinePoint => {
+    const ids = simulated && level === 'LDS' ? SIMULATED_LDS : BYTES_OF[level];
+    const bytes = total(ids, value);
+    const bandwidth = total(ids, rate);
+    const none = level === 'Requested' ? 'caches serve part of the bytes asked for' : `the ${level} peak is unknown`;
+    const peak = roofs.bandwidths.find((roof) => roof.id === level)?.peak ?? unknown(none);
     return {
       level,
       bytes,

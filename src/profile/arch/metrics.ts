@@ -252,6 +252,49 @@ const GFX950: readonly MetricFormula[] = [
   EA0_WRITES,
 ];
 
+const SIMULATED = 'Wavesmith virtual GPU: element size times active lanes of every execution';
+const requested = (id: string, label: string, kinds: readonly string[], spaces: readonly string[]): MetricFormula => ({
+  id,
+  label,
+  unit: 'bytes',
+  formula: spaces.flatMap((space) => kinds.map((kind) => `SIM_BYTES_${space}_${kind}`)).join(' + '),
+  source: SIMULATED,
+});
+const FAR = ['GLOBAL', 'BUFFER', 'FLAT', 'SCALAR'];
+
+/** Metrics of programs on the virtual GPU; one with the id of a measured metric takes its place. */
+const SIMULATED_METRICS: readonly MetricFormula[] = [
+  requested('bytes.requested.read', 'Bytes asked for by loads', ['LOAD'], FAR),
+  requested('bytes.requested.write', 'Bytes asked for by stores and atomics', ['STORE', 'ATOMIC'], FAR),
+  requested('bytes.requested.lds', 'LDS bytes asked for', ['LOAD', 'STORE', 'ATOMIC'], ['LDS']),
+  requested('bytes.requested.scratch', 'Scratch bytes asked for', ['LOAD', 'STORE', 'ATOMIC'], ['SCRATCH']),
+  {
+    id: 'lanes.active',
+    label: 'Active lanes per VALU instruction',
+    unit: 'lanes',
+    formula: 'SIM_VALU_LANES',
+    over: 'SIM_VALU',
+    source: 'Wavesmith virtual GPU: lanes in EXEC, matrix products left out',
+  },
+  {
+    id: 'lds.conflicts',
+    label: 'LDS bank conflict cycles per access cycle (model)',
+    unit: 'fraction',
+    formula: 'SIM_LDS_CONFLICT_CYCLES',
+    over: 'SIM_LDS_PHASES',
+    source:
+      'Wavesmith virtual GPU: a model of 32 banks from the addresses (src/device/sim/tools/lds-banks.ts), no counter',
+  },
+];
+
+/** The metrics of an architecture; `simulated` for programs on the virtual GPU. */
+export function metricsOf(arch: string, simulated: boolean): readonly MetricFormula[] {
+  const measured = METRICS[arch] ?? [];
+  if (!simulated) return measured;
+  const own = new Set(SIMULATED_METRICS.map((metric) => metric.id));
+  return [...measured.filter((metric) => !own.has(metric.id)), ...SIMULATED_METRICS];
+}
+
 /** Metrics by architecture. */
 export const METRICS: Readonly<Record<string, readonly MetricFormula[]>> = {
   gfx90a: GFX90A,

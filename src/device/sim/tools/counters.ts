@@ -4,7 +4,7 @@
 import { type MatrixOperation, type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { immediateOf } from '../operands.ts';
-import type { ExecutionCounts, InstructionCount } from './counts.ts';
+import type { SiteCount, SiteCounts } from './counts.ts';
 
 /** A counter's value, or why it has none. */
 export type CounterValue = { readonly value: number } | { readonly unknown: string };
@@ -174,7 +174,7 @@ function rules(target: TargetName): CounterRule[] {
 }
 
 /** The counters of a run on `target`. */
-export function deriveCounters(counts: ExecutionCounts, target: TargetName): Counters {
+export function deriveCounters(counts: SiteCounts, target: TargetName): Counters {
   const { waves } = counts;
   const out: Record<string, CounterValue> = {
     SQ_WAVES: { value: waves.waves },
@@ -198,7 +198,7 @@ function classify(instruction: Instruction): Classified {
 
 function total(
   rule: CounterRule,
-  instructions: readonly { readonly count: InstructionCount; readonly what: Classified }[],
+  instructions: readonly { readonly count: SiteCount; readonly what: Classified }[],
 ): CounterValue {
   let value = 0;
   const open = new Map<string, number>();

@@ -6,22 +6,26 @@ import type { BoundInstruction } from '../program.ts';
 import { EXEC, type Wave } from '../wave.ts';
 import { popcount } from './lanes.ts';
 
-/** One instruction of the code and what was counted for it; sums over all wavefronts. */
-export interface InstructionCount {
+/** One instruction of the code and how often it ran; sums over all wavefronts. */
+export interface SiteCount {
   readonly pc: number;
   readonly instruction: Instruction;
-  readonly isBranch: boolean;
-  readonly writesExec: boolean;
-  /** Of a class that s_setvskip passes over. */
-  readonly isVector: boolean;
   /** Executions, once per wavefront. */
   hits: number;
   /** Lanes that were active, summed over the executions. */
   lanes: number;
-  /** Executions with all 64 lanes. */
-  full: number;
   /** Executions of vector instructions that s_setvskip passed over; part of `hits`. */
   skipped: number;
+}
+
+/** The same with what only an observer of every instruction sees. */
+export interface InstructionCount extends SiteCount {
+  readonly isBranch: boolean;
+  readonly writesExec: boolean;
+  /** Of a class that s_setvskip passes over. */
+  readonly isVector: boolean;
+  /** Executions with all 64 lanes. */
+  full: number;
   /** Branches: executions that went elsewhere than to the next instruction. */
   taken: number;
   /** Writers of EXEC: active lanes afterwards, summed. */
@@ -41,11 +45,35 @@ export interface WaveCounts {
   below16: number;
 }
 
-/** What a counting run leaves. */
-export interface ExecutionCounts {
+/** What counters and traffic are derived from. */
+export interface SiteCounts {
   /** Instructions that ran, by address. */
-  readonly instructions: readonly InstructionCount[];
+  readonly instructions: readonly SiteCount[];
   readonly waves: WaveCounts;
+}
+
+/** What a counting run leaves. */
+export interface ExecutionCounts extends SiteCounts {
+  readonly instructions: readonly InstructionCount[];
+}
+
+/** No waves yet. */
+export function noWaves(): WaveCounts {
+  return { waves: 0, items: 0, equal64: 0, below64: 0, below48: 0, below32: 0, below16: 0 };
+}
+
+/** Adds waves that are about to start. */
+export function countWaves(sum: WaveCounts, waves: readonly Wave[]): void {
+  for (const w of waves) {
+    const items = activeLanes(w);
+    sum.waves++;
+    sum.items += items;
+    if (items === 64) sum.equal64++;
+    if (items < 64) sum.below64++;
+    if (items < 48) sum.below48++;
+    if (items < 32) sum.below32++;
+    if (items < 16) sum.below16++;
+  }
 }
 
 const EXEC_SLOTS = [{ first: Slot.EXEC, count: 2 }];
@@ -54,15 +82,7 @@ const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF'];
 /** A monitor that counts executions. */
 export class CountingMonitor {
   private readonly sites: (InstructionCount | undefined)[] = [];
-  private readonly waves: WaveCounts = {
-    waves: 0,
-    items: 0,
-    equal64: 0,
-    below64: 0,
-    below48: 0,
-    below32: 0,
-    below16: 0,
-  };
+  private readonly waves = noWaves();
   private active = 0;
   private readonly base: number;
 
@@ -72,17 +92,7 @@ export class CountingMonitor {
   }
 
   startWorkgroup(_group: unknown, waves: readonly Wave[]): void {
-    const { waves: sum } = this;
-    for (const w of waves) {
-      const items = activeLanes(w);
-      sum.waves++;
-      sum.items += items;
-      if (items === 64) sum.equal64++;
-      if (items < 64) sum.below64++;
-      if (items < 48) sum.below48++;
-      if (items < 32) sum.below32++;
-      if (items < 16) sum.below16++;
-    }
+    countWaves(this.waves, waves);
   }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void {

@@ -1,4 +1,5 @@
 // Tools that look at a dispatch while it runs on the virtual GPU: traces, the stepper, counters, profiles.
+export * from './compiled-counts.ts';
 export * from './counters.ts';
 export * from './counts.ts';
 export * from './filter.ts';

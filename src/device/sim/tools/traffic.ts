@@ -1,6 +1,6 @@
 // Bytes that instructions ask for, by address space, derived from execution counts: element size × active lanes.
 import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
-import type { ExecutionCounts } from './counts.ts';
+import type { SiteCounts } from './counts.ts';
 
 /** Address spaces as instructions name them; `flat` goes where the address points, `buffer` may be out of range and go nowhere. */
 export type TrafficSpace = 'global' | 'buffer' | 'flat' | 'lds' | 'scratch' | 'scalar';
@@ -38,7 +38,7 @@ function movement(op: Operation | undefined): { space: TrafficSpace; kind: keyof
 }
 
 /** Sums per space; spaces nothing touched are left out. Typed buffer accesses are not counted, their number is. */
-export function deriveTraffic(counts: ExecutionCounts): {
+export function deriveTraffic(counts: SiteCounts): {
   readonly spaces: Partial<Record<TrafficSpace, Traffic>>;
   readonly formatted: number;
 } {
