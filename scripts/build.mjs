@@ -19,6 +19,7 @@ const layers = [
   'report',
   'iree',
   'rocmlir',
+  'lsp',
 ];
 
 /** Newest modification time (ms) of any file below `folder`. */
