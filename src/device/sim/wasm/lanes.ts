@@ -3,6 +3,7 @@
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { WasmModule } from './emit.ts';
 import { floatOperator } from './lanes-float.ts';
+import { wideOperator } from './lanes-wide.ts';
 import { type LaneOperand, pushLaneSource, uniformWord } from './operand-lanes.ts';
 import { canonical, type Run } from './run.ts';
 import { countUses, NoCode, ScalarCode } from './scalar.ts';
@@ -144,7 +145,7 @@ export class LaneCode {
     if (name === 'select') this.select(e, half);
     else if (prefix === 'bool') this.bool(name, e);
     else if (prefix === 'i32') this.i32(name, e);
-    else if (prefix === 'i64') this.i64(name, e, half);
+    else if (prefix === 'i64') wideOperator(this, name, e, half);
     else floatOperator(this, prefix, name, e, half);
   }
 
@@ -388,136 +389,6 @@ export class LaneCode {
     }
     fn.get(x);
     fn.release('v128', x);
-  }
-
-  private i64(name: string, e: Expr, half: number): void {
-    const { fn } = this;
-    const [a, b] = e.args as [Expr, Expr];
-    const place = half === 0 ? 'low' : 'high';
-    switch (name) {
-      case 'extend_s':
-      case 'extend_u':
-        this.push(a);
-        fn.op(`i64x2.extend_${place}_i32x4_${name.slice(-1)}`);
-        return;
-      case 'not':
-        this.push(a, half);
-        fn.op('v128.not');
-        return;
-      case 'neg':
-        this.push(a, half);
-        fn.op('i64x2.neg');
-        return;
-      case 'and':
-      case 'or':
-      case 'xor':
-        this.push(a, half);
-        this.push(b, half);
-        fn.op(`v128.${name}`);
-        return;
-      case 'mul':
-        if (/^i64\.extend_[su]$/.test(a.op) && a.op === b.op) {
-          this.push(a.args[0] as Expr);
-          this.push(b.args[0] as Expr);
-          fn.op(`i64x2.extmul_${place}_i32x4_${a.op.slice(-1)}`);
-          return;
-        }
-        this.push(a, half);
-        this.push(b, half);
-        fn.op('i64x2.mul');
-        return;
-      case 'add':
-      case 'sub':
-        this.push(a, half);
-        this.push(b, half);
-        fn.op(`i64x2.${name}`);
-        return;
-      case 'shl':
-      case 'shr_s':
-      case 'shr_u':
-        this.shift64(name, a, b, half);
-        return;
-      case 'min_s':
-      case 'max_s':
-      case 'min_u':
-      case 'max_u':
-        this.choose64(name, a, b, half);
-        return;
-      case 'eq':
-      case 'ne':
-        this.joinLow((h) => {
-          this.push(a, h);
-          this.push(b, h);
-          fn.op(`i64x2.${name}`);
-        });
-        return;
-      case 'lt_s':
-      case 'lt_u':
-        this.joinLow((h) => {
-          this.push64(a, h, name === 'lt_u');
-          this.push64(b, h, name === 'lt_u');
-          fn.op('i64x2.lt_s');
-        });
-        return;
-      case 'bits':
-        floatOperator(this, 'f64', 'bits', e, half);
-        return;
-      default:
-        throw new NoCode(`i64.${name}`);
-    }
-  }
-
-  /** Pushes half a value, for unsigned comparisons with its sign bit flipped. */
-  private push64(a: Expr, half: number, flip: boolean): void {
-    this.push(a, half);
-    if (flip) this.fn.v128(0, -0x80000000, 0, -0x80000000).op('v128.xor');
-  }
-
-  private choose64(name: string, a: Expr, b: Expr, half: number): void {
-    const { fn } = this;
-    const [x, y] = [fn.local('v128'), fn.local('v128')];
-    const sign = (): void => {
-      if (name.endsWith('u')) fn.v128(0, -0x80000000, 0, -0x80000000).op('v128.xor');
-    };
-    this.push(a, half);
-    fn.set(x);
-    this.push(b, half);
-    const isMin = name.startsWith('min');
-    fn.set(y)
-      .get(x)
-      .get(y)
-      .get(isMin ? x : y);
-    sign();
-    fn.get(isMin ? y : x);
-    sign();
-    fn.op('i64x2.lt_s').op('v128.bitselect');
-    fn.release('v128', x);
-    fn.release('v128', y);
-  }
-
-  private shift64(name: string, a: Expr, count: Expr, half: number): void {
-    const { fn } = this;
-    this.push(a, half);
-    if (this.isUniform(count)) {
-      this.pushUniform(count);
-      fn.op(`i64x2.${name}`);
-      return;
-    }
-    const [x, n] = [fn.local('v128'), fn.local('v128')];
-    fn.set(x);
-    this.push(count);
-    fn.set(n);
-    for (const lane of [0, 1]) {
-      fn.get(x).lane('i64x2.extract_lane', lane);
-      fn.get(n)
-        .lane('i32x4.extract_lane', 2 * half + lane)
-        .op('i64.extend_i32_u')
-        .op(`i64.${name}`);
-      if (lane === 0) fn.op('i64x2.splat');
-      else fn.lane('i64x2.replace_lane', lane);
-    }
-    fn.release('v128', x);
-    fn.release('v128', n);
   }
 
   /** Pushes f32 values with canonical NaNs. */
