@@ -22,6 +22,7 @@ function run(command, argv, env = process.env) {
 /** Where the compiler has a run-time library, for programs that were not built with the sanitizer. */
 const runtimeLibrary = (name) => spawnSync('c++', [`-print-file-name=${name}`], { encoding: 'utf8' }).stdout.trim();
 
+const files = args.length > 0 ? args : ['tests/native-', 'tests/hip-', 'src/runtime'];
 const env = { ...process.env };
 if (sanitizer !== undefined) {
   const build = join(root, 'native', `build-${sanitizer}`);
@@ -32,7 +33,8 @@ if (sanitizer !== undefined) {
     '-DCMAKE_BUILD_TYPE=RelWithDebInfo',
   ];
   run('cmake', ['-S', join(root, 'native'), '-B', build, ...settings]);
-  run('cmake', ['--build', build, '--parallel', '2']);
+  const target = files.some((file) => file.includes('hip')) ? [] : ['--target', 'native-tests'];
+  run('cmake', ['--build', build, '--parallel', '2', ...target]);
   env.WAVESMITH_NATIVE = build;
   env.WAVESMITH_SANITIZER = sanitizer;
   if (sanitizer === 'address') {
@@ -44,5 +46,4 @@ if (sanitizer !== undefined) {
     env.UBSAN_OPTIONS = 'halt_on_error=1:print_stacktrace=1:exitcode=99';
   }
 }
-const files = args.length > 0 ? args : ['tests/native-', 'tests/hip-', 'src/runtime'];
 run(join(root, 'node_modules/.bin/vitest'), ['run', ...files], env);

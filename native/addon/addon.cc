@@ -1,6 +1,7 @@
 // The device process's native part, a Node-API addon: GPU memory as a memfd under the pages of a WebAssembly memory, futex wakes for
 // programs that sleep on signals, and the identity of a socket's peer. Sources: Node-API documentation; memfd_create(2), mmap(2),
 // futex(2), unix(7).
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <node_api.h>
 #include <sys/mman.h>
@@ -126,6 +127,20 @@ napi_value Peer(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// duplicate(descriptor: number): another descriptor of the same open file, closed by execve(2).
+napi_value Duplicate(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  int32_t fd;
+  if (!Arguments(env, info, arguments) || napi_get_value_int32(env, arguments[0], &fd) != napi_ok) {
+    return ThrowType(env, "duplicate takes a file descriptor");
+  }
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Throw(env, "fcntl", errno);
+  napi_value result;
+  napi_create_int32(env, copy, &result);
+  return result;
+}
+
 // endWithParent(): the kernel sends SIGTERM to this process when its parent ends.
 napi_value EndWithParent(napi_env env, napi_callback_info) {
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return Throw(env, "prctl", errno);
@@ -145,6 +160,7 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "discard", Discard);
   Export(env, exports, "wake", Wake);
   Export(env, exports, "peer", Peer);
+  Export(env, exports, "duplicate", Duplicate);
   Export(env, exports, "endWithParent", EndWithParent);
   return exports;
 }

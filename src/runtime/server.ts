@@ -1,7 +1,7 @@
 // The device process's socket: accepts programs of the same user, one session each, one kernel on the device at a time.
 // The address is abstract (unix(7)): nothing is left in the file system whoever dies when.
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server, Socket } from 'node:net';
+import { createServer, type OnReadOpts, type Server, Socket, type SocketConstructorOpts } from 'node:net';
 import { WavesmithError } from '../base/index.ts';
 import type { Addon } from './addon.ts';
 import { encodeMessage, type Hello, MessageStream } from './protocol.ts';
@@ -23,18 +23,19 @@ const READ_BYTES = 65536;
 function withOneBuffer(accepted: Socket, addon: Addon, onBytes: (bytes: Uint8Array) => void): Socket {
   const fd = addon.duplicate((accepted as unknown as SocketInternals)._handle?.fd ?? -1);
   accepted.destroy();
-  return new Socket({
+  const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
     fd,
     readable: true,
     writable: true,
     onread: {
       buffer: new Uint8Array(READ_BYTES),
       callback: (size, buffer) => {
-        onBytes(buffer.slice(0, size));
+        onBytes(new Uint8Array(buffer.subarray(0, size)));
         return true;
       },
     },
-  });
+  };
+  return new Socket(options);
 }
 
 export class RuntimeServer implements SessionHost {

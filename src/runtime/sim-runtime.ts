@@ -2,7 +2,7 @@
 import { WavesmithError } from '../base/index.ts';
 import type { DispatchRequest } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
-import { MAX_WASM_PAGES, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
+import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
 import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -41,6 +41,8 @@ export class SimRuntime implements RuntimeDevice {
   private readonly options: SimRuntimeOptions;
   private readonly kernels = new Map<number, SimKernel>();
   private readonly queue: number;
+  /** Gives whole pages back to the system. */
+  private readonly discard: (offset: number, size: number) => void;
 
   constructor(options: SimRuntimeOptions, addon: Addon) {
     this.target = options.target;
@@ -50,10 +52,11 @@ export class SimRuntime implements RuntimeDevice {
     const bytes = new Uint8Array(memory.buffer);
     this.memoryDescriptor = addon.mapMemory(bytes);
     this.buffer = memory.buffer as unknown as SharedArrayBuffer;
+    this.discard = (offset, size) => addon.discard(bytes.subarray(offset, offset + Math.ceil(size / PAGE) * PAGE));
     this.device = new VirtualGpu(options.target, {
       ...nodeSimOptions(),
       memory,
-      discard: (offset, size) => addon.discard(bytes.subarray(offset, offset + Math.ceil(size / 4096) * 4096)),
+      discard: this.discard,
     });
     const queue = this.device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
     queue.view.setUint32(0x40, 0x10000, true);
@@ -84,8 +87,12 @@ export class SimRuntime implements RuntimeDevice {
     if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
     return memory.alloc(size, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21)).base;
   }
+  /** The pages go back to the system at once: nobody knows when the device needs this place again. */
   free(address: number): void {
-    this.device.memory.free(address);
+    const { memory } = this.device;
+    const region = memory.find(address, 1);
+    memory.free(address);
+    if (region?.base === address) this.discard(region.offset, region.size);
   }
   offsetOf(address: number, size: number): number | undefined {
     const region = this.device.memory.find(address, size);
