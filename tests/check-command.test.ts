@@ -87,7 +87,7 @@ it('every rule has a page', () => {
   const rules = new Set<string>();
   for (const file of readdirSync('src/check').filter((name) => /(?<!\.test)\.ts$/.test(name))) {
     const text = readFileSync(join('src/check', file), 'utf8');
-    for (const [, rule] of text.matchAll(/'((?:resources|abi|hazards|waits|control-flow)\/[a-z-]+)'/g))
+    for (const [, rule] of text.matchAll(/'((?:resources|abi|hazards|waits|control-flow|memory)\/[a-z-]+)'/g))
       rules.add(rule as string);
   }
   expect(rules.size).toBeGreaterThan(10);

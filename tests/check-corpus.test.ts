@@ -1,6 +1,7 @@
-// Code that ships has no errors of resources, ABI and hazards: every code object of the corpus and of the IREE module.
+// Code that ships has no errors: every code object of the corpus and of the IREE module, every rule but the waits (which have a test
+// of their own), and nothing at all about the ABI and the edit when it is compared with itself.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCodeObject } from '../src/check/index.ts';
 import { codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
@@ -17,6 +18,14 @@ function* filesIn(folder: string): Generator<string> {
   }
 }
 
+/** Registers that these kernels only ever read: no instruction of theirs writes them, and the descriptor asks for fewer user SGPRs. */
+const READ_ONLY: readonly (readonly [string, readonly string[]])[] = [
+  ['pa_pa_fp16_pertokenFp8_gqa16_1tg_4w_mtp_msk1.co', ['s89', 's91']],
+  ['fmoe_silu_fmoe_bf16_blockscaleBf16_g1u1_vs_1tg_silu_16x128.co', ['v8', 's89', 's88', 's87', 's86']],
+  ['pa_pa_bf16_pertokenInt8_gqa16_1tg_4w_mtp_msk1.co', ['s89', 's91']],
+];
+const STANDING = READ_ONLY.flatMap(([file, registers]) => registers.map(() => `${file}: control-flow/uninitialised: `));
+
 describe.skipIf(folders.length === 0)('shipped code', () => {
   it.each(folders.map((folder) => [folder as string]))(
     '%s',
@@ -29,13 +38,14 @@ describe.skipIf(folders.length === 0)('shipped code', () => {
           kernels += codeObject.kernels.length;
           for (const { rule, severity, message } of checkCodeObject(codeObject, { against: codeObject })) {
             const isAbi = rule.startsWith('abi/');
-            const isError = severity === 'error' && /^(resources|hazards)\//.test(rule);
-            if (isAbi || isError) errors.push(`${file}: ${rule}: ${message}`);
+            const isError = severity === 'error' && !/^waits\/(?:read|write)-before-return$/.test(rule);
+            if (isAbi || isError) errors.push(`${basename(file)}: ${rule}: ${message}`);
           }
         }
       }
       expect(kernels).toBeGreaterThan(100);
-      expect(errors).toEqual([]);
+      expect(errors.filter((e) => !STANDING.some((s) => e.startsWith(s)))).toEqual([]);
+      expect(errors).toHaveLength(folder.endsWith('corpus') ? STANDING.length : 0);
     },
     60_000,
   );

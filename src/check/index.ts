@@ -5,19 +5,36 @@ import { isTargetName } from '../isa/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './abi.ts';
 import { checkControlFlow } from './control-flow.ts';
+import { checkControlShape } from './control-shape.ts';
+import { checkDefinedness } from './definedness.ts';
+import { checkOrder } from './edit-order.ts';
+import { checkEditedValues } from './edit-values.ts';
 import { checkHazards } from './hazards.ts';
+import { checkLdsDma } from './lds-dma.ts';
+import { checkMemoryModel } from './memory-model.ts';
 import { checkResources } from './resources.ts';
+import { checkStrongWaits } from './strong-waits.ts';
 import type { Finding, FindingSeverity, Rule } from './types.ts';
 import { checkWaits } from './waits.ts';
+import { checkXnack } from './xnack.ts';
 
 export * from './abi.ts';
 export * from './control-flow.ts';
+export * from './control-shape.ts';
+export * from './definedness.ts';
+export * from './edit.ts';
+export * from './edit-order.ts';
+export * from './edit-values.ts';
 export * from './entry.ts';
 export * from './hazards.ts';
+export * from './lds-dma.ts';
+export * from './memory-model.ts';
 export * from './register-use.ts';
 export * from './resources.ts';
+export * from './strong-waits.ts';
 export * from './types.ts';
 export * from './waits.ts';
+export * from './xnack.ts';
 
 /** The rules that every kernel and function is checked with. */
 const RULES: readonly Rule[] = [
@@ -27,7 +44,22 @@ const RULES: readonly Rule[] = [
   checkControlFlow,
   checkHazards,
   checkWaits,
+  checkLdsDma,
+  checkOrder,
+  checkEditedValues,
+  checkDefinedness,
+  checkControlShape,
+  checkMemoryModel,
+  checkXnack,
 ];
+
+/** Notes that many correct kernels have; only with `notes`. */
+const QUIET: ReadonlySet<string> = new Set([
+  'control-flow/divergent-barrier',
+  'control-flow/maybe-uninitialised',
+  'control-flow/unreachable',
+  'hazards/xnack-clause',
+]);
 
 export interface CheckOptions {
   /** The code object whose place the checked one is to take. */
@@ -36,6 +68,8 @@ export interface CheckOptions {
   readonly program?: Program | undefined;
   /** Check only these kernels, with the functions they call; nothing about the whole file. */
   readonly kernels?: ReadonlySet<string> | undefined;
+  /** Also say what could be better: waits that are too strong, dead code, registers that some paths leave unwritten. */
+  readonly notes?: boolean | undefined;
 }
 
 /** All findings about a code object, in the order of its functions; those about the whole file come first. */
@@ -50,9 +84,17 @@ export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = 
   const program = options.program ?? liftCodeObject(codeObject, { kernels });
   const baseline = options.against;
   const findings = baseline === undefined || kernels !== undefined ? [] : checkFileAgainst(codeObject, baseline);
+  const isComparable = baseline !== undefined && baseline.target.processor === processor && !baseline.isRelocatable;
+  const baselineProgram = isComparable ? liftCodeObject(baseline, { kernels }) : undefined;
   for (const subject of program.functions) {
-    const context = { target: processor, codeObject, program, subject, kernel: subject.kernel, baseline };
-    for (const rule of RULES) findings.push(...rule(context));
+    const { kernel } = subject;
+    const context = { target: processor, codeObject, program, subject, kernel, baseline, baselineProgram };
+    for (const rule of RULES) {
+      for (const f of rule(context)) {
+        if (options.notes === true || f.severity !== 'note' || !QUIET.has(f.rule)) findings.push(f);
+      }
+    }
+    if (options.notes === true) findings.push(...checkStrongWaits(context));
   }
   return findings;
 }

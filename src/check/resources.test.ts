@@ -123,13 +123,13 @@ describe('a kernel beyond its allocation is reported', () => {
 });
 
 test('the finding names the instruction, the register and the numbers to write', () => {
-  const codeObject = kernelObject({ code: 's_nop 0\nv_add_f32 v20, v1, v2' });
+  const codeObject = kernelObject({ code: 's_nop 0\nv_add_f32 v20, v0, v0' });
   const entry = codeObject.kernels[0]?.entry ?? 0;
   expect(checkCodeObject(codeObject)).toMatchObject([
     {
       kernel: 'k',
       pc: entry + 4,
-      instruction: 'v_add_f32_e32 v20, v1, v2',
+      instruction: 'v_add_f32_e32 v20, v0, v0',
       registers: ['v20'],
       message: "Kernel 'k' uses v20, but its descriptor allocates only 8 VGPRs.",
       fix: 'Raise .amdhsa_next_free_vgpr to at least 24 and .amdhsa_accum_offset to 24, and .vgpr_count.',

@@ -41,6 +41,8 @@ export interface CheckContext {
   readonly kernel: Kernel | undefined;
   /** What the edited file is compared with (`--against`). */
   readonly baseline: CodeObject | undefined;
+  /** The baseline lifted; undefined when there is none, or it is for another target. */
+  readonly baselineProgram?: Program | undefined;
 }
 
 /** A rule: a pure function of the context, linear in the size of the code. */

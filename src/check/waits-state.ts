@@ -47,6 +47,10 @@ export class WaitState {
   /** Bit per instruction: issued and complete on some path. */
   private readonly complete: Uint32Array;
   private total = 0;
+  /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the operation before. */
+  private readonly older: Pending;
+  /** Such loads of which an earlier issue has been proved complete. */
+  private readonly provedOlder: Set<number>;
 
   constructor(range: CodeRange, from?: WaitState) {
     this.range = range;
@@ -58,6 +62,8 @@ export class WaitState {
       flat: new Map(from?.pending.flat),
     };
     if (from !== undefined) this.writers.set(from.writers);
+    this.older = new Map(from?.older);
+    this.provedOlder = new Set(from?.provedOlder);
     this.total = from?.total ?? 0;
   }
 
@@ -102,6 +108,22 @@ export class WaitState {
     return (((this.complete[bit >>> 5] as number) >>> (bit & 31)) & 1) !== 0;
   }
 
+  /** Whether an operation has been issued and proved complete on some path, or an earlier issue of it has. */
+  isProved(site: number): boolean {
+    if (site < this.range.first || site >= this.range.end) return false;
+    return this.isComplete(site) || this.provedOlder.has(site);
+  }
+
+  private ageOlder(by: number, limit: number): void {
+    for (const [site, ages] of this.older) {
+      const least = (ages % MOST) + by;
+      if (least >= limit) {
+        this.older.delete(site);
+        this.provedOlder.add(site);
+      } else this.older.set(site, least + MOST * Math.min(Math.floor(ages / MOST) + by, limit - 1));
+    }
+  }
+
   private set(kind: MemoryKind, site: number, value: number): void {
     if (!this.pending[kind].has(site)) this.countWriters(site, 1);
     this.pending[kind].set(site, value);
@@ -118,13 +140,24 @@ export class WaitState {
       for (const [site, ages] of this.pending[kind]) {
         this.setAges(kind, site, (ages % MOST) + 1, Math.floor(ages / MOST) + 1, full);
       }
+      if (kind === 'vm') {
+        this.ageOlder(1, VM_FULL);
+        const before = this.pending.vm.get(code.index);
+        if (before !== undefined && code.instruction.row.flags.has('LDSDMA')) {
+          const known = this.older.get(code.index);
+          this.older.set(code.index, known === undefined ? before : joinAges(known, before));
+        }
+      }
       this.set(kind, code.index, 0);
     }
   }
 
   /** An s_waitcnt is passed. */
   wait({ vm, lgkm }: WaitCounts): void {
-    if (vm < VM_FULL) this.dropFrom('vm', vm);
+    if (vm < VM_FULL) {
+      this.dropFrom('vm', vm);
+      this.ageOlder(0, vm);
+    }
     if (lgkm < LGKM_FULL) this.dropFrom('lds', lgkm);
     if (lgkm === 0) this.dropFrom('scalar', 0);
     const drained = (vm === 0 ? FLAT_VM : 0) | (lgkm === 0 ? FLAT_LGKM : 0);
@@ -173,6 +206,15 @@ export class WaitState {
     for (const site of this.pending[kind].keys()) yield this.at(site);
   }
 
+  /** Outstanding operations of one kind with their ages on the paths with the fewest and the most operations since. */
+  *ages(kind: MemoryKind): IterableIterator<{ operation: CodeInstruction; least: number; most: number }> {
+    for (const [site, value] of this.pending[kind]) {
+      const most = kind === 'flat' ? value : Math.floor(value / MOST);
+      const before = kind === 'vm' ? Math.floor((this.older.get(site) ?? 0) / MOST) : 0;
+      yield { operation: this.at(site), least: value % MOST, most: Math.max(most, before) };
+    }
+  }
+
   /** Adds what may be outstanding on another path; whether anything changed. */
   join(other: WaitState): boolean {
     let changed = false;
@@ -184,6 +226,18 @@ export class WaitState {
         this.set(kind, site, joined);
         changed = true;
       }
+    }
+    for (const [site, value] of other.older) {
+      const mine = this.older.get(site);
+      const joined = mine === undefined ? value : joinAges(mine, value);
+      if (joined === mine) continue;
+      this.older.set(site, joined);
+      changed = true;
+    }
+    for (const site of other.provedOlder) {
+      if (this.provedOlder.has(site)) continue;
+      this.provedOlder.add(site);
+      changed = true;
     }
     for (let i = 0; i < this.complete.length; i++) {
       const mine = this.complete[i] as number;

@@ -2,9 +2,12 @@
 // Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
 import {
   type BasicBlock,
+  BlockQueue,
   type CodeInstruction,
   type MemoryKind,
   neededWait,
+  type Program,
+  type ProgramFunction,
   type SlotRange,
   slotNames,
   waitCounts,
@@ -18,8 +21,24 @@ const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
 
 type Report = (rule: 'read' | 'write' | 'barrier', code: CodeInstruction, collisions: readonly Collision[]) => void;
 
-/** What may be outstanding where each reachable block of the subject begins, by block index. */
+const solved = new WeakMap<Program, Map<ProgramFunction, ReadonlyMap<number, WaitState>>>();
+
+/** What may be outstanding where each reachable block of the subject begins, by block index. Several rules ask: solved once. */
 export function outstandingAtBlocks(context: CheckContext): ReadonlyMap<number, WaitState> {
+  const { program, subject } = context;
+  const bySubject = solved.get(program) ?? new Map<ProgramFunction, ReadonlyMap<number, WaitState>>();
+  solved.set(program, bySubject);
+  let inputs = bySubject.get(subject);
+  if (inputs === undefined) {
+    inputs = solve(context);
+    // Only the last function is kept: states are large.
+    bySubject.clear();
+    bySubject.set(subject, inputs);
+  }
+  return inputs;
+}
+
+function solve(context: CheckContext): Map<number, WaitState> {
   const { program, subject } = context;
   const inputs = new Map<number, WaitState>();
   const range = rangeOf(context);
@@ -71,40 +90,6 @@ function rangeOf({ program, subject }: CheckContext): CodeRange {
   return { code: program.instructions, first: blocks[0]?.first ?? 0, end: blocks[blocks.length - 1]?.end ?? 0 };
 }
 
-/** Blocks waiting to be looked at, the lowest address first: loops then settle in few rounds. */
-class BlockQueue {
-  private readonly heap: number[] = [];
-
-  push(value: number): void {
-    const { heap } = this;
-    let at = heap.length;
-    heap.push(value);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if ((heap[parent] as number) <= value) break;
-      heap[at] = heap[parent] as number;
-      at = parent;
-    }
-    heap[at] = value;
-  }
-
-  pop(): number | undefined {
-    const { heap } = this;
-    const top = heap[0];
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return top;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if (child + 1 < heap.length && (heap[child + 1] as number) < (heap[child] as number)) child++;
-      if ((heap[child] as number) >= last) break;
-      heap[at] = heap[child] as number;
-      at = child;
-    }
-    heap[at] = last;
-    return top;
-  }
-}
-
 /** What may be outstanding before one instruction of a block, from what was where the block begins. */
 export function replayBlock(context: CheckContext, block: BasicBlock, input: WaitState, index: number): WaitState {
   const state = new WaitState(input.range, input);
@@ -112,11 +97,28 @@ export function replayBlock(context: CheckContext, block: BasicBlock, input: Wai
   return state;
 }
 
+/** Visits every instruction of a block with what may be outstanding before it. */
+export function stepThrough(
+  context: CheckContext,
+  block: BasicBlock,
+  input: WaitState,
+  visit: (code: CodeInstruction, state: WaitState) => void,
+): void {
+  runBlock(context, block, new WaitState(input.range, input), undefined, visit);
+}
+
 /** Changes the state as the block does; tells what collides when asked to. A call is taken to wait for everything. */
-function runBlock(context: CheckContext, block: BasicBlock, state: WaitState, report: Report | undefined): void {
+function runBlock(
+  context: CheckContext,
+  block: BasicBlock,
+  state: WaitState,
+  report: Report | undefined,
+  visit?: (code: CodeInstruction, state: WaitState) => void,
+): void {
   const { instructions } = context.program;
   for (let i = block.first; i < block.end; i++) {
     const code = instructions[i] as CodeInstruction;
+    visit?.(code, state);
     const { row } = code.instruction;
     const role = waitRole(row);
     if (role.isWait) {

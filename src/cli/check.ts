@@ -14,6 +14,7 @@ interface Options {
   readonly object?: string;
   readonly json?: boolean;
   readonly sarif?: boolean;
+  readonly notes?: boolean;
 }
 
 /** A finding with its place in the source, when there is a source. */
@@ -32,6 +33,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--against <file>', 'the code object (or assembly) whose place the file is to take')
     .option('--target <id>', "the target id (gfx942:xnack-), for sources without '.amdgcn_target'")
     .option('--object <n|target>', 'check only this code object of a file with several (number from 0, or target)')
+    .option('--notes', 'also what could be better: waits that are too strong, dead code')
     .option('--json', 'print the findings as JSON')
     .option('--sarif', 'print the findings as a SARIF 2.1.0 log');
   if (!parseArguments(command, argv)) return 0;
@@ -42,7 +44,7 @@ export async function run(argv: string[]): Promise<number> {
   const against = options.against === undefined ? undefined : baselineOf(options.against, options);
   const findings: PlacedFinding[] = [];
   for (const codeObject of input.codeObjects) {
-    for (const finding of checkCodeObject(codeObject, { against })) {
+    for (const finding of checkCodeObject(codeObject, { against, notes: options.notes })) {
       const place = input.place(codeObject, finding);
       findings.push({ ...finding, file: place?.file ?? file, line: place?.line });
     }

@@ -1,0 +1,105 @@
+// How long checking takes: the code object with the most code of the corpus, the 167 kernels of an IREE module, and how time grows
+// with code size (a kernel of n copies of one loop). Lifting included. Files can be given instead.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { checkCodeObject, countFindings } from '../src/check/index.ts';
+import { type CodeObject, codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
+import { isTargetName } from '../src/isa/targets.ts';
+import { liftCodeObject } from '../src/program/index.ts';
+import { kernelObject } from '../tests/support/kernel-source.ts';
+
+const root = dirname(dirname(resolve(process.argv[1] ?? '.')));
+const shared = join(root, '..', 'shared');
+const ROUNDS = 5;
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+}
+
+function objectsOf(file: string): CodeObject[] {
+  const all = codeObjectsOf(openContainer(readFileSync(file), file));
+  return all.filter((c) => isTargetName(c.target.processor));
+}
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) return filesIn(path);
+    return /\.(?:co|hsaco)$/.test(path) ? [path] : [];
+  });
+}
+
+/** The file whose code object has the most executable bytes in one kernel. */
+function largest(files: readonly string[]): string | undefined {
+  let best: { file: string; bytes: number } | undefined;
+  for (const file of files) {
+    for (const { elf, kernels } of objectsOf(file)) {
+      const bytes = (elf.section('.text')?.bytes.length ?? 0) / Math.max(1, kernels.length);
+      if (best === undefined || bytes > best.bytes) best = { file, bytes };
+    }
+  }
+  return best?.file;
+}
+
+/** A kernel of `count` pipelined loops. */
+function synthetic(count: number): CodeObject {
+  const loop = (n: number): string =>
+    [
+      `.L${n}:`,
+      'global_load_dwordx4 v[4:7], v[0:1], off',
+      'v_fma_f32 v2, v2, v2, v3',
+      's_waitcnt vmcnt(0)',
+      'v_add_f32 v2, v4, v2',
+      'ds_write_b32 v0, v2',
+      's_waitcnt lgkmcnt(0)',
+      's_barrier',
+      's_sub_u32 s2, s2, 1',
+      's_cmp_lg_u32 s2, 0',
+      `s_cbranch_scc1 .L${n}`,
+    ].join('\n');
+  const start = ['v_mov_b32 v1, 0', 'v_mov_b32 v2, 0', 'v_mov_b32 v3, 0', 's_mov_b32 s2, 4'];
+  return kernelObject({ code: [...start, ...Array.from({ length: count }, (_, n) => loop(n))].join('\n') });
+}
+
+function row(name: string, objects: readonly CodeObject[]): void {
+  const times: number[] = [];
+  let first = 0;
+  let findings = 0;
+  let instructions = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const started = performance.now();
+    findings = 0;
+    for (const codeObject of objects) findings += countFindings(checkCodeObject(codeObject)).error;
+    const took = performance.now() - started;
+    if (round === 0) first = took;
+    times.push(took);
+  }
+  for (const codeObject of objects) instructions += liftCodeObject(codeObject).instructions.length;
+  const kernels = objects.reduce((n, c) => n + c.kernels.length, 0);
+  const middle = median(times);
+  const cells = [
+    kernels,
+    instructions,
+    first.toFixed(0),
+    middle.toFixed(0),
+    ((1000 * middle) / instructions).toFixed(1),
+  ];
+  console.log(
+    `${name.slice(0, 52).padEnd(52)} ${cells.map((c) => String(c).padStart(12)).join(' ')}  ${findings} errors`,
+  );
+}
+
+console.log(
+  `${'code'.padEnd(52)} ${['kernels', 'instructions', 'first ms', 'median ms', 'µs/instr.'].map((c) => c.padStart(12)).join(' ')}`,
+);
+const given = process.argv.slice(2);
+const module_ = join(shared, 'vmfb', 'llama8b-fp8.gfx942.vmfb');
+const big = given.length > 0 ? undefined : largest(filesIn(join(shared, 'corpus')));
+for (const file of given.length > 0
+  ? given
+  : [...(big === undefined ? [] : [big]), ...(existsSync(module_) ? [module_] : [])]) {
+  row(basename(file), objectsOf(file));
+}
+if (given.length === 0) for (const count of [250, 500, 1000, 2000]) row(`${count} loops`, [synthetic(count)]);

@@ -1,0 +1,148 @@
+// Which registers hold a value that may still be read: SGPRs, VGPRs, AGPRs, SCC, VCC, EXEC, M0 and MODE, one bit per slot.
+// A vector instruction writes its active lanes only, so it ends the life of a VGPR's old value only where no lane that it leaves
+// alone can be read later: that depends on how EXEC changes between the write and the reads. Backward data flow.
+// Source: CDNA3 ISA manual, "EXECute Mask"; LLVM's SIWholeQuadMode and register liveness for the treatment of partial writes.
+import { BlockQueue } from './block-queue.ts';
+import { execChange } from './exec.ts';
+import { SLOT_WORDS, Slot, type SlotRange } from './slots.ts';
+import type { BasicBlock, CodeInstruction, Program, ProgramFunction } from './types.ts';
+
+/** First word of a bit set that is about vector registers. */
+const VECTOR_WORD = Slot.VGPR0 / 32;
+
+/**
+ * `now`: read later by lanes that are active here (for scalar registers: read later). `more`: vector registers read later by lanes
+ * that may be off here.
+ */
+interface Live {
+  readonly now: Uint32Array;
+  readonly more: Uint32Array;
+}
+
+/** The registers that may be read later, at each place of a function. */
+export interface Liveness {
+  /** Before an instruction, as a bit set over slots. */
+  before(code: CodeInstruction): Uint32Array;
+  /** After an instruction. */
+  after(code: CodeInstruction): Uint32Array;
+}
+
+/** Whether a slot is in a bit set. */
+export function hasSlot(set: Uint32Array, slot: number): boolean {
+  return (((set[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
+}
+
+function add(set: Uint32Array, ranges: readonly SlotRange[]): void {
+  for (const { first, count } of ranges) {
+    for (let s = first; s < first + count; s++) set[s >>> 5] = (set[s >>> 5] as number) | (1 << (s & 31));
+  }
+}
+
+function remove(set: Uint32Array, slot: number): void {
+  set[slot >>> 5] = (set[slot >>> 5] as number) & ~(1 << (slot & 31));
+}
+
+class LivenessSolver implements Liveness {
+  private readonly program: Program;
+  private readonly ends = new Map<number, Live>();
+  private readonly starts = new Map<number, Live>();
+
+  constructor(program: Program, subject: ProgramFunction) {
+    this.program = program;
+    const work = new BlockQueue();
+    // The queue gives the lowest number first; blocks are taken from the end of the function.
+    const inWork = new Set<number>();
+    const push = (index: number): void => {
+      if (inWork.has(index)) return;
+      inWork.add(index);
+      work.push(-index);
+    };
+    for (const index of subject.blocks) push(index);
+    const own = new Set(subject.blocks);
+    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      const index = -next;
+      inWork.delete(index);
+      const block = program.blocks[index] as BasicBlock;
+      const live = this.endOf(block);
+      this.ends.set(index, { now: live.now.slice(), more: live.more.slice() });
+      for (let i = block.end - 1; i >= block.first; i--) step(live, program.instructions[i] as CodeInstruction);
+      const old = this.starts.get(index);
+      if (old !== undefined && isSame(old, live)) continue;
+      this.starts.set(index, live);
+      for (const predecessor of block.predecessors) if (own.has(predecessor)) push(predecessor);
+    }
+  }
+
+  /** What is live where a block ends. Callers and callees, and places that are not known, may read everything. */
+  private endOf(block: BasicBlock): Live {
+    const isOpen = block.exit === 'call' || block.exit === 'return' || block.exit === 'unresolved';
+    const live = {
+      now: new Uint32Array(SLOT_WORDS).fill(isOpen ? 0xffffffff : 0),
+      more: new Uint32Array(SLOT_WORDS),
+    };
+    if (isOpen) live.more.fill(0xffffffff, VECTOR_WORD);
+    for (const successor of block.successors) {
+      const from = this.starts.get(successor);
+      if (from === undefined) continue;
+      for (let w = 0; w < SLOT_WORDS; w++) {
+        live.now[w] = (live.now[w] as number) | (from.now[w] as number);
+        live.more[w] = (live.more[w] as number) | (from.more[w] as number);
+      }
+    }
+    return live;
+  }
+
+  before(code: CodeInstruction): Uint32Array {
+    return this.at(code, true);
+  }
+
+  after(code: CodeInstruction): Uint32Array {
+    return this.at(code, false);
+  }
+
+  private at(code: CodeInstruction, isBefore: boolean): Uint32Array {
+    const block = this.program.blockAt(code.pc);
+    const end = block && this.ends.get(block.index);
+    if (block === undefined || end === undefined) return new Uint32Array(SLOT_WORDS);
+    const live = { now: end.now.slice(), more: end.more.slice() };
+    for (let i = block.end - 1; i >= (isBefore ? code.index : code.index + 1); i--) {
+      step(live, this.program.instructions[i] as CodeInstruction);
+    }
+    for (let w = VECTOR_WORD; w < SLOT_WORDS; w++) live.now[w] = (live.now[w] as number) | (live.more[w] as number);
+    return live.now;
+  }
+}
+
+function isSame(a: Live, b: Live): boolean {
+  return a.now.every((word, i) => word === b.now[i] && a.more[i] === b.more[i]);
+}
+
+/** What is live before an instruction, from what is live after it. */
+function step({ now, more }: Live, code: CodeInstruction): void {
+  const { effects, instruction } = code;
+  const change = execChange(code);
+  if (change === 'other' || change === 'all') {
+    // Lanes that are read later may have been off before.
+    for (let w = VECTOR_WORD; w < SLOT_WORDS; w++) {
+      more[w] = (more[w] as number) | (now[w] as number);
+      now[w] = 0;
+    }
+  }
+  // Matrix instructions ignore EXEC.
+  const writesEveryLane = /^v_s?mfmac?_/.test(instruction.row.operation);
+  const writesOneLane = instruction.row.operation === 'v_writelane_b32';
+  for (const { first, count } of effects.defs) {
+    for (let slot = first; slot < first + count; slot++) {
+      if (slot >= Slot.VGPR0 && writesOneLane) continue;
+      remove(now, slot);
+      if (slot >= Slot.VGPR0 && writesEveryLane) remove(more, slot);
+    }
+  }
+  add(now, effects.uses);
+  add(now, effects.keeps);
+}
+
+/** Solves the liveness of a function; linear in its size for reducible control flow. */
+export function livenessOf(program: Program, subject: ProgramFunction): Liveness {
+  return new LivenessSolver(program, subject);
+}
