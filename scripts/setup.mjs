@@ -263,30 +263,36 @@ const hipLibraries = join(root, '.wavesmith', 'hip-device-libs');
  * Files that AMD's device libraries leave to the compiler driver, which picks them by chip and options: each holds constants. Clang's HIP
  * driver (ROCm.h, RocmInstallationDetector) has the names of the files.
  */
+const attributes = 'weak, visibility("hidden")';
+const constant = (name, value) => {
+  const type = /version|log2/.test(name) ? 'int' : '_Bool';
+  return `const __attribute__((${attributes}, address_space(4))) ${type} __oclc_${name} = ${value};\n`;
+};
+// Clang 22 names no file for these any more, and programs with Debian's headers need them: denormals are kept, and fences are those of LLVM.
+const compatibility = `${constant('daz_opt', 0)}
+#define FENCE(order, scope) __builtin_amdgcn_fence(order, scope); break
+#define FENCES(scope) switch (order) { case 2: FENCE(__ATOMIC_ACQUIRE, scope); case 3: FENCE(__ATOMIC_RELEASE, scope); \\
+  case 4: FENCE(__ATOMIC_ACQ_REL, scope); case 5: FENCE(__ATOMIC_SEQ_CST, scope); } break
+__attribute__((${attributes}, always_inline)) void __atomic_work_item_fence(unsigned flags, int order, int scope) {
+  switch (scope) { case 1: FENCES("workgroup"); case 2: FENCES("agent"); case 3: FENCES(""); case 4: FENCES("wavefront"); }
+}
+`;
 const hipConstants = [
-  ['hip', {}],
-  ['opencl', {}],
-  ...[
-    ['90a', 9010],
-    ['942', 9402],
-    ['950', 9500],
-  ].map(([chip, ISA_version]) => [`isa_version_${chip}`, { ISA_version }]),
-  ...[400, 500, 600].map((ABI_version) => [`abi_version_${ABI_version}`, { ABI_version }]),
-  ...['off', 'on'].flatMap((state, value) => [
-    [`daz_opt_${state}`, { daz_opt: value }],
-    [`unsafe_math_${state}`, { unsafe_math_opt: value }],
-    [`finite_only_${state}`, { finite_only_opt: value }],
-    [`correctly_rounded_sqrt_${state}`, { correctly_rounded_sqrt32: value }],
-    [`wavefrontsize64_${state}`, { wavefrontsize64: value, wavefrontsize_log2: 5 + value }],
+  ['hip', ''],
+  ['opencl', ''],
+  ...Object.entries({ '90a': 9010, 942: 9402, 950: 9500 }).map(([chip, version]) => [
+    `oclc_isa_version_${chip}`,
+    constant('ISA_version', version) + compatibility,
   ]),
-].map(([file, constants]) => {
-  const attributes = '__attribute__((weak, visibility("hidden"), address_space(4)))';
-  const type = (name) => (/version|log2/.test(name) ? 'int' : '_Bool');
-  const lines = Object.entries(constants).map(
-    ([name, value]) => `const ${attributes} ${type(name)} __oclc_${name} = ${value};\n`,
-  );
-  return [lines.length === 0 ? file : `oclc_${file}`, lines.join('')];
-});
+  ...[400, 500, 600].map((version) => [`oclc_abi_version_${version}`, constant('ABI_version', version)]),
+  ...['off', 'on'].flatMap((state, value) => [
+    [`oclc_daz_opt_${state}`, constant('daz_opt', value)],
+    [`oclc_unsafe_math_${state}`, constant('unsafe_math_opt', value)],
+    [`oclc_finite_only_${state}`, constant('finite_only_opt', value)],
+    [`oclc_correctly_rounded_sqrt_${state}`, constant('correctly_rounded_sqrt32', value)],
+    [`oclc_wavefrontsize64_${state}`, constant('wavefrontsize64', value) + constant('wavefrontsize_log2', 5 + value)],
+  ]),
+];
 
 /** The folder of the IREE wheel that holds AMD's device libraries (ockl.bc, ocml.bc). */
 function ireeDeviceLibraries() {

@@ -76,6 +76,8 @@ hipError_t Remember(hipError_t error) {
   return error;
 }
 
+int RememberNotSupported() { return Remember(hipErrorNotSupported); }
+
 Device* GetDevice(hipError_t* error) {
   std::call_once(once, Initialise);
   *error = status;

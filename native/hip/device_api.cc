@@ -138,6 +138,18 @@ struct PropertiesR0600 {
 static_assert(offsetof(PropertiesR0600, gcn_arch_name) == 1160 && sizeof(PropertiesR0600) == 1472);
 
 }  // namespace
+
+// Workgroups of one compute unit at a time: waves by registers (512 of a lane, granules of 8), LDS, wave slots.
+int ResidentBlocks(const Function& f, int block, size_t dynamic_shared, const Device& device) {
+  if (block <= 0 || block > static_cast<int>(f.info.max_workgroup_size)) return 0;
+  const int waves = (block + kWavefront - 1) / kWavefront;
+  const uint32_t registers = std::max(8u, (f.info.vgprs + 7) / 8 * 8);
+  const int by_registers = 4 * static_cast<int>(std::min(8u, 512 / registers)) / waves;
+  const size_t lds = f.group_segment + dynamic_shared;
+  const int by_lds = lds == 0 ? kWavesPerUnit : static_cast<int>(device.lds_bytes / ((lds + 511) / 512 * 512));
+  return std::min({by_registers, by_lds, kWavesPerUnit / waves});
+}
+
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -492,12 +504,24 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
 
 hipError_t hipDeviceSynchronize() { return Done(SynchronizeAll()); }
 hipError_t hipDeviceReset() { return Done(SynchronizeAll()); }
+namespace {
+std::atomic<unsigned> device_flags{hipDeviceScheduleAuto};
+}
+
 hipError_t hipGetDeviceFlags(unsigned* flags) {
   if (flags == nullptr) return Done(hipErrorInvalidValue);
-  *flags = hipDeviceScheduleAuto;
+  *flags = device_flags;
   return hipSuccess;
 }
-hipError_t hipSetDeviceFlags(unsigned) { return hipSuccess; }
+hipError_t hipSetDeviceFlags(unsigned flags) {
+  constexpr unsigned kKnown = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
+  if ((flags & ~kKnown) != 0) return Done(hipErrorInvalidValue);
+  device_flags = flags;
+  return hipSuccess;
+}
+// Profilers load as HSA tools; there is nothing to switch.
+hipError_t hipProfilerStart() { return hipSuccess; }
+hipError_t hipProfilerStop() { return hipSuccess; }
 hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
   if (config == nullptr) return Done(hipErrorInvalidValue);
   *config = hipFuncCachePreferNone;
@@ -510,10 +534,27 @@ hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
   return hipSuccess;
 }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) { return hipSuccess; }
+
+namespace {
+
+// Limits by number: 0 stack, 1 printf, 2 heap of device malloc. HIP 5's header names the last two only.
+constexpr size_t kLimits = 3;
+constexpr size_t kLargestStack = 131056;
+std::atomic<size_t> limits[kLimits] = {1024, 1 << 20, 8 << 20};
+
+}  // namespace
+
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   if (value == nullptr) return Done(hipErrorInvalidValue);
-  if (limit != hipLimitMallocHeapSize) return Done(hipErrorUnsupportedLimit);
-  *value = 0;
+  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorUnsupportedLimit);
+  *value = limits[limit];
+  return hipSuccess;
+}
+// Stack and heap grow with what kernels need, so the limits are only kept.
+hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
+  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorUnsupportedLimit);
+  if (limit == 0 && value > kLargestStack) return Done(hipErrorInvalidValue);
+  limits[limit] = value;
   return hipSuccess;
 }
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -656,23 +697,12 @@ const char* hipKernelNameRefByPtr(const void* host_function, hipStream_t) {
 
 namespace {
 
-// Workgroups of one compute unit at a time: waves by registers (512 of a lane, granules of 8), LDS, wave slots.
-int Residents(const Function& f, int block, size_t dynamic_shared, const Device& device) {
-  if (block <= 0 || block > static_cast<int>(f.info.max_workgroup_size)) return 0;
-  const int waves = (block + kWavefront - 1) / kWavefront;
-  const uint32_t registers = std::max(8u, (f.info.vgprs + 7) / 8 * 8);
-  const int by_registers = 4 * static_cast<int>(std::min(8u, 512 / registers)) / waves;
-  const size_t lds = f.group_segment + dynamic_shared;
-  const int by_lds = lds == 0 ? kWavesPerUnit : static_cast<int>(device.lds_bytes / ((lds + 511) / 512 * 512));
-  return std::min({by_registers, by_lds, kWavesPerUnit / waves});
-}
-
 hipError_t Occupancy(int* count, const Function& f, int block, size_t dynamic_shared) {
   hipError_t error;
   const Device* const device = GetDevice(&error);
   if (device == nullptr) return error;
   if (count == nullptr || block <= 0) return hipErrorInvalidValue;
-  *count = Residents(f, block, dynamic_shared, *device);
+  *count = ResidentBlocks(f, block, dynamic_shared, *device);
   return hipSuccess;
 }
 
@@ -685,7 +715,7 @@ hipError_t BestBlock(int* grid, int* block, const Function& f, size_t dynamic_sh
   if (limit > 0) largest = std::min(largest, limit);
   int best = 0;
   for (int size = largest / kWavefront * kWavefront; size > 0; size -= kWavefront) {
-    const int items = Residents(f, size, dynamic_shared, *device) * size;
+    const int items = ResidentBlocks(f, size, dynamic_shared, *device) * size;
     if (items <= best) continue;
     best = items;
     *block = size;

@@ -9,13 +9,14 @@ namespace {
 
 struct Node {
   std::vector<Node*> dependencies;
-  std::function<hipError_t(hipStream_t)> run;
+  hipGraphNodeType type;
+  GraphStep run;
 };
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
 };
 struct Executable {
-  std::vector<std::function<hipError_t(hipStream_t)>> steps;
+  std::vector<GraphStep> steps;
 };
 
 std::mutex mutex;
@@ -27,22 +28,20 @@ Graph* Find(hipGraph_t handle) {
   return graphs.contains(graph) ? graph : nullptr;
 }
 
-hipError_t Add(hipGraph_t handle, hipGraphNode_t* node, const hipGraphNode_t* dependencies, size_t count,
-               std::function<hipError_t(hipStream_t)> run) {
-  const std::lock_guard lock(mutex);
-  Graph* const graph = Find(handle);
-  if (graph == nullptr || node == nullptr || (count != 0 && dependencies == nullptr)) return hipErrorInvalidValue;
-  auto made = std::make_unique<Node>();
-  for (size_t n = 0; n < count; n++) {
-    auto* const dependency = reinterpret_cast<Node*>(dependencies[n]);
-    const bool known = std::any_of(graph->nodes.begin(), graph->nodes.end(),
-                                   [&](const auto& candidate) { return candidate.get() == dependency; });
-    if (!known) return hipErrorInvalidValue;
-    made->dependencies.push_back(dependency);
+Node* FindNode(const Graph& graph, hipGraphNode_t handle) {
+  const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& candidate) {
+    return candidate.get() == reinterpret_cast<Node*>(handle);
+  });
+  return found == graph.nodes.end() ? nullptr : found->get();
+}
+
+// Fills what the caller has room for; `count` gets how many there are.
+hipError_t Give(const std::vector<Node*>& nodes, hipGraphNode_t* out, size_t* count) {
+  if (count == nullptr) return hipErrorInvalidValue;
+  for (size_t n = 0; out != nullptr && n < *count; n++) {
+    out[n] = n < nodes.size() ? reinterpret_cast<hipGraphNode_t>(nodes[n]) : nullptr;
   }
-  made->run = std::move(run);
-  *node = reinterpret_cast<hipGraphNode_t>(made.get());
-  graph->nodes.push_back(std::move(made));
+  *count = nodes.size();
   return hipSuccess;
 }
 
@@ -64,6 +63,40 @@ std::vector<const Node*> Order(const Graph& graph) {
 }
 
 }  // namespace
+
+hipError_t AddGraphNode(hipGraph_t handle, hipGraphNode_t* node, const hipGraphNode_t* dependencies, size_t count,
+                        hipGraphNodeType type, GraphStep run) {
+  const std::lock_guard lock(mutex);
+  Graph* const graph = Find(handle);
+  if (graph == nullptr || node == nullptr || (count != 0 && dependencies == nullptr)) return hipErrorInvalidValue;
+  auto made = std::make_unique<Node>();
+  for (size_t n = 0; n < count; n++) {
+    Node* const dependency = FindNode(*graph, dependencies[n]);
+    if (dependency == nullptr) return hipErrorInvalidValue;
+    made->dependencies.push_back(dependency);
+  }
+  made->type = type;
+  made->run = std::move(run);
+  *node = reinterpret_cast<hipGraphNode_t>(made.get());
+  graph->nodes.push_back(std::move(made));
+  return hipSuccess;
+}
+
+bool GraphReaches(hipGraph_t handle, hipGraphNode_t node, const std::vector<hipGraphNode_t>& to) {
+  const std::lock_guard lock(mutex);
+  if (Find(handle) == nullptr) return false;
+  std::set<const Node*> seen;
+  std::vector<const Node*> open;
+  for (const hipGraphNode_t n : to) open.push_back(reinterpret_cast<const Node*>(n));
+  while (!open.empty()) {
+    const Node* const at = open.back();
+    open.pop_back();
+    if (!seen.insert(at).second) continue;
+    open.insert(open.end(), at->dependencies.begin(), at->dependencies.end());
+  }
+  return seen.contains(reinterpret_cast<const Node*>(node));
+}
+
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -89,7 +122,7 @@ hipError_t hipGraphDestroy(hipGraph_t handle) {
 
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                 size_t count) {
-  return Done(Add(graph, node, dependencies, count, [](hipStream_t) { return hipSuccess; }));
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeEmpty, [](hipStream_t) { return hipSuccess; }));
 }
 
 hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -102,37 +135,24 @@ hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const h
     function = FunctionOf(p->func, &error);
     if (function == nullptr) return Done(error);
   }
-  // Arguments are copied now: the caller's may be gone when the graph runs.
-  std::vector<std::vector<uint8_t>> values;
-  size_t n = 0;
-  for (const Argument& argument : function->info.arguments) {
-    if (argument.hidden()) continue;
-    if (p->kernelParams == nullptr) return Done(p->extra == nullptr ? hipErrorInvalidValue : hipErrorNotSupported);
-    const auto* const bytes = static_cast<const uint8_t*>(p->kernelParams[n++]);
-    values.emplace_back(bytes, bytes + argument.size);
-  }
-  const dim3 grid = p->gridDim;
-  const dim3 block = p->blockDim;
-  const unsigned shared = p->sharedMemBytes;
-  return Done(Add(graph, node, dependencies, count, [=](hipStream_t stream) mutable {
-    std::vector<void*> pointers;
-    for (auto& value : values) pointers.push_back(value.data());
-    const LaunchRequest request{function,
-                                {grid.x * block.x, grid.y * block.y, grid.z * block.z},
-                                {block.x, block.y, block.z},
-                                shared,
-                                stream,
-                                pointers.data(),
-                                nullptr};
-    return Launch(request);
-  }));
+  LaunchRequest request{function,
+                        {p->gridDim.x * p->blockDim.x, p->gridDim.y * p->blockDim.y, p->gridDim.z * p->blockDim.z},
+                        {p->blockDim.x, p->blockDim.y, p->blockDim.z},
+                        p->sharedMemBytes,
+                        nullptr,
+                        p->kernelParams,
+                        p->extra};
+  GraphStep step;
+  const hipError_t error = KeepLaunch(request, &step);
+  if (error != hipSuccess) return Done(error);
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeKernel, std::move(step)));
 }
 
 hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                  size_t count, const hipMemsetParams* p) {
   if (p == nullptr || p->dst == nullptr) return Done(hipErrorInvalidValue);
   const hipMemsetParams m = *p;
-  return Done(Add(graph, node, dependencies, count, [=](hipStream_t stream) {
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeMemset, [=](hipStream_t stream) {
     hipError_t error = hipSuccess;
     for (size_t y = 0; y < m.height && error == hipSuccess; y++) {
       auto* const row = static_cast<uint8_t*>(m.dst) + y * m.pitch;
@@ -146,40 +166,71 @@ hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const h
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                    size_t count, void* to, const void* from, size_t size, hipMemcpyKind kind) {
-  return Done(Add(graph, node, dependencies, count,
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeMemcpy,
                   [=](hipStream_t stream) { return hipMemcpyAsync(to, from, size, kind, stream); }));
 }
 hipError_t hipGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                  size_t count, const hipMemcpy3DParms* p) {
   if (p == nullptr) return Done(hipErrorInvalidValue);
   const hipMemcpy3DParms copy = *p;
-  return Done(Add(graph, node, dependencies, count,
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeMemcpy,
                   [=](hipStream_t stream) { return hipMemcpy3DAsync(&copy, stream); }));
 }
 hipError_t hipGraphAddHostNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                size_t count, const hipHostNodeParams* p) {
   if (p == nullptr || p->fn == nullptr) return Done(hipErrorInvalidValue);
   const hipHostNodeParams host = *p;
-  return Done(Add(graph, node, dependencies, count,
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeHost,
                   [=](hipStream_t stream) { return hipLaunchHostFunc(stream, host.fn, host.userData); }));
 }
 hipError_t hipGraphAddEventRecordNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                       size_t count, hipEvent_t event) {
-  return Done(Add(graph, node, dependencies, count, [=](hipStream_t stream) { return hipEventRecord(event, stream); }));
+  return Done(AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeEventRecord, [=](hipStream_t stream) { return hipEventRecord(event, stream); }));
 }
 hipError_t hipGraphAddEventWaitNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                     size_t count, hipEvent_t event) {
   return Done(
-      Add(graph, node, dependencies, count, [=](hipStream_t stream) { return hipStreamWaitEvent(stream, event, 0); }));
+      AddGraphNode(graph, node, dependencies, count, hipGraphNodeTypeWaitEvent, [=](hipStream_t stream) { return hipStreamWaitEvent(stream, event, 0); }));
 }
 hipError_t hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t* from, const hipGraphNode_t* to,
                                    size_t count) {
   const std::lock_guard lock(mutex);
-  if (Find(handle) == nullptr || from == nullptr || to == nullptr) return Done(hipErrorInvalidValue);
+  const Graph* const graph = Find(handle);
+  if (graph == nullptr || from == nullptr || to == nullptr) return Done(hipErrorInvalidValue);
   for (size_t n = 0; n < count; n++) {
-    reinterpret_cast<Node*>(to[n])->dependencies.push_back(reinterpret_cast<Node*>(from[n]));
+    if (FindNode(*graph, from[n]) == nullptr || FindNode(*graph, to[n]) == nullptr) return Done(hipErrorInvalidValue);
   }
+  for (size_t n = 0; n < count; n++) FindNode(*graph, to[n])->dependencies.push_back(FindNode(*graph, from[n]));
   return hipSuccess;
+}
+
+hipError_t hipGraphGetNodes(hipGraph_t handle, hipGraphNode_t* nodes, size_t* count) {
+  const std::lock_guard lock(mutex);
+  const Graph* const graph = Find(handle);
+  if (graph == nullptr) return Done(hipErrorInvalidValue);
+  std::vector<Node*> all;
+  for (const auto& node : graph->nodes) all.push_back(node.get());
+  return Done(Give(all, nodes, count));
+}
+hipError_t hipGraphGetRootNodes(hipGraph_t handle, hipGraphNode_t* nodes, size_t* count) {
+  const std::lock_guard lock(mutex);
+  const Graph* const graph = Find(handle);
+  if (graph == nullptr) return Done(hipErrorInvalidValue);
+  std::vector<Node*> roots;
+  for (const auto& node : graph->nodes) {
+    if (node->dependencies.empty()) roots.push_back(node.get());
+  }
+  return Done(Give(roots, nodes, count));
+}
+hipError_t hipGraphNodeGetType(hipGraphNode_t handle, hipGraphNodeType* type) {
+  const std::lock_guard lock(mutex);
+  for (const Graph* const graph : graphs) {
+    const Node* const node = FindNode(*graph, handle);
+    if (node == nullptr || type == nullptr) continue;
+    *type = node->type;
+    return hipSuccess;
+  }
+  return Done(hipErrorInvalidValue);
 }
 
 hipError_t hipGraphInstantiate(hipGraphExec_t* result, hipGraph_t handle, hipGraphNode_t*, char*, size_t) {
@@ -199,7 +250,7 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* result, hipGraph_t graph
 }
 hipError_t hipGraphLaunch(hipGraphExec_t handle, hipStream_t stream) {
   auto* const executable = reinterpret_cast<Executable*>(handle);
-  std::vector<std::function<hipError_t(hipStream_t)>> steps;
+  std::vector<GraphStep> steps;
   {
     const std::lock_guard lock(mutex);
     if (!executables.contains(executable)) return Done(hipErrorInvalidValue);

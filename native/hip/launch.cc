@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/format.h"
 #include "hip/runtime.h"
 
 namespace wavesmith::hip {
@@ -19,7 +20,30 @@ void Put(std::vector<uint8_t>& bytes, const Argument& argument, T value) {
 // Dimension of `…_x`, `…_y`, `…_z`.
 size_t Dimension(const std::string& kind) { return static_cast<size_t>(kind.back() - 'x') % 3; }
 
-void FillHidden(const Argument& a, const LaunchRequest& r, std::vector<uint8_t>& bytes) {
+// What __ockl_grid_sync reads and counts in (multi_grid_sync_info of AMD's device libraries, ockl/src/mg.cl).
+struct GridSync {
+  uint64_t all_grids = 0;
+  uint32_t grid = 0;
+  uint32_t grids = 1;
+  uint64_t items_before = 0;
+  uint64_t items = 0;
+  uint32_t barrier[2] = {};
+  uint32_t groups = 0;
+};
+
+uint64_t CountGroups(const LaunchRequest& r) {
+  uint64_t groups = 1;
+  for (size_t d = 0; d < 3; d++) groups *= (r.grid[d] + r.block[d] - 1) / r.block[d];
+  return groups;
+}
+
+// A service that a kernel needs and that cannot be had fails the launch.
+hipError_t FillAddress(const Argument& a, uint64_t address, std::vector<uint8_t>& bytes) {
+  Put<uint64_t>(bytes, a, address);
+  return address == 0 ? hipErrorOutOfMemory : hipSuccess;
+}
+
+hipError_t FillHidden(const Argument& a, const LaunchRequest& r, Stream& stream, std::vector<uint8_t>& bytes) {
   const size_t d = Dimension(a.kind);
   if (a.kind.rfind("hidden_block_count_", 0) == 0) {
     Put<uint32_t>(bytes, a, r.grid[d] / r.block[d]);
@@ -36,11 +60,14 @@ void FillHidden(const Argument& a, const LaunchRequest& r, std::vector<uint8_t>&
   } else if (a.kind == "hidden_shared_base") {
     Put<uint32_t>(bytes, a, kSharedApertureHigh);
   } else if (a.kind == "hidden_hostcall_buffer") {
-    Put<uint64_t>(bytes, a, HostcallBuffer());
+    return FillAddress(a, HostcallBuffer(), bytes);
+  } else if (a.kind == "hidden_heap_v1") {
+    return FillAddress(a, DeviceHeapState(), bytes);
   } else if (a.kind == "hidden_printf_buffer") {
-    Put<uint64_t>(bytes, a, PrintfBuffer());
+    return FillAddress(a, stream.PrintfBuffer(), bytes);
   }
-  // Global offsets, default queue, completion action, heap and multi-grid arguments stay 0: there are none.
+  // Global offsets, default queue and completion action stay 0: HIP has none. Launch() fills the grid synchronisation.
+  return hipSuccess;
 }
 
 hipError_t Check(const LaunchRequest& r, const Device& device) {
@@ -51,7 +78,10 @@ hipError_t Check(const LaunchRequest& r, const Device& device) {
   }
   if (items > std::min(1024u, r.function->info.max_workgroup_size)) return hipErrorInvalidConfiguration;
   if (uint64_t{r.dynamic_shared} + r.function->group_segment > device.lds_bytes) return hipErrorInvalidConfiguration;
-  return hipSuccess;
+  if (!r.cooperative) return hipSuccess;
+  // All workgroups must be on the device at the same time.
+  const int residents = ResidentBlocks(*r.function, static_cast<int>(items), r.dynamic_shared, device);
+  return CountGroups(r) <= uint64_t(residents) * device.compute_units ? hipSuccess : hipErrorCooperativeLaunchTooLarge;
 }
 
 // The explicit part of the arguments, from pointers or from a packed buffer.
@@ -83,19 +113,63 @@ hipError_t FillExplicit(const LaunchRequest& r, std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
+hipError_t KeepLaunch(const LaunchRequest& r, GraphStep* step) {
+  hipError_t error;
+  Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  error = Check(r, *device);
+  if (error != hipSuccess) return error;
+  // The caller's arguments may be gone when it runs.
+  std::vector<uint8_t> bytes(std::max(r.function->kernarg_size, r.function->info.kernarg_size));
+  error = FillExplicit(r, bytes);
+  if (error != hipSuccess) return error;
+  *step = [r, bytes](hipStream_t stream) mutable {
+    size_t size = bytes.size();
+    void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, bytes.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     HIP_LAUNCH_PARAM_END};
+    LaunchRequest again = r;
+    again.stream = stream;
+    again.parameters = nullptr;
+    again.extra = extra;
+    return Launch(again);
+  };
+  return hipSuccess;
+}
+
 hipError_t Launch(const LaunchRequest& r) {
   hipError_t error;
   Device* const device = GetDevice(&error);
   if (device == nullptr) return error;
+  if (IsCapturing(r.stream)) {
+    GraphStep step;
+    error = KeepLaunch(r, &step);
+    return error == hipSuccess ? Capture(r.stream, hipGraphNodeTypeKernel, std::move(step)) : error;
+  }
   if (DeviceError() != hipSuccess) return DeviceError();
   error = Check(r, *device);
   if (error != hipSuccess) return error;
   const Function& f = *r.function;
+  Stream* const stream = StreamOf(r.stream, &error);
+  if (stream == nullptr) return error;
   std::vector<uint8_t> bytes(std::max(f.kernarg_size, f.info.kernarg_size));
   error = FillExplicit(r, bytes);
-  if (error != hipSuccess) return error;
+  Relocation relocation;
+  bool prints = false;
   for (const Argument& argument : f.info.arguments) {
-    if (argument.hidden()) FillHidden(argument, r, bytes);
+    if (!argument.hidden() || error != hipSuccess) continue;
+    error = FillHidden(argument, r, *stream, bytes);
+    prints = prints || argument.kind == "hidden_printf_buffer";
+    if (r.cooperative && argument.kind == "hidden_multigrid_sync_arg") relocation.at = argument.offset;
+  }
+  if (error != hipSuccess) return error;
+  if (relocation.at != Relocation::kNone) {
+    // The counters are behind the arguments, and live as long.
+    GridSync sync;
+    sync.groups = static_cast<uint32_t>(CountGroups(r));
+    sync.items = uint64_t{r.grid[0]} * r.grid[1] * r.grid[2];
+    relocation.target = (bytes.size() + 63) / 64 * 64;
+    bytes.resize(relocation.target + sizeof sync);
+    std::memcpy(bytes.data() + relocation.target, &sync, sizeof sync);
   }
   hsa_kernel_dispatch_packet_t packet{};
   packet.setup = static_cast<uint16_t>(r.grid[2] > 1 ? 3 : r.grid[1] > 1 ? 2 : 1);
@@ -108,18 +182,22 @@ hipError_t Launch(const LaunchRequest& r) {
   packet.private_segment_size = f.private_segment;
   packet.group_segment_size = f.group_segment + r.dynamic_shared;
   packet.kernel_object = f.kernel_object;
-  Stream* const stream = StreamOf(r.stream, &error);
-  if (stream == nullptr) return error;
-  return stream->Dispatch(packet, bytes.data(), bytes.size());
+  error = stream->Dispatch(packet, bytes.data(), bytes.size(), relocation);
+  if (error != hipSuccess || !prints) return error;
+  // Unloading the module waits for this.
+  return stream->Host([buffer = stream->PrintfBuffer(), formats = &f.module->printf_formats] {
+    PrintBuffered(reinterpret_cast<void*>(buffer), *formats);
+  });
 }
 
 namespace {
 
 hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], const uint32_t (&block)[3],
-                          uint32_t dynamic_shared, hipStream_t stream, void** parameters, void** extra) {
+                          uint32_t dynamic_shared, hipStream_t stream, void** parameters, void** extra,
+                          bool cooperative = false) {
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return hipErrorInvalidResourceHandle;
-  LaunchRequest request{function, {}, {}, dynamic_shared, stream, parameters, extra};
+  LaunchRequest request{function, {}, {}, dynamic_shared, stream, parameters, extra, cooperative};
   for (size_t d = 0; d < 3; d++) {
     const uint64_t items = uint64_t{groups[d]} * block[d];
     if (items > UINT32_MAX) return hipErrorInvalidConfiguration;
@@ -186,7 +264,16 @@ hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, 
 
 hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void** arguments,
                                       unsigned shared, hipStream_t stream) {
-  return hipLaunchKernel(host_function, grid, block, arguments, shared, stream);
+  hipError_t error;
+  Function* const function = FunctionOf(host_function, &error);
+  if (function == nullptr) return Done(error);
+  return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
+                             {block.x, block.y, block.z}, shared, stream, arguments, nullptr, true));
+}
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                            unsigned by, unsigned bz, unsigned shared, hipStream_t stream,
+                                            void** parameters) {
+  return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr, true));
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
@@ -207,6 +294,27 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hi
 // The launch of HIP 3 and before: configure, one argument at a time, launch.
 hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
   return __hipPushCallConfiguration(grid, block, shared, stream);
+}
+
+// Names that C++ mangles in HIP 5's hip_ext.h and grid_launch_GGL.hpp.
+hipError_t ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                 void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags)
+    __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
+hipError_t ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                 void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags) {
+  return hipExtModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, start, stop,
+                                  flags);
+}
+hipError_t HccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                 void** extra, hipEvent_t start, hipEvent_t stop)
+    __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
+hipError_t HccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                 void** extra, hipEvent_t start, hipEvent_t stop) {
+  return hipExtModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, start, stop, 0);
 }
 
 }  // extern "C"

@@ -81,6 +81,8 @@ struct Copy {
   size_t to_slice = 0;
   size_t from_slice = 0;
 
+  // Bytes from the first to behind the last.
+  size_t Extent(size_t pitch, size_t slice) const { return (depth - 1) * slice + (height - 1) * pitch + width; }
   void Run() const {
     for (size_t z = 0; z < depth; z++) {
       for (size_t y = 0; y < height; y++) {
@@ -90,14 +92,26 @@ struct Copy {
   }
 };
 
+// Whether a range that begins in an allocation also ends in it. What is in none is the program's own memory.
+bool Fits(const void* pointer, size_t size) {
+  MemoryInfo info;
+  if (!FindMemory(pointer, &info)) return true;
+  return size <= info.size - (reinterpret_cast<uint64_t>(pointer) - info.address);
+}
+
 hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKind kind) {
+  if (static_cast<unsigned>(kind) > hipMemcpyDefault) return hipErrorInvalidMemcpyDirection;
   if (size == 0) return hipSuccess;
-  if (to == nullptr || from == nullptr) return hipErrorInvalidValue;
-  return static_cast<unsigned>(kind) <= hipMemcpyDefault ? hipSuccess : hipErrorInvalidMemcpyDirection;
+  return to == nullptr || from == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
 
 // In stream order. A copy that HIP makes synchronous (`wait`) is done on return.
 hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work) {
+  if (IsCapturing(handle)) {
+    if (wait) return hipErrorStreamCaptureUnsupported_;
+    return Capture(handle, hipGraphNodeTypeMemcpy,
+                   [work = std::move(work)](hipStream_t stream) { return InStream(stream, false, work); });
+  }
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
   if (stream == nullptr) return error;
@@ -108,10 +122,33 @@ hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work) {
   return hipSuccess;
 }
 
+// Memory that only the host uses may change or go as soon as an asynchronous copy's call returns.
+bool IsPageable(const void* pointer) {
+  MemoryInfo info;
+  hsa_amd_pointer_info_t known{};
+  known.size = sizeof known;
+  if (FindMemory(pointer, &info)) return false;
+  return hsa_amd_pointer_info(const_cast<void*>(pointer), &known, nullptr, nullptr, nullptr) != HSA_STATUS_SUCCESS ||
+         known.type == HSA_EXT_POINTER_TYPE_UNKNOWN;
+}
+
+hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait) {
+  if (!Fits(copy.to, copy.Extent(copy.to_pitch, copy.to_slice))) return hipErrorInvalidValue;
+  const size_t from_size = copy.Extent(copy.from_pitch, copy.from_slice);
+  if (!Fits(copy.from, from_size)) return hipErrorInvalidValue;
+  if (IsCapturing(stream)) return InStream(stream, wait, [=] { copy.Run(); });
+  if (wait || IsPageable(copy.to)) return InStream(stream, true, [=] { copy.Run(); });
+  if (!IsPageable(copy.from)) return InStream(stream, false, [=] { copy.Run(); });
+  const auto content = std::make_shared<std::vector<uint8_t>>(copy.from, copy.from + from_size);
+  Copy staged = copy;
+  staged.from = content->data();
+  return InStream(stream, false, [content, staged] { staged.Run(); });
+}
+
 hipError_t CopyBytes(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream, bool wait) {
   const hipError_t error = CheckCopy(to, from, size, kind);
   if (error != hipSuccess || size == 0) return error;
-  return InStream(stream, wait, [=] { std::memmove(to, from, size); });
+  return RunCopy({static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), size}, stream, wait);
 }
 
 template <typename T>
@@ -144,6 +181,10 @@ hipError_t hipMallocManaged(void** pointer, size_t size, unsigned flags) {
   return Done(AllocateMemory(size, MemoryKind::kManaged, flags, pointer));
 }
 hipError_t hipHostMalloc(void** pointer, size_t size, unsigned flags) {
+  constexpr unsigned kKnown = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
+                              hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent;
+  constexpr unsigned kCoherence = hipHostMallocCoherent | hipHostMallocNonCoherent;
+  if ((flags & ~kKnown) != 0 || (flags & kCoherence) == kCoherence) return Done(hipErrorInvalidValue);
   return Done(AllocateMemory(size, MemoryKind::kHost, flags, pointer));
 }
 hipError_t hipMallocHost(void** pointer, size_t size) { return hipHostMalloc(pointer, size, 0); }
@@ -278,7 +319,7 @@ hipError_t Copy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch
   if (error != hipSuccess || width * height == 0) return error;
   if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
   const Copy copy{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), width, height, 1, to_pitch, from_pitch};
-  return InStream(stream, wait, [=] { copy.Run(); });
+  return RunCopy(copy, stream, wait);
 }
 
 hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
@@ -295,7 +336,7 @@ hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
                   e.height,                    e.depth,                     p->dstPtr.pitch,
                   p->srcPtr.pitch,             p->dstPtr.pitch * p->dstPtr.ysize,
                   p->srcPtr.pitch * p->srcPtr.ysize};
-  return InStream(stream, wait, [=] { copy.Run(); });
+  return RunCopy(copy, stream, wait);
 }
 
 }  // namespace
@@ -307,6 +348,28 @@ hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_
 hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                             hipMemcpyKind kind, hipStream_t stream) {
   return Done(Copy2D(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
+}
+
+namespace {
+
+hipError_t CopyParam2D(const hip_Memcpy2D* p, hipStream_t stream, bool wait) {
+  if (p == nullptr) return hipErrorInvalidValue;
+  if (p->srcMemoryType == hipMemoryTypeArray || p->dstMemoryType == hipMemoryTypeArray) return hipErrorNotSupported;
+  const void* const from = p->srcMemoryType == hipMemoryTypeHost ? p->srcHost : p->srcDevice;
+  void* const to = p->dstMemoryType == hipMemoryTypeHost ? p->dstHost : p->dstDevice;
+  if (from == nullptr || to == nullptr) return hipErrorInvalidValue;
+  const size_t from_pitch = p->srcPitch == 0 ? p->srcXInBytes + p->WidthInBytes : p->srcPitch;
+  const size_t to_pitch = p->dstPitch == 0 ? p->dstXInBytes + p->WidthInBytes : p->dstPitch;
+  return Copy2D(static_cast<uint8_t*>(to) + p->dstY * to_pitch + p->dstXInBytes, to_pitch,
+                static_cast<const uint8_t*>(from) + p->srcY * from_pitch + p->srcXInBytes, from_pitch, p->WidthInBytes,
+                p->Height, hipMemcpyDefault, stream, wait);
+}
+
+}  // namespace
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D* p) { return Done(CopyParam2D(p, nullptr, true)); }
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* p, hipStream_t stream) {
+  return Done(CopyParam2D(p, stream, false));
 }
 hipError_t hipMemcpy3D(const hipMemcpy3DParms* p) { return Done(Copy3D(p, nullptr, true)); }
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* p, hipStream_t stream) { return Done(Copy3D(p, stream, false)); }
@@ -337,16 +400,39 @@ hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t cou
 hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
   return Done(Fill<uint32_t>(to, static_cast<uint32_t>(value), count, stream, false));
 }
+
+namespace {
+
+hipError_t FillBox(void* to, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth,
+                   hipStream_t stream, bool wait) {
+  if (width * height * depth == 0) return hipSuccess;
+  if (to == nullptr || width > pitch) return hipErrorInvalidValue;
+  MemoryInfo info;
+  if (!FindMemory(to, &info) || !Fits(to, (depth - 1) * slice + (height - 1) * pitch + width)) {
+    return hipErrorInvalidValue;
+  }
+  return InStream(stream, wait, [=] {
+    for (size_t z = 0; z < depth; z++) {
+      for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + z * slice + y * pitch, value, width);
+    }
+  });
+}
+
+}  // namespace
+
 hipError_t hipMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return hipMemset2DAsync(to, pitch, value, width, height, nullptr) == hipSuccess ? hipStreamSynchronize(nullptr)
-                                                                                  : hipErrorInvalidValue;
+  return Done(FillBox(to, pitch, 0, value, width, height, 1, nullptr, true));
 }
 hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
-  if (width * height == 0) return hipSuccess;
-  if (to == nullptr || width > pitch) return Done(hipErrorInvalidValue);
-  return Done(InStream(stream, false, [=] {
-    for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + y * pitch, value, width);
-  }));
+  return Done(FillBox(to, pitch, 0, value, width, height, 1, stream, false));
+}
+hipError_t hipMemset3D(hipPitchedPtr to, int value, hipExtent extent) {
+  return Done(FillBox(to.ptr, to.pitch, to.pitch * to.ysize, value, extent.width, extent.height, extent.depth, nullptr,
+                      true));
+}
+hipError_t hipMemset3DAsync(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
+  return Done(FillBox(to.ptr, to.pitch, to.pitch * to.ysize, value, extent.width, extent.height, extent.depth, stream,
+                      false));
 }
 
 // Symbols ----------------------------------------------------------------------------------------------------------------------------------------

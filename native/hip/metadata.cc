@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace wavesmith::hip {
@@ -172,19 +173,32 @@ KernelInfo ReadKernel(MessagePack& m) {
   return kernel;
 }
 
-void ReadMetadata(const uint8_t* bytes, uint64_t size, std::vector<KernelInfo>* kernels) {
-  MessagePack m(bytes, size);
-  for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
-    if (m.Text() != "amdhsa.kernels") {
-      m.Skip();
-      continue;
-    }
-    for (uint64_t k = m.Array(); k > 0 && m.ok(); k--) kernels->push_back(ReadKernel(m));
-  }
-  if (!m.ok()) kernels->clear();
+// `0:0:HASH,FORMAT` of kernels that print into a buffer.
+void ReadPrintfFormat(const std::string& text, std::map<uint64_t, std::string>* formats) {
+  const size_t first = text.find(':');
+  const size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  const size_t comma = second == std::string::npos ? second : text.find(',', second + 1);
+  if (comma == std::string::npos) return;
+  const std::string hash = text.substr(second + 1, comma - second - 1);
+  (*formats)[std::strtoull(hash.c_str(), nullptr, 16)] = text.substr(comma + 1);
 }
 
-void ReadNotes(const uint8_t* bytes, uint64_t size, std::vector<KernelInfo>* kernels) {
+void ReadMetadata(const uint8_t* bytes, uint64_t size, CodeObject* result) {
+  MessagePack m(bytes, size);
+  for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
+    const std::string key = m.Text();
+    if (key == "amdhsa.kernels") {
+      for (uint64_t k = m.Array(); k > 0 && m.ok(); k--) result->kernels.push_back(ReadKernel(m));
+    } else if (key == "amdhsa.printf") {
+      for (uint64_t k = m.Array(); k > 0 && m.ok(); k--) ReadPrintfFormat(m.Text(), &result->printf_formats);
+    } else {
+      m.Skip();
+    }
+  }
+  if (!m.ok()) result->kernels.clear();
+}
+
+void ReadNotes(const uint8_t* bytes, uint64_t size, CodeObject* result) {
   const auto padded = [](uint64_t n) { return (n + 3) & ~3ull; };
   uint64_t at = 0;
   while (at + sizeof(Elf64_Nhdr) <= size) {
@@ -195,7 +209,7 @@ void ReadNotes(const uint8_t* bytes, uint64_t size, std::vector<KernelInfo>* ker
     const uint64_t next = content + padded(note.n_descsz);
     if (content > size || note.n_descsz > size - content) return;
     const bool amdgpu = note.n_namesz == 7 && std::memcmp(bytes + name, "AMDGPU", 7) == 0;
-    if (amdgpu && note.n_type == kMetadataNote) ReadMetadata(bytes + content, note.n_descsz, kernels);
+    if (amdgpu && note.n_type == kMetadataNote) ReadMetadata(bytes + content, note.n_descsz, result);
     at = next;
   }
 }
@@ -226,7 +240,7 @@ bool ReadCodeObject(const uint8_t* image, uint64_t limit, CodeObject* result) {
     Elf64_Phdr segment;
     std::memcpy(&segment, image + header.e_phoff + uint64_t{n} * header.e_phentsize, sizeof segment);
     if (!extend(segment.p_offset, segment.p_filesz)) return false;
-    if (segment.p_type == PT_NOTE) ReadNotes(image + segment.p_offset, segment.p_filesz, &result->kernels);
+    if (segment.p_type == PT_NOTE) ReadNotes(image + segment.p_offset, segment.p_filesz, result);
   }
   result->size = end;
   return true;

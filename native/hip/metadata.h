@@ -29,6 +29,8 @@ struct KernelInfo {
 
 struct CodeObject {
   std::vector<KernelInfo> kernels;
+  // Formats of `amdhsa.printf` by the number that kernels name them with.
+  std::map<uint64_t, std::string> printf_formats;
   uint32_t e_flags = 0;
   uint64_t size = 0;  // bytes of the ELF file, worked out from its headers
 };

@@ -100,6 +100,7 @@ hipError_t LoadModule(const void* image, Module** result) {
   error = Choose(image, *device, &bytes, &object);
   if (error != hipSuccess) return error;
   auto* const module = new Module;
+  module->printf_formats = std::move(object.printf_formats);
   for (KernelInfo& info : object.kernels) {
     auto function = std::make_unique<Function>();
     function->name = info.name;

@@ -22,6 +22,7 @@ namespace wavesmith::hip {
 
 // Error codes that Debian's header (HIP 5.2) does not have.
 inline constexpr hipError_t hipErrorIllegalInstruction_ = static_cast<hipError_t>(715);
+inline constexpr hipError_t hipErrorStreamCaptureUnsupported_ = static_cast<hipError_t>(900);
 inline constexpr hipError_t hipErrorContextIsDestroyed_ = static_cast<hipError_t>(709);
 
 // The last error of this thread, as hipGetLastError gives it.
@@ -70,6 +71,8 @@ struct Module {
   hsa_code_object_reader_t reader{};
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, Variable> variables;
+  // Formats that kernels name by number when they print into a buffer.
+  std::map<uint64_t, std::string> printf_formats;
 };
 
 // Loads a code object or offload bundle (without a length, as HIP passes images).
@@ -85,22 +88,45 @@ hipError_t VariableOf(const void* symbol, Variable* variable);
 
 // Streams ----------------------------------------------------------------------------------------------------------------------------------
 
-// A stream is an HSA queue. Every command of a stream carries a completion signal; the next waits for it by the queue's order.
+// A place in a kernel's arguments that takes the address of another.
+struct Relocation {
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t at = kNone;
+  size_t target = 0;
+};
+
+// A signal that becomes 0 when something is done. Everything that may still read it holds it.
+struct SharedSignal {
+  hsa_signal_t signal;
+
+  // nullptr when memory is short.
+  static std::shared_ptr<SharedSignal> Create();
+  explicit SharedSignal(hsa_signal_t s) : signal(s) {}
+  SharedSignal(const SharedSignal&) = delete;
+  SharedSignal& operator=(const SharedSignal&) = delete;
+  ~SharedSignal();
+  // Waits until it is 0 or the device has failed.
+  hipError_t Wait() const;
+};
+using SignalRef = std::shared_ptr<SharedSignal>;
+
+// A stream is an HSA queue: its packets run in order. Work of the host is in that order too.
 class Stream {
  public:
   static Stream* Create(unsigned flags, int priority, hipError_t* error);
   ~Stream();
 
   // Writes a kernel dispatch packet; the argument bytes are copied.
-  hipError_t Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size);
-  // Runs `work` on the host when everything before it is done, before anything after it starts.
-  hipError_t Host(std::function<void()> work);
+  hipError_t Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size, Relocation relocation);
+  // The buffer that kernels of this stream print into when they were compiled so (-mprintf-kind=buffered); 0 when memory is short.
+  uint64_t PrintfBuffer();
+  // Runs `work` on the host when everything before it is done, before anything after it starts; at once when the stream is idle, unless the
+  // work may wait for something.
+  hipError_t Host(std::function<void()> work, bool may_wait = false);
   // Everything after waits for a signal to become 0.
-  hipError_t WaitFor(hsa_signal_t signal);
-  // The same; the stream destroys the signal when it is drained.
-  hipError_t WaitForOwned(hsa_signal_t signal);
-  // A signal that becomes 0 when everything before it is done. The caller destroys it.
-  hipError_t Mark(hsa_signal_t* signal);
+  hipError_t WaitFor(const SignalRef& signal);
+  // A signal that becomes 0 when everything before it is done.
+  hipError_t Mark(SignalRef* signal);
   hipError_t Synchronize();
   bool Idle();
 
@@ -108,12 +134,21 @@ class Stream {
   int priority() const { return priority_; }
 
  private:
+  // Work of the host between two barriers of the queue.
+  struct Step {
+    std::function<void()> work;
+    SignalRef reached;
+    SignalRef done;
+  };
+
   Stream() = default;
   hipError_t Submit(const void* packet, uint16_t header);
-  hipError_t Barrier(hsa_signal_t dependency, hsa_signal_t completion);
+  hipError_t Barrier(const SignalRef& dependency, const SignalRef& completion);
+  hipError_t MarkLocked(SignalRef* signal);
   hipError_t DrainLocked();
   hipError_t Failure() const;
-  bool IdleLocked() const;
+  bool IdleLocked();
+  void RunSteps();
 
   hsa_queue_t* queue_ = nullptr;
   unsigned flags_ = 0;
@@ -122,14 +157,28 @@ class Stream {
   // Arguments of kernels that may still run; starts again from 0 when the stream is drained.
   uint8_t* kernarg_ = nullptr;
   size_t kernarg_at_ = 0;
-  std::vector<hsa_signal_t> done_signals_;
-  std::atomic<int> host_steps_{0};
+  void* printf_buffer_ = nullptr;
+  // Signals of packets that may still be read.
+  std::vector<SignalRef> kept_;
+  // Completes with the last packet, when that is a mark.
+  SignalRef mark_;
+  // Everything submitted has ended.
+  bool is_clean_ = true;
   std::atomic<hsa_status_t> failure_{HSA_STATUS_SUCCESS};
+
+  std::mutex steps_mutex_;
+  std::condition_variable steps_changed_;
+  std::deque<Step> steps_;
+  std::thread worker_;
+  bool is_ending_ = false;
   friend void StreamFailed(hsa_status_t, hsa_queue_t*, void*);
 };
 
-// The stream of a handle: the default stream for nullptr and hipStreamLegacy; nullptr with `error` for a handle that is none.
+// The stream of a handle: the default stream for nullptr and hipStreamLegacy, the thread's for hipStreamPerThread; nullptr with `error` for a
+// handle that is none. Work that follows in the stream waits for what the default stream's rules say.
 Stream* StreamOf(hipStream_t stream, hipError_t* error);
+// The same without waiting: for questions about a stream.
+Stream* FindStream(hipStream_t stream, hipError_t* error);
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* stream);
 hipError_t RemoveStream(hipStream_t stream);
 // Waits for every stream of the process.
@@ -147,11 +196,35 @@ struct LaunchRequest {
   hipStream_t stream;
   void** parameters;  // one pointer for each explicit argument, or nullptr
   void** extra;       // HIP_LAUNCH_PARAM_*, or nullptr
+  bool cooperative = false;  // all workgroups are resident, and may synchronise
 };
 hipError_t Launch(const LaunchRequest& request);
-// Device addresses for kernels that print or call the host; made when first asked for.
+// Workgroups of a kernel that one compute unit holds at a time.
+int ResidentBlocks(const Function& function, int block, size_t dynamic_shared, const Device& device);
+
+// What kernels ask of the host. Made when first asked for; 0 when memory is short.
 uint64_t HostcallBuffer();
-uint64_t PrintfBuffer();
+// State of the heap of device malloc.
+uint64_t DeviceHeapState();
+
+// Graphs -----------------------------------------------------------------------------------------------------------------------------------
+
+// What a node of a graph does, in the stream that the graph runs in.
+using GraphStep = std::function<hipError_t(hipStream_t)>;
+hipError_t AddGraphNode(hipGraph_t graph, hipGraphNode_t* node, const hipGraphNode_t* dependencies, size_t count,
+                        hipGraphNodeType type, GraphStep run);
+// Whether one of `to` depends on `node`, or is it.
+bool GraphReaches(hipGraph_t graph, hipGraphNode_t node, const std::vector<hipGraphNode_t>& to);
+
+// Makes a step of a launch; its arguments are copied.
+hipError_t KeepLaunch(const LaunchRequest& request, GraphStep* step);
+
+// A capturing stream's work becomes a node.
+bool IsCapturing(hipStream_t stream);
+hipError_t Capture(hipStream_t stream, hipGraphNodeType type, GraphStep step);
+hipError_t CaptureRecord(hipEvent_t event, hipStream_t stream);
+// The stream goes on from an event of a capture. False when the event is of none.
+bool CaptureWait(hipStream_t stream, hipEvent_t event);
 
 // Memory -----------------------------------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/format.h"
 #include "hip/runtime.h"
 
 namespace wavesmith::hip {
@@ -11,6 +12,9 @@ namespace {
 constexpr uint32_t kQueuePackets = 1024;
 constexpr size_t kPacketBytes = 64;
 constexpr uint64_t kKernargBytes = 1 << 20;
+constexpr uint64_t kPrintfBytes = 1 << 20;
+// Signals that are kept for packets which may still name them; with more, the stream is drained.
+constexpr size_t kMaxKept = 1024;
 // A wait looks this often (ticks of 10 ns) whether the queue has faulted.
 constexpr uint64_t kWaitSlice = 1'000'000;
 
@@ -20,6 +24,7 @@ constexpr uint16_t Header(hsa_packet_type_t type) {
                                HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
 }
 
+// Streams of the program's threads and the default stream are in `streams` like those it made.
 std::recursive_mutex streams_mutex;
 std::set<Stream*> streams;
 Stream* default_stream = nullptr;
@@ -55,8 +60,17 @@ Stream* Stream::Create(unsigned flags, int priority, hipError_t* error) {
 }
 
 Stream::~Stream() {
+  if (worker_.joinable()) {
+    {
+      const std::lock_guard lock(steps_mutex_);
+      is_ending_ = true;
+    }
+    steps_changed_.notify_all();
+    worker_.join();
+  }
   if (queue_ != nullptr) hsa_queue_destroy(queue_);
   if (kernarg_ != nullptr) hsa_amd_memory_pool_free(kernarg_);
+  if (printf_buffer_ != nullptr) hsa_amd_memory_pool_free(printf_buffer_);
 }
 
 hipError_t Stream::Failure() const {
@@ -74,10 +88,13 @@ hipError_t Stream::Submit(const void* packet, uint16_t header) {
   std::memcpy(slot + 2, static_cast<const uint8_t*>(packet) + 2, kPacketBytes - 2);
   __atomic_store_n(reinterpret_cast<uint16_t*>(slot), header, __ATOMIC_RELEASE);
   hsa_signal_store_screlease(queue_->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+  mark_.reset();
+  is_clean_ = false;
   return hipSuccess;
 }
 
-hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size) {
+hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size,
+                            Relocation relocation) {
   const std::lock_guard lock(mutex_);
   if (Failure() != hipSuccess) return Failure();
   const size_t bytes = (size + 127) / 64 * 64;
@@ -90,71 +107,105 @@ hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* ker
   uint8_t* const place = kernarg_ + kernarg_at_;
   kernarg_at_ += bytes;
   std::memcpy(place, kernarg, size);
+  if (relocation.at != Relocation::kNone) {
+    const uint8_t* const target = place + relocation.target;
+    std::memcpy(place + relocation.at, &target, sizeof target);
+  }
   packet.kernarg_address = place;
   return Submit(&packet, Header(HSA_PACKET_TYPE_KERNEL_DISPATCH));
 }
 
-hipError_t Stream::Barrier(hsa_signal_t dependency, hsa_signal_t completion) {
+uint64_t Stream::PrintfBuffer() {
+  const std::lock_guard lock(mutex_);
+  hipError_t error;
+  Device* const device = GetDevice(&error);
+  if (printf_buffer_ == nullptr) {
+    if (hsa_amd_memory_pool_allocate(device->fine, kPrintfBytes, 0, &printf_buffer_) != HSA_STATUS_SUCCESS) return 0;
+    *static_cast<PrintfBufferHead*>(printf_buffer_) = {0, static_cast<uint32_t>(kPrintfBytes)};
+  }
+  return reinterpret_cast<uint64_t>(printf_buffer_);
+}
+
+hipError_t Stream::Barrier(const SignalRef& dependency, const SignalRef& completion) {
+  if (kept_.size() > kMaxKept) {
+    const hipError_t error = DrainLocked();
+    if (error != hipSuccess) return error;
+  }
   hsa_barrier_and_packet_t packet{};
-  packet.dep_signal[0] = dependency;
-  packet.completion_signal = completion;
+  if (dependency != nullptr) packet.dep_signal[0] = dependency->signal;
+  if (completion != nullptr) packet.completion_signal = completion->signal;
+  for (const SignalRef& signal : {dependency, completion}) {
+    if (signal != nullptr) kept_.push_back(signal);
+  }
   return Submit(&packet, Header(HSA_PACKET_TYPE_BARRIER_AND));
 }
 
-hipError_t Stream::WaitFor(hsa_signal_t signal) {
-  const std::lock_guard lock(mutex_);
-  return Barrier(signal, {0});
-}
-
-hipError_t Stream::Mark(hsa_signal_t* signal) {
+hipError_t Stream::WaitFor(const SignalRef& signal) {
   const std::lock_guard lock(mutex_);
   if (Failure() != hipSuccess) return Failure();
-  if (hsa_signal_create(1, 0, nullptr, signal) != HSA_STATUS_SUCCESS) return hipErrorOutOfMemory;
-  return Barrier({0}, *signal);
+  return Barrier(signal, nullptr);
 }
 
-hipError_t Stream::Host(std::function<void()> work) {
+hipError_t Stream::MarkLocked(SignalRef* signal) {
+  if (Failure() != hipSuccess) return Failure();
+  SignalRef made = SharedSignal::Create();
+  if (made == nullptr) return hipErrorOutOfMemory;
+  const hipError_t error = Barrier(nullptr, made);
+  if (error != hipSuccess) return error;
+  mark_ = made;
+  *signal = std::move(made);
+  return hipSuccess;
+}
+hipError_t Stream::Mark(SignalRef* signal) {
+  const std::lock_guard lock(mutex_);
+  return MarkLocked(signal);
+}
+
+// The work of a stream that is idle and does not wait is done at once. Other work waits on a thread of the stream, between two barriers of the
+// queue: the first says that everything before has ended, the second lets go what comes after.
+hipError_t Stream::Host(std::function<void()> work, bool may_wait) {
   const std::lock_guard lock(mutex_);
   if (Failure() != hipSuccess) return Failure();
-  if (IdleLocked()) {
+  if (!may_wait && IdleLocked()) {
     work();
     return hipSuccess;
   }
-  struct Step {
-    std::function<void()> work;
-    hsa_signal_t reached;
-    hsa_signal_t done;
-    std::atomic<int>* pending;
-  };
-  auto* const step = new Step{std::move(work), {}, {}, &host_steps_};
-  if (hsa_signal_create(1, 0, nullptr, &step->reached) != HSA_STATUS_SUCCESS ||
-      hsa_signal_create(1, 0, nullptr, &step->done) != HSA_STATUS_SUCCESS) {
-    delete step;
-    return hipErrorOutOfMemory;
-  }
-  host_steps_.fetch_add(1);
-  const hipError_t error = Barrier({0}, step->reached);
+  Step step{std::move(work), SharedSignal::Create(), SharedSignal::Create()};
+  if (step.reached == nullptr || step.done == nullptr) return hipErrorOutOfMemory;
+  hipError_t error = Barrier(nullptr, step.reached);
+  if (error == hipSuccess) error = Barrier(step.done, nullptr);
   if (error != hipSuccess) return error;
-  hsa_amd_signal_async_handler(
-      step->reached, HSA_SIGNAL_CONDITION_EQ, 0,
-      [](hsa_signal_value_t, void* data) {
-        auto* const s = static_cast<Step*>(data);
-        s->work();
-        s->pending->fetch_sub(1);
-        hsa_signal_store_screlease(s->done, 0);
-        hsa_signal_destroy(s->reached);
-        delete s;
-        return false;
-      },
-      step);
-  // The signal `done` stays: the queue's barrier reads it.
-  done_signals_.push_back(step->done);
-  return Barrier(step->done, {0});
+  {
+    const std::lock_guard steps_lock(steps_mutex_);
+    steps_.push_back(std::move(step));
+    if (!worker_.joinable()) worker_ = std::thread([this] { RunSteps(); });
+  }
+  steps_changed_.notify_all();
+  return hipSuccess;
 }
 
-bool Stream::IdleLocked() const {
-  return host_steps_.load() == 0 &&
-         hsa_queue_load_read_index_scacquire(queue_) == hsa_queue_load_write_index_scacquire(queue_);
+void Stream::RunSteps() {
+  for (;;) {
+    Step step;
+    {
+      std::unique_lock lock(steps_mutex_);
+      steps_changed_.wait(lock, [this] { return is_ending_ || !steps_.empty(); });
+      if (steps_.empty()) return;
+      step = std::move(steps_.front());
+      steps_.pop_front();
+    }
+    // A queue that failed never gets there: its steps are dropped.
+    if (step.reached->Wait() == hipSuccess) step.work();
+    hsa_signal_store_screlease(step.done->signal, 0);
+  }
+}
+
+bool Stream::IdleLocked() {
+  if (is_clean_) return true;
+  SignalRef mark = mark_;
+  if (mark == nullptr && MarkLocked(&mark) != hipSuccess) return false;
+  is_clean_ = hsa_signal_load_scacquire(mark->signal) <= 0;
+  return is_clean_;
 }
 bool Stream::Idle() {
   const std::lock_guard lock(mutex_);
@@ -163,46 +214,85 @@ bool Stream::Idle() {
 
 hipError_t Stream::DrainLocked() {
   if (Failure() != hipSuccess) return Failure();
-  if (!IdleLocked()) {
-    hsa_signal_t signal;
-    if (hsa_signal_create(1, 0, nullptr, &signal) != HSA_STATUS_SUCCESS) return hipErrorOutOfMemory;
-    hipError_t error = Barrier({0}, signal);
-    while (error == hipSuccess &&
-           hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, kWaitSlice, HSA_WAIT_STATE_BLOCKED) > 0) {
-      error = Failure();
-    }
-    // A failed queue never completes the signal, and its packet still names it.
+  if (!is_clean_) {
+    // Made without Barrier(), which drains.
+    SignalRef signal = SharedSignal::Create();
+    if (signal == nullptr) return hipErrorOutOfMemory;
+    hsa_barrier_and_packet_t packet{};
+    packet.completion_signal = signal->signal;
+    hipError_t error = Submit(&packet, Header(HSA_PACKET_TYPE_BARRIER_AND));
+    if (error == hipSuccess) error = signal->Wait();
+    // A failed queue never completes the signal.
     if (error != hipSuccess) return error;
-    hsa_signal_destroy(signal);
   }
-  for (const hsa_signal_t signal : done_signals_) hsa_signal_destroy(signal);
-  done_signals_.clear();
+  is_clean_ = true;
+  kept_.clear();
   kernarg_at_ = 0;
   return hipSuccess;
 }
 hipError_t Stream::Synchronize() {
+  // Others may use the stream meanwhile: the wait is without the lock.
+  SignalRef mark;
+  {
+    const std::lock_guard lock(mutex_);
+    if (Failure() != hipSuccess) return Failure();
+    if (is_clean_) return hipSuccess;
+    const hipError_t error = mark_ == nullptr ? MarkLocked(&mark) : hipSuccess;
+    if (error != hipSuccess) return error;
+    if (mark == nullptr) mark = mark_;
+  }
+  const hipError_t error = mark->Wait();
+  if (error != hipSuccess) return error;
   const std::lock_guard lock(mutex_);
-  return DrainLocked();
+  if (mark_ != mark) return hipSuccess;
+  // Nothing came meanwhile.
+  is_clean_ = true;
+  kept_.clear();
+  kernarg_at_ = 0;
+  return hipSuccess;
+}
+
+SignalRef SharedSignal::Create() {
+  hsa_signal_t signal;
+  if (hsa_signal_create(1, 0, nullptr, &signal) != HSA_STATUS_SUCCESS) return nullptr;
+  return std::make_shared<SharedSignal>(signal);
+}
+SharedSignal::~SharedSignal() { hsa_signal_destroy(signal); }
+hipError_t SharedSignal::Wait() const {
+  while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, kWaitSlice, HSA_WAIT_STATE_BLOCKED) > 0) {
+    if (DeviceError() != hipSuccess) return DeviceError();
+  }
+  return hipSuccess;
 }
 
 // Handles ----------------------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-bool IsDefault(hipStream_t stream) {
-  // nullptr, hipStreamLegacy; hipStreamPerThread is a stream of its own in HIP, and the same as the default one here.
-  const auto value = reinterpret_cast<uintptr_t>(stream);
-  return value <= 2;
-}
+// The stream of a thread (hipStreamPerThread): made when first used, gone with the thread.
+struct ThreadStream {
+  Stream* stream = nullptr;
+  ~ThreadStream() {
+    if (stream == nullptr) return;
+    {
+      const std::lock_guard lock(streams_mutex);
+      streams.erase(stream);
+    }
+    (void)stream->Synchronize();
+    delete stream;
+  }
+};
+thread_local ThreadStream thread_stream;
+
+bool IsDefault(hipStream_t stream) { return stream == nullptr || stream == reinterpret_cast<hipStream_t>(1); }
 
 // The default stream waits for the others, and they for it, unless they were made non-blocking.
 void OrderWithDefault(Stream* stream) {
   if (stream->flags() & hipStreamNonBlocking) return;
   const auto wait = [](Stream* waiting, Stream* other) {
-    if (other == waiting || other->Idle()) return;
-    hsa_signal_t mark;
-    if (other->Mark(&mark) != hipSuccess) return;
-    if (waiting->WaitForOwned(mark) != hipSuccess) hsa_signal_destroy(mark);
+    SignalRef mark;
+    if (other == waiting || other->Idle() || other->Mark(&mark) != hipSuccess) return;
+    (void)waiting->WaitFor(mark);
   };
   if (stream != default_stream) {
     if (default_stream != nullptr) wait(stream, default_stream);
@@ -213,28 +303,31 @@ void OrderWithDefault(Stream* stream) {
   }
 }
 
+// The stream in `place`, made when there is none.
+Stream* Own(Stream*& place, hipError_t* error) {
+  if (place != nullptr) return place;
+  place = Stream::Create(hipStreamDefault, 0, error);
+  if (place != nullptr) streams.insert(place);
+  return place;
+}
+
 }  // namespace
 
-hipError_t Stream::WaitForOwned(hsa_signal_t signal) {
-  const std::lock_guard lock(mutex_);
-  done_signals_.push_back(signal);
-  return Barrier(signal, {0});
+Stream* FindStream(hipStream_t handle, hipError_t* error) {
+  const std::lock_guard lock(streams_mutex);
+  *error = hipSuccess;
+  if (IsDefault(handle)) return Own(default_stream, error);
+  if (handle == hipStreamPerThread) return Own(thread_stream.stream, error);
+  auto* const stream = reinterpret_cast<Stream*>(handle);
+  if (streams.contains(stream)) return stream;
+  *error = hipErrorContextIsDestroyed_;
+  return nullptr;
 }
 
 Stream* StreamOf(hipStream_t handle, hipError_t* error) {
   const std::lock_guard lock(streams_mutex);
-  *error = hipSuccess;
-  if (IsDefault(handle)) {
-    if (default_stream == nullptr) default_stream = Stream::Create(hipStreamDefault, 0, error);
-    if (default_stream != nullptr) OrderWithDefault(default_stream);
-    return default_stream;
-  }
-  auto* const stream = reinterpret_cast<Stream*>(handle);
-  if (!streams.contains(stream)) {
-    *error = hipErrorContextIsDestroyed_;
-    return nullptr;
-  }
-  OrderWithDefault(stream);
+  Stream* const stream = FindStream(handle, error);
+  if (stream != nullptr) OrderWithDefault(stream);
   return stream;
 }
 
@@ -250,7 +343,7 @@ hipError_t AddStream(unsigned flags, int priority, hipStream_t* handle) {
 }
 
 hipError_t RemoveStream(hipStream_t handle) {
-  if (IsDefault(handle)) return hipErrorInvalidResourceHandle;
+  if (IsDefault(handle) || handle == hipStreamPerThread) return hipErrorInvalidResourceHandle;
   auto* const stream = reinterpret_cast<Stream*>(handle);
   {
     const std::lock_guard lock(streams_mutex);
@@ -262,15 +355,21 @@ hipError_t RemoveStream(hipStream_t handle) {
 }
 
 hipError_t SynchronizeAll() {
-  std::vector<Stream*> all;
+  // Marks instead of waits under the lock: a stream may be destroyed by another thread meanwhile.
+  std::vector<SignalRef> marks;
+  hipError_t result = device_error.load();
   {
     const std::lock_guard lock(streams_mutex);
-    all.assign(streams.begin(), streams.end());
-    if (default_stream != nullptr) all.push_back(default_stream);
+    for (Stream* const stream : streams) {
+      SignalRef mark;
+      if (stream->Idle()) continue;
+      const hipError_t error = stream->Mark(&mark);
+      if (error == hipSuccess) marks.push_back(std::move(mark));
+      if (result == hipSuccess) result = error;
+    }
   }
-  hipError_t result = device_error.load();
-  for (Stream* const stream : all) {
-    const hipError_t error = stream->Synchronize();
+  for (const SignalRef& mark : marks) {
+    const hipError_t error = mark->Wait();
     if (result == hipSuccess) result = error;
   }
   return result;

@@ -12,8 +12,7 @@ namespace {
 struct Event {
   unsigned flags = 0;
   std::mutex mutex;
-  hsa_signal_t signal{};
-  bool recorded = false;
+  SignalRef signal;  // nullptr: never recorded
 };
 
 std::mutex events_mutex;
@@ -26,26 +25,23 @@ Event* Find(hipEvent_t handle) {
 }
 
 // Times are recorded unless the flag forbids it.
-uint64_t EndTime(const Event& event) {
+uint64_t EndTime(const SignalRef& signal) {
   hsa_amd_profiling_dispatch_time_t time{};
   hipError_t error;
-  hsa_amd_profiling_get_dispatch_time(GetDevice(&error)->gpu, event.signal, &time);
+  hsa_amd_profiling_get_dispatch_time(GetDevice(&error)->gpu, signal->signal, &time);
   return time.end;
 }
 
+SignalRef SignalOf(Event& event) {
+  const std::lock_guard lock(event.mutex);
+  return event.signal;
+}
+bool IsDone(const SignalRef& signal) { return signal == nullptr || hsa_signal_load_scacquire(signal->signal) <= 0; }
+
 // Waits until a record has completed or the device has failed.
 hipError_t WaitEvent(Event& event) {
-  hsa_signal_t signal;
-  {
-    const std::lock_guard lock(event.mutex);
-    if (!event.recorded) return hipSuccess;
-    signal = event.signal;
-  }
-  constexpr uint64_t kSlice = 1'000'000;
-  while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, kSlice, HSA_WAIT_STATE_BLOCKED) > 0) {
-    if (DeviceError() != hipSuccess) return DeviceError();
-  }
-  return hipSuccess;
+  const SignalRef signal = SignalOf(event);
+  return signal == nullptr ? hipSuccess : signal->Wait();
 }
 
 // A pool of stream-ordered memory: its attributes and what was allocated from it.
@@ -80,7 +76,7 @@ hipError_t WaitValue(hipStream_t handle, void* pointer, T value, unsigned flags,
       if (reached || DeviceError() != hipSuccess) return;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-  });
+  }, true);
 }
 template <typename T>
 hipError_t WriteValue(hipStream_t handle, void* pointer, T value) {
@@ -111,42 +107,49 @@ hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t, const uin
 }
 hipError_t hipStreamDestroy(hipStream_t stream) { return Done(RemoveStream(stream)); }
 hipError_t hipStreamSynchronize(hipStream_t handle) {
+  if (IsCapturing(handle)) return Done(hipErrorStreamCaptureUnsupported_);
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
   return Done(stream == nullptr ? error : stream->Synchronize());
 }
 hipError_t hipStreamQuery(hipStream_t handle) {
+  if (IsCapturing(handle)) return Done(hipErrorStreamCaptureUnsupported_);
   hipError_t error;
-  Stream* const stream = StreamOf(handle, &error);
+  Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
   return stream->Idle() ? hipSuccess : Remember(hipErrorNotReady);
 }
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   hipError_t error;
-  const Stream* const stream = StreamOf(handle, &error);
+  const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr || flags == nullptr) return Done(stream == nullptr ? error : hipErrorInvalidValue);
   *flags = stream->flags();
   return hipSuccess;
 }
 hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
   hipError_t error;
-  const Stream* const stream = StreamOf(handle, &error);
+  const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr || priority == nullptr) return Done(stream == nullptr ? error : hipErrorInvalidValue);
   *priority = stream->priority();
   return hipSuccess;
 }
 hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback, void* data, unsigned flags) {
   if (callback == nullptr || flags != 0) return Done(hipErrorInvalidValue);
+  if (IsCapturing(handle)) return Done(hipErrorStreamCaptureUnsupported_);
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
-  return Done(stream == nullptr ? error : stream->Host([=] { callback(handle, DeviceError(), data); }));
+  return Done(stream == nullptr ? error : stream->Host([=] { callback(handle, DeviceError(), data); }, true));
 }
 hipError_t hipLaunchHostFunc(hipStream_t handle, hipHostFn_t function, void* data) {
   if (function == nullptr) return Done(hipErrorInvalidValue);
+  if (IsCapturing(handle)) {
+    return Done(Capture(handle, hipGraphNodeTypeHost,
+                        [=](hipStream_t stream) { return hipLaunchHostFunc(stream, function, data); }));
+  }
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
-  return Done(stream == nullptr ? error : stream->Host([=] { function(data); }));
+  return Done(stream == nullptr ? error : stream->Host([=] { function(data); }, true));
 }
 
 hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned flags, uint32_t mask) {
@@ -182,34 +185,28 @@ hipError_t hipEventDestroy(hipEvent_t handle) {
     const std::lock_guard lock(events_mutex);
     if (events.erase(event) == 0) return Done(hipErrorInvalidHandle);
   }
-  // A record that has not completed still names the signal.
-  if (event->recorded && WaitEvent(*event) == hipSuccess) hsa_signal_destroy(event->signal);
   delete event;
   return hipSuccess;
 }
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   Event* const event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
+  if (IsCapturing(stream_handle)) return Done(CaptureRecord(handle, stream_handle));
   hipError_t error;
   Stream* const stream = StreamOf(stream_handle, &error);
   if (stream == nullptr) return Done(error);
-  hsa_signal_t signal;
+  SignalRef signal;
   error = stream->Mark(&signal);
   if (error != hipSuccess) return Done(error);
   const std::lock_guard lock(event->mutex);
-  // A wait of another stream may still read the signal of the record before, so that stream gives it back: here it is only dropped when it is done.
-  if (event->recorded && hsa_signal_load_scacquire(event->signal) <= 0) hsa_signal_destroy(event->signal);
-  event->signal = signal;
-  event->recorded = true;
+  event->signal = std::move(signal);
   return hipSuccess;
 }
 hipError_t hipEventQuery(hipEvent_t handle) {
   Event* const event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
-  const std::lock_guard lock(event->mutex);
-  if (!event->recorded || hsa_signal_load_scacquire(event->signal) <= 0) return hipSuccess;
-  return Remember(hipErrorNotReady);
+  return IsDone(SignalOf(*event)) ? hipSuccess : Remember(hipErrorNotReady);
 }
 hipError_t hipEventSynchronize(hipEvent_t handle) {
   Event* const event = Find(handle);
@@ -219,24 +216,25 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hip
   Event* const start = Find(start_handle);
   Event* const stop = Find(stop_handle);
   if (milliseconds == nullptr) return Done(hipErrorInvalidValue);
-  if (start == nullptr || stop == nullptr || !start->recorded || !stop->recorded) return Done(hipErrorInvalidHandle);
+  if (start == nullptr || stop == nullptr) return Done(hipErrorInvalidHandle);
+  const SignalRef begin = SignalOf(*start);
+  const SignalRef end = SignalOf(*stop);
+  if (begin == nullptr || end == nullptr) return Done(hipErrorInvalidHandle);
   if ((start->flags | stop->flags) & hipEventDisableTiming) return Done(hipErrorInvalidHandle);
-  if (hsa_signal_load_scacquire(start->signal) > 0 || hsa_signal_load_scacquire(stop->signal) > 0) {
-    return Done(hipErrorNotReady);
-  }
-  const auto ticks = static_cast<int64_t>(EndTime(*stop) - EndTime(*start));
+  if (!IsDone(begin) || !IsDone(end)) return Done(hipErrorNotReady);
+  const auto ticks = static_cast<int64_t>(EndTime(end) - EndTime(begin));
   *milliseconds = static_cast<float>(ticks) / 1e5f;
   return hipSuccess;
 }
 hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsigned) {
   Event* const event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
+  if (CaptureWait(stream_handle, handle)) return hipSuccess;
   hipError_t error;
   Stream* const stream = StreamOf(stream_handle, &error);
   if (stream == nullptr) return Done(error);
-  const std::lock_guard lock(event->mutex);
-  if (!event->recorded || hsa_signal_load_scacquire(event->signal) <= 0) return hipSuccess;
-  return Done(stream->WaitFor(event->signal));
+  const SignalRef signal = SignalOf(*event);
+  return IsDone(signal) ? hipSuccess : Done(stream->WaitFor(signal));
 }
 
 // Stream-ordered memory: allocation at once, freeing in stream order -----------------------------------------------------------------------------

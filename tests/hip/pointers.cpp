@@ -1,0 +1,48 @@
+// hipPointerGetAttributes and its relatives for every kind of memory.
+#include "check.h"
+
+static hipPointerAttribute_t Attributes(const void* p) {
+  hipPointerAttribute_t a;
+  OK(hipPointerGetAttributes(&a, p));
+  return a;
+}
+
+int main() {
+  char *device, *host, *managed;
+  OK(hipMalloc(&device, 1000));
+  OK(hipHostMalloc(reinterpret_cast<void**>(&host), 1000, hipHostMallocPortable));
+  OK(hipMallocManaged(reinterpret_cast<void**>(&managed), 1000));
+  std::vector<char> own(10000);
+  OK(hipHostRegister(own.data(), own.size(), 0));
+
+  auto a = Attributes(device + 10);
+  CHECK(a.memoryType == hipMemoryTypeDevice && a.devicePointer == device + 10 && a.hostPointer == nullptr);
+  CHECK(a.isManaged == 0 && a.device == 0);
+  a = Attributes(host + 3);
+  CHECK(a.memoryType == hipMemoryTypeHost && a.hostPointer == host + 3 && a.devicePointer == host + 3);
+  CHECK(a.allocationFlags == hipHostMallocPortable);
+  a = Attributes(managed);
+  CHECK(a.isManaged == 1 && a.devicePointer == managed && a.hostPointer == managed);
+  a = Attributes(own.data() + 5);
+  CHECK(a.memoryType == hipMemoryTypeHost && a.hostPointer == own.data() + 5);
+  int local;
+  hipPointerAttribute_t none;
+  GIVES(hipErrorInvalidValue, hipPointerGetAttributes(&none, &local));
+  GIVES(hipErrorInvalidValue, hipPointerGetAttributes(&none, device + 100000000));
+  GIVES(hipErrorInvalidValue, hipPointerGetAttributes(nullptr, device));
+
+  size_t size = 0;
+  hipDeviceptr_t base, found;
+  OK(hipMemGetAddressRange(&base, &size, device + 500));
+  CHECK(base == device && size == 1000);
+  OK(hipPointerGetAttribute(&found, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 1));
+  CHECK(found == device);
+  OK(hipPointerGetAttribute(&size, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, host + 1));
+  CHECK(size == 1000);
+  bool is_managed = true;
+  OK(hipPointerGetAttribute(&is_managed, HIP_POINTER_ATTRIBUTE_IS_MANAGED, device));
+  CHECK(!is_managed);
+  OK(hipHostUnregister(own.data()));
+  GIVES(hipErrorInvalidValue, hipPointerGetAttributes(&none, own.data()));
+  return Ok();
+}
