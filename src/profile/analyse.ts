@@ -294,6 +294,7 @@ function kernelEntries(
             ? unknown('the architecture is not known')
             : ratio(resident, known(target.simdsPerCu * target.maxWavesPerSimd), 'the wave limit'),
       }),
+      reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],
     });
   }
   const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
@@ -418,6 +419,7 @@ function traceSection(trace: Recording['traces'][number], features: TraceFeature
       stall: line.stall,
       idle: line.idle,
       samples: line.pcIssued === undefined ? null : line.pcIssued + (line.pcStalled ?? 0),
+      sourceText: line.sourceText ?? null,
     })),
     hottest,
     residency,
@@ -432,6 +434,8 @@ function traceSection(trace: Recording['traces'][number], features: TraceFeature
       timeline: wave.timeline.slice(0, 2000),
     })),
     omittedWaves: trace.omittedWaves + Math.max(0, trace.waves.length - 64),
+    waveStates: trace.waveStates ?? [],
+    otherSimd: trace.otherSimd ?? [],
   };
 }
 
@@ -445,7 +449,7 @@ function sampleEntries(r: Recording): SampleEntry[] {
       source: line.source,
       samples: line.samples,
       issued: line.issued,
-      meanLanes: line.lanes / line.samples,
+      meanLanes: Number.isNaN(line.lanes) ? null : line.lanes / line.samples,
       stallReasons: plainRecord(line.stallReasons),
     }));
 }

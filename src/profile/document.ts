@@ -4,6 +4,7 @@ import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
 import type { ClassSum } from './analysis/trace-features.ts';
 import type { Measure } from './measure.ts';
+import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
 export const PROFILE_VERSION = '1.1';
@@ -102,6 +103,8 @@ export interface KernelEntry {
     readonly gainIfTwiceAsFastNs: Measure;
   };
   readonly bottleneck: Classification;
+  /** Numbers that another tool derived, as it reported them; no formula here uses them. */
+  readonly reported: readonly ReportedMetric[];
 }
 
 export interface DispatchSection {
@@ -233,6 +236,10 @@ export interface TraceSection {
     readonly timeline: readonly (readonly [string, number])[];
   }[];
   readonly omittedWaves: number;
+  /** Waves in a state over time, as the profiler recorded it. */
+  readonly waveStates: readonly WaveStates[];
+  /** Instructions of the SIMDs beside the traced one. */
+  readonly otherSimd: readonly OtherSimdSum[];
 }
 
 export interface TraceLineEntry {
@@ -246,6 +253,8 @@ export interface TraceLineEntry {
   readonly stall: number;
   readonly idle: number;
   readonly samples: number | null;
+  /** The source line, when a copy of the source is part of the recording. */
+  readonly sourceText: string | null;
 }
 
 export interface SampleEntry {
@@ -254,7 +263,7 @@ export interface SampleEntry {
   readonly source: string;
   readonly samples: number;
   readonly issued: number;
-  readonly meanLanes: number;
+  readonly meanLanes: number | null;
   readonly stallReasons: Readonly<Record<string, number>>;
 }
 

@@ -188,7 +188,7 @@ export interface SampleLine {
   readonly source: string;
   samples: number;
   issued: number;
-  /** Active lanes summed over the samples. */
+  /** Active lanes summed over the samples; NaN when not recorded. */
   lanes: number;
   readonly stallReasons: Map<string, number>;
   readonly instructionTypes: Map<string, number>;
@@ -210,6 +210,8 @@ export interface TraceLine {
   readonly stallReasons: readonly number[] | undefined;
   /** Title of the kernel this line belongs to. */
   readonly kernel: string | undefined;
+  /** The source line itself, when a copy of the source is part of the recording. */
+  readonly sourceText?: string;
 }
 
 /** One instruction executed by a traced wave. */
@@ -246,6 +248,20 @@ export interface OccupancyEvent {
   readonly start: boolean;
 }
 
+/** How many waves were in one state (exec, wait, stall) over time. */
+export interface WaveStates {
+  readonly state: string;
+  /** [time, waves]. */
+  readonly points: readonly (readonly [number, number])[];
+}
+
+/** Instructions of the SIMDs beside the traced one, of one category. */
+export interface OtherSimdSum {
+  readonly category: string;
+  readonly instructions: number;
+  readonly cycles: number;
+}
+
 /** A decoded thread trace (ATT folder or raw SQTT), or PC sampling in the same form. */
 export interface ThreadTrace {
   readonly source: string;
@@ -256,6 +272,8 @@ export interface ThreadTrace {
   readonly perfCounters: { readonly names: readonly string[]; readonly samples: number };
   /** Waves that were dropped from `waves` to bound memory, although their cycles are in `lines`. */
   omittedWaves: number;
+  readonly waveStates?: readonly WaveStates[];
+  readonly otherSimd?: readonly OtherSimdSum[];
 }
 
 /** Peaks measured by rocprof-compute's microbenchmarks, per device. GB/s and GFLOP/s. */
@@ -263,6 +281,17 @@ export interface MeasuredRoofline {
   readonly device: string;
   readonly bandwidths: ReadonlyMap<string, number>;
   readonly rates: ReadonlyMap<string, number>;
+}
+
+/** A number that another tool derived, as it reported it. */
+export interface ReportedMetric {
+  readonly table: string;
+  readonly id: string;
+  readonly metric: string;
+  readonly unit: string;
+  /** min, max, avg, …; empty for a single value. */
+  readonly statistic: string;
+  readonly value: number;
 }
 
 /** What is known of dispatches that the virtual GPU ran, by dispatch row. */
@@ -302,6 +331,8 @@ export class Recording {
   readonly traces: ThreadTrace[] = [];
   readonly rooflines: MeasuredRoofline[] = [];
   readonly info = new Map<string, string>();
+  /** Derived numbers of other tools, by kernel name, NUL, agent key. */
+  readonly reported = new Map<string, ReportedMetric[]>();
   private readonly configIds = new StringTable();
   private readonly processes = new StringTable();
   private readonly findingIndex = new Map<string, Finding>();

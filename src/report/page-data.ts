@@ -186,7 +186,7 @@ export interface PageData {
     readonly source: string;
     readonly samples: number;
     readonly issued: number;
-    readonly meanLanes: number;
+    readonly meanLanes: number | null;
     readonly stallReasons: Readonly<Record<string, number>>;
   }[];
   readonly calls: readonly {

@@ -1,6 +1,7 @@
 // Loads whatever profile data lies under the given paths: every file is recognised by its content, folders by what they hold.
 import { WavesmithError } from '../../base/index.ts';
-import { readAttFolder, readAttStats } from '../readers/att.ts';
+import { isAnalysisDatabase, readAnalysisDatabase } from '../readers/analysis-db.ts';
+import { isAttCode, readAttFolder, readAttStats } from '../readers/att.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
 import { readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
@@ -36,7 +37,8 @@ export function detectFormat(file: DiskFile): FileFormat | undefined {
     const text = new TextDecoder().decode(start);
     if (first === 0x7b) {
       if (isRocprofJson(text)) return 'rocprofv3-json';
-      if (/^\s*\{\s*"(?:code|header|version)"\s*:/.test(text) && baseName(file.path) === 'code.json') return 'att-code';
+      const isNamed = baseName(file.path) === 'code.json' && /^\s*\{\s*"(?:code|header|version)"\s*:/.test(text);
+      if (isAttCode(text) || isNamed) return 'att-code';
       return 'att-part';
     }
     if (isSqtt(start) && start.some((byte) => byte === 0 || byte > 0x7e)) return 'sqtt';
@@ -98,13 +100,17 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     let used = true;
     switch (format) {
       case 'rocpd':
-        withDatabase(file.realPath, file.path, (db) => readRocpd(db, file.path, recording));
+        withDatabase(file.realPath, file.path, (db) => {
+          if (isAnalysisDatabase(db)) readAnalysisDatabase(db, file.path, recording);
+          else readRocpd(db, file.path, recording);
+        });
         break;
       case 'rocprofv3-json':
         file.open((source) => readRocprofJson(source, recording));
         break;
       case 'att-code':
         readAttFolder(
+          file,
           files.filter((other) => dirName(other.path) === folder),
           recording,
         );

@@ -1,15 +1,33 @@
-// Decoded thread traces: the `ui_output_…` folder of rocprofv3 --att (code.json with 10 or 13 columns, wave files, occupancy,
-// perf counters) and its stats CSV. Source: rocprofiler-sdk source/lib/att-tool. On gfx9 latency = stall + issue.
+// Decoded thread traces: the `ui_output_…` folder of rocprofv3 --att (code.json with 10 or 13 columns, wave files, wave states,
+// occupancy, perf counters, other SIMDs, source copies) and its stats CSV, streamed. Source: rocprofiler-sdk source/lib/att-tool,
+// rocprof-compute-viewer (wave states). On gfx9 latency = stall + issue.
 import { WavesmithError } from '../../base/index.ts';
-import type { OccupancyEvent, Recording, ThreadTrace, TraceLine, TraceWave } from '../recording.ts';
-import { type ByteSource, baseName, dirName, type ProfileFile, readWhole } from '../source.ts';
+import { f64 } from '../columns.ts';
+import type {
+  OccupancyEvent,
+  OtherSimdSum,
+  Recording,
+  ThreadTrace,
+  TraceLine,
+  TraceWave,
+  WaveInstruction,
+  WaveStates,
+} from '../recording.ts';
+import { type ByteSource, baseName, dirName, type ProfileFile } from '../source.ts';
+import { readSourceCopies } from './att-sources.ts';
 import { readCsv } from './csv.ts';
+import { type Json, streamJson } from './json-stream.ts';
 import { badRow } from './rocprofv3-csv.ts';
 import { number } from './values.ts';
 
-const MAX_JSON = 256 << 20;
 const MAX_WAVES = 256;
+/** Instructions and states of all waves together that are kept one by one. */
+const MAX_WAVE_ENTRIES = 1 << 20;
 const MAX_OCCUPANCY = 1 << 20;
+/** Points of one wave state; the rest of a longer recording is left out and reported. */
+const MAX_STATE_POINTS = 1 << 20;
+/** Points that are kept of them. */
+const SHOWN_STATE_POINTS = 2000;
 
 /** Stall reasons of PC sampling in the order of `rocprofiler_pc_sampling_instruction_not_issued_reason_t`. */
 export const STALL_REASONS = [
@@ -42,25 +60,6 @@ const CATEGORIES = [
 ];
 const STATES = ['empty', 'idle', 'exec', 'wait', 'stall'];
 
-type Json = unknown;
-
-function parse(source: ByteSource): Json {
-  const text = new TextDecoder().decode(readWhole(source, MAX_JSON));
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw new WavesmithError('profile/bad-json', `${source.path} is not complete JSON: ${(error as Error).message}.`, {
-      file: source.path,
-      hint: 'The file is truncated or damaged; get a fresh copy.',
-    });
-  }
-}
-
-function member(value: Json, name: string): Json {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, Json>)[name];
-}
-
 function cells(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
@@ -80,44 +79,54 @@ function badShape(file: string, why: string): WavesmithError {
   });
 }
 
+const COLUMNS = [
+  'isa',
+  'linenumber',
+  'source',
+  'codeobj',
+  'vaddr',
+  'hit',
+  'latency',
+  'stall',
+  'idle',
+  'pc_issued',
+  'pc_stalled',
+  'stall_reasons',
+] as const;
+
+/** The columns of `code.json`: the header is one text or a list, before or after the code. */
+function codeColumns(source: ByteSource): number[] {
+  let header: readonly string[] = [];
+  streamJson(source, ['$.header'], (_path, value) => {
+    header = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : cells(value).map(text);
+  });
+  return COLUMNS.map((name) => header.findIndex((h) => h.toLowerCase() === name));
+}
+
 /** Reads the rows of `code.json`, columns by header name. */
 export function readCodeJson(source: ByteSource): {
   lines: TraceLine[];
   byNumber: Map<number, number>;
   sampled: boolean;
 } {
-  const root = parse(source);
-  const rawHeader = member(root, 'header');
-  const header =
-    typeof rawHeader === 'string' ? rawHeader.split(',').map((name) => name.trim()) : cells(rawHeader).map(text);
-  const at = (name: string) => header.findIndex((h) => h.toLowerCase() === name);
-  const [isa, lineNumber, src, object, address, hit, latency, stall, idle, issued, stalled, reasons] = [
-    'isa',
-    'linenumber',
-    'source',
-    'codeobj',
-    'vaddr',
-    'hit',
-    'latency',
-    'stall',
-    'idle',
-    'pc_issued',
-    'pc_stalled',
-    'stall_reasons',
-  ].map(at);
-  const code = member(root, 'code');
-  if (code === null) return { lines: [], byNumber: new Map(), sampled: false };
-  if (!Array.isArray(code) || isa < 0 || hit < 0 || latency < 0)
-    throw badShape(source.path, 'header or code is missing');
+  const [isa, lineNumber, src, object, address, hit, latency, stall, idle, issued, stalled, reasons] =
+    codeColumns(source);
   const lines: TraceLine[] = [];
   const byNumber = new Map<number, number>();
   let kernel: string | undefined;
-  for (const row of code) {
+  let code: Json;
+  const known = isa >= 0 && hit >= 0 && latency >= 0;
+  streamJson(source, ['$.code', '$.code.*'], (path, row) => {
+    if (path.length === 2) {
+      code = row;
+      return;
+    }
+    if (!known) throw badShape(source.path, 'header or code is missing');
     const c = cells(row);
     const instruction = text(c[isa]);
     if (instruction.startsWith(';')) {
       kernel = text(c[src]) || instruction.replace(/^;\s*/, '');
-      continue;
+      return;
     }
     byNumber.set(num(c[lineNumber]), lines.length);
     lines.push({
@@ -134,86 +143,172 @@ export function readCodeJson(source: ByteSource): {
       stallReasons: reasons < 0 ? undefined : cells(c[reasons]).map(num),
       kernel,
     });
-  }
+  });
+  // `null` when no wave ran where the trace was taken.
+  if (code !== null && (!Array.isArray(code) || !known)) throw badShape(source.path, 'header or code is missing');
   const sampled = lines.some((line) => (line.pcIssued ?? 0) + (line.pcStalled ?? 0) > 0);
   return { lines, byNumber, sampled };
+}
+
+/** What is left to keep of wave entries, over all waves of a folder. */
+interface Room {
+  left: number;
+  cut: boolean;
 }
 
 function readWave(
   source: ByteSource,
   byNumber: ReadonlyMap<number, number>,
   shaderEngine: number,
+  room: Room,
 ): TraceWave | undefined {
-  const wave = member(parse(source), 'wave');
-  if (wave === undefined) return undefined;
+  const fields = new Map<string, number>();
+  const instructions: WaveInstruction[] = [];
+  const timeline: (readonly [string, number])[] = [];
+  let isWave = false;
+  const keep = (): boolean => {
+    if (room.left > 0) room.left--;
+    else room.cut = true;
+    return !room.cut;
+  };
+  const lists = ['$.wave.instructions.*', '$.wave.timeline.*', '$.wave.waitcnt.*'];
+  streamJson(source, ['$.wave.*', ...lists], (path, value) => {
+    const [, , name] = path;
+    isWave = true;
+    if (path.length === 3) {
+      if (typeof value === 'number') fields.set(String(name), num(value));
+    } else if (name === 'instructions' && keep()) {
+      const [time, category, stall, duration, line] = cells(value).map(num);
+      const named = CATEGORIES[category] ?? `category ${category}`;
+      instructions.push({ time, category: named, stall, duration, line: byNumber.get(line) ?? -1 });
+    } else if (name === 'timeline' && keep()) {
+      const [state, duration] = cells(value).map(num);
+      timeline.push([STATES[state] ?? `state ${state}`, duration]);
+    }
+  });
+  if (!isWave) return undefined;
+  const field = (name: string): number => fields.get(name) ?? 0;
   return {
     shaderEngine,
-    cu: num(member(wave, 'cu')),
-    simd: num(member(wave, 'simd')),
-    slot: num(member(wave, 'slot')),
-    id: num(member(wave, 'id')),
-    begin: num(member(wave, 'begin')),
-    end: num(member(wave, 'end')),
-    instructions: cells(member(wave, 'instructions')).map((entry) => {
-      const [time, category, stall, duration, line] = cells(entry).map(num);
-      return {
-        time,
-        category: CATEGORIES[category] ?? `category ${category}`,
-        stall,
-        duration,
-        line: byNumber.get(line) ?? -1,
-      };
-    }),
-    timeline: cells(member(wave, 'timeline')).map((entry) => {
-      const [state, duration] = cells(entry).map(num);
-      return [STATES[state] ?? `state ${state}`, duration] as const;
-    }),
+    cu: field('cu'),
+    simd: field('simd'),
+    slot: field('slot'),
+    id: field('id'),
+    begin: field('begin'),
+    end: field('end'),
+    instructions,
+    timeline,
   };
 }
 
-/** Reads one decoded trace folder, given the files in it. */
-export function readAttFolder(files: readonly ProfileFile[], recording: Recording): void {
-  const codeFile = files.find((file) => baseName(file.path) === 'code.json');
-  if (codeFile === undefined) return;
+/** Reads `wstates<n>.json`: how many waves are in one state over time. */
+function readWaveStates(source: ByteSource, index: number, recording: Recording): WaveStates {
+  const [times, counts] = [f64(), f64()];
+  let name = '';
+  streamJson(source, ['$.name', '$.time.*', '$.state.*'], (path, value) => {
+    if (path[1] === 'name') name = text(value);
+    else {
+      const column = path[1] === 'time' ? times : counts;
+      if (column.length < MAX_STATE_POINTS) column.push(num(value));
+    }
+  });
+  if (times.length !== counts.length || times.length >= MAX_STATE_POINTS) {
+    const what = times.length >= MAX_STATE_POINTS ? 'is longer than what is read' : 'has times without states';
+    recording.report('att/bad-states', source.path, `The recording of wave states ${what}.`);
+  }
+  const n = Math.min(times.length, counts.length);
+  const step = Math.max(1, Math.ceil(n / SHOWN_STATE_POINTS));
+  const points: (readonly [number, number])[] = [];
+  for (let i = 0; i < n; i += step) points.push([times.get(i), counts.get(i)]);
+  return { state: STATES[index] ?? (name || `state ${index}`), points };
+}
+
+/** Whether a file starts like the instructions of another SIMD, which thread traces of gfx10 and later have. */
+export function isOtherSimd(start: string): boolean {
+  return /^\s*\{\s*"type"\s*:\s*"OTHER_SIMD_INSTRUCTIONS"/.test(start);
+}
+
+/** Adds the instructions of another SIMD, by category. */
+function readOtherSimd(source: ByteSource, sums: Map<string, OtherSimdSum>): void {
+  streamJson(source, ['$.instructions.*'], (_path, value) => {
+    const [, cycles, category] = cells(value).map(num);
+    const name = CATEGORIES[category] ?? `category ${category}`;
+    const sum = sums.get(name) ?? { category: name, instructions: 0, cycles: 0 };
+    sums.set(name, { category: name, instructions: sum.instructions + 1, cycles: sum.cycles + cycles });
+  });
+}
+
+function isOtherSimdFile(file: ProfileFile): boolean {
+  return file.open((source) => isOtherSimd(new TextDecoder().decode(source.read(0, 256))));
+}
+
+/** Whether a file starts like the code of a trace, whatever its name. */
+export function isAttCode(start: string): boolean {
+  if (/^\s*\{\s*"code"\s*:\s*(?:null\b|\[\s*\[\s*"|\[\s*$)/.test(start)) return true;
+  return /^\s*\{\s*"(?:header|version)"\s*:/.test(start) && /"header"\s*:\s*(?:\[\s*)?"ISA\b/.test(start);
+}
+
+/** Reads one decoded trace folder, given its code and all files in it. */
+export function readAttFolder(codeFile: ProfileFile, files: readonly ProfileFile[], recording: Recording): void {
   const code = codeFile.open(readCodeJson);
   const waves: TraceWave[] = [];
   const occupancy: OccupancyEvent[] = [];
+  const waveStates: WaveStates[] = [];
+  const otherSimd = new Map<string, OtherSimdSum>();
+  const room: Room = { left: MAX_WAVE_ENTRIES, cut: false };
   let omittedWaves = 0;
   let samples = 0;
   let names: string[] = [];
   for (const file of files) {
     const name = baseName(file.path);
     const wave = /^se(\d+)_sm\d+_sl\d+_wv\d+\.json$/.exec(name);
+    const states = /^wstates(\d+)\.json$/.exec(name);
     if (wave !== null) {
-      if (waves.length >= MAX_WAVES) omittedWaves++;
+      if (waves.length >= MAX_WAVES || room.cut) omittedWaves++;
       else {
-        const read = file.open((source) => readWave(source, code.byNumber, Number(wave[1])));
+        const read = file.open((source) => readWave(source, code.byNumber, Number(wave[1]), room));
         if (read !== undefined) waves.push(read);
         else recording.report('att/bad-wave', file.path, 'The wave file has no wave.');
       }
-    } else if (name === 'occupancy.json') {
-      const root = file.open(parse);
-      for (const [se, rows] of typeof root === 'object' && root !== null ? Object.entries(root) : []) {
-        if (!/^\d+$/.test(se)) continue;
-        for (const row of cells(rows)) {
-          const [time, cu, simd, slot, start] = cells(row).map(num);
-          if (occupancy.length < MAX_OCCUPANCY) {
-            occupancy.push({ time, shaderEngine: Number(se), cu, simd, slot, start: start !== 0 });
-          }
-        }
-      }
-    } else if (/^se\d+_perfcounter\.json$/.test(name)) samples += cells(member(file.open(parse), 'data')).length;
-    else if (name === 'filenames.json') names = cells(member(file.open(parse), 'counter_names')).map(text);
+    } else if (states !== null) {
+      waveStates.push(file.open((source) => readWaveStates(source, Number(states[1]), recording)));
+    } else if (name === 'occupancy.json') file.open((source) => readOccupancy(source, occupancy));
+    else if (/^se\d+_perfcounter\.json$/.test(name)) {
+      file.open((source) => streamJson(source, ['$.data.*'], () => samples++));
+    } else if (name === 'filenames.json') {
+      file.open((source) =>
+        streamJson(source, ['$.counter_names'], (_path, value) => {
+          names = cells(value).map(text);
+        }),
+      );
+    } else if (name.endsWith('.json') && file !== codeFile && isOtherSimdFile(file)) {
+      file.open((source) => readOtherSimd(source, otherSimd));
+    }
+  }
+  if (room.cut) {
+    const message = `Only ${MAX_WAVE_ENTRIES} instructions and states of waves are kept one by one; the sums have all.`;
+    recording.report('att/cut', codeFile.path, message);
   }
   checkAccounting(code.lines, codeFile.path, recording);
   recording.traces.push({
     source: dirName(codeFile.path) || codeFile.path,
     kind: code.sampled && !code.lines.some((line) => line.hits > 0) ? 'pc-sampling' : 'att',
-    lines: code.lines,
+    lines: readSourceCopies(code.lines, files, recording),
     waves,
     occupancy: occupancy.sort((a, b) => a.time - b.time),
     perfCounters: { names, samples },
     omittedWaves,
+    waveStates,
+    otherSimd: [...otherSimd.values()],
+  });
+}
+
+function readOccupancy(source: ByteSource, occupancy: OccupancyEvent[]): void {
+  streamJson(source, ['$.*.*'], (path, value) => {
+    const se = String(path[1]);
+    if (!/^\d+$/.test(se) || occupancy.length >= MAX_OCCUPANCY) return;
+    const [time, cu, simd, slot, start] = cells(value).map(num);
+    occupancy.push({ time, shaderEngine: Number(se), cu, simd, slot, start: start !== 0 });
   });
 }
 

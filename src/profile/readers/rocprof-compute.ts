@@ -26,69 +26,85 @@ function isDescribing(name: string): boolean {
 /** Reads sysinfo.csv: the machine the folder was recorded on. */
 export function readSysinfo(source: ByteSource, recording: Recording): void {
   readCsv(source, (header) => (cells) => {
-    const text = (name: string) => cells[header.at(name)] ?? '';
-    const positive = (name: string) => {
-      const value = number(text(name));
-      if (value !== undefined && value > 0) return value;
-      if (header.at(name) >= 0 && text(name) !== '') {
-        recording.report(
-          'profile/bad-sysinfo',
-          source.path,
-          `${name} is '${text(name)}'; numbers that need it are unknown.`,
-        );
-      }
-      return undefined;
-    };
-    const agent = recording.agent(agentKey(source.path));
-    const arch = text('gpu_arch') || text('gpu_soc');
-    recording.setArch(agent, /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined, source.path);
-    agent.name = text('gpu_model') || text('gpu_name') || undefined;
-    agent.cuCount = positive('cu_per_gpu');
-    agent.simdPerCu = positive('simd_per_cu');
-    agent.xccCount = positive('num_xcd');
-    agent.wavesPerCu = positive('max_waves_per_cu');
-    agent.maxClockMhz = positive('max_sclk');
-    agent.memoryClockMhz = positive('max_mclk');
-    agent.hbmChannels = positive('num_hbm_channels');
-    agent.l2Channels = positive('total_l2_chan');
-    for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp']) {
-      if (text(name) !== '') recording.info.set(name, text(name));
-    }
+    applySysinfo((name) => cells[header.at(name)] ?? '', agentKey(source.path), source.path, recording);
   });
 }
 
-/** Reads roofline.csv: bandwidths in GB/s and rates in GFLOP/s (or GOP/s) measured on the machine. */
-export function readMeasuredRoofline(source: ByteSource, recording: Recording): void {
-  const BANDWIDTHS: Record<string, string> = { HBM: 'HBMBw', L2: 'L2Bw', L1: 'L1Bw', LDS: 'LDSBw', MALL: 'MALLBw' };
-  const RATES: Record<string, string[]> = {
-    'fp16-valu': ['FP16Flops'],
-    'fp32-valu': ['FP32Flops'],
-    'fp64-valu': ['FP64Flops'],
-    'f16-mfma': ['MFMAF16Flops'],
-    'bf16-mfma': ['MFMABF16Flops'],
-    'f32-mfma': ['MFMAF32Flops'],
-    'f64-mfma': ['MFMAF64Flops'],
-    'f8-mfma': ['MFMAF8Flops'],
-    'f6f4-mfma': ['MFMAF6F4Flops', 'MFMAF4Flops', 'MFMAF6Flops'],
-    'i8-mfma': ['MFMAI8Ops'],
+/** Takes what sysinfo says about the machine; `text` gives a field, empty when it is not there. */
+export function applySysinfo(text: (name: string) => string, key: string, file: string, recording: Recording): void {
+  const positive = (name: string) => {
+    const value = number(text(name));
+    if (value !== undefined && value > 0) return value;
+    if (text(name) !== '') {
+      recording.report('profile/bad-sysinfo', file, `${name} is '${text(name)}'; numbers that need it are unknown.`);
+    }
+    return undefined;
   };
+  const agent = recording.agent(key);
+  const arch = text('gpu_arch') || text('gpu_soc');
+  recording.setArch(agent, /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined, file);
+  agent.name = text('gpu_model') || text('gpu_name') || undefined;
+  agent.cuCount = positive('cu_per_gpu');
+  agent.simdPerCu = positive('simd_per_cu');
+  agent.xccCount = positive('num_xcd');
+  agent.wavesPerCu = positive('max_waves_per_cu');
+  agent.maxClockMhz = positive('max_sclk');
+  agent.memoryClockMhz = positive('max_mclk');
+  agent.hbmChannels = positive('num_hbm_channels');
+  agent.l2Channels = positive('total_l2_chan');
+  for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp']) {
+    if (text(name) !== '') recording.info.set(name, text(name));
+  }
+}
+
+const BANDWIDTHS: Readonly<Record<string, string>> = {
+  HBM: 'HBMBw',
+  L2: 'L2Bw',
+  L1: 'L1Bw',
+  LDS: 'LDSBw',
+  MALL: 'MALLBw',
+};
+const RATES: Readonly<Record<string, readonly string[]>> = {
+  'fp16-valu': ['FP16Flops'],
+  'fp32-valu': ['FP32Flops'],
+  'fp64-valu': ['FP64Flops'],
+  'f16-mfma': ['MFMAF16Flops'],
+  'bf16-mfma': ['MFMABF16Flops'],
+  'f32-mfma': ['MFMAF32Flops'],
+  'f64-mfma': ['MFMAF64Flops'],
+  'f8-mfma': ['MFMAF8Flops'],
+  'f6f4-mfma': ['MFMAF6F4Flops', 'MFMAF4Flops', 'MFMAF6Flops'],
+  'i8-mfma': ['MFMAI8Ops'],
+};
+
+/** Peaks in GB/s and GFLOP/s (or GOP/s) measured on a machine; `value` gives a field by any of its names. */
+export function measuredRoofline(
+  device: string,
+  value: (names: readonly string[]) => number | undefined,
+): MeasuredRoofline {
+  const positive = (names: readonly string[]) => {
+    const found = value(names);
+    return found !== undefined && found > 0 ? found : undefined;
+  };
+  const bandwidths = new Map<string, number>();
+  const rates = new Map<string, number>();
+  for (const [level, name] of Object.entries(BANDWIDTHS)) {
+    const found = positive([name]);
+    if (found !== undefined) bandwidths.set(level, found);
+  }
+  for (const [rate, names] of Object.entries(RATES)) {
+    const found = positive(names);
+    if (found !== undefined) rates.set(rate, found);
+  }
+  return { device, bandwidths, rates };
+}
+
+/** Reads roofline.csv. */
+export function readMeasuredRoofline(source: ByteSource, recording: Recording): void {
   readCsv(source, (header) => (cells) => {
-    const pick = (names: string[]) => {
-      const value = number(cells[header.at(...names)]);
-      return value !== undefined && value > 0 ? value : undefined;
-    };
-    const bandwidths = new Map<string, number>();
-    const rates = new Map<string, number>();
-    for (const [level, name] of Object.entries(BANDWIDTHS)) {
-      const value = pick([name]);
-      if (value !== undefined) bandwidths.set(level, value);
-    }
-    for (const [rate, names] of Object.entries(RATES)) {
-      const value = pick(names);
-      if (value !== undefined) rates.set(rate, value);
-    }
-    const roofline: MeasuredRoofline = { device: cells[header.at('device')] ?? '', bandwidths, rates };
-    recording.rooflines.push(roofline);
+    recording.rooflines.push(
+      measuredRoofline(cells[header.at('device')] ?? '', (names) => number(cells[header.at(...names)])),
+    );
   });
 }
 

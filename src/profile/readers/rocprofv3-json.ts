@@ -1,47 +1,11 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
-import { JSONParser } from '@streamparser/json';
-import { WavesmithError } from '../../base/index.ts';
 import { type Recording, Timing } from '../recording.ts';
-import { type ByteSource, CHUNK } from '../source.ts';
+import type { ByteSource } from '../source.ts';
+import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
 import { kernelName } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
-/** Longest stretch of the file without one complete record. */
-const MAX_RECORD_BYTES = 64 << 20;
-
-/** Records nest seven deep; the parser's work per value grows with the depth. */
-const MAX_DEPTH = 64;
-
-/** Follows brackets outside strings, so that nesting is bounded before anything is parsed. */
-class DepthGuard {
-  private depth = 0;
-  private inString = false;
-  private escaped = false;
-
-  /** False when `bytes` nest too deep. */
-  accept(bytes: Uint8Array): boolean {
-    let { depth, inString, escaped } = this;
-    for (const byte of bytes) {
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === 0x5c) escaped = true;
-        else if (byte === 0x22) inString = false;
-      } else if (byte === 0x22) inString = true;
-      else if (byte === 0x5b || byte === 0x7b) {
-        if (++depth > MAX_DEPTH) return false;
-      } else if (byte === 0x5d || byte === 0x7d) depth--;
-    }
-    this.depth = depth;
-    this.inString = inString;
-    this.escaped = escaped;
-    return true;
-  }
-}
-
-/** A JSON value read as data: members are looked up as own properties only. */
-type Json = unknown;
-
 function member(value: Json, ...path: string[]): Json {
   let at = value;
   for (const name of path) {
@@ -75,58 +39,18 @@ export function isRocprofJson(start: string): boolean {
 /** Reads rocprofv3 JSON into the recording. */
 export function readRocprofJson(source: ByteSource, recording: Recording): void {
   const reader = new Reader(source.path, recording);
-  const parser = new JSONParser({
-    paths: [
-      `${ROOT}.*.metadata`,
-      `${ROOT}.*.agents.*`,
-      `${ROOT}.*.counters.*`,
-      `${ROOT}.*.kernel_symbols.*`,
-      `${ROOT}.*.strings`,
-      `${ROOT}.*.callback_records.counter_collection.*`,
-      `${ROOT}.*.buffer_records.*.*`,
-      `${ROOT}.metadata`,
-    ],
-    keepStack: false,
-  });
-  const guard = new DepthGuard();
-  let lastValueAt = 0;
-  let offset = 0;
-  let failure: Error | undefined;
-  parser.onValue = ({ value, key, parent, stack }) => {
-    lastValueAt = offset;
-    // stack: root, rocprofiler-sdk-tool, process index, section[, list]
-    const names = stack.map((entry) => entry.key).concat(key);
-    reader.value(names.slice(3).map(String), value as Json);
-    // Consumed records are dropped, so that lists do not grow.
-    if (Array.isArray(parent)) parent.length = 0;
-  };
-  parser.onError = (error) => {
-    failure ??= error;
-  };
-  while (offset < source.size && failure === undefined) {
-    const bytes = source.read(offset, CHUNK);
-    if (bytes.length === 0) break;
-    offset += bytes.length;
-    if (!guard.accept(bytes)) {
-      failure = new Error(`it nests deeper than ${MAX_DEPTH} levels`);
-      break;
-    }
-    try {
-      parser.write(bytes.slice());
-    } catch (error) {
-      failure ??= error as Error;
-    }
-    if (offset - lastValueAt > MAX_RECORD_BYTES)
-      failure ??= new Error(`no record ends within ${MAX_RECORD_BYTES} bytes`);
-  }
-  if (failure instanceof WavesmithError) throw failure;
-  if (failure !== undefined || !parser.isEnded) {
-    throw new WavesmithError(
-      'profile/bad-json',
-      `${source.path} is not complete JSON: ${failure?.message ?? 'the file ends early'}.`,
-      { file: source.path, byteOffset: offset, hint: 'The file is truncated or damaged; get a fresh copy.' },
-    );
-  }
+  const paths = [
+    `${ROOT}.*.metadata`,
+    `${ROOT}.*.agents.*`,
+    `${ROOT}.*.counters.*`,
+    `${ROOT}.*.kernel_symbols.*`,
+    `${ROOT}.*.strings`,
+    `${ROOT}.*.callback_records.counter_collection.*`,
+    `${ROOT}.*.buffer_records.*.*`,
+    `${ROOT}.metadata`,
+  ];
+  // Path: root, rocprofiler-sdk-tool, process index, section[, list].
+  streamJson(source, paths, (path, value) => reader.value(path.slice(3).map(String), value));
   reader.finish();
 }
 

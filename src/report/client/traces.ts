@@ -209,7 +209,7 @@ export function traceView(ui: Ui, data: PageData): HTMLElement {
             `${s.samples} (${ui.percent(s.samples / total)})`,
             ui.el('code', {}, s.instruction),
             String(s.issued),
-            s.meanLanes.toFixed(1),
+            s.meanLanes === null ? '–' : s.meanLanes.toFixed(1),
             reason(s),
             s.kernel ?? '',
             ui.sourceLink(s.source),
