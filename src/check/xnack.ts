@@ -62,7 +62,7 @@ function report(
 ): Finding {
   const instruction = program.text(code.pc);
   const registers = slotNames(
-    shared(other, code).flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i)),
+    new Set(shared(other, code).flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i))),
   );
   const what =
     registers.length > 0
