@@ -8,6 +8,7 @@ import { checkCodeObject, type Finding } from '../check/index.ts';
 import { type CodeObject, link, readCodeObject } from '../codeobject/index.ts';
 import { liftCodeObject } from '../program/index.ts';
 import type { SourceDocument } from './document.ts';
+import { metadataPlace } from './metadata-places.ts';
 import type { Statement } from './scan.ts';
 
 /** What the analysis needs to know besides the text. */
@@ -196,8 +197,7 @@ class Places {
     const named = fix === undefined ? undefined : /\.(?:amdhsa_\w+|amdgcn_target|\w+:)/.exec(fix)?.[0];
     const block = kernel === undefined ? undefined : kernelBlock(document, kernel);
     if (named?.endsWith(':') === true) {
-      const name = named.slice(0, -1);
-      const found = scan.statements.find((s) => s.region === 'metadata' && document.text.startsWith(name, s.start));
+      const found = kernel === undefined ? undefined : metadataPlace(document, kernel, named.slice(0, -1));
       if (found !== undefined) return document.range(found.start, found.end);
     } else if (named !== undefined) {
       const from = block?.open ?? 0;

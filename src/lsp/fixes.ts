@@ -5,6 +5,7 @@ import { CodeActionKind } from 'vscode-languageserver';
 import { TARGET_NAMES } from '../isa/index.ts';
 import { type DiagnosticData, kernelBlock } from './diagnostics.ts';
 import type { SourceDocument } from './document.ts';
+import { metadataPlace } from './metadata-places.ts';
 
 /** The quick fixes of diagnostics, in their order. */
 export function quickFixes(document: SourceDocument, diagnostics: readonly Diagnostic[]): CodeAction[] {
@@ -88,12 +89,19 @@ function mnemonicEdit(document: SourceDocument, diagnostic: Diagnostic, name: st
   return [{ range: document.range(offset, offset + word.length), newText: name }];
 }
 
-/** `.amdhsa_x to 24 and .amdhsa_y to 8`: the values of directives in the kernel's block. */
+/** `.amdhsa_x to 24 and .key: to 8`: the values of directives in the kernel's block and of keys of its metadata. */
 function directiveEdits(document: SourceDocument, fix: string, kernel: string | undefined): TextEdit[] {
-  const block = kernel === undefined ? undefined : kernelBlock(document, kernel);
-  if (block === undefined) return [];
+  if (kernel === undefined) return [];
   const { scan } = document;
   const edits: TextEdit[] = [];
+  for (const match of fix.matchAll(/(\.\w+): to (?:at least )?(\d+)/g)) {
+    const [, key, value] = match as unknown as [string, string, string];
+    const place = metadataPlace(document, kernel, key);
+    if (place === undefined) return [];
+    edits.push({ range: document.range(place.value, place.end), newText: value });
+  }
+  const block = kernelBlock(document, kernel);
+  if (block === undefined) return edits;
   for (const match of fix.matchAll(/(\.amdhsa_\w+) to (?:at least )?(\d+)/g)) {
     const [, name, value] = match as unknown as [string, string, string];
     const at = scan.statements.findIndex((s, i) => i > block.open && i < block.close && scan.headText(s) === name);

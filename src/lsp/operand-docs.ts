@@ -157,7 +157,7 @@ export function numberMarkdown(text: string): string | undefined {
     return lines.join('\n\n');
   }
   const value = Number(text);
-  if (!/^[0-9.]/.test(text) || Number.isNaN(value)) return undefined;
+  if (!/^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$/.test(text)) return undefined;
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat32(0, value);
   const f32 = view.getUint32(0).toString(16).padStart(8, '0');
