@@ -19,6 +19,7 @@ export interface DeviceProcess {
   readonly server: RuntimeServer;
   readonly addon: Addon;
   readonly build: NativeBuild;
+  readonly report: (text: string) => void;
   /** Environment a program needs, over `base`. */
   environment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
   close(): Promise<void>;
@@ -35,6 +36,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
     server,
     addon,
     build,
+    report: options.report,
     environment: (base) => ({
       ...base,
       [SOCKET_VARIABLE]: server.address,
@@ -65,18 +67,19 @@ export async function runProgram(device: DeviceProcess, program: readonly string
   };
   for (const signal of FORWARDED) process.on(signal, forward);
   try {
-    return await exitStatus(child);
+    const { code, signal } = await ended(child);
+    if (signal === null) return code ?? 1;
+    device.report(`${program[0]} was ended by ${signal}`);
+    return 128 + constants.signals[signal];
   } finally {
     process.off('SIGINT', ignore);
     for (const signal of FORWARDED) process.off(signal, forward);
   }
 }
 
-function exitStatus(child: ChildProcess): Promise<number> {
+function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
-    });
+    child.once('exit', (code, signal) => resolve({ code, signal }));
   });
 }

@@ -111,6 +111,7 @@ export class Session {
       case MessageType.Adopt: {
         const address = payload.u64AsNumber(0);
         const size = payload.u64AsNumber(8);
+        if (address === 0) throw badAddress(address, 'memory');
         this.allocations.add(device.allocate(size, 4096, address));
         return u64(device.offsetOf(address, size) ?? 0);
       }

@@ -312,10 +312,14 @@ export class DeviceMemory {
 
   private setLimits(region: Region, isLive: boolean): void {
     const first = region.offset / PAGE;
-    for (let at = 0; at < region.size; at += PAGE) {
-      const live = isLive ? Math.min(PAGE, region.size - at) : 0;
-      this.limits[first + at / PAGE] = live;
-      this.writable[first + at / PAGE] = region.isReadOnly(region.base + at, live) ? 0 : live;
+    const full = first + Math.floor(region.size / PAGE);
+    const end = first + Math.ceil(region.size / PAGE);
+    for (const table of [this.limits, this.writable]) {
+      table.fill(isLive ? PAGE : 0, first, full);
+      if (end > full) table[full] = isLive ? region.size % PAGE : 0;
+    }
+    for (const [from, to] of region.readOnlyRanges) {
+      this.writable.fill(0, first + Math.floor(from / PAGE), Math.min(first + Math.ceil(to / PAGE), end));
     }
   }
 
