@@ -1,57 +1,81 @@
-// How many weakened waits the checker finds: every counter of every s_waitcnt is raised by one, and taken out, one at a time.
-// Kernels: the examples compiled by clang at -O1 and -O3, or the files given (code objects, bundles, modules). A survivor is explained by
-// what was outstanding at the wait: nothing but stores and the like is a wait for the order of memory, which registers do not show.
+// How many mistakes the checker finds: waits weakened, wait states lost, dependent neighbours swapped, registers past the allocation,
+// arguments changed, one at a time, as an edit compared with the original. Kernels: the examples compiled by clang at -O1 and -O3, or
+// the files given (code objects, bundles, modules). `--max N`: mutants of a kind per kernel (default 150); `--list` prints survivors.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { checkWaits } from '../src/check/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer, readCodeObject } from '../src/codeobject/index.ts';
 import { liftCodeObject, type Program, type ProgramFunction } from '../src/program/index.ts';
 import { compileExample } from '../tests/support/build.ts';
-import { contextOf, explainWait, waitsOf, weakerWaits, withWait } from '../tests/support/wait-mutations.ts';
+import {
+  comparedWith,
+  findingsOf,
+  MUTATION_KINDS,
+  type Mutant,
+  type MutationKind,
+  mutantsOf,
+  newFindings,
+} from '../tests/support/check-mutations.ts';
 
 /** scripts/run-ts.mjs bundles this file elsewhere, but keeps its path in argv. */
 const root = dirname(dirname(resolve(process.argv[1] ?? '.')));
-const MAX_WAITS = 400;
+const { files, most, list } = parse(process.argv.slice(2));
+
+function parse(args: readonly string[]): { files: string[]; most: number; list: boolean } {
+  const at = args.indexOf('--max');
+  return {
+    files: args.filter((a, i) => !a.startsWith('--') && (at < 0 || i !== at + 1)),
+    most: at < 0 ? 150 : Number(args[at + 1]),
+    list: args.includes('--list'),
+  };
+}
 
 interface Row {
-  name: string;
   mutants: number;
   errors: number;
   warnings: number;
-  survivors: Map<string, number>;
+  notes: number;
+  readonly survivors: Map<string, number>;
 }
 
-function keyOf(f: {
-  rule: string;
-  pc: number | undefined;
-  other: { pc: number } | undefined;
-  severity: string;
-}): string {
-  return `${f.severity} ${f.rule} ${f.pc} ${f.other?.pc}`;
+const newRow = (): Row => ({ mutants: 0, errors: 0, warnings: 0, notes: 0, survivors: new Map() });
+const totals = new Map<MutationKind, Row>(MUTATION_KINDS.map((kind) => [kind, newRow()]));
+
+/** Evenly from the whole kernel. */
+function sample(all: readonly Mutant[]): Mutant[] {
+  if (all.length <= most) return [...all];
+  return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)] as Mutant);
 }
 
-function mutateFunction(name: string, program: Program, subject: ProgramFunction): Row {
-  const context = contextOf(program, subject);
-  const before = new Set(checkWaits(context).map(keyOf));
-  const row: Row = { name, mutants: 0, errors: 0, warnings: 0, survivors: new Map() };
-  const waits = waitsOf(program, subject).slice(0, MAX_WAITS);
-  for (const code of waits) {
-    for (const bits of weakerWaits(code)) {
-      const found = checkWaits(contextOf(withWait(program, code, bits), subject)).filter((f) => !before.has(keyOf(f)));
-      row.mutants++;
-      if (found.some((f) => f.severity === 'error')) row.errors++;
-      else if (found.length > 0) row.warnings++;
-      else {
-        const why = explainWait(context, code);
-        row.survivors.set(why, (row.survivors.get(why) ?? 0) + 1);
-      }
-    }
+function add(row: Row, mutant: Mutant, found: ReturnType<typeof newFindings>): void {
+  row.mutants++;
+  if (found.some((f) => f.severity === 'error')) row.errors++;
+  else if (found.some((f) => f.severity === 'warning')) row.warnings++;
+  else if (found.length > 0) row.notes++;
+  else {
+    const why = mutant.explain();
+    row.survivors.set(why, (row.survivors.get(why) ?? 0) + 1);
+    if (list) console.log(`  survives: ${mutant.what}: ${why}`);
   }
-  return row;
+}
+
+function mutate(program: Program, subject: ProgramFunction): Map<MutationKind, Row> {
+  const rows = new Map<MutationKind, Row>();
+  const byKind = new Map<MutationKind, Mutant[]>(MUTATION_KINDS.map((kind) => [kind, []]));
+  for (const mutant of mutantsOf(program, subject)) byKind.get(mutant.kind)?.push(mutant);
+  for (const [kind, mutants] of byKind) {
+    const before = findingsOf(kind, comparedWith(program, program, subject));
+    const row = newRow();
+    for (const mutant of sample(mutants)) {
+      const found = newFindings(mutant, before);
+      add(row, mutant, found);
+      add(totals.get(kind) as Row, mutant, found);
+    }
+    if (row.mutants > 0) rows.set(kind, row);
+  }
+  return rows;
 }
 
 function inputs(): { name: string; codeObject: CodeObject }[] {
-  const files = process.argv.slice(2);
   if (files.length > 0) {
     return files.flatMap((file) =>
       codeObjectsOf(openContainer(readFileSync(file), file)).map((codeObject) => ({
@@ -68,26 +92,39 @@ function inputs(): { name: string; codeObject: CodeObject }[] {
   );
 }
 
-const total: Row = { name: 'all', mutants: 0, errors: 0, warnings: 0, survivors: new Map() };
-const print = (row: Row) => {
+/** Survivors whose kind says that the code is as right as before. */
+const HARMLESS = new Set([
+  'a later wait covers it',
+  'nothing outstanding',
+  'function entry',
+  'not reached',
+  'padding',
+  'a value that nobody reads in the block',
+]);
+
+function print(name: string, kind: string, row: Row): void {
   const why = [...row.survivors].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const score = row.mutants === 0 ? '-' : `${(((row.errors + row.warnings) / row.mutants) * 100).toFixed(1)}%`;
-  console.log(
-    `${row.name.slice(0, 48).padEnd(48)} ${String(row.mutants).padStart(7)} ${String(row.errors).padStart(7)} ` +
-      `${String(row.warnings).padStart(8)} ${score.padStart(7)}  ${why}`,
-  );
-};
-console.log(`${'kernel'.padEnd(48)} mutants  errors warnings   found  survivors`);
+  const found = row.errors + row.warnings + row.notes;
+  const harmless = [...row.survivors].reduce((n, [reason, count]) => n + (HARMLESS.has(reason) ? count : 0), 0);
+  const percent = (n: number, of: number): string => (of === 0 ? '-' : `${((100 * n) / of).toFixed(1)}%`);
+  const cells = [row.mutants, row.errors, row.warnings, row.notes].map((n) => String(n).padStart(7));
+  const rates = [percent(found, row.mutants), percent(found, row.mutants - harmless)].map((r) => r.padStart(7));
+  console.log(`${name.slice(0, 44).padEnd(44)} ${kind.padEnd(9)} ${cells.join(' ')} ${rates.join(' ')}  ${why}`);
+}
+
+console.log(
+  `${'kernel'.padEnd(44)} ${'mistake'.padEnd(9)} mutants  errors warning    note   found  *found  survivors (*: without those that change nothing)`,
+);
 for (const { name, codeObject } of inputs()) {
   const program = liftCodeObject(codeObject);
   for (const subject of program.functions) {
-    const row = mutateFunction(`${name} ${subject.name}`, program, subject);
-    if (row.mutants === 0) continue;
-    print(row);
-    total.mutants += row.mutants;
-    total.errors += row.errors;
-    total.warnings += row.warnings;
-    for (const [why, count] of row.survivors) total.survivors.set(why, (total.survivors.get(why) ?? 0) + count);
+    for (const [kind, row] of mutate(program, subject)) print(`${name} ${subject.name}`, kind, row);
   }
 }
-print(total);
+const all = newRow();
+for (const [kind, row] of totals) {
+  if (row.mutants > 0) print('all', kind, row);
+  for (const key of ['mutants', 'errors', 'warnings', 'notes'] as const) all[key] += row[key];
+  for (const [why, n] of row.survivors) all.survivors.set(why, (all.survivors.get(why) ?? 0) + n);
+}
+print('all', 'all', all);

@@ -19,64 +19,110 @@ function* slots(code: CodeInstruction, what: 'uses' | 'defs'): Generator<number>
   for (const { first, count } of code.effects[what]) for (let slot = first; slot < first + count; slot++) yield slot;
 }
 
-/** The nearest definition in the same block of each register that an instruction of the block reads. */
-function definitions(
-  program: Program,
-  block: BasicBlock,
-  visit: (use: CodeInstruction, slot: number, def: CodeInstruction) => void,
-): void {
+/** Who last wrote a register in the same block before an instruction of it reads it; undefined: nobody in the block. */
+type Chains = Map<CodeInstruction, Map<number, CodeInstruction | undefined>>;
+
+function chainsOf(program: Program, block: BasicBlock, into: Chains): void {
   const last: (CodeInstruction | undefined)[] = new Array(SLOT_COUNT);
   for (let i = block.first; i < block.end; i++) {
     const code = program.instructions[i] as CodeInstruction;
-    for (const slot of slots(code, 'uses')) {
-      const def = last[slot];
-      if (def !== undefined) visit(code, slot, def);
-    }
+    const chain = new Map<number, CodeInstruction | undefined>();
+    for (const slot of slots(code, 'uses')) chain.set(slot, last[slot]);
+    into.set(code, chain);
     for (const slot of slots(code, 'defs')) last[slot] = code;
   }
 }
 
-/** What a block's instructions read where its own code has not defined it: the last definition must not change under an edit either. */
+/** A use that gets another value than in the baseline, and who wrote that. */
+interface Broken {
+  readonly use: CodeInstruction;
+  readonly expected: CodeInstruction | undefined;
+  readonly slots: Set<number>;
+}
+
+/** Definitions and uses of each block, compared with the baseline's. */
 function clobbers({ program, subject }: CheckContext, edit: Edit): Finding[] {
-  const findings = new Map<CodeInstruction, { slots: Set<number>; use: CodeInstruction; def: CodeInstruction }>();
-  for (const index of subject.blocks) {
-    const block = program.blocks[index] as BasicBlock;
-    const wanted = new Map<string, CodeInstruction>();
-    const oldBlocks = new Set<BasicBlock>();
-    for (let i = block.first; i < block.end; i++) {
-      const old = edit.old(i);
-      const oldBlock = old && edit.baseline.blockAt(old.pc);
-      if (oldBlock !== undefined) oldBlocks.add(oldBlock);
+  const old: Chains = new Map();
+  const now: Chains = new Map();
+  for (const index of edit.subject.blocks) chainsOf(edit.baseline, edit.baseline.blocks[index] as BasicBlock, old);
+  for (const index of subject.blocks) chainsOf(program, program.blocks[index] as BasicBlock, now);
+  const inserted = new Map<CodeInstruction, Broken>();
+  const reordered = new Map<CodeInstruction, Broken>();
+  const note = (
+    map: Map<CodeInstruction, Broken>,
+    at: CodeInstruction,
+    broken: Omit<Broken, 'slots'>,
+    slot: number,
+  ) => {
+    const known = map.get(at) ?? { ...broken, slots: new Set() };
+    known.slots.add(slot);
+    map.set(at, known);
+  };
+  for (const [use, chain] of now) {
+    const was = edit.old(use.index);
+    const before = was && old.get(was);
+    if (was === undefined || before === undefined) continue;
+    const block = program.blockAt(use.pc);
+    for (const [slot, def] of chain) {
+      const oldDef = before.get(slot);
+      const expected = oldDef && edit.now(oldDef.index);
+      const isHere = expected !== undefined && program.blockAt(expected.pc) === block;
+      if (expected === def || (oldDef !== undefined && expected === undefined)) continue;
+      if (def === undefined) {
+        if (isHere && expected.index > use.index) note(reordered, use, { use: expected, expected }, slot);
+        continue;
+      }
+      const origin = edit.old(def.index);
+      if (origin === undefined) {
+        const isDeliberate = def.effects.uses.some((r) => slot >= r.first && slot < r.first + r.count);
+        if (isHere && (!isDeliberate || slot === Slot.SCC)) note(inserted, def, { use, expected }, slot);
+      } else if (
+        isHere ||
+        (oldDef === undefined && edit.baseline.blockAt(origin.pc) === edit.baseline.blockAt(was.pc))
+      ) {
+        note(reordered, use, { use: def, expected }, slot);
+      }
     }
-    for (const oldBlock of oldBlocks) {
-      definitions(edit.baseline, oldBlock, (use, slot, def) => {
-        const [now, nowDef] = [edit.now(use.index), edit.now(def.index)];
-        if (now !== undefined && nowDef !== undefined) wanted.set(`${now.index}/${slot}`, nowDef);
-      });
-    }
-    definitions(program, block, (use, slot, def) => {
-      const expected = wanted.get(`${use.index}/${slot}`);
-      if (expected === undefined || expected === def || edit.old(def.index) !== undefined || expected.index > def.index)
-        return;
-      if ([...slots(def, 'uses')].includes(slot) && slot !== Slot.SCC) return;
-      const found = findings.get(def) ?? { slots: new Set(), use, def: expected };
-      found.slots.add(slot);
-      findings.set(def, found);
-    });
   }
-  return [...findings].map(([inserted, { slots: changed, use, def }]) => {
+  return [...insertedFindings(program, subject.name, inserted), ...reorderedFindings(program, subject.name, reordered)];
+}
+
+function reorderedFindings(program: Program, kernel: string, broken: ReadonlyMap<CodeInstruction, Broken>): Finding[] {
+  return [...broken].map(([code, { use: other, expected, slots: changed }]) => {
+    const registers = slotNames(changed);
+    const [instruction, text] = [program.text(code.pc), program.text(other.pc)];
+    const isLate = expected === other && other.index > code.index;
+    return finding({
+      rule: 'control-flow/reordered',
+      severity: 'error',
+      kernel,
+      pc: code.pc,
+      instruction,
+      other: { pc: other.pc, instruction: text },
+      registers,
+      message: isLate
+        ? `In the baseline '${instruction}' reads the ${registers.join(', ')} of '${text}', which the edit has put behind it.`
+        : `'${instruction}' now reads the ${registers.join(', ')} of '${text}'; in the baseline it reads an other value.`,
+      fix: 'Keep instructions that depend on each other in their order.',
+      reference: 'CDNA3 ISA manual, operand tables',
+    });
+  });
+}
+
+function insertedFindings(program: Program, kernel: string, broken: ReadonlyMap<CodeInstruction, Broken>): Finding[] {
+  return [...broken].map(([inserted, { slots: changed, use, expected }]) => {
     const registers = slotNames(changed);
     const isImplicit = [...changed].some((slot) => slot === Slot.SCC || slot === Slot.M0 || slot === Slot.VCC);
     const names = registers.join(', ');
     return finding({
       rule: 'control-flow/clobbered',
       severity: isImplicit ? 'error' : 'warning',
-      kernel: subject.name,
+      kernel,
       pc: inserted.pc,
       instruction: program.text(inserted.pc),
       other: { pc: use.pc, instruction: program.text(use.pc) },
       registers,
-      message: `The inserted instruction overwrites ${names} between '${program.text(def.pc)}' and '${program.text(use.pc)}', which still reads the old value.`,
+      message: `The inserted instruction overwrites ${names} between '${program.text(expected?.pc ?? -1)}' and '${program.text(use.pc)}', which still reads the old value.`,
       fix: changed.has(Slot.SCC)
         ? 'Insert it before the instruction that sets SCC, or use one that leaves SCC alone (s_mov, s_cselect, vector code).'
         : 'Use a register that is dead here, or put the instruction before the definition.',

@@ -10,7 +10,7 @@ function build(code: string, vgprs = 32) {
 
 function found(edit: string, baseline: string, vgprs?: number): string[] {
   return checkCodeObject(build(edit, vgprs), { against: build(baseline) })
-    .filter((f) => (f.severity !== 'note' || f.rule === 'resources/occupancy') && !f.rule.startsWith('hazards/'))
+    .filter((f) => (f.severity !== 'note' || f.rule === 'resources/occupancy') && !/^hazards|initialised$/.test(f.rule))
     .map((f) => `${f.severity} ${f.rule} ${f.registers.join(',')}`.trim());
 }
 
@@ -28,6 +28,16 @@ describe('what an inserted instruction overwrites', () => {
 
   test('a definition that was replaced is no clobber', () => {
     expect(found('v_mov_b32 v3, 7\nv_add_u32 v5, v3, v3', 'v_mov_b32 v3, v0\nv_add_u32 v5, v3, v3')).toEqual([]);
+  });
+
+  test('instructions that changed places', () => {
+    const code = (...lines: string[]) => ['v_mov_b32 v3, v0', ...lines, 'v_add_u32 v9, v5, v6'].join('\n');
+    const [write, read] = ['v_add_u32 v5, v3, v0', 'v_sub_u32 v6, v5, v3'];
+    expect(found(code(write, read), code(write, read))).toEqual([]);
+    expect(found(code(read, write), code(write, read))).toContain('error control-flow/reordered v5');
+    expect(found(code(write, read), code(read, write))).toContain('error control-flow/reordered v5');
+    const other = 'v_sub_u32 v7, v0, v0';
+    expect(found(code(other, write, read), code(write, other, read))).toEqual([]);
   });
 
   test('VCC between a carry and its use', () => {

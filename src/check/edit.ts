@@ -28,6 +28,7 @@ function at(program: Program, index: number): CodeInstruction {
   return program.instructions[index] as CodeInstruction;
 }
 
+const texts = new WeakMap<CodeInstruction, string>();
 const edits = new WeakMap<ProgramFunction, { program: Program; baseline: Program; edit: Edit | undefined }>();
 
 /** The edit that a context with a baseline is about; undefined when the baseline has no such function, or the same code. */
@@ -48,17 +49,40 @@ function makeEdit(program: Program, subject: ProgramFunction, baseline: Program)
   const names = new Interner();
   const keys = (p: Program, list: readonly CodeInstruction[]): Int32Array =>
     Int32Array.from(list, (code) => names.id(keyOf(p, code)));
-  const { toA, toB } = align(keys(baseline, a), keys(program, b));
+  const [keysA, keysB] = [keys(baseline, a), keys(program, b)];
+  const { toA, toB } = align(keysA, keysB);
+  pairMoved(keysA, keysB, toA, toB);
   const partners = (list: readonly CodeInstruction[], other: readonly CodeInstruction[], to: Int32Array) =>
     new Map(list.flatMap((code, i) => (to[i] < 0 ? [] : [[code.index, other[to[i]]] as const])));
   const [oldOf, nowOf] = [partners(b, a, toA), partners(a, b, toB)];
   return { baseline, subject: old, old: (index) => oldOf.get(index), now: (index) => nowOf.get(index) };
 }
 
+/** Instructions that are left over on both sides with the same text were moved: they are paired in order. */
+function pairMoved(a: Int32Array, b: Int32Array, toA: Int32Array, toB: Int32Array): void {
+  const left = new Map<number, number[]>();
+  for (let i = a.length - 1; i >= 0; i--) {
+    const key = a[i] as number;
+    if ((toB[i] as number) < 0) left.set(key, [...(left.get(key) ?? []), i]);
+  }
+  for (let j = 0; j < b.length; j++) {
+    const i = (toA[j] as number) < 0 ? left.get(b[j] as number)?.pop() : undefined;
+    if (i === undefined) continue;
+    toA[j] = i;
+    toB[i] = j;
+  }
+}
+
 /** Waits are aligned whatever they wait for, branches wherever they go: both change with every edit. */
-function keyOf(program: Program, { instruction, pc }: CodeInstruction): string {
-  const { row } = instruction;
-  return branchTarget(instruction, pc) !== undefined || waitRole(row).isWait ? row.mnemonic : program.text(pc);
+function keyOf(program: Program, code: CodeInstruction): string {
+  let key = texts.get(code);
+  if (key === undefined) {
+    const { instruction, pc } = code;
+    const { row } = instruction;
+    key = branchTarget(instruction, pc) !== undefined || waitRole(row).isWait ? row.mnemonic : program.text(pc);
+    texts.set(code, key);
+  }
+  return key;
 }
 
 function isSameCode(a: readonly CodeInstruction[], b: readonly CodeInstruction[]): boolean {

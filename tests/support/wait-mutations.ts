@@ -61,7 +61,7 @@ export function patchWait(program: Program, code: CodeInstruction, bits: number)
 }
 
 /** What the wait of a surviving mutant was for. */
-export function explainWait(context: CheckContext, code: CodeInstruction): string {
+export function explainWait(context: CheckContext, code: CodeInstruction, bits?: number): string {
   const { program, subject } = context;
   const block = program.blockAt(code.pc);
   const input = block && outstandingAtBlocks(context).get(block.index);
@@ -70,9 +70,16 @@ export function explainWait(context: CheckContext, code: CodeInstruction): strin
   if (state.isEmpty)
     return code.index === program.blockAt(subject.entry)?.first ? 'function entry' : 'nothing outstanding';
   const { vm, lgkm } = waitCounts(code.instruction);
+  // Of a mutant, only the counter that it weakens.
+  const weakened = { vm: true, lgkm: true };
+  if (bits !== undefined) {
+    const now = waitCounts({ ...code.instruction, operands: [immediate(bits)] });
+    weakened.vm = now.vm !== vm;
+    weakened.lgkm = now.lgkm !== lgkm;
+  }
   const kinds = [
-    ...(vm < 63 ? (['vm', 'flat'] as const) : []),
-    ...(lgkm < 15 ? (['lds', 'scalar', 'flat'] as const) : []),
+    ...(vm < 63 && weakened.vm ? (['vm', 'flat'] as const) : []),
+    ...(lgkm < 15 && weakened.lgkm ? (['lds', 'scalar', 'flat'] as const) : []),
   ];
   const next = program.instructions[code.index + 1];
   if (next !== undefined && waitRole(next.instruction.row).isBarrier) return 'order of memory at a barrier';
