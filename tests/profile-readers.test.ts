@@ -274,6 +274,14 @@ describe.skipIf(compute === undefined)(
       expect(near(total(0), BYTES)).toBeLessThan(0.01);
       // The counters say that fewer bytes were written in these dispatches; the answer is theirs, not the expected one.
       expect(metric(kernel, 'bytes.hbm.write')).toBe(64 * (131072 + 91072 + 91113));
+      // Counters of other units agree: every dispatch writes 8 MiB into L2, but only the first ends with a write-back of what is
+      // still dirty there; the lines that L2 wrote back are the bytes the memory interface saw.
+      expect(metric(kernel, 'bytes.l2.write')).toBe((3 * BYTES) / 2);
+      expect([0, 1, 2].map((row) => column('TCC_ALL_TC_OP_WB_WRITEBACK_sum')[row])).toEqual([19489, 0, 0]);
+      for (const row of [0, 1, 2]) {
+        const lines = column('TCC_NORMAL_WRITEBACK_sum')[row] + column('TCC_ALL_TC_OP_WB_WRITEBACK_sum')[row];
+        expect(near(128 * lines, 64 * column('TCC_EA_WRREQ_sum')[row])).toBeLessThan(0.002);
+      }
     });
   },
 );

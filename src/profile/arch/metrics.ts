@@ -69,6 +69,20 @@ const COMMON: readonly MetricFormula[] = [
       '64 * (TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)',
     source: ROOFLINE,
   },
+  {
+    id: 'bytes.l2.write',
+    label: 'Bytes written to L2',
+    unit: 'bytes',
+    formula: '64 * TCP_TCC_WRITE_REQ',
+    source: 'counter_defs.yaml: requests of up to 64 bytes from L1, which is written through',
+  },
+  {
+    id: 'bytes.l2.writeback',
+    label: 'Bytes of lines that L2 wrote back',
+    unit: 'bytes',
+    formula: '128 * (TCC_NORMAL_WRITEBACK + TCC_ALL_TC_OP_WB_WRITEBACK)',
+    source: 'counter_defs.yaml: lines of 128 bytes, evicted or written back by a release',
+  },
   { id: 'waves', label: 'Waves', unit: 'count', formula: 'SQ_WAVES', source: 'rocprofiler-sdk counter_defs.yaml' },
   {
     id: 'insts.valu',

@@ -29,7 +29,7 @@ export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
   if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
   if (header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
-  if (header.has('workload_name', 'gpu_arch')) return 'compute-sysinfo';
+  if (header.has('gpu_arch') && (header.has('workload_name') || header.has('cu_per_gpu'))) return 'compute-sysinfo';
   if (header.has('device', 'HBMBw')) return 'compute-roofline';
   if (header.has('Kernel_Name', 'Grid_Size', 'Workgroup_Size')) return 'compute-wide';
   if (header.has('Dispatch_ID', 'Kernel_Name', 'GPU_ID')) return 'compute-dispatch-info';
