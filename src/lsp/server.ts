@@ -43,7 +43,7 @@ interface Settings {
   readonly defines: Readonly<Record<string, bigint>>;
 }
 
-/** Pause after a keystroke before diagnostics are computed, ms; grows with the time they took, up to MAX. */
+/** Pause after a keystroke before diagnostics are computed, ms; half of the time they took last, between these. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1500;
 
@@ -169,7 +169,7 @@ export function serve(connection: Connection, host: ServerHost): void {
     const current = work;
     current.run++;
     clearTimeout(current.timer);
-    const delay = pause ?? Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, current.lastMs));
+    const delay = pause ?? Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, current.lastMs / 2));
     current.timer = setTimeout(() => void diagnose(uri, current), delay);
   };
 
