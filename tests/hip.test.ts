@@ -1,0 +1,154 @@
+// HIP programs, compiled by clang and unmodified, on the virtual GPU: tests/hip/*.cpp. Each checks itself and prints `ok`.
+// WAVESMITH_HIP_TARGETS=all runs every program for every target.
+import { describe, expect, test } from 'vitest';
+import type { TargetName } from '../src/isa/types.ts';
+import { canCompileHip, compileHip, execHip, type HipProgram, nativeLibraries, run } from './support/hip.ts';
+
+const ALL: readonly TargetName[] = ['gfx90a', 'gfx942', 'gfx950'];
+const USUAL: readonly TargetName[] = process.env.WAVESMITH_HIP_TARGETS === 'all' ? ALL : ['gfx90a', 'gfx942'];
+
+interface Case {
+  readonly name: string;
+  readonly sources?: readonly string[];
+  readonly flags?: readonly string[];
+  /** Targets it runs on; USUAL without. */
+  readonly targets?: readonly TargetName[];
+  /** Arguments of the program. */
+  readonly args?: (target: TargetName) => Promise<readonly string[]> | readonly string[];
+}
+
+const moduleKernels: HipProgram = { sources: ['module_kernels'], targets: ALL, deviceOnly: true };
+
+const CASES: readonly Case[] = [
+  { name: 'vector_add', targets: ALL },
+  { name: 'arguments' },
+  { name: 'atomics', targets: ALL },
+  // Other targets' grid barrier is a hardware resource (ds_gws_barrier) that the virtual GPU refuses.
+  { name: 'cooperative', targets: ['gfx942'] },
+  { name: 'copies' },
+  { name: 'devices' },
+  { name: 'errors' },
+  { name: 'events' },
+  { name: 'fills' },
+  { name: 'graphs' },
+  { name: 'half', targets: ALL },
+  { name: 'heap' },
+  { name: 'illegal' },
+  { name: 'lds', targets: ALL },
+  { name: 'math' },
+  { name: 'memory_kinds' },
+  { name: 'modules', args: async () => [await compileHip(moduleKernels)] },
+  { name: 'occupancy', targets: ALL },
+  { name: 'per_thread', flags: ['-fgpu-default-stream=per-thread'] },
+  { name: 'pointers' },
+  { name: 'properties', targets: ALL, args: (target) => [target] },
+  { name: 'rdc', sources: ['rdc', 'rdc_other'], flags: ['-fgpu-rdc'] },
+  { name: 'registration', sources: ['registration', 'registration_other'] },
+  { name: 'stream_values' },
+  { name: 'streams' },
+  { name: 'symbols' },
+  { name: 'templates' },
+  { name: 'textures' },
+  { name: 'threads' },
+  { name: 'trap' },
+  { name: 'wavefront', targets: ALL },
+];
+
+const programOf = ({ name, sources, flags, targets }: Case): HipProgram => ({
+  sources: sources ?? [name],
+  targets: targets ?? USUAL,
+  ...(flags === undefined ? {} : { flags }),
+});
+
+const usual = (name: string, flags?: readonly string[]): Promise<string> =>
+  compileHip(programOf(flags === undefined ? { name } : { name, flags }));
+
+const PRINTED = `before
+integers -1    42|42   |+7 4000000000 ff FF 10 0x10 z
+long -1234567890123 18446744073709551615 10000000000 -5 -6
+floating 1.500000 3.14 1.235e+04 0.0001 0x1p-1
+strings 'of the host' '     right' 'left  ' 'tru' 100%
+stars     12 2.72
+pointer 1
+no arguments
+a rather long line of text that does not fit into one packet of fifty-six bytes: 1 2 3 4 5 6 7 8 9
+between
+`;
+
+describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 300_000 }, () => {
+  for (const entry of CASES) {
+    for (const target of entry.targets ?? USUAL) {
+      test(`${entry.name} on ${target}`, async () => {
+        const path = await compileHip(programOf(entry));
+        const args = (await entry.args?.(target)) ?? [];
+        const { status, stdout, stderr } = await execHip(target, path, args);
+        expect({ status, last: stdout.trimEnd().split('\n').at(-1), stderr }).toMatchObject({ status: 0, last: 'ok' });
+      });
+    }
+  }
+
+  // With host calls each line is printed when its kernel asks; through the buffer, when the kernel has ended.
+  for (const [kind, flags] of [
+    ['host calls', undefined],
+    ['a buffer', ['-mprintf-kind=buffered']],
+  ] as const) {
+    test(`printf through ${kind}`, async () => {
+      const path = await usual('printf', flags);
+      const { status, stdout } = await execHip('gfx942', path);
+      expect(status).toBe(0);
+      expect(stdout.slice(0, PRINTED.length)).toBe(PRINTED);
+      const lines = stdout.slice(PRINTED.length).trimEnd().split('\n');
+      expect(lines.slice(-2)).toEqual(['after', 'ok']);
+      const expected = [0, 1].flatMap((block) =>
+        Array.from({ length: 70 }, (_, thread) => [
+          `thread ${thread} of block ${block}`,
+          ...(thread % 2 === 1 ? [`odd ${thread}`] : []),
+        ]).flat(),
+      );
+      expect(lines.slice(0, -2).sort()).toEqual(expected.sort());
+    });
+  }
+
+  test('an assertion that fails says where, and the error stays', async () => {
+    const { status, stderr } = await execHip('gfx942', await usual('assert'));
+    expect(stderr).toMatch(/assert\.cpp:6: void fails\(int\): Device-side assertion `.*< limit' failed\./);
+    expect(stderr).toContain('error[sim/trap]');
+    expect(status).toBe(3);
+  });
+
+  for (const [kind, what] of [
+    ['far', 'store of 4 bytes at 0x'],
+    ['null', 'load of 4 bytes at 0x0 '],
+    ['freed', 'store of 4 bytes at 0x'],
+    ['pageable', 'load of 4 bytes at 0x'],
+  ] as const) {
+    test(`a memory fault (${kind}) ends the program with address and kernel`, async () => {
+      const { status, stdout, stderr } = await execHip('gfx942', await usual('fault'), [kind]);
+      expect(stderr).toContain(what);
+      expect(stderr).toMatch(/In kernel '_Z\d+(out_of_bounds|null_pointer)/);
+      expect(stderr).toMatch(/Memory access fault by GPU node-1 \(Agent handle: 0x[0-9a-f]+\) on address 0x[0-9a-f]+/);
+      expect(stdout).not.toContain('still here');
+      expect(status).toBe(134);
+    });
+  }
+
+  test("a program without code for the device gets HIP's error, and is told what it carries", async () => {
+    const path = await compileHip({ sources: ['vector_add'], targets: ['gfx1030', 'gfx906'], flags: ['-nogpulib'] });
+    const { status, stderr } = await execHip('gfx942', path);
+    expect(stderr).toContain('the program carries code for gfx1030, gfx906; the device is gfx942');
+    expect(status).toBe(3);
+  });
+
+  test('without a device there is none', async () => {
+    const path = await compileHip(programOf({ name: 'vector_add', targets: ALL }));
+    const environment = { LD_LIBRARY_PATH: nativeLibraries, WAVESMITH_SOCKET: '@wavesmith-absent' };
+    const { status, stderr } = await run(path, [], environment);
+    expect(stderr).toContain('no device process answers at @wavesmith-absent');
+    expect(status).toBe(2);
+  });
+
+  test('--check finds nothing in a program that is right', async () => {
+    const path = await compileHip(programOf({ name: 'vector_add', targets: ALL }));
+    expect(await execHip('gfx942', path, [], ['--check'])).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
+  });
+});
