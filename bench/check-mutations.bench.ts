@@ -46,7 +46,7 @@ function sample(all: readonly Mutant[]): Mutant[] {
   return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)] as Mutant);
 }
 
-function add(row: Row, mutant: Mutant, found: ReturnType<typeof newFindings>): void {
+function add(row: Row, mutant: Mutant, found: ReturnType<typeof newFindings>, isTotal: boolean): void {
   row.mutants++;
   if (found.some((f) => f.severity === 'error')) row.errors++;
   else if (found.some((f) => f.severity === 'warning')) row.warnings++;
@@ -54,7 +54,7 @@ function add(row: Row, mutant: Mutant, found: ReturnType<typeof newFindings>): v
   else {
     const why = mutant.explain();
     row.survivors.set(why, (row.survivors.get(why) ?? 0) + 1);
-    if (list) console.log(`  survives: ${mutant.what}: ${why}`);
+    if (list && !isTotal) console.log(`  survives: ${mutant.what}: ${why}`);
   }
 }
 
@@ -67,8 +67,8 @@ function mutate(program: Program, subject: ProgramFunction): Map<MutationKind, R
     const row = newRow();
     for (const mutant of sample(mutants)) {
       const found = newFindings(mutant, before);
-      add(row, mutant, found);
-      add(totals.get(kind) as Row, mutant, found);
+      add(row, mutant, found, false);
+      add(totals.get(kind) as Row, mutant, found, true);
     }
     if (row.mutants > 0) rows.set(kind, row);
   }

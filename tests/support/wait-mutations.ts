@@ -81,10 +81,10 @@ export function explainWait(context: CheckContext, code: CodeInstruction, bits?:
     ...(vm < 63 && weakened.vm ? (['vm', 'flat'] as const) : []),
     ...(lgkm < 15 && weakened.lgkm ? (['lds', 'scalar', 'flat'] as const) : []),
   ];
-  const next = program.instructions[code.index + 1];
-  if (next !== undefined && waitRole(next.instruction.row).isBarrier) return 'order of memory at a barrier';
   const pending = kinds.flatMap((kind) => [...state.outstanding(kind)]);
   if (pending.length === 0) return 'nothing outstanding';
+  const next = program.instructions[code.index + 1];
+  if (next !== undefined && waitRole(next.instruction.row).isBarrier) return 'order of memory at a barrier';
   if (pending.every((operation) => operation.effects.defs.length === 0)) return 'order of memory';
   return 'a later wait covers it';
 }
