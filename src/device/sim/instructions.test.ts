@@ -419,7 +419,11 @@ describe('memory', () => {
     expect(lanes(w, 5)).toEqual(ramp);
   });
   it('should wrap an LDS address: a negative base with a larger offset', () => {
-    const w = makeWave('gfx942', { v1: ramp.map((lane) => 4 * lane - 4096), v2: ramp, v3: ramp.map((lane) => 4 * lane) });
+    const w = makeWave('gfx942', {
+      v1: ramp.map((lane) => 4 * lane - 4096),
+      v2: ramp,
+      v3: ramp.map((lane) => 4 * lane),
+    });
     step(w, 'ds_write_b32 v1, v2 offset:4096');
     step(w, 'ds_read_b32 v4, v3');
     expect(lanes(w, 4)).toEqual(ramp);
