@@ -1,5 +1,5 @@
 // A matrix product with a dimension known only at run time: grid and constants are not in the compiled record, so
-// 'hijack run' asks for --grid, --constant and --buffer.
+// 'hijack run --dispatch' asks for --grid, --constant and --buffer; 'hijack run' for --input.
 func.func @dyn(%lhs: tensor<?x64xf16>, %rhs: tensor<64x64xf16>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %lhs, %c0 : tensor<?x64xf16>

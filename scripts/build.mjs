@@ -88,8 +88,9 @@ export async function buildAll() {
 function removeOldChunks(folder, current) {
   for (const file of readdirSync(folder)) {
     const path = join(folder, file);
-    if (!current.has(relative(root, path)) && Date.now() - statSync(path).mtimeMs > CHUNK_GRACE_MS)
-      rmSync(path, { force: true });
+    // Another build may remove it first.
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (!current.has(relative(root, path)) && Date.now() - written > CHUNK_GRACE_MS) rmSync(path, { force: true });
   }
 }
 

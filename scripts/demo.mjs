@@ -58,9 +58,11 @@ function edit(file, change) {
 print(paint(1, 'Wavesmith demo: edit the machine code inside an IREE module, prove the swap, run both, compare.'));
 heading('Set-up');
 const setUp = Date.now();
-const report = ensure({ npm: true, iree: true });
+const report = ensure({ npm: true, iree: true, native: true });
 if (!report.npm.ok) fail('the npm packages could not be installed');
 const haveIree = report.iree.ok;
+/** Whole modules need iree-run-module and the virtual runtime; without them the kernels run by themselves. */
+const how = haveIree && report.native.ok ? [] : ['--dispatch'];
 print(`  npm packages: present; LLVM: not needed; IREE: ${haveIree ? 'present' : 'NOT available'} (${since(setUp)})`);
 
 rmSync(work, { recursive: true, force: true });
@@ -100,8 +102,12 @@ edit(asm, (line) => {
 const harmless = readFileSync(asm, 'utf8');
 wavesmith(['hijack', 'build', folder]);
 
-heading('Run baseline and modified kernel on the virtual device, same seeded inputs');
-const equal = wavesmith(['hijack', 'run', folder]);
+heading(
+  how.length === 0
+    ? 'Run both modules through iree-run-module, the virtual GPU as its GPU, same seeded inputs'
+    : 'Run baseline and modified kernel on the virtual device, same seeded inputs',
+);
+const equal = wavesmith(['hijack', 'run', folder, ...how]);
 if (!/^\s*EQUAL/m.test(equal)) fail('the kernels should have agreed');
 
 heading('A harmful edit: one MFMA with its two factors exchanged');
@@ -111,7 +117,7 @@ edit(asm, (line, i) =>
   i === last ? [line.replace(/(v\[\d+:\d+\]), (v\[\d+:\d+\]), (v\[\d+:\d+\])/, '$1, $3, $2')] : [line],
 );
 wavesmith(['hijack', 'build', folder]);
-const different = wavesmith(['hijack', 'run', folder], 1);
+const different = wavesmith(['hijack', 'run', folder, ...how], 1);
 if (!/^\s*DIFFERENT/m.test(different)) fail('the wrong result should have been noticed');
 
 heading('An edit that could not run: a register the descriptor does not allocate');
@@ -124,7 +130,7 @@ if (haveIree) {
   heading('The other way in: iree-compile itself substitutes the harmless edit');
   writeFileSync(asm, harmless);
   wavesmith(['hijack', 'build', folder, '--via', 'compile', '-o', join(folder, 'compiled.vmfb')]);
-  wavesmith(['hijack', 'run', folder, '--modified', join(folder, 'compiled.vmfb')]);
+  wavesmith(['hijack', 'run', folder, '--modified', join(folder, 'compiled.vmfb'), ...how]);
 }
 
 print(

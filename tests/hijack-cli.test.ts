@@ -29,7 +29,7 @@ test('init, build and run of a harmless and of a wrong edit', async () => {
   const untouched = await wavesmith('hijack', 'build', folder);
   expect(untouched).toMatchObject({ status: 0, err: '' });
   expect(untouched.out).toContain('byte-identical to the baseline');
-  expect((await wavesmith('hijack', 'run', folder)).out).toContain('No kernel was changed');
+  expect((await wavesmith('hijack', 'run', folder, '--dispatch')).out).toContain('No kernel was changed');
 
   edit(asmFile(folder), /^\tv_mfma_/m, '\ts_nop 1\n$&');
   const built = await wavesmith('hijack', 'build', folder);
@@ -37,7 +37,7 @@ test('init, build and run of a harmless and of a wrong edit', async () => {
   expect(built.out).toMatch(
     /proof: reopened .*modified\.vmfb: its code object is the assembled one \(sha256 [0-9a-f]{64}\)/,
   );
-  const equal = await wavesmith('hijack', 'run', folder);
+  const equal = await wavesmith('hijack', 'run', folder, '--dispatch');
   expect(equal.status).toBe(0);
   expect(equal.out).toMatch(/baseline {2}3544 instructions, 8 wavefronts/);
   expect(equal.out).toMatch(/modified {2}3552 instructions, 8 wavefronts/);
@@ -46,13 +46,13 @@ test('init, build and run of a harmless and of a wrong edit', async () => {
 
   edit(asmFile(folder), /^\tbuffer_store_dword (v\d+),/m, '\tv_mul_f32_e32 $1, 0x3f800002, $1\n$&');
   await wavesmith('hijack', 'build', folder);
-  const rounded = await wavesmith('hijack', 'run', folder, '--exact');
+  const rounded = await wavesmith('hijack', 'run', folder, '--dispatch', '--exact');
   expect(rounded.status).toBe(1);
   expect(rounded.out).toMatch(/differ in bits, all within the f32 tolerance 0\.0001/);
   expect(rounded.out).toContain(
     '--exact was asked for; rounding differences like these are normal for f32: leave it out',
   );
-  const json = await wavesmith('hijack', 'run', folder, '--json', '--seed', '7');
+  const json = await wavesmith('hijack', 'run', folder, '--dispatch', '--json', '--seed', '7');
   expect(JSON.parse(json.out)).toMatchObject({ ok: true, seed: 7, runs: [{ verdict: 'within-tolerance' }] });
 });
 

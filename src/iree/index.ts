@@ -13,5 +13,6 @@ export * from './module.ts';
 export * from './reassemble.ts';
 export * from './report.ts';
 export * from './run.ts';
+export * from './run-module.ts';
 export * from './tools.ts';
 export * from './verify.ts';

@@ -34,6 +34,8 @@ export interface ToolRun {
 export interface ToolOptions {
   /** Working folder; default: the current one. */
   readonly cwd?: string;
+  /** Environment; default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Text or bytes for standard input. */
   readonly input?: string | Uint8Array;
   /** Kill after this many milliseconds; default ten minutes. */
@@ -144,7 +146,7 @@ const OUTPUT_LIMIT = 64 << 20;
 export function runTool(path: string, args: readonly string[], options: ToolOptions = {}): Promise<ToolRun> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { cwd: options.cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(path, args, { cwd: options.cwd, env: options.env, stdio: ['pipe', 'pipe', 'pipe'] });
     const collected: { out: Buffer[]; err: Buffer[] } = { out: [], err: [] };
     let size = 0;
     const collect = (into: Buffer[]) => (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
 import { WavesmithError } from '../base/index.ts';
-import type { DispatchRequest } from '../device/index.ts';
+import type { DispatchRequest, DispatchResult } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
 import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
@@ -27,6 +27,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
   /** Gets the findings of the strict mode. */
   readonly onDiagnostics?: ((text: string) => void) | undefined;
+  /** Hears of every kernel that ran to its end. */
+  readonly onDispatch?: ((kernel: string, result: DispatchResult) => void) | undefined;
   /** Records every dispatch. */
   readonly profiler?: RuntimeProfiler | undefined;
 }
@@ -157,7 +159,7 @@ export class SimRuntime implements RuntimeDevice {
     }
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
-    const { onDiagnostics, profiler, target: _target, ...options } = this.options;
+    const { onDiagnostics, onDispatch, profiler, target: _target, ...options } = this.options;
     const request: DispatchRequest = {
       ...options,
       kernel,
@@ -173,6 +175,7 @@ export class SimRuntime implements RuntimeDevice {
       return;
     }
     const result = await this.device.dispatch(request);
+    onDispatch?.(kernel.name, result);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
   }
 

@@ -1,13 +1,18 @@
-// `wavesmith hijack run`: baseline and modified kernels on the same seeded inputs, every buffer compared.
+// `wavesmith hijack run`: baseline and modified module on the same seeded inputs, every output compared; or single dispatches, every buffer.
 import { WavesmithError } from '../../base/index.ts';
 import { elementType } from '../../iree/compare.ts';
 import { type DispatchRun, type RunResult, run as runFolder } from '../../iree/run.ts';
+import { runModules } from '../../iree/run-module.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { deviceOpener } from './device.ts';
+import { describeModules, differenceLines, moduleHostOpener } from './run-module.ts';
 
 interface Flags {
   modified?: string;
-  dispatch: string[];
+  /** `true`: without a name. */
+  dispatch: string[] | true;
+  function?: string;
+  input: string[];
   all?: boolean;
   device: string;
   seed: string;
@@ -22,29 +27,52 @@ interface Flags {
 }
 
 const collect = (value: string, list: string[]): string[] => [...list, value];
+const collectNames = (value: string, list: string[] | true): string[] => [...(list === true ? [] : list), value];
 
 export async function run(argv: string[]): Promise<number> {
-  const command = newCommand('hijack run', 'Run baseline and modified kernels on the same inputs and compare.')
+  const command = newCommand('hijack run', 'Run the baseline and the modified module on the same inputs and compare.')
     .argument('<dir>', 'a folder made by hijack init and built by hijack build')
     .option('--modified <file>', 'the modified module (default DIR/modified.vmfb)')
-    .option('--dispatch <name>', 'a kernel or executable to run instead of the changed ones; repeatable', collect, [])
-    .option('--all', 'run every kernel')
+    .option('--function <name>', 'the function to run (default: every one)')
+    .option(
+      '--input <value>',
+      'an input as iree-run-module takes it, or a shape and type to seed; repeatable',
+      collect,
+      [],
+    )
+    .option('--dispatch [name]', 'run single kernels instead: the changed ones, or these; repeatable', collectNames, [])
+    .option('--all', 'run every kernel by itself')
     .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
-    .option('--grid <x,y,z>', 'workgroups, where the grid is not recorded')
-    .option('--buffer <n=bytes:type>', 'size, element type or both of binding N; repeatable', collect, [])
-    .option('--constant <n=value>', 'value of constant N; repeatable', collect, [])
+    .option('--grid <x,y,z>', 'kernels: workgroups, where the grid is not recorded')
+    .option('--buffer <n=bytes:type>', 'kernels: size, element type or both of binding N; repeatable', collect, [])
+    .option('--constant <n=value>', 'kernels: value of constant N; repeatable', collect, [])
     .option('--exact', 'fail on any different bit')
     .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
     .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
-    .option('--json', 'print the result as JSON');
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+The whole module runs through iree-run-module with the virtual GPU as its GPU (docs/exec.md). With --dispatch, --all, --grid, --buffer,
+--constant or --max-instructions single kernels run instead, with buffers that Wavesmith makes.`,
+    );
   if (!parseArguments(command, argv)) return 0;
   const flags = command.opts<Flags>();
+  const isByKernel =
+    flags.dispatch === true ||
+    flags.dispatch.length > 0 ||
+    flags.all === true ||
+    flags.grid !== undefined ||
+    flags.buffer.length > 0 ||
+    flags.constant.length > 0 ||
+    flags.maxInstructions !== undefined;
+  if (!isByKernel) return runWhole(command.args[0], flags);
   const result = await runFolder(command.args[0], {
     openDevice: deviceOpener(flags.device),
     modified: flags.modified,
-    dispatches: flags.dispatch,
+    dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
     seed: integer('--seed', flags.seed),
     grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),
@@ -58,6 +86,21 @@ export async function run(argv: string[]): Promise<number> {
   });
   if (flags.json) printJson(result);
   else process.stdout.write(describe(result));
+  return result.ok ? 0 : 1;
+}
+
+async function runWhole(folder: string, flags: Flags): Promise<number> {
+  const result = await runModules(folder, {
+    openHost: moduleHostOpener(flags.device, parseMatrixMode(flags.mfma)),
+    modified: flags.modified,
+    function: flags.function,
+    inputs: flags.input,
+    seed: integer('--seed', flags.seed),
+    exact: flags.exact === true,
+    tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
+  });
+  if (flags.json) printJson(result);
+  else process.stdout.write(describeModules(result));
   return result.ok ? 0 : 1;
 }
 
@@ -126,27 +169,7 @@ function describeRun(r: DispatchRun, result: RunResult): string[] {
   if (r.error !== null) lines.push(...r.error.message.split('\n').map((line) => `    ${line}`));
   for (const { binding, readOnly, comparison: c } of r.buffers) {
     const what = `  binding ${binding} (${readOnly ? 'input' : 'output'}, ${c.elements} × ${c.elementType})`;
-    if (c.different === 0) {
-      lines.push(`${what}: identical`);
-      continue;
-    }
-    const scale = `largest difference ${number(c.maxAbsolute)}, relative ${number(c.maxRelative)}`;
-    const first =
-      c.first === null ? '' : `; element ${c.first.index}: ${number(c.first.baseline)} → ${number(c.first.modified)}`;
-    lines.push(
-      c.outside === 0
-        ? `${what}: ${c.different} differ in bits, all within the ${c.elementType} tolerance ${c.tolerance} (${scale})`
-        : `${what}: ${c.outside} outside the ${c.elementType} tolerance ${c.tolerance} (${scale}${first})`,
-    );
-    if (c.outside === 0 && result.exact) {
-      lines.push(
-        `    --exact was asked for; rounding differences like these are normal for ${c.elementType}: leave it out`,
-      );
-    }
+    lines.push(...differenceLines(what, c, result.exact));
   }
   return lines;
-}
-
-function number(value: number): string {
-  return Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : String(value);
 }
