@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { analyse, loadProfile } from '../src/profile/index.ts';
+import { analyse, loadProfile, recordSimulated } from '../src/profile/index.ts';
 import { profilePage } from '../src/report/index.ts';
 import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeAttFolder, writeRocprofCsv } from './profile-fixtures.ts';
 import { findChromium, Page } from './support/chromium.ts';
@@ -47,6 +47,61 @@ function makePage(): string {
 }
 
 const file = makePage();
+
+/** A page of a program on the virtual GPU: two queues, a wait, FLOPs, source lines, hostile names. */
+function makeSimulatedPage(): string {
+  const flops = ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((kind) =>
+    ['F16', 'F32', 'F64'].map(
+      (type) => [`SQ_INSTS_VALU_${kind}_${type}`, { value: type === 'F32' ? 500 : 0 }] as const,
+    ),
+  );
+  const counters = {
+    ...Object.fromEntries(flops),
+    SQ_WAVES: { value: 16 },
+    SQ_INSTS: { value: 4000 },
+    SQ_INSTS_MFMA: { value: 0 },
+  };
+  const kernels = ['scale', EVIL[0], 'reduce'].map((name, k) => ({
+    name,
+    lines: new Map(
+      ['s_load_dwordx2 s[4:5], s[0:1], 0x0', 'v_fma_f32 v4, v2, v2, v2', 's_endpgm'].map((text, i) => [
+        i,
+        { address: 8 * i, text, source: `/src/kernel.hip:${10 + i}`, hits: (k + 1) * (i === 1 ? 500 : 16) },
+      ]),
+    ),
+  }));
+  const dispatches = Array.from({ length: 12 }, (_, i) => ({
+    kernel: kernels[i % 3],
+    queue: 1 + (i % 2),
+    barrier: true,
+    dependencies: i > 3 && i % 4 === 0 ? [i - 1] : [],
+    workgroup: [256, 1, 1] as const,
+    grid: [1024, 1, 1] as const,
+    lds: 1024,
+    scratch: 0,
+    vgprs: 32,
+    agprs: 0,
+    sgprs: 32,
+    instructions: 3000 + 500 * (i % 5),
+    wavefronts: 16,
+    counters,
+    bytes: {
+      global: { load: 65536, store: 4096 * (1 + (i % 3)), atomic: 0 },
+      lds: { load: 8192, store: 8192, atomic: 0 },
+    },
+    formattedAccesses: 0,
+    ldsBanks: { phases: 64, conflictCycles: 32, notModelled: 0 },
+    valu: 2000,
+    valuLanes: 90_000,
+    hostStart: i,
+    hostEnd: i + 0.5,
+  }));
+  const device = 'AMD Instinct MI300X (virtual)';
+  const program = { program: './app', target: 'gfx942', device, computeUnits: 304, dispatches, failures: [] };
+  const page = join(temporary, 'simulated.html');
+  writeFileSync(page, profilePage(analyse(recordSimulated(program))));
+  return page;
+}
 
 describe('the file', () => {
   test('is one page without outside references, and names cannot leave the data', () => {
@@ -153,6 +208,38 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     expect(await page.evaluate("document.querySelector('#timeline svg.timeline').innerHTML.length")).toBe(before);
   });
 
+  test('a point per dispatch when asked, by keyboard', async () => {
+    expect(await count('#roofline circle.one')).toBe(0);
+    await page.evaluate("document.querySelector('#each-dispatch').focus()");
+    await page.press(' ');
+    const points = await count('#roofline circle.one');
+    expect(points).toBeGreaterThan(0);
+    const label = (await text('label[for=each-dispatch]')) as string;
+    expect(label).toBe(`Each dispatch (${points} points)`);
+    await page.evaluate("document.querySelector('#roofline circle.one').dispatchEvent(new MouseEvent('mousemove'))");
+    expect(await text('#tooltip')).toMatch(/dispatch \d+\n.*FLOP\/byte/);
+    keep('each-dispatch', await page.screenshot());
+    await page.press(' ');
+    expect(await count('#roofline circle.one')).toBe(0);
+  });
+
+  test('the page of a kernel has its instructions with heat, its source lines and its dispatches', async () => {
+    const id = await page.evaluate(
+      "Number([...document.querySelectorAll('#kernels tbody td.name a')].find((a) => a.textContent.startsWith('void scale')).getAttribute('href').slice(8))",
+    );
+    await page.open(`${pathToFileURL(file).href}#kernel-${id}`, "document.querySelector('#kernel') !== null");
+    expect(await count('#kernel .listing tbody tr')).toBeGreaterThan(3);
+    expect(await count('#kernel .listing .isa[style*="--heat"]')).toBeGreaterThan(0);
+    expect(await count('#kernel a[href="file:///src/app.hip#L12"]')).toBeGreaterThan(1);
+    const dispatches = await page.evaluate(
+      "[...document.querySelectorAll('#kernel caption')].find((c) => c.textContent.startsWith('Dispatches')).parentElement.tBodies[0].rows.length",
+    );
+    expect(dispatches).toBe(20);
+    keep('kernel-code', await page.screenshot());
+    await page.open(`${pathToFileURL(file).href}#kernels`, "document.querySelector('#all').hidden === false");
+    expect(page.problems).toEqual([]);
+  });
+
   test('everything that can be clicked can be reached, has a name, and images of data have one too', async () => {
     const nameless = await page.evaluate(
       `[...document.querySelectorAll('button, a, select, input, [role=button], [role=img], [role=region]')].filter((e) => {
@@ -197,4 +284,35 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     await page.resize(1280, 1600);
     expect(page.problems).toEqual([]);
   });
+
+  test.each(['light', 'dark'] as const)(
+    'a simulated program, %s: counts and dependencies, no times',
+    async (scheme) => {
+      const url = pathToFileURL(makeSimulatedPage()).href;
+      page.requests.length = 0;
+      await page.scheme(scheme);
+      await page.open(url, "document.documentElement.dataset.ready === 'true'");
+      expect(await text('.simulated')).toContain('times are unknown');
+      expect(await text('#timeline h2')).toBe('Dependencies');
+      expect(await count('#timeline svg rect.critical')).toBeGreaterThan(1);
+      expect(await count('#roofline line.intensity')).toBeGreaterThan(2);
+      expect(await count('#roofline circle')).toBe(0);
+      await page.evaluate("document.querySelector('#roofline line.intensity').focus()");
+      expect(await text('#tooltip')).toMatch(/Requested: .* FLOP\/byte; the rate is unknown/);
+      // Nothing that is measured in seconds, but what names the simulator's own time.
+      const times = await page.evaluate(
+        "document.querySelector('#all').textContent.match(/.{12}\\d (?:ns|µs|ms|s)(?![\\w\\[]).{12}/)?.[0] ?? ''",
+      );
+      expect(times).toBe('');
+      keep(`simulated-${scheme}`, await page.screenshot());
+      await page.press('Enter');
+      await page.open(`${url}#kernel-0`, "document.querySelector('#kernel') !== null");
+      expect(await count('#kernel .listing tbody tr')).toBe(4);
+      expect(await text('#kernel')).toContain("Simulator's own time");
+      keep(`simulated-kernel-${scheme}`, await page.screenshot());
+      expect(await page.evaluate('window.pwned')).toBeUndefined();
+      expect(page.requests.filter((one) => !one.startsWith(url))).toEqual([]);
+      expect(page.problems).toEqual([]);
+    },
+  );
 });

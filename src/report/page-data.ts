@@ -95,6 +95,14 @@ export interface PageKernel {
     }[];
     readonly undecided: readonly { readonly class: string; readonly reason: string }[];
   };
+  readonly reported: readonly {
+    readonly table: string;
+    readonly id: string;
+    readonly metric: string;
+    readonly unit: string;
+    readonly statistic: string;
+    readonly value: number;
+  }[];
 }
 
 export interface PageTrace {
@@ -123,6 +131,7 @@ export interface PageTrace {
     readonly stall: number;
     readonly idle: number;
     readonly samples: number | null;
+    readonly sourceText: string | null;
   }[];
   readonly residency: readonly (readonly [number, number])[];
   readonly waves: readonly {
@@ -136,6 +145,11 @@ export interface PageTrace {
     readonly timeline: readonly (readonly [string, number])[];
   }[];
   readonly omittedWaves: number;
+  readonly waveStates: readonly {
+    readonly state: string;
+    readonly points: readonly (readonly [number, number])[];
+  }[];
+  readonly otherSimd: readonly { readonly category: string; readonly instructions: number; readonly cycles: number }[];
 }
 
 export interface PageData {
@@ -151,7 +165,27 @@ export interface PageData {
   }[];
   readonly agents: readonly { readonly key: string; readonly name: string | null; readonly arch: string | null }[];
   readonly kernels: readonly PageKernel[];
-  readonly dispatches: { readonly total: number; readonly timed: number };
+  readonly dispatches: {
+    readonly total: number;
+    readonly timed: number;
+    readonly shown: readonly {
+      readonly id: number;
+      readonly kernel: number;
+      readonly queue: string;
+      readonly startNs: PageMeasure;
+      readonly durationNs: PageMeasure;
+      readonly points: readonly {
+        readonly level: string;
+        readonly intensity: PageMeasure;
+        readonly gflops: PageMeasure;
+      }[];
+      readonly simulated: {
+        readonly instructions: number;
+        readonly wavefronts: number;
+        readonly hostMs: number;
+      } | null;
+    }[];
+  };
   readonly roofline: {
     readonly ceilings: readonly {
       readonly agent: string;
@@ -179,6 +213,20 @@ export interface PageData {
       readonly slack: number;
     }[];
   };
+  readonly dependencyPath: {
+    readonly length: number;
+    readonly work: number;
+    readonly nodes: number;
+    readonly edges: { readonly queueOrder: number; readonly recorded: number };
+    readonly timeline: readonly {
+      readonly symbol: string;
+      readonly lane: string;
+      readonly start: number;
+      readonly length: number;
+      readonly critical: boolean;
+      readonly slack: number;
+    }[];
+  } | null;
   readonly traces: readonly PageTrace[];
   readonly samples: readonly {
     readonly kernel: string | null;

@@ -2,6 +2,7 @@
 // that no name in it can break out of, and a content security policy admits exactly these two scripts and this style.
 import { createHash } from 'node:crypto';
 import { kernelPage, kernelTable } from './client/kernels.ts';
+import { instructionListing, sourceLines } from './client/listing.ts';
 import { startPage } from './client/page.ts';
 import { rooflineView } from './client/roofline.ts';
 import { timelineView } from './client/timeline.ts';
@@ -9,7 +10,16 @@ import { traceView } from './client/traces.ts';
 import { createUi } from './client/ui.ts';
 import { STYLE } from './style.ts';
 
-const PARTS = { createUi, rooflineView, timelineView, kernelTable, kernelPage, traceView };
+const PARTS = {
+  createUi,
+  rooflineView,
+  timelineView,
+  kernelTable,
+  kernelPage,
+  traceView,
+  instructionListing,
+  sourceLines,
+};
 
 /** JSON that is safe inside a script element: no `<`, no line separators. */
 export function embedJson(value: unknown): string {

@@ -46,7 +46,9 @@ svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .critical{stroke:v
 svg .bar-label{pointer-events:none}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}
-.curve{fill:none;stroke:var(--l0);stroke-width:1.5}
+.curve{fill:none;stroke:var(--l0);stroke-width:1.5}.line-exec{stroke:var(--exec)}.line-wait{stroke:var(--wait)}.line-stall{stroke:var(--stall)}.line-idle{stroke:var(--dim)}
+svg .one{fill:var(--c);fill-opacity:.55;stroke:none;cursor:pointer}
+svg .intensity{stroke:var(--c);stroke-width:2.5;stroke-dasharray:6 4;cursor:pointer}svg .intensity:focus{stroke:var(--fg);outline:none}
 .scroll{overflow:auto;border:1px solid var(--line);border-radius:8px;margin:10px 0}.tall{max-height:640px}
 table{border-collapse:collapse;width:100%;font-size:14px}
 caption{text-align:left;font-weight:600;padding:8px 12px}

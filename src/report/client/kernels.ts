@@ -1,5 +1,6 @@
 // The kernel table (sortable, searchable) and the page of one kernel: counters, evidence, occupancy, launches.
-import type { PageData, PageKernel, PageMeasure } from '../page-data.ts';
+import type { PageData, PageKernel, PageMeasure, PageTrace } from '../page-data.ts';
+import type { Listing } from './listing.ts';
 import type { Ui } from './ui.ts';
 
 /** Draws the kernel table. */
@@ -130,8 +131,21 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
   return section;
 }
 
+/** What the page of a kernel shows of its code. */
+export interface CodeViews {
+  readonly listing: Listing;
+  readonly sources: (ui: Ui, lines: PageTrace['lines']) => HTMLElement | undefined;
+}
+
 /** Draws the page of one kernel. */
-export function kernelPage(ui: Ui, kernel: PageKernel, close: () => void): HTMLElement {
+export function kernelPage(
+  ui: Ui,
+  data: PageData,
+  kernel: PageKernel,
+  code: CodeViews,
+  close: () => void,
+): HTMLElement {
+  const MAX_DISPATCHES = 200;
   const unit = (name: string) => (value: number) => {
     if (name === 'fraction') return ui.percent(value);
     return name === 'count' ? ui.num(value) : `${ui.num(value)} ${name}`;
@@ -285,5 +299,61 @@ export function kernelPage(ui: Ui, kernel: PageKernel, close: () => void): HTMLE
       ),
     ),
   );
+  const lines = data.traces.flatMap((trace) => trace.lines.filter((line) => line.kernel === kernel.name));
+  if (lines.length > 0) {
+    const sources = code.sources(ui, lines);
+    if (sources !== undefined) section.append(sources);
+    section.append(ui.el('h3', {}, 'Instructions'), code.listing(ui, lines, 'Instructions of this kernel'));
+  }
+  const dispatches = data.dispatches.shown.filter((one) => one.kernel === kernel.id);
+  if (dispatches.length > 0) {
+    const level = data.simulated ? 'Requested' : 'HBM';
+    const point = (one: (typeof dispatches)[number]) => one.points.find((p) => p.level === level);
+    const none: PageMeasure = { unknown: 'its counters were not collected, or it computes no FLOPs' };
+    const shown = dispatches.slice(0, MAX_DISPATCHES);
+    const more = dispatches.length > shown.length ? `, ${shown.length} of ${dispatches.length}` : '';
+    section.append(
+      ui.table(
+        `Dispatches${more}`,
+        [
+          'Id',
+          'Queue',
+          'Start',
+          'Duration',
+          `FLOP/byte (${level})`,
+          'GFLOP/s',
+          ...(data.simulated ? ['Instructions', 'Wavefronts', "Simulator's own time"] : []),
+        ],
+        shown.map((one) => [
+          String(one.id),
+          one.queue,
+          ui.measure(one.startNs, ui.ns),
+          ui.measure(one.durationNs, ui.ns),
+          ui.measure(point(one)?.intensity ?? none, ui.num),
+          ui.measure(point(one)?.gflops ?? none, ui.num),
+          ...(one.simulated === null
+            ? []
+            : [
+                ui.num(one.simulated.instructions),
+                ui.num(one.simulated.wavefronts),
+                ui.ns(one.simulated.hostMs * 1e6),
+              ]),
+        ]),
+        [0, 2, 3, 4, 5, 6, 7, 8],
+      ),
+    );
+  }
+  if (kernel.reported.length > 0) {
+    section.append(
+      ui.table(
+        'As reported by rocprof-compute (no formula here uses these)',
+        ['Table', 'Id', 'Metric', 'Statistic', 'Value', 'Unit'],
+        kernel.reported
+          .slice(0, 2000)
+          .map((m) => [m.table, m.id, m.metric, m.statistic, String(Number(m.value.toPrecision(6))), m.unit]),
+        [4],
+      ),
+    );
+  }
   return section;
 }

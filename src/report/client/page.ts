@@ -1,5 +1,7 @@
 // Puts the page together: header, sections, the page of a kernel behind `#kernel-N`, light and dark.
-import type { PageData, PageKernel } from '../page-data.ts';
+import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
+import type { CodeViews } from './kernels.ts';
+import type { Listing } from './listing.ts';
 import type { Child, Ui } from './ui.ts';
 
 /** The functions of this folder as the page passes them along. */
@@ -8,8 +10,10 @@ export interface Parts {
   rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   timelineView(ui: Ui, data: PageData): HTMLElement;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
-  kernelPage(ui: Ui, kernel: PageKernel, close: () => void): HTMLElement;
-  traceView(ui: Ui, data: PageData): HTMLElement;
+  kernelPage(ui: Ui, data: PageData, kernel: PageKernel, code: CodeViews, close: () => void): HTMLElement;
+  traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement;
+  instructionListing: Listing;
+  sourceLines(ui: Ui, lines: PageTrace['lines']): HTMLElement | undefined;
 }
 
 /** Starts the page. */
@@ -30,7 +34,8 @@ export function startPage(parts: Parts): void {
     all.hidden = kernel !== undefined;
     one.replaceChildren();
     if (kernel === undefined) return;
-    const page = parts.kernelPage(ui, kernel, () => {
+    const code = { listing: parts.instructionListing, sources: parts.sourceLines };
+    const page = parts.kernelPage(ui, data, kernel, code, () => {
       location.hash = 'kernels';
     });
     one.append(page);
@@ -61,7 +66,9 @@ export function startPage(parts: Parts): void {
         {},
         `Dispatches: ${data.dispatches.total}, kernels: ${data.kernels.length}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
       ),
-      ...(data.simulated ? [ui.el('p', { class: 'simulated' }, 'Simulated: exact counts, no claims about time.')] : []),
+      ...(data.simulated
+        ? [ui.el('p', { class: 'simulated' }, 'Simulated on the virtual GPU: counts are exact, times are unknown.')]
+        : []),
       ui.el('nav', { 'aria-label': 'Sections' }, ...links, theme),
     );
   const findings = ui.el(
@@ -103,7 +110,7 @@ export function startPage(parts: Parts): void {
     parts.rooflineView(ui, data, open),
     parts.timelineView(ui, data),
     parts.kernelTable(ui, data, open),
-    parts.traceView(ui, data),
+    parts.traceView(ui, data, parts.instructionListing),
     findings,
   );
   main.append(all, one);

@@ -1,4 +1,5 @@
-// The roofline plot: log-log, every known ceiling, a point per kernel and memory level, sized by time.
+// The roofline plot: log-log, every known ceiling, a point per kernel and memory level, sized by time; when asked, a point per
+// dispatch. A kernel whose rate is unknown stands as a line at its intensity.
 import type { PageData } from '../page-data.ts';
 import type { Ui } from './ui.ts';
 
@@ -18,7 +19,24 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ kernel, point, x, y }] : [];
     }),
   );
-  const hidden = data.kernels.filter((kernel) => !points.some((p) => p.kernel === kernel));
+  const single = data.dispatches.shown.flatMap((one) =>
+    one.points.flatMap((point) => {
+      const [x, y] = [point.intensity.value, point.gflops.value];
+      return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ one, point, x, y }] : [];
+    }),
+  );
+  /** Kernels whose intensity is known and whose rate is not. */
+  const lines = data.kernels.flatMap((kernel) =>
+    kernel.roofline.gflops.value !== undefined
+      ? []
+      : kernel.roofline.points.flatMap((point) => {
+          const x = point.intensity.value;
+          return x !== undefined && x > 0 ? [{ kernel, point, x }] : [];
+        }),
+  );
+  const hidden = data.kernels.filter(
+    (kernel) => !points.some((p) => p.kernel === kernel) && !lines.some((l) => l.kernel === kernel),
+  );
   const choice = ui.el('select', { id: 'roof-set' });
   sets.forEach((set, i) => {
     choice.append(
@@ -26,6 +44,17 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     );
   });
   if (sets.length > 1) section.append(ui.el('label', { for: 'roof-set' }, 'Ceilings: '), choice);
+  const each = ui.el('input', { type: 'checkbox', id: 'each-dispatch' }) as HTMLInputElement;
+  if (single.length > 0) {
+    section.append(
+      ui.el(
+        'div',
+        { class: 'toolbar' },
+        each,
+        ui.el('label', { for: 'each-dispatch' }, `Each dispatch (${single.length} points)`),
+      ),
+    );
+  }
   const holder = ui.el('div', { class: 'chart' });
   section.append(holder);
 
@@ -35,17 +64,20 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     const bandwidths = sets[index] === undefined ? [] : roofs(sets[index].bandwidths);
     const rates = sets[index] === undefined ? [] : roofs(sets[index].rates);
     holder.replaceChildren();
-    if (bandwidths.length + rates.length === 0 && points.length === 0) {
+    if (bandwidths.length + rates.length === 0 && points.length + lines.length === 0) {
       const why = sets.flatMap((s) => s.bandwidths).find((roof) => roof.peak.unknown !== undefined)?.peak.unknown;
       holder.append(ui.el('p', { class: 'empty' }, `No ceiling is known${why === undefined ? '' : `: ${why}`}.`));
       return;
     }
     const [W, H, L, R, T, B] = [900, 470, 78, 16, 14, 48];
-    const top = Math.max(...rates.map((r) => r.value), ...points.map((p) => p.y), 1) * 2;
-    const xs = points.map((p) => p.x);
-    const x0 = 10 ** Math.floor(Math.log10(Math.min(0.01, ...xs)));
-    const x1 = 10 ** Math.ceil(Math.log10(Math.max(1000, ...xs)));
-    const low = Math.min(...points.map((p) => p.y / 2), ...bandwidths.map((b) => b.value * x0 * 4), top / 1e3);
+    const dots = each.checked ? single : [];
+    const all = [...points, ...dots];
+    const top = all.reduce((max, p) => Math.max(max, p.y), Math.max(...rates.map((r) => r.value), 1)) * 2;
+    const xs = [...all, ...lines].map((p) => p.x);
+    const x0 = 10 ** Math.floor(Math.log10(xs.reduce((min, x) => Math.min(min, x), 0.01)));
+    const x1 = 10 ** Math.ceil(Math.log10(xs.reduce((max, x) => Math.max(max, x), 1000)));
+    const floor = Math.min(...bandwidths.map((b) => b.value * x0 * 4), top / 1e3);
+    const low = all.reduce((min, p) => Math.min(min, p.y / 2), floor);
     const y0 = 10 ** Math.floor(Math.log10(low));
     const px = (x: number) => L + ((Math.log10(x) - Math.log10(x0)) / (Math.log10(x1) - Math.log10(x0))) * (W - L - R);
     const py = (y: number) =>
@@ -123,6 +155,42 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         ),
       );
     }
+    for (const { kernel, point, x } of lines) {
+      const text = () =>
+        `${kernel.name}\n${point.level}: ${ui.num(x)} FLOP/byte; the rate is unknown (${kernel.roofline.gflops.unknown ?? ''})`;
+      const line = ui.svg('line', {
+        x1: px(x),
+        x2: px(x),
+        y1: T,
+        y2: H - B,
+        class: `intensity level-${Math.max(0, levels.indexOf(point.level))}`,
+        tabindex: 0,
+        role: 'button',
+        'aria-label': text(),
+      });
+      line.addEventListener('click', () => open(kernel.id));
+      line.addEventListener('keydown', (event) => {
+        if ((event as KeyboardEvent).key === 'Enter') open(kernel.id);
+      });
+      ui.tip(line, text);
+      root.append(line);
+    }
+    for (const { one, point, x, y } of dots) {
+      const dot = ui.svg('circle', {
+        cx: px(x),
+        cy: py(y),
+        r: 3,
+        class: `one level-${levels.indexOf(point.level)}`,
+      });
+      const name = data.kernels.find((kernel) => kernel.id === one.kernel)?.name ?? '';
+      ui.tip(
+        dot,
+        () =>
+          `${name}, dispatch ${one.id}\n${point.level}: ${ui.num(x)} FLOP/byte, ${ui.num(y)} GFLOP/s\n${ui.show(one.durationNs, ui.ns)}`,
+      );
+      dot.addEventListener('click', () => open(one.kernel));
+      root.append(dot);
+    }
     for (const p of [...points].sort((a, b) => (b.kernel.share.value ?? 0) - (a.kernel.share.value ?? 0))) {
       const text = () =>
         `${p.kernel.name}\n${p.point.level}: ${ui.num(p.x)} FLOP/byte, ${ui.num(p.y)} GFLOP/s\n` +
@@ -154,6 +222,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     holder.append(legend);
   };
   choice.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
+  each.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
   draw(0);
   if (hidden.length > 0) {
     const reason = (kernel: (typeof hidden)[number]) => {

@@ -5,36 +5,57 @@ import type { Ui } from './ui.ts';
 /** Draws the timeline section. */
 export function timelineView(ui: Ui, data: PageData): HTMLElement {
   const path = data.criticalPath;
+  const work = data.dependencyPath;
   const section = ui.el(
     'section',
     { id: 'timeline', 'aria-labelledby': 'h-timeline' },
-    ui.el('h2', { id: 'h-timeline' }, 'Critical path'),
+    ui.el('h2', { id: 'h-timeline' }, work === null ? 'Critical path' : 'Dependencies'),
   );
   const tile = (label: string, value: HTMLElement) => ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
-  section.append(
-    ui.el(
-      'div',
-      { class: 'tiles' },
-      tile('Span', ui.measure(path.spanNs, ui.ns)),
-      tile('Critical path', ui.measure(path.lengthNs, ui.ns)),
-      tile('GPU work', ui.measure(path.busyNs, ui.ns)),
-      tile('GPU idle', ui.measure(path.gapNs, ui.ns)),
-      tile('Overlapped', ui.measure(path.overlapNs, ui.ns)),
-    ),
-    ui.el(
-      'p',
-      { class: 'note' },
-      `${path.edges.queueOrder} edges from queue order, ${path.edges.recorded} recorded, ${path.edges.inferred} inferred from timestamps.`,
-    ),
-  );
-  const items = path.timeline;
+  const amount = (value: number) => `${ui.num(value)} instructions`;
+  const show = work === null ? ui.ns : amount;
+  if (work === null) {
+    section.append(
+      ui.el(
+        'div',
+        { class: 'tiles' },
+        tile('Span', ui.measure(path.spanNs, ui.ns)),
+        tile('Critical path', ui.measure(path.lengthNs, ui.ns)),
+        tile('GPU work', ui.measure(path.busyNs, ui.ns)),
+        tile('GPU idle', ui.measure(path.gapNs, ui.ns)),
+        tile('Overlapped', ui.measure(path.overlapNs, ui.ns)),
+      ),
+      ui.el(
+        'p',
+        { class: 'note' },
+        `${path.edges.queueOrder} edges from queue order, ${path.edges.recorded} recorded, ${path.edges.inferred} inferred from timestamps.`,
+      ),
+    );
+  } else {
+    section.append(
+      ui.el(
+        'div',
+        { class: 'tiles' },
+        tile('Longest chain', ui.el('span', {}, amount(work.length))),
+        tile('All work', ui.el('span', {}, amount(work.work))),
+      ),
+      ui.el(
+        'p',
+        { class: 'note' },
+        `Lengths are executed instructions, not time: every dispatch stands as early as what it depends on allows. ${work.edges.queueOrder} edges from queue order, ${work.edges.recorded} from signals.`,
+      ),
+    );
+  }
+  const items =
+    work === null ? path.timeline : work.timeline.map((one) => ({ ...one, kind: 'dispatch', duration: one.length }));
+  const nodes = work === null ? path.nodes : work.nodes;
   if (items.length === 0) {
     section.append(ui.el('p', { class: 'empty' }, `No timeline: ${path.spanNs.unknown ?? 'nothing was recorded'}.`));
     return section;
   }
-  if (items.length < path.nodes) {
+  if (items.length < nodes) {
     section.append(
-      ui.el('p', { class: 'note' }, `Shown: the critical path and the longest work, ${items.length} of ${path.nodes}.`),
+      ui.el('p', { class: 'note' }, `Shown: the critical path and the longest work, ${items.length} of ${nodes}.`),
     );
   }
   const lanes = [...new Set(items.map((item) => item.lane))].slice(0, 64);
@@ -78,7 +99,7 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
       ui.tip(
         rect,
         () =>
-          `${item.symbol}\n${ui.ns(item.duration)} at ${ui.ns(item.start)}\n${item.critical ? 'on the critical path' : `slack ${ui.ns(item.slack)}`}`,
+          `${item.symbol}\n${show(item.duration)} at ${show(item.start)}\n${item.critical ? 'on the longest path' : `slack ${show(item.slack)}`}`,
       );
       root.append(rect);
       if (right - left > 60) {
@@ -93,7 +114,11 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
     for (let i = 0; i <= 5; i++) {
       const t = from + (width * i) / 5;
       root.append(
-        ui.svg('text', { x: px(t), y: H - 8, 'text-anchor': i === 0 ? 'start' : i === 5 ? 'end' : 'middle' }, ui.ns(t)),
+        ui.svg(
+          'text',
+          { x: px(t), y: H - 8, 'text-anchor': i === 0 ? 'start' : i === 5 ? 'end' : 'middle' },
+          work === null ? ui.ns(t) : ui.num(t),
+        ),
       );
     }
   };

@@ -1,10 +1,10 @@
 // Thread traces: annotated instructions with heat, cycles by class, resident waves, wave timelines; PC samples.
 import type { PageData, PageTrace } from '../page-data.ts';
+import type { Listing } from './listing.ts';
 import type { Ui } from './ui.ts';
 
 /** Draws the trace section. */
-export function traceView(ui: Ui, data: PageData): HTMLElement {
-  const MAX_LINES = 3000;
+export function traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement {
   const section = ui.el(
     'section',
     { id: 'traces', 'aria-labelledby': 'h-traces' },
@@ -83,68 +83,32 @@ export function traceView(ui: Ui, data: PageData): HTMLElement {
     );
     return ui.el('div', { class: 'chart' }, ui.el('h4', {}, 'Resident waves'), root);
   };
-  const listing = (trace: PageTrace): HTMLElement => {
-    const cost = (line: PageTrace['lines'][number]) =>
-      line.latency > 0 || line.idle > 0 ? line.latency : (line.samples ?? 0);
-    const most = trace.lines.reduce((max, line) => Math.max(max, cost(line)), 1);
-    const sampled = trace.lines.some((line) => (line.samples ?? 0) > 0);
-    const body = ui.el('tbody');
-    let kernel: string | null = null;
-    for (const line of trace.lines.slice(0, MAX_LINES)) {
-      if (line.kernel !== kernel) {
-        kernel = line.kernel;
-        body.append(ui.el('tr', { class: 'title' }, ui.el('th', { colspan: '8', scope: 'rowgroup' }, kernel ?? '')));
-      }
-      const heat = ui.el('td', { class: 'isa' }, ui.el('code', {}, line.text));
-      const share = cost(line) / most;
-      if (share > 0) heat.style.setProperty('--heat', `${(100 * share).toFixed(1)}%`);
-      body.append(
-        ui.el(
-          'tr',
-          {},
-          ui.el('td', { class: 'n' }, line.address.toString(16)),
-          heat,
-          ui.el('td', {}, line.class),
-          ...[line.hits, line.latency, line.stall, line.idle].map((n) => ui.el('td', { class: 'n' }, ui.num(n))),
-          ...(sampled ? [ui.el('td', { class: 'n' }, ui.num(line.samples ?? 0))] : []),
-          ui.el('td', {}, ui.sourceLink(line.source)),
-        ),
-      );
+  const states = (trace: PageTrace): HTMLElement | undefined => {
+    const series = trace.waveStates.filter((one) => one.points.length > 1);
+    if (series.length === 0) return undefined;
+    const [W, H, L] = [1000, 140, 40];
+    const all = series.flatMap((one) => one.points);
+    const first = all.reduce((min, [time]) => Math.min(min, time), Number.POSITIVE_INFINITY);
+    const last = all.reduce((max, [time]) => Math.max(max, time), first + 1);
+    const most = all.reduce((max, [, waves]) => Math.max(max, waves), 1);
+    const px = (t: number) => L + ((t - first) / (last - first)) * (W - L - 8);
+    const py = (n: number) => 8 + (1 - n / most) * (H - 30);
+    const root = ui.svg('svg', {
+      viewBox: `0 0 ${W} ${H}`,
+      role: 'img',
+      'aria-label': `Waves by state over time, at most ${ui.num(most)}`,
+    });
+    for (const one of series) {
+      const d = one.points.map(([time, waves], i) => `${i === 0 ? 'M' : 'L'}${px(time)} ${py(waves)}`).join('');
+      const known = ['exec', 'wait', 'stall', 'idle'].includes(one.state) ? one.state : 'idle';
+      root.append(ui.svg('path', { d, class: `curve line-${known}` }));
     }
-    const head = [
-      'Address',
-      'Instruction',
-      'Class',
-      'Hits',
-      'Latency',
-      'Stall',
-      'Idle',
-      ...(sampled ? ['Samples'] : []),
-      'Source',
-    ];
-    return ui.el(
-      'div',
-      { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Annotated instructions' },
-      ui.el(
-        'table',
-        { class: 'listing' },
-        ui.el(
-          'thead',
-          {},
-          ui.el(
-            'tr',
-            {},
-            ...head.map((h, i) =>
-              ui.el('th', { scope: 'col', ...(i !== 1 && i !== 2 && h !== 'Source' ? { class: 'n' } : {}) }, h),
-            ),
-          ),
-        ),
-        body,
-      ),
-      ...(trace.lines.length > MAX_LINES
-        ? [ui.el('p', { class: 'note' }, `${MAX_LINES} of ${trace.lines.length} lines; profile.json has all.`)]
-        : []),
+    root.append(
+      ui.svg('text', { x: L - 6, y: py(most) + 4, 'text-anchor': 'end' }, ui.num(most)),
+      ui.svg('text', { x: L - 6, y: py(0) + 4, 'text-anchor': 'end' }, '0'),
+      ui.svg('text', { x: L, y: H - 4 }, `${ui.num(last - first)} cycles`),
     );
+    return ui.el('div', { class: 'chart' }, ui.el('h4', {}, 'Waves by state'), root);
   };
   const holder = ui.el('div');
   const draw = (index: number) => {
@@ -166,18 +130,34 @@ export function traceView(ui: Ui, data: PageData): HTMLElement {
         ),
       ),
     );
-    for (const part of [waveTimeline(trace), residency(trace)]) if (part !== undefined) holder.append(part);
+    for (const part of [waveTimeline(trace), states(trace), residency(trace)])
+      if (part !== undefined) holder.append(part);
     if (trace.classes.some((c) => c.hits > 0)) {
+      const timed = trace.classes.some((c) => c.latency > 0);
       holder.append(
         ui.table(
-          'Cycles by class',
-          ['Class', 'Executions', 'Latency', 'of it stall', 'Idle before'],
-          trace.classes.map((c) => [c.class, ui.num(c.hits), ui.num(c.latency), ui.num(c.stall), ui.num(c.idle)]),
+          timed ? 'Cycles by class' : 'Executions by class',
+          ['Class', 'Executions', ...(timed ? ['Latency', 'of it stall', 'Idle before'] : [])],
+          trace.classes.map((c) => [
+            c.class,
+            ui.num(c.hits),
+            ...(timed ? [ui.num(c.latency), ui.num(c.stall), ui.num(c.idle)] : []),
+          ]),
           [1, 2, 3, 4],
         ),
       );
     }
-    if (trace.lines.length > 0) holder.append(listing(trace));
+    if (trace.otherSimd.length > 0) {
+      holder.append(
+        ui.table(
+          'Instructions of the SIMDs beside the traced one',
+          ['Category', 'Instructions', 'Cycles'],
+          trace.otherSimd.map((o) => [o.category, ui.num(o.instructions), ui.num(o.cycles)]),
+          [1, 2],
+        ),
+      );
+    }
+    if (trace.lines.length > 0) holder.append(listing(ui, trace.lines, 'Annotated instructions'));
   };
   if (traces.length > 0) {
     const choice = ui.el('select', { id: 'trace-choice' }) as HTMLSelectElement;
