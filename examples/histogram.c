@@ -1,4 +1,5 @@
-// Counts bytes: each workgroup keeps 256 bins in LDS with atomics, then adds them to the global bins.
+// Counts bytes: each workgroup keeps 256 bins in LDS with atomics, then adds them to the global bins,
+// which the host sets to zero before the dispatch.
 // clang -target amdgcn-amd-amdhsa -mcpu=gfx942 -nogpulib -O2 histogram.c -o histogram.co
 #include "kernel.h"
 

@@ -3,7 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createDevice, type Device, type DeviceBuffer, fillElements } from '../src/device/index.ts';
+import {
+  createDevice,
+  type Device,
+  type DeviceBuffer,
+  type DispatchRequest,
+  fillElements,
+} from '../src/device/index.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { withFolder } from './support/build.ts';
 import { llvmTool } from './support/llvm.ts';
@@ -33,6 +39,13 @@ function upload(device: Device, bytes: Uint8Array, label: string): DeviceBuffer 
   device.write(buffer, bytes);
   return buffer;
 }
+
+/** Runs in strict mode, which has nothing to say about an example. */
+async function dispatchCleanly(device: Device, request: DispatchRequest): Promise<void> {
+  const { diagnostics } = await device.dispatch({ ...request, strict: {} });
+  expect(diagnostics).toEqual([]);
+}
+
 const randomFloats = (count: number, seed: number): Float32Array =>
   new Float32Array(fillElements('f32', count, { kind: 'random', seed }).buffer);
 
@@ -49,7 +62,7 @@ describe.skipIf(clang === undefined).each(builds)('%s at -O%i', (target, level) 
     const to = upload(device, bytesOf(y), 'y');
     const args = [to, upload(device, bytesOf(x), 'x'), f32(2.5), u32(n)];
     const kernel = device.load(compile('saxpy', target, level)).kernel('saxpy');
-    await device.dispatch({ kernel, grid: [4, 1, 1], block: [256, 1, 1], args });
+    await dispatchCleanly(device, { kernel, grid: [4, 1, 1], block: [256, 1, 1], args });
     const got = new Float32Array(device.read(to).buffer);
     // The compiler may fuse: both roundings are right.
     const wrong = Array.from(got.keys()).filter((i) => {
@@ -68,7 +81,7 @@ describe.skipIf(clang === undefined).each(builds)('%s at -O%i', (target, level) 
     const total = upload(device, f32(0), 'total');
     const args = [total, upload(device, bytesOf(x), 'x'), u32(x.length)];
     const kernel = device.load(compile('reduction', target, level)).kernel('reduce');
-    await device.dispatch({ kernel, grid: [4, 1, 1], block: [256, 1, 1], args });
+    await dispatchCleanly(device, { kernel, grid: [4, 1, 1], block: [256, 1, 1], args });
     expect(new Float32Array(device.read(total).buffer)[0]).toBe(x.reduce((a, b) => a + b));
   });
 
@@ -79,7 +92,7 @@ describe.skipIf(clang === undefined).each(builds)('%s at -O%i', (target, level) 
     const to = device.alloc(x.byteLength, 'out');
     const args = [to, upload(device, bytesOf(x), 'in'), u32(rows), u32(columns)];
     const kernel = device.load(compile('transpose', target, level)).kernel('transpose');
-    await device.dispatch({ kernel, grid: [3, 4, 1], block: [16, 16, 1], args });
+    await dispatchCleanly(device, { kernel, grid: [3, 4, 1], block: [16, 16, 1], args });
     const got = new Uint32Array(device.read(to).buffer);
     expect([...got]).toEqual(Array.from(got.keys(), (i) => x[(i % rows) * columns + Math.floor(i / rows)]));
   });
@@ -87,10 +100,10 @@ describe.skipIf(clang === undefined).each(builds)('%s at -O%i', (target, level) 
   test('histogram', async () => {
     const device = await createDevice('sim', { target });
     const data = Uint8Array.from({ length: 4097 }, (_, i) => (i * i * 31 + i) & 255);
-    const bins = device.alloc(1024, 'bins');
+    const bins = upload(device, new Uint8Array(1024), 'bins');
     const args = [bins, upload(device, data, 'data'), u32(data.length)];
     const kernel = device.load(compile('histogram', target, level)).kernel('histogram');
-    await device.dispatch({ kernel, grid: [4, 1, 1], block: [128, 1, 1], args });
+    await dispatchCleanly(device, { kernel, grid: [4, 1, 1], block: [128, 1, 1], args });
     const expected = new Uint32Array(256);
     for (const byte of data) expected[byte] = (expected[byte] as number) + 1;
     expect([...new Uint32Array(device.read(bins).buffer)]).toEqual([...expected]);
