@@ -19,7 +19,7 @@ import type { MemoryHistory } from './history.ts';
 import { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { RegisterChecks } from './register-checks.ts';
-import { initialScalars } from './registers.ts';
+import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
 import { WaveShadow } from './wave-shadow.ts';
@@ -183,6 +183,7 @@ export class StrictChecker implements Monitor {
     if (isBeyond) this.checkAllocation(w, pc, plan);
     const state = this.stateOf(w.workgroup);
     const shadow = state.waves[w.index] as WaveShadow;
+    if (w.vskip || w.gprIndexing) shadow.registers.outstanding[1] = 0;
     if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
     if (w.gprIndexing && plan.isVector) {
       if (shadow.queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
@@ -201,8 +202,10 @@ export class StrictChecker implements Monitor {
       queue.wait(plan.wait, lds.epoch);
       return;
     }
-    if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
-    checks.checkReads(w, shadow, pc, plan);
+    if (((shadow.registers.outstanding[1] as number) & ACCESS_REGISTERS) === 0) {
+      if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
+      checks.checkReads(w, shadow, pc, plan);
+    }
     if (plan.role.isBarrier) {
       shadow.barriers++;
       shadow.lastBarrier = pc;

@@ -10,10 +10,10 @@ import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import { EXEC, type Wave } from '../wave.ts';
 import type { StrictChecker } from './checker.ts';
-import type { GroupState } from './fast-accesses.ts';
+import { type GroupState, isPlain } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
-import { SHADOW_CONSECUTIVE, SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
-import { type BlockPlan, planBlock, type Segment } from './segments.ts';
+import { ACCESS_REGISTERS, SHADOW_ACCESS, SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
+import { accessSegment, type BlockPlan, planBlock, type Segment } from './segments.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
 /** Instructions of one wavefront in a workgroup after which its loops are looked at on the interpreter, and for how long. */
@@ -95,16 +95,7 @@ class StrictInstrument implements Instrument {
     if (plan.wait !== undefined) {
       fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
     }
-    const { access } = plan;
-    if (access?.laneOffsets !== undefined && access.span !== 0 && (access.span & 3) === 0) {
-      fn.get(wave).memory('i32.load', WAVE_SHADOW);
-      fn.get(wave)
-        .i32(WAVE_VGPRS + 4 * access.laneOffsets)
-        .op('i32.add')
-        .get(wave)
-        .memory('i64.load', 4 * EXEC);
-      fn.call(this.consecutive(module, access.span)).memory('i32.store', SHADOW_CONSECUTIVE);
-    }
+    this.emitAccess(fn, module, wave, plan);
     this.ones[pc >>> 2] = plan;
     const isBeyond = this.checker.isBeyondAllocation(plan);
     fn.get(wave)
@@ -113,7 +104,28 @@ class StrictInstrument implements Instrument {
     if (plan.wait !== undefined) fn.end();
   }
 
-  /** A function (address of 64 offsets, EXEC) → 1 when all lanes are active and their offsets grow by `span`. */
+  /** Tells the checker what a few instructions can find out about an access: its registers are fine, its lanes follow each other. */
+  private emitAccess(fn: WasmFunction, module: WasmModule, wave: number, { access, ...plan }: StrictPlan): void {
+    if (access?.laneOffsets === undefined || !isPlain(access)) return;
+    const shadow = fn.local('i32');
+    const exec = fn.local('i64');
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    fn.get(shadow)
+      .get(wave)
+      .i32(WAVE_VGPRS + 4 * access.laneOffsets)
+      .op('i32.add')
+      .get(exec)
+      .call(this.consecutive(module, access.span));
+    if (!this.pushProblems(fn, shadow, exec, accessSegment({ access, ...plan }))) fn.i64(0n);
+    fn.op('i64.eqz').i32(ACCESS_REGISTERS).op('i32.mul').op('i32.or').memory('i32.store', SHADOW_ACCESS);
+    fn.release('i32', shadow);
+    fn.release('i64', exec);
+  }
+
+  /** A function (address of 64 offsets, EXEC) → 1 (ACCESS_CONSECUTIVE) when all lanes are active and their offsets grow by `span`. */
   private consecutive(module: WasmModule, span: number): number {
     return module.helper(`strict consecutive ${span}`, ['i32', 'i64'], ['i32'], (fn) => {
       const first = fn.local('v128');

@@ -6,6 +6,7 @@ import { EXEC, LANES, type Wave } from '../wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
+import { ACCESS_CONSECUTIVE, ACCESS_REGISTERS } from './registers.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
@@ -21,6 +22,11 @@ export interface GroupState {
 
 /** Nothing of LDS is written. */
 export const NO_LDS: readonly LdsBytes[] = [];
+
+/** Accesses of whole dwords that may go the quick way. */
+export function isPlain({ span, toLds, kind }: AccessPlan): boolean {
+  return span !== 0 && (span & 3) === 0 && !toLds && kind !== 'atomic';
+}
 
 export class FastAccesses {
   private readonly memory: DeviceMemory;
@@ -47,22 +53,22 @@ export class FastAccesses {
   ): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const { registers } = shadow;
-    const isConsecutive = registers.outstanding[1] === 1;
+    const known = registers.outstanding[1] as number;
     registers.outstanding[1] = 0;
-    const { span } = access;
-    if ((span & 3) !== 0 || span === 0 || access.toLds || access.kind === 'atomic') return undefined;
+    if (!isPlain(access)) return undefined;
     if (isSynchronising && this.followsRaces) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
-    for (const read of plan.dataReads) {
+    for (const read of known & ACCESS_REGISTERS ? [] : plan.dataReads) {
       if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return undefined;
     }
-    const start = isConsecutive ? wholeStart(w, access) : this.gather(w, access, low, high);
-    if (start === undefined) return undefined;
     let written: readonly LdsBytes[] | undefined;
-    if (access.space === 'lds') {
-      written = start >= 0 ? this.wholeLds(w, state, pc, access, start) : this.eachLds(w, state, pc, access, low, high);
+    if (access.space === 'lds' && access.laneOffsets !== undefined) {
+      const start = known & ACCESS_CONSECUTIVE ? wholeStart(w, access) : undefined;
+      written = start === undefined ? eachLds(w, state, pc, access, low, high) : wholeLds(w, state, pc, access, start);
     } else if (access.space === 'global') {
+      const start = known & ACCESS_CONSECUTIVE ? wholeStart(w, access) : this.gather(w, access, low, high);
+      if (start === undefined) return undefined;
       const isFine =
         start >= 0 ? this.wholeGlobal(state, pc, access, start) : this.eachGlobal(state, pc, access, low, high);
       written = isFine ? NO_LDS : undefined;
@@ -122,55 +128,39 @@ export class FastAccesses {
     if (isWrite) of.setDwords(offset, bytes);
     return true;
   }
+}
 
-  private wholeLds(
-    w: Wave,
-    { lds }: GroupState,
-    pc: number,
-    access: AccessPlan,
-    from: number,
-  ): readonly LdsBytes[] | undefined {
-    const bytes = LANES * access.span;
-    if (!lds.isSettled || (from & 3) !== 0 || from + bytes > w.workgroup.lds.byteLength) return undefined;
-    lds.touchRange(from, from + bytes);
-    if (access.kind === 'load') return lds.readDwords(w.index, from, bytes, pc) ? NO_LDS : undefined;
-    if (!lds.writeDwords(w.index, from, bytes, pc)) return undefined;
-    return lds.isShared ? [{ addresses: Uint32Array.of(from), count: 1, bytes }] : NO_LDS;
-  }
+function wholeLds(
+  w: Wave,
+  { lds }: GroupState,
+  pc: number,
+  access: AccessPlan,
+  from: number,
+): readonly LdsBytes[] | undefined {
+  const bytes = LANES * access.span;
+  if (!lds.isSettled || (from & 3) !== 0 || from + bytes > w.workgroup.lds.byteLength) return undefined;
+  lds.touchRange(from, from + bytes);
+  if (access.kind === 'load') return lds.readDwords(w.index, from, bytes, pc) ? NO_LDS : undefined;
+  if (!lds.writeDwords(w.index, from, bytes, pc)) return undefined;
+  return lds.isShared ? [{ addresses: Uint32Array.of(from), count: 1, bytes }] : NO_LDS;
+}
 
-  private eachLds(
-    w: Wave,
-    { lds }: GroupState,
-    pc: number,
-    { span, kind }: AccessPlan,
-    low: number,
-    high: number,
-  ): readonly LdsBytes[] | undefined {
-    if (!lds.isSettled) return undefined;
-    const { addresses } = this;
-    const last = w.workgroup.lds.byteLength - span;
-    let least = Number.POSITIVE_INFINITY;
-    let most = 0;
-    for (let i = 0; i < LANES; i++) {
-      if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
-      const address = addresses[i] as number;
-      if (address > last || (address & 3) !== 0) return undefined;
-      if (address < least) least = address;
-      if (address > most) most = address;
-    }
-    lds.touchRange(least, most + span);
-    const starts = kind === 'store' && lds.isShared ? lds.takeArray() : undefined;
-    let count = 0;
-    for (let i = 0; i < LANES; i++) {
-      if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
-      const address = addresses[i] as number;
-      if (starts !== undefined) starts[count++] = address;
-      const isFine =
-        kind === 'store' ? lds.writeDwords(w.index, address, span, pc) : lds.readDwords(w.index, address, span, pc);
-      if (!isFine) return undefined;
-    }
-    return starts === undefined ? NO_LDS : [{ addresses: starts, count, bytes: span }];
-  }
+function eachLds(
+  w: Wave,
+  { lds }: GroupState,
+  pc: number,
+  access: AccessPlan,
+  low: number,
+  high: number,
+): readonly LdsBytes[] | undefined {
+  const piece = access.pieces(w)[0];
+  if (!lds.isSettled || piece === undefined || (low | high) === 0) return undefined;
+  const { span, kind, laneOffsets: first = 0 } = access;
+  const delta = access.address(w, 0, piece) - (w.vgprs[first] as number);
+  const isWrite = kind === 'store';
+  const starts = isWrite && lds.isShared ? lds.takeArray() : undefined;
+  if (!lds.accessLanes(w.index, pc, w.vgprs, first, delta, span, isWrite, low, high, starts)) return undefined;
+  return starts === undefined ? NO_LDS : [{ addresses: starts, count: lds.laneCount, bytes: span }];
 }
 
 /** First address of an access whose lanes follow each other, as far as their offsets are concerned. */

@@ -33,6 +33,8 @@ export class LdsShadow {
   /** The tags of four bytes at a time. */
   private readonly writer4: Uint32Array;
   private readonly reader4: Uint32Array;
+  /** Lanes of the last `accessLanes`. */
+  laneCount = 0;
   private low = Number.POSITIVE_INFINITY;
   private high = 0;
   /** Id of the operation in flight that writes each byte; made when the first one appears. */
@@ -153,6 +155,78 @@ export class LdsShadow {
       written[at >>> 3] = (written[at >>> 3] as number) | (15 << (at & 4));
     }
     return true;
+  }
+
+  /**
+   * Whole aligned dwords at `offsets[first + lane] + delta` (wrapping at 32 bits) of the active lanes are accessed; false at the first
+   * that asks for a closer look. The addresses go to `starts` if given; their number is `laneCount` then.
+   */
+  accessLanes(
+    wave: number,
+    pc: number,
+    offsets: Int32Array,
+    first: number,
+    delta: number,
+    span: number,
+    isWrite: boolean,
+    low: number,
+    high: number,
+    starts: Uint32Array | undefined,
+  ): boolean {
+    const { written, writer4, reader4, writerPc, readerPc } = this;
+    const mine = (wave + 1) * 0x01010101;
+    const isShared = this.waves > 1;
+    const last = this.bytes - span;
+    let least = this.low;
+    let most = this.high;
+    let count = 0;
+    let isFine = true;
+    for (let lane = 0; lane < 64 && isFine; lane++) {
+      if ((((lane < 32 ? low : high) >>> (lane & 31)) & 1) === 0) continue;
+      const address = ((offsets[first + lane] as number) + delta) >>> 0;
+      if (address > last || (address & 3) !== 0) {
+        isFine = false;
+        break;
+      }
+      if (starts !== undefined) starts[count] = address;
+      count++;
+      if (address < least) least = address;
+      if (address + span > most) most = address + span;
+      for (let i = address >>> 2; i < (address + span) >>> 2; i++) {
+        const at = i >>> 1;
+        const bits = 15 << ((i & 1) << 2);
+        const writer = writer4[i] as number;
+        const reader = reader4[i] as number;
+        if (isWrite) {
+          if (isShared) {
+            if ((writer !== 0 && writer !== mine) || (reader !== 0 && reader !== mine)) {
+              isFine = false;
+              break;
+            }
+            writer4[i] = mine;
+            writerPc[i] = pc;
+          }
+          written[at] = (written[at] as number) | bits;
+          continue;
+        }
+        if (((written[at] as number) & bits) === 0 || (writer !== 0 && writer !== mine)) {
+          isFine = false;
+          break;
+        }
+        if (!isShared || reader === mine) continue;
+        // A dword of which parts have been read is looked at byte by byte.
+        if (reader !== 0 && reader !== (reader & 0xff) * 0x01010101) {
+          isFine = false;
+          break;
+        }
+        reader4[i] = reader === 0 ? mine : MANY * 0x01010101;
+        readerPc[i] = pc;
+      }
+    }
+    this.low = least;
+    this.high = most;
+    this.laneCount = count;
+    return isFine;
   }
 
   /** Accesses between these addresses have been made with `readDwords` and `writeDwords`. */

@@ -8,10 +8,15 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 export const SHADOW_VECTORS = 0;
 export const SHADOW_SCALARS = 512 * 16;
 export const SHADOW_PENDING = SHADOW_SCALARS + 32;
-/** i32: operations that are outstanding; then 1 when compiled code has found the lanes of an access to follow each other. */
+/** i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute. */
 export const SHADOW_TOTAL = SHADOW_PENDING + 96;
-export const SHADOW_CONSECUTIVE = SHADOW_TOTAL + 4;
+export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
 export const SHADOW_BYTES = SHADOW_TOTAL + 16;
+
+/** All lanes are active and their offsets follow each other. */
+export const ACCESS_CONSECUTIVE = 1;
+/** Every register that is read is defined, and none that is named is in flight. */
+export const ACCESS_REGISTERS = 2;
 
 /** Where an undefined value came from: memory, or a register (its slot is the address) that nothing has written. */
 export interface Origin {
@@ -26,7 +31,7 @@ export class RegisterShadow {
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
-  /** Operations that are outstanding; whether the lanes of the next access are known to follow each other. */
+  /** Operations that are outstanding; what is known of the next access (ACCESS_*). */
   readonly outstanding: Int32Array;
   /** By slot: the load that left it undefined. */
   readonly origins = new Map<number, Origin>();

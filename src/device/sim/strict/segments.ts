@@ -123,7 +123,7 @@ class SegmentBuilder {
     if (((this.scalarResults[word] as bigint) & bit) === 0n) setBit(this.scalarNeeds, slot);
   }
 
-  private need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
+  need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
     const written = this.written.get(register) ?? 0;
     if (written === 2 || (written === 1 && lanes === undefined)) return;
     const key = `${register} ${isHigh} ${lanes}`;
@@ -157,6 +157,15 @@ class SegmentBuilder {
 
 function setBit(words: bigint[], slot: number): void {
   words[slot >>> 6] = (words[slot >>> 6] as bigint) | (1n << BigInt(slot & 63));
+}
+
+/** The registers of a memory access that is checked alone, data included. */
+export function accessSegment(plan: StrictPlan): Segment {
+  const builder = new SegmentBuilder(0);
+  builder.add(plan, false);
+  for (const { register, half, isWhole } of plan.dataReads)
+    builder.need(register, half === HIGH, isWhole ? ALL : undefined);
+  return builder.finish(1);
 }
 
 /** A block cut up: by the index of its first instruction, a segment, or the plan of an instruction that is checked alone. */
