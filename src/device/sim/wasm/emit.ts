@@ -135,6 +135,11 @@ export class WasmFunction {
     this.code.raw(sink.view());
     return this;
   }
+  /** Appends instructions as bytes. */
+  raw(code: Uint8Array): this {
+    this.code.raw(code);
+    return this;
+  }
 
   get(local: number): this {
     return this.immediate(0x20, local);

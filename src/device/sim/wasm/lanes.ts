@@ -5,8 +5,9 @@ import type { WasmModule } from './emit.ts';
 import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
 import { type LaneOperand, pushLaneSource, uniformWord } from './operand-lanes.ts';
-import { canonical, type Run } from './run.ts';
+import { canonical } from './run.ts';
 import { countUses, NoCode, ScalarCode } from './scalar.ts';
+import type { LaneTarget } from './template.ts';
 
 /** What of MODE vector code depends on, known when it is compiled. */
 export interface LaneMode {
@@ -51,7 +52,7 @@ function usesOf(op: VectorOperation, results: readonly Expr[]): ReadonlyMap<Expr
 }
 
 export class LaneCode {
-  readonly run: Run;
+  readonly run: LaneTarget;
   readonly module: WasmModule;
   readonly mode: LaneMode;
   readonly denormals: VectorOperation['denormals'];
@@ -65,7 +66,7 @@ export class LaneCode {
   private readonly carry: () => void;
 
   constructor(
-    run: Run,
+    run: LaneTarget,
     module: WasmModule,
     mode: LaneMode,
     op: VectorOperation,
@@ -82,7 +83,7 @@ export class LaneCode {
     this.uses = usesOf(op, results);
   }
 
-  get fn(): Run['fn'] {
+  get fn(): LaneTarget['fn'] {
     return this.run.fn;
   }
 
@@ -188,7 +189,7 @@ export class LaneCode {
       const word = uniformWord(this.operand(s));
       if (word === undefined) throw new NoCode('not uniform');
       if ('constant' in word) fn.i32(word.constant);
-      else fn.get(run.scalarWord(word.register));
+      else run.pushScalarWord(word.register);
       if (type === 'u16') fn.i32(0xffff).op('i32.and');
       else if (type === 'i16') fn.op('i32.extend16_s');
       else if (type === 'u24') fn.i32(0xffffff).op('i32.and');

@@ -17,8 +17,8 @@ import {
 } from '../operands.ts';
 import { registerNumber } from './context.ts';
 import { decodeHalf } from './half.ts';
-import type { Run } from './run.ts';
 import { constantOf, NoCode, scalarRegister } from './scalar.ts';
+import type { LaneTarget } from './template.ts';
 
 /** Which denormals sources keep, from MODE. */
 export interface Denormals {
@@ -89,7 +89,7 @@ export function bindLaneOperand(
 const splat = (word: number): [number, number, number, number] => [word, word, word, word];
 
 /** Pushes word `n` of an operand as it is in its register. `raw`: NaNs may have any payload. */
-function pushWord(run: Run, o: LaneOperand, n: number, raw: boolean, type: OperandType = o.type): void {
+function pushWord(run: LaneTarget, o: LaneOperand, n: number, raw: boolean, type: OperandType = o.type): void {
   const { fn } = run;
   const { operand } = o;
   if (o.moved) {
@@ -109,11 +109,11 @@ function pushWord(run: Run, o: LaneOperand, n: number, raw: boolean, type: Opera
   }
   const register = scalarRegister(operand);
   if (register === undefined) throw new NoCode('special scalar source');
-  fn.get(run.splat(register + n));
+  run.pushSplat(register + n);
 }
 
 /** Applies field selection, abs and neg to the word on the stack. */
-function modify(run: Run, o: LaneOperand, sign: number): void {
+function modify(run: LaneTarget, o: LaneOperand, sign: number): void {
   const { fn } = run;
   if (o.bits < 32) {
     const left = 32 - o.bits - o.shift;
@@ -131,7 +131,7 @@ function modify(run: Run, o: LaneOperand, sign: number): void {
 }
 
 /** Pushes one half-word element (0 or 1) of a packed operand, zero-extended and negated as its modifiers say. */
-function pushElement(run: Run, o: LaneOperand, element: number): void {
+function pushElement(run: LaneTarget, o: LaneOperand, element: number): void {
   const { fn } = run;
   const { modifiers, packed, isFloat } = o;
   const shiftLow = packed && modifiers & OP_SEL_0 ? 16 : 0;
@@ -144,7 +144,7 @@ function pushElement(run: Run, o: LaneOperand, element: number): void {
 }
 
 /** Pushes one word (0 or 1) of a packed 64-bit operand. */
-function pushPackedWord(run: Run, o: LaneOperand, element: number, raw: boolean): void {
+function pushPackedWord(run: LaneTarget, o: LaneOperand, element: number, raw: boolean): void {
   const { fn } = run;
   const low = o.packed && o.modifiers & OP_SEL_0 ? 1 : 0;
   const high = o.packed && !(o.modifiers & OP_SEL_1) && o.type === 'f32x2' ? 0 : 1;
@@ -157,7 +157,7 @@ const isHalfPair = (type: OperandType): boolean => type === 'i16x2' || type === 
 const isWordPair = (type: OperandType): boolean => type === 'f32x2' || type === 'i32x2';
 
 /** Pushes an i32 source. */
-function pushInteger(run: Run, o: LaneOperand, part: number): void {
+function pushInteger(run: LaneTarget, o: LaneOperand, part: number): void {
   const { fn } = run;
   if (isHalfPair(o.type)) {
     if (part > 1) throw new NoCode('element');
@@ -184,7 +184,7 @@ function pushInteger(run: Run, o: LaneOperand, part: number): void {
 }
 
 /** Replaces denormals on the stack by zeros of their sign. */
-export function flushDenormals({ fn }: Run): void {
+export function flushDenormals({ fn }: LaneTarget): void {
   const x = fn.local('v128');
   fn.tee(x).get(x);
   fn.v128(...splat(0x7f800000))
@@ -197,7 +197,7 @@ export function flushDenormals({ fn }: Run): void {
   fn.release('v128', x);
 }
 
-function pushSingle(run: Run, o: LaneOperand, part: number): void {
+function pushSingle(run: LaneTarget, o: LaneOperand, part: number): void {
   const { fn } = run;
   if (o.type === 'mix') {
     if ((o.modifiers & OP_SEL_1) !== 0) {
@@ -219,7 +219,7 @@ function pushSingle(run: Run, o: LaneOperand, part: number): void {
 }
 
 /** Pushes two 64-bit values (`half` 0: lanes 0 and 1; 1: lanes 2 and 3). */
-function pushDouble(run: Run, o: LaneOperand, half: number): void {
+function pushDouble(run: LaneTarget, o: LaneOperand, half: number): void {
   const { fn } = run;
   if (!isVector(o.operand) || o.moved) {
     const constant = o.moved ? undefined : constantOf(o.operand, o.type);
@@ -237,7 +237,7 @@ function pushDouble(run: Run, o: LaneOperand, half: number): void {
 
 /** Pushes a `source` node. 64-bit values are pushed by halves; f16 and bf16 as f32 values. */
 export function pushLaneSource(
-  run: Run,
+  run: LaneTarget,
   o: LaneOperand,
   e: Expr,
   half: number,

@@ -1,9 +1,11 @@
 // A run of vector instructions, compiled chunk-outer: one loop over the 16 chunks of 4 lanes in which register values stay in v128
 // locals. Scalar operands and scalar instructions between go before the loop. Values of inactive lanes are computed and not stored.
+import type { Instruction } from '../../../isa/types.ts';
 import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../layout.ts';
 import { EXEC } from '../wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
+import { type LaneTarget, replay, type Template } from './template.ts';
 
 /** A vector register held in a local. */
 interface Held {
@@ -58,7 +60,7 @@ export class RunPools {
   }
 }
 
-export class Run {
+export class Run implements LaneTarget {
   readonly fn: WasmFunction;
   readonly wave: number;
   /** Local (i32): the wave block plus 16 × chunk. */
@@ -76,7 +78,7 @@ export class Run {
   private readonly shifted: number[] = [];
   private readonly maskOutputs = new Map<number, number>();
   /** What to undo when an instruction turns out to have no code. */
-  private journal: (() => void)[] = [];
+  private journal: (() => void)[] | undefined;
   private execLanes: number | undefined;
   private readonly exec: number;
   private readonly bits: number;
@@ -97,19 +99,30 @@ export class Run {
   /** Writes one instruction into the loop's body; when `write` throws, nothing of it stays. */
   add(write: () => void): void {
     const mark = this.body.length;
-    this.journal = [];
+    const journal: (() => void)[] = [];
+    this.journal = journal;
     this.prologue = this.fn.redirect(this.body);
     try {
       write();
       this.length++;
     } catch (error) {
       this.body.length = mark;
-      for (const undo of this.journal.reverse()) undo();
+      for (const undo of journal.reverse()) undo();
       throw error;
     } finally {
+      this.journal = undefined;
       this.fn.redirect(this.prologue);
       this.prologue = undefined;
     }
+  }
+
+  /** Writes an instruction from a template into the loop's body. */
+  addFrom(template: Template, instruction: Instruction): void {
+    this.prologue = this.fn.redirect(this.body);
+    replay(template, this, instruction);
+    this.fn.redirect(this.prologue);
+    this.prologue = undefined;
+    this.length++;
   }
 
   /** Writes code that runs before the loop. */
@@ -130,33 +143,30 @@ export class Run {
 
   // Scalars ------------------------------------------------------------------------------------------------------------------------
 
-  /** i32 local with a scalar register. */
-  scalarWord(register: number): number {
-    const known = this.words.get(register);
-    if (known !== undefined) return known;
-    const local = this.lasting('i32');
-    this.before(() =>
-      this.fn
-        .get(this.wave)
-        .memory('i32.load', 4 * register)
-        .set(local),
-    );
-    this.words.set(register, local);
-    return local;
+  /** Pushes a scalar register as i32. */
+  pushScalarWord(register: number): void {
+    this.fn.get(this.fromBefore(this.words, register, 'i32', 'i32.load'));
   }
 
-  /** v128 local with a scalar register in every lane. */
-  splat(register: number): number {
-    const known = this.splats.get(register);
-    if (known !== undefined) return known;
-    const local = this.lasting('v128');
-    this.before(() =>
-      this.fn
-        .get(this.wave)
-        .memory('v128.load32_splat', 4 * register)
-        .set(local),
-    );
-    this.splats.set(register, local);
+  /** Pushes a scalar register in every lane. */
+  pushSplat(register: number): void {
+    this.fn.get(this.fromBefore(this.splats, register, 'v128', 'v128.load32_splat'));
+  }
+
+  /** A local that is loaded from a scalar register before the loop. */
+  private fromBefore(known: Map<number, number>, register: number, type: ValType, load: string): number {
+    let local = known.get(register);
+    if (local === undefined) {
+      const fresh = this.lasting(type);
+      this.before(() =>
+        this.fn
+          .get(this.wave)
+          .memory(load, 4 * register)
+          .set(fresh),
+      );
+      known.set(register, fresh);
+      local = fresh;
+    }
     return local;
   }
 
@@ -164,6 +174,11 @@ export class Run {
   hasWritten(register: number, words: number): boolean {
     for (const mask of this.maskOutputs.keys()) if (register < mask + 2 && mask < register + words) return true;
     return false;
+  }
+
+  /** Whether the run writes any mask. */
+  get writesMasks(): boolean {
+    return this.maskOutputs.size > 0;
   }
 
   /** Whether a mask that the run writes begins in the second register of a pair. */
@@ -219,7 +234,7 @@ export class Run {
       this.expand();
       this.fn.set(lanes);
       input.lanes = lanes;
-      this.journal.push(() => {
+      this.journal?.push(() => {
         input.lanes = undefined;
       });
     }
@@ -237,7 +252,7 @@ export class Run {
     if (local === undefined) {
       local = this.pools.chunk.take('v128');
       this.maskOutputs.set(register, local);
-      this.journal.push(() => this.maskOutputs.delete(register));
+      this.journal?.push(() => this.maskOutputs.delete(register));
     }
     this.fn.set(local);
   }
@@ -250,7 +265,7 @@ export class Run {
       this.expand();
       this.fn.set(lanes);
       this.execLanes = lanes;
-      this.journal.push(() => {
+      this.journal?.push(() => {
         this.execLanes = undefined;
       });
     }
@@ -271,7 +286,7 @@ export class Run {
     if (held === undefined) {
       held = { local: this.pools.chunk.take('v128'), dirty: false, payload: false };
       this.held.set(register, held);
-      this.journal.push(() => this.held.delete(register));
+      this.journal?.push(() => this.held.delete(register));
       fn.get(this.at).memory('v128.load', registerAt(register), 4).tee(held.local);
       return;
     }
@@ -281,7 +296,7 @@ export class Run {
       const known = held;
       fn.set(local);
       held.payload = false;
-      this.journal.push(() => {
+      this.journal?.push(() => {
         known.payload = true;
       });
     }

@@ -24,9 +24,23 @@ import { dppSource } from './memory/index.ts';
 import { bindLaneOperand, flushDenormals, type LaneOperand } from './operand-lanes.ts';
 import { canonical, type Run } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
+import { type LaneTarget, templateFor } from './template.ts';
+import { MODE_MASK } from './walk.ts';
 
-/** What compiled code knows of MODE. */
+const modes = new Map<number, LaneMode>();
+
+/** What compiled code knows of MODE: one object for each. */
 export function laneMode(mode: number, ocp: boolean): LaneMode {
+  const key = 2 * (mode & MODE_MASK) + (ocp ? 1 : 0);
+  let known = modes.get(key);
+  if (known === undefined) {
+    known = modeFacts(mode, ocp);
+    modes.set(key, known);
+  }
+  return known;
+}
+
+function modeFacts(mode: number, ocp: boolean): LaneMode {
   return {
     nearest32: (mode & 3) === 0,
     nearest64: (mode & 12) === 0,
@@ -71,6 +85,13 @@ const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 
 
 /** Whether the run must end before an instruction: it reads as a scalar what the run writes, or crosses lanes of what it changed. */
 export function endsRun(run: Run, instruction: Instruction, op: VectorOperation): boolean {
+  if (run.writesMasks && readsWrittenMask(run, instruction, op)) return true;
+  if (!hasDpp(instruction)) return false;
+  const source = requireOperand(instruction, 'src0');
+  return run.usesTemporary || (isVector(source) && run.isDirty(registerNumber(source)));
+}
+
+function readsWrittenMask(run: Run, instruction: Instruction, op: VectorOperation): boolean {
   for (const spec of op.sources) {
     const operand = operandNamed(instruction, spec.slot);
     if (operand?.kind !== 'reg') continue;
@@ -79,10 +100,7 @@ export function endsRun(run: Run, instruction: Instruction, op: VectorOperation)
   }
   const carry = carrySource(instruction, op);
   const pairs = carry === undefined ? maskTargets(instruction, op) : [carry, ...maskTargets(instruction, op)];
-  if (pairs.some((pair) => run.hasWritten(pair - 1, 1) || run.overlaps(pair))) return true;
-  if (!hasDpp(instruction)) return false;
-  const source = requireOperand(instruction, 'src0');
-  return run.usesTemporary || (isVector(source) && run.isDirty(registerNumber(source)));
+  return pairs.some((pair) => run.hasWritten(pair - 1, 1) || run.overlaps(pair));
 }
 
 /** Whether nothing can follow in the run: EXEC changes. */
@@ -108,11 +126,29 @@ export function addVector(
   for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
     if (pair > EXEC) throw new NoCode('mask register');
   }
-  run.add(() => new VectorInstruction(run, module, instruction, op, mode, carry, targets).write());
+  if (hasDpp(instruction)) {
+    run.add(() => new VectorInstruction(run, run, module, instruction, op, mode, carry, targets).write());
+    return;
+  }
+  const template = templateFor(instruction, mode, module, (target, form) =>
+    new VectorInstruction(
+      target,
+      undefined,
+      module,
+      form,
+      op,
+      mode,
+      carrySource(form, op),
+      maskTargets(form, op),
+    ).write(),
+  );
+  run.addFrom(template, instruction);
 }
 
 class VectorInstruction {
-  private readonly run: Run;
+  private readonly run: LaneTarget;
+  /** Where lanes can be moved for DPP. */
+  private readonly mover: Run | undefined;
   private readonly instruction: Instruction;
   private readonly op: VectorOperation;
   private readonly mode: LaneMode;
@@ -126,7 +162,8 @@ class VectorInstruction {
   private readonly written: (() => void) | undefined;
 
   constructor(
-    run: Run,
+    run: LaneTarget,
+    mover: Run | undefined,
     module: WasmModule,
     instruction: Instruction,
     op: VectorOperation,
@@ -135,6 +172,7 @@ class VectorInstruction {
     targets: readonly number[],
   ) {
     this.run = run;
+    this.mover = mover;
     this.module = module;
     this.instruction = instruction;
     this.op = op;
@@ -153,9 +191,9 @@ class VectorInstruction {
 
   /** Moves source 0 across lanes into the temporary area before the loop. */
   private move({ operand }: LaneOperand): () => void {
-    const { run, instruction } = this;
+    const { mover: run, instruction } = this;
+    if (run === undefined || !isVector(operand) || run.usesTemporary) throw new NoCode('source of DPP');
     const { fn, wave } = run;
-    if (!isVector(operand) || run.usesTemporary) throw new NoCode('source of DPP');
     const control = immediateOf(instruction, 'dpp_ctrl');
     const rows = immediateOf(instruction, 'row_mask');
     const banks = immediateOf(instruction, 'bank_mask');
@@ -203,7 +241,7 @@ class VectorInstruction {
 
   /** Pushes the result words; their registers, in the order of the stack. */
   private pushResult(): { register: number; payload: boolean }[] {
-    const { op, code, results, run } = this;
+    const { op, results, run } = this;
     const { fn } = run;
     const type = op.resultType;
     if (type === undefined) return [];
@@ -227,7 +265,6 @@ class VectorInstruction {
       return [{ register: base, payload: false }];
     }
     const payload = this.pushNarrow(first, type, base);
-    void code;
     return [{ register: base, payload }];
   }
 
@@ -342,7 +379,7 @@ class VectorInstruction {
 }
 
 /** Replaces f32 NaNs on the stack by the default quiet one. */
-function canonicalSingle({ fn }: Run): void {
+function canonicalSingle({ fn }: LaneTarget): void {
   const x = fn.local('v128');
   fn.set(x);
   canonical(fn, x);
@@ -350,7 +387,7 @@ function canonicalSingle({ fn }: Run): void {
 }
 
 /** Clamps the floats on the stack to [0, 1]; a NaN becomes 0 with DX10 clamping. */
-function clampFloat({ fn }: Run, type: 'f32x4' | 'f64x2', dx10: boolean): void {
+function clampFloat({ fn }: LaneTarget, type: 'f32x4' | 'f64x2', dx10: boolean): void {
   const constant = (value: 0 | 1): void => {
     if (type === 'f64x2') fn.v128(0, value * 0x3ff00000, 0, value * 0x3ff00000);
     else fn.v128(...splat4(value * 0x3f800000));
