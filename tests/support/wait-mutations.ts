@@ -52,7 +52,8 @@ export function withWait(program: Program, code: CodeInstruction, bits: number):
 /** The bytes of the code object with another immediate in one wait. */
 export function patchWait(program: Program, code: CodeInstruction, bits: number): Uint8Array {
   const { elf } = program.codeObject;
-  const bytes = elf.bytes.slice();
+  // Not slice(): of a Buffer it would be a view of the original.
+  const bytes = new Uint8Array(elf.bytes);
   const section = elf.sections.find((s) => code.pc >= s.address && code.pc < s.address + s.bytes.length);
   if (section === undefined) throw new Error(`no section holds 0x${code.pc.toString(16)}`);
   const at = section.bytes.byteOffset - elf.bytes.byteOffset + code.pc - section.address;
@@ -84,7 +85,11 @@ export function explainWait(context: CheckContext, code: CodeInstruction, bits?:
   const pending = kinds.flatMap((kind) => [...state.outstanding(kind)]);
   if (pending.length === 0) return 'nothing outstanding';
   const next = program.instructions[code.index + 1];
-  if (next !== undefined && waitRole(next.instruction.row).isBarrier) return 'order of memory at a barrier';
+  if (next !== undefined && waitRole(next.instruction.row).isBarrier) {
+    // Loads into registers are nothing that other wavefronts see.
+    const isSeen = pending.some((o) => o.effects.defs.length === 0 || o.instruction.row.flags.has('DS'));
+    return isSeen ? 'order of memory at a barrier' : 'a later wait covers it';
+  }
   if (pending.every((operation) => operation.effects.defs.length === 0)) return 'order of memory';
   return 'a later wait covers it';
 }
