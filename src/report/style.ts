@@ -37,7 +37,7 @@ svg .grid{stroke:var(--line);stroke-width:1}
 svg .roof{stroke-width:2.5;fill:none}svg .roof.rate{stroke:var(--dim);stroke-width:2}
 svg .roof-label{font-size:11.5px;fill:var(--fg)}
 svg .dot{stroke:var(--bg);stroke-width:1.5;cursor:pointer;fill-opacity:.85}svg .dot:focus{stroke:var(--fg);stroke-width:3;outline:none}
-.level-0{--c:var(--l0)}.level-1{--c:var(--l1)}.level-2{--c:var(--l2)}.level-3{--c:var(--l3)}
+.level-0{--c:var(--l0)}.level-1{--c:var(--l1)}.level-2{--c:var(--l2)}.level-3{--c:var(--l3)}.level-4{--c:var(--crit)}
 svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.swatch{background:var(--c)}
 .legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
@@ -47,7 +47,7 @@ svg .bar-label{pointer-events:none}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}
 .curve{fill:none;stroke:var(--l0);stroke-width:1.5}.line-exec{stroke:var(--exec)}.line-wait{stroke:var(--wait)}.line-stall{stroke:var(--stall)}.line-idle{stroke:var(--dim)}
-svg .one{fill:var(--c);fill-opacity:.55;stroke:none;cursor:pointer}
+svg .one{fill:var(--c);stroke:var(--bg);stroke-width:1;cursor:pointer}
 svg .intensity{stroke:var(--c);stroke-width:2.5;stroke-dasharray:6 4;cursor:pointer}svg .intensity:focus{stroke:var(--fg);outline:none}
 .scroll{overflow:auto;border:1px solid var(--line);border-radius:8px;margin:10px 0}.tall{max-height:640px}
 table{border-collapse:collapse;width:100%;font-size:14px}

@@ -20,6 +20,7 @@ export type FileFormat =
   | `csv:${CsvKind}`
   | 'rocprofv3-json'
   | 'rocpd'
+  | 'analysis-db'
   | 'att-code'
   | 'att-part'
   | 'sqtt'
@@ -98,11 +99,14 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   for (const { file, format } of byFormat) {
     const folder = dirName(file.path);
     let used = true;
+    let read = format;
     switch (format) {
       case 'rocpd':
         withDatabase(file.realPath, file.path, (db) => {
-          if (isAnalysisDatabase(db)) readAnalysisDatabase(db, file.path, recording);
-          else readRocpd(db, file.path, recording);
+          if (isAnalysisDatabase(db)) {
+            read = 'analysis-db';
+            readAnalysisDatabase(db, file.path, recording);
+          } else readRocpd(db, file.path, recording);
         });
         break;
       case 'rocprofv3-json':
@@ -148,7 +152,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
       default:
         file.open((source) => readRocprofCsv(source, format.slice(4) as CsvKind, recording));
     }
-    if (used) recording.sources.push({ path: file.path, format });
+    if (used) recording.sources.push({ path: file.path, format: read });
   }
   if (recording.sources.length === 0) {
     throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.`, {

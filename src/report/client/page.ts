@@ -50,7 +50,7 @@ export function startPage(parts: Parts): void {
   const links: Child[] = [];
   for (const [id, name] of [
     ['roofline', 'Roofline'],
-    ['timeline', 'Critical path'],
+    ['timeline', data.dependencyPath === null ? 'Critical path' : 'Dependencies'],
     ['kernels', 'Kernels'],
     ['traces', 'Instructions'],
     ['findings', 'Findings'],

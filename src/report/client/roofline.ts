@@ -11,7 +11,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     ui.el('h2', { id: 'h-roofline' }, 'Roofline'),
   );
   const sets = data.roofline.ceilings;
-  const levels = ['HBM', 'L2', 'L1', 'LDS'];
+  const levels = ['HBM', 'L2', 'L1', 'LDS', ...(data.simulated ? ['Requested'] : [])];
   const points = data.kernels.flatMap((kernel) =>
     kernel.roofline.points.flatMap((point) => {
       const x = point.intensity.value;
@@ -175,22 +175,6 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       ui.tip(line, text);
       root.append(line);
     }
-    for (const { one, point, x, y } of dots) {
-      const dot = ui.svg('circle', {
-        cx: px(x),
-        cy: py(y),
-        r: 3,
-        class: `one level-${levels.indexOf(point.level)}`,
-      });
-      const name = data.kernels.find((kernel) => kernel.id === one.kernel)?.name ?? '';
-      ui.tip(
-        dot,
-        () =>
-          `${name}, dispatch ${one.id}\n${point.level}: ${ui.num(x)} FLOP/byte, ${ui.num(y)} GFLOP/s\n${ui.show(one.durationNs, ui.ns)}`,
-      );
-      dot.addEventListener('click', () => open(one.kernel));
-      root.append(dot);
-    }
     for (const p of [...points].sort((a, b) => (b.kernel.share.value ?? 0) - (a.kernel.share.value ?? 0))) {
       const text = () =>
         `${p.kernel.name}\n${p.point.level}: ${ui.num(p.x)} FLOP/byte, ${ui.num(p.y)} GFLOP/s\n` +
@@ -212,6 +196,22 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         }
       });
       ui.tip(dot, text);
+      root.append(dot);
+    }
+    for (const { one, point, x, y } of dots) {
+      const dot = ui.svg('circle', {
+        cx: px(x),
+        cy: py(y),
+        r: 3,
+        class: `one level-${levels.indexOf(point.level)}`,
+      });
+      const name = data.kernels.find((kernel) => kernel.id === one.kernel)?.name ?? '';
+      ui.tip(
+        dot,
+        () =>
+          `${name}, dispatch ${one.id}\n${point.level}: ${ui.num(x)} FLOP/byte, ${ui.num(y)} GFLOP/s\n${ui.show(one.durationNs, ui.ns)}`,
+      );
+      dot.addEventListener('click', () => open(one.kernel));
       root.append(dot);
     }
     holder.append(root);
