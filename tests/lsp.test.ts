@@ -157,6 +157,24 @@ test('a missing no-op is inserted with the indentation of its line', async () =>
   expect((await client.diagnostics(uri, 2)).filter((d) => d.code === 'hazards/lane-select')).toEqual([]);
 });
 
+test('a wait that is stronger than needed can be weakened', async () => {
+  const load = (n: number): string => `  global_load_dword v${n}, v0, s[0:1] offset:${4 * n}\n`;
+  const text = kernel(`${load(1)}${load(2)}  s_waitcnt vmcnt(0) lgkmcnt(0)\n  v_add_u32 v1, 1, v1\n  s_endpgm`);
+  const configure = (settings: unknown) =>
+    client.connection.sendNotification('workspace/didChangeConfiguration', { settings });
+  await configure({ wavesmith: { notes: true } });
+  const uri = await opened(text);
+  const note = (await client.diagnostics(uri, 1)).find((d) => d.code === 'waits/too-strong');
+  expect(note).toMatchObject({ severity: 4, range: { start: positionOf(text, 's_waitcnt') } });
+  const context = { diagnostics: [note] };
+  const actions = await client.request<CodeAction[]>('codeAction', uri, undefined, { range: note?.range, context });
+  const mended = applied(text, actions[0]?.edit?.changes?.[uri] ?? []);
+  expect(mended).toContain('\n  s_waitcnt vmcnt(1)\n');
+  await client.change(uri, 2, { text: mended });
+  expect((await client.diagnostics(uri, 2)).filter((d) => String(d.code).startsWith('waits/'))).toEqual([]);
+  await configure({});
+});
+
 test('too few registers are mended in the kernel descriptor', async () => {
   const text = kernel('  v_mov_b32 v20, 1\n  s_endpgm');
   const uri = await opened(text);

@@ -44,6 +44,7 @@ test('the files that the extension contributes exist', () => {
     'wavesmith.check',
     'wavesmith.command',
     'wavesmith.defines',
+    'wavesmith.notes',
     'wavesmith.target',
   ]);
   expect(json('language-configuration.json').comments.lineComment).toBe(';');

@@ -22,6 +22,9 @@ export interface AnalysisOptions {
   readonly rulePage?: ((rule: string) => string | undefined) | undefined;
   /** Run the checker too (default). */
   readonly check?: boolean | undefined;
+  /** Also what could be better: waits that are too strong, dead code. */
+  readonly notes?: boolean | undefined;
+  readonly limits?: Partial<AssembleLimits> | undefined;
 }
 
 /** What a diagnostic carries for its quick fixes. */
@@ -33,8 +36,8 @@ export interface DiagnosticData {
 /** While typing, a runaway macro or fill must not take the machine. */
 const LIMITS: Partial<AssembleLimits> = {
   maxOutputBytes: 1 << 26,
-  maxExpandedCharacters: 1 << 25,
-  maxStatements: 4_000_000,
+  maxExpandedCharacters: 1 << 24,
+  maxStatements: 1_000_000,
   maxDiagnostics: 400,
 };
 
@@ -54,7 +57,7 @@ export function* analyse(document: SourceDocument, options: AnalysisOptions = {}
       defines: options.defines,
       file: NAME,
       readFile: options.readFile,
-      limits: LIMITS,
+      limits: { ...LIMITS, ...options.limits },
       trackLines: options.check !== false,
     });
     found = assemblerDiagnostics(document, result.diagnostics);
@@ -64,7 +67,7 @@ export function* analyse(document: SourceDocument, options: AnalysisOptions = {}
     if (codeObject.kernels.length === 0) return found;
     const program = liftCodeObject(codeObject);
     yield;
-    const findings = checkCodeObject(codeObject, { program });
+    const findings = checkCodeObject(codeObject, { program, notes: options.notes });
     yield;
     const places = new Places(document, codeObject, result.lines);
     for (const finding of findings) found.push(findingDiagnostic(document, places, finding, options.rulePage));

@@ -41,6 +41,11 @@ function fixesOf(document: SourceDocument, diagnostic: Diagnostic): CodeAction[]
     if (!isInstruction(document, diagnostic)) return [];
     return [action(`Insert ${inserted}`, [insertBefore(document, diagnostic, inserted)])];
   }
+  const weaker = /^Write ((?:no \w+|\w+\(\d+\))(?:, (?:no \w+|\w+\(\d+\)))*);/.exec(fix)?.[1];
+  if (weaker !== undefined) {
+    const edit = waitEdit(document, diagnostic, weaker.split(', '));
+    return edit === undefined ? [] : [action(`Wait for ${weaker} only`, [edit], false)];
+  }
   const aligned = /^Put (\.p2align \d+) before the kernel's label/.exec(fix)?.[1];
   if (aligned !== undefined && kernel !== undefined) {
     const label = document.names.symbol(kernel)?.occurrences.find((o) => o.isDefinition);
@@ -80,6 +85,26 @@ function insertBefore(document: SourceDocument, diagnostic: Diagnostic, text: st
   const newline = document.text.includes('\r\n') ? '\r\n' : '\n';
   const at = diagnostic.range.start;
   return { range: { start: at, end: at }, newText: `${text}${newline}${indent}` };
+}
+
+/** Rewrites the counters of an s_waitcnt; without any left the line goes. Undefined when it names none of them. */
+function waitEdit(document: SourceDocument, diagnostic: Diagnostic, counters: readonly string[]): TextEdit | undefined {
+  const start = document.offset(diagnostic.range.start);
+  const end = document.offset(diagnostic.range.end);
+  const before = document.text.slice(start, end);
+  let after = before;
+  for (const counter of counters) {
+    const name = /\w+(?=\(|$)/.exec(counter)?.[0] ?? '';
+    const found = new RegExp(`\\b${name}\\([^)]*\\)[ \\t&,]*`);
+    if (!found.test(after)) return undefined;
+    after = after.replace(found, (old) => (counter.startsWith('no ') ? '' : old.replace(/^\w+\([^)]*\)/, counter)));
+  }
+  after = after.replace(/[ \t&,]+$/, '');
+  if (!/^s_waitcnt$/.test(after)) return { range: diagnostic.range, newText: after };
+  const lineStart = document.offset({ line: diagnostic.range.start.line, character: 0 });
+  const next = document.offset({ line: diagnostic.range.start.line + 1, character: 0 });
+  const isAlone = document.text.slice(lineStart, start).trim() === '' && document.text.slice(end, next).trim() === '';
+  return { range: isAlone ? document.range(lineStart, next) : diagnostic.range, newText: '' };
 }
 
 /** Replaces the mnemonic at a diagnostic; the name may be one of another encoding. */

@@ -40,6 +40,7 @@ interface Settings {
   /** Target id for sources without `.amdgcn_target`. */
   readonly target?: string | undefined;
   readonly check: boolean;
+  readonly notes: boolean;
   readonly defines: Readonly<Record<string, bigint>>;
 }
 
@@ -85,7 +86,7 @@ function readSettings(value: unknown, tell: (message: string) => void): Settings
       else tell(`wavesmith.defines: '${name}' is not an integer.`);
     }
   }
-  return { target, check: given.check !== false, defines };
+  return { target, check: given.check !== false, notes: given.notes === true, defines };
 }
 
 /** State of one diagnosed source. */
@@ -125,6 +126,7 @@ export function serve(connection: Connection, host: ServerHost): void {
   const optionsFor = (uri: string): AnalysisOptions => ({
     target: settings.target,
     check: settings.check,
+    notes: settings.notes,
     defines: settings.defines,
     readFile: (name) => host.readFile(uri, name),
     rulePage: (rule) => host.rulePage(rule),
