@@ -6,6 +6,7 @@ import {
   type Device,
   type DeviceBuffer,
   type DeviceKernel,
+  type Diagnostic,
   type Dim3,
   randomNumbers,
 } from '../../../src/device/index.ts';
@@ -132,6 +133,9 @@ export function compare(got: ArrayLike<number>, expected: ArrayLike<number>): { 
   return { worst, largest };
 }
 
+/** While `findings` is there, kernels run once, compiled and in strict mode, and what it finds goes there. */
+export const strictRuns: { findings: Diagnostic[] | undefined } = { findings: undefined };
+
 /** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
 export class Bench {
   readonly device: Device;
@@ -177,6 +181,11 @@ export class Bench {
     if (kernel === undefined) throw new Error('no kernel');
     const size = block ?? kernel.requiredWorkgroupSize;
     if (size === undefined) throw new Error('no workgroup size');
+    if (strictRuns.findings !== undefined) {
+      const result = await this.device.dispatch({ kernel, grid, block: size, kernargs, strict: {} });
+      strictRuns.findings.push(...(result.diagnostics ?? []));
+      return;
+    }
     const before = this.buffers.map((b) => this.device.read(b));
     const first = await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'interpreter' });
     const after = this.buffers.map((b) => this.device.read(b));

@@ -8,7 +8,7 @@ import {
   readVmfb,
   type VmfbDispatch,
 } from '../../../src/codeobject/index.ts';
-import type { DeviceKernel, Dim3 } from '../../../src/device/index.ts';
+import type { DeviceKernel, Diagnostic, Dim3, StrictOptions } from '../../../src/device/index.ts';
 import { SimDevice } from '../../../src/device/sim/sim-device.ts';
 
 /** Sizes of the call: tokens of a prefill, pages of the cache a sequence uses, pages in the cache. */
@@ -64,6 +64,8 @@ const MAPPED_STEP = 2 ** 36;
 export interface KernelRun {
   readonly instructions: number;
   readonly workgroups: number;
+  /** Of a strict run. */
+  readonly diagnostics: readonly Diagnostic[];
   /** Bytes of all bindings that changed. */
   readonly changed: number;
   /** A hash of all bindings after the run. */
@@ -119,7 +121,13 @@ export class VmfbRunner {
   }
 
   /** Runs the first `limit` workgroups of a dispatch. */
-  async run(kernelName: string, dispatch: VmfbDispatch, limit: number, fill: Filler): Promise<KernelRun> {
+  async run(
+    kernelName: string,
+    dispatch: VmfbDispatch,
+    limit: number,
+    fill: Filler,
+    strict?: StrictOptions,
+  ): Promise<KernelRun> {
     const kernel = this.kernels.get(kernelName);
     if (kernel?.requiredWorkgroupSize === undefined) throw new Error(`no kernel ${kernelName} with a workgroup size`);
     // biome-ignore lint/complexity/useLiteralKeys: bracket access reaches the device's memory, which only this runner maps into.
@@ -148,14 +156,21 @@ export class VmfbRunner {
         view.setUint32(8 * blocks.length + 4 * n, constant ?? SCALE_NEAR_ONE, true);
       }
       const grid = limitGrid(dispatch.workgroupCount as Dim3, limit);
-      const { instructions } = await this.device.dispatch({
+      const { instructions, diagnostics = [] } = await this.device.dispatch({
         kernel,
+        strict,
         grid,
         block: kernel.requiredWorkgroupSize,
         kernargs,
       });
       const bindings = blocks.map(({ region }) => region.bytes.slice());
-      return { instructions, workgroups: grid[0] * grid[1] * grid[2], bindings, ...difference(before, bindings) };
+      return {
+        instructions,
+        diagnostics,
+        workgroups: grid[0] * grid[1] * grid[2],
+        bindings,
+        ...difference(before, bindings),
+      };
     } finally {
       for (const base of owned.reverse()) memory.free(base);
     }
