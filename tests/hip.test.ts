@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
   { name: 'modules', args: async () => [await compileHip(moduleKernels)] },
   { name: 'occupancy', targets: ALL },
   { name: 'per_thread', flags: ['-fgpu-default-stream=per-thread'] },
-  { name: 'pointers' },
+  { name: 'pointers', flags: ['-DHIP_MAJOR=5'] },
   { name: 'properties', targets: ALL, args: (target) => [target] },
   { name: 'rdc', sources: ['rdc', 'rdc_other'], flags: ['-fgpu-rdc'] },
   { name: 'registration', sources: ['registration', 'registration_other'] },
@@ -109,6 +109,11 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     });
   }
 
+  test('programs of HIP 6 get its memory types', async () => {
+    const path = await compileHip({ sources: ['pointers'], targets: USUAL, flags: ['-DHIP_MAJOR=6'], library: 6 });
+    expect(await execHip('gfx942', path)).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
+  });
+
   test('an assertion that fails says where, and the error stays', async () => {
     const { status, stderr } = await execHip('gfx942', await usual('assert'));
     expect(stderr).toMatch(/assert\.cpp:6: void fails\(int\): Device-side assertion `.*< limit' failed\./);
@@ -133,9 +138,13 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
   }
 
   test("a program without code for the device gets HIP's error, and is told what it carries", async () => {
-    const path = await compileHip({ sources: ['vector_add'], targets: ['gfx1030', 'gfx906'], flags: ['-nogpulib'] });
+    const path = await compileHip({
+      sources: ['vector_add'],
+      targets: ['gfx906', 'gfx90a:xnack+'],
+      flags: ['-nogpulib'],
+    });
     const { status, stderr } = await execHip('gfx942', path);
-    expect(stderr).toContain('the program carries code for gfx1030, gfx906; the device is gfx942');
+    expect(stderr).toContain('the program carries code for gfx906, gfx90a:xnack+; the device is gfx942');
     expect(status).toBe(3);
   });
 

@@ -69,6 +69,15 @@ void Initialise() {
   hsa_amd_agent_iterate_memory_pools(device.gpu, pools, nullptr);
 }
 
+// Tools are unloaded when the program ends, as the last thing after its own destructors. Without tools nothing has to be done: the device
+// process frees what a program leaves.
+__attribute__((destructor)) void UnloadTools() {
+  const char* const tools = std::getenv("HSA_TOOLS_LIB");
+  if (device.gpu.handle == 0 || tools == nullptr || *tools == '\0') return;
+  StopHostcallService();
+  hsa_shut_down();
+}
+
 }  // namespace
 
 hipError_t Remember(hipError_t error) {

@@ -165,7 +165,7 @@ hipError_t hipInit(unsigned flags) {
 }
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return Done(hipErrorInvalidValue);
-  *version = 60'200'000;
+  *version = HipMajor() == 5 ? 50'200'000 : HipMajor() * 10'000'000 + (HipMajor() == 6 ? 200'000 : 0);
   return hipSuccess;
 }
 hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
@@ -764,14 +764,19 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* bloc
 
 // Pointers -----------------------------------------------------------------------------------------------------------------------------------------
 
+namespace {
+int MemoryTypeOf(const MemoryInfo& info) {
+  const MemoryTypes types = MemoryTypesOfHip();
+  if (info.kind == MemoryKind::kDevice) return types.device;
+  return info.kind == MemoryKind::kManaged ? types.managed : types.host;
+}
+}  // namespace
+
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer) {
   MemoryInfo info;
   if (a == nullptr || pointer == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
   std::memset(static_cast<void*>(a), 0, sizeof *a);
-  // The numbers of HIP 5's hipMemoryType, which is the structure of this symbol's version.
-  a->memoryType = info.kind == MemoryKind::kDevice ? hipMemoryTypeDevice
-                  : info.kind == MemoryKind::kManaged ? hipMemoryTypeUnified
-                                                      : hipMemoryTypeHost;
+  a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
   a->devicePointer = const_cast<void*>(pointer);
   a->hostPointer = info.kind == MemoryKind::kDevice ? nullptr : const_cast<void*>(pointer);
   a->isManaged = info.kind == MemoryKind::kManaged;
@@ -789,7 +794,7 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
     case HIP_POINTER_ATTRIBUTE_CONTEXT:
       return put(PrimaryContext());
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put(static_cast<unsigned>(info.kind == MemoryKind::kDevice ? hipMemoryTypeDevice : hipMemoryTypeHost));
+      return put(MemoryTypeOf(info));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
       return put(pointer);

@@ -105,7 +105,7 @@ void* AllocateShared(uint64_t size) {
   return memory;
 }
 
-// Serves the buffer on a thread of its own, which ends with the process.
+// Serves the buffer on a thread of its own.
 class HostcallService {
  public:
   // nullptr when memory is short.
@@ -131,8 +131,12 @@ class HostcallService {
     buffer->free_stack = packets;
     buffer->ready_stack = 0;
     auto* const service = new HostcallService(buffer);
-    std::thread([service] { service->Run(); }).detach();
+    service->thread_ = std::thread([service] { service->Run(); });
     return service;
+  }
+  void Stop() {
+    is_ending_.store(true);
+    if (thread_.joinable()) thread_.join();
   }
   uint64_t address() const { return reinterpret_cast<uint64_t>(buffer_); }
 
@@ -140,14 +144,14 @@ class HostcallService {
   explicit HostcallService(Buffer* buffer) : buffer_(buffer) {}
 
   // Kernels raise the doorbell without waking anybody, so this looks: often while something happens, every millisecond otherwise.
-  [[noreturn]] void Run() {
+  void Run() {
     using std::chrono::microseconds;
     constexpr microseconds kShort(20);
     constexpr microseconds kLong(1000);
     constexpr int kBusyLooks = 100;
     microseconds nap = kShort;
     int looks = 0;
-    for (;;) {
+    while (!is_ending_.load()) {
       if (Answer()) {
         nap = kShort;
         looks = 0;
@@ -229,15 +233,25 @@ class HostcallService {
   }
 
   Buffer* const buffer_;
+  std::thread thread_;
+  std::atomic<bool> is_ending_{false};
   std::map<uint64_t, std::vector<uint64_t>> messages_;
   uint64_t next_message_ = 1;
 };
 
 }  // namespace
 
+namespace {
+std::once_flag service_once;
+HostcallService* service = nullptr;
+}  // namespace
+
 uint64_t HostcallBuffer() {
-  static HostcallService* const service = HostcallService::Start();
+  std::call_once(service_once, [] { service = HostcallService::Start(); });
   return service == nullptr ? 0 : service->address();
+}
+void StopHostcallService() {
+  if (service != nullptr) service->Stop();
 }
 
 uint64_t DeviceHeapState() {

@@ -354,9 +354,10 @@ namespace {
 
 hipError_t CopyParam2D(const hip_Memcpy2D* p, hipStream_t stream, bool wait) {
   if (p == nullptr) return hipErrorInvalidValue;
-  if (p->srcMemoryType == hipMemoryTypeArray || p->dstMemoryType == hipMemoryTypeArray) return hipErrorNotSupported;
-  const void* const from = p->srcMemoryType == hipMemoryTypeHost ? p->srcHost : p->srcDevice;
-  void* const to = p->dstMemoryType == hipMemoryTypeHost ? p->dstHost : p->dstDevice;
+  const MemoryTypes types = MemoryTypesOfHip();
+  if (p->srcMemoryType == types.array || p->dstMemoryType == types.array) return hipErrorNotSupported;
+  const void* const from = p->srcMemoryType == types.host ? p->srcHost : p->srcDevice;
+  void* const to = p->dstMemoryType == types.host ? p->dstHost : p->dstDevice;
   if (from == nullptr || to == nullptr) return hipErrorInvalidValue;
   const size_t from_pitch = p->srcPitch == 0 ? p->srcXInBytes + p->WidthInBytes : p->srcPitch;
   const size_t to_pitch = p->dstPitch == 0 ? p->dstXInBytes + p->WidthInBytes : p->dstPitch;

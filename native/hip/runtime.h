@@ -25,6 +25,16 @@ inline constexpr hipError_t hipErrorIllegalInstruction_ = static_cast<hipError_t
 inline constexpr hipError_t hipErrorStreamCaptureUnsupported_ = static_cast<hipError_t>(900);
 inline constexpr hipError_t hipErrorContextIsDestroyed_ = static_cast<hipError_t>(709);
 
+// Version of HIP that the program was built for, by the library's soname, and the numbers of hipMemoryType in it.
+int HipMajor();
+struct MemoryTypes {
+  int host;
+  int device;
+  int managed;
+  int array;
+};
+MemoryTypes MemoryTypesOfHip();
+
 // The last error of this thread, as hipGetLastError gives it.
 hipError_t Remember(hipError_t error);
 // The last error; `clear` forgets it.
@@ -204,6 +214,8 @@ int ResidentBlocks(const Function& function, int block, size_t dynamic_shared, c
 
 // What kernels ask of the host. Made when first asked for; 0 when memory is short.
 uint64_t HostcallBuffer();
+// Ends the thread that serves it.
+void StopHostcallService();
 // State of the heap of device malloc.
 uint64_t DeviceHeapState();
 

@@ -1,6 +1,13 @@
 // hipPointerGetAttributes and its relatives for every kind of memory.
 #include "check.h"
 
+// HIP 6 gave hipMemoryType other numbers than Debian's header has.
+#if HIP_MAJOR == 6
+constexpr int kHost = 1, kDevice = 2, kManaged = 3;
+#else
+constexpr int kHost = hipMemoryTypeHost, kDevice = hipMemoryTypeDevice, kManaged = hipMemoryTypeUnified;
+#endif
+
 static hipPointerAttribute_t Attributes(const void* p) {
   hipPointerAttribute_t a;
   OK(hipPointerGetAttributes(&a, p));
@@ -16,15 +23,15 @@ int main() {
   OK(hipHostRegister(own.data(), own.size(), 0));
 
   auto a = Attributes(device + 10);
-  CHECK(a.memoryType == hipMemoryTypeDevice && a.devicePointer == device + 10 && a.hostPointer == nullptr);
+  CHECK(a.memoryType == kDevice && a.devicePointer == device + 10 && a.hostPointer == nullptr);
   CHECK(a.isManaged == 0 && a.device == 0);
   a = Attributes(host + 3);
-  CHECK(a.memoryType == hipMemoryTypeHost && a.hostPointer == host + 3 && a.devicePointer == host + 3);
+  CHECK(a.memoryType == kHost && a.hostPointer == host + 3 && a.devicePointer == host + 3);
   CHECK(a.allocationFlags == hipHostMallocPortable);
   a = Attributes(managed);
-  CHECK(a.isManaged == 1 && a.devicePointer == managed && a.hostPointer == managed);
+  CHECK(a.memoryType == kManaged && a.isManaged == 1 && a.devicePointer == managed && a.hostPointer == managed);
   a = Attributes(own.data() + 5);
-  CHECK(a.memoryType == hipMemoryTypeHost && a.hostPointer == own.data() + 5);
+  CHECK(a.memoryType == kHost && a.hostPointer == own.data() + 5);
   int local;
   hipPointerAttribute_t none;
   GIVES(hipErrorInvalidValue, hipPointerGetAttributes(&none, &local));
@@ -44,5 +51,8 @@ int main() {
   CHECK(!is_managed);
   OK(hipHostUnregister(own.data()));
   GIVES(hipErrorInvalidValue, hipPointerGetAttributes(&none, own.data()));
+  int version = 0;
+  OK(hipRuntimeGetVersion(&version));
+  CHECK(version / 10000000 == HIP_MAJOR);
   return Ok();
 }

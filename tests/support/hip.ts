@@ -19,6 +19,8 @@ export interface HipProgram {
   /** Targets, or another chip that clang knows. */
   readonly targets: readonly string[];
   readonly flags?: readonly string[];
+  /** HIP version whose library is linked; Debian's headers are of 5. */
+  readonly library?: 5 | 6 | 7;
   /** Only the code objects, as a file that hipModuleLoad takes. */
   readonly deviceOnly?: boolean;
 }
@@ -99,7 +101,9 @@ export function compileHip(program: HipProgram): Promise<string> {
     ...['-D__AMDGCN_WAVEFRONT_SIZE=64', `--rocm-device-lib-path=${deviceLibraries}`],
     ...program.targets.map((target) => `--offload-arch=${target}`),
     ...(program.flags ?? []),
-    ...(program.deviceOnly === true ? ['--cuda-device-only'] : [`-L${nativeLibraries}`, '-lamdhip64']),
+    ...(program.deviceOnly === true
+      ? ['--cuda-device-only']
+      : [`-L${nativeLibraries}`, `-l:libamdhip64.so.${program.library ?? 5}`]),
   ];
   const path = join(root, '.wavesmith', 'hip-programs', `${program.sources[0]}-${hashOf(program, args)}`);
   let result = compiled.get(path);
