@@ -59,8 +59,10 @@ export class FastAccesses {
     if (isSynchronising && this.followsRaces) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
-    for (const read of known & ACCESS_REGISTERS ? [] : plan.dataReads) {
-      if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return undefined;
+    if ((known & ACCESS_REGISTERS) === 0) {
+      for (const read of plan.dataReads) {
+        if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return undefined;
+      }
     }
     let written: readonly LdsBytes[] | undefined;
     if (access.space === 'lds' && access.laneOffsets !== undefined) {
@@ -74,7 +76,7 @@ export class FastAccesses {
       written = isFine ? NO_LDS : undefined;
     }
     if (written !== undefined && access.kind === 'load') {
-      for (const { register } of access.pieces(w)) if (register >= 0) registers.define(register, BOTH, low, high);
+      for (const { register } of plan.writes) registers.define(register, BOTH, low, high);
     }
     return written;
   }

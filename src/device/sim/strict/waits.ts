@@ -24,14 +24,14 @@ export interface LdsBytes {
 
 /** An operation that has been issued. */
 export class IssuedOperation {
-  readonly kind: MemoryKind;
-  readonly pc: number;
-  readonly plan: StrictPlan;
-  readonly wave: number;
+  kind: MemoryKind;
+  pc: number;
+  plan: StrictPlan;
+  wave: number;
   /** Barrier interval in which it was issued. */
-  readonly epoch: number;
+  epoch: number;
   /** Position among the operations of its kind. */
-  readonly sequence: number;
+  sequence: number;
   /** What it writes to LDS; undefined for none. */
   lds: readonly LdsBytes[] | undefined;
   /** Flat operations: counters not drained since. */
@@ -54,16 +54,35 @@ export class IssuedOperation {
     this.sequence = sequence;
   }
 
+  /** Becomes another operation: nobody keeps one that writes no LDS once it is complete. */
+  reuse(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number, sequence: number): this {
+    this.kind = kind;
+    this.pc = pc;
+    this.plan = plan;
+    this.wave = wave;
+    this.epoch = epoch;
+    this.sequence = sequence;
+    this.left = FLAT_VM | FLAT_LGKM;
+    this.isReported = false;
+    this.completeEpoch = Number.POSITIVE_INFINITY;
+    this.barrierAge = 0;
+    return this;
+  }
+
   get isComplete(): boolean {
     return this.completeEpoch !== Number.POSITIVE_INFINITY;
   }
 }
+
+const MAX_FREE = 64;
 
 export class WaitQueue {
   private readonly vm: IssuedOperation[] = [];
   private readonly lds: IssuedOperation[] = [];
   private readonly scalar: IssuedOperation[] = [];
   private readonly flat: IssuedOperation[] = [];
+  /** Complete operations that are used again. */
+  private readonly free: IssuedOperation[] = [];
   private readonly issued = { vm: 0, lds: 0, scalar: 0, flat: 0 };
   /** How many outstanding operations write each slot, and the same as a bit set. */
   private readonly writers = new Uint8Array(SLOT_COUNT);
@@ -106,6 +125,7 @@ export class WaitQueue {
     this.outstanding[0] = this.total - 1;
     if (!operation.isReported) this.count(operation, -1);
     if (!operation.isComplete) this.finish(operation, epoch);
+    if (operation.lds === undefined && this.free.length < MAX_FREE) this.free.push(operation);
   }
 
   private finish(operation: IssuedOperation, epoch: number): void {
@@ -114,19 +134,44 @@ export class WaitQueue {
   }
 
   private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
-    while (queue.length > n) this.complete(queue.shift() as IssuedOperation, epoch);
+    // Popping keeps the array's memory, unlike setting its length.
+    if (n === 0) while (queue.length > 0) this.complete(queue.pop() as IssuedOperation, epoch);
+    else while (queue.length > n) this.complete(queue.shift() as IssuedOperation, epoch);
   }
 
   /** An operation is issued. */
   issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
-    const operation = new IssuedOperation(kind, pc, plan, wave, epoch, this.issued[kind]++);
+    const sequence = this.nextSequence(kind);
+    const operation =
+      this.free.pop()?.reuse(kind, pc, plan, wave, epoch, sequence) ??
+      new IssuedOperation(kind, pc, plan, wave, epoch, sequence);
     this.outstanding[0] = this.total + 1;
     this.count(operation, 1);
-    this[kind].push(operation);
-    if (kind === 'vm') this.keepLast(this.vm, VM_FULL, epoch);
-    else if (kind === 'lds') this.keepLast(this.lds, LGKM_FULL, epoch);
-    else this.boundUnordered(this[kind], epoch);
+    if (kind === 'vm') {
+      this.vm.push(operation);
+      this.keepLast(this.vm, VM_FULL, epoch);
+    } else if (kind === 'lds') {
+      this.lds.push(operation);
+      this.keepLast(this.lds, LGKM_FULL, epoch);
+    } else {
+      const queue = kind === 'scalar' ? this.scalar : this.flat;
+      queue.push(operation);
+      this.boundUnordered(queue, epoch);
+    }
     return operation;
+  }
+
+  private nextSequence(kind: MemoryKind): number {
+    switch (kind) {
+      case 'vm':
+        return this.issued.vm++;
+      case 'lds':
+        return this.issued.lds++;
+      case 'scalar':
+        return this.issued.scalar++;
+      default:
+        return this.issued.flat++;
+    }
   }
 
   /**
