@@ -11,7 +11,7 @@ import { kernelObject } from '../tests/support/kernel-source.ts';
 
 const root = dirname(dirname(resolve(process.argv[1] ?? '.')));
 const shared = join(root, '..', 'shared');
-const ROUNDS = 5;
+const ROUNDS = 9;
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
@@ -84,7 +84,8 @@ function row(name: string, objects: readonly CodeObject[]): void {
     instructions,
     first.toFixed(0),
     middle.toFixed(0),
-    ((1000 * middle) / instructions).toFixed(1),
+    Math.min(...times).toFixed(0),
+    ((1000 * Math.min(...times)) / instructions).toFixed(1),
   ];
   console.log(
     `${name.slice(0, 52).padEnd(52)} ${cells.map((c) => String(c).padStart(12)).join(' ')}  ${findings} errors`,
@@ -92,7 +93,7 @@ function row(name: string, objects: readonly CodeObject[]): void {
 }
 
 console.log(
-  `${'code'.padEnd(52)} ${['kernels', 'instructions', 'first ms', 'median ms', 'µs/instr.'].map((c) => c.padStart(12)).join(' ')}`,
+  `${'code'.padEnd(52)} ${['kernels', 'instructions', 'first ms', 'median ms', 'best ms', 'µs/instr.'].map((c) => c.padStart(12)).join(' ')}`,
 );
 const given = process.argv.slice(2);
 const module_ = join(shared, 'vmfb', 'llama8b-fp8.gfx942.vmfb');

@@ -6,6 +6,7 @@ import {
   overlaps,
   type Program,
   type ProgramFunction,
+  SLOT_COUNT,
   Slot,
   type SlotRange,
   slotNames,
@@ -36,6 +37,11 @@ interface Step {
   readonly isMemory: boolean;
   readonly isDot: boolean;
   readonly matrix: MatrixFacts | undefined;
+  readonly isTrans: boolean;
+  /** Writes part of its result register. */
+  readonly isPart: boolean;
+  /** See `wideStoreData`. */
+  readonly wideData: readonly SlotRange[];
   /** Wait states that it counts for: 1, or what s_nop says. */
   readonly states: number;
 }
@@ -57,6 +63,9 @@ function makeStep(code: CodeInstruction, target: TargetName): Step {
     isMemory: isMemory || flags.has('DS'),
     isDot: isVector && operation.startsWith('v_dot'),
     matrix: matrixFacts(instruction, target),
+    isTrans: flags.has('TRANS'),
+    isPart: isVector && writesPart(instruction),
+    wideData: isMemory ? wideStoreData(instruction) : [],
     states,
   };
 }
@@ -129,6 +138,8 @@ class HazardCheck {
   private readonly walker: Walker;
   private readonly table: WaitTable;
   private readonly target: TargetName;
+  /** By slot: index of the last matrix instruction of the block so far that reads or writes it. */
+  private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
   private step!: Step;
   private block = 0;
 
@@ -157,6 +168,7 @@ class HazardCheck {
           if (hasDot) this.dots();
         }
         this.scalar();
+        this.stampMatrix(step);
       }
     }
     return this.found;
@@ -205,6 +217,25 @@ class HazardCheck {
     );
   }
 
+  /** Like `nearest`, after asking whether any matrix instruction near enough names the registers. */
+  private nearestMatrix(registers: SlotRange, matches: (step: Step) => boolean): Nearest | undefined {
+    const { index } = this.step.code;
+    const oldest = index - MAX_WAIT_STATES;
+    let isNear = oldest < (this.context.program.blocks[this.block]?.first ?? 0);
+    for (let slot = registers.first; !isNear && slot < registers.first + registers.count; slot++) {
+      isNear = (this.matrixUse[slot] as number) >= oldest;
+    }
+    return isNear ? this.walker.nearest(index, this.block, MAX_WAIT_STATES, matches) : undefined;
+  }
+
+  /** Notes the registers that a matrix instruction names. */
+  private stampMatrix({ code, matrix }: Step): void {
+    if (matrix === undefined) return;
+    for (const ranges of [code.effects.defs, code.effects.uses]) {
+      for (const { first, count } of ranges) this.matrixUse.fill(code.index, first, first + count);
+    }
+  }
+
   private vectorWrites(registers: readonly SlotRange[]): (step: Step) => boolean {
     return (step) => step.isVector && overlaps(step.code.effects.defs, registers);
   }
@@ -221,10 +252,10 @@ class HazardCheck {
       }
       if (flags.has('DPP')) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
       if (!flags.has('TRANS')) {
-        const isTrans = (p: Step) => p.code.instruction.row.flags.has('TRANS') && overlaps(p.code.effects.defs, [use]);
+        const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
         this.need('hazards/trans', 'transToVector', [use], isTrans);
       }
-      const isPart = (p: Step) => writesPart(p.code.instruction) && overlaps(p.code.effects.defs, [use]);
+      const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [use]);
       this.need('hazards/partial-write', 'partToVector', [use], isPart);
     }
     if (instruction.row.uses.includes('VCC')) {
@@ -241,7 +272,7 @@ class HazardCheck {
     if (step.matrix !== undefined) this.matrix(step.matrix);
     for (const def of effects.defs) {
       if (!isVectorSlot(def)) continue;
-      const isWideStore = (p: Step) => p.isMemory && overlaps(wideStoreData(p.code.instruction), [def]);
+      const isWideStore = (p: Step) => p.wideData.length > 0 && overlaps(p.wideData, [def]);
       this.need('hazards/store-data', 'storeData', [def], isWideStore);
     }
     if (/^v_fmac?_f64$/.test(operation)) {
@@ -284,7 +315,7 @@ class HazardCheck {
       const isPlain = (p: Step) =>
         p.isVector && p.matrix === undefined && !p.isDot && overlaps(p.code.effects.defs, [use]);
       this.need('hazards/vector-to-matrix', 'vectorToMatrix', [use], isPlain);
-      const before = this.walker.nearest(step.code.index, this.block, MAX_WAIT_STATES, (p) => writesMatrix(p, use));
+      const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
       const p = before?.step.matrix;
       if (before === undefined || p === undefined) return;
       const written = before.step.code.effects.defs[0];
@@ -298,10 +329,10 @@ class HazardCheck {
   private matrixResults(): void {
     const { step, target } = this;
     if (step.matrix !== undefined) return;
-    const { instruction, effects, index } = step.code;
+    const { instruction, effects } = step.code;
     for (const use of explicitUses(instruction)) {
       if (!isVectorSlot(use)) continue;
-      const before = this.walker.nearest(index, this.block, MAX_WAIT_STATES, (p) => writesMatrix(p, use));
+      const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
       const p = before?.step.matrix;
       if (before === undefined || p === undefined) continue;
       const wait = matrixResultWait(p, target, step.isMemory);
@@ -310,14 +341,14 @@ class HazardCheck {
     }
     for (const def of effects.defs) {
       if (!isVectorSlot(def)) continue;
-      const written = this.walker.nearest(index, this.block, MAX_WAIT_STATES, (p) => writesMatrix(p, def));
+      const written = this.nearestMatrix(def, (p) => writesMatrix(p, def));
       const w = written?.step.matrix;
       const overwrite = w === undefined ? 0 : matrixOverwriteWait(w, target);
       if (written !== undefined && w !== undefined && written.between < overwrite) {
         this.report('hazards/matrix-overwrite', overwrite, seenMatrixWait(w, overwrite, target), [def], written);
         continue;
       }
-      const read = this.walker.nearest(index, this.block, MAX_WAIT_STATES, (p) => readsAccumulator(p, def, target));
+      const read = this.nearestMatrix(def, (p) => readsAccumulator(p, def, target));
       const r = read?.step.matrix;
       const wait = r === undefined ? 0 : matrixSourceWait(r, target);
       if (read !== undefined && read.between < wait) this.report('hazards/matrix-overwrite', wait, wait, [def], read);
