@@ -10,9 +10,11 @@ import {
   type Dim3,
   randomNumbers,
 } from '../../src/device/index.ts';
+import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../../src/isa/semantics/formats.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { sharedPath } from '../support/shared.ts';
+import { workerHost } from '../support/sim-worker.ts';
 
 const folder = sharedPath('corpus', 'triton');
 
@@ -135,7 +137,13 @@ function tolerance(name: string): number {
   return name.startsWith('attn') ? 1e-3 : 1e-4;
 }
 
-async function run(device: Device, name: string, meta: Metadata): Promise<number> {
+/** The largest error of a kernel's output, and the output's bytes. */
+async function run(
+  device: Device,
+  name: string,
+  meta: Metadata,
+  workers?: number,
+): Promise<{ error: () => number; bytes: Uint8Array }> {
   const random = randomNumbers(5);
   const make: Make = (argument, count) => {
     const type = meta.sig[argument] as string;
@@ -156,9 +164,13 @@ async function run(device: Device, name: string, meta: Metadata): Promise<number
   while (args.length < kernel.arguments.filter((a) => !a.valueKind.startsWith('hidden_')).length)
     args.push(device.alloc(64));
   const block: Dim3 = [64 * meta.num_warps, 1, 1];
-  await device.dispatch({ kernel, grid: launch.grid, block, args, dynamicLds: meta.shared });
-  const got = decode(launch.output.type, device.read(launch.output.buffer));
-  return got.reduce((worst, x, i) => Math.max(worst, Math.abs(x - launch.expected(i))), 0);
+  await device.dispatch({ kernel, grid: launch.grid, block, args, dynamicLds: meta.shared, workers });
+  const bytes = device.read(launch.output.buffer).slice();
+  const got = decode(launch.output.type, bytes);
+  return {
+    error: () => got.reduce((worst, x, i) => Math.max(worst, Math.abs(x - launch.expected(i))), 0),
+    bytes,
+  };
 }
 
 const names = folder === undefined ? ['none.json'] : readdirSync(folder).filter((file) => file.endsWith('.json'));
@@ -166,6 +178,11 @@ describe.skipIf(folder === undefined)('Triton kernels', () => {
   test.each(names.map((file) => file.slice(0, -5)))('%s', async (name) => {
     const meta = JSON.parse(readFileSync(join(folder as string, `${name}.json`), 'utf8')) as Metadata;
     const device = await createDevice('sim', { target: name.split('.')[1] as TargetName });
-    expect(await run(device, name, meta)).toBeLessThan(tolerance(name));
+    const { error, bytes } = await run(device, name, meta);
+    expect(error()).toBeLessThan(tolerance(name));
+    // The same bytes again, with a second thread that joins after the first workgroup.
+    const device2 = new SimDevice(device.target, { workerHost: { ...(await workerHost()), startMs: -1000 } });
+    expect((await run(device2, name, meta, 2)).bytes).toEqual(bytes);
+    device2.close();
   });
 });

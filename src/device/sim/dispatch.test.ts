@@ -82,16 +82,25 @@ describe('worker threads', () => {
 v_mov_b32_e32 v2, 1
 v_mov_b32_e32 v1, 0
 global_atomic_add v1, v2, s[2:3]
-v_mov_b32_e32 v4, 1
-v_mov_b32_e32 v5, 0
-global_atomic_add_x2 v1, v[4:5], s[2:3] offset:8`,
+v_mov_b32_e32 v4, 3
+global_atomic_sub v1, v4, s[2:3] offset:8`,
       64,
       host,
     );
     open.push(device);
     await device.dispatch({ ...request, workers: 3 });
     expect((device as unknown as { crew: { size: number } }).crew.size).toBe(2);
-    expect([words()[0], words()[2]]).toEqual([4096, 4096]);
+    expect([words()[0], words()[2]]).toEqual([4096, 2 ** 32 - 3 * 4096]);
+  });
+
+  it('should run kernels that mix kinds of atomics in one thread', async () => {
+    for (const other of ['global_atomic_umax v1, v2, s[2:3]', 'global_atomic_add_x2 v1, v[2:3], s[2:3]']) {
+      const code = `${busy(500)}\nv_mov_b32_e32 v1, 0\nv_mov_b32_e32 v3, 0\nglobal_atomic_add v1, v2, s[2:3]\n${other}`;
+      const { device, request } = setUp(code, 64, host);
+      open.push(device);
+      await device.dispatch({ ...request, workers: 3 });
+      expect((device as unknown as { crew: { size: number } }).crew.size).toBe(0);
+    }
   });
 
   it('should run kernels whose atomics show the order in one thread, in order', async () => {

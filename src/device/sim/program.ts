@@ -142,6 +142,7 @@ export class Program {
   readonly codeRanges: readonly (readonly [number, number])[];
   private readonly decoder: Decoder;
   private bound: (BoundInstruction | undefined)[];
+  private readonly decoded = new Map<number, Instruction>();
   private mfma: MatrixMode = 'exact';
 
   constructor(
@@ -174,7 +175,7 @@ export class Program {
     if (!(offset >= 0 && offset + 4 <= this.region.size) || (offset & 3) !== 0) {
       throw new KernelStop('sim/bad-pc', `Execution left the code object: pc is 0x${pc.toString(16)}.`);
     }
-    const instruction = this.decoder.decode(this.region.bytes, offset);
+    const instruction = this.decodeAt(offset);
     if (instruction === undefined) {
       const word = this.region.view.getUint32(offset, true).toString(16).padStart(8, '0');
       throw new KernelStop('sim/illegal-instruction', `The word 0x${word} is not an instruction of ${this.target}.`);
@@ -194,7 +195,16 @@ export class Program {
   instructionAt(pc: number): Instruction | undefined {
     const offset = pc - this.region.base;
     if (!(offset >= 0 && offset + 4 <= this.region.size)) return undefined;
-    return this.bound[offset >>> 2]?.instruction ?? this.decoder.decode(this.region.bytes, offset);
+    return this.decodeAt(offset);
+  }
+
+  /** The instruction at a byte offset of the image, decoded once. */
+  decodeAt(offset: number): Instruction | undefined {
+    const known = this.decoded.get(offset);
+    if (known !== undefined) return known;
+    const instruction = this.decoder.decode(this.region.bytes, offset);
+    if (instruction !== undefined) this.decoded.set(offset, instruction);
+    return instruction;
   }
 
   /** The text of the instruction at an address, for messages. */

@@ -7,14 +7,17 @@ import { isSpinLoop } from './spin.ts';
 
 /** Instructions looked at; a kernel with more counts as one whose order can be seen. */
 const LIMIT = 200_000;
-/** Atomics that give the same memory in any order, as long as they return nothing: integer sums, extremes and bit operations. */
+/**
+ * Atomics that give the same memory in any order, as long as they return nothing and no other kind meets them: integer sums, extremes
+ * and bit operations. An addition and a maximum on one address do not commute; nor do words and their pairs.
+ */
 const COMMUTATIVE = /^[a-z]+_atomic_(add|sub|smin|smax|umin|umax|and|or|xor)(_x2)?$/;
 
 const known = new WeakMap<Program, Map<number, boolean>>();
 
 /**
  * Whether the order of workgroups can be seen in the results of the kernel at an entry: it uses what global atomics return, swaps, adds
- * floats atomically, or waits for other workgroups.
+ * floats atomically, mixes kinds of atomics, or waits for other workgroups.
  */
 export function isOrderVisible(program: Program, entry: number): boolean {
   let answers = known.get(program);
@@ -35,6 +38,8 @@ class Search {
   private readonly seen = new Set<number>();
   private readonly pending: number[] = [];
   private hasComputedJump = false;
+  /** The kind of the atomics seen so far. */
+  private kind: string | undefined;
 
   constructor(program: Program) {
     this.program = program;
@@ -82,7 +87,11 @@ class Search {
     const { row } = instruction;
     const op = semanticsOf(row.operation);
     if (op?.kind === 'atomic' && op.space !== 'lds') {
-      return !COMMUTATIVE.test(row.operation) || row.operands.some((o) => o.isOut);
+      const [, name = '', wide = ''] = COMMUTATIVE.exec(row.operation) ?? [];
+      if (name === '' || row.operands.some((o) => o.isOut)) return true;
+      const kind = `${name === 'sub' ? 'add' : name}${wide}`;
+      this.kind ??= kind;
+      return kind !== this.kind;
     }
     const target = branchTarget(instruction, at);
     return target !== undefined && target <= at && isSpinLoop(this.program, target);

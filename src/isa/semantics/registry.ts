@@ -10,17 +10,22 @@ import {
   type VectorOperation,
 } from './operation.ts';
 
-const TABLE = new Map<string, Operation>();
+/** Operations; those not asked for yet are functions that make them. */
+const TABLE = new Map<string, Operation | (() => Operation)>();
 
 /** Adds one operation; a second definition of the same name is a programming error. */
-export function define(name: string, operation: Operation): void {
+export function define(name: string, operation: Operation | (() => Operation)): void {
   if (TABLE.has(name)) throw new Error(`semantics of ${name} are defined twice`);
   TABLE.set(name, operation);
 }
 
 /** What `operation` (InstructionRow.operation) does, or undefined when it has no semantics yet. */
 export function lookup(operation: string): Operation | undefined {
-  return TABLE.get(operation);
+  const known = TABLE.get(operation);
+  if (typeof known !== 'function') return known;
+  const made = known();
+  TABLE.set(operation, made);
+  return made;
 }
 
 /** All defined operation names. */
@@ -65,22 +70,26 @@ export function vector(
   body: Body,
   options: VectorOptions = {},
 ): void {
-  const spec = specs(sources);
-  const elements = (f: Body): Expr[] =>
-    OPERAND_TYPES[resultType].elements === 1
-      ? [f(...spec.map((s, i) => argument(s, i)))]
-      : [0, 1].map((part) => f(...spec.map((s, i) => argument(s, i, OPERAND_TYPES[s.type].elements === 2 ? part : 0))));
-  define(name, {
-    kind: 'vector',
-    sources: spec,
-    result: elements(body),
-    resultType,
-    mask: options.mask?.(...spec.map((s, i) => argument(s, i))),
-    clamped: options.clamped === undefined ? undefined : elements(options.clamped),
-    highBits: options.highBits ?? 'zero',
-    denormals: options.denormals ?? 'mode',
-    part: options.part,
-    sourcePart: options.sourcePart,
+  define(name, () => {
+    const spec = specs(sources);
+    const elements = (f: Body): Expr[] =>
+      OPERAND_TYPES[resultType].elements === 1
+        ? [f(...spec.map((s, i) => argument(s, i)))]
+        : [0, 1].map((part) =>
+            f(...spec.map((s, i) => argument(s, i, OPERAND_TYPES[s.type].elements === 2 ? part : 0))),
+          );
+    return {
+      kind: 'vector',
+      sources: spec,
+      result: elements(body),
+      resultType,
+      mask: options.mask?.(...spec.map((s, i) => argument(s, i))),
+      clamped: options.clamped === undefined ? undefined : elements(options.clamped),
+      highBits: options.highBits ?? 'zero',
+      denormals: options.denormals ?? 'mode',
+      part: options.part,
+      sourcePart: options.sourcePart,
+    };
   });
 }
 
@@ -108,18 +117,20 @@ export function vectorWords(
 
 /** One mask bit per lane: compares. */
 export function vectorMask(name: string, sources: readonly SourceArgument[], body: Body): void {
-  const spec = specs(sources);
-  define(name, {
-    kind: 'vector',
-    sources: spec,
-    result: [],
-    resultType: undefined,
-    mask: body(...spec.map((s, i) => argument(s, i))),
-    clamped: undefined,
-    highBits: 'zero',
-    denormals: 'mode',
-    part: undefined,
-    sourcePart: undefined,
+  define(name, () => {
+    const spec = specs(sources);
+    return {
+      kind: 'vector',
+      sources: spec,
+      result: [],
+      resultType: undefined,
+      mask: body(...spec.map((s, i) => argument(s, i))),
+      clamped: undefined,
+      highBits: 'zero',
+      denormals: 'mode',
+      part: undefined,
+      sourcePart: undefined,
+    };
   });
 }
 
@@ -137,16 +148,18 @@ export function scalar(
   resultType: ScalarOperation['resultType'],
   body: (...sources: Expr[]) => ScalarEffects,
 ): void {
-  const spec = specs(sources);
-  const effects = body(...spec.map((s, i) => argument(s, i)));
-  define(name, {
-    kind: 'scalar',
-    sources: spec,
-    result: effects.result,
-    resultType,
-    scc: effects.scc,
-    exec: effects.exec,
-    when: effects.when,
+  define(name, () => {
+    const spec = specs(sources);
+    const effects = body(...spec.map((s, i) => argument(s, i)));
+    return {
+      kind: 'scalar',
+      sources: spec,
+      result: effects.result,
+      resultType,
+      scc: effects.scc,
+      exec: effects.exec,
+      when: effects.when,
+    };
   });
 }
 

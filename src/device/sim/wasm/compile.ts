@@ -1,7 +1,7 @@
 // Compiles the code reachable from an entry to one WebAssembly module. Blocks become cases of functions of bounded size; a function
 // returns the number of the next block, or a reason to leave (below 0) with the program counter in the wave block.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
-import type { TargetName } from '../../../isa/types.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { AT_BARRIER, ENDED, WAVE_PC, WAVE_STATE } from '../layout.ts';
 import type { MatrixMode } from '../matrix.ts';
 import { BlockCode, clockIndex } from './block.ts';
@@ -25,6 +25,8 @@ export interface CompileOptions {
   readonly mfma: MatrixMode;
   /** The memory import. */
   readonly shared: boolean;
+  /** Decodes at a byte offset, for callers that keep what they decoded. */
+  readonly decode?: ((pc: number) => Instruction | undefined) | undefined;
   /** Code that other modules hold: it is entered through the engine. */
   readonly known?: (place: Place) => boolean;
   /** About the most instructions of the module. */
@@ -69,7 +71,7 @@ function partition(blocks: readonly Block[]): Block[][] {
  * last call.
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
-  const blocks = reachableBlocks(options.target, bytes, entry, options.known, options.limit);
+  const blocks = reachableBlocks(options.target, bytes, entry, options.known, options.limit, options.decode);
   const { cache } = options;
   if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
   const key = moduleKey(optionsText(options), bytes, blocks);

@@ -148,6 +148,7 @@ class CompiledProgram {
       target,
       mfma: this.mfma,
       shared: this.memory.isShared,
+      decode: (pc) => this.program.decodeAt(pc),
       known: (p) => this.entries.has(keyOf(p)),
       limit: this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
       cache: this.memory.moduleCache,

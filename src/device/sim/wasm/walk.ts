@@ -88,16 +88,15 @@ interface Step {
 class Walker {
   private readonly bytes: Uint8Array;
   private readonly limit: number;
-  private readonly decode: (bytes: Uint8Array, at: number) => Instruction | undefined;
+  private readonly decode: (at: number) => Instruction | undefined;
   readonly steps = new Map<number, Step>();
   readonly leaders = new Map<number, Place>();
   private readonly pending: Place[] = [];
 
-  constructor(target: TargetName, bytes: Uint8Array, limit: number) {
+  constructor(bytes: Uint8Array, limit: number, decode: (at: number) => Instruction | undefined) {
     this.limit = limit;
-    const decoder = decoderFor(target);
     this.bytes = bytes;
-    this.decode = (code, at) => decoder.decode(code, at);
+    this.decode = decode;
   }
 
   private lead(place: Place): Place {
@@ -126,7 +125,7 @@ class Walker {
 
   private step({ pc, mode }: Place): Step | undefined {
     if (pc < 0 || pc + 4 > this.bytes.length || (pc & 3) !== 0) return undefined;
-    const instruction = this.decode(this.bytes, pc);
+    const instruction = this.decode(pc);
     if (instruction === undefined) return undefined;
     const operation = semanticsOf(instruction.row.operation);
     const item: Item = { pc, instruction, operation };
@@ -195,8 +194,9 @@ export function reachableBlocks(
   entry: Place,
   known: (place: Place) => boolean = () => false,
   limit = 6000,
+  decode: (pc: number) => Instruction | undefined = (pc) => decoderFor(target).decode(bytes, pc),
 ): Block[] {
-  const walker = new Walker(target, bytes, limit);
+  const walker = new Walker(bytes, limit, decode);
   walker.walk(entry, known);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];
