@@ -1,13 +1,16 @@
 // A program on the virtual GPU as a profile: from counts to the document and its files; exact counts, no times.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { assembleAndLink } from '../src/asm/index.ts';
 import { run as runProfile, writeResults } from '../src/cli/profile.ts';
+import { run as runKernel } from '../src/cli/run.ts';
 import { analyse, type ProfileDocument, recordSimulated, type SimulatedProgram } from '../src/profile/index.ts';
+import { kernelSource } from './support/kernel-source.ts';
 
 type Dispatch = SimulatedProgram['dispatches'][number];
 
@@ -219,5 +222,47 @@ describe('--device', () => {
     [['x', '--device', 'sim', '--', './app'], 'cli/usage'],
   ])('%j is refused', async (argv, code) => {
     await expect(runProfile(argv)).rejects.toMatchObject({ code });
+  });
+});
+
+describe('run --report', () => {
+  const CODE = `
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_cvt_f32_u32_e32 v2, v0
+  v_fma_f32 v2, v2, v2, v2
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+`;
+  const object = join(folder, 'k.co');
+  const out = join(folder, 'report');
+  const args = [object, '--kernel', 'k', '--grid', '4', '--block', '96', '--arg', 'f32[96]'];
+
+  test('one kernel with the counts of its instructions', async () => {
+    writeFileSync(object, assembleAndLink(kernelSource({ code: CODE })));
+    vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    expect(await runKernel([...args, '--report', out])).toBe(0);
+    vi.restoreAllMocks();
+    expect(readdirSync(out).sort()).toEqual([
+      'analysis.json',
+      'dag.json',
+      'profile.json',
+      'report.html',
+      'roofline.json',
+    ]);
+    const document = JSON.parse(readFileSync(join(out, 'profile.json'), 'utf8')) as ProfileDocument;
+    expect(validate(document)).toBe(true);
+    // 4 workgroups of 2 waves; 96 work-items store 4 bytes each; every wave loads 8 bytes of arguments.
+    const [kernel] = document.kernels;
+    expect(kernel.counters.SQ_WAVES.sum).toBe(8);
+    expect(kernel.roofline.flops).toEqual({ value: 8 * 128 });
+    expect(kernel.metrics['bytes.requested.write'].value).toEqual({ value: 4 * 96 * 4 });
+    expect(kernel.metrics['bytes.requested.read'].value).toEqual({ value: 8 * 8 });
+    expect(kernel.metrics['lanes.active'].value).toEqual({ value: 48 });
+  });
+
+  test.each([['--counters'], ['--profile'], ['--check']])('%s beside it is refused', async (flag) => {
+    writeFileSync(object, assembleAndLink(kernelSource({ code: CODE })));
+    await expect(runKernel([...args, '--report', out, flag])).rejects.toMatchObject({ code: 'cli/usage' });
   });
 });

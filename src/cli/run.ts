@@ -16,6 +16,7 @@ import { nodeSimOptions } from '../device/node/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, checkReport, strictOptionsOf } from './run-check.ts';
+import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTraceFile } from './run-tools.ts';
@@ -35,10 +36,22 @@ interface Options extends ToolOptions, CheckOptions {
   budget?: string;
   workers?: string;
   mfma: string;
+  report?: string;
   json?: boolean;
 }
 
 const collect = (value: string, all: string[]): string[] => [...all, value];
+
+/** The counters of a report are compiled into the kernel, alone. */
+function refuseReport(options: Options, strict: boolean): void {
+  if (options.report === undefined) return;
+  const tools = options.counters === true || options.profile === true || options.trace !== undefined;
+  if (!strict && !tools && options.break.length === 0) return;
+  throw new WavesmithError(
+    'cli/usage',
+    '--report cannot be combined with --check, --counters, --profile, --trace or --break.',
+  );
+}
 
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
@@ -56,6 +69,10 @@ export async function run(argv: string[]): Promise<number> {
     .option('--budget <n>', 'stop after this many instructions')
     .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
+    .option(
+      '--report <dir>',
+      'count everything and write a profile: profile.json … and report.html, as wavesmith profile',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -90,6 +107,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   const json = options.json === true;
   const mfma = parseMatrixMode(options.mfma);
   const strict = strictOptionsOf(options);
+  refuseReport(options, strict !== undefined);
   const ending = new AbortController();
   const progress = new Progress(process.stderr);
   const session = RunSession.create(options, json, kernel, codeObject, progress);
@@ -99,30 +117,36 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   let result: LaunchResult | undefined;
   let done: DispatchResult | undefined;
   try {
-    result = await launch({
-      device,
-      kernel,
-      grid,
-      block,
-      args,
-      readFile: readInput,
-      dynamicLds: parseCount(options.lds, '--lds'),
-      maxInstructions: parseCount(options.budget, '--budget'),
-      dispatchFields: (values) => {
-        session?.tools.setArguments(values);
-        return {
-          mfma,
-          strict,
-          workers: parseCount(options.workers, '--workers'),
-          monitors: session?.tools.monitors,
-          signal: ending.signal,
-          onProgress: (done, total) => progress.update(done, total),
-        };
-      },
-      onFailure: (buffers) => {
-        partial = buffers;
-      },
-    });
+    const start = (monitors = session?.tools.monitors) =>
+      launch({
+        device,
+        kernel,
+        grid,
+        block,
+        args,
+        readFile: readInput,
+        dynamicLds: parseCount(options.lds, '--lds'),
+        maxInstructions: parseCount(options.budget, '--budget'),
+        dispatchFields: (values) => {
+          session?.tools.setArguments(values);
+          return {
+            mfma,
+            strict,
+            workers: parseCount(options.workers, '--workers'),
+            monitors,
+            signal: ending.signal,
+            onProgress: (done, total) => progress.update(done, total),
+          };
+        },
+        onFailure: (buffers) => {
+          partial = buffers;
+        },
+      });
+    const { report } = options;
+    result =
+      report === undefined
+        ? await start()
+        : await profiledRun(report, kernel, { grid, block, dynamicLds: parseCount(options.lds, '--lds') ?? 0 }, start);
   } catch (error) {
     if (error instanceof DispatchAborted) done = error.partial;
     else if (!(error instanceof StepperQuit)) throw error;

@@ -13,7 +13,7 @@ import type { BarrierPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from
 import { CLOCK_KHZ } from './shared-memory.ts';
 
 /** Boards the targets stand for. Source: AMD's product pages (compute units of one device as HIP shows it). */
-const BOARDS: Readonly<Record<TargetName, { name: string; computeUnits: number }>> = {
+export const BOARDS: Readonly<Record<TargetName, { name: string; computeUnits: number }>> = {
   gfx90a: { name: 'AMD Instinct MI210 (virtual)', computeUnits: 104 },
   gfx942: { name: 'AMD Instinct MI300X (virtual)', computeUnits: 304 },
   gfx950: { name: 'AMD Instinct MI350X (virtual)', computeUnits: 256 },

@@ -22,8 +22,8 @@ import { number } from './values.ts';
 
 const MAX_WAVES = 256;
 /** Instructions and states of all waves together that are kept one by one. */
-const MAX_WAVE_ENTRIES = 1 << 20;
-const MAX_OCCUPANCY = 1 << 20;
+const MAX_WAVE_ENTRIES = 1 << 19;
+const MAX_OCCUPANCY = 1 << 19;
 /** Points of one wave state; the rest of a longer recording is left out and reported. */
 const MAX_STATE_POINTS = 1 << 20;
 /** Points that are kept of them. */
