@@ -47,6 +47,9 @@ const CASES: readonly Case[] = [
   { name: 'stream_values' },
   { name: 'streams' },
   { name: 'symbols' },
+  // Older code objects find sizes and services elsewhere.
+  { name: 'lds as code object version 4', sources: ['lds'], flags: ['-mcode-object-version=4'] },
+  { name: 'heap as code object version 5', sources: ['heap'], flags: ['-mcode-object-version=5'] },
   { name: 'templates' },
   { name: 'textures' },
   { name: 'threads' },
@@ -91,6 +94,7 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
   for (const [kind, flags] of [
     ['host calls', undefined],
     ['a buffer', ['-mprintf-kind=buffered']],
+    ['host calls of code object version 4', ['-mcode-object-version=4']],
   ] as const) {
     test(`printf through ${kind}`, async () => {
       const path = await usual('printf', flags);
@@ -140,11 +144,10 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
   test("a program without code for the device gets HIP's error, and is told what it carries", async () => {
     const path = await compileHip({
       sources: ['vector_add'],
-      targets: ['gfx906', 'gfx90a:xnack+'],
-      flags: ['-nogpulib'],
+      targets: ['gfx90a:xnack+', 'gfx950'],
     });
     const { status, stderr } = await execHip('gfx942', path);
-    expect(stderr).toContain('the program carries code for gfx906, gfx90a:xnack+; the device is gfx942');
+    expect(stderr).toContain('the program carries code for gfx90a:xnack+, gfx950; the device is gfx942');
     expect(status).toBe(3);
   });
 
