@@ -37,6 +37,10 @@ export interface CodeRange {
   readonly code: readonly CodeInstruction[];
   readonly first: number;
   readonly end: number;
+  /** By instruction from `first` on: the number of the memory operation, -1 for other instructions. */
+  readonly numbers: Int32Array;
+  /** Memory operations in all. */
+  readonly operations: number;
 }
 
 export class WaitState {
@@ -44,7 +48,7 @@ export class WaitState {
   private readonly pending: Readonly<Record<MemoryKind, Pending>>;
   /** How many outstanding operations write each slot. */
   private readonly writers = new Uint16Array(SLOT_COUNT);
-  /** Bit per instruction: issued and complete on some path. */
+  /** Bit per memory operation: issued and complete on some path. */
   private readonly complete: Uint32Array;
   private total = 0;
   /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the operation before. */
@@ -54,7 +58,7 @@ export class WaitState {
 
   constructor(range: CodeRange, from?: WaitState) {
     this.range = range;
-    this.complete = from?.complete.slice() ?? new Uint32Array((range.end - range.first + 31) >>> 5);
+    this.complete = from?.complete.slice() ?? new Uint32Array((range.operations + 31) >>> 5);
     this.pending = {
       vm: new Map(from?.pending.vm),
       lds: new Map(from?.pending.lds),
@@ -70,6 +74,10 @@ export class WaitState {
   /** Whether anything is outstanding. */
   get isEmpty(): boolean {
     return this.total === 0;
+  }
+
+  private bitOf(site: number): number {
+    return this.range.numbers[site - this.range.first] as number;
   }
 
   private at(site: number): CodeInstruction {
@@ -90,7 +98,7 @@ export class WaitState {
   }
 
   private markComplete(site: number): void {
-    const bit = site - this.range.first;
+    const bit = this.bitOf(site);
     this.complete[bit >>> 5] = ((this.complete[bit >>> 5] as number) | (1 << (bit & 31))) >>> 0;
   }
 
@@ -104,13 +112,13 @@ export class WaitState {
   }
 
   private isComplete(site: number): boolean {
-    const bit = site - this.range.first;
+    const bit = this.bitOf(site);
     return (((this.complete[bit >>> 5] as number) >>> (bit & 31)) & 1) !== 0;
   }
 
   /** Whether an operation has been issued and proved complete on some path, or an earlier issue of it has. */
   isProved(site: number): boolean {
-    if (site < this.range.first || site >= this.range.end) return false;
+    if (site < this.range.first || site >= this.range.end || this.bitOf(site) < 0) return false;
     return this.isComplete(site) || this.provedOlder.has(site);
   }
 
@@ -131,7 +139,7 @@ export class WaitState {
 
   /** An operation is issued. */
   issue(kind: MemoryKind, code: CodeInstruction): void {
-    const bit = code.index - this.range.first;
+    const bit = this.bitOf(code.index);
     this.complete[bit >>> 5] = (this.complete[bit >>> 5] as number) & ~(1 << (bit & 31));
     if (kind === 'scalar') this.set(kind, code.index, 0);
     else if (kind === 'flat') this.set(kind, code.index, FLAT_VM | FLAT_LGKM);

@@ -87,7 +87,17 @@ export const checkWaits: Rule = (context) => {
 /** The instructions between the first and the last of the subject's blocks. */
 function rangeOf({ program, subject }: CheckContext): CodeRange {
   const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
-  return { code: program.instructions, first: blocks[0]?.first ?? 0, end: blocks[blocks.length - 1]?.end ?? 0 };
+  const first = blocks[0]?.first ?? 0;
+  const end = blocks[blocks.length - 1]?.end ?? 0;
+  const numbers = new Int32Array(end - first).fill(-1);
+  let operations = 0;
+  for (const block of blocks) {
+    for (let i = block.first; i < block.end; i++) {
+      const { row } = (program.instructions[i] as CodeInstruction).instruction;
+      if (waitRole(row).kind !== undefined) numbers[i - first] = operations++;
+    }
+  }
+  return { code: program.instructions, first, end, numbers, operations };
 }
 
 /** What may be outstanding before one instruction of a block, from what was where the block begins. */
