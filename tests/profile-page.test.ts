@@ -85,6 +85,7 @@ function makeSimulatedPage(): string {
     instructions: 3000 + 500 * (i % 5),
     wavefronts: 16,
     counters,
+    flops: { F16: { value: 0 }, F32: { value: 150_000 }, F64: { value: 0 } },
     bytes: {
       global: { load: 65536, store: 4096 * (1 + (i % 3)), atomic: 0 },
       lds: { load: 8192, store: 8192, atomic: 0 },

@@ -4,7 +4,13 @@ import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { assembleAndLink } from '../asm/index.ts';
 import type { Monitor } from '../device/sim/monitor.ts';
 import { SimDevice, type SimKernel } from '../device/sim/sim-device.ts';
-import { CountingMonitor, deriveCounters, deriveTraffic, LdsBankMonitor } from '../device/sim/tools/index.ts';
+import {
+  CountingMonitor,
+  deriveCounters,
+  deriveFlops,
+  deriveTraffic,
+  LdsBankMonitor,
+} from '../device/sim/tools/index.ts';
 import { RuntimeProfiler } from './profiler.ts';
 import type { DispatchPacket } from './runtime-device.ts';
 
@@ -89,6 +95,7 @@ describe('the profiler', () => {
     for (const one of profiler.dispatches) {
       expect(one.counters).toEqual(deriveCounters(expected, 'gfx942'));
       expect(one.bytes).toEqual(deriveTraffic(expected).spaces);
+      expect(one.flops).toEqual(deriveFlops(expected));
       expect(one.ldsBanks).toEqual(banks.result());
       expect(one.instructions).toBe(result.instructions);
       expect(one.wavefronts).toBe(6);
@@ -102,6 +109,15 @@ describe('the profiler', () => {
     const valu = expected.instructions.filter(
       ({ instruction: { row } }) => row.flags.has('VALU') && !row.flags.has('MAI'),
     );
+    const lanesOf = (name: string) =>
+      expected.instructions.reduce((sum, s) => sum + (s.instruction.row.operation === name ? s.lanes : 0), 0);
+    // A fused operation is two FLOPs; the packed one does two of them per lane.
+    expect(profiler.dispatches[0]?.flops).toEqual({
+      F16: { value: 0 },
+      F32: { value: 2 * lanesOf('v_fma_f32') + 4 * lanesOf('v_pk_fma_f32') },
+      F64: { value: 0 },
+    });
+    expect(lanesOf('v_pk_fma_f32')).toBeGreaterThan(0);
     expect(profiler.dispatches[0]?.valu).toBe(valu.reduce((sum, s) => sum + s.hits, 0));
     expect(profiler.dispatches[0]?.valuLanes).toBe(valu.reduce((sum, s) => sum + s.lanes, 0));
   });

@@ -7,6 +7,7 @@ import {
   CompiledCounter,
   type CounterValue,
   deriveCounters,
+  deriveFlops,
   deriveTraffic,
   type LdsBankCount,
   type Traffic,
@@ -50,6 +51,8 @@ export interface ProfiledDispatch {
   readonly instructions: number;
   readonly wavefronts: number;
   readonly counters: Readonly<Record<string, CounterValue>>;
+  /** Floating-point operations of the lanes, by F16, F32, F64; matrix products left out. */
+  readonly flops: Readonly<Record<string, CounterValue>>;
   readonly bytes: Readonly<Record<string, Traffic>>;
   readonly formattedAccesses: number;
   readonly ldsBanks: LdsBankCount | undefined;
@@ -138,6 +141,7 @@ export class RuntimeProfiler {
       instructions: result.instructions,
       wavefronts: result.wavefronts,
       counters: deriveCounters(counts, module.target),
+      flops: deriveFlops(counts),
       bytes: spaces as Readonly<Record<string, Traffic>>,
       formattedAccesses: formatted,
       ldsBanks: counter.ldsBanks(),

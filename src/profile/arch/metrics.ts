@@ -278,6 +278,15 @@ const FAR = ['GLOBAL', 'BUFFER', 'FLAT', 'SCALAR'];
 
 /** Metrics of programs on the virtual GPU; one with the id of a measured metric takes its place. */
 const SIMULATED_METRICS: readonly MetricFormula[] = [
+  ...['F16', 'F32', 'F64'].map(
+    (type): MetricFormula => ({
+      id: `flops.valu.${type.toLowerCase()}`,
+      label: `VALU ${type} FLOPs`,
+      unit: 'FLOP',
+      formula: `SIM_FLOPS_VALU_${type}`,
+      source: 'Wavesmith virtual GPU: operations of the active lanes, packed instructions for both halves',
+    }),
+  ),
   requested('bytes.requested.read', 'Bytes asked for by loads', ['LOAD'], FAR),
   requested('bytes.requested.write', 'Bytes asked for by stores and atomics', ['STORE', 'ATOMIC'], FAR),
   requested('bytes.requested.lds', 'LDS bytes asked for', ['LOAD', 'STORE', 'ATOMIC'], ['LDS']),

@@ -26,6 +26,8 @@ export interface SimulatedDispatch {
   readonly instructions: number;
   readonly wavefronts: number;
   readonly counters: Readonly<Record<string, { readonly value: number } | { readonly unknown: string }>>;
+  /** Floating-point operations of the lanes, by F16, F32, F64; matrix products left out. */
+  readonly flops: Readonly<Record<string, { readonly value: number } | { readonly unknown: string }>>;
   /** By address space: global, buffer, flat, lds, scratch, scalar. */
   readonly bytes: Readonly<Record<string, Traffic>>;
   readonly formattedAccesses: number;
@@ -142,6 +144,10 @@ function addCounters(r: Recording, one: SimulatedDispatch, row: number, gaps: Ma
   for (const [name, value] of Object.entries(one.counters)) {
     if ('value' in value) add(name, value.value);
     else leaveOut(name, value.unknown);
+  }
+  for (const [type, value] of Object.entries(one.flops)) {
+    if ('value' in value) add(`SIM_FLOPS_VALU_${type}`, value.value);
+    else leaveOut(`SIM_FLOPS_VALU_${type}`, value.unknown);
   }
   for (const space of SPACES) {
     for (const kind of KINDS) {

@@ -173,6 +173,42 @@ function rules(target: TargetName): CounterRule[] {
   return out;
 }
 
+/** Operations of one lane that count as floating-point operations of a type: fused ones twice, packed ones for both halves. */
+function laneFlops(bits: '16' | '32' | '64'): (w: Classified) => Weight {
+  const kinds = [
+    [floatClass('ADD', bits), 1],
+    [floatClass('MUL', bits), 1],
+    [floatClass('FMA', bits), 2],
+    [floatClass('TRANS', bits), 1],
+  ] as const;
+  return (w) => {
+    let sum = 0;
+    for (const [weigh, flops] of kinds) {
+      const weight = weigh(w);
+      if (weight === 'open') return 'open';
+      sum += weight * flops;
+    }
+    return w.operation.startsWith('v_pk_') ? 2 * sum : sum;
+  };
+}
+
+/**
+ * Floating-point operations of the VALU by type as the lanes did them: unlike the counters, which stand for 64 lanes whatever EXEC is
+ * and see a packed instruction once. What one of an operation the definitions are silent about is worth is left open too.
+ */
+export function deriveFlops(counts: SiteCounts): Counters {
+  const lanes = counts.instructions.map((count) => ({
+    count: { ...count, hits: count.lanes },
+    what: classify(count.instruction),
+  }));
+  return Object.fromEntries(
+    (['16', '32', '64'] as const).map((bits) => [
+      `F${bits}`,
+      total({ name: `F${bits}`, weigh: laneFlops(bits) }, lanes),
+    ]),
+  );
+}
+
 /** The counters of a run on `target`. */
 export function deriveCounters(counts: SiteCounts, target: TargetName): Counters {
   const { waves } = counts;

@@ -70,24 +70,35 @@ function accessesOf(instruction: Instruction): Access[] | undefined {
   return offsets.map((offset) => ({ base, offset, bytes, atomic: op.kind === 'atomic', phases }));
 }
 
+/** Dwords that one phase asks of each bank, and how many; at most 64 lanes of 4 dwords. */
+const LIMIT = 256;
+const asked = new Int32Array(BANKS * LIMIT);
+const counts = new Int32Array(BANKS);
+
+/** Adds one lane's access to the phase; the most that a bank serves then. */
+function ask(address: number, bytes: number, atomic: boolean, most: number): number {
+  let busiest = most;
+  const last = (address + bytes - 1) >>> 2;
+  for (let dword = address >>> 2; dword <= last; dword++) {
+    const bank = dword % BANKS;
+    const first = bank * LIMIT;
+    const end = first + (counts[bank] as number);
+    let at = first;
+    if (atomic) at = end;
+    else while (at < end && asked[at] !== (dword | 0)) at++;
+    if (at < end) continue;
+    asked[at] = dword;
+    counts[bank] = at + 1 - first;
+    if (at + 1 - first > busiest) busiest = at + 1 - first;
+  }
+  return busiest;
+}
+
 /** Cycles of one phase: the most dwords (atomics: lanes) that one bank has to serve. */
 export function phaseCycles(addresses: readonly number[], bytes: number, atomic: boolean): number {
-  const banks = new Map<number, Set<number> | number[]>();
+  counts.fill(0);
   let most = 0;
-  for (const address of addresses) {
-    const last = (address + bytes - 1) >>> 2;
-    for (let dword = address >>> 2; dword <= last; dword++) {
-      const bank = dword % BANKS;
-      let served = banks.get(bank);
-      if (served === undefined) {
-        served = atomic ? [] : new Set<number>();
-        banks.set(bank, served);
-      }
-      if (Array.isArray(served)) served.push(dword);
-      else served.add(dword);
-      most = Math.max(most, Array.isArray(served) ? served.length : served.size);
-    }
-  }
+  for (const address of addresses) most = ask(address, bytes, atomic, most);
   return most;
 }
 
@@ -128,11 +139,15 @@ export class LdsBankMonitor {
 
   private count(w: Wave, { base, offset, bytes, atomic, phases }: Access): void {
     for (const lanes of phases) {
-      const active = lanes.filter((lane) => w.isActive(lane));
-      if (active.length === 0) continue;
-      const addresses = active.map((lane) => ((w.vgprs[base + lane] as number) >>> 0) + offset);
+      counts.fill(0);
+      let most = 0;
+      for (const lane of lanes) {
+        if (!w.isActive(lane)) continue;
+        most = ask(((w.vgprs[base + lane] as number) >>> 0) + offset, bytes, atomic, most);
+      }
+      if (most === 0) continue;
       this.phases++;
-      this.conflictCycles += phaseCycles(addresses, bytes, atomic) - 1;
+      this.conflictCycles += most - 1;
     }
   }
 
