@@ -65,6 +65,8 @@ export const WAVE_SCRATCH_BASE = 548;
 export const WAVE_SCRATCH_BYTES = 552;
 /** i32: wasm offset of strict mode's shadow of the wave (strict/registers.ts), 0 without. */
 export const WAVE_SHADOW = 556;
+/** i64: loaded address of the program's image. */
+export const WAVE_CODE_BASE = 560;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
 /** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; memory/mapped.ts). */

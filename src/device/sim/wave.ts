@@ -9,6 +9,7 @@ import {
   LANES,
   RUNNING,
   WAVE_BYTES,
+  WAVE_CODE_BASE,
   WAVE_EXECUTED,
   WAVE_FLAGS,
   WAVE_LDS_BASE,
@@ -51,8 +52,7 @@ export class Wave {
   /** Position in the workgroup. */
   index = 0;
   workgroup: Workgroup;
-  /** Loaded address of the program's image. */
-  codeBase = 0;
+  private base = 0;
   /** The program counter when it is no offset in an image. */
   private stray = 0;
   /** The MODE that `env` holds. */
@@ -110,13 +110,22 @@ export class Wave {
     this.words[WAVE_SCC / 4] = value ? 1 : 0;
   }
 
+  /** Loaded address of the program's image. */
+  get codeBase(): number {
+    return this.base;
+  }
+  set codeBase(address: number) {
+    this.base = address;
+    this.words[WAVE_CODE_BASE / 4] = address;
+    this.words[WAVE_CODE_BASE / 4 + 1] = Math.floor(address / 2 ** 32);
+  }
   /** Loaded address of the next instruction. */
   get pc(): number {
     const offset = this.words[WAVE_PC / 4] as number;
-    return offset >= 0 ? this.codeBase + offset : this.stray;
+    return offset >= 0 ? this.base + offset : this.stray;
   }
   set pc(address: number) {
-    const offset = address - this.codeBase;
+    const offset = address - this.base;
     if (offset >= 0 && offset < MAX_OFFSET) this.words[WAVE_PC / 4] = offset;
     else {
       this.words[WAVE_PC / 4] = -1;

@@ -2,11 +2,11 @@
 // and calls of the interpreter for the rest.
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { WAVE_MODE } from '../layout.ts';
 import type { MatrixMode } from '../matrix.ts';
 import { isVector, requireOperand } from '../operands.ts';
 import { EXEC, VCC } from '../wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
+import { emitControl } from './control.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import type { Instrument } from './instrument.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
@@ -14,7 +14,7 @@ import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
 import { addVector, closesRun, endsRun, laneMode } from './vector.ts';
-import { type Block, type Item, modeChange } from './walk.ts';
+import type { Block, Item } from './walk.ts';
 
 /** Instructions of one loop over the chunks. */
 const RUN_LIMIT = 120;
@@ -148,16 +148,6 @@ export class BlockCode {
     if (closesRun(instruction, operation)) this.flush();
   }
 
-  /** A known change of MODE: the next block is compiled for it. */
-  private setMode(instruction: Instruction): boolean {
-    const { fn, wave } = this;
-    const { mask, value } = modeChange(instruction);
-    if (mask === 0 || value === undefined) return false;
-    fn.get(wave).get(wave).memory('i32.load', WAVE_MODE).i32(~mask).op('i32.and').i32(value).op('i32.or');
-    fn.memory('i32.store', WAVE_MODE);
-    return true;
-  }
-
   private compiled(item: Item): boolean {
     const { operation, instruction } = item;
     const { fn, module, wave } = this;
@@ -186,11 +176,13 @@ export class BlockCode {
           case 'endpgm':
           case 'barrier':
             return true;
-          case 'setreg':
-            return this.setMode(instruction);
         }
         return (
-          emitCrossLane(context, module, instruction, operation) || emitMemory(context, module, instruction, operation)
+          emitControl(context, instruction, operation.name, () => {
+            fn.get(wave).i32(item.pc).call(interpretIndex(module));
+          }) ||
+          emitCrossLane(context, module, instruction, operation) ||
+          emitMemory(context, module, instruction, operation)
         );
       default:
         return false;

@@ -1,8 +1,14 @@
 // Compiled code against the reference interpreter: every operation alone, then random sequences, whole state compared bit for bit.
 import { setFlagsFromString } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { engineCase } from '../../../../tests/support/engine-compare.ts';
+import { engineCase, makeMachine } from '../../../../tests/support/engine-compare.ts';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { DEFAULT_MODE } from '../../../../tests/support/one-instruction.ts';
+import { readCodeObject } from '../../../codeobject/index.ts';
+import { Interpreter } from '../engine.ts';
+import { WAVE_TEMPORARY, WAVE_VGPRS } from '../layout.ts';
+import { EXEC } from '../wave.ts';
+import { CompiledEngine } from './engine.ts';
 
 setFlagsFromString('--experimental-wasm-relaxed-simd');
 
@@ -41,4 +47,48 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
     expect(problems).toEqual([]);
     expect(instructions).toBeGreaterThan(1000);
   });
+});
+
+it('should call functions, read and write MODE without the interpreter', () => {
+  const { bytes } = kernelObject({
+    code: `s_mov_b32 s20, 5
+.Lagain:
+s_getpc_b64 s[4:5]
+.Lhere:
+s_add_u32 s4, s4, .Lfunction-.Lhere
+s_addc_u32 s5, s5, 0
+s_swappc_b64 s[30:31], s[4:5]
+s_sub_u32 s20, s20, 1
+s_cmp_lg_u32 s20, 0
+s_cbranch_scc1 .Lagain
+s_getreg_b32 s21, hwreg(HW_REG_MODE, 4, 4)
+s_mov_b32 s22, 6
+s_setreg_b32 hwreg(HW_REG_MODE, 4, 4), s22
+s_getreg_b32 s23, hwreg(HW_REG_MODE)
+s_cmp_eq_u32 s20, 0
+s_getreg_b32 s24, hwreg(HW_REG_STATUS)
+s_call_b64 s[30:31], .Lfunction
+s_endpgm
+.Lfunction:
+v_add_u32_e32 v1, 3, v1
+s_setpc_b64 s[30:31]`,
+  });
+  const { elf } = readCodeObject(bytes);
+  const section = elf.sections.find((s) => s.name === '.text') as { offset: number; size: number };
+  const code = bytes.slice(section.offset, section.offset + section.size);
+  const { w, program, block } = makeMachine('gfx942', new Uint32Array(code.buffer));
+  w.setS64(EXEC, -1n);
+  w.setMode(DEFAULT_MODE);
+  const start = block.slice();
+  new Interpreter(program).runWave(w, 1000, true);
+  const expected = block.slice();
+  expect([w.vgprs[64], w.sgprs[21], w.sgprs[23], w.sgprs[24]]).toEqual([18, 15, 0x360, 0x10001]);
+  block.set(start);
+  w.setMode(DEFAULT_MODE);
+  const engine = new CompiledEngine({ program, memory: w.memory, launch: { mfma: 'exact' } });
+  engine.runWave(w, 1000, true);
+  const differing = expected.findIndex((x, i) => x !== block[i] && (i < WAVE_TEMPORARY || i >= WAVE_VGPRS));
+  expect(differing).toBe(-1);
+  engine.takeCounts([]);
+  expect([...engine.statistics.executedInterpreted.keys()]).toEqual([]);
 });

@@ -58,12 +58,16 @@ const DYNAMIC = new Set<StructuralOperation['name']>([
   'trap',
 ]);
 
+/** The hardware register and field of an s_getreg or s_setreg. */
+export function hardwareField(instruction: Instruction): { id: number; offset: number; size: number } {
+  const field = immediateOf(instruction, 'simm16');
+  return { id: field & 63, offset: (field >> 6) & 31, size: ((field >> 11) & 31) + 1 };
+}
+
 /** The bits of MODE that an s_setreg changes (none: another register), and their value when it is known. */
 export function modeChange(instruction: Instruction): { readonly mask: number; readonly value: number | undefined } {
-  const field = immediateOf(instruction, 'simm16') & 0xffff;
-  if ((field & 63) !== HW_MODE) return { mask: 0, value: 0 };
-  const offset = (field >> 6) & 31;
-  const size = ((field >> 11) & 31) + 1;
+  const { id, offset, size } = hardwareField(instruction);
+  if (id !== HW_MODE) return { mask: 0, value: 0 };
   const mask = (size === 32 ? -1 : (1 << size) - 1) << offset;
   const known = instruction.row.operands.some((o) => o.name === 'imm');
   return { mask, value: known ? (immediateOf(instruction, 'imm') << offset) & mask : undefined };

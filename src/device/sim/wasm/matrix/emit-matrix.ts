@@ -89,6 +89,9 @@ export function emitMatrixInstruction(
   ];
   const c = op.sparse ? d : requireOperand(instruction, 'src2');
   if (!isVector(a) || !isVector(b) || !isVector(d) || !(isVector(c) || c.kind === 'inline')) return false;
+  const index = op.sparse ? requireOperand(instruction, 'idx') : undefined;
+  // Words that no assembler makes: the interpreter says what is wrong with them.
+  if (index !== undefined && !isVector(index)) return false;
   const constantC = c.kind === 'inline';
   const distance = isVector(c) ? Math.abs(registerOffset(c) - registerOffset(d)) : 0;
   const scales = ['scale_src0', 'scale_src1'].map((name) => operandNamed(instruction, name));
@@ -135,7 +138,7 @@ export function emitMatrixInstruction(
   if (words === undefined) address(c);
   else f.i32(words[0]);
   address(d);
-  if (op.sparse) address(requireOperand(instruction, 'idx'));
+  if (index !== undefined) address(index);
   else if (op.a === 'f64') f.i32(words?.[1] ?? 0);
   else scaleAddress(scales[0], RAW_SCALES_A);
   scaleAddress(scales[1], RAW_SCALES_B);
