@@ -59,6 +59,9 @@ struct Device {
 // The device, or nullptr with `error` set (hipErrorNoDevice, hipErrorInsufficientDriver).
 Device* GetDevice(hipError_t* error);
 
+// The only context: the device's primary one.
+inline hipCtx_t PrimaryContext() { return reinterpret_cast<hipCtx_t>(0x1); }
+
 // Modules --------------------------------------------------------------------------------------------------------------------------------
 
 struct Function {

@@ -1,0 +1,102 @@
+// hipInit, versions, errors and their names. Source: HIP API documentation, "Initialization", "Error handling".
+#include <algorithm>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+hipError_t hipInit(unsigned flags) {
+  hipError_t error;
+  GetDevice(&error);
+  return Done(flags != 0 ? hipErrorInvalidValue : error);
+}
+hipError_t hipDriverGetVersion(int* version) {
+  if (version == nullptr) return Done(hipErrorInvalidValue);
+  *version = HipMajor() == 5 ? 50'200'000 : HipMajor() * 10'000'000 + (HipMajor() == 6 ? 200'000 : 0);
+  return hipSuccess;
+}
+hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
+hipError_t hipGetLastError() { return TakeLastError(true); }
+hipError_t hipExtGetLastError() { return TakeLastError(true); }
+hipError_t hipPeekAtLastError() { return TakeLastError(false); }
+
+namespace {
+
+struct ErrorText {
+  int code;
+  const char* name;
+  const char* text;
+};
+constexpr ErrorText kErrors[] = {
+    {0, "hipSuccess", "no error"},
+    {1, "hipErrorInvalidValue", "invalid argument"},
+    {2, "hipErrorOutOfMemory", "out of memory"},
+    {3, "hipErrorNotInitialized", "initialization error"},
+    {4, "hipErrorDeinitialized", "driver shutting down"},
+    {9, "hipErrorInvalidConfiguration", "invalid configuration argument"},
+    {12, "hipErrorInvalidPitchValue", "invalid pitch argument"},
+    {13, "hipErrorInvalidSymbol", "invalid device symbol"},
+    {17, "hipErrorInvalidDevicePointer", "invalid device pointer"},
+    {21, "hipErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {35, "hipErrorInsufficientDriver", "driver version is insufficient for runtime version"},
+    {52, "hipErrorMissingConfiguration", "__global__ function call is not configured"},
+    {98, "hipErrorInvalidDeviceFunction", "invalid device function"},
+    {100, "hipErrorNoDevice", "no ROCm-capable device is detected"},
+    {101, "hipErrorInvalidDevice", "invalid device ordinal"},
+    {200, "hipErrorInvalidImage", "device kernel image is invalid"},
+    {201, "hipErrorInvalidContext", "invalid device context"},
+    {209, "hipErrorNoBinaryForGpu", "no kernel image is available for execution on the device"},
+    {217, "hipErrorPeerAccessUnsupported", "peer access is not supported between these two devices"},
+    {301, "hipErrorFileNotFound", "file not found"},
+    {302, "hipErrorSharedObjectSymbolNotFound", "shared object symbol not found"},
+    {303, "hipErrorSharedObjectInitFailed", "shared object initialization failed"},
+    {400, "hipErrorInvalidHandle", "invalid resource handle"},
+    {401, "hipErrorIllegalState", "the operation cannot be performed in the present state"},
+    {500, "hipErrorNotFound", "named symbol not found"},
+    {600, "hipErrorNotReady", "device not ready"},
+    {700, "hipErrorIllegalAddress", "an illegal memory access was encountered"},
+    {701, "hipErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {702, "hipErrorLaunchTimeOut", "the launch timed out and was terminated"},
+    {704, "hipErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
+    {705, "hipErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {708, "hipErrorSetOnActiveProcess", "cannot set while device is active in this process"},
+    {709, "hipErrorContextIsDestroyed", "context is destroyed"},
+    {710, "hipErrorAssert", "device-side assert triggered"},
+    {712, "hipErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
+    {713, "hipErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
+    {715, "hipErrorIllegalInstruction", "an illegal instruction was encountered"},
+    {719, "hipErrorLaunchFailure", "unspecified launch failure"},
+    {801, "hipErrorNotSupported", "operation not supported"},
+    {999, "hipErrorUnknown", "unknown error"},
+};
+const ErrorText* FindError(int code) {
+  const auto* found =
+      std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& e) { return e.code == code; });
+  return found == std::end(kErrors) ? nullptr : found;
+}
+
+}  // namespace
+
+const char* hipGetErrorName(hipError_t error) {
+  const ErrorText* const found = FindError(error);
+  return found == nullptr ? "hipErrorUnknown" : found->name;
+}
+const char* hipGetErrorString(hipError_t error) {
+  const ErrorText* const found = FindError(error);
+  return found == nullptr ? "unknown error" : found->text;
+}
+hipError_t hipDrvGetErrorName(hipError_t error, const char** text) {
+  if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
+  *text = hipGetErrorName(error);
+  return hipSuccess;
+}
+hipError_t hipDrvGetErrorString(hipError_t error, const char** text) {
+  if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
+  *text = hipGetErrorString(error);
+  return hipSuccess;
+}
+
+}  // extern "C"

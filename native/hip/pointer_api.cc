@@ -1,0 +1,76 @@
+// What is known about a pointer, hints for managed memory. Source: HIP API documentation, "Memory management", "Managed memory".
+#include <algorithm>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+namespace {
+int MemoryTypeOf(const MemoryInfo& info) {
+  const MemoryTypes types = MemoryTypesOfHip();
+  if (info.kind == MemoryKind::kDevice) return types.device;
+  return info.kind == MemoryKind::kManaged ? types.managed : types.host;
+}
+}  // namespace
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer) {
+  MemoryInfo info;
+  if (a == nullptr || pointer == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
+  std::memset(static_cast<void*>(a), 0, sizeof *a);
+  a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
+  a->devicePointer = const_cast<void*>(pointer);
+  a->hostPointer = info.kind == MemoryKind::kDevice ? nullptr : const_cast<void*>(pointer);
+  a->isManaged = info.kind == MemoryKind::kManaged;
+  a->allocationFlags = info.flags;
+  return hipSuccess;
+}
+hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  MemoryInfo info;
+  if (value == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
+  const auto put = [&](const auto& v) {
+    std::memcpy(value, &v, sizeof v);
+    return hipSuccess;
+  };
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT:
+      return put(PrimaryContext());
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put(MemoryTypeOf(info));
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      return put(pointer);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+      return put(static_cast<unsigned>(info.kind == MemoryKind::kManaged));
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return put(0);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return put(info.address);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return put(info.size);
+    case HIP_POINTER_ATTRIBUTE_MAPPED:
+      return put(1u);
+    default:
+      return Done(hipErrorInvalidValue);
+  }
+}
+hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
+  MemoryInfo info;
+  if (!FindMemory(pointer, &info)) return Done(hipErrorNotFound);
+  if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(info.address);
+  if (size != nullptr) *size = info.size;
+  return hipSuccess;
+}
+
+// Hints for managed memory: there is one memory.
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int, hipStream_t) {
+  MemoryInfo info;
+  return Done(size == 0 || FindMemory(pointer, &info) ? hipSuccess : hipErrorInvalidValue);
+}
+hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise, int) {
+  return hipMemPrefetchAsync(pointer, size, 0, nullptr);
+}
+
+}  // extern "C"
