@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCodeObject } from '../src/check/index.ts';
-import { codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
+import { codeObjectsOf, openContainer, readCodeObject } from '../src/codeobject/index.ts';
 import { isTargetName } from '../src/isa/targets.ts';
+import { compileExample, hasLlvm } from './support/build.ts';
 import { sharedPath } from './support/shared.ts';
 
 const folders = ['corpus', 'vmfb'].map((name) => sharedPath(name)).filter((path) => path !== undefined);
@@ -49,4 +50,25 @@ describe.skipIf(folders.length === 0)('shipped code', () => {
     },
     60_000,
   );
+});
+
+const SOURCES = ['examples', 'tests/sim'].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.c'))
+    .map((name) => join(folder, name)),
+);
+
+describe.skipIf(!hasLlvm())('what clang makes', () => {
+  it.each([0, 1, 2, 3])('at -O%s has no errors and no warnings', (level) => {
+    const found: string[] = [];
+    for (const file of SOURCES) {
+      for (const target of level === 2 ? ['gfx90a', 'gfx942', 'gfx950'] : ['gfx942']) {
+        const codeObject = readCodeObject(compileExample(file, target, level));
+        for (const f of checkCodeObject(codeObject, { against: codeObject })) {
+          if (f.severity !== 'note') found.push(`${file} ${target}: ${f.rule}: ${f.message}`);
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
 });

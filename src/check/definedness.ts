@@ -36,13 +36,16 @@ const ALWAYS: readonly SlotRange[] = [
 ];
 
 /** The registers that a wavefront of a kernel starts with. */
-export function initialRegisters({ rsrc2, preload }: KernelDescriptor): SlotRange[] {
+export function initialRegisters({ rsrc2, properties, preload }: KernelDescriptor): SlotRange[] {
+  // LLVM's entry code reads the scratch offset wherever it gets a scratch descriptor, used or not.
+  const hasScratchOffset =
+    rsrc2.enablePrivateSegment | properties.enableSgprPrivateSegmentBuffer | properties.enableSgprFlatScratchInit;
   const system =
     rsrc2.enableSgprWorkgroupIdX +
     rsrc2.enableSgprWorkgroupIdY +
     rsrc2.enableSgprWorkgroupIdZ +
     rsrc2.enableSgprWorkgroupInfo +
-    rsrc2.enablePrivateSegment;
+    hasScratchOffset;
   const user = Math.max(rsrc2.userSgprCount, preload.length);
   // From gfx90a on v0 holds all three work-item ids.
   return [{ first: 0, count: user + system }, { first: Slot.VGPR0, count: 1 }, ...ALWAYS];
@@ -105,6 +108,14 @@ function join(inputs: Map<number, Written>, index: number, { some, every }: Writ
 const PASSES_ON =
   /^(?:[sv]_mov_|v_accvgpr_|v_pk_mov_|v_cndmask_|v_(?:read|readfirst|write)lane_|v_swap_|v_permlane|v_perm_|s_cselect_|v_xor_|s_xor_|v_sub_|v_mbcnt)/;
 
+/** Compilers use 64-bit operations for 32-bit results and leave the high half of such sources undefined. */
+const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
+  v_mad_u64_u32: ['src2'],
+  v_mad_i64_i32: ['src2'],
+  v_lshlrev_b64: ['src1'],
+  v_lshl_add_u64: ['src0', 'src2'],
+};
+
 /** The operands whose value an instruction looks at. */
 export function valueReads(instruction: Instruction): SlotRange[] {
   const { row } = instruction;
@@ -115,7 +126,9 @@ export function valueReads(instruction: Instruction): SlotRange[] {
     if (slot.isOut || operand?.kind !== 'reg' || slot.tiedTo >= 0) return;
     if (/^(?:vdata|data0|data1|sdata|old|vdst_in)$/.test(slot.name)) return;
     const range = slotsOf(operand);
-    if (range !== undefined) out.push(range);
+    // What the high half holds does not change the low half of the result.
+    const count = HIGH_PARTS[row.operation]?.includes(slot.name) ? 1 : range?.count;
+    if (range !== undefined && count !== undefined) out.push({ first: range.first, count });
   });
   if (row.uses.includes('VCC')) out.push({ first: Slot.VCC, count: 2 });
   if (row.uses.includes('SCC')) out.push({ first: Slot.SCC, count: 1 });
