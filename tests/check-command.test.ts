@@ -83,6 +83,16 @@ it('refuses text that cannot be assembled', async () => {
   expect(out).toContain('error[check/assemble]');
 });
 
+it('says what could be better only when asked', async () => {
+  const file = write('notes.s', kernelSource({ code: 'v_mov_b32 v7, 0\ns_waitcnt vmcnt(0)' }));
+  expect((await wavesmith('check', file)).out).toBe('0 errors, 0 warnings, 0 notes\n');
+  const { code, out } = await wavesmith('check', '--notes', file);
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "note[waits/too-strong]: 's_waitcnt vmcnt(0)' waits for more than the code behind it needs: no vmcnt would be as safe.",
+  );
+});
+
 it('every rule has a page', () => {
   const rules = new Set<string>();
   for (const file of readdirSync('src/check').filter((name) => /(?<!\.test)\.ts$/.test(name))) {
