@@ -31,7 +31,7 @@ import {
   pairwise,
   truncating,
 } from './matrix-math.ts';
-import { bindWord, immediateOf, operandNamed, registerOf, requireOperand, vectorBase } from './operands.ts';
+import { bindWord, immediateOf, isVector, operandNamed, registerOf, requireOperand, vectorBase } from './operands.ts';
 import type { Step } from './vector.ts';
 import { LANES, type Wave } from './wave.ts';
 
@@ -101,6 +101,13 @@ function extractBits(w: Wave, base: number, lane: number, position: number, bits
 /** `exact`: the numerics of the silicon where they are published; `fast`: every sum is a chain in f32 (`chainAdd`). */
 export type MatrixMode = 'exact' | 'fast';
 
+/** Index in `vgprs` of an operand that must be a vector register. */
+function vectorRegister(instruction: Instruction, name: string): number {
+  const register = registerOf(instruction, name);
+  if (!isVector(register)) throw new Error(`${instruction.row.name}: ${name} is not a vector register`);
+  return vectorBase(register);
+}
+
 /** Binds a matrix operation. */
 export function bindMatrix(
   instruction: Instruction,
@@ -118,9 +125,9 @@ export function bindMatrix(
     throw new Error(`${instruction.row.mnemonic}: element format ${cbsz}/${blgp} does not exist`);
   }
   const { m, n, k, blocks } = op;
-  const aBase = vectorBase(registerOf(instruction, 'src0'));
-  const bBase = vectorBase(registerOf(instruction, 'src1'));
-  const destination = vectorBase(registerOf(instruction, 'vdst'));
+  const aBase = vectorRegister(instruction, 'src0');
+  const bBase = vectorRegister(instruction, 'src1');
+  const destination = vectorRegister(instruction, 'vdst');
   const readC = op.sparse
     ? bindWord(requireOperand(instruction, 'vdst'), 'f32')
     : bindWord(requireOperand(instruction, 'src2'), op.d === 'f64' ? 'f64' : op.d === 'i32' ? 'i32' : 'f32');
@@ -136,7 +143,7 @@ export function bindMatrix(
   const results = new Int32Array(blocks * m * n * words);
   const pairs = target === 'gfx90a' && mode === 'exact' && (op.a === 'f16' || op.a === 'bf16');
   const flushBelow = pairs ? 2 ** elementA.emin : 0;
-  const index = op.sparse ? vectorBase(registerOf(instruction, 'idx')) : 0;
+  const index = op.sparse ? vectorRegister(instruction, 'idx') : 0;
   const scaleA = bindScale(instruction, 'scale_src0', 0);
   const scaleB = bindScale(instruction, 'scale_src1', 1);
 
