@@ -1,11 +1,9 @@
 // Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
-import type { Engine, EngineJob } from '../engine.ts';
 import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../layout.ts';
 import type { BoundInstruction, Program } from '../program.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { CompiledEngine } from '../wasm/engine.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import { EXEC, type Wave } from '../wave.ts';
@@ -16,11 +14,7 @@ import { ACCESS_REGISTERS, SHADOW_ACCESS, SHADOW_PENDING, SHADOW_SCALARS, SHADOW
 import { accessSegment, type BlockPlan, planBlock, type Segment } from './segments.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
-/** Instructions of one wavefront in a workgroup after which its loops are looked at on the interpreter, and for how long. */
-const SUSPECT_AFTER = 20_000_000;
-const EXAMINE = 1_000_000;
-
-class StrictInstrument implements Instrument {
+export class StrictInstrument implements Instrument {
   readonly imports: Instrument['imports'];
   private readonly checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
@@ -234,71 +228,5 @@ class StrictInstrument implements Instrument {
         .op('i64.or')
         .memory('i64.store', at);
     });
-  }
-}
-
-/** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
-export class StrictEngine implements Engine {
-  readonly slice: number;
-  readonly registers: readonly [number, number];
-  private readonly checker: StrictChecker;
-  private readonly compiled: CompiledEngine;
-  private readonly program: Program;
-  private counts: number[] = [];
-  /** Instructions left of an examination. */
-  private examining = 0;
-  private nextExamination = SUSPECT_AFTER;
-
-  constructor(job: EngineJob, checker: StrictChecker) {
-    this.checker = checker;
-    this.compiled = new CompiledEngine(job, new StrictInstrument(checker, job.program));
-    this.program = job.program;
-    this.slice = this.compiled.slice;
-    this.registers = this.compiled.registers;
-  }
-
-  runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
-    if (this.examining <= 0 && w.executed > this.nextExamination) {
-      this.examining = EXAMINE;
-      this.checker.examine();
-    }
-    if (this.examining <= 0) return this.compiled.runWave(w, limit, isTurnStart);
-    const before = w.executed;
-    const ends = this.runExamined(w, limit, isTurnStart);
-    this.examining -= w.executed - before;
-    if (this.examining <= 0) this.nextExamination = 4 * Math.max(w.executed, this.nextExamination);
-    return ends;
-  }
-
-  /** The interpreter's loop with the checker around each instruction. */
-  private runExamined(w: Wave, limit: number, isTurnStart: boolean): boolean {
-    const { program, checker, counts } = this;
-    for (let n = 0; n < limit && w.isRunning; n++) {
-      const pc = w.pc;
-      const bound = program.at(pc);
-      if (bound.landsLate && !(isTurnStart && n === 0)) return true;
-      w.refresh();
-      checker.before(w, pc, bound);
-      w.pc = pc + bound.size;
-      try {
-        bound.step(w);
-      } catch (error) {
-        w.pc = pc;
-        throw error;
-      }
-      checker.after(w, pc, bound);
-      w.executed++;
-      w.workgroup.clock++;
-      counts[bound.family] = (counts[bound.family] ?? 0) + 1;
-    }
-    return false;
-  }
-
-  takeCounts(counts: number[]): void {
-    this.compiled.takeCounts(counts);
-    this.counts.forEach((n, i) => {
-      counts[i] = (counts[i] ?? 0) + n;
-    });
-    this.counts = [];
   }
 }

@@ -303,6 +303,7 @@ const CASES: readonly Case[] = [
     wrong: 's_mov_b64 exec, 0\n.Lspin:\nv_cmp_eq_u32_e32 vcc, 0, v0\ns_cbranch_vccz .Lspin',
     right: 's_mov_b64 exec, 1\n.Lspin:\nv_cmp_eq_u32_e32 vcc, 0, v0\ns_cbranch_vccz .Lspin',
     finds: 'schedule/deadlock',
+    options: { maxInstructions: 1_000_000 },
   },
   {
     name: 'a loop that never ends although it counts',

@@ -1,0 +1,128 @@
+// The engine of strict runs: compiled code with checks. Wavefronts that come back to a state they were in, or run suspiciously long,
+// are looked at on the interpreter, where a deadlock can be proved (deadlock.ts).
+import type { Engine, EngineJob } from '../engine.ts';
+import type { Program } from '../program.ts';
+import { CompiledEngine } from '../wasm/engine.ts';
+import type { Wave } from '../wave.ts';
+import type { StrictChecker } from './checker.ts';
+import { StrictInstrument } from './compiled.ts';
+
+/** Instructions of one wavefront in a workgroup before its turns are compared. */
+const PATIENCE = 200_000;
+/** Instructions after which a wavefront's loops are looked at on the interpreter in any case, and for how long. */
+const SUSPECT_AFTER = 20_000_000;
+const EXAMINE = 1_000_000;
+
+/** The state of a wavefront at the end of a turn. */
+interface Snapshot {
+  readonly pc: number;
+  readonly scc: boolean;
+  readonly executed: number;
+  readonly scalars: Int32Array;
+  readonly vectors: Int32Array;
+  /** Turns until the next one is taken, and how many of them are left. */
+  readonly period: number;
+  left: number;
+}
+
+function isEqual(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
+export class StrictEngine implements Engine {
+  readonly slice: number;
+  readonly registers: readonly [number, number];
+  private readonly checker: StrictChecker;
+  private readonly compiled: CompiledEngine;
+  private readonly program: Program;
+  private counts: number[] = [];
+  /** Instructions left of an examination. */
+  private examining = 0;
+  private nextExamination = SUSPECT_AFTER;
+  private nextComparison = PATIENCE;
+  private readonly snapshots = new WeakMap<Wave, Snapshot>();
+
+  constructor(job: EngineJob, checker: StrictChecker) {
+    this.checker = checker;
+    this.compiled = new CompiledEngine(job, new StrictInstrument(checker, job.program));
+    this.program = job.program;
+    this.slice = this.compiled.slice;
+    this.registers = this.compiled.registers;
+  }
+
+  runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    if (this.examining <= 0 && w.executed > this.nextExamination) {
+      this.examining = EXAMINE;
+      this.checker.examine();
+    }
+    if (this.examining <= 0) {
+      const ends = this.compiled.runWave(w, limit, isTurnStart);
+      // A wavefront that is where it was, bit for bit, is worth a closer look.
+      if (w.executed > this.nextComparison && w.isRunning && this.repeats(w)) this.nextExamination = 0;
+      return ends;
+    }
+    const before = w.executed;
+    const ends = this.runExamined(w, limit, isTurnStart);
+    this.examining -= w.executed - before;
+    if (this.examining <= 0) {
+      this.nextExamination = 4 * Math.max(w.executed, SUSPECT_AFTER / 4);
+      this.nextComparison = 4 * Math.max(w.executed, PATIENCE);
+    }
+    return ends;
+  }
+
+  /** Whether a wavefront ends its turn in a state that it ended one in before (Brent's cycle finding over turns). */
+  private repeats(w: Wave): boolean {
+    const last = this.snapshots.get(w);
+    const isSame = last !== undefined && last.executed < w.executed;
+    if (isSame && last.pc === w.pc && last.scc === w.scc && isEqual(last.scalars, w.sgprs)) {
+      if (isEqual(last.vectors, w.vgprs)) return true;
+    }
+    if (isSame && --last.left > 0) return false;
+    const period = isSame ? Math.min(1024, 2 * last.period) : 1;
+    this.snapshots.set(w, {
+      pc: w.pc,
+      scc: w.scc,
+      executed: w.executed,
+      scalars: w.sgprs.slice(),
+      vectors: w.vgprs.slice(),
+      period,
+      left: period,
+    });
+    return false;
+  }
+
+  /** The interpreter's loop with the checker around each instruction. */
+  private runExamined(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    const { program, checker, counts } = this;
+    for (let n = 0; n < limit && w.isRunning; n++) {
+      const pc = w.pc;
+      const bound = program.at(pc);
+      if (bound.landsLate && !(isTurnStart && n === 0)) return true;
+      w.refresh();
+      checker.before(w, pc, bound);
+      w.pc = pc + bound.size;
+      try {
+        bound.step(w);
+      } catch (error) {
+        w.pc = pc;
+        throw error;
+      }
+      checker.after(w, pc, bound);
+      w.executed++;
+      w.workgroup.clock++;
+      counts[bound.family] = (counts[bound.family] ?? 0) + 1;
+    }
+    return false;
+  }
+
+  takeCounts(counts: number[]): void {
+    this.compiled.takeCounts(counts);
+    this.counts.forEach((n, i) => {
+      counts[i] = (counts[i] ?? 0) + n;
+    });
+    this.counts = [];
+  }
+}
