@@ -51,6 +51,9 @@ export class RuntimeServer implements SessionHost {
   private waiters: (() => void)[] = [];
   private busy: Promise<void> = Promise.resolve();
 
+  /** Hears of every fault of a kernel. */
+  onFault: (text: string) => void = () => {};
+
   /** `report` gets one line for each refused or misbehaving peer. */
   constructor(device: RuntimeDevice, addon: Addon, hello: Hello, report: (text: string) => void) {
     this.device = device;
@@ -85,6 +88,10 @@ export class RuntimeServer implements SessionHost {
     const run = this.busy.then(() => this.device.dispatch(packet, signal));
     this.busy = run.catch(() => undefined);
     return run;
+  }
+
+  faulted(text: string): void {
+    this.onFault(text);
   }
 
   signalsChanged(): Promise<void> {

@@ -25,6 +25,8 @@ export interface SessionHost {
   signalsChanged(): Promise<void>;
   /** Something changed that a waiting queue may wait for. */
   announceChange(): void;
+  /** A queue stopped; its program is told too. */
+  faulted(text: string): void;
 }
 
 type Send = (type: number, id: bigint, payload: Uint8Array) => void;
@@ -196,6 +198,7 @@ export class Session {
       .u64(BigInt(`0x${address}`))
       .text(text);
     this.send(MessageType.Fault, 0n, w.finish());
+    this.host.faulted(text);
   }
 }
 

@@ -84,6 +84,7 @@ function makeHost(): SessionHost {
     dispatch: (packet, signal) => device.dispatch(packet, signal),
     signalsChanged: () => Promise.resolve(),
     announceChange: () => {},
+    faulted: () => {},
   };
 }
 

@@ -8,6 +8,8 @@ import { startDeviceProcess } from '../../runtime/exec.ts';
 
 /** Most milliseconds one run of iree-run-module may take. */
 const TIMEOUT_MS = 3_600_000;
+/** Time for a program to end by itself after a fault. */
+const GRACE_MS = 300;
 
 /** Opens virtual GPUs that other programs see as theirs; an unknown device is a usage error. */
 export function moduleHostOpener(
@@ -29,11 +31,19 @@ export function moduleHostOpener(
     });
     return {
       dispatches,
-      run: (program, args) =>
-        runTool(device.build.launcher, [String(process.pid), program, ...args], {
+      run: async (program, args) => {
+        // A program may wait for ever for a kernel that failed. Without a device it ends, and what started it.
+        let fault = '';
+        device.server.onFault = (text) => {
+          fault ||= text;
+          setTimeout(() => void device.server.close(), GRACE_MS).unref();
+        };
+        const ran = await runTool(device.build.launcher, [String(process.pid), program, ...args], {
           env: device.environment(process.env),
           timeout: TIMEOUT_MS,
-        }),
+        });
+        return fault === '' ? ran : { ...ran, status: ran.status === 0 ? 1 : ran.status, stdout: '', stderr: fault };
+      },
       close: () => device.close(),
     };
   };
