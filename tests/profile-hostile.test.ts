@@ -108,6 +108,46 @@ describe('damaged SQLite', () => {
   });
 });
 
+describe('hostile analysis databases', () => {
+  const fixture = join(import.meta.dirname, 'fixtures/profile/analysis-db/input/rocprof_compute.db');
+  const bytes = readFileSync(fixture);
+  const changed = (...statements: string[]): string => {
+    const path = fileWith('a.db', bytes);
+    writeDatabase(path, statements);
+    return path;
+  };
+
+  test.each([0.05, 0.3, 0.6, 0.95])('truncated to %f of its length', (share) => {
+    const result = outcome(fileWith('a.db', bytes.subarray(0, Math.floor(bytes.length * share))));
+    if (typeof result === 'string') expect(result).toMatch(/^(sqlite\/damaged|rocpd\/no-tables|compute-db\/schema)$/);
+  });
+
+  test('without the tables that carry it', () => {
+    expect(outcome(changed('DROP TABLE compute_kernel'))).toBe('compute-db/schema');
+    expect(outcome(changed('ALTER TABLE compute_dispatch RENAME COLUMN kernel_uuid TO x'))).toBe('compute-db/schema');
+  });
+
+  test('views in place of tables, other versions, damaged JSON, types that do not belong', () => {
+    const endless = 'WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM c) SELECT a AS kernel_uuid FROM c';
+    const result = outcome(
+      changed(
+        'DROP TABLE compute_kernel_metric_value',
+        `CREATE VIEW compute_kernel_metric_value AS ${endless}`,
+        "UPDATE compute_metadata SET schema_version = '9.1'",
+        "UPDATE compute_workload SET sys_info_extdata = '{\"gpu_arch\": [', roofline_bench_extdata = '7'",
+        "UPDATE compute_dispatch SET start_timestamp = 'soon' WHERE dispatch_uuid = 1",
+        'UPDATE compute_dispatch SET end_timestamp = 9223372036854775807 WHERE dispatch_uuid = 2',
+        "UPDATE compute_kernel SET kernel_name = '<script>__proto__</script>' WHERE kernel_uuid = 2",
+        "UPDATE compute_pc_sample_state SET total_count = x'ff'",
+      ),
+    );
+    expect(result).toMatchObject({ dispatches: { total: 4, timed: 1 } });
+    for (const code of ['compute-db/version', 'compute-db/bad-json', 'profile/unusable-time']) {
+      expect(codes(result)).toContain(code);
+    }
+  });
+});
+
 describe('hostile CSV', () => {
   const header = kernelTraceCsv(1).split('\n')[0];
 
@@ -240,6 +280,40 @@ describe('hostile traces', () => {
     expect(outcome(folder)).toBe('att/bad-code');
     writeFileSync(join(folder, 'code.json'), '{"code":[');
     expect(outcome(folder)).toBe('profile/bad-json');
+  });
+
+  test('parts of a trace folder: wrong types, no ends, deep nesting, copies outside the folder', () => {
+    const folder = join(temporary, 'att-parts');
+    writeAttFolder(folder, 10);
+    const put = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
+    put('wstates2.json', { name: 5, time: [0, 'x', null], state: [1] });
+    put('occupancy.json', { 0: [5, null, ['x']], __proto__: [[1, 2, 3, 4, 1]], dispatches: { 1: 'k' } });
+    put('se0_sm0_sl0_wv7.json', { wave: { instructions: 'none', timeline: [[9, 'x']], cu: '1' } });
+    put('other.json', { type: 'OTHER_SIMD_INSTRUCTIONS', instructions: [[], null, [1, 'x', 99]] });
+    put('snapshots.json', { '/': { src: { 'app.hip': '../../../../etc/passwd', 'b.h': 7 } }, __proto__: { x: 'y' } });
+    const result = outcome(folder);
+    expect(codes(result)).toContain('att/bad-states');
+    expect(JSON.stringify(result)).not.toContain('root:');
+    writeFileSync(join(folder, 'wstates2.json'), '{"time":[0,1');
+    expect(outcome(folder)).toBe('profile/bad-json');
+    writeFileSync(join(folder, 'wstates2.json'), `{"time":${'['.repeat(100_000)}`);
+    expect(outcome(folder)).toBe('profile/bad-json');
+    rmSync(join(folder, 'wstates2.json'));
+    writeFileSync(join(folder, 'snapshots.json'), '{"/":');
+    expect(codes(outcome(folder))).toContain('att/bad-snapshots');
+  });
+
+  test('a wave with more instructions than are kept: the rest is left out and said', () => {
+    const folder = join(temporary, 'att-long');
+    writeAttFolder(folder, 10);
+    const rows = '[100,6,0,4,1],'.repeat(600_000);
+    writeFileSync(
+      join(folder, 'se0_sm0_sl0_wv0.json'),
+      `{"wave":{"cu":1,"instructions":[${rows}[1,1,1,1,1]],"timeline":[]}}`,
+    );
+    const { recording } = loadProfile([folder]);
+    expect(recording.findings.map((f) => f.code)).toContain('att/cut');
+    expect(recording.traces[0].waves[0].instructions).toHaveLength(1 << 19);
   });
 
   test('SQTT of noise ends, keeps bounds, and reports', () => {

@@ -9,6 +9,9 @@ export type Json = unknown;
 /** Longest stretch of a file without one complete value. */
 const MAX_RECORD_BYTES = 64 << 20;
 
+/** Files up to this size are parsed at once, which is many times as fast; what they become in memory stays small. */
+const MAX_WHOLE = 16 << 20;
+
 /** What profilers write nests at most twelve deep; the parser's work per value grows with the depth. */
 const MAX_DEPTH = 64;
 
@@ -48,6 +51,16 @@ export function streamJson(
   paths: readonly string[],
   onValue: (path: readonly (string | number | undefined)[], value: Json) => void,
 ): void {
+  if (source.size <= MAX_WHOLE) {
+    const root = parseWhole(source);
+    visit(
+      root,
+      [undefined],
+      paths.map((path) => path.split('.').slice(1)),
+      onValue,
+    );
+    return;
+  }
   const parser = new JSONParser({ paths: [...paths], keepStack: false });
   const guard = new DepthGuard();
   let lastValueAt = 0;
@@ -79,10 +92,51 @@ export function streamJson(
   }
   if (failure instanceof WavesmithError) throw failure;
   if (failure !== undefined || !parser.isEnded) {
-    throw new WavesmithError(
-      'profile/bad-json',
-      `${source.path} is not complete JSON: ${failure?.message ?? 'the file ends early'}.`,
-      { file: source.path, byteOffset: offset, hint: 'The file is truncated or damaged; get a fresh copy.' },
-    );
+    throw badJson(source.path, failure?.message ?? 'the file ends early', offset);
   }
+}
+
+function badJson(file: string, why: string, byteOffset: number): WavesmithError {
+  return new WavesmithError('profile/bad-json', `${file} is not complete JSON: ${why}.`, {
+    file,
+    byteOffset,
+    hint: 'The file is truncated or damaged; get a fresh copy.',
+  });
+}
+
+function parseWhole(source: ByteSource): Json {
+  const bytes = source.read(0, source.size);
+  if (!new DepthGuard().accept(bytes)) {
+    throw badJson(source.path, `it nests deeper than ${MAX_DEPTH} levels`, 0);
+  }
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Json;
+  } catch (error) {
+    throw badJson(source.path, (error as Error).message, bytes.length);
+  }
+}
+
+/** Hands over what lies at the paths below a value, in order, parts before the whole. */
+function visit(
+  value: Json,
+  keys: readonly (string | number | undefined)[],
+  paths: readonly (readonly string[])[],
+  onValue: (path: readonly (string | number | undefined)[], value: Json) => void,
+): void {
+  if (typeof value !== 'object' || value === null) return;
+  const child = (key: string | number, inner: Json): void => {
+    const next: (readonly string[])[] = [];
+    let wanted = false;
+    for (const path of paths) {
+      if (path[0] !== '*' && path[0] !== String(key)) continue;
+      if (path.length === 1) wanted = true;
+      else next.push(path.slice(1));
+    }
+    if (next.length === 0 && !wanted) return;
+    const at = [...keys, key];
+    if (next.length > 0) visit(inner, at, next, onValue);
+    if (wanted) onValue(at, Array.isArray(inner) && next.length > 0 ? [] : inner);
+  };
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) child(i, value[i]);
+  else for (const [key, inner] of Object.entries(value)) child(key, inner);
 }
