@@ -19,7 +19,7 @@ export default {
   seeds: () => [Uint8Array.from({ length: 64 }, (_, i) => i)],
   run(bytes: Uint8Array): void {
     const seed = hash(bytes);
-    const result = engineCase(TARGETS[seed % 3] as (typeof TARGETS)[number], seed);
+    const result = engineCase(TARGETS[seed % 3] as (typeof TARGETS)[number], seed, { memory: (seed & 8) !== 0 });
     if (result.differences.length > 0) {
       throw new Error(`seed ${seed} on ${result.target}:\n${[...result.text, ...result.differences].join('\n')}`);
     }

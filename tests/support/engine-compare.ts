@@ -55,14 +55,78 @@ function isCandidate(row: InstructionRow): boolean {
   );
 }
 
-const candidates = new Map<TargetName, InstructionRow[]>();
-function rowsOf(target: TargetName): InstructionRow[] {
-  let rows = candidates.get(target);
+/** Memory instructions that a sequence may have: global, buffer, flat, LDS and scalar; not scratch, not loads into LDS. */
+function isMemory(row: InstructionRow): boolean {
+  const op = semanticsOf(row.operation);
+  if (op === undefined || row.asmOnly || row.codeGenOnly || !('space' in op) || op.space === 'scratch') return false;
+  if (/ lds$/.test(row.template) || row.operands.some((o) => o.name === 'gds' && o.isOut)) return false;
+  return op.kind === 'store' || op.kind === 'atomic' || op.kind === 'format' || (op.kind === 'load' && !op.toLds);
+}
+
+const candidates = new Map<string, InstructionRow[]>();
+function rowsOf(target: TargetName, kind: (row: InstructionRow) => boolean): InstructionRow[] {
+  const key = `${target} ${kind.name}`;
+  let rows = candidates.get(key);
   if (rows === undefined) {
-    rows = tableFor(target).rows.filter(isCandidate);
-    candidates.set(target, rows);
+    rows = tableFor(target).rows.filter(kind);
+    candidates.set(key, rows);
   }
   return rows;
+}
+
+/** Registers that hold addresses while a sequence runs: nothing else names them. */
+const ADDRESS = { wide: 40, narrow: 42, lds: 43, base: 40, descriptor: 44, offset: 48 } as const;
+const DATA_BYTES = 65_536;
+const LDS_BYTES = 16_384;
+/** Lane addresses stay below this, so that offsets stay in the allocation. */
+const SPAN = 8_192;
+
+/** The value of a field of a memory instruction: addresses in range, data anywhere; undefined for the rest. */
+function memoryField(row: InstructionRow, name: string, width: number, random: Random): number | undefined {
+  const cls = row.operands.find((o) => o.name === name)?.cls ?? '';
+  switch (name) {
+    case 'vaddr':
+      return /64/.test(cls) && !/^M/.test(row.encoding) ? ADDRESS.wide : ADDRESS.narrow;
+    case 'addr':
+      return ADDRESS.lds;
+    case 'saddr':
+      return ADDRESS.base;
+    case 'sbase':
+      return (/128/.test(cls) ? ADDRESS.descriptor : ADDRESS.base) >> 1;
+    case 'srsrc':
+      return ADDRESS.descriptor >> 2;
+    case 'soffset':
+      return width === 7 ? ADDRESS.offset : random.pick([ADDRESS.offset, 128, 132]);
+    case 'offset':
+      if (/^S/.test(cls)) return ADDRESS.offset;
+      return random.pick([0, 0, 4, 8, 16, 1, random.below(64)]) & (2 ** width - 1);
+    case 'offset0':
+    case 'offset1':
+      return random.below(8);
+    case 'gds':
+      return 0;
+    case 'format':
+      return randomFormat(random);
+    default:
+      return /^(vdata|vdst|data0|data1|sdata|sdst)$/.test(name) ? random.below(VECTORS) : undefined;
+  }
+}
+
+/** Data format (low 4 bits) and number format of a typed buffer access, without the reserved ones. */
+function randomFormat(random: Random): number {
+  return (1 + random.below(14)) | (random.pick([0, 1, 2, 3, 4, 5, 7]) << 4);
+}
+
+/** Addresses of the lanes below SPAN: following each other, equal, or anywhere. */
+function laneOffsets(random: Random): number[] {
+  const size = random.pick([1, 4, 4, 8, 16, 64]);
+  const start = random.below(SPAN / 2) & random.pick([-1, -4, -16]);
+  const kind = random.below(4);
+  return Array.from({ length: LANES }, (_, lane) => {
+    if (kind === 0) return start;
+    if (kind === 1) return start + lane * size;
+    return random.below(SPAN) & (kind === 2 ? -16 : -1);
+  });
 }
 
 const SPECIAL_SOURCES = [
@@ -90,7 +154,13 @@ const SPECIAL_SOURCES = [
 ];
 
 function fieldValue(row: InstructionRow, name: string, width: number, random: Random): number {
-  if (name === 'simm16') return random.pick([0, 1, 0xffff, random.below(65536)]);
+  const known = isMemory(row) ? memoryField(row, name, width, random) : undefined;
+  if (known !== undefined) return known;
+  if (name === 'simm16') {
+    // Hardware registers: mostly MODE and STATUS.
+    if (/^s_[gs]etreg/.test(row.operation) && random.chance(0.9)) return 1 + random.below(2) + (random.word() & 0xffc0);
+    return random.pick([0, 1, 0xffff, random.below(65536)]);
+  }
   if (name === 'dpp_ctrl') {
     return random.pick([
       random.below(256),
@@ -178,7 +248,7 @@ export function makeMachine(target: TargetName, code: Uint32Array): Machine {
   new Uint32Array(region.bytes.buffer, region.bytes.byteOffset, code.length).set(code);
   const group = new Workgroup(
     { target, kernelName: 'test', scratchPerLane: 0, architectedScratch: true },
-    memory.reserve(1024, 'LDS'),
+    memory.reserve(LDS_BYTES, 'LDS'),
     [0, 0, 0],
   );
   const block = memory.reserve(WAVE_BYTES, 'wave state');
@@ -205,6 +275,8 @@ export interface CaseOptions {
   readonly length?: number | undefined;
   readonly mode?: number | undefined;
   readonly branches?: boolean | undefined;
+  /** Half of the instructions access memory. */
+  readonly memory?: boolean | undefined;
 }
 
 const BRANCHES = [0xbf840000, 0xbf850000, 0xbf860000, 0xbf870000, 0xbf880000, 0xbf890000];
@@ -231,12 +303,16 @@ function withBranches(parts: readonly (readonly number[])[], text: string[], ran
 /** Makes and runs the case of a seed. */
 export function engineCase(target: TargetName, seed: number, options: CaseOptions = {}): EngineCase {
   const random = new Random(seed);
-  const rows = rowsOf(target).filter((row) => options.only === undefined || options.only.test(row.mnemonic));
+  const chosen = (kind: (row: InstructionRow) => boolean): InstructionRow[] =>
+    rowsOf(target, kind).filter((row) => options.only === undefined || options.only.test(row.mnemonic));
+  const rows = chosen(isCandidate);
+  const memoryRows = options.memory === true ? chosen(isMemory) : [];
   const length = options.length ?? 1 + random.below(24);
   const parts: (readonly number[])[] = [];
   const text: string[] = [];
   while (text.length < length) {
-    const made = randomWords(target, random.pick(rows), random);
+    const from = rows.length === 0 || (memoryRows.length > 0 && random.chance(0.5)) ? memoryRows : rows;
+    const made = randomWords(target, random.pick(from), random);
     if (made === undefined) continue;
     parts.push(made.words);
     text.push(printInstruction(target, made.instruction).trim());
@@ -256,14 +332,24 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   w.scc = random.chance(0.5);
   const mode = options.mode ?? (random.chance(0.8) ? DEFAULT_MODE : random.word() & 0x8003ff);
   w.setMode(mode);
-  const start = block.slice();
+  const data = options.memory === true ? setAddresses(w, random) : new Uint8Array();
+  const { lds } = w.workgroup;
+  const start = [block.slice(), data.slice(), lds.slice()] as const;
   const interpreterError = outcome(() => new Interpreter(program).runWave(w, 1000, true));
   const expected = block.slice();
-  block.set(start);
+  const [expectedData, expectedLds] = [data.slice(), lds.slice()];
+  block.set(start[0]);
+  data.set(start[1]);
+  lds.set(start[2]);
+  w.workgroup.clock = 0;
   w.setMode(mode);
   const engine = new CompiledEngine({ program, memory: w.memory, launch: { mfma: 'exact' } });
   const compiledError = outcome(() => engine.runWave(w, 1000, true));
-  const differences = compare(expected, block);
+  const differences = [
+    ...compare(expected, block),
+    ...compareBytes('data', expectedData, data),
+    ...compareBytes('LDS', expectedLds, lds),
+  ];
   if (String(interpreterError) !== String(compiledError)) {
     differences.push(
       `error: interpreter ${interpreterError}, compiled ${compiledError instanceof Error ? compiledError.stack : compiledError}`,
@@ -271,6 +357,45 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   }
   const { instructions, interpreted } = engine.statistics;
   return { target, text, differences, error: interpreterError, instructions, interpreted };
+}
+
+/** Format bits of a buffer descriptor's last word: number format from bit 12, data format from bit 15. */
+function randomDescriptorFormat(random: Random): number {
+  const format = randomFormat(random);
+  return ((format >> 4) << 12) | ((format & 15) << 15);
+}
+
+/** Puts addresses of a new allocation, a buffer descriptor and LDS addresses into their registers; the allocation's bytes. */
+function setAddresses(w: Wave, random: Random): Uint8Array {
+  const region = w.memory.alloc(DATA_BYTES, 'data');
+  for (const bytes of [region.bytes, w.workgroup.lds]) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; at += 4) view.setInt32(at, randomWord(random), true);
+  }
+  const offsets = laneOffsets(random);
+  const narrow = laneOffsets(random);
+  const lds = laneOffsets(random);
+  for (let lane = 0; lane < LANES; lane++) {
+    const address = BigInt(region.base + (offsets[lane] as number));
+    w.vgprs[ADDRESS.wide * LANES + lane] = Number(BigInt.asIntN(32, address));
+    w.vgprs[(ADDRESS.wide + 1) * LANES + lane] = Number(address >> 32n);
+    w.vgprs[ADDRESS.narrow * LANES + lane] = narrow[lane] as number;
+    w.vgprs[ADDRESS.lds * LANES + lane] = lds[lane] as number;
+  }
+  w.setS64(ADDRESS.base, BigInt(region.base));
+  const stride = random.pick([0, 0, 4, 16]);
+  w.setS64(ADDRESS.descriptor, BigInt(region.base) | (BigInt(stride) << 48n));
+  // Number of records (sometimes too few), and a typed format.
+  w.sgprs[ADDRESS.descriptor + 2] = (random.pick([DATA_BYTES, DATA_BYTES, 4096, 512]) / Math.max(1, stride)) | 0;
+  w.sgprs[ADDRESS.descriptor + 3] = randomDescriptorFormat(random) | random.below(4096);
+  w.sgprs[ADDRESS.offset] = random.pick([0, 4, 64, 100]);
+  if (random.chance(0.02)) w.vgprs[(ADDRESS.wide + 1) * LANES + random.below(LANES)] = random.word();
+  return region.bytes;
+}
+
+function compareBytes(what: string, expected: Uint8Array, actual: Uint8Array): string[] {
+  const at = expected.findIndex((x, i) => x !== actual[i]);
+  return at < 0 ? [] : [`${what}+${at}: interpreter ${expected[at]}, compiled ${actual[at]}`];
 }
 
 const hex = (x: number): string => (x >>> 0).toString(16).padStart(8, '0');

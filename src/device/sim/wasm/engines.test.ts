@@ -47,6 +47,18 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
     expect(problems).toEqual([]);
     expect(instructions).toBeGreaterThan(1000);
   });
+
+  it('should agree on sequences that access memory and LDS', () => {
+    const problems: string[] = [];
+    let finished = 0;
+    for (let seed = 200_001; seed <= 200_150; seed++) {
+      const { text, differences, error } = engineCase(target, seed, { memory: true });
+      if (differences.length > 0) problems.push([...text, ...differences].join('\n'));
+      if (error === undefined) finished++;
+    }
+    expect(problems).toEqual([]);
+    expect(finished).toBeGreaterThan(120);
+  });
 });
 
 it('should call functions, read and write MODE without the interpreter', () => {
