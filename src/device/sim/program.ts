@@ -132,6 +132,10 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
 
 let programs = 0;
 
+/** 4 KiB of the image. */
+const PAGE_SHIFT = 12;
+const PAGE_MASK = 1023;
+
 /** The code of a module, decoded by address. */
 export class Program {
   /** Different for every program of this thread. */
@@ -141,7 +145,8 @@ export class Program {
   /** Byte ranges of the image that hold code. */
   readonly codeRanges: readonly (readonly [number, number])[];
   private readonly decoder: Decoder;
-  private bound: (BoundInstruction | undefined)[];
+  /** By page of the image, as it is reached: a damaged code object may ask for a large image. */
+  private bound: ((BoundInstruction | undefined)[] | undefined)[] = [];
   private readonly decoded = new Map<number, Instruction>();
   private mfma: MatrixMode = 'exact';
 
@@ -154,20 +159,19 @@ export class Program {
     this.region = region;
     this.codeRanges = codeRanges;
     this.decoder = decoderFor(target);
-    this.bound = new Array<BoundInstruction | undefined>(region.size >>> 2);
   }
 
   /** Chooses how matrix instructions compute. */
   useMatrixMode(mode: MatrixMode): void {
     if (mode === this.mfma) return;
     this.mfma = mode;
-    this.bound = new Array<BoundInstruction | undefined>(this.bound.length);
+    this.bound = [];
   }
 
   /** The instruction at a loaded address. */
   at(pc: number): BoundInstruction {
     const offset = pc - this.region.base;
-    const known = (offset & 3) === 0 ? this.bound[offset >>> 2] : undefined;
+    const known = (offset & 3) === 0 ? this.bound[offset >>> PAGE_SHIFT]?.[(offset >>> 2) & PAGE_MASK] : undefined;
     return known ?? this.bind(pc, offset);
   }
 
@@ -187,7 +191,9 @@ export class Program {
       family: familyOf(instruction),
       landsLate: loadsIntoLds(instruction),
     };
-    this.bound[offset >>> 2] = bound;
+    const page = this.bound[offset >>> PAGE_SHIFT] ?? new Array<BoundInstruction | undefined>(PAGE_MASK + 1);
+    page[(offset >>> 2) & PAGE_MASK] = bound;
+    this.bound[offset >>> PAGE_SHIFT] = page;
     return bound;
   }
 
