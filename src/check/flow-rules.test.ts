@@ -83,6 +83,13 @@ const TABLE: readonly [string, string, string[], string, string?][] = [
     'gfx942:xnack+',
   ],
   [
+    'a load over its own address, with another behind it',
+    'v_mov_b32 v1, v0\nglobal_load_dword v0, v0, s[0:1]\nglobal_load_dword v2, v1, s[0:1]',
+    ['error hazards/xnack-clause'],
+    'v_mov_b32 v1, v0\nglobal_load_dword v0, v0, s[0:1]\ns_nop 0\nglobal_load_dword v2, v1, s[0:1]',
+    'gfx942:xnack+',
+  ],
+  [
     'a store behind a load that XNACK may replay',
     'v_mov_b32 v1, v0\nglobal_load_dword v2, v0, s[0:1]\nglobal_store_dword v0, v1, s[0:1]',
     ['error hazards/xnack-clause'],

@@ -44,7 +44,7 @@ function conflict(clause: readonly CodeInstruction[], code: CodeInstruction): Co
   if (writer === undefined) return undefined;
   if (code.instruction.row.flags.has('mayStore')) return writer;
   if (overlaps(code.effects.defs, code.effects.uses)) return code;
-  return clause.find((c) => shared(c, code).length > 0);
+  return clause.find((c) => shared(c, code).length > 0 || overlaps(c.effects.defs, c.effects.uses));
 }
 
 /** Registers that one of two instructions reads and the other writes. */
