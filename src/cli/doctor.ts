@@ -1,15 +1,27 @@
 // `wavesmith doctor`: what was found on this machine and what will be used for what.
+
+import { WavesmithError } from '../base/index.ts';
 import { clearModuleCache, moduleCacheFacts } from '../device/node/index.ts';
-import { examine } from '../iree/doctor.ts';
+import { examine, type Finding } from '../iree/doctor.ts';
+import { packageRoot } from '../iree/tools.ts';
+import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
+import { buildNative } from '../runtime/build.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('doctor', 'Show what was found (Node, LLVM, IREE, ROCm, GPU) and what will be used.')
     .option('--json', 'print the findings as JSON')
+    .option('--build-native', 'build the native libraries that exec needs (cmake and a C++20 compiler)')
     .option('--clear-cache', 'remove the compiled modules that the virtual GPU keeps on disk');
   if (!parseArguments(command, argv)) return 0;
-  const report = await examine();
-  const options = command.opts<{ json?: boolean; clearCache?: boolean }>();
+  const options = command.opts<{ json?: boolean; clearCache?: boolean; buildNative?: boolean }>();
+  if (options.buildNative) {
+    const { folder } = buildNative(packageRoot() ?? '.');
+    process.stdout.write(`The native libraries are built in ${folder}.\n`);
+    return 0;
+  }
+  const examined = await examine();
+  const report = { ...examined, findings: [...examined.findings, nativeBuild()] };
   if (options.clearCache) clearModuleCache();
   const moduleCache = moduleCacheFacts();
   if (options.json) {
@@ -29,4 +41,26 @@ export async function run(argv: string[]): Promise<number> {
     );
   }
   return report.ok ? 0 : 1;
+}
+
+/** The native libraries of `exec`. */
+function nativeBuild(): Finding {
+  const base = {
+    name: 'native libraries',
+    required: false,
+    usedFor: "'exec' (HIP and HSA programs on the virtual GPU), 'hijack run'",
+  };
+  try {
+    const build = findNativeBuild(packageRoot() ?? '.');
+    loadAddon(build);
+    return { ...base, ok: true, found: 'HSA and HIP runtime, addon loads', path: build.folder };
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+    return {
+      ...base,
+      ok: false,
+      found: `${error.message} ('wavesmith doctor --build-native' builds them)`,
+      path: null,
+    };
+  }
 }

@@ -32,7 +32,7 @@ export function findNativeBuild(root: string): NativeBuild {
   const libraries = join(folder, 'lib');
   if (!existsSync(join(libraries, 'wavesmith.node'))) {
     throw new WavesmithError('runtime/not-built', `The native runtime libraries are not built in ${folder}.`, {
-      hint: 'Run `node scripts/setup.mjs`: it builds them with cmake and a C++20 compiler.',
+      hint: "Run 'wavesmith doctor --build-native' (it needs cmake and a C++20 compiler); in a checkout 'npm run setup'.",
     });
   }
   return { folder, libraries, launcher: join(folder, 'bin', 'wavesmith-launch') };
@@ -44,7 +44,7 @@ export function loadAddon(build: NativeBuild): Addon {
     return createRequire(import.meta.url)(path) as Addon;
   } catch (cause) {
     throw new WavesmithError('runtime/bad-addon', `The native addon ${path} cannot be loaded.`, {
-      hint: 'Delete the folder native/build and run `node scripts/setup.mjs` again.',
+      hint: `Delete the folder ${build.folder} and run 'wavesmith doctor --build-native'.`,
       cause,
     });
   }
