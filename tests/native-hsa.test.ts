@@ -52,6 +52,25 @@ describe.skipIf(native === undefined)('libhsa-runtime64', () => {
     expect(run.stderr).toContain('The code object is for gfx90a, the device is gfx942.');
   });
 
+  it('checks every kernel of the program strictly, and reports what it finds', async () => {
+    const clean = await exec([file('hsa-dispatch'), kernels('gfx942')], { options: ['--check'] });
+    expect(clean.status, clean.stderr).toBe(0);
+    expect(clean.stderr).toBe('');
+  });
+
+  it('refuses options that make no sense', async () => {
+    for (const [options, message] of [
+      [['--device', 'sim:gfx803'], "'sim:gfx803' is not a device."],
+      [['--mfma', 'rough'], "--mfma is exact or fast, not 'rough'."],
+      [['--workers', '0'], "--workers takes a whole number from 1, not '0'."],
+      [['--budget', 'much'], "--budget takes a whole number from 1, not 'much'."],
+    ] as const) {
+      const run = await exec(['true'], { options });
+      expect(run.status).not.toBe(0);
+      expect(run.stderr).toContain(message);
+    }
+  });
+
   it('gives the exit status of the program', async () => {
     expect((await exec(['sh', '-c', 'exit 7'])).status).toBe(7);
     expect((await exec(['sh', '-c', 'kill -SEGV $$'])).status).toBe(128 + 11);
