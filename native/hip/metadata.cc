@@ -259,27 +259,26 @@ std::string TargetOfFlags(uint32_t e_flags) {
   }
 }
 
-bool ReadBundle(const uint8_t* image, std::vector<BundleEntry>* entries, bool* compressed) {
+bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries, bool* compressed) {
   static constexpr char kMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
   constexpr size_t kMagicSize = sizeof kMagic - 1;
-  *compressed = std::memcmp(image, "CCOB", 4) == 0;
-  if (*compressed || std::memcmp(image, kMagic, kMagicSize) != 0) return false;
-  const uint8_t* at = image + kMagicSize;
-  const auto number = [&] {
-    uint64_t value;
-    std::memcpy(&value, at, sizeof value);
-    at += sizeof value;
-    return value;
+  *compressed = limit >= 4 && std::memcmp(image, "CCOB", 4) == 0;
+  if (*compressed || limit < kMagicSize || std::memcmp(image, kMagic, kMagicSize) != 0) return false;
+  uint64_t at = kMagicSize;
+  const auto number = [&](uint64_t* value) {
+    if (limit - at < sizeof *value) return false;
+    std::memcpy(value, image + at, sizeof *value);
+    at += sizeof *value;
+    return true;
   };
   // A bundle has no length of its own; clang writes one entry for the host and one for each target.
-  const uint64_t count = number();
-  if (count > 256) return false;
+  uint64_t count;
+  if (!number(&count) || count > 256) return false;
   for (uint64_t n = 0; n < count; n++) {
-    const uint64_t offset = number();
-    const uint64_t size = number();
-    const uint64_t length = number();
-    if (length > 256) return false;
-    const std::string id(reinterpret_cast<const char*>(at), length);
+    uint64_t offset, size, length;
+    if (!number(&offset) || !number(&size) || !number(&length) || length > 256 || length > limit - at) return false;
+    if (offset > limit || size > limit - offset) return false;
+    const std::string id(reinterpret_cast<const char*>(image + at), length);
     at += length;
     const size_t target = id.find("amdgcn-amd-amdhsa-");
     if (id.rfind("hip", 0) != 0 || target == std::string::npos || size == 0) continue;

@@ -47,6 +47,6 @@ struct BundleEntry {
   const uint8_t* bytes;
   uint64_t size;
 };
-bool ReadBundle(const uint8_t* image, std::vector<BundleEntry>* entries, bool* compressed);
+bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries, bool* compressed);
 
 }  // namespace wavesmith::hip

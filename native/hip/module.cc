@@ -9,9 +9,6 @@
 namespace wavesmith::hip {
 namespace {
 
-// The longest image that is looked at when HIP gives no length.
-constexpr uint64_t kImageLimit = 1ull << 30;
-
 std::mutex mutex;
 std::set<const Module*> modules;
 std::set<const Function*> functions;
@@ -24,9 +21,9 @@ bool Runs(const std::string& code, const Device& device) {
 }
 
 // The code object for the device in an ELF or bundle. hipErrorNoBinaryForGpu says on stderr what there is.
-hipError_t Choose(const void* image, const Device& device, const uint8_t** bytes, CodeObject* object) {
+hipError_t Choose(const void* image, uint64_t limit, const Device& device, const uint8_t** bytes, CodeObject* object) {
   const auto* const start = static_cast<const uint8_t*>(image);
-  if (ReadCodeObject(start, kImageLimit, object)) {
+  if (ReadCodeObject(start, limit, object)) {
     *bytes = start;
     const std::string target = TargetOfFlags(object->e_flags);
     if (target == device.target) return hipSuccess;
@@ -36,7 +33,7 @@ hipError_t Choose(const void* image, const Device& device, const uint8_t** bytes
   }
   std::vector<BundleEntry> entries;
   bool compressed = false;
-  if (!ReadBundle(start, &entries, &compressed)) {
+  if (!ReadBundle(start, limit, &entries, &compressed)) {
     if (!compressed) return hipErrorInvalidImage;
     std::fprintf(stderr, "wavesmith: compressed offload bundles (--offload-compress) are not supported.\n");
     return hipErrorInvalidImage;
@@ -90,14 +87,14 @@ void Release(Module* module) {
 
 }  // namespace
 
-hipError_t LoadModule(const void* image, Module** result) {
+hipError_t LoadModule(const void* image, Module** result, uint64_t limit) {
   if (image == nullptr || result == nullptr) return hipErrorInvalidValue;
   hipError_t error;
   const Device* const device = GetDevice(&error);
   if (device == nullptr) return error;
   const uint8_t* bytes = nullptr;
   CodeObject object;
-  error = Choose(image, *device, &bytes, &object);
+  error = Choose(image, limit, *device, &bytes, &object);
   if (error != hipSuccess) return error;
   auto* const module = new Module;
   module->printf_formats = std::move(object.printf_formats);
@@ -302,9 +299,8 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   uint8_t chunk[65536];
   while (const size_t n = std::fread(chunk, 1, sizeof chunk, file)) bytes.insert(bytes.end(), chunk, chunk + n);
   std::fclose(file);
-  // Headers are read before their sizes are known to fit.
-  bytes.resize(bytes.size() + 4096);
-  return Done(LoadModule(bytes.data(), reinterpret_cast<Module**>(module)));
+  if (bytes.empty()) return Done(hipErrorInvalidImage);
+  return Done(LoadModule(bytes.data(), reinterpret_cast<Module**>(module), bytes.size()));
 }
 hipError_t hipModuleUnload(hipModule_t module) { return Done(UnloadModule(reinterpret_cast<Module*>(module))); }
 

@@ -88,8 +88,10 @@ struct Module {
   std::map<uint64_t, std::string> printf_formats;
 };
 
-// Loads a code object or offload bundle (without a length, as HIP passes images).
-hipError_t LoadModule(const void* image, Module** module);
+// The longest image that is looked at when HIP gives no length.
+inline constexpr uint64_t kImageLimit = 1ull << 30;
+// Loads a code object or offload bundle of at most `limit` bytes.
+hipError_t LoadModule(const void* image, Module** module, uint64_t limit = kImageLimit);
 hipError_t UnloadModule(Module* module);
 // A handle that hipModuleGetFunction gave.
 bool IsModule(const Module* module);

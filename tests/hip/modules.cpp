@@ -1,4 +1,6 @@
 // hipModule*: from a file and from memory, functions, globals, both ways to pass arguments, mistakes.
+#include <unistd.h>
+
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -69,5 +71,15 @@ int main(int argc, char** argv) {
   GIVES(hipErrorInvalidValue, hipModuleLoadData(&module, nullptr));
   std::string damaged(4096, 'x');
   GIVES(hipErrorInvalidImage, hipModuleLoadData(&module, damaged.data()));
+  // Files that end too early are refused, wherever that is.
+  const std::string path = std::string(std::getenv("TMPDIR") == nullptr ? "/tmp" : std::getenv("TMPDIR")) + "/wavesmith-cut-" +
+                           std::to_string(getpid());
+  for (size_t size = 0; size < image.size(); size += 1 + image.size() / 37) {
+    std::ofstream(path, std::ios::binary).write(image.data(), static_cast<std::streamsize>(size));
+    const hipError_t error = hipModuleLoad(&module, path.c_str());
+    if (error == hipSuccess) OK(hipModuleUnload(module));
+    CHECK(error == hipErrorInvalidImage || error == hipErrorNoBinaryForGpu || error == hipErrorSharedObjectInitFailed);
+  }
+  std::remove(path.c_str());
   return Ok();
 }
