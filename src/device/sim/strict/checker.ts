@@ -6,7 +6,7 @@ import type { Engine, EngineJob } from '../engine.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../layout.ts';
 import type { Region } from '../memory.ts';
 import type { DispatchInfo, Monitor } from '../monitor.ts';
-import type { BoundInstruction } from '../program.ts';
+import type { BoundInstruction, Program } from '../program.ts';
 import { EXEC, M0, type Wave } from '../wave.ts';
 import type { Workgroup } from '../workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
@@ -43,14 +43,15 @@ interface Running {
   readonly scalars: readonly number[];
 }
 
+/** Programs of which an instruction seen so far names an AGPR. */
+const accumulating = new WeakSet<Program>();
+
 export class StrictChecker implements Monitor {
   readonly log: DiagnosticLog;
   private readonly kernel: StrictKernel;
   private readonly history: MemoryHistory;
   private running: Running | undefined;
   private readonly plans: (StrictPlan | undefined)[] = [];
-  /** An instruction seen so far names an AGPR. */
-  private namesAccumulation = false;
   /** By instruction: names a register beyond the allocation. */
   private readonly isBeyond: (boolean | undefined)[] = [];
   private readonly groups = new Map<Workgroup, GroupState>();
@@ -131,7 +132,7 @@ export class StrictChecker implements Monitor {
     if (plan === undefined) {
       plan = strictPlan(instruction);
       this.plans[pc >>> 2] = plan;
-      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) this.namesAccumulation = true;
+      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) accumulating.add(this.now.info.program);
     }
     return plan;
   }
@@ -145,7 +146,7 @@ export class StrictChecker implements Monitor {
   /** Registers of each file. VGPRs may reach into the accumulation registers as long as the kernel names none of those. */
   private limits(): (file: RegisterFile) => number {
     const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
-    const mostVgprs = this.namesAccumulation ? vgprs : totalVgprs;
+    const mostVgprs = accumulating.has(this.now.info.program) ? vgprs : totalVgprs;
     return (file) =>
       file === 'v' ? mostVgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
   }

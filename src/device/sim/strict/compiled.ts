@@ -16,7 +16,8 @@ import type { WaveShadow } from './wave-shadow.ts';
 
 export class StrictInstrument implements Instrument {
   readonly imports: Instrument['imports'];
-  private readonly checker: StrictChecker;
+  /** Of the dispatch whose wavefront runs. */
+  checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
   private readonly segments = new Map<number, Segment>();
   /** Instructions that are checked alone, by pc / 4. */
@@ -30,13 +31,19 @@ export class StrictInstrument implements Instrument {
     this.imports = {
       strictOne: (_wave, pc) => {
         const { wave, state, shadow } = this;
-        checker.check(wave as Wave, state as GroupState, shadow as WaveShadow, pc, this.ones[pc >>> 2] as StrictPlan);
+        this.checker.check(
+          wave as Wave,
+          state as GroupState,
+          shadow as WaveShadow,
+          pc,
+          this.ones[pc >>> 2] as StrictPlan,
+        );
       },
       strictBefore: (_wave, pc) => {
         const at = program.region.base + pc;
-        checker.before(this.wave as Wave, at, program.at(at));
+        this.checker.before(this.wave as Wave, at, program.at(at));
       },
-      strictSegment: (_wave, pc) => checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
+      strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
   }
 

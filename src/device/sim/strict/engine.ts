@@ -1,5 +1,6 @@
 // The engine of strict runs: compiled code with checks. Wavefronts that come back to a state they were in, or run suspiciously long,
 // are looked at on the interpreter, where a deadlock can be proved (deadlock.ts).
+import { descriptorRegisters } from '../../../codeobject/index.ts';
 import type { Engine, EngineJob } from '../engine.ts';
 import type { Program } from '../program.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
@@ -25,6 +26,24 @@ interface Snapshot {
   left: number;
 }
 
+const instruments = new WeakMap<Program, Map<string, StrictInstrument>>();
+
+/** Code with checks is kept as long as the program, for each matrix mode and register allocation. */
+function instrumentOf({ program, launch }: EngineJob, checker: StrictChecker): StrictInstrument {
+  let all = instruments.get(program);
+  if (all === undefined) {
+    all = new Map();
+    instruments.set(program, all);
+  }
+  const key = `${launch.mfma} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
+  let instrument = all.get(key);
+  if (instrument === undefined) {
+    instrument = new StrictInstrument(checker, program);
+    all.set(key, instrument);
+  }
+  return instrument;
+}
+
 function isEqual(a: Int32Array, b: Int32Array): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
@@ -36,6 +55,7 @@ export class StrictEngine implements Engine {
   readonly registers: readonly [number, number];
   private readonly checker: StrictChecker;
   private readonly compiled: CompiledEngine;
+  private readonly instrument: StrictInstrument;
   private readonly program: Program;
   private counts: number[] = [];
   /** Instructions left of an examination. */
@@ -46,13 +66,15 @@ export class StrictEngine implements Engine {
 
   constructor(job: EngineJob, checker: StrictChecker) {
     this.checker = checker;
-    this.compiled = new CompiledEngine(job, new StrictInstrument(checker, job.program));
+    this.instrument = instrumentOf(job, checker);
+    this.compiled = new CompiledEngine(job, this.instrument);
     this.program = job.program;
     this.slice = this.compiled.slice;
     this.registers = this.compiled.registers;
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
+    this.instrument.checker = this.checker;
     if (this.examining <= 0 && w.executed > this.nextExamination) {
       this.examining = EXAMINE;
       this.checker.examine();

@@ -207,6 +207,18 @@ function compiledProgram({ program, memory, launch }: CompileJob): CompiledProgr
   return compiled;
 }
 
+const instrumented = new WeakMap<Instrument, CompiledProgram>();
+
+/** An instrument belongs to one program and one matrix mode. */
+function instrumentedProgram({ program, memory, launch }: CompileJob, instrument: Instrument): CompiledProgram {
+  let compiled = instrumented.get(instrument);
+  if (compiled === undefined) {
+    compiled = new CompiledProgram(program, memory, launch.mfma, instrument);
+    instrumented.set(instrument, compiled);
+  }
+  return compiled;
+}
+
 export class CompiledEngine implements Engine {
   readonly slice = QUANTUM;
   private readonly compiled: CompiledProgram;
@@ -216,13 +228,10 @@ export class CompiledEngine implements Engine {
 
   private readonly instrument: Instrument | undefined;
 
-  /** With an instrument the code is compiled for this engine alone. */
+  /** Code with an instrument is kept as long as the instrument. */
   constructor(job: CompileJob, instrument?: Instrument) {
     this.instrument = instrument;
-    this.compiled =
-      instrument === undefined
-        ? compiledProgram(job)
-        : new CompiledProgram(job.program, job.memory, job.launch.mfma, instrument);
+    this.compiled = instrument === undefined ? compiledProgram(job) : instrumentedProgram(job, instrument);
     this.program = job.program;
   }
 
