@@ -1,4 +1,5 @@
 // A program on the virtual GPU as a profile: from counts to the document and its files; exact counts, no times.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +12,7 @@ import { run as runProfile, writeResults } from '../src/cli/profile.ts';
 import { run as runKernel } from '../src/cli/run.ts';
 import { analyse, type ProfileDocument, recordSimulated, type SimulatedProgram } from '../src/profile/index.ts';
 import { kernelSource } from './support/kernel-source.ts';
+import { hasNativeBuild, nativeTests } from './support/native.ts';
 
 type Dispatch = SimulatedProgram['dispatches'][number];
 
@@ -265,5 +267,27 @@ describe('run --report', () => {
   test.each([['--counters'], ['--profile'], ['--check']])('%s beside it is refused', async (flag) => {
     writeFileSync(object, assembleAndLink(kernelSource({ code: CODE })));
     await expect(runKernel([...args, '--report', out, flag])).rejects.toMatchObject({ code: 'cli/usage' });
+  });
+});
+
+describe.skipIf(!hasNativeBuild())('a program on the native build', () => {
+  const native = hasNativeBuild() ? nativeTests() : undefined;
+  test.skipIf(native === undefined)('an unmodified HSA program: its dispatch, its counts, its status', () => {
+    const out = join(folder, 'native');
+    const program = [native?.file('hsa-dispatch') ?? '', native?.kernels('gfx942') ?? ''];
+    const args = [join(root, 'bin/wavesmith'), 'profile', '--device', 'sim:gfx942', '-o', out, '--', ...program];
+    const result = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(result.status, result.stderr).toBe(0);
+    expect(result.stdout).toContain('simulated: exact counts, no times');
+    const document = JSON.parse(readFileSync(join(out, 'profile.json'), 'utf8')) as ProfileDocument;
+    expect(validate(document), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
+    expect(document.simulated).toBe(true);
+    expect(document.dispatches.total).toBeGreaterThan(0);
+    const scale = document.kernels.find((kernel) => kernel.name === 'scale');
+    const [launch] = scale?.launches ?? [];
+    const items = launch.grid.reduce((a, b) => a * b);
+    expect(scale?.counters.SQ_WAVES.sum).toBe(Math.ceil(items / 64) * launch.calls);
+    expect(scale?.roofline.flops).toMatchObject({ value: expect.any(Number) });
+    expect(scale?.totalNs).toMatchObject({ unknown: expect.stringContaining('simulated') });
   });
 });
