@@ -1,4 +1,7 @@
 // The HSA runtime library on the virtual GPU: the programs of tests/native under `wavesmith exec`.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exec, nativeTests } from './support/native.ts';
 
@@ -56,6 +59,20 @@ describe.skipIf(native === undefined)('libhsa-runtime64', () => {
     const clean = await exec([file('hsa-dispatch'), kernels('gfx942')], { options: ['--check'] });
     expect(clean.status, clean.stderr).toBe(0);
     expect(clean.stderr).toBe('');
+    // The same kernel without the wait for its load.
+    const code = readFileSync(kernels('gfx942'));
+    const wait = Buffer.from([0x70, 0x0f, 0x8c, 0xbf]);
+    const nop = Buffer.from([0x00, 0x00, 0x80, 0xbf]);
+    for (let at = code.indexOf(wait); at >= 0; at = code.indexOf(wait)) nop.copy(code, at);
+    const broken = join(mkdtempSync(join(tmpdir(), 'wavesmith-check-')), 'broken.co');
+    writeFileSync(broken, code);
+    const found = await exec([file('hsa-dispatch'), broken], { options: ['--check'] });
+    expect(found.status).toBe(1);
+    expect(found.stdout).toContain('ok, launch');
+    expect(found.stderr).toMatch(/^scale \(pc 0x[0-9a-f]+\): error\[waits\/read-before-return\]: /m);
+    const none = await exec([file('hsa-dispatch'), broken], { options: ['--check', '--fail-on', 'none'] });
+    rmSync(dirname(broken), { recursive: true });
+    expect(none.status).toBe(0);
   });
 
   it('refuses options that make no sense', async () => {

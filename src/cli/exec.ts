@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
+import { formatDiagnostic } from '../device/index.ts';
 import { packageRoot } from '../iree/index.ts';
 import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
+import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
 
-interface Options {
+interface Options extends CheckOptions {
   device: string;
-  check?: boolean;
   mfma: string;
   workers?: string;
   budget?: string;
@@ -43,7 +44,6 @@ export async function run(argv: string[]): Promise<number> {
   const command = newCommand('exec', 'Run an unmodified HIP or HSA program with the virtual GPU as its GPU.')
     .argument('[program...]', 'the program and its arguments, after --')
     .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', 'sim:gfx942')
-    .option('--check', 'check every kernel strictly (missing waits, bounds, races …); findings go to stderr')
     .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
     .option('--workers <n>', 'threads that run workgroups')
     .option('--budget <n>', 'stop a kernel after this many instructions')
@@ -56,8 +56,9 @@ Examples:
   wavesmith exec --device sim:gfx90a --check -- ./app --size 64
   eval "$(wavesmith exec --env)"; gdb ./app
 
-The exit status is the program's (128 + n when signal n ended it).`,
+The exit status is the program's (128 + n when signal n ended it); with --check it is 1 when the program's is 0 and there are findings.`,
     );
+  addCheckOptions(command);
   command.addOption(command.createOption('--serve <pid>', 'serve until that process has ended').hideHelp());
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
@@ -67,14 +68,18 @@ The exit status is the program's (128 + n when signal n ended it).`,
   }
   if (options.env === true) return startForShell(argv);
   const { mfma } = options;
+  let hasFindings = false;
   const device = await startDeviceProcess({
     root: packageRoot() ?? '.',
     target,
     mfma,
     workers: parseCount(options.workers, '--workers'),
     maxInstructions: parseCount(options.budget, '--budget'),
-    strict: options.check === true ? {} : undefined,
-    onDiagnostics: options.check === true ? (text) => process.stderr.write(`${text}\n`) : undefined,
+    strict: strictOptionsOf(options),
+    onDispatch: (kernel, result) => {
+      for (const d of result.diagnostics ?? []) process.stderr.write(formatDiagnostic(d, kernel));
+      hasFindings ||= checkExitCode(options, result) !== 0;
+    },
     report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
   });
   try {
@@ -84,7 +89,8 @@ The exit status is the program's (128 + n when signal n ended it).`,
         hint: 'Write it after two dashes: wavesmith exec -- PROGRAM ARGS.',
       });
     }
-    return await runProgram(device, command.args);
+    const status = await runProgram(device, command.args);
+    return status === 0 && hasFindings ? 1 : status;
   } finally {
     await device.close();
   }
