@@ -63,7 +63,7 @@ export const EXCEPTIONS: Readonly<Record<string, KernelException>> = {
     argument:
       'v11 is loaded at 0x2738; 18 loads into LDS follow, so 19 operations are outstanding at `s_waitcnt ' +
       'vmcnt(19)` (0x2860), which proves nothing of it, and on the path through 0x2a30 (19 further loads, two ' +
-      'barriers) no vmcnt follows until v11 is read. 550 instructions, 64 of them matrix instructions, lie ' +
+      'barriers) no vmcnt follows until v11 is read. 290 instructions, 72 of them matrix instructions, lie ' +
       'between.',
     findings: [
       'waits/read-before-return 0x2fc4 v_mul_u32_u24_dpp v18, v11, v9 row_newbcast:0 row_mask:0xf bank_mask:0xf',
@@ -74,7 +74,7 @@ export const EXCEPTIONS: Readonly<Record<string, KernelException>> = {
     argument:
       'v11 is loaded at 0x2738; 18 loads into LDS follow, so 19 operations are outstanding at `s_waitcnt ' +
       'vmcnt(19)` (0x2860), which proves nothing of it, and on the path through 0x2a30 (19 further loads, two ' +
-      'barriers) no vmcnt follows until v11 is read. 550 instructions, 64 of them matrix instructions, lie ' +
+      'barriers) no vmcnt follows until v11 is read. 290 instructions, 72 of them matrix instructions, lie ' +
       'between.',
     findings: [
       'waits/read-before-return 0x2fc4 v_mul_u32_u24_dpp v18, v11, v9 row_newbcast:0 row_mask:0xf bank_mask:0xf',
