@@ -99,9 +99,11 @@ for (const { name, format, code } of CASES) {
   const scalar = new Uint8Array(Int32Array.of(n).buffer);
   for (const mfma of ['fast', 'exact'] as const) {
     const seconds: number[] = [];
+    const cpu: number[] = [];
     let instructions = 0;
     for (let round = 0; round < 3; round++) {
       const start = performance.now();
+      const used = process.cpuUsage();
       ({ instructions } = await device.dispatch({
         kernel,
         grid: [n / 64, n / 64, 1],
@@ -111,6 +113,8 @@ for (const { name, format, code } of CASES) {
         workers: 1,
       }));
       seconds.push((performance.now() - start) / 1000);
+      const { user, system } = process.cpuUsage(used);
+      cpu.push((user + system) / 1e6);
     }
     const c = new Float32Array(device.read(result).slice().buffer);
     let worst = 0;
@@ -129,8 +133,9 @@ for (const { name, format, code } of CASES) {
     }
     if (!(worst < (1.5 * n) / 2 ** 24)) throw new Error(`${name} ${mfma}: relative error ${worst}`);
     const median = seconds.sort((x, y) => x - y)[1] as number;
+    const used = cpu.sort((x, y) => x - y)[1] as number;
     console.log(
-      `${name} ${n}³ ${mfma.padEnd(5)} ${median.toFixed(3)} s (slowest ${(seconds.at(-1) as number).toFixed(3)}), ${((n ** 3 / median) * 1e-9).toFixed(2)} GMAC/s, ${instructions} instructions, relative error ${worst.toExponential(1)}`,
+      `${name} ${n}³ ${mfma.padEnd(5)} ${median.toFixed(3)} s (slowest ${(seconds.at(-1) as number).toFixed(3)}, CPU time ${used.toFixed(3)}), ${((n ** 3 / median) * 1e-9).toFixed(2)} GMAC/s, ${instructions} instructions, relative error ${worst.toExponential(1)}`,
     );
   }
   device.close();

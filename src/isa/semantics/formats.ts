@@ -198,12 +198,16 @@ function largestCode(format: SmallFormat): number {
   return format.specials === 'fn' ? all - 1 : all;
 }
 
-const F16_TABLE = new Float64Array(65536);
-for (let code = 0; code < 65536; code++) F16_TABLE[code] = decodeSmall(F16, code);
+let f16Values: Float64Array | undefined;
+
+function makeF16Values(): Float64Array {
+  f16Values = Float64Array.from({ length: 65536 }, (_, code) => decodeSmall(F16, code));
+  return f16Values;
+}
 
 /** The number of an f16 bit pattern (low 16 bits). */
 export function f16FromBits(bits: number): number {
-  return F16_TABLE[bits & 0xffff] as number;
+  return (f16Values ?? makeF16Values())[bits & 0xffff] as number;
 }
 /** The f16 bit pattern of an exact (or rounded to odd) number. */
 export function bitsFromF16(value: number, rounding: Rounding = NEAREST_EVEN): number {
