@@ -70,7 +70,7 @@ function isCompiled(target: TargetName, sample: Uint8Array): boolean {
     { target, mfma: 'exact', shared: true },
   );
   // Instructions after which the program counter is not known end the block; they run in the interpreter.
-  return interpreted[0] === 0 && (lengths[0] as number) > 0;
+  return interpreted[0]?.length === 0 && (lengths[0] as number) > 0;
 }
 
 function testFiles(folder: string): string[] {
