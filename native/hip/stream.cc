@@ -106,7 +106,7 @@ hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* ker
   }
   uint8_t* const place = kernarg_ + kernarg_at_;
   kernarg_at_ += bytes;
-  std::memcpy(place, kernarg, size);
+  if (size != 0) std::memcpy(place, kernarg, size);
   if (relocation.at != Relocation::kNone) {
     const uint8_t* const target = place + relocation.target;
     std::memcpy(place + relocation.at, &target, sizeof target);
