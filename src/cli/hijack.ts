@@ -1,5 +1,5 @@
 // `wavesmith hijack`: edit the machine code inside an IREE module and compare. One file per subcommand in hijack/.
-import { WavesmithError } from '../base/index.ts';
+import { runSubcommand } from './support.ts';
 
 const SUBCOMMANDS: Readonly<
   Record<string, { summary: string; load: () => Promise<{ run(argv: string[]): Promise<number> }> }>
@@ -28,17 +28,6 @@ function help(): string {
   ].join('\n');
 }
 
-export async function run(argv: string[]): Promise<number> {
-  const [name, ...rest] = argv;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    (name === undefined ? process.stderr : process.stdout).write(help());
-    return name === undefined ? 2 : 0;
-  }
-  if (!Object.hasOwn(SUBCOMMANDS, name)) {
-    throw new WavesmithError('cli/usage', `hijack has no subcommand '${name}'.`, {
-      hint: `There are ${Object.keys(SUBCOMMANDS).join(', ')}.`,
-    });
-  }
-  const { run: subcommand } = await SUBCOMMANDS[name].load();
-  return subcommand(rest);
+export function run(argv: string[]): Promise<number> {
+  return runSubcommand({ name: 'hijack', help, subcommands: SUBCOMMANDS }, argv);
 }

@@ -70,3 +70,28 @@ export function parseMatrixMode(text: string): 'exact' | 'fast' {
   if (text === 'exact' || text === 'fast') return text;
   throw new WavesmithError('cli/usage', `--mfma is exact or fast, not '${text}'.`);
 }
+
+/** A command of commands: its help, and the modules that do the work. */
+export interface SubcommandGroup {
+  readonly name: string;
+  readonly help: () => string;
+  readonly subcommands: Readonly<
+    Record<string, { readonly load: () => Promise<{ run(argv: string[]): Promise<number> }> }>
+  >;
+}
+
+/** Runs the subcommand that `argv` begins with; an unknown one is `cli/usage` naming those that exist. */
+export async function runSubcommand(group: SubcommandGroup, argv: string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? process.stderr : process.stdout).write(group.help());
+    return name === undefined ? 2 : 0;
+  }
+  const entry = Object.hasOwn(group.subcommands, name) ? group.subcommands[name] : undefined;
+  if (entry === undefined) {
+    throw new WavesmithError('cli/usage', `${group.name} has no subcommand '${name}'.`, {
+      hint: `There are ${Object.keys(group.subcommands).join(', ')}.`,
+    });
+  }
+  return (await entry.load()).run(rest);
+}

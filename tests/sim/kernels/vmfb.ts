@@ -130,8 +130,7 @@ export class VmfbRunner {
   ): Promise<KernelRun> {
     const kernel = this.kernels.get(kernelName);
     if (kernel?.requiredWorkgroupSize === undefined) throw new Error(`no kernel ${kernelName} with a workgroup size`);
-    // biome-ignore lint/complexity/useLiteralKeys: bracket access reaches the device's memory, which only this runner maps into.
-    const memory = this.device['memory'];
+    const memory = this.device.memory;
     const owned: number[] = [];
     const blocks = dispatch.bindings.map(({ offset, length }, binding) => {
       const size = Number(length) - Number(offset ?? 0n);
