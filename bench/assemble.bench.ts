@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decoderFor } from '../src/isa/decode.ts';
-import { encodeInto } from '../src/isa/encode.ts';
-import { InstructionParser } from '../src/isa/parse.ts';
+import { decoderFor } from '../src/isa/codec/decode.ts';
+import { encodeInto } from '../src/isa/codec/encode.ts';
+import { InstructionParser } from '../src/isa/parse/parse.ts';
 import { Lexer, textFromBytes } from '../src/isa/text/lexer.ts';
 
 const LLVM = process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22/bin';

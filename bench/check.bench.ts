@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { checkCodeObject, countFindings } from '../src/check/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
-import { isTargetName } from '../src/isa/targets.ts';
+import { isTargetName } from '../src/isa/table/targets.ts';
 import { liftCodeObject } from '../src/program/index.ts';
 import { kernelObject } from '../tests/support/kernel-source.ts';
 

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readElf } from '../src/codeobject/elf.ts';
-import { listing } from '../src/isa/listing.ts';
-import { targetFromElfMach } from '../src/isa/targets.ts';
+import { readElf } from '../src/codeobject/elf/read.ts';
+import { listing } from '../src/isa/print/listing.ts';
+import { targetFromElfMach } from '../src/isa/table/targets.ts';
 import type { TargetName } from '../src/isa/types.ts';
 
 const LLVM = process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22/bin';

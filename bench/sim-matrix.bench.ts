@@ -1,8 +1,8 @@
 // Matrix instructions on the virtual GPU: ns per instruction of compiled code, fast and exact, and of the interpreter; GMAC/s of one core.
 // Run: npm run bench sim-matrix [--plain: without relaxed SIMD]. Rounds are interleaved; the figures are medians.
 import v8 from 'node:v8';
-import { bindMatrix } from '../src/device/sim/matrix.ts';
-import { matrixFeatures, PLAIN_SIMD } from '../src/device/sim/wasm/matrix/features.ts';
+import { bindMatrix } from '../src/device/sim/interpreter/matrix.ts';
+import { matrixFeatures, PLAIN_SIMD } from '../src/device/sim/wasm/features.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { compileMatrix, matrixOperation } from '../tests/support/compiled-matrix.ts';
 import { makeWave, parse } from '../tests/support/one-instruction.ts';

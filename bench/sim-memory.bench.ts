@@ -1,12 +1,13 @@
 // Time of one wavefront instruction of each memory shape and address pattern: compiled code against the reference interpreter.
 // `npm run bench sim-memory`.
-import { WAVE_BYTES } from '../src/device/sim/layout.ts';
-import { DeviceMemory } from '../src/device/sim/memory.ts';
-import { bindInstruction } from '../src/device/sim/program.ts';
+
+import { bindInstruction } from '../src/device/sim/interpreter/program.ts';
+import { WAVE_BYTES } from '../src/device/sim/state/layout.ts';
+import { DeviceMemory } from '../src/device/sim/state/memory.ts';
+import { EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../src/device/sim/state/wave.ts';
+import { Workgroup } from '../src/device/sim/state/workgroup.ts';
 import { WasmModule } from '../src/device/sim/wasm/emit.ts';
 import { declareMemoryImports, emitCrossLane, emitMemory, memoryImports } from '../src/device/sim/wasm/memory/index.ts';
-import { EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../src/device/sim/wave.ts';
-import { Workgroup } from '../src/device/sim/workgroup.ts';
 import { semanticsOf } from '../src/isa/semantics/index.ts';
 import { DEFAULT_MODE, parse } from '../tests/support/one-instruction.ts';
 

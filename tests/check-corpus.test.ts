@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCodeObject } from '../src/check/index.ts';
 import { codeObjectsOf, openContainer, readCodeObject } from '../src/codeobject/index.ts';
-import { isTargetName } from '../src/isa/targets.ts';
+import { isTargetName } from '../src/isa/table/targets.ts';
 import { compileExample, hasLlvm } from './support/build.ts';
 import { sharedPath } from './support/shared.ts';
 

@@ -1,6 +1,6 @@
 // clang's matrix and division kernels have no missing wait states, and losing any s_nop that it inserted is noticed.
 import { describe, expect, it } from 'vitest';
-import { disassembleCodeObject } from '../src/asm/disassemble.ts';
+import { disassembleCodeObject } from '../src/asm/disassemble/disassemble.ts';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { checkCodeObject, type Finding } from '../src/check/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';

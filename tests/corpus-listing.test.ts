@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readElf } from '../src/codeobject/elf.ts';
-import { labelsByAddress, listing } from '../src/isa/listing.ts';
-import { targetFromElfMach } from '../src/isa/targets.ts';
+import { readElf } from '../src/codeobject/elf/read.ts';
+import { labelsByAddress, listing } from '../src/isa/print/listing.ts';
+import { targetFromElfMach } from '../src/isa/table/targets.ts';
 import { llvmTool } from './support/llvm.ts';
 import { sharedPath } from './support/shared.ts';
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { disassembleCodeObject } from '../src/asm/disassemble.ts';
+import { disassembleCodeObject } from '../src/asm/disassemble/disassemble.ts';
 import { codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
 import { compileC, hasLlvm, linkWithLld } from './support/build.ts';
 import { COMPILED_SAMPLE } from './support/compiled-sample.ts';

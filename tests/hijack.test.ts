@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { inconsistentEntries } from '../src/codeobject/vmfb-patch.ts';
+import { inconsistentEntries } from '../src/codeobject/vmfb/patch.ts';
 import { build } from '../src/iree/build.ts';
 import { elementType } from '../src/iree/compare.ts';
 import { readFacts, sameCode } from '../src/iree/facts.ts';

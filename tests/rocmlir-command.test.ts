@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { main } from '../src/cli/main.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
+import { moduleAttribute } from '../src/mlir/edit.ts';
+import { parseMlir, rangeText } from '../src/mlir/parse.ts';
 import { generate } from '../src/rocmlir/gen.ts';
 import { merge } from '../src/rocmlir/merge.ts';
-import { moduleAttribute } from '../src/rocmlir/mlir-edit.ts';
-import { parseMlir, rangeText } from '../src/rocmlir/mlir-parse.ts';
 import {
   environment,
   examplesFolder,

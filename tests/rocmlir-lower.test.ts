@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WavesmithError } from '../src/base/index.ts';
-import { lowerModule } from '../src/rocmlir/lower.ts';
-import { reshapeGroups } from '../src/rocmlir/lower-emit.ts';
-import { parseMlir } from '../src/rocmlir/mlir-parse.ts';
+import { parseMlir } from '../src/mlir/parse.ts';
+import { reshapeGroups } from '../src/rocmlir/lower/emit.ts';
+import { lowerModule } from '../src/rocmlir/lower/lower.ts';
+import { memoryLayout } from '../src/rocmlir/lower/types.ts';
 import { kernelFunction } from '../src/rocmlir/run.ts';
-import { memoryLayout } from '../src/rocmlir/types.ts';
 import { examplesFolder, hasMlirOpt, mlirOpt } from './support/rocmlir.ts';
 
 const lower = (text: string): string => lowerModule(parseMlir(text, 'm.mlir'), { fuseAttention: false });

@@ -1,12 +1,12 @@
 // gen and merge where things go wrong: every failure of the original, plus time-outs and killed compilers, leaves the module
 // with rocMLIR's own kernel and says why. No IREE is needed: stand-ins take its place.
 import { describe, expect, test } from 'vitest';
+import { Edits, moduleAttribute, setModuleAttribute } from '../src/mlir/edit.ts';
+import { quoteBytes } from '../src/mlir/lex.ts';
+import { parseMlir } from '../src/mlir/parse.ts';
 import { generate, selectKernel } from '../src/rocmlir/gen.ts';
 import { exportAttribute } from '../src/rocmlir/gpu-object.ts';
 import { merge, readMerged } from '../src/rocmlir/merge.ts';
-import { Edits, moduleAttribute, setModuleAttribute } from '../src/rocmlir/mlir-edit.ts';
-import { quoteBytes } from '../src/rocmlir/mlir-lex.ts';
-import { parseMlir } from '../src/rocmlir/mlir-parse.ts';
 import { mergedKernel } from '../src/rocmlir/run.ts';
 import {
   environment,

@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SimDevice } from '../src/device/sim/sim-device.ts';
 import { compareBuffers } from '../src/iree/compare.ts';
 import type { TargetName } from '../src/isa/types.ts';
+import { moduleAttribute } from '../src/mlir/edit.ts';
+import { parseMlir, rangeText } from '../src/mlir/parse.ts';
 import { type GenResult, generate } from '../src/rocmlir/gen.ts';
-import { functionsOf, lowerModule } from '../src/rocmlir/lower.ts';
+import { functionsOf, lowerModule } from '../src/rocmlir/lower/lower.ts';
 import { merge } from '../src/rocmlir/merge.ts';
-import { moduleAttribute } from '../src/rocmlir/mlir-edit.ts';
-import { parseMlir, rangeText } from '../src/rocmlir/mlir-parse.ts';
 import {
   compileForCpu,
   kernelFunction,

@@ -4,10 +4,10 @@
 // LLVM crash; they are left out of the batches and a sample of them runs one by one.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { decoderFor } from '../src/isa/decode.ts';
-import { printerFor } from '../src/isa/print.ts';
-import { tableFor } from '../src/isa/table.ts';
-import { isTargetName } from '../src/isa/targets.ts';
+import { decoderFor } from '../src/isa/codec/decode.ts';
+import { printerFor } from '../src/isa/print/print.ts';
+import { tableFor } from '../src/isa/table/table.ts';
+import { isTargetName } from '../src/isa/table/targets.ts';
 import type { InstructionRow, TargetName } from '../src/isa/types.ts';
 
 const LLVM = process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22/bin';

@@ -2,7 +2,7 @@
 // Usage: node scripts/run-ts.mjs tools/roundtrip.ts [PATH…] [--engine wavesmith|llvm|both] [--no-listing] [--quiet]
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { disassembleCodeObject } from '../src/asm/disassemble.ts';
+import { disassembleCodeObject } from '../src/asm/disassemble/disassemble.ts';
 import { WavesmithError } from '../src/base/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
 import { hasLlvm } from '../tests/support/build.ts';

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isTargetName } from '../src/isa/targets.ts';
+import { isTargetName } from '../src/isa/table/targets.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
 
 interface Tools {

@@ -3,7 +3,7 @@ import { AssemblyError, assembleAndLink, formatDiagnostic } from '../src/asm/ind
 import { WavesmithError } from '../src/base/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, getElement, launch, parseDimensions, parseLaunchArgument } from '../src/device/index.ts';
-import type { Monitor } from '../src/device/sim/monitor.ts';
+import type { Monitor } from '../src/device/sim/dispatch/monitor.ts';
 import { readRegisters, valueText } from '../src/device/sim/tools/registers.ts';
 import type { TargetName } from '../src/isa/types.ts';
 

@@ -1,11 +1,11 @@
 // From source to file: a relocatable object or a loadable code object, errors as one exception with all diagnostics.
 import { WavesmithError } from '../base/index.ts';
-import { writeObject } from '../codeobject/elf-write.ts';
-import { link } from '../codeobject/link.ts';
-import type { ObjectModel } from '../codeobject/object-model.ts';
-import { assemble } from './assemble.ts';
-import type { AssembleOptions } from './options.ts';
-import { type Diagnostic, formatDiagnostic } from './source.ts';
+import type { ObjectModel } from '../codeobject/elf/object-model.ts';
+import { writeObject } from '../codeobject/elf/write.ts';
+import { link } from '../codeobject/link/link.ts';
+import { assemble } from './assemble/assemble.ts';
+import type { AssembleOptions } from './assemble/options.ts';
+import { type Diagnostic, formatDiagnostic } from './assemble/source.ts';
 
 /** The source has errors. The message is the first one; `diagnostics` has all, warnings included. */
 export class AssemblyError extends WavesmithError {

@@ -1,7 +1,7 @@
 // Control flow that leaves the code.
 import { describe, expect, test } from 'vitest';
 import { checkBody } from '../../tests/support/program.ts';
-import { checkControlFlow } from './control-flow.ts';
+import { checkControlFlow } from './rules/control-flow.ts';
 
 const rules = (body: string) => checkBody(checkControlFlow, body).map((f) => `${f.rule} ${f.instruction}`);
 

@@ -1,5 +1,5 @@
 // Which instruction of an edited function is which of the baseline's: an alignment of the two instruction sequences.
-import { align, Interner } from '../asm/diff-align.ts';
+import { align, Interner } from '../asm/diff/align.ts';
 import { branchTarget } from '../isa/index.ts';
 import { type CodeInstruction, type Program, type ProgramFunction, waitRole } from '../program/index.ts';
 import type { CheckContext } from './types.ts';

@@ -1,7 +1,7 @@
 // The entry of a kernel with preloaded arguments: a 256-byte block for firmware without preload support, then the code.
 // Source: LLVM's AMDGPUUsage, "Preloaded Kernel Arguments".
-import { decoderFor } from '../isa/decode.ts';
-import { branchTarget } from '../isa/listing.ts';
+import { decoderFor } from '../isa/codec/decode.ts';
+import { branchTarget } from '../isa/print/listing.ts';
 import type { TargetName } from '../isa/types.ts';
 
 /** Entry points are aligned to this, and the code that preloading hardware starts with is this many bytes behind the entry. */

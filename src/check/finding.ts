@@ -1,5 +1,5 @@
 // Makes findings: fills what a rule leaves out, so that a rule only says what is wrong, where and how to mend it.
-import { printerFor } from '../isa/print.ts';
+import { printerFor } from '../isa/print/print.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
 import type { Finding } from './types.ts';
 

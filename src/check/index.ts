@@ -1,40 +1,40 @@
 // The checker: what is wrong with a code object before it runs. Rules are pure functions of a `CheckContext`.
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
-import { isTargetName } from '../isa/targets.ts';
+import { isTargetName } from '../isa/table/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
-import { checkEntry, checkFileAgainst, checkKernelAgainst } from './abi.ts';
-import { checkControlFlow } from './control-flow.ts';
-import { checkControlShape } from './control-shape.ts';
-import { checkDefinedness } from './definedness.ts';
-import { checkOrder } from './edit-order.ts';
-import { checkEditedValues } from './edit-values.ts';
-import { checkHazards } from './hazards.ts';
-import { checkLdsDma } from './lds-dma.ts';
-import { checkMemoryModel } from './memory-model.ts';
-import { checkResources } from './resources.ts';
-import { checkStrongWaits } from './strong-waits.ts';
+import { checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
+import { checkControlFlow } from './rules/control-flow.ts';
+import { checkControlShape } from './rules/control-shape.ts';
+import { checkDefinedness } from './rules/definedness.ts';
+import { checkOrder } from './rules/edit-order.ts';
+import { checkEditedValues } from './rules/edit-values.ts';
+import { checkHazards } from './rules/hazards.ts';
+import { checkLdsDma } from './rules/lds-dma.ts';
+import { checkMemoryModel } from './rules/memory-model.ts';
+import { checkResources } from './rules/resources.ts';
+import { checkStrongWaits } from './rules/strong-waits.ts';
+import { checkWaits } from './rules/waits.ts';
+import { checkXnack } from './rules/xnack.ts';
 import type { Finding, FindingSeverity, Rule } from './types.ts';
-import { checkWaits } from './waits.ts';
-import { checkXnack } from './xnack.ts';
 
-export * from './abi.ts';
-export * from './control-flow.ts';
-export * from './control-shape.ts';
-export * from './definedness.ts';
 export * from './edit.ts';
-export * from './edit-order.ts';
-export * from './edit-values.ts';
 export * from './entry.ts';
-export * from './hazards.ts';
-export * from './lds-dma.ts';
-export * from './memory-model.ts';
 export * from './register-use.ts';
-export * from './resources.ts';
-export * from './strong-waits.ts';
+export * from './rules/abi.ts';
+export * from './rules/control-flow.ts';
+export * from './rules/control-shape.ts';
+export * from './rules/definedness.ts';
+export * from './rules/edit-order.ts';
+export * from './rules/edit-values.ts';
+export * from './rules/hazards.ts';
+export * from './rules/lds-dma.ts';
+export * from './rules/memory-model.ts';
+export * from './rules/resources.ts';
+export * from './rules/strong-waits.ts';
+export * from './rules/waits.ts';
+export * from './rules/xnack.ts';
 export * from './types.ts';
-export * from './waits.ts';
-export * from './xnack.ts';
 
 /** The rules that every kernel and function is checked with. */
 const RULES: readonly Rule[] = [

@@ -1,6 +1,6 @@
 // Which registers the instructions of some code name, and which instruction names the highest of each file.
 // Source: CDNA3 ISA manual, "Kernel State" (VGPR, AGPR and SGPR files are allocated per wavefront by the descriptor).
-import { decoderFor } from '../isa/decode.ts';
+import { decoderFor } from '../isa/codec/decode.ts';
 import type { Instruction, Register, TargetName } from '../isa/types.ts';
 
 /** An instruction and where it is. */

@@ -1,7 +1,7 @@
 // `wavesmith diff`: what differs between two code objects, or between assembler texts, which are assembled first.
-import { assemble } from '../asm/assemble.ts';
-import { diffCodeObjects } from '../asm/diff.ts';
-import { diffText } from '../asm/diff-text.ts';
+import { assemble } from '../asm/assemble/assemble.ts';
+import { diffCodeObjects } from '../asm/diff/diff.ts';
+import { diffText } from '../asm/diff/text.ts';
 import { WavesmithError } from '../base/index.ts';
 import { link } from '../codeobject/index.ts';
 import { selectCodeObject } from './select-code-object.ts';

@@ -1,6 +1,6 @@
 // `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
-import { disassembleCodeObject, disassembleInto } from '../asm/disassemble.ts';
-import { listCodeObject, listingLine } from '../asm/disassemble-listing.ts';
+import { disassembleCodeObject, disassembleInto } from '../asm/disassemble/disassemble.ts';
+import { listCodeObject, listingLine } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { selectCodeObject } from './select-code-object.ts';

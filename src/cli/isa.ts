@@ -1,7 +1,12 @@
 // `wavesmith isa MNEMONIC`: what an instruction is: encodings, operands, registers it touches, wait counter, meaning.
 import { WavesmithError } from '../base/index.ts';
-import { describeInstruction, type EncodingDescription, listOperations, similarOperations } from '../isa/describe.ts';
 import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
+import {
+  describeInstruction,
+  type EncodingDescription,
+  listOperations,
+  similarOperations,
+} from '../isa/print/describe.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Flags {

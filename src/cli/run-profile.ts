@@ -1,7 +1,7 @@
 // `wavesmith run --report DIR`: one kernel with exact counts as a profile, the same files and page as `wavesmith profile` writes.
 import { WavesmithError } from '../base/index.ts';
 import type { DeviceKernel, DispatchResult } from '../device/index.ts';
-import type { Monitor } from '../device/sim/monitor.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import { type SimKernel, SimModule } from '../device/sim/sim-device.ts';
 import { analyse, recordSimulated } from '../profile/index.ts';
 import { RuntimeProfiler } from '../runtime/profiler.ts';

@@ -1,12 +1,12 @@
 // A code object: an AMDGPU ELF with its target, metadata and kernels, and where it was found.
 // Source: LLVM's AMDGPUUsage, "Code Object".
 import { WavesmithError } from '../base/index.ts';
-import { decodeDescriptor, KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from './descriptor.ts';
-import { type ElfFile, ElfMachine, type ElfSymbol, ElfType, readElf } from './elf.ts';
-import { type CodeObjectMetadata, type KernelMetadata, readMetadata } from './metadata.ts';
-import { metadataNotes } from './notes.ts';
-import { RelocationType } from './object-model.ts';
-import { codeObjectVersion, formatTargetId, type TargetId, targetIdOfFlags } from './target-id.ts';
+import { metadataNotes } from './elf/notes.ts';
+import { RelocationType } from './elf/object-model.ts';
+import { type ElfFile, ElfMachine, type ElfSymbol, ElfType, readElf } from './elf/read.ts';
+import { codeObjectVersion, formatTargetId, type TargetId, targetIdOfFlags } from './elf/target-id.ts';
+import { decodeDescriptor, KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from './kernel/descriptor.ts';
+import { type CodeObjectMetadata, type KernelMetadata, readMetadata } from './kernel/metadata.ts';
 
 /** A kernel of a code object. */
 export interface Kernel {

@@ -10,10 +10,21 @@ import { makeCodeObject, makeHostElf, makeObjectFile } from '../../tests/support
 import { makeExecutable, makeVmfb } from '../../tests/support/make-vmfb.ts';
 import { storedZstd } from '../../tests/support/make-zstd.ts';
 import { sharedPath } from '../../tests/support/shared.ts';
-import { targetInfo } from '../isa/targets.ts';
+import { targetInfo } from '../isa/table/targets.ts';
 import { BUNDLE_MAGIC, readBundle, readBundles, writeBundle, writeCompressedBundle } from './bundle.ts';
 import { readCodeObject } from './code-object.ts';
 import { codeObjectsOf, openContainer } from './container.ts';
+import { readElf } from './elf/read.ts';
+import {
+  flagsOfTargetId,
+  formatTargetId,
+  isCompatible,
+  parseTargetId,
+  processorOfFlags,
+  targetIdOfFlags,
+} from './elf/target-id.ts';
+import { elfText } from './elf/text.ts';
+import { extractCodeObjects, inspectContainer } from './inspect.ts';
 import {
   CODE_PROPERTY_FIELDS,
   decodeDescriptor,
@@ -24,19 +35,8 @@ import {
   RSRC3_FIELDS,
   readDescriptorWords,
   writeDescriptorWords,
-} from './descriptor.ts';
-import { readElf } from './elf.ts';
-import { elfText } from './elf-text.ts';
-import { extractCodeObjects, inspectContainer } from './inspect.ts';
-import { occupancy } from './occupancy.ts';
-import {
-  flagsOfTargetId,
-  formatTargetId,
-  isCompatible,
-  parseTargetId,
-  processorOfFlags,
-  targetIdOfFlags,
-} from './target-id.ts';
+} from './kernel/descriptor.ts';
+import { occupancy } from './kernel/occupancy.ts';
 
 const GFX942 = makeCodeObject({ kernel: 'one' });
 const GFX90A = makeCodeObject({ kernel: 'two', targetId: 'amdgcn-amd-amdhsa--gfx90a' });

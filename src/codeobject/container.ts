@@ -3,9 +3,9 @@
 import { WavesmithError } from '../base/index.ts';
 import { bundleKind, readBundle, readBundles } from './bundle.ts';
 import { type CodeObject, readCodeObject } from './code-object.ts';
-import { ElfMachine, isElf, readElf } from './elf.ts';
-import { isVmfb, readVmfb } from './vmfb.ts';
-import { type ExecutableBlob, type ExecutableExport, executableFormat, readExecutable } from './vmfb-executable.ts';
+import { ElfMachine, isElf, readElf } from './elf/read.ts';
+import { type ExecutableBlob, type ExecutableExport, executableFormat, readExecutable } from './vmfb/executable.ts';
+import { isVmfb, readVmfb } from './vmfb/vmfb.ts';
 
 export type ContainerKind =
   | 'code-object'

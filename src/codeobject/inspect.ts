@@ -2,12 +2,12 @@
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject, Kernel } from './code-object.ts';
 import { type Container, codeObjectsOf, openContainer } from './container.ts';
-import { descriptorRegisters } from './descriptor.ts';
-import { kernelOccupancy, type Occupancy } from './occupancy.ts';
-import { formatProcessorAndFeatures } from './target-id.ts';
-import { isVmfb, readVmfb } from './vmfb.ts';
-import { readDispatches, type VmfbDispatch } from './vmfb-dispatch.ts';
-import type { ExecutableExport } from './vmfb-executable.ts';
+import { formatProcessorAndFeatures } from './elf/target-id.ts';
+import { descriptorRegisters } from './kernel/descriptor.ts';
+import { kernelOccupancy, type Occupancy } from './kernel/occupancy.ts';
+import { readDispatches, type VmfbDispatch } from './vmfb/dispatch.ts';
+import type { ExecutableExport } from './vmfb/executable.ts';
+import { isVmfb, readVmfb } from './vmfb/vmfb.ts';
 
 export interface ContainerReport {
   readonly kind: string;

@@ -1,7 +1,7 @@
 // What a GPU is to the rest of the project: memory, modules, dispatches. `sim` is built in; a real GPU implements the same interface.
 // Words follow the HSA runtime specification (dispatch packet, kernarg segment, group and private segment).
 import type { TargetName } from '../isa/types.ts';
-import type { Monitor } from './sim/monitor.ts';
+import type { Monitor } from './sim/dispatch/monitor.ts';
 import type { SimOptions } from './sim/sim-device.ts';
 import type { Diagnostic, StrictOptions } from './sim/strict/diagnostics.ts';
 

@@ -7,9 +7,9 @@ export * from './device.ts';
 export * from './fill.ts';
 export * from './launch.ts';
 export * from './npy.ts';
-export { DispatchAborted } from './sim/dispatch.ts';
-export { explicitArguments } from './sim/kernargs.ts';
-export type { Monitor } from './sim/monitor.ts';
+export { DispatchAborted } from './sim/dispatch/dispatch.ts';
+export { explicitArguments } from './sim/dispatch/kernargs.ts';
+export type { Monitor } from './sim/dispatch/monitor.ts';
 export * from './sim/strict/diagnostics.ts';
 export {
   type CountersReport,
@@ -21,8 +21,8 @@ export {
   type TraceEvent,
   traceText,
 } from './sim/tools/index.ts';
-export { serveWorker } from './sim/worker.ts';
-export type { WorkerHost, WorkerPort, WorkerThread } from './sim/worker-host.ts';
+export { serveWorker } from './sim/workers/worker.ts';
+export type { WorkerHost, WorkerPort, WorkerThread } from './sim/workers/worker-host.ts';
 
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {

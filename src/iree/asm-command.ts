@@ -3,8 +3,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
-import { isTargetName } from '../isa/targets.ts';
+import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
+import { isTargetName } from '../isa/table/targets.ts';
 import { assembleEdited } from './build.ts';
 import {
   checkExtraFlags,

@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import { decode } from '../isa/decode.ts';
-import { TARGET_NAMES } from '../isa/table.ts';
+import { decode } from '../isa/codec/decode.ts';
+import { TARGET_NAMES } from '../isa/table/table.ts';
 import { probeCompiler } from './compiler.ts';
 import { findIreeTool, findLlvmTool, LLVM_TOOLS, llvmVersion, runTool } from './tools.ts';
 

@@ -105,8 +105,8 @@ export async function assemble(
 /** Assembles and links in this process. */
 async function assembleWithWavesmith(text: string, file: string, processorAndFeatures: string): Promise<Uint8Array> {
   const [{ assemble: run }, { link }] = await Promise.all([
-    import('../asm/assemble.ts'),
-    import('../codeobject/link.ts'),
+    import('../asm/assemble/assemble.ts'),
+    import('../codeobject/link/link.ts'),
   ]);
   const { object, diagnostics } = run(text, {
     target: processorAndFeatures,
@@ -133,6 +133,6 @@ function readIfPresent(path: string): Uint8Array | undefined {
 
 /** Assembly text of a code object that assembles to the same code again. */
 export async function disassembleText(codeObject: Uint8Array): Promise<string> {
-  const { disassembleCodeObject } = await import('../asm/disassemble.ts');
+  const { disassembleCodeObject } = await import('../asm/disassemble/disassemble.ts');
   return disassembleCodeObject(codeObject);
 }

@@ -2,12 +2,12 @@
 // that instructions name.
 import { WavesmithError } from '../base/index.ts';
 import { type Kernel, readCodeObject } from '../codeobject/code-object.ts';
-import { KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from '../codeobject/descriptor.ts';
-import type { ElfFile, ElfSection } from '../codeobject/elf.ts';
-import type { KernelMetadata } from '../codeobject/metadata.ts';
-import { SectionFlag, SectionType } from '../codeobject/object-model.ts';
-import type { TargetId } from '../codeobject/target-id.ts';
-import { isTargetName } from '../isa/targets.ts';
+import { SectionFlag, SectionType } from '../codeobject/elf/object-model.ts';
+import type { ElfFile, ElfSection } from '../codeobject/elf/read.ts';
+import type { TargetId } from '../codeobject/elf/target-id.ts';
+import { KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from '../codeobject/kernel/descriptor.ts';
+import type { KernelMetadata } from '../codeobject/kernel/metadata.ts';
+import { isTargetName } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 
 export interface KernelFacts {

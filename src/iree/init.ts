@@ -2,8 +2,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
-import { isTargetName } from '../isa/targets.ts';
+import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
+import { isTargetName } from '../isa/table/targets.ts';
 import { checkExtraFlags, compile, probeCompiler, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
 import { disassembleText, kernelNamesOf } from './engine.ts';

@@ -1,11 +1,11 @@
 // An IREE module as the hijack loop sees it: code objects with the kernels the host program launches from each.
 // An executable may hold several images (linked modules with more than one ELF); every image is one entry here.
 import { WavesmithError } from '../base/index.ts';
-import { ElfMachine, readElf } from '../codeobject/elf.ts';
-import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb.ts';
-import { readDispatches } from '../codeobject/vmfb-dispatch.ts';
-import type { ExecutableImage } from '../codeobject/vmfb-executable.ts';
-import { patchExecutables } from '../codeobject/vmfb-patch.ts';
+import { ElfMachine, readElf } from '../codeobject/elf/read.ts';
+import { readDispatches } from '../codeobject/vmfb/dispatch.ts';
+import type { ExecutableImage } from '../codeobject/vmfb/executable.ts';
+import { patchExecutables } from '../codeobject/vmfb/patch.ts';
+import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb/vmfb.ts';
 import type { DispatchSite } from './dispatches.ts';
 import { readFacts } from './facts.ts';
 

@@ -1,9 +1,9 @@
 // What an edit changed, kernel by kernel: instructions added and removed, registers, LDS, scratch, occupancy.
-import { align, Interner } from '../asm/diff-align.ts';
+import { align, Interner } from '../asm/diff/align.ts';
 import { instructionsIn, registerUse } from '../check/register-use.ts';
-import { descriptorRegisters } from '../codeobject/descriptor.ts';
-import { kernelOccupancy } from '../codeobject/occupancy.ts';
-import { branchTarget, listing } from '../isa/listing.ts';
+import { descriptorRegisters } from '../codeobject/kernel/descriptor.ts';
+import { kernelOccupancy } from '../codeobject/kernel/occupancy.ts';
+import { branchTarget, listing } from '../isa/print/listing.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
 

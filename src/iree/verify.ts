@@ -2,13 +2,13 @@
 // unchanged (kernel names, kernarg layout, workgroup size), and the edited kernels must be able to start on the target.
 // Sources: IREE runtime/src/iree/hal/drivers/hip/native_executable.c; LLVM's AMDGPUUsage, "Preloaded Kernel Arguments".
 import { WavesmithError } from '../base/index.ts';
-import { argumentLayout } from '../check/abi.ts';
 import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../check/entry.ts';
 import { instructionsIn, registerUse } from '../check/register-use.ts';
-import { workgroupFit } from '../check/resources.ts';
-import { descriptorRegisters } from '../codeobject/descriptor.ts';
-import { formatProcessorAndFeatures } from '../codeobject/target-id.ts';
-import { type TargetInfo, targetInfo } from '../isa/targets.ts';
+import { argumentLayout } from '../check/rules/abi.ts';
+import { workgroupFit } from '../check/rules/resources.ts';
+import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
+import { descriptorRegisters } from '../codeobject/kernel/descriptor.ts';
+import { type TargetInfo, targetInfo } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
 

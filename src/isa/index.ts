@@ -1,15 +1,15 @@
 // What an instruction is: tables per target, registers, decode, print, listing, text.
-export * from './decode.ts';
-export * from './describe.ts';
-export * from './encode.ts';
-export * from './fields.ts';
-export * from './listing.ts';
-export * from './names.ts';
-export * from './operands.ts';
-export * from './parse.ts';
-export * from './print.ts';
-export * from './registers.ts';
-export * from './table.ts';
-export * from './targets.ts';
+export * from './codec/decode.ts';
+export * from './codec/encode.ts';
+export * from './parse/parse.ts';
+export * from './print/describe.ts';
+export * from './print/immediates.ts';
+export * from './print/listing.ts';
+export * from './print/print.ts';
+export * from './table/field-names.ts';
+export * from './table/operand-classes.ts';
+export * from './table/registers.ts';
+export * from './table/table.ts';
+export * from './table/targets.ts';
 export { type Diagnostic as TextDiagnostic, Lexer, textFromBytes } from './text/lexer.ts';
 export * from './types.ts';

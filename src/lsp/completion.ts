@@ -2,11 +2,18 @@
 // names, directives. What is valid comes from the instruction table.
 import type { CompletionItem, Position, Range, SignatureHelp } from 'vscode-languageserver';
 import { CompletionItemKind } from 'vscode-languageserver';
-import { listOperations } from '../isa/describe.ts';
 import { TARGET_NAMES, targetInfo } from '../isa/index.ts';
-import { DATA_FORMATS, hwregNames, MESSAGES, NUMBER_FORMATS, SDWA_SELECTORS, SDWA_UNUSED } from '../isa/names.ts';
-import { operandClass } from '../isa/operands.ts';
-import { tableFor } from '../isa/table.ts';
+import { listOperations } from '../isa/print/describe.ts';
+import {
+  DATA_FORMATS,
+  hwregNames,
+  MESSAGES,
+  NUMBER_FORMATS,
+  SDWA_SELECTORS,
+  SDWA_UNUSED,
+} from '../isa/table/field-names.ts';
+import { operandClass } from '../isa/table/operand-classes.ts';
+import { tableFor } from '../isa/table/table.ts';
 import type { InstructionRow, TargetName } from '../isa/types.ts';
 import { tupleEnd } from './classify.ts';
 import { DIRECTIVE_DOCS, directiveMarkdown, KERNEL_DIRECTIVES } from './directive-docs.ts';

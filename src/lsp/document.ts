@@ -2,8 +2,8 @@
 // Positions are the protocol's: lines from 0, columns in UTF-16 code units. Source: LSP 3.18, "Text Documents".
 import type { Position, Range } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { parseTargetId } from '../codeobject/target-id.ts';
-import { isTargetName } from '../isa/targets.ts';
+import { parseTargetId } from '../codeobject/elf/target-id.ts';
+import { isTargetName } from '../isa/table/targets.ts';
 import { Tok } from '../isa/text/lexer.ts';
 import type { TargetName } from '../isa/types.ts';
 import { Names } from './names.ts';

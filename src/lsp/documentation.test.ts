@@ -1,11 +1,11 @@
 // Documentation is complete: every instruction, directive, modifier and special register of the tables has some, and what
 // completion offers for an instruction is accepted by the assembler's parser.
 import { expect, test } from 'vitest';
-import { DIRECTIVES, GENERIC_DIRECTIVES } from '../asm/directives.ts';
+import { FIELD_DIRECTIVES } from '../asm/assemble/directives/kernel.ts';
+import { DIRECTIVES, GENERIC_DIRECTIVES } from '../asm/assemble/directives/table.ts';
 import { assemble } from '../asm/index.ts';
-import { FIELD_DIRECTIVES } from '../asm/kernel-directives.ts';
 import { listOperations, operandClass, TARGET_NAMES, tableFor } from '../isa/index.ts';
-import { hwregNames } from '../isa/names.ts';
+import { hwregNames } from '../isa/table/field-names.ts';
 import { modifiersOf } from './completion.ts';
 import { directiveMarkdown, KERNEL_DIRECTIVES } from './directive-docs.ts';
 import { encodeStatement, instructionMarkdown } from './instruction-docs.ts';

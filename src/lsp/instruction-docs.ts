@@ -1,10 +1,10 @@
 // What instructions do, for hover and completion: the table's meaning, syntax, operands, wait counter and matrix passes
 // (`wavesmith isa`), and a sentence for those whose effect is no expression. Source: CDNA3 ISA manual.
 
-import { describeInstruction, type EncodingDescription, type InstructionDescription } from '../isa/describe.ts';
-import { encodeInto } from '../isa/encode.ts';
-import { InstructionParser } from '../isa/parse.ts';
-import { printerFor } from '../isa/print.ts';
+import { encodeInto } from '../isa/codec/encode.ts';
+import { InstructionParser } from '../isa/parse/parse.ts';
+import { describeInstruction, type EncodingDescription, type InstructionDescription } from '../isa/print/describe.ts';
+import { printerFor } from '../isa/print/print.ts';
 import { Lexer } from '../isa/text/lexer.ts';
 import type { TargetName } from '../isa/types.ts';
 

@@ -1,6 +1,6 @@
 // Registers as written in a source: which file a token names, and what each special register is.
 // Source: CDNA3 ISA manual, sections "Scalar ALU Operands" and "Program State".
-import { registerFromText } from '../isa/registers.ts';
+import { registerFromText } from '../isa/table/registers.ts';
 import type { RegisterFile } from '../isa/types.ts';
 
 const TUPLE = /^(v|a|s|ttmp)\[/;

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/code-object.ts';
-import { readExecutable } from '../codeobject/vmfb-executable.ts';
+import { readExecutable } from '../codeobject/vmfb/executable.ts';
 import { commandLine, type IreeCompiler, probeCompiler, targetFlags } from '../iree/compiler.ts';
 import type { DispatchSite } from '../iree/dispatches.ts';
 import { readText, readWhole, withTemporaryFolder } from '../iree/files.ts';
@@ -20,7 +20,7 @@ import {
   resolveFlags,
 } from './environment.ts';
 import { type HostProgram, readHostProgram } from './host-program.ts';
-import { inOrder, renumberBindings } from './reorder.ts';
+import { inOrder, renumberBindings } from './lower/reorder.ts';
 
 /** How long iree-compile may take, as in the original. */
 export const COMPILE_TIMEOUT_MS = 60_000;

@@ -5,12 +5,12 @@ import { existsSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { commandLine } from '../iree/compiler.ts';
 import { readWhole } from '../iree/files.ts';
+import { decodeModule } from '../mlir/lex.ts';
+import { parseMlir } from '../mlir/parse.ts';
 import { argumentOrder, type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
 import { describeFlag, type RocmlirEnvironment } from './environment.ts';
-import { lowerModule, needsLowering } from './lower.ts';
-import { decodeModule } from './mlir-lex.ts';
-import { parseMlir } from './mlir-parse.ts';
-import { inOrder } from './reorder.ts';
+import { lowerModule, needsLowering } from './lower/lower.ts';
+import { inOrder } from './lower/reorder.ts';
 
 /** Launch facts of one kernel. */
 export interface ExportedKernel {

@@ -1,10 +1,10 @@
 // The name of a file's first function, for messages: never a reason to fail.
 import { WavesmithError } from '../base/index.ts';
 import { readWhole } from '../iree/files.ts';
-import { functionsOf } from './lower.ts';
-import { symbolName } from './mlir-attribute.ts';
-import { decodeModule } from './mlir-lex.ts';
-import { parseMlir, symbolToken, tokenText } from './mlir-parse.ts';
+import { symbolName } from '../mlir/attribute.ts';
+import { decodeModule } from '../mlir/lex.ts';
+import { parseMlir, symbolToken, tokenText } from '../mlir/parse.ts';
+import { functionsOf } from './lower/lower.ts';
 
 /** The first function's name, or nothing when the file cannot be read. */
 export function functionName(path: string): string {

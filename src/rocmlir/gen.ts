@@ -2,11 +2,11 @@
 // failure store the original's error string, which makes rock-iree-merge keep rocMLIR's own kernel.
 // Source: rocMLIR branch iree-rocMLIR, IREEGen.cpp: order and text of the checks.
 import { WavesmithError } from '../base/index.ts';
+import { Edits, setModuleAttribute } from '../mlir/edit.ts';
+import { parseMlir } from '../mlir/parse.ts';
 import { type ExportOptions, type ExportResult, exportModule } from './export.ts';
 import { exportAttribute, type LaunchFacts, readExportedElf } from './gpu-object.ts';
-import { lowerModule, usesMigraphx } from './lower.ts';
-import { Edits, setModuleAttribute } from './mlir-edit.ts';
-import { parseMlir } from './mlir-parse.ts';
+import { lowerModule, usesMigraphx } from './lower/lower.ts';
 
 /** The attribute's value after a failure. */
 export const FAILURE_ATTRIBUTE = '"[iree-error]: invocation failed"';

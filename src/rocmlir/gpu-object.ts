@@ -2,10 +2,10 @@
 // Source: MLIR's GPU dialect, CompilationAttrs.td (LLVM 22): `<target, properties = {…}, kernels = <[…]>, bin = "…">`.
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, readCodeObject } from '../codeobject/code-object.ts';
-import { splitAtCommas } from './lower-read.ts';
-import { type Attribute, entryOf, parseAttribute, parseDictionary, parseList } from './mlir-attribute.ts';
-import { quoteBytes, quoteText, stringBytes, stringText, TokenKind } from './mlir-lex.ts';
-import { type Document, isPunct, rangeText, tokenText } from './mlir-parse.ts';
+import { type Attribute, entryOf, parseAttribute, parseDictionary, parseList } from '../mlir/attribute.ts';
+import { quoteBytes, quoteText, stringBytes, stringText, TokenKind } from '../mlir/lex.ts';
+import { type Document, isPunct, rangeText, tokenText } from '../mlir/parse.ts';
+import { splitAtCommas } from './lower/read.ts';
 
 /** One entry of a kernel table. */
 export interface KernelEntry {

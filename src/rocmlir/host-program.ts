@@ -1,7 +1,7 @@
 // Which buffer each binding of the kernel is, read from the host program that IREE made around it (its HAL phase): a function
 // argument, a result, or something of IREE's own. Source: IREE's HALOps.td, printed forms.
-import { TokenKind } from './mlir-lex.ts';
-import { type Document, isPunct, type Operation, parseMlir, tokenText, walk } from './mlir-parse.ts';
+import { TokenKind } from '../mlir/lex.ts';
+import { type Document, isPunct, type Operation, parseMlir, tokenText, walk } from '../mlir/parse.ts';
 
 /** What a slot of the command buffer's binding table holds. */
 export type BufferSource =

@@ -2,12 +2,12 @@
 // kernel. Source: MLIR's GPU dialect, GPUOps.td (LaunchFuncOp), LLVM 22.
 import type { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/code-object.ts';
+import { entryOf, parseDictionary, symbolName } from '../mlir/attribute.ts';
+import type { Edits } from '../mlir/edit.ts';
+import { quoteText, TokenKind } from '../mlir/lex.ts';
+import { type Document, isPunct, type Operation, rangeText, tokenText, walk } from '../mlir/parse.ts';
 import type { LaunchFacts } from './gpu-object.ts';
-import { operationError, splitAtCommas } from './lower-read.ts';
-import { entryOf, parseDictionary, symbolName } from './mlir-attribute.ts';
-import type { Edits } from './mlir-edit.ts';
-import { quoteText, TokenKind } from './mlir-lex.ts';
-import { type Document, isPunct, type Operation, rangeText, tokenText, walk } from './mlir-parse.ts';
+import { operationError, splitAtCommas } from './lower/read.ts';
 
 /** One launch; token positions are of its document. */
 export interface LaunchSite {

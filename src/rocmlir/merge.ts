@@ -3,6 +3,10 @@
 // Source: rocMLIR branch iree-rocMLIR, IREEMerge.cpp; its assertions are errors here.
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/code-object.ts';
+import { type Attribute, entryOf, parseDictionary, parseList } from '../mlir/attribute.ts';
+import { Edits, moduleAttribute, removeModuleAttribute, topOperations } from '../mlir/edit.ts';
+import { quoteBytes, quoteText } from '../mlir/lex.ts';
+import { type Document, isPunct, type Operation, parseMlir, rangeText, symbolToken, tokenText } from '../mlir/parse.ts';
 import type { RocmlirEnvironment } from './environment.ts';
 import {
   chipOf,
@@ -15,11 +19,7 @@ import {
   readLaunchFacts,
 } from './gpu-object.ts';
 import { explicitArgumentCount, type LaunchSite, launchOperations, rewriteLaunch } from './launch.ts';
-import { operationError } from './lower-read.ts';
-import { type Attribute, entryOf, parseDictionary, parseList } from './mlir-attribute.ts';
-import { Edits, moduleAttribute, removeModuleAttribute, topOperations } from './mlir-edit.ts';
-import { quoteBytes, quoteText } from './mlir-lex.ts';
-import { type Document, isPunct, type Operation, parseMlir, rangeText, symbolToken, tokenText } from './mlir-parse.ts';
+import { operationError } from './lower/read.ts';
 
 export interface MergeResult {
   /** `merged`: IREE's kernel is in; `fallback`: rocMLIR's own stays; `unchanged`: IREE_DISABLE is set. */

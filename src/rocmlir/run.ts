@@ -9,16 +9,16 @@ import { readFacts } from '../iree/facts.ts';
 import { readWhole, sha256, withTemporaryFolder } from '../iree/files.ts';
 import { findIreeTool, isExecutableFile, runTool, type Tool } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
+import { type Document, parseMlir } from '../mlir/parse.ts';
 import { COMPILE_TIMEOUT_MS } from './compile.ts';
 import { findCompiler, type RocmlirEnvironment } from './environment.ts';
 import { type ExportOptions, exportModule } from './export.ts';
 import { selectKernel } from './gen.ts';
 import { readExportedElf } from './gpu-object.ts';
-import { functionsOf, lowerModule, memoryShape, needsLowering } from './lower.ts';
-import { type FunctionParts, readFunction } from './lower-read.ts';
+import { functionsOf, lowerModule, memoryShape, needsLowering } from './lower/lower.ts';
+import { type FunctionParts, readFunction } from './lower/read.ts';
+import { ELEMENT_SIZE, type Element, elementsOf } from './lower/types.ts';
 import { readMerged } from './merge.ts';
-import { type Document, parseMlir } from './mlir-parse.ts';
-import { ELEMENT_SIZE, type Element, elementsOf } from './types.ts';
 
 /** A tensor that the kernel reads or writes. */
 export interface KernelTensor {

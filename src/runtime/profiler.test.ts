@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { assembleAndLink } from '../asm/index.ts';
-import type { Monitor } from '../device/sim/monitor.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import { SimDevice, type SimKernel } from '../device/sim/sim-device.ts';
 import {
   CountingMonitor,

@@ -1,7 +1,7 @@
 // What a profile wants to know of the programs of a device: every dispatch with its exact counts, in order of completion, and what it
 // waited for. Counting is compiled into the kernels; it needs them to run in one thread.
 import { descriptorRegisters } from '../codeobject/index.ts';
-import type { Monitor } from '../device/sim/monitor.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/sim-device.ts';
 import {
   CompiledCounter,

@@ -2,8 +2,8 @@
 import { WavesmithError } from '../base/index.ts';
 import type { DispatchRequest, DispatchResult } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
-import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/layout.ts';
 import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
+import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';

@@ -1,6 +1,6 @@
 // Fuzz target: the disassembler and the listing on damaged code objects.
-import { disassembleCodeObject } from '../../src/asm/disassemble.ts';
-import { listCodeObject } from '../../src/asm/disassemble-listing.ts';
+import { disassembleCodeObject } from '../../src/asm/disassemble/disassemble.ts';
+import { listCodeObject } from '../../src/asm/disassemble/listing.ts';
 import { readElf } from '../../src/codeobject/index.ts';
 import { buildWithWavesmith } from '../support/round-trip.ts';
 import { sampleText } from '../support/sample.ts';

@@ -1,9 +1,9 @@
 // Fuzz target: one instruction of assembly text, for each target in turn; accepted instructions must encode and print.
 import { WavesmithError } from '../../src/base/index.ts';
-import { encode } from '../../src/isa/encode.ts';
-import { parseInstruction } from '../../src/isa/parse.ts';
-import { printInstruction } from '../../src/isa/print.ts';
-import { TARGET_NAMES } from '../../src/isa/table.ts';
+import { encode } from '../../src/isa/codec/encode.ts';
+import { parseInstruction } from '../../src/isa/parse/parse.ts';
+import { printInstruction } from '../../src/isa/print/print.ts';
+import { TARGET_NAMES } from '../../src/isa/table/table.ts';
 import { Lexer, textFromBytes } from '../../src/isa/text/lexer.ts';
 
 const LINES = [

@@ -1,15 +1,15 @@
 // Fuzz target: MLIR text: tokens, operations, attributes, launches, lowering, and the edits of gen and merge.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseDictionary } from '../../src/mlir/attribute.ts';
+import { Edits, setModuleAttribute } from '../../src/mlir/edit.ts';
+import { decodeModule } from '../../src/mlir/lex.ts';
+import { parseMlir, walk } from '../../src/mlir/parse.ts';
 import { readHostProgram } from '../../src/rocmlir/host-program.ts';
 import { launchOperations } from '../../src/rocmlir/launch.ts';
-import { lowerModule } from '../../src/rocmlir/lower.ts';
+import { lowerModule } from '../../src/rocmlir/lower/lower.ts';
+import { renumberBindings } from '../../src/rocmlir/lower/reorder.ts';
 import { merge } from '../../src/rocmlir/merge.ts';
-import { parseDictionary } from '../../src/rocmlir/mlir-attribute.ts';
-import { Edits, setModuleAttribute } from '../../src/rocmlir/mlir-edit.ts';
-import { decodeModule } from '../../src/rocmlir/mlir-lex.ts';
-import { parseMlir, walk } from '../../src/rocmlir/mlir-parse.ts';
-import { renumberBindings } from '../../src/rocmlir/reorder.ts';
 
 const BINARY = `module attributes {gpu.container_module, iree.export = #gpu.object<#rocdl.target<O = 3, chip = "gfx942">, properties = {kernel = "k", workgroup_sizes = array<i64: 64, 1, 1>, workgroup_count = array<i64: 2, 1, 1>, workgroup_memory = 0 : i64}, bin = "\\7FELF\\02\\01\\01@">} {
   gpu.binary @m [#gpu.object<#rocdl.target<chip = "gfx942">, kernels = <[#gpu.kernel_metadata<"r", !llvm.func<void (ptr)>, metadata = {lds_size = 4 : i64}>]>, bin = "abc">]

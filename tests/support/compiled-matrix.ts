@@ -1,10 +1,10 @@
 // Runs one matrix instruction as compiled code on a wavefront of the harness in one-instruction.ts.
 
-import { bindMatrix, type MatrixMode } from '../../src/device/sim/matrix.ts';
+import { bindMatrix, type MatrixMode } from '../../src/device/sim/interpreter/matrix.ts';
+import type { Wave } from '../../src/device/sim/state/wave.ts';
 import { WasmModule } from '../../src/device/sim/wasm/emit.ts';
+import { type MatrixFeatures, matrixFeatures } from '../../src/device/sim/wasm/features.ts';
 import { emitMatrixInstruction } from '../../src/device/sim/wasm/matrix/emit-matrix.ts';
-import { type MatrixFeatures, matrixFeatures } from '../../src/device/sim/wasm/matrix/features.ts';
-import type { Wave } from '../../src/device/sim/wave.ts';
 import { type MatrixOperation, semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../src/isa/types.ts';
 

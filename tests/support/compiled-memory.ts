@@ -1,10 +1,12 @@
 // Runs one memory or lane-crossing instruction twice on the same state, compiled and by the interpreter, and compares everything
 // it can have changed: the wave block, LDS, device memory, and the fault. Addresses are made to suit the instruction.
 
-import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/layout.ts';
-import { DeviceMemory, type Region } from '../../src/device/sim/memory.ts';
-import { operandNamed } from '../../src/device/sim/operands.ts';
-import { bindInstruction } from '../../src/device/sim/program.ts';
+import { operandNamed } from '../../src/device/sim/interpreter/operands.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
+import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
+import { DeviceMemory, type Region } from '../../src/device/sim/state/memory.ts';
+import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/state/wave.ts';
+import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
 import { WasmModule } from '../../src/device/sim/wasm/emit.ts';
 import {
   declareMemoryImports,
@@ -12,8 +14,6 @@ import {
   emitMemory,
   memoryImports,
 } from '../../src/device/sim/wasm/memory/index.ts';
-import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/wave.ts';
-import { Workgroup } from '../../src/device/sim/workgroup.ts';
 import { decoderFor } from '../../src/isa/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';

@@ -1,12 +1,12 @@
 // Runs a random sequence of instructions on the compiled engine and on the interpreter, from the same random state, and compares
 // everything: registers, SCC, MODE, program counter, LDS, memory, the error.
-import { Interpreter } from '../../src/device/sim/engine.ts';
-import { WAVE_BYTES, WAVE_EXECUTED, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/layout.ts';
-import { DeviceMemory } from '../../src/device/sim/memory.ts';
-import { Program } from '../../src/device/sim/program.ts';
+import { Interpreter } from '../../src/device/sim/interpreter/engine.ts';
+import { Program } from '../../src/device/sim/interpreter/program.ts';
+import { WAVE_BYTES, WAVE_EXECUTED, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/state/layout.ts';
+import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
+import { AGPR_BASE, EXEC, LANES, M0, VCC, Wave } from '../../src/device/sim/state/wave.ts';
+import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
 import { CompiledEngine } from '../../src/device/sim/wasm/engine.ts';
-import { AGPR_BASE, EXEC, LANES, M0, VCC, Wave } from '../../src/device/sim/wave.ts';
-import { Workgroup } from '../../src/device/sim/workgroup.ts';
 import { decoderFor, printInstruction, tableFor } from '../../src/isa/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';

@@ -1,6 +1,6 @@
 // Makes small IREE modules and executables at test time: a forward-writing FlatBuffer builder and IREE's zip framing.
 import { ByteWriter } from '../../src/base/index.ts';
-import { crc32 } from '../../src/codeobject/zip.ts';
+import { crc32 } from '../../src/codeobject/vmfb/zip.ts';
 
 type Field =
   | undefined

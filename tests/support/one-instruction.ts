@@ -1,10 +1,10 @@
 // Runs one instruction, given as text, on a wavefront with chosen registers: the harness of the simulator's instruction tests.
 
-import { DeviceMemory } from '../../src/device/sim/memory.ts';
-import { bindInstruction } from '../../src/device/sim/program.ts';
-import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, Wave } from '../../src/device/sim/wave.ts';
-import { Workgroup } from '../../src/device/sim/workgroup.ts';
-import { parseInstruction } from '../../src/isa/parse.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
+import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
+import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, Wave } from '../../src/device/sim/state/wave.ts';
+import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
+import { parseInstruction } from '../../src/isa/parse/parse.ts';
 import { Lexer } from '../../src/isa/text/lexer.ts';
 import type { Instruction, TargetName } from '../../src/isa/types.ts';
 

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { assemble } from '../../src/asm/assemble.ts';
+import { assemble } from '../../src/asm/assemble/assemble.ts';
 import { link } from '../../src/codeobject/index.ts';
 import { findIreeTool } from '../../src/iree/tools.ts';
 import { type RocmlirEnvironment, readEnvironment } from '../../src/rocmlir/environment.ts';

@@ -1,10 +1,10 @@
 // One code object around the whole loop: listing against llvm-objdump, disassembly, both assemblers, comparison.
-import { assemble } from '../../src/asm/assemble.ts';
-import { disassembleCodeObject } from '../../src/asm/disassemble.ts';
-import { listCodeObject, listingLine } from '../../src/asm/disassemble-listing.ts';
-import { writeObject } from '../../src/codeobject/elf-write.ts';
+import { assemble } from '../../src/asm/assemble/assemble.ts';
+import { disassembleCodeObject } from '../../src/asm/disassemble/disassemble.ts';
+import { listCodeObject, listingLine } from '../../src/asm/disassemble/listing.ts';
+import { writeObject } from '../../src/codeobject/elf/write.ts';
 import { ElfType, formatProcessorAndFeatures, readElf, targetIdOfFlags } from '../../src/codeobject/index.ts';
-import { link } from '../../src/codeobject/link.ts';
+import { link } from '../../src/codeobject/link/link.ts';
 import { assembleWithClang, linkWithLld, objdumpListing } from './build.ts';
 import { roundTripDifferences } from './compare.ts';
 

@@ -1,7 +1,7 @@
 // Weakened waits: every counter of an s_waitcnt raised by one, and taken out, one at a time; and what a wait was for, to explain
 // the mutants that nobody finds. For the benches and tests of the static checker and of the simulator's strict mode.
 import { type CheckContext, outstandingAtBlocks } from '../../src/check/index.ts';
-import { replayBlock } from '../../src/check/waits.ts';
+import { replayBlock } from '../../src/check/rules/waits.ts';
 import { immediate } from '../../src/isa/index.ts';
 import {
   type CodeInstruction,

@@ -1,6 +1,6 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
-import { isElf } from '../../codeobject/elf.ts';
+import { isElf } from '../../codeobject/elf/read.ts';
 import { type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';

@@ -1,9 +1,9 @@
 // What the rocmlir subcommands share: target options, the environment, how a fallback is told.
 import type { Command } from 'commander';
 import { WavesmithError } from '../../base/index.ts';
+import { decodeModule } from '../../mlir/lex.ts';
 import { readEnvironment } from '../../rocmlir/environment.ts';
 import type { ExportOptions } from '../../rocmlir/export.ts';
-import { decodeModule } from '../../rocmlir/mlir-lex.ts';
 import { readInput } from '../support.ts';
 
 /** The original's default features. */

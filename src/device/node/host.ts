@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import type { WorkerHost, WorkerThread } from '../sim/worker-host.ts';
+import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
 
 const WORKER_FILE = 'sim-worker.js';
 /** Measured: a thread with the worker's code loaded and its tables built. */

@@ -1,6 +1,6 @@
 // Entry of a Node worker thread of the virtual GPU.
 import { parentPort } from 'node:worker_threads';
-import { serveWorker } from '../sim/worker.ts';
+import { serveWorker } from '../sim/workers/worker.ts';
 import { nodeModuleCache } from './build.ts';
 
 const port = parentPort;

@@ -24,15 +24,15 @@ import type {
   DispatchResult,
   KernelArgument,
 } from '../device.ts';
-import { Crew } from './crew.ts';
-import { runDispatch } from './dispatch.ts';
-import { PAGE } from './layout.ts';
-import { DeviceMemory, type MemoryOptions, type Region } from './memory.ts';
-import { Program } from './program.ts';
-import { SlotPool } from './slots.ts';
+import { runDispatch } from './dispatch/dispatch.ts';
+import { Program } from './interpreter/program.ts';
+import { PAGE } from './state/layout.ts';
+import { DeviceMemory, type MemoryOptions, type Region } from './state/memory.ts';
+import { SlotPool } from './state/slots.ts';
 import { dispatchStrict } from './strict/dispatch.ts';
 import { MemoryHistory } from './strict/history.ts';
-import type { WorkerHost } from './worker-host.ts';
+import { Crew } from './workers/crew.ts';
+import type { WorkerHost } from './workers/worker-host.ts';
 
 /** Largest image of a code object the loader maps. */
 const MAX_IMAGE = 2 ** 28;

@@ -5,11 +5,17 @@
 
 import type { TargetName } from '../../../isa/types.ts';
 import { neededWait } from '../../../program/index.ts';
-import type { AccessPiece, AccessPlan } from '../accesses.ts';
-import type { Region } from '../memory.ts';
-import { bindScalarWord, immediateOf, operandNamed, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../operands.ts';
-import { scratchAddress } from '../spaces.ts';
-import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../wave.ts';
+import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
+import {
+  bindScalarWord,
+  immediateOf,
+  operandNamed,
+  PRIVATE_APERTURE_HIGH,
+  SHARED_APERTURE_HIGH,
+} from '../interpreter/operands.ts';
+import { scratchAddress } from '../interpreter/spaces.ts';
+import type { Region } from '../state/memory.ts';
+import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { FastAccesses, type GroupState, NO_LDS } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsConflict, LdsShadow } from './lds.ts';

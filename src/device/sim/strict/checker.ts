@@ -2,13 +2,13 @@
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
 import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
-import type { Engine, EngineJob } from '../engine.ts';
-import { WAVE_SCRATCH_BASE, WINDOW } from '../layout.ts';
-import type { Region } from '../memory.ts';
-import type { DispatchInfo, Monitor } from '../monitor.ts';
-import type { BoundInstruction, Program } from '../program.ts';
-import { EXEC, M0, type Wave } from '../wave.ts';
-import type { Workgroup } from '../workgroup.ts';
+import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
+import type { Engine, EngineJob } from '../interpreter/engine.ts';
+import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
+import type { Region } from '../state/memory.ts';
+import { EXEC, M0, type Wave } from '../state/wave.ts';
+import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import { DeadlockFinder } from './deadlock.ts';
 import { DiagnosticLog, type StrictOptions } from './diagnostics.ts';

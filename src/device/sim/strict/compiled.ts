@@ -1,12 +1,13 @@
 // Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
-import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../layout.ts';
-import type { BoundInstruction, Program } from '../program.ts';
+
+import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../state/layout.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
-import { EXEC, type Wave } from '../wave.ts';
 import type { StrictChecker } from './checker.ts';
 import { type GroupState, isPlain } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';

@@ -2,9 +2,9 @@
 // before, bit for bit, with no memory changed since by any of them. The typical case is a spin lock that one lane of a wavefront
 // holds while EXEC keeps the others spinning. Looked for only after a wavefront has executed many instructions.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
-import { type AccessPlan, accessPlan } from '../accesses.ts';
-import type { BoundInstruction } from '../program.ts';
-import { EXEC, LANES, maskBit, type Wave } from '../wave.ts';
+import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import type { Reporter } from './reporter.ts';
 
 /** Instructions of a wavefront in one workgroup before its loops are looked at. */

@@ -1,6 +1,6 @@
 // Shadow of global memory during a strict dispatch: written bytes, and the workgroups that touched each dword, to find races between
 // workgroups. Bounded: at most MAX_TRACKED bytes of memory are followed, page by page as they are touched.
-import type { Region } from '../memory.ts';
+import type { Region } from '../state/memory.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 
 /** Dwords of one page of race records. */

@@ -13,8 +13,8 @@ import {
   waitCounts,
   waitRole,
 } from '../../../program/index.ts';
-import { type AccessPlan, accessPlan } from '../accesses.ts';
-import { immediateOf, OP_SEL_0, OP_SEL_1, operandNamed, opSelOf, sdwaField } from '../operands.ts';
+import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
+import { immediateOf, OP_SEL_0, OP_SEL_1, operandNamed, opSelOf, sdwaField } from '../interpreter/operands.ts';
 
 /** Halves of a register: bit 0 low, bit 1 high. A read of `ANY` is content with either. */
 export const LOW = 1;

@@ -1,6 +1,6 @@
 // Checks of one instruction's registers: results that have not come back, values that nothing has written; and what becomes defined.
 import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from '../../../program/index.ts';
-import { EXEC, type Wave } from '../wave.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
 import type { DiagnosticCode } from './diagnostics.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
 import type { Origin } from './registers.ts';

@@ -1,8 +1,8 @@
 // Turns what a check saw into a diagnostic: instruction text, source line, wavefront, allocation. One place for all checks.
 import type { DebugLines } from '../../../codeobject/index.ts';
-import type { DeviceMemory } from '../memory.ts';
-import type { Program } from '../program.ts';
-import type { Wave } from '../wave.ts';
+import type { Program } from '../interpreter/program.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
 import {
   type Diagnostic,
   type DiagnosticCode,

@@ -1,6 +1,6 @@
 // Cuts a block of compiled code into segments whose registers can be checked at once: instructions that only read and write
 // registers, under one EXEC. What a segment reads before it writes it must be defined and nothing it touches may be in flight.
-import { immediateOf } from '../operands.ts';
+import { immediateOf } from '../interpreter/operands.ts';
 import type { Block } from '../wasm/walk.ts';
 import { ANY, HIGH, type StrictPlan } from './plan.ts';
 

@@ -1,5 +1,5 @@
 // The memory operations of one wavefront that its wait counters have not proved complete, and the registers they write.
-// The rules are those of the static checker (src/check/waits-state.ts) along the one path that is executed: results of one in-order
+// The rules are those of the static checker (src/check/rules/waits-state.ts) along the one path that is executed: results of one in-order
 // kind come back in order, so `counter <= n` proves all but its last n operations complete; a full counter stalls issue.
 // Sources: CDNA3 ISA manual, section "Data Dependency Resolution"; LLVM's SIInsertWaitcnts.cpp.
 import {

@@ -1,6 +1,6 @@
 // Everything strict mode keeps about one wavefront.
-import { WAVE_SHADOW } from '../layout.ts';
-import type { Wave } from '../wave.ts';
+import { WAVE_SHADOW } from '../state/layout.ts';
+import type { Wave } from '../state/wave.ts';
 import type { LdsShadow } from './lds.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
 import { WaitQueue } from './waits.ts';

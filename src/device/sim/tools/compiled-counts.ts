@@ -2,15 +2,15 @@
 // which adds an execution and the active lanes. What runs outside of compiled code is counted one instruction at a time.
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
-import type { Engine, EngineJob } from '../engine.ts';
-import type { BoundInstruction, Program } from '../program.ts';
+import type { Engine, EngineJob } from '../interpreter/engine.ts';
+import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
+import type { Workgroup } from '../state/workgroup.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmModule } from '../wasm/emit.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
-import { EXEC, type Wave } from '../wave.ts';
-import type { Workgroup } from '../workgroup.ts';
 import { countWaves, noWaves, type SiteCount, type SiteCounts } from './counts.ts';
 import { popcount } from './lanes.ts';
 import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.ts';

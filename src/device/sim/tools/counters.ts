@@ -3,7 +3,7 @@
 // where that was possible; where it was not, a kernel that executes the instruction in question gets no value, but the reason.
 import { type MatrixOperation, type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf } from '../operands.ts';
+import { immediateOf } from '../interpreter/operands.ts';
 import type { SiteCount, SiteCounts } from './counts.ts';
 
 /** A counter's value, or why it has none. */

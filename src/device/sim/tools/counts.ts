@@ -2,8 +2,8 @@
 
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
-import type { BoundInstruction } from '../program.ts';
-import { EXEC, type Wave } from '../wave.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
 import { popcount } from './lanes.ts';
 
 /** One instruction of the code and how often it ran; sums over all wavefronts. */

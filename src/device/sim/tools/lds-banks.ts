@@ -4,9 +4,9 @@
 // 8 lanes for 16 bytes, in the lane order of AMD Composable Kernel's "LDS bank conflicts" page. For gfx90a and gfx942.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf, operandNamed, vectorBase } from '../operands.ts';
-import type { BoundInstruction } from '../program.ts';
-import type { Wave } from '../wave.ts';
+import { immediateOf, operandNamed, vectorBase } from '../interpreter/operands.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import type { Wave } from '../state/wave.ts';
 
 const BANKS = 32;
 

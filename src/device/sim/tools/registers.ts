@@ -2,7 +2,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { registerFromText } from '../../../isa/index.ts';
 import { Slot, type SlotRange, slotName, slotNames, slotsOf } from '../../../program/index.ts';
-import { LANES, type Wave } from '../wave.ts';
+import { LANES, type Wave } from '../state/wave.ts';
 import { hex, hexWord } from './lanes.ts';
 
 /** A scalar register, or a vector register over its active lanes. */

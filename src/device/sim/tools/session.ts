@@ -2,8 +2,8 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue, DeviceKernel } from '../../device.ts';
-import { explicitArguments } from '../kernargs.ts';
-import type { Monitor } from '../monitor.ts';
+import { explicitArguments } from '../dispatch/kernargs.ts';
+import type { Monitor } from '../dispatch/monitor.ts';
 import { type SimKernel, SimModule } from '../sim-device.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
 import { CountingMonitor } from './counts.ts';

@@ -2,8 +2,8 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { decoderFor, printInstruction } from '../../../isa/index.ts';
 import { Slot } from '../../../program/index.ts';
-import type { BoundInstruction } from '../program.ts';
-import { EXEC, VCC, type Wave } from '../wave.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import { EXEC, VCC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from './lanes.ts';
 import { readRegisters, scalarValue, valueText, writeRegister } from './registers.ts';
 import type { Resume, Stepper } from './stepper.ts';

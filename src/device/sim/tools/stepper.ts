@@ -1,10 +1,10 @@
 // The interactive stepper: stops wavefronts at breakpoints and after steps, and asks a terminal for commands. What stops and resumes is
 // here; the commands are in stepper-commands.ts.
 import type { TargetName } from '../../../isa/types.ts';
-import type { Region } from '../memory.ts';
-import type { BoundInstruction } from '../program.ts';
-import type { Wave } from '../wave.ts';
-import type { Workgroup } from '../workgroup.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import type { Region } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import type { Workgroup } from '../state/workgroup.ts';
 import { runCommand } from './stepper-commands.ts';
 import type { CodeSymbols, SourceLocation } from './symbols.ts';
 

@@ -3,8 +3,8 @@
 import { printInstruction } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
-import type { BoundInstruction } from '../program.ts';
-import { LANES, type Wave } from '../wave.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
 import { matches, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';

@@ -2,9 +2,9 @@
 // and calls of the interpreter for the rest.
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import type { MatrixMode } from '../matrix.ts';
-import { isVector, requireOperand } from '../operands.ts';
-import { EXEC, VCC } from '../wave.ts';
+import type { MatrixMode } from '../interpreter/matrix.ts';
+import { isVector, requireOperand } from '../interpreter/operands.ts';
+import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import { emitControl } from './control.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';

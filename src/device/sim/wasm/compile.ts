@@ -2,13 +2,13 @@
 // returns the number of the next block, or a reason to leave (below 0) with the program counter in the wave block.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { AT_BARRIER, ENDED, WAVE_PC, WAVE_STATE } from '../layout.ts';
-import type { MatrixMode } from '../matrix.ts';
+import type { MatrixMode } from '../interpreter/matrix.ts';
+import { AT_BARRIER, ENDED, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
 import { type WasmFunction, WasmModule } from './emit.ts';
+import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
-import { matrixFeatures } from './matrix/features.ts';
 import { type ModuleCache, moduleKey, packModule, unpackModule } from './module-cache.ts';
 import { type Block, keyOf, type Place, reachableBlocks } from './walk.ts';
 

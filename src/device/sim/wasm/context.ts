@@ -1,5 +1,5 @@
 // What code generators of instructions share: the function being written, the wave block, the imports of compiled kernels.
-import { AGPR_BASE, VGPR_BYTES, WAVE_VGPRS } from '../layout.ts';
+import { AGPR_BASE, VGPR_BYTES, WAVE_VGPRS } from '../state/layout.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { declareMemoryImports } from './memory/index.ts';
 

@@ -2,9 +2,9 @@
 // counterpart is ../structural.ts. Source: AMD CDNA3 ISA, "SOP1", "SOPK"; LLVM AMDGPUUsage (hwreg ids).
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { WAVE_CODE_BASE, WAVE_MODE, WAVE_PC, WAVE_SCC } from '../layout.ts';
-import { registerOf, requireOperand } from '../operands.ts';
-import { EXEC } from '../wave.ts';
+import { registerOf, requireOperand } from '../interpreter/operands.ts';
+import { WAVE_CODE_BASE, WAVE_MODE, WAVE_PC, WAVE_SCC } from '../state/layout.ts';
+import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';
 import { pushScalarOperand } from './scalar.ts';
 import { hardwareField, modeChange } from './walk.ts';

@@ -1,11 +1,11 @@
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
-import { type Engine, QUANTUM } from '../engine.ts';
-import { AGPR_BASE } from '../layout.ts';
-import type { MatrixMode } from '../matrix.ts';
-import type { DeviceMemory } from '../memory.ts';
-import { ENCODINGS, familyOf, type Program } from '../program.ts';
-import type { Wave } from '../wave.ts';
+import { type Engine, QUANTUM } from '../interpreter/engine.ts';
+import type { MatrixMode } from '../interpreter/matrix.ts';
+import { ENCODINGS, familyOf, type Program } from '../interpreter/program.ts';
+import { AGPR_BASE } from '../state/layout.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
 import { type CompiledCode, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
 import { memoryImports } from './memory/index.ts';

@@ -1,6 +1,6 @@
 // What a user of compiled code may add to it: code before instructions. Strict mode does, so that its checks run at compiled speed.
-import type { BoundInstruction } from '../program.ts';
-import type { Wave } from '../wave.ts';
+import type { BoundInstruction } from '../interpreter/program.ts';
+import type { Wave } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';
 import type { WasmModule } from './emit.ts';
 import type { Block } from './walk.ts';

@@ -14,7 +14,7 @@ import {
   opSelOf,
   SEXT,
   sdwaField,
-} from '../operands.ts';
+} from '../interpreter/operands.ts';
 import { registerNumber } from './context.ts';
 import { decodeHalf } from './half.ts';
 import { constantOf, NoCode, scalarRegister } from './scalar.ts';

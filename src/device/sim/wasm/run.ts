@@ -1,8 +1,8 @@
 // A run of vector instructions, compiled chunk-outer: one loop over the 16 chunks of 4 lanes in which register values stay in v128
 // locals. Scalar operands and scalar instructions between go before the loop. Values of inactive lanes are computed and not stored.
 import type { Instruction } from '../../../isa/types.ts';
-import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../layout.ts';
-import { EXEC } from '../wave.ts';
+import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
+import { EXEC } from '../state/wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
 import { type LaneTarget, replay, type Template } from './template.ts';

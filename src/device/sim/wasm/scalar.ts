@@ -1,7 +1,6 @@
 // Scalar ALU operations as WebAssembly: an expression becomes stack code; scalar registers stay in the wave block.
 import type { Expr, OperandType, ScalarOperation, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
-import { WAVE_SCC } from '../layout.ts';
 import {
   inlineWords,
   operandNamed,
@@ -9,8 +8,9 @@ import {
   registerOf,
   requireOperand,
   SHARED_APERTURE_HIGH,
-} from '../operands.ts';
-import { EXEC, FLAT_SCRATCH, VCC } from '../wave.ts';
+} from '../interpreter/operands.ts';
+import { WAVE_SCC } from '../state/layout.ts';
+import { EXEC, FLAT_SCRATCH, VCC } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';
 import type { ValType, WasmFunction } from './emit.ts';
 

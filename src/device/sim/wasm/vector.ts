@@ -2,7 +2,6 @@
 // The interpreter's counterpart is ../vector.ts; both must agree bit for bit.
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { WAVE_TEMPORARY } from '../layout.ts';
 import {
   immediateOf,
   isFloatType,
@@ -13,8 +12,9 @@ import {
   registerOf,
   requireOperand,
   sdwaField,
-} from '../operands.ts';
-import { EXEC, VCC } from '../wave.ts';
+} from '../interpreter/operands.ts';
+import { WAVE_TEMPORARY } from '../state/layout.ts';
+import { EXEC, VCC } from '../state/wave.ts';
 import { registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
 import { encodeHalf } from './half.ts';

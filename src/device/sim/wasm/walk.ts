@@ -3,8 +3,8 @@
 import { decoderFor } from '../../../isa/index.ts';
 import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf } from '../operands.ts';
-import { loadsIntoLds } from '../program.ts';
+import { immediateOf } from '../interpreter/operands.ts';
+import { loadsIntoLds } from '../interpreter/program.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
 export const MODE_MASK = 0x8001ff;

@@ -1,7 +1,7 @@
 // Chains of additions in increasing k: integer dot products, fused f32, and the `chain` numerics (product, then sum, in f32).
 // Source: matrix-math.ts, which states each rule; register-blocked so that a tile's accumulators stay in SIMD registers.
 import type { WasmFunction, WasmModule } from '../emit.ts';
-import type { MatrixFeatures } from './features.ts';
+import type { MatrixFeatures } from '../features.ts';
 import type { Plan, Slot } from './plan.ts';
 import type { Constants } from './scratch.ts';
 import { ROW, STAGED_A, STAGED_B } from './scratch.ts';

@@ -9,10 +9,10 @@ import { tableFor, vgpr } from '../../../../isa/index.ts';
 import { f16FromBits, f32FromBits } from '../../../../isa/semantics/formats.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../../isa/types.ts';
-import { MATRIX_SCRATCH_BYTES } from '../../layout.ts';
-import { bindMatrix, type MatrixMode } from '../../matrix.ts';
-import type { Wave } from '../../wave.ts';
-import { matrixFeatures, PLAIN_SIMD } from './features.ts';
+import { bindMatrix, type MatrixMode } from '../../interpreter/matrix.ts';
+import { MATRIX_SCRATCH_BYTES } from '../../state/layout.ts';
+import type { Wave } from '../../state/wave.ts';
+import { matrixFeatures, PLAIN_SIMD } from '../features.ts';
 import { SCRATCH_SIZE } from './scratch.ts';
 
 v8.setFlagsFromString('--experimental-wasm-relaxed-simd');

@@ -5,13 +5,13 @@
 // under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.
 import type { MatrixOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../../isa/types.ts';
-import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../layout.ts';
-import type { MatrixMode } from '../../matrix.ts';
-import { immediateOf, inlineWords, isVector, operandNamed, requireOperand } from '../../operands.ts';
+import type { MatrixMode } from '../../interpreter/matrix.ts';
+import { immediateOf, inlineWords, isVector, operandNamed, requireOperand } from '../../interpreter/operands.ts';
+import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { type MatrixFeatures, matrixFeatures } from '../features.ts';
 import { chainStep, emitChain } from './chain.ts';
 import { emitDouble, emitStageDouble } from './double.ts';
-import { type MatrixFeatures, matrixFeatures } from './features.ts';
 import { emitPairwise, resultBytes } from './pairwise.ts';
 import { type Plan, planMatrix } from './plan.ts';
 import { emitReduce, emitScales, type ScaleRange, scaleRun } from './scales.ts';

@@ -18,9 +18,9 @@ import { sharedPath } from '../../../../../tests/support/shared.ts';
 import { tableFor } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
-import { bindMatrix } from '../../matrix.ts';
-import type { Wave } from '../../wave.ts';
-import { matrixFeatures, PLAIN_SIMD } from './features.ts';
+import { bindMatrix } from '../../interpreter/matrix.ts';
+import type { Wave } from '../../state/wave.ts';
+import { matrixFeatures, PLAIN_SIMD } from '../features.ts';
 
 v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
 

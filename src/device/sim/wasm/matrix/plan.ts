@@ -2,7 +2,7 @@
 // Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics as in device/sim/matrix-math.ts.
 import { inputPosition, type MatrixOperation, type MatrixType } from '../../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
-import type { MatrixMode } from '../../matrix.ts';
+import type { MatrixMode } from '../../interpreter/matrix.ts';
 
 /** A floating-point format whose magnitude, shifted so that the exponent starts at bit 23, times a power of two is its f32. */
 export interface FloatFormat {

@@ -5,8 +5,8 @@
 // group stay below 2^30. The accumulator step works in f64, where all of its integers (below 2^38) are exact.
 // What this path does not do is left to the caller by a mask of "not done": infinities and NaNs, products outside f32's range.
 import type { WasmFunction } from '../emit.ts';
+import type { MatrixFeatures } from '../features.ts';
 import { groupedAccumulator, plainAccumulator } from './accumulate.ts';
-import type { MatrixFeatures } from './features.ts';
 import type { Plan, Slot } from './plan.ts';
 import { type Constants, EXPONENT_ROW, EXPONENTS_A, EXPONENTS_B, RESULT, STAGED_A, STAGED_B } from './scratch.ts';
 import { type Accumulator, emitLoadC, emitTiles, slotOffset } from './tile.ts';

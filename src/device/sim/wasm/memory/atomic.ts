@@ -1,7 +1,7 @@
 // Atomics: read-modify-write of a lane's element in device memory (wasm atomic instructions) or LDS (plain: one worker runs a
 // workgroup), lane after lane. The update is the operation's expression. Source: AMD CDNA3 ISA, atomic operations of DS and VMEM.
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
-import { VGPR_BYTES, WAVE_MODE } from '../../layout.ts';
+import { VGPR_BYTES, WAVE_MODE } from '../../state/layout.ts';
 import type { ValType, WasmFunction, WasmModule } from '../emit.ts';
 import type { Code } from './code.ts';
 import { decodeHalf, encodeHalf } from './half.ts';

@@ -1,7 +1,7 @@
 // Buffer addressing: descriptor in four scalar registers, index and offset in vector registers, range checks per dword.
 // Source: AMD CDNA3 ISA, "Memory Buffer Addressing", "Range checking", "Swizzled buffer addressing".
 
-import { VGPR_BYTES, WINDOW_HIGH } from '../../layout.ts';
+import { VGPR_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { locateFunction } from './mapped.ts';
 import type { BoundMode, Mode } from './mode.ts';

@@ -2,10 +2,10 @@
 // An inactive source lane reads as zero. Source: AMD CDNA3/CDNA4 ISA, "Data Parallel Processing", DS_PERMUTE_B32, VOP1, VOP3.
 import type { Operation, StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { dppSourceLane } from '../../dpp.ts';
-import { LANES, VGPR_BYTES, WAVE_TEMPORARY } from '../../layout.ts';
-import { immediateOf, operandNamed } from '../../operands.ts';
-import { swizzleLane } from '../../swizzle.ts';
+import { dppSourceLane } from '../../interpreter/dpp.ts';
+import { immediateOf, operandNamed } from '../../interpreter/operands.ts';
+import { swizzleLane } from '../../interpreter/swizzle.ts';
+import { LANES, VGPR_BYTES, WAVE_TEMPORARY } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { Code } from './code.ts';
 import { EXEC_AT } from './frame.ts';

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { makeMachine, Random } from '../../../../../tests/support/compiled-memory.ts';
 import { parse } from '../../../../../tests/support/one-instruction.ts';
-import { WAVE_TEMPORARY, WAVE_VGPRS } from '../../layout.ts';
-import { bindInstruction } from '../../program.ts';
-import { EXEC, LANES } from '../../wave.ts';
+import { bindInstruction } from '../../interpreter/program.ts';
+import { WAVE_TEMPORARY, WAVE_VGPRS } from '../../state/layout.ts';
+import { EXEC, LANES } from '../../state/wave.ts';
 import { WasmModule } from '../emit.ts';
 import { declareMemoryImports, dppSource, memoryImports } from './index.ts';
 

@@ -1,5 +1,5 @@
 // Where memory helpers find what they need in the wave block, and the import they call.
-import { EXEC, FLAT_SCRATCH, M0 } from '../../wave.ts';
+import { EXEC, FLAT_SCRATCH, M0 } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';
 
 export const EXEC_AT = 4 * EXEC;

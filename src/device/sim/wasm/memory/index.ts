@@ -4,9 +4,9 @@
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import type { DeviceMemory } from '../../memory.ts';
-import { immediateOf, operandNamed } from '../../operands.ts';
-import { EXEC } from '../../wave.ts';
+import { immediateOf, operandNamed } from '../../interpreter/operands.ts';
+import type { DeviceMemory } from '../../state/memory.ts';
+import { EXEC } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';
 import { accessFunction } from './access.ts';
 import { atomicTransfer, canCompile } from './atomic.ts';

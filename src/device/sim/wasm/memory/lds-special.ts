@@ -2,8 +2,8 @@
 // Source: AMD CDNA3 and CDNA4 ISA, chapter "Data Share".
 import type { StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../layout.ts';
-import { immediateOf } from '../../operands.ts';
+import { immediateOf } from '../../interpreter/operands.ts';
+import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { Code } from './code.ts';
 import { EXEC_AT, M0_AT, resumeIndex } from './frame.ts';

@@ -1,7 +1,7 @@
 // Device memory that the limits table does not describe in one entry: allocations mapped outside the window, and elements that cross
 // a page. The allocation last found by a wave's loads, and by its stores, is remembered in the wave block.
-import { WAVE_MAPPED, WAVE_MAPPED_BYTES } from '../../layout.ts';
-import type { DeviceMemory } from '../../memory.ts';
+import { WAVE_MAPPED, WAVE_MAPPED_BYTES } from '../../state/layout.ts';
+import type { DeviceMemory } from '../../state/memory.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 
 // Fields of a record: address and bytes of the allocation, and what makes an address an offset in wasm memory.

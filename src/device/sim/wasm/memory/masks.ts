@@ -1,5 +1,5 @@
 // EXEC as vectors: all ones in the 32-bit lanes that are active.
-import { VGPR_BYTES } from '../../layout.ts';
+import { VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmFunction } from '../emit.ts';
 import type { Code } from './code.ts';
 

@@ -14,7 +14,7 @@ import { DEFAULT_MODE, parse } from '../../../../../tests/support/one-instructio
 import { printInstruction, tableFor } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../../../isa/types.ts';
-import { EXEC, FLAT_SCRATCH, LANES, M0 } from '../../wave.ts';
+import { EXEC, FLAT_SCRATCH, LANES, M0 } from '../../state/wave.ts';
 
 const CROSSING = new Set(['readfirstlane', 'readlane', 'writelane', 'permlaneSwap', 'permute', 'bpermute', 'swizzle']);
 const LDS_SPECIAL = new Set(['append', 'readTransposed', 'addtid', 'condxchg']);

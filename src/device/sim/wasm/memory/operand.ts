@@ -1,7 +1,7 @@
 // Operands of memory and lane-crossing instructions as wasm values.
 import type { Instruction, Operand } from '../../../../isa/types.ts';
-import { inlineWords, isVector, operandNamed } from '../../operands.ts';
-import { AGPR_BASE } from '../../wave.ts';
+import { inlineWords, isVector, operandNamed } from '../../interpreter/operands.ts';
+import { AGPR_BASE } from '../../state/wave.ts';
 import type { WasmFunction } from '../emit.ts';
 import { registerAt } from './pair.ts';
 

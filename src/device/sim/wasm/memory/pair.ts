@@ -1,6 +1,6 @@
 // DS read2 and write2: two elements of a lane at one address plus two offsets. `delta` is the second offset minus the first.
 // Source: AMD CDNA3 ISA, chapter "Data Share", DS_READ2_B32 and relatives.
-import { VGPR_BYTES, WAVE_VGPRS } from '../../layout.ts';
+import { VGPR_BYTES, WAVE_VGPRS } from '../../state/layout.ts';
 import { type Frame, loadRegisters, type Transfer } from './transfer.ts';
 
 /** Two elements into consecutive registers; the extra parameter is delta. */

@@ -2,8 +2,8 @@
 // when its page is live and a buffer holds all of it, else the interpreter does it. Source: AMD CDNA3 ISA, "Scalar Memory".
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { WINDOW_HIGH } from '../../layout.ts';
-import { immediateOf, operandNamed, registerOf } from '../../operands.ts';
+import { immediateOf, operandNamed, registerOf } from '../../interpreter/operands.ts';
+import { WINDOW_HIGH } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { canCompile, isWide, readModifyWrite } from './atomic.ts';
 import { Code } from './code.ts';

@@ -1,7 +1,7 @@
 // What a memory instruction does with the bytes of its lanes: into registers, out of registers, into LDS. Each transfer moves four
 // adjacent lanes at once when it can, or one lane piece by piece. Registers hold one word of 64 lanes in 256 contiguous bytes.
 
-import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../layout.ts';
+import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { WasmModule } from '../emit.ts';
 import type { Code } from './code.ts';
 import { M0_AT } from './frame.ts';

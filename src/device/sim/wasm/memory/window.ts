@@ -1,7 +1,7 @@
 // Checks of device memory addresses against the limits table, and of address registers for lanes that follow each other.
 // The table holds, for each 4 KiB page of the window, the number of live bytes from the page's start.
 
-import { LIMITS, VGPR_BYTES, WINDOW_HIGH, WRITABLE } from '../../layout.ts';
+import { LIMITS, VGPR_BYTES, WINDOW_HIGH, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { Code, Label } from './code.ts';
 import type { Frame, Transfer } from './transfer.ts';

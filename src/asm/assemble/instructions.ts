@@ -1,0 +1,90 @@
+// Instruction statements: parse, encode, and the fixups of operands that name symbols.
+// Source: llvm/lib/Target/AMDGPU/MCTargetDesc/AMDGPUMCCodeEmitter.cpp (getLitEncoding, needsPCRel).
+import { encodeInto } from '../../isa/codec/encode.ts';
+import { type Fixup, InstructionParser } from '../../isa/parse/parse.ts';
+import type { Expr } from '../../isa/text/expr.ts';
+import type { Lexer } from '../../isa/text/lexer.ts';
+import type { AsmFixupKind } from '../object/sections.ts';
+import type { Assembler } from './assemble.ts';
+
+const scratch = new Uint8Array(32);
+const words = new DataView(scratch.buffer);
+const parsers = new WeakMap<Lexer, InstructionParser>();
+
+/** A fixup of one instruction, resolved to LLVM's kind, with its expression bound. */
+export interface InstructionFixup {
+  readonly kind: AsmFixupKind;
+  readonly byteOffset: number;
+  readonly expr: Expr;
+  readonly operandIndex: number;
+}
+
+/** Whether a literal with this expression counts from its own address (AMDGPUMCCodeEmitter.cpp, needsPCRel). */
+function isPcRelative(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'symbol':
+      return expr.specifier !== 'abs32@lo' && expr.specifier !== 'abs32@hi' && expr.specifier !== 'abs64';
+    case 'unary':
+      return isPcRelative(expr.sub);
+    case 'binary':
+      return expr.op !== '-' && (isPcRelative(expr.lhs) || isPcRelative(expr.rhs));
+    default:
+      return false;
+  }
+}
+
+function fixupKind(fixup: Fixup): AsmFixupKind {
+  if (fixup.kind === 'branch16') return 'fixup_si_sopp_br';
+  if (fixup.kind === 'simm16') return 'FK_Data_2';
+  return isPcRelative(fixup.expr) ? 'FK_PCRel_4' : 'FK_Data_4';
+}
+
+/** Where the statement names the first symbol of an expression. */
+function symbolOffset(lexer: Lexer, expr: Expr): number | undefined {
+  switch (expr.kind) {
+    case 'const':
+    case 'call':
+      return undefined;
+    case 'unary':
+      return symbolOffset(lexer, expr.sub);
+    case 'binary':
+      return symbolOffset(lexer, expr.lhs) ?? symbolOffset(lexer, expr.rhs);
+    case 'symbol': {
+      for (let ahead = 1 - lexer.count; ahead < 0; ahead++) {
+        if (lexer.tokenText(ahead).startsWith(expr.name)) return lexer.start(ahead);
+      }
+      return undefined;
+    }
+  }
+}
+
+/** Assembles the instruction whose mnemonic is the current token. */
+export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number): void {
+  let parser = parsers.get(lexer);
+  if (parser === undefined) {
+    if (a.requireTarget(lexer, offset) === undefined) return;
+    parser = new InstructionParser(lexer, a);
+    parsers.set(lexer, parser);
+  }
+  const parsed = parser.parse();
+  if (parsed === undefined) return;
+  if (a.brokenRegisterCounts) {
+    lexer.fail(offset, '.amdgcn.next_free_{v,s}gpr symbols must be absolute expressions');
+    return;
+  }
+  const { instruction, fixups } = parsed;
+  const size = encodeInto(instruction, scratch, 0);
+  if (a.debug.isPending) a.debug.place();
+  const resolved: InstructionFixup[] = [];
+  for (const fixup of fixups) {
+    const expr = a.bind(fixup.expr);
+    const kind = fixupKind(fixup);
+    a.emitter.fixup(kind, fixup.byteOffset, expr, a.location(symbolOffset(lexer, fixup.expr) ?? offset));
+    resolved.push({ kind, byteOffset: fixup.byteOffset, expr, operandIndex: fixup.operandIndex });
+  }
+  const fragment = a.emitter.sections.data();
+  const { data } = fragment;
+  if (a.lines !== undefined) a.lines.add(fragment, a.fileLine(offset));
+  for (let at = 0; at < size; at += 4) data.u32(words.getUint32(at, true));
+  a.streamer?.instruction(a.target, instruction, scratch.subarray(0, size), resolved);
+}

@@ -1,0 +1,240 @@
+// What the host, the loader and the command processor rely on: the entry, the user SGPRs, and with a baseline everything
+// that code launching the baseline's kernels assumes. Source: LLVM's AMDGPUUsage, "Kernel Dispatch", "Initial Kernel
+// Execution State", "Preloaded Kernel Arguments", "Code Object Metadata".
+
+import { formatProcessorAndFeatures } from '../../codeobject/elf/target-id.ts';
+import type { CodeObject, Kernel, KernelMetadata } from '../../codeobject/index.ts';
+import { kernelCode } from '../code.ts';
+import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../entry.ts';
+import { finding } from '../finding.ts';
+import type { CheckContext, Finding } from '../types.ts';
+
+const DISPATCH = 'LLVM AMDGPUUsage, Kernel Dispatch';
+const INITIAL_STATE = 'LLVM AMDGPUUsage, Initial Kernel Execution State';
+const PRELOAD = 'LLVM AMDGPUUsage, Preloaded Kernel Arguments';
+
+/** One text per explicit or hidden argument, in order: what the host writes into the kernarg segment. */
+export function argumentLayout(metadata: KernelMetadata | undefined): string[] {
+  return (metadata?.args ?? []).map((a) => `${a.valueKind} of ${a.size} bytes at ${a.offset}`);
+}
+
+/** The user SGPRs that a descriptor enables, in the order in which they are numbered. */
+const USER_SGPRS = [
+  ['enableSgprPrivateSegmentBuffer', 4, 'private_segment_buffer'],
+  ['enableSgprDispatchPtr', 2, 'dispatch_ptr'],
+  ['enableSgprQueuePtr', 2, 'queue_ptr'],
+  ['enableSgprKernargSegmentPtr', 2, 'kernarg_segment_ptr'],
+  ['enableSgprDispatchId', 2, 'dispatch_id'],
+  ['enableSgprFlatScratchInit', 2, 'flat_scratch_init'],
+  ['enableSgprPrivateSegmentSize', 1, 'private_segment_size'],
+] as const;
+
+/** Where each enabled user SGPR lies: `kernarg_segment_ptr s[4:5]`. */
+function userSgprs(kernel: Kernel): { readonly names: readonly string[]; readonly count: number } {
+  const { descriptor } = kernel;
+  const names: string[] = [];
+  let next = 0;
+  if (descriptor === undefined) return { names, count: 0 };
+  const place = (name: string, size: number): void => {
+    names.push(`${name} ${size === 1 ? `s${next}` : `s[${next}:${next + size - 1}]`}`);
+    next += size;
+  };
+  for (const [flag, size, name] of USER_SGPRS) if (descriptor.properties[flag] !== 0) place(name, size);
+  if (descriptor.preload.length > 0) place('preloaded arguments', descriptor.preload.length);
+  return { names, count: next };
+}
+
+/** The rules that need no baseline: the kernel can be started at all. */
+export function checkEntry(context: CheckContext): Finding[] {
+  const { kernel, codeObject, target } = context;
+  if (kernel?.descriptor === undefined || kernel.entry === undefined) return [];
+  const found: Finding[] = [];
+  const { descriptor, entry, name } = kernel;
+  const { count } = userSgprs(kernel);
+  if (count > descriptor.rsrc2.userSgprCount) {
+    found.push(
+      finding({
+        rule: 'abi/user-sgprs',
+        severity: 'error',
+        kernel: name,
+        message: `Kernel '${name}' enables ${count} user SGPRs, but its descriptor loads only ${descriptor.rsrc2.userSgprCount}.`,
+        fix: `Set .amdhsa_user_sgpr_count to ${count} or leave it out.`,
+        reference: INITIAL_STATE,
+      }),
+    );
+  }
+  if (!codeObject.isRelocatable && entry % PRELOAD_STUB !== 0) {
+    found.push(
+      finding({
+        rule: 'abi/entry-alignment',
+        severity: 'error',
+        kernel: name,
+        pc: entry,
+        message: `The entry point of kernel '${name}' is not aligned to ${PRELOAD_STUB} bytes.`,
+        fix: "Put .p2align 8 before the kernel's label.",
+        reference: DISPATCH,
+      }),
+    );
+  }
+  if (descriptor.preload.length > 0) {
+    const code = kernelCode(codeObject, kernel);
+    const problem = preloadProblem(code && readPreloadStub(code, target));
+    if (problem !== undefined) {
+      found.push(
+        finding({
+          rule: 'abi/preload-entry',
+          severity: 'error',
+          kernel: name,
+          pc: entry,
+          message:
+            `Kernel '${name}' preloads ${descriptor.preload.length} SGPRs, so execution starts ${PRELOAD_STUB} bytes ` +
+            `behind its entry point, but ${problem}.`,
+          fix: 'Keep .p2align 8 behind the first block (loads, s_waitcnt, s_branch).',
+          reference: PRELOAD,
+        }),
+      );
+    }
+  }
+  return found;
+}
+
+/** The rules about the whole file against the baseline: target, version, and which kernels there are. */
+export function checkFileAgainst(codeObject: CodeObject, baseline: CodeObject): Finding[] {
+  const found: Finding[] = [];
+  const [wanted, got] = [baseline, codeObject].map((o) => formatProcessorAndFeatures(o.target));
+  if (wanted !== got || baseline.target.xnack !== codeObject.target.xnack) {
+    found.push(
+      finding({
+        rule: 'abi/target',
+        severity: 'error',
+        message: `The code is for ${got}, the baseline for ${wanted}; a runtime that loads the baseline may refuse it.`,
+        fix: `Use the baseline's .amdgcn_target (…${wanted}).`,
+        reference: 'LLVM AMDGPUUsage, Target ID',
+      }),
+    );
+  }
+  const [before, after] = [baseline.version, codeObject.version];
+  if (before !== after) {
+    // Version 5 moved the hidden arguments; the others differ in the container only.
+    const isLayout = (before ?? 0) >= 5 !== (after ?? 0) >= 5;
+    found.push(
+      finding({
+        rule: 'abi/code-object-version',
+        severity: isLayout ? 'error' : 'warning',
+        message:
+          `The code object has version ${after ?? 'unknown'}, the baseline ${before ?? 'unknown'}` +
+          `${isLayout ? '; the hidden arguments lie elsewhere' : ''}.`,
+        fix: `Set .amdhsa_code_object_version to ${before ?? 'that of the baseline'}.`,
+        reference: 'LLVM AMDGPUUsage, Code Object',
+      }),
+    );
+  }
+  const present = new Set(codeObject.kernels.map((k) => k.name));
+  for (const { name } of baseline.kernels) {
+    if (present.has(name)) continue;
+    found.push(
+      finding({
+        rule: 'abi/kernel-name',
+        severity: 'error',
+        kernel: name,
+        message: `The baseline's kernel '${name}' is missing (no symbol '${name}.kd').`,
+        fix: `Keep the label '${name}', its .amdhsa_kernel block, and .name and .symbol of the metadata.`,
+        reference: 'LLVM AMDGPUUsage, Code Object Metadata',
+      }),
+    );
+  }
+  return found;
+}
+
+/** The rules about one kernel against the baseline's kernel of the same name. */
+export function checkKernelAgainst(context: CheckContext): Finding[] {
+  const { kernel, baseline } = context;
+  const before = baseline?.kernels.find((k) => k.name === kernel?.name);
+  if (kernel === undefined || before === undefined) return [];
+  return [...argumentFindings(before, kernel), ...launchFindings(before, kernel)];
+}
+
+function argumentFindings(before: Kernel, after: Kernel): Finding[] {
+  const found: Finding[] = [];
+  const { name } = after;
+  const report = (message: string, fix: string): void => {
+    found.push(
+      finding({
+        rule: 'abi/kernarg-layout',
+        severity: 'error',
+        kernel: name,
+        message,
+        fix,
+        reference: 'LLVM AMDGPUUsage, Kernarg Segment',
+      }),
+    );
+  };
+  if (before.metadata !== undefined && after.metadata === undefined) {
+    const fix = `Keep the kernel's entry in .amdgpu_metadata with .symbol: ${name}.kd.`;
+    report(`The metadata does not list kernel '${name}', the baseline's does.`, fix);
+    return found;
+  }
+  const [wanted, got] = [argumentLayout(before.metadata), argumentLayout(after.metadata)];
+  for (let i = 0; i < Math.max(wanted.length, got.length); i++) {
+    if (wanted[i] === got[i]) continue;
+    const message = `Argument ${i} of kernel '${name}' is ${got[i] ?? 'missing'}, the baseline's is ${wanted[i] ?? 'absent'}.`;
+    report(message, 'Keep .args: of the metadata as in the baseline.');
+    break;
+  }
+  const sizes: [string, number | undefined, number | undefined][] = [
+    ['.amdhsa_kernarg_size', before.descriptor?.kernargSize, after.descriptor?.kernargSize],
+    ['.kernarg_segment_size:', before.metadata?.kernargSegmentSize, after.metadata?.kernargSegmentSize],
+  ];
+  for (const [directive, a, b] of sizes) {
+    if (a === undefined || a === b) continue;
+    report(
+      `The kernarg segment of kernel '${name}' is ${b ?? 0} bytes, the baseline's ${a}.`,
+      `Set ${directive} to ${a}.`,
+    );
+    break;
+  }
+  return found;
+}
+
+function launchFindings(before: Kernel, after: Kernel): Finding[] {
+  const found: Finding[] = [];
+  const { name } = after;
+  const report = (
+    rule: string,
+    severity: Finding['severity'],
+    message: string,
+    fix: string,
+    reference: string,
+  ): void => {
+    found.push(finding({ rule, severity, kernel: name, message, fix, reference }));
+  };
+  const [a, b] = [before.metadata, after.metadata];
+  if (a !== undefined && b !== undefined) {
+    const size = (m: KernelMetadata): string => m.reqdWorkgroupSize?.join('×') ?? 'any';
+    if (size(a) !== size(b)) {
+      const message = `Kernel '${name}' requires workgroups of ${size(b)}, the baseline's of ${size(a)}.`;
+      report('abi/workgroup-size', 'error', message, 'Keep .reqd_workgroup_size: as in the baseline.', DISPATCH);
+    } else if (b.maxFlatWorkgroupSize < a.maxFlatWorkgroupSize) {
+      const message = `Kernel '${name}' allows ${b.maxFlatWorkgroupSize} work-items per workgroup, the baseline's ${a.maxFlatWorkgroupSize}.`;
+      const fix = `Set .max_flat_workgroup_size: to ${a.maxFlatWorkgroupSize}.`;
+      report('abi/workgroup-size', 'error', message, fix, DISPATCH);
+    }
+    if (a.wavefrontSize !== b.wavefrontSize) {
+      const message = `Kernel '${name}' has wavefronts of ${b.wavefrontSize}, the baseline's of ${a.wavefrontSize}.`;
+      report('abi/wavefront-size', 'error', message, `Set .wavefront_size: to ${a.wavefrontSize}.`, DISPATCH);
+    }
+  }
+  const [was, is] = [userSgprs(before).names, userSgprs(after).names];
+  const moved = was.findIndex((text, i) => text !== is[i]);
+  if (moved >= 0 || is.length > was.length) {
+    const at = moved < 0 ? was.length : moved;
+    report(
+      'abi/user-sgprs-changed',
+      'warning',
+      `Kernel '${name}' starts with other user SGPRs than the baseline: ${is[at] ?? 'none'} instead of ${was[at] ?? 'none'}.`,
+      'Keep the .amdhsa_user_sgpr_ directives of the baseline, unless the code reads the new places.',
+      INITIAL_STATE,
+    );
+  }
+  return found;
+}

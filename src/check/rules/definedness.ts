@@ -1,0 +1,191 @@
+// Rules `control-flow/uninitialised` and `control-flow/maybe-uninitialised`: a register is read that nothing has written.
+// Forward data flow: what some path has written, and what every path has. Sources: LLVM's AMDGPUUsage, "Initial Kernel Execution
+// State"; CDNA3 ISA manual, "Kernel State".
+import type { KernelDescriptor } from '../../codeobject/index.ts';
+import type { Instruction } from '../../isa/types.ts';
+import {
+  addSlots,
+  type BasicBlock,
+  BlockQueue,
+  type CodeInstruction,
+  hasSlot,
+  type Program,
+  type ProgramFunction,
+  SLOT_WORDS,
+  Slot,
+  type SlotRange,
+  slotNames,
+  slotsOf,
+} from '../../program/index.ts';
+import { finding } from '../finding.ts';
+import type { CheckContext, Finding, Rule } from '../types.ts';
+
+const REFERENCE = 'LLVM AMDGPUUsage, "Initial Kernel Execution State"';
+
+/** What has been written: on some path, and on every path. */
+interface Written {
+  readonly some: Uint32Array;
+  readonly every: Uint32Array;
+}
+
+/** Hardware or the trap handler keeps these. */
+const ALWAYS: readonly SlotRange[] = [
+  { first: Slot.FLAT_SCRATCH, count: 4 },
+  { first: Slot.TTMP0, count: 16 },
+  { first: Slot.EXEC, count: 3 },
+];
+
+/** The registers that a wavefront of a kernel starts with. */
+export function initialRegisters({ rsrc2, properties, preload }: KernelDescriptor): SlotRange[] {
+  // LLVM's entry code reads the scratch offset wherever it gets a scratch descriptor, used or not.
+  const hasScratchOffset =
+    rsrc2.enablePrivateSegment | properties.enableSgprPrivateSegmentBuffer | properties.enableSgprFlatScratchInit;
+  const system =
+    rsrc2.enableSgprWorkgroupIdX +
+    rsrc2.enableSgprWorkgroupIdY +
+    rsrc2.enableSgprWorkgroupIdZ +
+    rsrc2.enableSgprWorkgroupInfo +
+    hasScratchOffset;
+  const user = Math.max(rsrc2.userSgprCount, preload.length);
+  // From gfx90a on v0 holds all three work-item ids.
+  return [{ first: 0, count: user + system }, { first: Slot.VGPR0, count: 1 }, ...ALWAYS];
+}
+
+function entryState({ kernel }: ProgramFunction): Written {
+  const some = new Uint32Array(SLOT_WORDS);
+  if (kernel?.descriptor === undefined) some.fill(0xffffffff);
+  else addSlots(some, initialRegisters(kernel.descriptor));
+  return { some, every: some.slice() };
+}
+
+function solve(program: Program, subject: ProgramFunction): Map<number, Written> {
+  const inputs = new Map<number, Written>([[subject.entryBlock, entryState(subject)]]);
+  const work = new BlockQueue();
+  work.push(subject.entryBlock);
+  const inWork = new Set([subject.entryBlock]);
+  for (let index = work.pop(); index !== undefined; index = work.pop()) {
+    inWork.delete(index);
+    const block = program.blocks[index] as BasicBlock;
+    const input = inputs.get(index) as Written;
+    const state = { some: input.some.slice(), every: input.every.slice() };
+    for (let i = block.first; i < block.end; i++) write(state, program.instructions[i] as CodeInstruction);
+    if (block.exit === 'call') {
+      state.some.fill(0xffffffff);
+      state.every.fill(0xffffffff);
+    }
+    for (const successor of block.successors) {
+      if (!join(inputs, successor, state) || inWork.has(successor)) continue;
+      inWork.add(successor);
+      work.push(successor);
+    }
+  }
+  return inputs;
+}
+
+function write({ some, every }: Written, { effects }: CodeInstruction): void {
+  addSlots(some, effects.defs);
+  addSlots(every, effects.defs);
+}
+
+function join(inputs: Map<number, Written>, index: number, { some, every }: Written): boolean {
+  const input = inputs.get(index);
+  if (input === undefined) {
+    inputs.set(index, { some: some.slice(), every: every.slice() });
+    return true;
+  }
+  let changed = false;
+  for (let w = 0; w < SLOT_WORDS; w++) {
+    const more = ((input.some[w] as number) | (some[w] as number)) >>> 0;
+    const fewer = ((input.every[w] as number) & (every[w] as number)) >>> 0;
+    if (more !== input.some[w] || fewer !== input.every[w]) changed = true;
+    input.some[w] = more;
+    input.every[w] = fewer;
+  }
+  return changed;
+}
+
+/** Moves and stores pass on what they get: compilers use them on values that nobody looks at. */
+const PASSES_ON =
+  /^(?:[sv]_mov_|v_accvgpr_|v_pk_mov_|v_cndmask_|v_(?:read|readfirst|write)lane_|v_swap_|v_permlane|v_perm_|s_cselect_|v_xor_|s_xor_|v_sub_|v_mbcnt)/;
+
+/** Compilers use 64-bit operations for 32-bit results and leave the high half of such sources undefined. */
+const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
+  v_mad_u64_u32: ['src2'],
+  v_mad_i64_i32: ['src2'],
+  v_lshlrev_b64: ['src1'],
+  v_lshl_add_u64: ['src0', 'src2'],
+};
+
+/** The operands whose value an instruction looks at. */
+export function valueReads(instruction: Instruction): SlotRange[] {
+  const { row } = instruction;
+  if (PASSES_ON.test(row.operation)) return [];
+  const out: SlotRange[] = [];
+  row.operands.forEach((slot, i) => {
+    const operand = instruction.operands[i];
+    if (slot.isOut || operand?.kind !== 'reg' || slot.tiedTo >= 0) return;
+    if (/^(?:vdata|data0|data1|sdata|old|vdst_in)$/.test(slot.name)) return;
+    const range = slotsOf(operand);
+    // What the high half holds does not change the low half of the result.
+    const count = HIGH_PARTS[row.operation]?.includes(slot.name) ? 1 : range?.count;
+    if (range !== undefined && count !== undefined) out.push({ first: range.first, count });
+  });
+  if (row.uses.includes('VCC')) out.push({ first: Slot.VCC, count: 2 });
+  if (row.uses.includes('SCC')) out.push({ first: Slot.SCC, count: 1 });
+  return out;
+}
+
+/** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
+export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
+  if (subject.kernel?.descriptor === undefined) return [];
+  const inputs = solve(program, subject);
+  const findings: Finding[] = [];
+  const told = new Uint32Array(SLOT_WORDS);
+  for (const index of subject.blocks) {
+    const input = inputs.get(index);
+    if (input === undefined) continue;
+    const state = { some: input.some.slice(), every: input.every.slice() };
+    const block = program.blocks[index] as BasicBlock;
+    for (let i = block.first; i < block.end; i++) {
+      const code = program.instructions[i] as CodeInstruction;
+      const never: number[] = [];
+      const sometimes: number[] = [];
+      for (const { first, count } of valueReads(code.instruction)) {
+        for (let slot = first; slot < first + count; slot++) {
+          if (hasSlot(state.every, slot) || hasSlot(told, slot)) continue;
+          (hasSlot(state.some, slot) ? sometimes : never).push(slot);
+        }
+      }
+      if (never.length > 0) findings.push(report(program, subject, code, never, true));
+      if (sometimes.length > 0) findings.push(report(program, subject, code, sometimes, false));
+      for (const slot of [...never, ...sometimes]) addSlots(told, [{ first: slot, count: 1 }]);
+      write(state, code);
+    }
+  }
+  return findings;
+};
+
+function report(
+  program: Program,
+  subject: ProgramFunction,
+  code: CodeInstruction,
+  slots: readonly number[],
+  isNever: boolean,
+): Finding {
+  const registers = slotNames(slots);
+  const names = registers.join(', ');
+  const instruction = program.text(code.pc);
+  return finding({
+    rule: isNever ? 'control-flow/uninitialised' : 'control-flow/maybe-uninitialised',
+    severity: isNever ? 'error' : 'note',
+    kernel: subject.name,
+    pc: code.pc,
+    instruction,
+    registers,
+    message: isNever
+      ? `'${instruction}' reads ${names}, which no instruction before it writes and the wavefront does not start with.`
+      : `'${instruction}' reads ${names}, which is written on some paths to it only.`,
+    fix: `Write ${names} before '${instruction}'.`,
+    reference: REFERENCE,
+  });
+}

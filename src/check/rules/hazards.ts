@@ -1,0 +1,455 @@
+// Missing wait states: for every instruction, the nearest earlier one on any path that the hardware does not hold it back for.
+// Sources: see hazard-tables.ts; which operands count follows LLVM's GCNHazardRecognizer.
+import type { Immediate, Instruction, TargetName } from '../../isa/types.ts';
+import {
+  type CodeInstruction,
+  overlaps,
+  type Program,
+  type ProgramFunction,
+  SLOT_COUNT,
+  Slot,
+  type SlotRange,
+  slotNames,
+  slotsOf,
+} from '../../program/index.ts';
+import { finding, instructionText } from '../finding.ts';
+import type { CheckContext, Finding } from '../types.ts';
+import {
+  MAX_WAIT_STATES,
+  type MatrixFacts,
+  matrixAccumulatorWait,
+  matrixFacts,
+  matrixOverwriteWait,
+  matrixResultWait,
+  matrixSourceWait,
+  SEEN_WAITS,
+  seenMatrixWait,
+  WAIT_TABLES,
+  type WaitTable,
+} from './hazard-tables.ts';
+
+const REFERENCE = 'CDNA3 ISA manual, Manually Inserted Wait States';
+
+/** An instruction with what hazards ask about it. */
+interface Step {
+  readonly code: CodeInstruction;
+  readonly isVector: boolean;
+  readonly isMemory: boolean;
+  readonly isDot: boolean;
+  readonly matrix: MatrixFacts | undefined;
+  readonly isTrans: boolean;
+  /** Writes part of its result register. */
+  readonly isPart: boolean;
+  /** See `wideStoreData`. */
+  readonly wideData: readonly SlotRange[];
+  /** Wait states that it counts for: 1, or what s_nop says. */
+  readonly states: number;
+}
+
+const EXEC: readonly SlotRange[] = [{ first: Slot.EXEC, count: 2 }];
+const VCC: readonly SlotRange[] = [{ first: Slot.VCC, count: 2 }];
+const M0: readonly SlotRange[] = [{ first: Slot.M0, count: 1 }];
+const isVectorSlot = ({ first }: SlotRange): boolean => first >= Slot.VGPR0;
+
+function makeStep(code: CodeInstruction, target: TargetName): Step {
+  const { instruction } = code;
+  const { flags, operation } = instruction.row;
+  const isMemory = flags.has('MUBUF') || flags.has('MTBUF') || flags.has('MIMG') || flags.has('FLAT');
+  const isVector = flags.has('VALU') && !isMemory;
+  const states = operation === 's_nop' ? ((instruction.operands[0] as Immediate).value & 15) + 1 : 1;
+  return {
+    code,
+    isVector,
+    isMemory: isMemory || flags.has('DS'),
+    isDot: isVector && operation.startsWith('v_dot'),
+    matrix: matrixFacts(instruction, target),
+    isTrans: flags.has('TRANS'),
+    isPart: isVector && writesPart(instruction),
+    wideData: isMemory ? wideStoreData(instruction) : [],
+    states,
+  };
+}
+
+/** The earlier instruction that is too near, and how many wait states lie between. */
+interface Nearest {
+  readonly step: Step;
+  readonly between: number;
+}
+
+/** Walks backwards from instructions of one function. */
+class Walker {
+  readonly steps: readonly (Step | undefined)[];
+  private readonly program: Program;
+
+  constructor(program: Program, subject: ProgramFunction) {
+    this.program = program;
+    const steps: (Step | undefined)[] = [];
+    for (const index of subject.blocks) {
+      const block = program.blocks[index];
+      if (block === undefined) continue;
+      for (let i = block.first; i < block.end; i++) {
+        const code = program.instructions[i];
+        if (code !== undefined) steps[i] = makeStep(code, program.target);
+      }
+    }
+    this.steps = steps;
+  }
+
+  /** The nearest instruction before `at` on any path, less than `limit` wait states away, that `matches`. */
+  nearest(at: number, blockIndex: number, limit: number, matches: (step: Step) => boolean): Nearest | undefined {
+    if (limit === 0) return undefined;
+    let best: Nearest | undefined;
+    let reached: Map<number, number> | undefined;
+    const open: { block: number; from: number; states: number }[] = [{ block: blockIndex, from: at - 1, states: 0 }];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const block = this.program.blocks[next.block];
+      if (block === undefined) continue;
+      let { states } = next;
+      let found = false;
+      for (let i = next.from; i >= block.first && states < limit; i--) {
+        const step = this.steps[i];
+        if (step === undefined) break;
+        if (matches(step)) {
+          if (best === undefined || states < best.between) best = { step, between: states };
+          found = true;
+          break;
+        }
+        states += step.states;
+      }
+      if (found || states >= limit) continue;
+      for (const predecessor of block.predecessors) {
+        const before = this.program.blocks[predecessor];
+        // A called function takes longer than any of the waits.
+        if (before === undefined || before.exit === 'call') continue;
+        reached ??= new Map();
+        if ((reached.get(predecessor) ?? limit) <= states) continue;
+        reached.set(predecessor, states);
+        open.push({ block: predecessor, from: before.end - 1, states });
+      }
+    }
+    return best;
+  }
+}
+
+/** Checks one instruction against everything before it. */
+class HazardCheck {
+  readonly found: Finding[] = [];
+  private readonly context: CheckContext;
+  private readonly walker: Walker;
+  private readonly table: WaitTable;
+  private readonly target: TargetName;
+  /** By slot: index of the last matrix instruction of the block so far that reads or writes it. */
+  private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
+  private step!: Step;
+  private block = 0;
+
+  constructor(context: CheckContext) {
+    this.context = context;
+    this.walker = new Walker(context.program, context.subject);
+    this.target = context.target;
+    this.table = WAIT_TABLES[context.target];
+  }
+
+  run(): Finding[] {
+    const hasMatrix = this.walker.steps.some((step) => step?.matrix !== undefined);
+    const hasDot = this.walker.steps.some((step) => step?.isDot === true);
+    for (const index of this.context.subject.blocks) {
+      const block = this.context.program.blocks[index];
+      if (block === undefined) continue;
+      this.block = index;
+      for (let i = block.first; i < block.end; i++) {
+        const step = this.walker.steps[i];
+        if (step === undefined) continue;
+        this.step = step;
+        if (step.isVector) this.vector();
+        if (step.isMemory) this.memory();
+        if (step.isVector || step.isMemory) {
+          if (hasMatrix) this.matrixResults();
+          if (hasDot) this.dots();
+        }
+        this.scalar();
+        this.stampMatrix(step);
+      }
+    }
+    return this.found;
+  }
+
+  /** Reports the nearest `matches` that is nearer than the table's wait. */
+  private need(
+    rule: string,
+    key: keyof WaitTable,
+    registers: readonly SlotRange[],
+    matches: (step: Step) => boolean,
+  ): void {
+    const wait = this.table[key];
+    const nearest = this.walker.nearest(this.step.code.index, this.block, wait, matches);
+    if (nearest !== undefined) this.report(rule, wait, SEEN_WAITS[key] ?? wait, registers, nearest);
+  }
+
+  private report(
+    rule: string,
+    wait: number,
+    seen: number,
+    registers: readonly SlotRange[],
+    { step, between }: Nearest,
+  ): void {
+    const { pc, instruction } = this.step.code;
+    const missing = wait - between;
+    const slots = registers.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
+    const names = slotNames(slots);
+    const about = names.length === 0 ? '' : ` (${names.join(', ')})`;
+    const { mnemonic } = step.code.instruction.row;
+    this.found.push(
+      finding({
+        rule,
+        severity: between < seen ? 'error' : 'warning',
+        kernel: this.context.subject.name,
+        pc,
+        instruction: instructionText(instruction, this.target),
+        other: { pc: step.code.pc, instruction: instructionText(step.code.instruction, this.target) },
+        registers: names,
+        message:
+          `${instruction.row.mnemonic} needs ${wait} wait state${wait === 1 ? '' : 's'} after ${mnemonic}${about}, ` +
+          `there ${between === 1 ? 'is' : 'are'} ${between}.`,
+        fix: `Put s_nop ${missing - 1} (or ${missing} independent instruction${missing === 1 ? '' : 's'}) before it.`,
+        reference: REFERENCE,
+      }),
+    );
+  }
+
+  /** Like `nearest`, after asking whether any matrix instruction near enough names the registers. */
+  private nearestMatrix(registers: SlotRange, matches: (step: Step) => boolean): Nearest | undefined {
+    const { index } = this.step.code;
+    const oldest = index - MAX_WAIT_STATES;
+    let isNear = oldest < (this.context.program.blocks[this.block]?.first ?? 0);
+    for (let slot = registers.first; !isNear && slot < registers.first + registers.count; slot++) {
+      isNear = (this.matrixUse[slot] as number) >= oldest;
+    }
+    return isNear ? this.walker.nearest(index, this.block, MAX_WAIT_STATES, matches) : undefined;
+  }
+
+  /** Notes the registers that a matrix instruction names. */
+  private stampMatrix({ code, matrix }: Step): void {
+    if (matrix === undefined) return;
+    for (const ranges of [code.effects.defs, code.effects.uses]) {
+      for (const { first, count } of ranges) this.matrixUse.fill(code.index, first, first + count);
+    }
+  }
+
+  private vectorWrites(registers: readonly SlotRange[]): (step: Step) => boolean {
+    return (step) => step.isVector && overlaps(step.code.effects.defs, registers);
+  }
+
+  private vector(): void {
+    const { step } = this;
+    const { instruction, effects } = step.code;
+    const { flags, operation } = instruction.row;
+    const uses = explicitUses(instruction);
+    for (const use of uses) {
+      if (!isVectorSlot(use)) {
+        this.need('hazards/scalar-to-vector', 'scalarToVector', [use], this.vectorWrites([use]));
+        continue;
+      }
+      if (flags.has('DPP')) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
+      if (!flags.has('TRANS')) {
+        const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
+        this.need('hazards/trans', 'transToVector', [use], isTrans);
+      }
+      const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [use]);
+      this.need('hazards/partial-write', 'partToVector', [use], isPart);
+    }
+    if (instruction.row.uses.includes('VCC')) {
+      const isDivFmas = operation.startsWith('v_div_fmas');
+      if (isDivFmas) this.need('hazards/div-fmas', 'vccToDivFmas', VCC, this.vectorWrites(VCC));
+      else this.need('hazards/scalar-to-vector', 'scalarToVector', VCC, this.vectorWrites(VCC));
+    }
+    if (flags.has('DPP')) this.need('hazards/exec', 'execToDpp', EXEC, this.vectorWrites(EXEC));
+    if (/^v_(?:read|write|readfirst)lane_b32$/.test(operation)) this.lanes(uses);
+    if (/^v_permlane\d+_swap_b32$/.test(operation)) {
+      this.need('hazards/exec', 'execToSwap', EXEC, this.vectorWrites(EXEC));
+      this.need('hazards/permlane', 'vectorToSwap', uses, this.vectorWrites(uses));
+    }
+    if (step.matrix !== undefined) this.matrix(step.matrix);
+    for (const def of effects.defs) {
+      if (!isVectorSlot(def)) continue;
+      const isWideStore = (p: Step) => p.wideData.length > 0 && overlaps(p.wideData, [def]);
+      this.need('hazards/store-data', 'storeData', [def], isWideStore);
+    }
+    if (/^v_fmac?_f64$/.test(operation)) {
+      this.need('hazards/matrix-to-fma64', 'doubleToFma', [], (p) => p.matrix?.isDouble === true);
+    }
+  }
+
+  private lanes(uses: readonly SlotRange[]): void {
+    this.need('hazards/exec', 'execToLane', EXEC, this.vectorWrites(EXEC));
+    const { operation } = this.step.code.instruction.row;
+    const vectors = uses.filter(isVectorSlot);
+    if (operation !== 'v_writelane_b32') {
+      this.need('hazards/readlane', 'vectorToReadLane', vectors, this.vectorWrites(vectors));
+    }
+    const select = operandSlots(this.step.code.instruction, 'src1').filter((use) => !isVectorSlot(use));
+    if (select.length > 0) {
+      this.need('hazards/lane-select', 'scalarToLaneSelect', select, this.vectorWrites(select));
+    }
+  }
+
+  private memory(): void {
+    const { step } = this;
+    const { instruction, effects } = step.code;
+    if (instruction.row.flags.has('DS')) return;
+    for (const use of effects.uses) {
+      if (isVectorSlot(use) || use.first === Slot.M0) continue;
+      this.need('hazards/scalar-to-memory', 'scalarToMemory', [use], this.vectorWrites([use]));
+    }
+  }
+
+  /** A matrix instruction behind VALU instructions and other matrix instructions. */
+  private matrix(c: MatrixFacts): void {
+    const { target, step } = this;
+    const { instruction } = step.code;
+    this.need('hazards/exec', 'execToMatrix', EXEC, this.vectorWrites(EXEC));
+    instruction.row.operands.forEach(({ name, isOut }, i) => {
+      const operand = instruction.operands[i];
+      const use = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+      if (use === undefined || !isVectorSlot(use)) return;
+      const isPlain = (p: Step) =>
+        p.isVector && p.matrix === undefined && !p.isDot && overlaps(p.code.effects.defs, [use]);
+      this.need('hazards/vector-to-matrix', 'vectorToMatrix', [use], isPlain);
+      const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
+      const p = before?.step.matrix;
+      if (before === undefined || p === undefined) return;
+      const written = before.step.code.effects.defs[0];
+      const isSame = written !== undefined && written.first === use.first && written.count === use.count;
+      const wait = name === 'src2' ? matrixAccumulatorWait(p, c, isSame, target) : matrixResultWait(p, target, false);
+      if (before.between < wait) this.report('hazards/matrix-source', wait, wait, [use], before);
+    });
+  }
+
+  /** A vector or memory instruction that reads or overwrites what a matrix instruction works on. */
+  private matrixResults(): void {
+    const { step, target } = this;
+    if (step.matrix !== undefined) return;
+    const { instruction, effects } = step.code;
+    for (const use of explicitUses(instruction)) {
+      if (!isVectorSlot(use)) continue;
+      const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
+      const p = before?.step.matrix;
+      if (before === undefined || p === undefined) continue;
+      const wait = matrixResultWait(p, target, step.isMemory);
+      if (before.between < wait)
+        this.report('hazards/matrix-result', wait, seenMatrixWait(p, wait, target), [use], before);
+    }
+    for (const def of effects.defs) {
+      if (!isVectorSlot(def)) continue;
+      const written = this.nearestMatrix(def, (p) => writesMatrix(p, def));
+      const w = written?.step.matrix;
+      const overwrite = w === undefined ? 0 : matrixOverwriteWait(w, target);
+      if (written !== undefined && w !== undefined && written.between < overwrite) {
+        this.report('hazards/matrix-overwrite', overwrite, seenMatrixWait(w, overwrite, target), [def], written);
+        continue;
+      }
+      const read = this.nearestMatrix(def, (p) => readsAccumulator(p, def, target));
+      const r = read?.step.matrix;
+      const wait = r === undefined ? 0 : matrixSourceWait(r, target);
+      if (read !== undefined && read.between < wait) this.report('hazards/matrix-overwrite', wait, wait, [def], read);
+    }
+  }
+
+  private dots(): void {
+    const { step } = this;
+    if (step.matrix !== undefined) return;
+    const { instruction, effects } = step.code;
+    const { operation } = instruction.row;
+    const dotWrites = (range: SlotRange, isSameFine: boolean) => (p: Step) =>
+      p.isDot &&
+      overlaps(p.code.effects.defs, [range]) &&
+      !(isSameFine && p.code.instruction.row.operation === operation);
+    instruction.row.operands.forEach(({ name, isOut }, i) => {
+      const operand = instruction.operands[i];
+      const use = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+      if (use === undefined || !isVectorSlot(use)) return;
+      this.need('hazards/dot', 'dotResult', [use], dotWrites(use, name === 'src2'));
+    });
+    for (const def of effects.defs) {
+      if (isVectorSlot(def)) this.need('hazards/dot', 'dotResult', [def], dotWrites(def, true));
+    }
+  }
+
+  private scalar(): void {
+    const { step } = this;
+    const { row } = step.code.instruction;
+    const readsM0 =
+      row.flags.has('LDSDMA') || row.flags.has('GWS') || /^s_(?:sendmsg|sendmsghalt|ttracedata)$/.test(row.operation);
+    if (readsM0) {
+      const writesM0 = (p: Step) => p.code.instruction.row.flags.has('SALU') && overlaps(p.code.effects.defs, M0);
+      this.need('hazards/m0', 'm0', M0, writesM0);
+    }
+    if (/^s_[gs]etreg(?:_imm32)?_b32$/.test(row.operation)) {
+      const own = hardwareRegister(step.code.instruction);
+      const isSetreg = (p: Step) =>
+        p.code.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.code.instruction) === own;
+      this.need('hazards/setreg', 'setreg', [], isSetreg);
+    }
+  }
+}
+
+/** The registers of the operands that are written out and read. */
+function explicitUses(instruction: Instruction): SlotRange[] {
+  const out: SlotRange[] = [];
+  instruction.row.operands.forEach(({ isOut }, i) => {
+    const operand = instruction.operands[i];
+    const range = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+    if (range !== undefined) out.push(range);
+  });
+  return out;
+}
+
+function operandSlots({ row, operands }: Instruction, name: string): SlotRange[] {
+  const operand = operands[row.operands.findIndex((o) => o.name === name)];
+  const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+  return range === undefined ? [] : [range];
+}
+
+function immediateOf({ row, operands }: Instruction, name: string): number | undefined {
+  const operand = operands[row.operands.findIndex((o) => o.name === name)];
+  return operand?.kind === 'imm' ? operand.value : undefined;
+}
+
+/** The number of the hardware register that s_getreg and s_setreg name. */
+function hardwareRegister(instruction: Instruction): number | undefined {
+  const bits = immediateOf(instruction, 'simm16');
+  return bits === undefined ? undefined : bits & 63;
+}
+
+const SDWA_DWORD = 6;
+const DESTINATION_HIGH = 8;
+
+/** Whether a vector instruction writes only a part of its destination register. */
+function writesPart(instruction: Instruction): boolean {
+  const { flags } = instruction.row;
+  if (flags.has('SDWA')) return (immediateOf(instruction, 'dst_sel') ?? SDWA_DWORD) !== SDWA_DWORD;
+  return flags.has('VOP3_OPSEL') && ((immediateOf(instruction, 'src0_modifiers') ?? 0) & DESTINATION_HIGH) !== 0;
+}
+
+/** The data registers of a store of more than 64 bits that may still be read when the next instruction issues. */
+function wideStoreData(instruction: Instruction): SlotRange[] {
+  const { flags } = instruction.row;
+  if (!flags.has('mayStore') || flags.has('DS')) return [];
+  const isBuffer = flags.has('MUBUF') || flags.has('MTBUF');
+  if (isBuffer && operandSlots(instruction, 'soffset').length > 0) return [];
+  return operandSlots(instruction, 'vdata').filter(({ count }) => count > 2);
+}
+
+function writesMatrix(step: Step, registers: SlotRange): boolean {
+  return step.matrix !== undefined && overlaps(step.code.effects.defs, [registers]);
+}
+
+function readsAccumulator(step: Step, registers: SlotRange, target: TargetName): boolean {
+  if (step.matrix === undefined || matrixSourceWait(step.matrix, target) === 0) return false;
+  return overlaps(operandSlots(step.code.instruction, 'src2'), [registers]);
+}
+
+/** All missing wait states of one function. */
+export function checkHazards(context: CheckContext): Finding[] {
+  return new HazardCheck(context).run();
+}

@@ -1,0 +1,57 @@
+// Rule `waits/lds-dma`: a load into LDS that no wait proves complete before any LDS read behind it. Where some reads come after
+// such a wait and others do not, the reads may be of another buffer: that takes a baseline to judge (`waits/order-lost`).
+// Source: CDNA3 ISA manual, "Data Dependency Resolution" (loads to LDS count on vmcnt); LLVM's SIInsertWaitcnts.
+import { type BasicBlock, type CodeInstruction, neededWait } from '../../program/index.ts';
+import { finding } from '../finding.ts';
+import type { CheckContext, Finding, Rule } from '../types.ts';
+import { outstandingAtBlocks, stepThrough } from './waits.ts';
+
+/** Loads into LDS that are outstanding at LDS reads, and are never known to have landed at any. */
+export const checkLdsDma: Rule = (context: CheckContext) => {
+  const { program, subject } = context;
+  const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
+  const loads: CodeInstruction[] = [];
+  for (const block of blocks) {
+    for (let i = block.first; i < block.end; i++) {
+      const code = program.instructions[i] as CodeInstruction;
+      if (code.instruction.row.flags.has('LDSDMA')) loads.push(code);
+    }
+  }
+  if (loads.length === 0) return [];
+  const proved = new Set<CodeInstruction>();
+  const open = new Map<CodeInstruction, { read: CodeInstruction; age: number }>();
+  const inputs = outstandingAtBlocks(context);
+  for (const block of blocks) {
+    const input = inputs.get(block.index);
+    if (input === undefined) continue;
+    stepThrough(context, block, input, (code, state) => {
+      const { flags } = code.instruction.row;
+      if (!flags.has('DS') || !flags.has('mayLoad')) return;
+      for (const load of loads) if (state.isProved(load.index)) proved.add(load);
+      for (const { operation, least } of state.ages('vm')) {
+        if (operation.instruction.row.flags.has('LDSDMA') && !open.has(operation)) {
+          open.set(operation, { read: code, age: least });
+        }
+      }
+    });
+  }
+  const findings: Finding[] = [];
+  for (const [load, { read, age }] of open) {
+    if (proved.has(load)) continue;
+    const [instruction, first] = [program.text(read.pc), program.text(load.pc)];
+    findings.push(
+      finding({
+        rule: 'waits/lds-dma',
+        severity: 'error',
+        kernel: subject.name,
+        pc: read.pc,
+        instruction,
+        other: { pc: load.pc, instruction: first },
+        message: `'${first}' writes LDS, and no wait on any path to an LDS read proves that it has.`,
+        fix: `Insert s_waitcnt ${neededWait('vm', age)} before '${instruction}', and s_barrier if other wavefronts read it.`,
+        reference: 'CDNA3 ISA manual, "Data Dependency Resolution"',
+      }),
+    );
+  }
+  return findings;
+};

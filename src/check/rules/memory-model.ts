@@ -1,0 +1,88 @@
+// Rules `memory/*`: write-backs and invalidates of caches that are not ordered with the accesses they are for.
+// Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942": release is buffer_wbl2, s_waitcnt vmcnt(0), store; acquire is load,
+// s_waitcnt vmcnt(0), buffer_inv.
+import { type BasicBlock, type CodeInstruction, waitCounts, waitRole } from '../../program/index.ts';
+import { finding } from '../finding.ts';
+import type { CheckContext, Finding, Rule } from '../types.ts';
+import { outstandingAtBlocks, stepThrough } from './waits.ts';
+
+const REFERENCE = 'LLVM AMDGPUUsage, "Memory Model gfx942"';
+
+const isAtomic = ({ instruction }: CodeInstruction): boolean =>
+  instruction.row.flags.has('IsAtomicRet') || instruction.row.flags.has('IsAtomicNoRet');
+
+/** A release whose write-back may still run, an acquire that invalidates before the flag has come back. */
+export const checkMemoryModel: Rule = (context: CheckContext) => [...writeBacks(context), ...invalidates(context)];
+
+/** From a write-back to the wait for it; a store, an atomic or a barrier in between may be seen before the data. */
+function writeBacks({ program, subject }: CheckContext): Finding[] {
+  const findings: Finding[] = [];
+  for (const index of subject.blocks) {
+    const block = program.blocks[index] as BasicBlock;
+    let open: CodeInstruction | undefined;
+    for (let i = block.first; i < block.end; i++) {
+      const code = program.instructions[i] as CodeInstruction;
+      const { row } = code.instruction;
+      const role = waitRole(row);
+      if (row.operation === 'buffer_wbl2') open = code;
+      else if (role.isWait && waitCounts(code.instruction).vm === 0) open = undefined;
+      else if (open !== undefined && (role.isBarrier || isAtomic(code) || (role.stores && role.kind !== 'lds'))) {
+        const [first, instruction] = [program.text(open.pc), program.text(code.pc)];
+        findings.push(
+          finding({
+            rule: 'memory/write-back-order',
+            severity: 'warning',
+            kernel: subject.name,
+            pc: code.pc,
+            instruction,
+            other: { pc: open.pc, instruction: first },
+            message: `'${instruction}' may be seen before '${first}' has written the cache back: nothing waits for it.`,
+            fix: `Insert s_waitcnt vmcnt(0) before '${instruction}'.`,
+            reference: REFERENCE,
+          }),
+        );
+        open = undefined;
+      }
+    }
+  }
+  return findings;
+}
+
+/** An invalidate that an outstanding load or atomic may come back after. */
+function invalidates(context: CheckContext): Finding[] {
+  const { program, subject } = context;
+  const isInvalidate = (code: CodeInstruction): boolean =>
+    /^buffer_(?:inv|invl2|wbinvl1)/.test(code.instruction.row.operation);
+  const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
+  const has = blocks.some((b) => program.instructions.slice(b.first, b.end).some(isInvalidate));
+  if (!has) return [];
+  const inputs = outstandingAtBlocks(context);
+  const findings: Finding[] = [];
+  for (const block of blocks) {
+    const input = inputs.get(block.index);
+    if (input === undefined) continue;
+    stepThrough(context, block, input, (code, state) => {
+      if (!isInvalidate(code)) return;
+      for (const kind of ['vm', 'flat'] as const) {
+        for (const { operation } of state.ages(kind)) {
+          if (!operation.instruction.row.flags.has('IsAtomicRet')) continue;
+          const [instruction, first] = [program.text(code.pc), program.text(operation.pc)];
+          findings.push(
+            finding({
+              rule: 'memory/invalidate-order',
+              severity: 'warning',
+              kernel: subject.name,
+              pc: code.pc,
+              instruction,
+              other: { pc: operation.pc, instruction: first },
+              message: `'${instruction}' may run before '${first}' has returned: loads behind it can then hit lines older than what the atomic saw.`,
+              fix: `Insert s_waitcnt ${kind === 'flat' ? 'vmcnt(0) lgkmcnt(0)' : 'vmcnt(0)'} before '${instruction}'.`,
+              reference: REFERENCE,
+            }),
+          );
+        }
+      }
+    });
+  }
+  return findings;
+}

@@ -1,0 +1,267 @@
+// The memory operations that may be outstanding at one point of a program, over all paths to it.
+// An operation is its instruction; its age is the number of operations of its kind issued since, the smallest of all paths.
+// Because results of one kind come back in order, `counter <= age` proves an operation complete even when other kinds share
+// the counter: they can only raise it. Source: LLVM's SIInsertWaitcnts.cpp (score brackets), CDNA3 ISA manual.
+import {
+  type CodeInstruction,
+  FLAT_LGKM,
+  FLAT_VM,
+  LGKM_FULL,
+  type MemoryKind,
+  SLOT_COUNT,
+  type SlotRange,
+  VM_FULL,
+  type WaitCounts,
+} from '../../program/index.ts';
+
+/**
+ * By instruction index, for in-order kinds: the age on the path with the fewest operations since, and on the one with the most as
+ * `MOST * age`. For flat the undrained counters, for scalar 0.
+ */
+const MOST = 256;
+type Pending = Map<number, number>;
+
+const KINDS: readonly MemoryKind[] = ['vm', 'lds', 'scalar', 'flat'];
+
+/** An outstanding operation that an instruction collides with. */
+export interface Collision {
+  readonly kind: MemoryKind;
+  readonly operation: CodeInstruction;
+  readonly age: number;
+  /** No path from the operation to the instruction waits for it; otherwise some do, and the others may never be taken. */
+  readonly isCertain: boolean;
+}
+
+/** The instructions that a state is about: indexes `first` up to `end`. */
+export interface CodeRange {
+  readonly code: readonly CodeInstruction[];
+  readonly first: number;
+  readonly end: number;
+  /** By instruction from `first` on: the number of the memory operation, -1 for other instructions. */
+  readonly numbers: Int32Array;
+  /** Memory operations in all. */
+  readonly operations: number;
+}
+
+export class WaitState {
+  readonly range: CodeRange;
+  private readonly pending: Readonly<Record<MemoryKind, Pending>>;
+  /** How many outstanding operations write each slot. */
+  private readonly writers = new Uint16Array(SLOT_COUNT);
+  /** Bit per memory operation: issued and complete on some path. */
+  private readonly complete: Uint32Array;
+  private total = 0;
+  /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the operation before. */
+  private readonly older: Pending;
+  /** Such loads of which an earlier issue has been proved complete. */
+  private readonly provedOlder: Set<number>;
+
+  constructor(range: CodeRange, from?: WaitState) {
+    this.range = range;
+    this.complete = from?.complete.slice() ?? new Uint32Array((range.operations + 31) >>> 5);
+    this.pending = {
+      vm: new Map(from?.pending.vm),
+      lds: new Map(from?.pending.lds),
+      scalar: new Map(from?.pending.scalar),
+      flat: new Map(from?.pending.flat),
+    };
+    if (from !== undefined) this.writers.set(from.writers);
+    this.older = new Map(from?.older);
+    this.provedOlder = new Set(from?.provedOlder);
+    this.total = from?.total ?? 0;
+  }
+
+  /** Whether anything is outstanding. */
+  get isEmpty(): boolean {
+    return this.total === 0;
+  }
+
+  private bitOf(site: number): number {
+    return this.range.numbers[site - this.range.first] as number;
+  }
+
+  private at(site: number): CodeInstruction {
+    return this.range.code[site] as CodeInstruction;
+  }
+
+  private countWriters(site: number, by: number): void {
+    this.total += by;
+    for (const { first, count } of this.at(site).effects.defs) {
+      for (let slot = first; slot < first + count; slot++) this.writers[slot] = (this.writers[slot] as number) + by;
+    }
+  }
+
+  private drop(kind: MemoryKind, site: number): void {
+    if (!this.pending[kind].delete(site)) return;
+    this.countWriters(site, -1);
+    this.markComplete(site);
+  }
+
+  private markComplete(site: number): void {
+    const bit = this.bitOf(site);
+    this.complete[bit >>> 5] = ((this.complete[bit >>> 5] as number) | (1 << (bit & 31))) >>> 0;
+  }
+
+  /** An in-order operation has these ages; from `limit` on it is complete. */
+  private setAges(kind: MemoryKind, site: number, least: number, most: number, limit: number): void {
+    if (least >= limit) this.drop(kind, site);
+    else {
+      if (most >= limit) this.markComplete(site);
+      this.pending[kind].set(site, least + MOST * Math.min(most, limit - 1));
+    }
+  }
+
+  private isComplete(site: number): boolean {
+    const bit = this.bitOf(site);
+    return (((this.complete[bit >>> 5] as number) >>> (bit & 31)) & 1) !== 0;
+  }
+
+  /** Whether an operation has been issued and proved complete on some path, or an earlier issue of it has. */
+  isProved(site: number): boolean {
+    if (site < this.range.first || site >= this.range.end || this.bitOf(site) < 0) return false;
+    return this.isComplete(site) || this.provedOlder.has(site);
+  }
+
+  private ageOlder(by: number, limit: number): void {
+    for (const [site, ages] of this.older) {
+      const least = (ages % MOST) + by;
+      if (least >= limit) {
+        this.older.delete(site);
+        this.provedOlder.add(site);
+      } else this.older.set(site, least + MOST * Math.min(Math.floor(ages / MOST) + by, limit - 1));
+    }
+  }
+
+  private set(kind: MemoryKind, site: number, value: number): void {
+    if (!this.pending[kind].has(site)) this.countWriters(site, 1);
+    this.pending[kind].set(site, value);
+  }
+
+  /** An operation is issued. */
+  issue(kind: MemoryKind, code: CodeInstruction): void {
+    const bit = this.bitOf(code.index);
+    this.complete[bit >>> 5] = (this.complete[bit >>> 5] as number) & ~(1 << (bit & 31));
+    if (kind === 'scalar') this.set(kind, code.index, 0);
+    else if (kind === 'flat') this.set(kind, code.index, FLAT_VM | FLAT_LGKM);
+    else {
+      const full = kind === 'vm' ? VM_FULL : LGKM_FULL;
+      for (const [site, ages] of this.pending[kind]) {
+        this.setAges(kind, site, (ages % MOST) + 1, Math.floor(ages / MOST) + 1, full);
+      }
+      if (kind === 'vm') {
+        this.ageOlder(1, VM_FULL);
+        const before = this.pending.vm.get(code.index);
+        if (before !== undefined && code.instruction.row.flags.has('LDSDMA')) {
+          const known = this.older.get(code.index);
+          this.older.set(code.index, known === undefined ? before : joinAges(known, before));
+        }
+      }
+      this.set(kind, code.index, 0);
+    }
+  }
+
+  /** An s_waitcnt is passed. */
+  wait({ vm, lgkm }: WaitCounts): void {
+    if (vm < VM_FULL) {
+      this.dropFrom('vm', vm);
+      this.ageOlder(0, vm);
+    }
+    if (lgkm < LGKM_FULL) this.dropFrom('lds', lgkm);
+    if (lgkm === 0) this.dropFrom('scalar', 0);
+    const drained = (vm === 0 ? FLAT_VM : 0) | (lgkm === 0 ? FLAT_LGKM : 0);
+    if (drained === 0) return;
+    for (const [site, left] of this.pending.flat) {
+      if ((left & ~drained) === 0) this.drop('flat', site);
+      else this.pending.flat.set(site, left & ~drained);
+    }
+  }
+
+  private dropFrom(kind: MemoryKind, age: number): void {
+    for (const [site, ages] of this.pending[kind]) {
+      this.setAges(kind, site, ages % MOST, Math.floor(ages / MOST), age);
+    }
+  }
+
+  /** Whether an outstanding operation writes one of the slots. */
+  touches(ranges: readonly SlotRange[]): boolean {
+    for (const { first, count } of ranges) {
+      for (let slot = first; slot < first + count; slot++) if (this.writers[slot] !== 0) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Outstanding operations that write one of the slots, taken out of the state so that each is reported at its first use only.
+   * Those of kind `except` stay: an instruction of the same in-order kind writes later anyway.
+   */
+  take(ranges: readonly SlotRange[], except: MemoryKind | undefined): Collision[] {
+    const found: Collision[] = [];
+    for (const kind of KINDS) {
+      if (kind === except) continue;
+      for (const [site, value] of this.pending[kind]) {
+        const operation = this.at(site);
+        if (operation.effects.defs.some((def) => ranges.some((r) => intersects(def, r)))) {
+          found.push({ kind, operation, age: value % MOST, isCertain: !this.isComplete(site) });
+        }
+      }
+    }
+    for (const { kind, operation } of found) this.drop(kind, operation.index);
+    return found;
+  }
+
+  /** Outstanding operations of one kind, youngest last. */
+  *outstanding(kind: MemoryKind): IterableIterator<CodeInstruction> {
+    for (const site of this.pending[kind].keys()) yield this.at(site);
+  }
+
+  /** Outstanding operations of one kind with their ages on the paths with the fewest and the most operations since. */
+  *ages(kind: MemoryKind): IterableIterator<{ operation: CodeInstruction; least: number; most: number }> {
+    for (const [site, value] of this.pending[kind]) {
+      const most = kind === 'flat' ? value : Math.floor(value / MOST);
+      const before = kind === 'vm' ? Math.floor((this.older.get(site) ?? 0) / MOST) : 0;
+      yield { operation: this.at(site), least: value % MOST, most: Math.max(most, before) };
+    }
+  }
+
+  /** Adds what may be outstanding on another path; whether anything changed. */
+  join(other: WaitState): boolean {
+    let changed = false;
+    for (const kind of KINDS) {
+      for (const [site, value] of other.pending[kind]) {
+        const mine = this.pending[kind].get(site);
+        const joined = mine === undefined ? value : kind === 'flat' ? mine | value : joinAges(mine, value);
+        if (joined === mine) continue;
+        this.set(kind, site, joined);
+        changed = true;
+      }
+    }
+    for (const [site, value] of other.older) {
+      const mine = this.older.get(site);
+      const joined = mine === undefined ? value : joinAges(mine, value);
+      if (joined === mine) continue;
+      this.older.set(site, joined);
+      changed = true;
+    }
+    for (const site of other.provedOlder) {
+      if (this.provedOlder.has(site)) continue;
+      this.provedOlder.add(site);
+      changed = true;
+    }
+    for (let i = 0; i < this.complete.length; i++) {
+      const mine = this.complete[i] as number;
+      const joined = (mine | (other.complete[i] as number)) >>> 0;
+      if (joined === mine) continue;
+      this.complete[i] = joined;
+      changed = true;
+    }
+    return changed;
+  }
+}
+
+function joinAges(a: number, b: number): number {
+  return Math.min(a % MOST, b % MOST) + MOST * Math.max(Math.floor(a / MOST), Math.floor(b / MOST));
+}
+
+function intersects(a: SlotRange, b: SlotRange): boolean {
+  return a.first < b.first + b.count && b.first < a.first + a.count;
+}

@@ -1,0 +1,217 @@
+// Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
+// Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
+import {
+  type BasicBlock,
+  BlockQueue,
+  type CodeInstruction,
+  type MemoryKind,
+  neededWait,
+  type Program,
+  type ProgramFunction,
+  type SlotRange,
+  slotNames,
+  waitCounts,
+  waitRole,
+} from '../../program/index.ts';
+import { PRELOAD_STUB } from '../entry.ts';
+import type { CheckContext, Finding, Rule } from '../types.ts';
+import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
+
+const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
+
+type Report = (rule: 'read' | 'write' | 'barrier', code: CodeInstruction, collisions: readonly Collision[]) => void;
+
+const solved = new WeakMap<Program, Map<ProgramFunction, ReadonlyMap<number, WaitState>>>();
+
+/** What may be outstanding where each reachable block of the subject begins, by block index. Several rules ask: solved once. */
+export function outstandingAtBlocks(context: CheckContext): ReadonlyMap<number, WaitState> {
+  const { program, subject } = context;
+  const bySubject = solved.get(program) ?? new Map<ProgramFunction, ReadonlyMap<number, WaitState>>();
+  solved.set(program, bySubject);
+  let inputs = bySubject.get(subject);
+  if (inputs === undefined) {
+    inputs = solve(context);
+    // Only the last function is kept: states are large.
+    bySubject.clear();
+    bySubject.set(subject, inputs);
+  }
+  return inputs;
+}
+
+function solve(context: CheckContext): Map<number, WaitState> {
+  const { program, subject } = context;
+  const inputs = new Map<number, WaitState>();
+  const range = rangeOf(context);
+  inputs.set(subject.entryBlock, new WaitState(range));
+  const inWork = new Set([subject.entryBlock]);
+  const work = new BlockQueue();
+  work.push(subject.entryBlock);
+  for (let index = work.pop(); index !== undefined; index = work.pop()) {
+    inWork.delete(index);
+    const block = program.blocks[index] as BasicBlock;
+    const state = new WaitState(range, inputs.get(index));
+    runBlock(context, block, state, undefined);
+    for (const successor of block.successors) {
+      const input = inputs.get(successor);
+      if (input === undefined) inputs.set(successor, new WaitState(range, state));
+      else if (!input.join(state)) continue;
+      if (!inWork.has(successor)) {
+        inWork.add(successor);
+        work.push(successor);
+      }
+    }
+  }
+  return inputs;
+}
+
+/**
+ * Results that are read, overwritten or published before they have come back. An error where no path from the operation waits for
+ * it, a warning where some paths do: which paths are taken together depends on values.
+ */
+export const checkWaits: Rule = (context) => {
+  const { program, subject } = context;
+  const inputs = outstandingAtBlocks(context);
+  const findings: Finding[] = [];
+  const report: Report = (rule, code, collisions) => {
+    for (const collision of collisions) findings.push(makeFinding(context, rule, code, collision));
+  };
+  for (const index of subject.blocks) {
+    const input = inputs.get(index);
+    if (input === undefined) continue;
+    const state = new WaitState(input.range, input);
+    runBlock(context, program.blocks[index] as BasicBlock, state, report);
+  }
+  return findings;
+};
+
+/** The instructions between the first and the last of the subject's blocks. */
+function rangeOf({ program, subject }: CheckContext): CodeRange {
+  const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
+  const first = blocks[0]?.first ?? 0;
+  const end = blocks[blocks.length - 1]?.end ?? 0;
+  const numbers = new Int32Array(end - first).fill(-1);
+  let operations = 0;
+  for (const block of blocks) {
+    for (let i = block.first; i < block.end; i++) {
+      const { row } = (program.instructions[i] as CodeInstruction).instruction;
+      if (waitRole(row).kind !== undefined) numbers[i - first] = operations++;
+    }
+  }
+  return { code: program.instructions, first, end, numbers, operations };
+}
+
+/** What may be outstanding before one instruction of a block, from what was where the block begins. */
+export function replayBlock(context: CheckContext, block: BasicBlock, input: WaitState, index: number): WaitState {
+  const state = new WaitState(input.range, input);
+  runBlock(context, { ...block, end: index, exit: 'fallthrough' }, state, undefined);
+  return state;
+}
+
+/** Visits every instruction of a block with what may be outstanding before it. */
+export function stepThrough(
+  context: CheckContext,
+  block: BasicBlock,
+  input: WaitState,
+  visit: (code: CodeInstruction, state: WaitState) => void,
+): void {
+  runBlock(context, block, new WaitState(input.range, input), undefined, visit);
+}
+
+/** Changes the state as the block does; tells what collides when asked to. A call is taken to wait for everything. */
+function runBlock(
+  context: CheckContext,
+  block: BasicBlock,
+  state: WaitState,
+  report: Report | undefined,
+  visit?: (code: CodeInstruction, state: WaitState) => void,
+): void {
+  const { instructions } = context.program;
+  for (let i = block.first; i < block.end; i++) {
+    const code = instructions[i] as CodeInstruction;
+    visit?.(code, state);
+    const { row } = code.instruction;
+    const role = waitRole(row);
+    if (role.isWait) {
+      state.wait(waitCounts(code.instruction));
+      continue;
+    }
+    if (!state.isEmpty) {
+      const { uses, keeps, defs } = code.effects;
+      collide('read', uses, code, state, undefined, report);
+      const inOrder = role.kind === 'vm' || role.kind === 'lds' ? role.kind : undefined;
+      collide('write', defs, code, state, inOrder, report);
+      collide('write', keeps, code, state, inOrder, report);
+      if (role.isBarrier && report !== undefined) reportBarrier(code, state, report);
+    }
+    if (role.kind !== undefined) state.issue(role.kind, code);
+  }
+  if (block.exit === 'call') state.wait({ vm: 0, exp: 0, lgkm: 0 });
+}
+
+function collide(
+  rule: 'read' | 'write',
+  ranges: readonly SlotRange[],
+  code: CodeInstruction,
+  state: WaitState,
+  except: MemoryKind | undefined,
+  report: Report | undefined,
+): void {
+  if (ranges.length === 0 || !state.touches(ranges)) return;
+  const found = state.take(ranges, except);
+  if (found.length > 0) report?.(rule, code, found);
+}
+
+/** LDS that other wavefronts may read after the barrier, not yet written when it is passed. */
+function reportBarrier(code: CodeInstruction, state: WaitState, report: Report): void {
+  let last: CodeInstruction | undefined;
+  for (const operation of state.outstanding('lds')) if (waitRole(operation.instruction.row).stores) last = operation;
+  if (last !== undefined) report('barrier', code, [{ kind: 'lds', operation: last, age: 0, isCertain: true }]);
+}
+
+function makeFinding(
+  { program, subject }: CheckContext,
+  rule: 'read' | 'write' | 'barrier',
+  code: CodeInstruction,
+  collision: Collision,
+): Finding {
+  const { operation } = collision;
+  const instruction = program.text(code.pc);
+  const other = { pc: operation.pc, instruction: program.text(operation.pc) };
+  const wait = neededWait(collision.kind, collision.age);
+  const common = { kernel: subject.name, pc: code.pc, instruction, other, reference: REFERENCE };
+  if (rule === 'barrier') {
+    return {
+      ...common,
+      rule: 'waits/barrier-before-write',
+      severity: 'warning',
+      registers: [],
+      message: `The barrier may be passed before '${other.instruction}' has written LDS.`,
+      fix: 'Insert s_waitcnt lgkmcnt(0) before the barrier.',
+    };
+  }
+  const touched = rule === 'read' ? code.effects.uses : [...code.effects.defs, ...code.effects.keeps];
+  const registers = slotNames(commonSlots(touched, operation.effects.defs));
+  const verb = rule === 'read' ? 'read' : 'overwritten';
+  const many = registers.length > 1 || registers.some((r) => r.includes(':'));
+  // Hardware that preloads arguments starts behind the stub.
+  const isStub = (subject.kernel?.descriptor?.preload.length ?? 0) > 0 && operation.pc - subject.entry < PRELOAD_STUB;
+  return {
+    ...common,
+    rule: rule === 'read' ? 'waits/read-before-return' : 'waits/write-before-return',
+    severity: collision.isCertain && !isStub ? 'error' : 'warning',
+    registers,
+    message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other.instruction}' is known to have returned.`,
+    fix: `Insert s_waitcnt ${wait} before '${instruction}'.`,
+  };
+}
+
+function commonSlots(a: readonly SlotRange[], b: readonly SlotRange[]): Set<number> {
+  const out = new Set<number>();
+  for (const x of a) {
+    for (const y of b) {
+      const end = Math.min(x.first + x.count, y.first + y.count);
+      for (let slot = Math.max(x.first, y.first); slot < end; slot++) out.add(slot);
+    }
+  }
+  return out;
+}

@@ -1,0 +1,319 @@
+// Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
+// Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
+import type { ElfFile } from './read.ts';
+
+/** A place in a source file. */
+export interface DebugLine {
+  readonly file: string;
+  /** From 1; 0 is never returned. */
+  readonly line: number;
+}
+
+/** Source lines by address. */
+export interface DebugLines {
+  /** The line that the instruction at an address (as in the ELF file) was made from. */
+  at(address: number): DebugLine | undefined;
+}
+
+/** Rows and file names that are kept of one code object. */
+const MAX_ROWS = 4_000_000;
+const MAX_FILES = 100_000;
+const SHF_COMPRESSED = 0x800n;
+
+/** Reads little-endian data; past the end it stops the reading of its table. */
+class Cursor {
+  readonly bytes: Uint8Array;
+  at: number;
+  readonly end: number;
+
+  constructor(bytes: Uint8Array, at: number, end: number) {
+    this.bytes = bytes;
+    this.at = at;
+    this.end = Math.min(end, bytes.length);
+  }
+
+  get isDone(): boolean {
+    return this.at >= this.end;
+  }
+
+  u8(): number {
+    if (this.at >= this.end) throw new Damaged();
+    return this.bytes[this.at++] as number;
+  }
+  s8(): number {
+    return (this.u8() << 24) >> 24;
+  }
+  u16(): number {
+    return this.u8() | (this.u8() << 8);
+  }
+  u32(): number {
+    return (this.u16() | (this.u16() << 16)) >>> 0;
+  }
+  u64(): number {
+    const low = this.u32();
+    return this.u32() * 4294967296 + low;
+  }
+  uleb(): number {
+    let value = 0;
+    let scale = 1;
+    for (let n = 0; n < 10; n++) {
+      const byte = this.u8();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+    throw new Damaged();
+  }
+  sleb(): number {
+    let value = 0;
+    let scale = 1;
+    for (let n = 0; n < 10; n++) {
+      const byte = this.u8();
+      value += (byte & 127) * scale;
+      scale *= 128;
+      if (byte < 128) return (byte & 64) !== 0 ? value - scale : value;
+    }
+    throw new Damaged();
+  }
+  text(): string {
+    const start = this.at;
+    while (this.u8() !== 0);
+    return new TextDecoder().decode(this.bytes.slice(start, this.at - 1));
+  }
+  skip(n: number): void {
+    if (!(n >= 0 && this.at + n <= this.end)) throw new Damaged();
+    this.at += n;
+  }
+}
+
+/** Thrown where a table cannot be read further; never leaves this file. */
+class Damaged extends Error {}
+
+interface Row {
+  readonly address: number;
+  /** Index in the list of file names, or -1 where a sequence ends. */
+  readonly file: number;
+  readonly line: number;
+}
+
+interface Sections {
+  readonly line: Uint8Array;
+  readonly lineStrings: Uint8Array | undefined;
+  readonly strings: Uint8Array | undefined;
+}
+
+/** The line table of a code object, or undefined when it has none. Nothing is decoded before the first question. */
+export function debugLines(elf: ElfFile): DebugLines | undefined {
+  const section = (name: string): Uint8Array | undefined => {
+    const found = elf.sections.find((s) => s.name === name && (s.flags & SHF_COMPRESSED) === 0n);
+    return found === undefined || found.bytes.length === 0 ? undefined : found.bytes;
+  };
+  const line = section('.debug_line');
+  if (line === undefined) return undefined;
+  let table: { rows: readonly Row[]; files: readonly string[] } | undefined;
+  return {
+    at: (address) => {
+      table ??= readTable({ line, lineStrings: section('.debug_line_str'), strings: section('.debug_str') });
+      return find(table.rows, table.files, address);
+    },
+  };
+}
+
+function find(rows: readonly Row[], files: readonly string[], address: number): DebugLine | undefined {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle] as Row).address <= address) low = middle + 1;
+    else high = middle;
+  }
+  const row = rows[low - 1];
+  const file = row === undefined ? undefined : files[row.file];
+  return row === undefined || file === undefined || row.line < 1 ? undefined : { file, line: row.line };
+}
+
+function readTable(sections: Sections): { rows: Row[]; files: string[] } {
+  const rows: Row[] = [];
+  const files: string[] = [];
+  let at = 0;
+  while (at + 4 <= sections.line.length && rows.length < MAX_ROWS && files.length < MAX_FILES) {
+    const cursor = new Cursor(sections.line, at, sections.line.length);
+    try {
+      let length = cursor.u32();
+      const is64 = length === 0xffffffff;
+      if (is64) length = cursor.u64();
+      const end = cursor.at + length;
+      if (length === 0 || end > sections.line.length) break;
+      at = end;
+      readUnit(new Cursor(sections.line, cursor.at, end), is64, sections, rows, files);
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+      if (at <= cursor.at && cursor.isDone) break;
+    }
+  }
+  // Where sequences touch, the start of the one wins over the end of the other.
+  rows.sort((a, b) => a.address - b.address || a.file - b.file);
+  return { rows, files };
+}
+
+interface UnitHeader {
+  readonly minimumLength: number;
+  readonly lineBase: number;
+  readonly lineRange: number;
+  readonly opcodeBase: number;
+  readonly operandCounts: readonly number[];
+  /** Number of the unit's first file in the table and in the list of all names. */
+  readonly firstFile: number;
+  readonly fileOffset: number;
+}
+
+function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], files: string[]): void {
+  const version = c.u16();
+  if (version < 2 || version > 5) return;
+  if (version === 5) c.skip(2);
+  const headerLength = is64 ? c.u64() : c.u32();
+  const program = c.at + headerLength;
+  const minimumLength = c.u8();
+  if (version >= 4) c.skip(1);
+  c.skip(1);
+  const lineBase = c.s8();
+  const lineRange = c.u8();
+  const opcodeBase = c.u8();
+  if (lineRange === 0 || opcodeBase === 0) return;
+  const operandCounts = Array.from({ length: opcodeBase - 1 }, () => c.u8());
+  const fileOffset = files.length;
+  if (version === 5) readNames5(c, is64, sections, files);
+  else readNames4(c, files);
+  if (program > c.end) return;
+  c.at = program;
+  const firstFile = version === 5 ? 0 : 1;
+  run(c, { minimumLength, lineBase, lineRange, opcodeBase, operandCounts, firstFile, fileOffset }, rows);
+}
+
+function join(folder: string | undefined, name: string): string {
+  return folder === undefined || folder === '' || name.startsWith('/') ? name : `${folder}/${name}`;
+}
+
+function readNames4(c: Cursor, files: string[]): void {
+  const folders: string[] = [''];
+  for (let name = c.text(); name !== ''; name = c.text()) folders.push(name);
+  for (let name = c.text(); name !== '' && files.length < MAX_FILES; name = c.text()) {
+    files.push(join(folders[c.uleb()], name));
+    c.uleb();
+    c.uleb();
+  }
+}
+
+const LNCT_PATH = 1;
+const LNCT_DIRECTORY = 2;
+
+function readNames5(c: Cursor, is64: boolean, sections: Sections, files: string[]): void {
+  const entries = (): { path: string; folder: number }[] => {
+    const formats = Array.from({ length: c.u8() }, () => [c.uleb(), c.uleb()] as const);
+    const count = c.uleb();
+    const out: { path: string; folder: number }[] = [];
+    if (formats.length === 0) return out;
+    for (let n = 0; n < count && out.length < MAX_FILES; n++) {
+      let path = '';
+      let folder = 0;
+      for (const [content, form] of formats) {
+        const value = readForm(c, form, is64, sections);
+        if (content === LNCT_PATH && typeof value === 'string') path = value;
+        else if (content === LNCT_DIRECTORY && typeof value === 'number') folder = value;
+      }
+      out.push({ path, folder });
+    }
+    return out;
+  };
+  const folders = entries().map((entry) => entry.path);
+  // Directory 0 is where the compiler ran: names relative to it are told as they were given.
+  for (const { path, folder } of entries()) files.push(folder === 0 ? path : join(folders[folder], path));
+}
+
+function readForm(c: Cursor, form: number, is64: boolean, sections: Sections): string | number | undefined {
+  switch (form) {
+    case 0x08:
+      return c.text();
+    case 0x0e:
+    case 0x1f: {
+      const offset = is64 ? c.u64() : c.u32();
+      const strings = form === 0x0e ? sections.strings : sections.lineStrings;
+      if (strings === undefined || offset >= strings.length) return '';
+      return new Cursor(strings, offset, strings.length).text();
+    }
+    case 0x0b:
+      return c.u8();
+    case 0x05:
+      return c.u16();
+    case 0x06:
+      return c.u32();
+    case 0x07:
+      return c.u64();
+    case 0x0f:
+      return c.uleb();
+    case 0x1e:
+      c.skip(16);
+      return undefined;
+    case 0x09:
+      c.skip(c.uleb());
+      return undefined;
+    default:
+      throw new Damaged();
+  }
+}
+
+/** Runs a unit's line number program; appends its rows. */
+function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
+  let address = 0;
+  let file = 1;
+  let line = 1;
+  const append = (isEnd = false): void => {
+    if (rows.length < MAX_ROWS) rows.push({ address, file: isEnd ? -1 : h.fileOffset + file - h.firstFile, line });
+  };
+  while (!c.isDone && rows.length < MAX_ROWS) {
+    const opcode = c.u8();
+    if (opcode >= h.opcodeBase) {
+      const adjusted = opcode - h.opcodeBase;
+      address += Math.floor(adjusted / h.lineRange) * h.minimumLength;
+      line += h.lineBase + (adjusted % h.lineRange);
+      append();
+      continue;
+    }
+    switch (opcode) {
+      case 0: {
+        const length = c.uleb();
+        const next = c.at + length;
+        if (length === 0 || next > c.end) throw new Damaged();
+        const extended = c.u8();
+        if (extended === 1) {
+          append(true);
+          address = 0;
+          file = 1;
+          line = 1;
+        } else if (extended === 2) address = length === 9 ? c.u64() : c.u32();
+        c.at = next;
+        break;
+      }
+      case 1:
+        append();
+        break;
+      case 2:
+        address += c.uleb() * h.minimumLength;
+        break;
+      case 3:
+        line += c.sleb();
+        break;
+      case 4:
+        file = c.uleb();
+        break;
+      case 8:
+        address += Math.floor((255 - h.opcodeBase) / h.lineRange) * h.minimumLength;
+        break;
+      case 9:
+        address += c.u16();
+        break;
+      default:
+        for (let n = 0; n < (h.operandCounts[opcode - 1] ?? 0); n++) c.uleb();
+    }
+  }
+}

@@ -1,0 +1,293 @@
+// Whole dispatches: threads, workgroups that wait for each other, aborting, budgets, monitors.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { workerHost } from '../../../../tests/support/sim-worker.ts';
+import { WavesmithError } from '../../../base/index.ts';
+import { DispatchAborted, type DispatchRequest, type WorkerHost } from '../../index.ts';
+import { SimDevice } from '../sim-device.ts';
+
+/** s[2:3] is the buffer, s8 the workgroup, v1 four times the work-item. */
+const PROLOGUE = `s_mov_b32 s8, s2
+s_load_dwordx2 s[2:3], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+s_waitcnt lgkmcnt(0)`;
+
+/** Busy for a while: `count` rounds of a loop. */
+const busy = (count: number): string => `s_mov_b32 s9, ${count}
+.Lbusy:
+v_add_u32_e32 v3, 1, v3
+s_sub_u32 s9, s9, 1
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 .Lbusy`;
+
+/** Stores workgroup × 1000 + work-item to dword workgroup × 64 + work-item. */
+const STORE = `s_lshl_b32 s10, s8, 8
+v_add_u32_e32 v1, s10, v1
+s_mul_i32 s11, s8, 0x3e8
+v_add_u32_e32 v2, s11, v0
+global_store_dword v1, v2, s[2:3]`;
+
+interface Setup {
+  readonly device: SimDevice;
+  readonly request: DispatchRequest;
+  readonly words: () => Uint32Array;
+}
+
+function setUp(code: string, groups: number, host?: WorkerHost, bytes = groups * 256): Setup {
+  const { bytes: object } = kernelObject({
+    code: `${PROLOGUE}\n${code}`,
+    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32 },
+  });
+  const device = new SimDevice('gfx942', { workerHost: host });
+  const buffer = device.alloc(bytes, 'out');
+  const kernel = device.load(object).kernel('k');
+  return {
+    device,
+    request: { kernel, grid: [groups, 1, 1], block: [64, 1, 1], args: [buffer], engine: 'interpreter' },
+    words: () => new Uint32Array(device.read(buffer).buffer),
+  };
+}
+
+let host: WorkerHost;
+beforeAll(async () => {
+  // Threads are worth starting at once, so that short tests use them.
+  host = { ...(await workerHost()), startMs: 0 };
+});
+const open: SimDevice[] = [];
+afterAll(() => {
+  for (const device of open) device.close();
+});
+
+describe('worker threads', () => {
+  it.each(['interpreter', 'compiled'] as const)('should not change results or counts (%s)', async (engine) => {
+    const rounds = engine === 'compiled' ? 40_000 : 500;
+    const results = [];
+    for (const workers of [1, 2, 3, 2]) {
+      const { device, request, words } = setUp(`${busy(rounds)}\n${STORE}`, 96, host);
+      open.push(device);
+      const result = await device.dispatch({ ...request, engine, workers });
+      const started = (device as unknown as { crew: { size: number } }).crew.size;
+      expect(started).toBe(workers - 1);
+      results.push({ result, words: [...words()] });
+    }
+    const [one, ...others] = results;
+    expect(one?.words[95 * 64 + 7]).toBe(95_007);
+    expect(one?.result.workgroups).toBe(96);
+    for (const other of others) expect(other).toEqual(one);
+  });
+
+  it('should add up integer atomics of all threads', async () => {
+    const { device, request, words } = setUp(
+      `${busy(500)}
+v_mov_b32_e32 v2, 1
+v_mov_b32_e32 v1, 0
+global_atomic_add v1, v2, s[2:3]
+v_mov_b32_e32 v4, 3
+global_atomic_sub v1, v4, s[2:3] offset:8`,
+      64,
+      host,
+    );
+    open.push(device);
+    await device.dispatch({ ...request, workers: 3 });
+    expect((device as unknown as { crew: { size: number } }).crew.size).toBe(2);
+    expect([words()[0], words()[2]]).toEqual([4096, 2 ** 32 - 3 * 4096]);
+  });
+
+  it('should run kernels that mix kinds of atomics in one thread', async () => {
+    for (const other of ['global_atomic_umax v1, v2, s[2:3]', 'global_atomic_add_x2 v1, v[2:3], s[2:3]']) {
+      const code = `${busy(500)}\nv_mov_b32_e32 v1, 0\nv_mov_b32_e32 v3, 0\nglobal_atomic_add v1, v2, s[2:3]\n${other}`;
+      const { device, request } = setUp(code, 64, host);
+      open.push(device);
+      await device.dispatch({ ...request, workers: 3 });
+      expect((device as unknown as { crew: { size: number } }).crew.size).toBe(0);
+    }
+  });
+
+  it('should run kernels whose atomics show the order in one thread, in order', async () => {
+    const { device, request, words } = setUp(
+      `${busy(500)}
+v_mov_b32_e32 v2, 1
+v_mov_b32_e32 v3, 0
+v_cmp_eq_u32_e32 vcc, 0, v0
+s_and_b64 exec, exec, vcc
+global_atomic_add v4, v3, v2, s[2:3] sc0
+s_waitcnt vmcnt(0)
+s_lshl_b32 s10, s8, 2
+v_add_u32_e32 v1, s10, v1
+global_store_dword v1, v4, s[2:3] offset:4`,
+      96,
+      host,
+    );
+    open.push(device);
+    await device.dispatch({ ...request, workers: 2 });
+    expect([...words().subarray(1, 97)]).toEqual(Array.from({ length: 96 }, (_, i) => i));
+    expect((device as unknown as { crew: { size: number } }).crew.size).toBe(0);
+  });
+
+  it('should report the lowest workgroup that faults', async () => {
+    // Workgroups from 40 on store beyond the buffer.
+    const messages = [];
+    for (const workers of [1, 3, 3]) {
+      const { device, request } = setUp(`${busy(500)}\n${STORE}`, 96, host, 40 * 256);
+      open.push(device);
+      const error: unknown = await device.dispatch({ ...request, workers }).catch((e: unknown) => e);
+      expect(error).toBeInstanceOf(WavesmithError);
+      messages.push((error as WavesmithError).message.replaceAll(/0x[0-9a-f]+/g, ''));
+    }
+    expect(messages[0]).toContain('workgroup 40,0,0');
+    expect(messages[1]).toBe(messages[0]);
+    expect(messages[2]).toBe(messages[0]);
+  });
+
+  it('should count the budget over all threads', async () => {
+    const { device, request } = setUp(`${busy(500)}\n${STORE}`, 96, host);
+    open.push(device);
+    const { instructions } = await device.dispatch({ ...request, workers: 2 });
+    await device.dispatch({ ...request, workers: 2, maxInstructions: instructions });
+    await expect(device.dispatch({ ...request, workers: 2, maxInstructions: instructions - 1 })).rejects.toMatchObject({
+      code: 'sim/budget',
+    });
+  });
+
+  it('should say when there are none', async () => {
+    const { device, request } = setUp(STORE, 2);
+    await expect(device.dispatch({ ...request, workers: 2 })).rejects.toMatchObject({ code: 'device/no-workers' });
+    await expect(device.dispatch({ ...request, workers: 0 })).rejects.toMatchObject({ code: 'device/bad-workers' });
+  });
+});
+
+describe('workgroups that wait for each other', () => {
+  /** Workgroup 0 waits until the last one has stored its flag. */
+  const waiting = (last: number, poll: string): string => `v_mov_b32_e32 v2, 1
+v_mov_b32_e32 v1, 0
+s_cmp_eq_u32 s8, 0
+s_cbranch_scc1 .Lwait
+s_cmp_lg_u32 s8, ${last}
+s_cbranch_scc1 .Lskip
+global_store_dword v1, v2, s[2:3] sc0 sc1
+s_endpgm
+.Lwait:
+${poll}
+s_cbranch_vccz .Lwait
+v_mov_b32_e32 v2, 7
+global_store_dword v1, v2, s[2:3] offset:4
+.Lskip:`;
+  const POLLS = {
+    'a load past the caches': `global_load_dword v3, v1, s[2:3] sc0 sc1
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc, 1, v3`,
+    'a load and a sleep': `s_sleep 1
+global_load_dword v3, v1, s[2:3]
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc, 1, v3`,
+    'an atomic': `v_mov_b32_e32 v4, 0
+global_atomic_or v3, v1, v4, s[2:3] sc0
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc, 1, v3`,
+  };
+
+  it.each(Object.entries(POLLS))('should let the others run: %s', async (_name, poll) => {
+    for (const engine of ['interpreter', 'compiled'] as const) {
+      for (const groups of [2, 40]) {
+        const { device, request, words } = setUp(waiting(groups - 1, poll), groups);
+        await device.dispatch({ ...request, engine, maxInstructions: 5_000_000 });
+        expect([...words().subarray(0, 2)]).toEqual([1, 7]);
+      }
+    }
+  });
+
+  it('should end a wait that nobody ends with the budget', async () => {
+    const { device, request } = setUp(waiting(99, POLLS['an atomic']), 2);
+    await expect(device.dispatch({ ...request, maxInstructions: 300_000 })).rejects.toMatchObject({
+      code: 'sim/budget',
+    });
+  });
+});
+
+describe('a dispatch under way', () => {
+  it.each([1, 2])('should end with what was done when it is aborted (%i workers)', async (workers) => {
+    const { device, request } = setUp(`${busy(2_000)}\n${STORE}`, 400, host);
+    open.push(device);
+    const controller = new AbortController();
+    const seen: [number, number][] = [];
+    const error: unknown = await device
+      .dispatch({
+        ...request,
+        workers,
+        signal: controller.signal,
+        onProgress: (done, total) => {
+          seen.push([done, total]);
+          if (done > 3) controller.abort();
+        },
+      })
+      .catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(DispatchAborted);
+    const { partial, code } = error as DispatchAborted;
+    expect(code).toBe('sim/aborted');
+    expect(partial.workgroups).toBeGreaterThan(3);
+    expect(partial.workgroups).toBeLessThan(400);
+    expect(partial.instructions).toBeGreaterThan(3 * 8_000);
+    const byEncoding = Object.values(partial.instructionsByEncoding).reduce((a, b) => a + b, 0);
+    expect(byEncoding).toBe(partial.instructions);
+    expect(seen[0]).toEqual([0, 400]);
+    // The device goes on working.
+    await device.dispatch({ ...request, grid: [2, 1, 1] });
+  });
+
+  it('should abort within one long workgroup, and let timers run', async () => {
+    for (const engine of ['interpreter', 'compiled'] as const) {
+      const { device, request } = setUp('.Lforever:\ns_branch .Lforever', 1);
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 50);
+      const started = performance.now();
+      await expect(device.dispatch({ ...request, engine, signal: controller.signal })).rejects.toMatchObject({
+        code: 'sim/aborted',
+      });
+      expect(performance.now() - started).toBeLessThan(20_000);
+    }
+  });
+
+  it('should wait for its monitors and tell them everything', async () => {
+    const { device, request } = setUp('v_mov_b32_e32 v2, 1\ns_barrier', 2);
+    const events: string[] = [];
+    await device.dispatch({
+      ...request,
+      block: [128, 1, 1],
+      monitors: [
+        {
+          startDispatch: ({ launch }) => events.push(`start ${launch.kernelName}`),
+          startWorkgroup: (group, waves) => events.push(`group ${group.id[0]} of ${waves.length}`),
+          before: async (w, _pc, { instruction }) => {
+            await Promise.resolve();
+            if (instruction.row.operation === 's_barrier') events.push(`before ${w.index}`);
+          },
+          after: (w, pc, bound) => {
+            if (bound.instruction.row.operation === 's_barrier') events.push(`after ${w.index} ${w.pc - pc}`);
+          },
+          barrier: () => events.push('barrier'),
+          endWave: (w) => events.push(`end wave ${w.index}`),
+          endWorkgroup: (group) => events.push(`end group ${group.id[0]}`),
+          endDispatch: () => events.push('end'),
+        },
+      ],
+    });
+    const one = ['before 0', 'after 0 4', 'before 1', 'after 1 4', 'barrier', 'end wave 0', 'end wave 1'];
+    expect(events).toEqual([
+      'start k',
+      'group 0 of 2',
+      ...one,
+      'end group 0',
+      'group 1 of 2',
+      ...one,
+      'end group 1',
+      'end',
+    ]);
+  });
+
+  it('should run dispatches of a device one after the other', async () => {
+    const { device, request, words } = setUp(`${busy(100)}\n${STORE}`, 4);
+    const results = await Promise.all([device.dispatch(request), device.dispatch(request), device.dispatch(request)]);
+    expect(new Set(results.map((r) => r.instructions)).size).toBe(1);
+    expect(words()[3 * 64]).toBe(3000);
+  });
+});

@@ -1,0 +1,279 @@
+// Runs a dispatch to its end: checks it, runs its workgroups, comes back to the host's event loop now and then, counts.
+import { WavesmithError } from '../../../base/index.ts';
+import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
+import { targetInfo } from '../../../isa/index.ts';
+import type { DispatchRequest, DispatchResult } from '../../device.ts';
+import { countsByEncoding, createEngine, Interpreter } from '../interpreter/engine.ts';
+import type { Program } from '../interpreter/program.ts';
+import type { SimKernel } from '../sim-device.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { SlotPool } from '../state/slots.ts';
+import type { Crew } from '../workers/crew.ts';
+import { contextOf, type Launch, type PreparedLaunch, prepareLaunch } from './launch.ts';
+import type { DispatchInfo, Monitor } from './monitor.ts';
+import { LocalProgress, MAX_SHARED_WORKGROUPS, type Progress, SharedProgress } from './progress.ts';
+import { Runner } from './runner.ts';
+import { isOrderVisible } from './traits.ts';
+import { type DoneMessage, failureError } from './worker-messages.ts';
+
+/** Time between two returns to the event loop. */
+const SLICE_MS = 40;
+/** The first time it is seen whether worker threads are worth it. */
+const FIRST_SLICE_MS = 8;
+/** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. */
+const WORTH_MS = 10;
+const MAX_WORKERS = 256;
+/** Compute units of a device, which bounds how many workgroups run at once. Source: AMD's product data sheets. */
+const COMPUTE_UNITS = { gfx90a: 104, gfx942: 304, gfx950: 256 } as const;
+
+/** A dispatch that was ended by its signal, with what it had done. */
+export class DispatchAborted extends WavesmithError {
+  readonly partial: DispatchResult;
+
+  constructor(kernelName: string, partial: DispatchResult, total: number) {
+    super(
+      'sim/aborted',
+      `Kernel '${kernelName}' was ended after ${partial.workgroups} of ${total} workgroups and ${partial.instructions} instructions.`,
+    );
+    this.partial = partial;
+  }
+}
+
+/** What a dispatch uses of its device. */
+export interface DispatchDevice {
+  readonly memory: DeviceMemory;
+  readonly slots: SlotPool;
+  /** Worker threads, where there are any. */
+  readonly crew: Crew | undefined;
+}
+
+/** Checks a request and runs it. */
+export async function runDispatch(
+  device: DispatchDevice,
+  kernel: SimKernel,
+  request: DispatchRequest,
+): Promise<DispatchResult> {
+  const prepared = prepareLaunch(device.memory, kernel, request);
+  try {
+    return await runLaunch(device, kernel.module.program, prepared, request);
+  } finally {
+    prepared.end();
+    device.slots.trim();
+  }
+}
+
+/** Workgroups that the hardware would run at the same time. */
+function residentWorkgroups(launch: Launch): number {
+  const registers = descriptorRegisters(launch.descriptor);
+  const { workgroupsPerCu } = occupancy(
+    {
+      vgprs: registers.vgprs + registers.agprs,
+      sgprs: registers.sgprs,
+      ldsBytes: launch.ldsBytes,
+      workgroupSize: launch.block[0] * launch.block[1] * launch.block[2],
+    },
+    targetInfo(launch.target),
+  );
+  return Math.max(1, workgroupsPerCu) * COMPUTE_UNITS[launch.target];
+}
+
+async function runLaunch(
+  device: DispatchDevice,
+  program: Program,
+  { launch }: PreparedLaunch,
+  request: DispatchRequest,
+): Promise<DispatchResult> {
+  const { memory, slots } = device;
+  const { monitors = [], onProgress, signal } = request;
+  program.useMatrixMode(launch.mfma);
+  // A monitor that is alone may bring compiled code with its checks; others see every instruction on the interpreter.
+  const alone = monitors.length === 1 && launch.engine === 'compiled' ? monitors[0] : undefined;
+  const own = alone?.engine?.({ program, launch, memory });
+  const isObserved = monitors.length > 0 && own === undefined;
+  const engine = own ?? (isObserved ? new Interpreter(program) : createEngine({ program, launch, memory }));
+  const local = new LocalProgress(launch.workgroups);
+  const runner = new Runner({
+    memory,
+    program,
+    launch,
+    context: contextOf(launch),
+    engine,
+    progress: local,
+    window: residentWorkgroups(launch),
+    takeSlot: () => slots.take(launch),
+    giveSlot: (slot) => slots.give(slot),
+    monitors,
+  });
+  const helpers = new Helpers(device, program, launch, workersFor(device, request));
+  let progress: Progress = local;
+  const abort = (): void => progress.abort();
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  onProgress?.(0, launch.workgroups);
+  const pause = async (): Promise<void> => {
+    onProgress?.(progress.done, launch.workgroups);
+    await hostTurn();
+  };
+  try {
+    const kernarg = memory.access(launch.kernarg, 1, false);
+    if (isObserved) {
+      await runObserved(runner, monitors, { program, launch, memory, kernarg }, pause);
+    } else {
+      alone?.startDispatch?.({ program, launch, memory, kernarg });
+      const started = performance.now();
+      let slice = FIRST_SLICE_MS;
+      while (!runner.run(performance.now() + slice)) {
+        const shared = progress === local ? helpers.join(local, performance.now() - started) : undefined;
+        if (shared !== undefined) {
+          progress = shared;
+          runner.share(shared);
+        }
+        slice = SLICE_MS;
+        await pause();
+      }
+      await helpers.finish(() => onProgress?.(progress.done, launch.workgroups));
+    }
+  } catch (error) {
+    progress.abort();
+    await helpers.finish(() => {}).catch(() => {});
+    throw error;
+  } finally {
+    runner.close();
+    if (own !== undefined) alone?.endDispatch?.();
+    signal?.removeEventListener('abort', abort);
+    onProgress?.(progress.done, launch.workgroups);
+  }
+  const failure = firstFailure(runner, helpers.done);
+  if (failure !== undefined) throw failure;
+  const result: DispatchResult = {
+    instructions: progress.instructions,
+    wavefronts: helpers.done.reduce((sum, d) => sum + d.wavefronts, runner.wavefronts),
+    workgroups: progress.done,
+    instructionsByEncoding: mergeCounts([
+      countsByEncoding(engine),
+      ...helpers.done.map((d) => d.instructionsByEncoding),
+    ]),
+  };
+  if (progress.isAborted) throw new DispatchAborted(launch.kernelName, result, launch.workgroups);
+  if (progress.instructions > launch.budget) throw sumOverBudget(launch, progress.instructions);
+  return result;
+}
+
+/** Threads a dispatch may use. */
+function workersFor({ crew }: DispatchDevice, { workers, monitors = [] }: DispatchRequest): number {
+  if (workers !== undefined && !(Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS)) {
+    throw new WavesmithError('device/bad-workers', `${workers} is not a number of threads from 1 to ${MAX_WORKERS}.`);
+  }
+  if (monitors.length > 0) return 1;
+  if (crew !== undefined) return workers ?? Math.min(crew.cores, MAX_WORKERS);
+  if (workers !== undefined && workers > 1) {
+    throw new WavesmithError('device/no-workers', 'This device has no worker threads.', {
+      hint: 'Open it with a worker host and shared memory, or leave out the number of workers.',
+    });
+  }
+  return 1;
+}
+
+/** The worker threads of one dispatch, which join it when it turns out to be long. */
+class Helpers {
+  private readonly device: DispatchDevice;
+  private readonly program: Program;
+  private readonly launch: Launch;
+  private readonly workers: number;
+  private running: Promise<DoneMessage>[] = [];
+  done: readonly DoneMessage[] = [];
+
+  constructor(device: DispatchDevice, program: Program, launch: Launch, workers: number) {
+    this.device = device;
+    this.program = program;
+    this.launch = launch;
+    this.workers = workers;
+  }
+
+  /** Starts workers if what is left is worth it; gives the progress that they share with the caller then. */
+  join(local: LocalProgress, elapsed: number): SharedProgress | undefined {
+    const { crew, memory, slots } = this.device;
+    const { launch, program } = this;
+    const left = launch.workgroups - local.taken;
+    const count = Math.min(this.workers - 1, left);
+    if (crew === undefined || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
+    const expected = (elapsed * left) / Math.max(1, local.done);
+    if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;
+    if (local.isAborted || local.failed === 0 || isOrderVisible(program, launch.entry)) return undefined;
+    const shared = new SharedProgress(memory.wasm.buffer, launch.workgroups);
+    shared.takeOver(local);
+    this.running = crew.run(launch, program, slots, count);
+    return shared;
+  }
+
+  /** Waits for the workers' answers. */
+  async finish(tick: () => void): Promise<void> {
+    if (this.running.length === 0) return;
+    const timer = setInterval(tick, 100);
+    try {
+      const answers = await Promise.allSettled(this.running);
+      this.running = [];
+      this.done = answers.flatMap((a) => (a.status === 'fulfilled' ? [a.value] : []));
+      const lost = answers.find((a) => a.status === 'rejected');
+      if (lost !== undefined) throw lost.reason;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}
+
+/** The error of the lowest workgroup that failed: the same for any number of threads. */
+function firstFailure(runner: Runner, done: readonly DoneMessage[]): unknown {
+  let best: { group: number; error: unknown } | undefined = runner.failure;
+  for (const { failure } of done) {
+    if (failure === undefined || (best !== undefined && best.group < failure.group)) continue;
+    best = { group: failure.group, error: failureError(failure) };
+  }
+  return best?.error;
+}
+
+function mergeCounts(parts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const part of parts) {
+    for (const [encoding, n] of Object.entries(part)) sum[encoding] = (sum[encoding] ?? 0) + n;
+  }
+  return sum;
+}
+
+function sumOverBudget(launch: Launch, instructions: number): WavesmithError {
+  return new WavesmithError(
+    'sim/budget',
+    `Kernel '${launch.kernelName}' executed ${instructions} instructions, more than its budget of ${launch.budget}.`,
+    { hint: 'Raise the instruction budget.' },
+  );
+}
+
+async function runObserved(
+  runner: Runner,
+  monitors: readonly Monitor[],
+  info: DispatchInfo,
+  pause: () => Promise<void>,
+): Promise<void> {
+  try {
+    for (const monitor of monitors) monitor.startDispatch?.(info);
+    await runner.runObserved(pause, SLICE_MS);
+  } finally {
+    for (const monitor of monitors) monitor.endDispatch?.();
+  }
+}
+
+/** Lets the host's event loop run once: signals, timers, messages. */
+export function hostTurn(): Promise<void> {
+  const { setImmediate } = globalThis as { setImmediate?: (f: () => void) => unknown };
+  return new Promise((resolve) => {
+    if (setImmediate !== undefined) setImmediate(resolve);
+    else {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        resolve();
+      };
+      port2.postMessage(0);
+    }
+  });
+}

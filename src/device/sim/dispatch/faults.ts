@@ -1,0 +1,53 @@
+// Turns what an instruction threw into a typed error with kernel, pc, instruction, lane, address and the nearest allocation.
+import { WavesmithError } from '../../../base/index.ts';
+import type { Program } from '../interpreter/program.ts';
+import { KernelStop, stopError } from '../interpreter/structural.ts';
+import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+
+/** Workgroup, wave and instruction of a wave, for messages. */
+export function place(program: Program, w: Wave): string {
+  return `workgroup ${w.workgroup.id.join(',')}, wave ${w.index}, at '${program.textAt(w.pc)}'`;
+}
+
+/** The error for what the instruction at `w.pc` threw; what is neither fault nor stop comes back as it is. */
+export function explain(program: Program, w: Wave, error: unknown): unknown {
+  const { dispatch } = w.workgroup;
+  const pc = w.pc - program.region.base;
+  const where = `In kernel '${dispatch.kernelName}', ${place(program, w)}.`;
+  if (error instanceof KernelStop) return stopError(error, where, pc);
+  if (!(error instanceof MemoryFault)) return error;
+  let live: string;
+  if (error.what.startsWith('LDS')) live = `the workgroup has ${w.workgroup.lds.byteLength} bytes of LDS`;
+  else if (error.what.startsWith('scratch')) live = `each lane has ${dispatch.scratchPerLane} bytes of scratch`;
+  else live = nearestText(w.memory, error.address);
+  return new WavesmithError(
+    'sim/memory-fault',
+    `${error.message} by lane ${w.lane} is outside live memory: ${live}. ${where}`,
+    { pc, hint: 'Check buffer sizes, the grid and the kernel arguments.' },
+  );
+}
+
+function nearestText(memory: DeviceMemory, address: number): string {
+  const freed = memory.freedAt(address);
+  if (freed !== undefined) {
+    return `it is in the freed allocation '${freed.label}' (${freed.size} bytes at 0x${freed.base.toString(16)})`;
+  }
+  const near = memory.nearest(address);
+  if (near === undefined) return 'nothing is allocated';
+  const { region, distance } = near;
+  const side = distance < 0 ? `${-distance} bytes before its start` : `${distance} bytes past its end`;
+  return `the nearest allocation is '${region.label}' (${region.size} bytes at 0x${region.base.toString(16)}), ${distance === 0 ? 'at its edge' : side}`;
+}
+
+/** The dispatch has executed more instructions than it may. */
+export function budgetError(program: Program, w: Wave, executed: number): WavesmithError {
+  return new WavesmithError(
+    'sim/budget',
+    `Kernel '${w.workgroup.dispatch.kernelName}' was stopped after ${executed} instructions; ${place(program, w)}.`,
+    {
+      pc: w.pc - program.region.base,
+      hint: 'It may loop forever; raise the instruction budget if it does not.',
+    },
+  );
+}

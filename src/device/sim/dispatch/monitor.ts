@@ -1,0 +1,35 @@
+// Observers of a dispatch. A dispatch with monitors runs on one thread, in workgroup order, and on the reference interpreter unless
+// its monitor brings an engine of its own.
+import type { Engine, EngineJob } from '../interpreter/engine.ts';
+import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import type { DeviceMemory, Region } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import type { Workgroup } from '../state/workgroup.ts';
+import type { Launch } from './launch.ts';
+
+export interface DispatchInfo {
+  readonly program: Program;
+  readonly launch: Launch;
+  readonly memory: DeviceMemory;
+  /** The allocation that holds the kernarg segment (at `launch.kernarg`). */
+  readonly kernarg: Region;
+}
+
+/** Every method is optional. What one throws ends the dispatch. */
+export interface Monitor {
+  startDispatch?(info: DispatchInfo): void;
+  /** Registers of `waves` are in their initial state. Waves are used again for later workgroups. */
+  startWorkgroup?(group: Workgroup, waves: readonly Wave[]): void;
+  /** Before the instruction at `pc`; execution waits for a promise. */
+  before?(w: Wave, pc: number, bound: BoundInstruction): void | Promise<void>;
+  /** After it; `w.pc` is the next instruction. Not called when it faults. */
+  after?(w: Wave, pc: number, bound: BoundInstruction): void;
+  /** All live waves of the workgroup have reached a barrier. */
+  barrier?(group: Workgroup): void;
+  endWave?(w: Wave): void;
+  endWorkgroup?(group: Workgroup): void;
+  /** Also called when the dispatch fails or is aborted. */
+  endDispatch?(): void;
+  /** An engine that does what `before` and `after` do; used on the compiled engine's behalf when there is no other monitor. */
+  engine?(job: EngineJob): Engine;
+}

@@ -1,0 +1,247 @@
+// Runs workgroups in one thread: waves take turns, barriers release, workgroups that wait for others give way to them.
+import { type Engine, Interpreter, QUANTUM } from '../interpreter/engine.ts';
+import type { Program } from '../interpreter/program.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Slot } from '../state/slots.ts';
+import { Wave } from '../state/wave.ts';
+import { type DispatchContext, Workgroup } from '../state/workgroup.ts';
+import { budgetError, explain } from './faults.ts';
+import type { Launch } from './launch.ts';
+import type { Monitor } from './monitor.ts';
+import type { Progress } from './progress.ts';
+import { isSpinLoop } from './spin.ts';
+import { groupId, groupItems, startWave } from './wave-start.ts';
+
+/** Instructions of a turn that begins in a loop that waits. */
+const SPIN_QUANTUM = 1000;
+/** Instructions a workgroup runs before others get a turn though it does not seem to wait. */
+const LONG_TURN = 100_000_000;
+
+/** A workgroup that has begun and not ended. */
+interface Resident {
+  readonly number: number;
+  readonly group: Workgroup;
+  readonly waves: readonly Wave[];
+  readonly slot: Slot;
+  /** Whose turn it is. */
+  at: number;
+  /** All waves that had a turn in this round wait in a loop. */
+  isSpinning: boolean;
+  /** Instructions since the workgroup was chosen. */
+  ran: number;
+}
+
+export interface RunnerJob {
+  readonly memory: DeviceMemory;
+  readonly program: Program;
+  readonly launch: Launch;
+  readonly context: DispatchContext;
+  readonly engine: Engine;
+  readonly progress: Progress;
+  /** Workgroups that may be resident at once. */
+  readonly window: number;
+  readonly takeSlot: () => Slot;
+  readonly giveSlot: (slot: Slot) => void;
+  readonly monitors: readonly Monitor[];
+}
+
+/** A workgroup's failure. */
+export interface GroupFailure {
+  readonly group: number;
+  readonly error: unknown;
+}
+
+export class Runner {
+  private readonly job: RunnerJob;
+  private progress: Progress;
+  private readonly residents: Resident[] = [];
+  private current = 0;
+  private readonly waves = new Map<Uint8Array, Wave>();
+  /** Left of the current wave's turn; 0 when none has begun. */
+  private left = 0;
+  private isTurnStart = true;
+  wavefronts = 0;
+  failure: GroupFailure | undefined;
+
+  constructor(job: RunnerJob) {
+    this.job = job;
+    this.progress = job.progress;
+  }
+
+  /** Goes on with other progress, which has taken over what there was. */
+  share(progress: Progress): void {
+    this.progress = progress;
+  }
+
+  /** Runs until everything is done (true), or until about `deadline` (`performance.now()`). */
+  run(deadline: number): boolean {
+    const { engine } = this.job;
+    let sinceLook = 0;
+    for (;;) {
+      const r = this.choose();
+      if (r === undefined) {
+        this.progress.settle();
+        return true;
+      }
+      const w = r.waves[r.at] as Wave;
+      const before = w.executed;
+      let turnEnds = true;
+      try {
+        turnEnds = engine.runWave(w, Math.min(this.left, engine.slice), this.isTurnStart);
+      } catch (error) {
+        this.fail(r, w, error);
+      }
+      const executed = w.executed - before;
+      this.afterSlice(r, w, executed, turnEnds);
+      sinceLook += executed + 100;
+      if (sinceLook < engine.slice) continue;
+      sinceLook = 0;
+      if (performance.now() > deadline) return false;
+    }
+  }
+
+  /** The same with observers, on the interpreter. */
+  async runObserved(pause: () => Promise<void>, sliceMs: number): Promise<void> {
+    const { engine, monitors } = this.job;
+    if (!(engine instanceof Interpreter)) throw new Error('observers need the interpreter');
+    let deadline = performance.now() + sliceMs;
+    for (;;) {
+      const r = this.choose();
+      if (r === undefined) return;
+      const w = r.waves[r.at] as Wave;
+      const before = w.executed;
+      let turnEnds = true;
+      try {
+        const limit = Math.min(this.left, engine.slice);
+        turnEnds = await engine.runObserved(w, limit, this.isTurnStart, monitors);
+        if (w.state === 'ended') for (const monitor of monitors) monitor.endWave?.(w);
+      } catch (error) {
+        this.fail(r, w, error);
+      }
+      this.afterSlice(r, w, w.executed - before, turnEnds);
+      if (performance.now() < deadline) continue;
+      await pause();
+      deadline = performance.now() + sliceMs;
+    }
+  }
+
+  /** The workgroup whose wave `at` runs next; undefined when there is none left. */
+  private choose(): Resident | undefined {
+    for (;;) {
+      const r = this.residents[this.current] ?? this.start();
+      if (r === undefined) return undefined;
+      if (this.progress.isCut(r.number)) {
+        this.end(r);
+        continue;
+      }
+      if (this.left > 0) return r;
+      while (r.at < r.waves.length && !(r.waves[r.at] as Wave).isRunning) r.at++;
+      if (r.at < r.waves.length) {
+        const w = r.waves[r.at] as Wave;
+        this.left = isSpinLoop(this.job.program, w.pc) ? SPIN_QUANTUM : QUANTUM;
+        this.isTurnStart = true;
+        return r;
+      }
+      this.endRound(r);
+    }
+  }
+
+  private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
+    const { launch, program } = this.job;
+    const { progress } = this;
+    r.ran += executed;
+    this.left -= executed;
+    this.isTurnStart = false;
+    if (progress.add(executed) > launch.budget) {
+      this.fail(r, w, budgetError(program, w, progress.instructions));
+    }
+    if (!turnEnds && w.isRunning && this.left > 0) return;
+    if (w.isRunning && !(this.left <= 0 && isSpinLoop(program, w.pc))) r.isSpinning = false;
+    this.left = 0;
+    r.at++;
+  }
+
+  /** Every running wave of a workgroup has had its turn. */
+  private endRound(r: Resident): void {
+    let running = 0;
+    let waiting = 0;
+    for (const w of r.waves) {
+      if (w.isRunning) running++;
+      else if (w.state === 'barrier') waiting++;
+    }
+    const { isSpinning } = r;
+    r.at = 0;
+    r.isSpinning = true;
+    if (running > 0) {
+      if (isSpinning || r.ran > LONG_TURN) this.rotate(r);
+    } else if (waiting > 0) {
+      for (const w of r.waves) if (w.state === 'barrier') w.state = 'running';
+      for (const monitor of this.job.monitors) monitor.barrier?.(r.group);
+    } else {
+      for (const monitor of this.job.monitors) monitor.endWorkgroup?.(r.group);
+      this.progress.finish();
+      this.end(r);
+    }
+  }
+
+  /** Lets another workgroup run: a new one, as long as the hardware could hold it too, else the next in turn. */
+  private rotate(r: Resident): void {
+    r.ran = 0;
+    if (this.job.window === 1) return;
+    if (this.residents.length < this.job.window && this.start() !== undefined) this.current = this.residents.length - 1;
+    else this.current = (this.current + 1) % this.residents.length;
+  }
+
+  /** After one ends, the oldest goes on: it may have waited for it. */
+  private end(r: Resident): void {
+    this.residents.splice(this.residents.indexOf(r), 1);
+    for (const w of r.waves) w.used = this.job.engine.registers;
+    this.job.giveSlot(r.slot);
+    this.current = 0;
+    this.left = 0;
+  }
+
+  private fail(r: Resident, w: Wave, error: unknown): void {
+    const { program } = this.job;
+    if (this.failure === undefined || r.number < this.failure.group) {
+      this.failure = { group: r.number, error: explain(program, w, error) };
+    }
+    this.progress.fail(r.number);
+  }
+
+  private start(): Resident | undefined {
+    const { launch, context, memory, program, monitors } = this.job;
+    const number = this.progress.take();
+    if (number < 0) return undefined;
+    const slot = this.job.takeSlot();
+    const id = groupId(launch, number);
+    const size = groupItems(launch, id);
+    const group = new Workgroup(context, slot.lds.subarray(0, launch.ldsBytes).fill(0), id);
+    if (slot.scratch !== undefined) this.clearScratch(slot.scratch.offset);
+    const count = Math.ceil((size[0] * size[1] * size[2]) / 64);
+    const waves = slot.waveBlocks.slice(0, count).map((block, index) => {
+      let w = this.waves.get(block);
+      if (w === undefined) {
+        w = new Wave(memory, group, block);
+        this.waves.set(block, w);
+      }
+      startWave(launch, program.region.base, w, group, index, size, slot.scratch);
+      return w;
+    });
+    this.wavefronts += count;
+    const resident: Resident = { number, group, waves, slot, at: 0, isSpinning: true, ran: 0 };
+    this.residents.push(resident);
+    for (const monitor of monitors) monitor.startWorkgroup?.(group, waves);
+    return resident;
+  }
+
+  private clearScratch(offset: number): void {
+    const { launch, memory } = this.job;
+    memory.bytesAt(offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
+  }
+
+  /** Gives back the slots of workgroups that did not end. */
+  close(): void {
+    for (const r of this.residents.splice(0)) this.job.giveSlot(r.slot);
+  }
+}

@@ -1,0 +1,72 @@
+// Loops in which a wave waits for others: short ones that sleep, or read memory past the caches, and change nothing.
+import { branchTarget } from '../../../isa/index.ts';
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../isa/types.ts';
+import type { Program } from '../interpreter/program.ts';
+
+/** Longest loop, in bytes, that is taken for waiting. */
+const MAX_BYTES = 512;
+
+const known = new WeakMap<Program, Map<number, boolean>>();
+
+/** Whether the instruction at an address is in a loop that waits. */
+export function isSpinLoop(program: Program, pc: number): boolean {
+  let answers = known.get(program);
+  if (answers === undefined) {
+    answers = new Map();
+    known.set(program, answers);
+  }
+  let answer = answers.get(pc);
+  if (answer === undefined) {
+    answer = findSpinLoop(program, pc);
+    answers.set(pc, answer);
+  }
+  return answer;
+}
+
+/** Looks at the innermost loop around an address: from the target of the next backward branch over it to that branch. */
+function findSpinLoop(program: Program, pc: number): boolean {
+  for (let at = pc; at < pc + MAX_BYTES; ) {
+    const instruction = program.instructionAt(at);
+    if (instruction === undefined) return false;
+    const target = branchTarget(instruction, at);
+    if (target !== undefined && target <= pc) return at - target <= MAX_BYTES && waits(program, target, at);
+    at += instruction.size;
+  }
+  return false;
+}
+
+function waits(program: Program, from: number, to: number): boolean {
+  let isWaiting = false;
+  for (let at = from; at <= to; ) {
+    const instruction = program.instructionAt(at);
+    if (instruction === undefined) return false;
+    if (changesMemory(instruction)) return false;
+    if (sleepsOrPolls(instruction)) isWaiting = true;
+    at += instruction.size;
+  }
+  return isWaiting;
+}
+
+function changesMemory({ row }: Instruction): boolean {
+  const op = semanticsOf(row.operation);
+  return (
+    op?.kind === 'store' ||
+    op?.kind === 'matrix' ||
+    (op?.kind === 'structural' && op.name === 'barrier') ||
+    (op?.kind === 'format' && row.flags.has('mayStore'))
+  );
+}
+
+/** s_sleep, a cache invalidation, an atomic that returns a value, or a load that bypasses caches. */
+function sleepsOrPolls(instruction: Instruction): boolean {
+  const { row } = instruction;
+  const op = semanticsOf(row.operation);
+  if (op?.kind === 'structural') return op.name === 'sleep' || op.name === 'cacheControl';
+  if (op?.kind === 'atomic') return op.space !== 'lds' && row.operands.some((o) => o.isOut);
+  if (op?.kind !== 'load' || op.space === 'lds') return false;
+  return row.operands.some((o, i) => {
+    const value = instruction.operands[i];
+    return /^(cpol|glc|sc0|sc1)$/.test(o.name) && value?.kind === 'imm' && value.value !== 0;
+  });
+}

@@ -1,0 +1,81 @@
+// What a device and its worker threads tell each other.
+import { type Position, WavesmithError } from '../../../base/index.ts';
+import type { TargetName } from '../../../isa/types.ts';
+import type { RegionRecord } from '../state/memory.ts';
+import type { Slot } from '../state/slots.ts';
+import type { Launch } from './launch.ts';
+import type { ScratchPlace } from './wave-start.ts';
+
+/** A slot by wasm offsets: views do not travel. */
+export interface SlotRecord {
+  readonly waveBlocks: readonly number[];
+  readonly lds: number;
+  readonly ldsBytes: number;
+  readonly scratch: ScratchPlace | undefined;
+}
+
+/** First message: the device's memory. */
+export interface MemoryMessage {
+  readonly kind: 'memory';
+  readonly memory: WebAssembly.Memory;
+}
+
+/** Runs workgroups of a dispatch until none is left. */
+export interface RunMessage {
+  readonly kind: 'run';
+  readonly launch: Launch;
+  readonly program: {
+    /** Different for every loaded module. */
+    readonly id: number;
+    readonly target: TargetName;
+    readonly base: number;
+    readonly codeRanges: readonly (readonly [number, number])[];
+  };
+  readonly regions: readonly RegionRecord[];
+  readonly slot: SlotRecord;
+}
+
+/** An error of a workgroup. */
+export interface FailureRecord {
+  readonly group: number;
+  /** Undefined for an error that is not typed: a defect. */
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly position: Position;
+  readonly hint: string | undefined;
+  readonly stack: string | undefined;
+}
+
+/** Answer to a run. */
+export interface DoneMessage {
+  readonly kind: 'done';
+  readonly instructionsByEncoding: Readonly<Record<string, number>>;
+  readonly wavefronts: number;
+  readonly failure: FailureRecord | undefined;
+}
+
+export function slotRecord(slot: Slot): SlotRecord {
+  return {
+    waveBlocks: slot.waveBlocks.map((b) => b.byteOffset),
+    lds: slot.lds.byteOffset,
+    ldsBytes: slot.lds.byteLength,
+    scratch: slot.scratch,
+  };
+}
+
+export function failureRecord(group: number, error: unknown): FailureRecord {
+  if (error instanceof WavesmithError) {
+    const { code, message, position, hint } = error;
+    return { group, code, message, position, hint, stack: undefined };
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { group, code: undefined, message, position: {}, hint: undefined, stack };
+}
+
+/** The error that a record describes. */
+export function failureError({ code, message, position, hint, stack }: FailureRecord): Error {
+  if (code !== undefined) return new WavesmithError(code, message, { ...position, hint });
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

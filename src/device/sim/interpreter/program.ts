@@ -1,0 +1,223 @@
+// Loaded code: decodes and binds instructions on first execution, by address.
+import { type Decoder, decoderFor, printInstruction, vgpr } from '../../../isa/index.ts';
+import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
+import type { Region } from '../state/memory.ts';
+import { M0, type Wave } from '../state/wave.ts';
+import { bindMatrix, type MatrixMode } from './matrix.ts';
+import { bindAtomic, bindLoad, bindStore } from './memory-access.ts';
+import { bindBranch, bindScalar } from './scalar.ts';
+import { bindScaleConvert } from './scale-convert.ts';
+import { bindStructural, KernelStop } from './structural.ts';
+import { bindFormat } from './typed-buffers.ts';
+import { bindVector, type Step } from './vector.ts';
+
+export interface BoundInstruction {
+  readonly instruction: Instruction;
+  readonly step: Step;
+  readonly size: number;
+  /** Index of the encoding family in `ENCODINGS`. */
+  readonly family: number;
+  /** A load into LDS: on hardware it lands long after its issue, so the other waves of the workgroup catch up first. */
+  readonly landsLate: boolean;
+}
+
+/** Encoding families seen so far, for instruction counts. */
+export const ENCODINGS: string[] = [];
+const familyIndex = new Map<string, number>();
+
+/** Index in ENCODINGS of an instruction's encoding family. */
+export function familyOf(instruction: Instruction): number {
+  const name = instruction.row.flags.has('MAI') ? 'MFMA' : instruction.row.encoding;
+  let index = familyIndex.get(name);
+  if (index === undefined) {
+    index = ENCODINGS.length;
+    ENCODINGS.push(name);
+    familyIndex.set(name, index);
+  }
+  return index;
+}
+
+function bindOperation(instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
+  switch (op.kind) {
+    case 'vector':
+      return bindVector(instruction, op);
+    case 'scalar':
+      return bindScalar(instruction, op);
+    case 'branch':
+      return bindBranch(instruction, op);
+    case 'load':
+      return bindLoad(instruction, op);
+    case 'store':
+      return bindStore(instruction, op);
+    case 'atomic':
+      return bindAtomic(instruction, op);
+    case 'format':
+      return bindFormat(instruction, op);
+    case 'matrix':
+      return bindMatrix(instruction, op, target, mfma);
+    case 'scaleConvert':
+      return bindScaleConvert(instruction, op);
+    case 'structural':
+      return bindStructural(instruction, op);
+    case 'unreachable':
+      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${op.reason}.`);
+  }
+}
+
+/** Instruction classes that vector skip mode passes over. */
+const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'EXP'];
+
+/** The executable form of one instruction; what it cannot do becomes a step that throws a typed stop. */
+export function bindInstruction(instruction: Instruction, target: TargetName, mfma: MatrixMode = 'exact'): Step {
+  const { flags, operation } = instruction.row;
+  const op = semanticsOf(operation);
+  const step = bindPlain(instruction, op, target, mfma);
+  if (!VECTOR_CLASSES.some((name) => flags.has(name))) return step;
+  const indexable = flags.has('VALU') && (op?.kind === 'vector' || op?.kind === 'structural');
+  return (w) => {
+    if (w.vskip) return;
+    if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target, mfma)(w);
+    else step(w);
+  };
+}
+
+function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName, mfma: MatrixMode): Step {
+  try {
+    if (op === undefined) throw new Error('it has no semantics');
+    if (immediateGds(instruction)) throw new Error('global data share does not exist on CDNA');
+    return bindOperation(instruction, op, target, mfma);
+  } catch (error) {
+    if (error instanceof KernelStop) {
+      return () => {
+        throw error;
+      };
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    return () => {
+      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${reason}.`);
+    };
+  }
+}
+
+function immediateGds(instruction: Instruction): boolean {
+  const index = instruction.row.operands.findIndex((o) => o.name === 'gds');
+  const operand = instruction.operands[index];
+  return operand?.kind === 'imm' && operand.value !== 0;
+}
+
+/** Whether an instruction loads from memory into LDS (`lds` modifier, global_load_lds_*). */
+export function loadsIntoLds({ row }: Instruction): boolean {
+  const op = semanticsOf(row.operation);
+  return op?.kind === 'load' && (op.toLds === true || / lds$/.test(row.template));
+}
+
+/** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
+function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
+  const m0 = w.sgprs[M0] as number;
+  const offset = m0 & 0xff;
+  const flags = (m0 >> 12) & 15;
+  const SLOTS: Record<string, number> = { src0: 1, src1: 2, src2: 4, vdst: 8 };
+  const operands = instruction.operands.map((operand, i): Operand => {
+    const slot = SLOTS[instruction.row.operands[i]?.name ?? ''] ?? 0;
+    if (operand.kind !== 'reg' || operand.file !== 'v' || (flags & slot) === 0) return operand;
+    const moved = vgpr(operand.index + offset, operand.dwords);
+    if (moved === undefined) {
+      throw new KernelStop('sim/register-range', `GPR indexing reaches v${operand.index + offset}, beyond v255.`);
+    }
+    return moved;
+  });
+  return bindPlain({ ...instruction, operands }, op, target, mfma);
+}
+
+let programs = 0;
+
+/** 4 KiB of the image. */
+const PAGE_SHIFT = 12;
+const PAGE_MASK = 1023;
+
+/** The code of a module, decoded by address. */
+export class Program {
+  /** Different for every program of this thread. */
+  readonly id = ++programs;
+  readonly target: TargetName;
+  readonly region: Region;
+  /** Byte ranges of the image that hold code. */
+  readonly codeRanges: readonly (readonly [number, number])[];
+  private readonly decoder: Decoder;
+  /** By page of the image, as it is reached: a damaged code object may ask for a large image. */
+  private bound: ((BoundInstruction | undefined)[] | undefined)[] = [];
+  private readonly decoded = new Map<number, Instruction>();
+  private mfma: MatrixMode = 'exact';
+
+  constructor(
+    target: TargetName,
+    region: Region,
+    codeRanges: readonly (readonly [number, number])[] = [[0, region.size]],
+  ) {
+    this.target = target;
+    this.region = region;
+    this.codeRanges = codeRanges;
+    this.decoder = decoderFor(target);
+  }
+
+  /** Chooses how matrix instructions compute. */
+  useMatrixMode(mode: MatrixMode): void {
+    if (mode === this.mfma) return;
+    this.mfma = mode;
+    this.bound = [];
+  }
+
+  /** The instruction at a loaded address. */
+  at(pc: number): BoundInstruction {
+    const offset = pc - this.region.base;
+    const known = (offset & 3) === 0 ? this.bound[offset >>> PAGE_SHIFT]?.[(offset >>> 2) & PAGE_MASK] : undefined;
+    return known ?? this.bind(pc, offset);
+  }
+
+  private bind(pc: number, offset: number): BoundInstruction {
+    if (!(offset >= 0 && offset + 4 <= this.region.size) || (offset & 3) !== 0) {
+      throw new KernelStop('sim/bad-pc', `Execution left the code object: pc is 0x${pc.toString(16)}.`);
+    }
+    const instruction = this.decodeAt(offset);
+    if (instruction === undefined) {
+      const word = this.region.view.getUint32(offset, true).toString(16).padStart(8, '0');
+      throw new KernelStop('sim/illegal-instruction', `The word 0x${word} is not an instruction of ${this.target}.`);
+    }
+    const bound: BoundInstruction = {
+      instruction,
+      step: bindInstruction(instruction, this.target, this.mfma),
+      size: instruction.size,
+      family: familyOf(instruction),
+      landsLate: loadsIntoLds(instruction),
+    };
+    const page = this.bound[offset >>> PAGE_SHIFT] ?? new Array<BoundInstruction | undefined>(PAGE_MASK + 1);
+    page[(offset >>> 2) & PAGE_MASK] = bound;
+    this.bound[offset >>> PAGE_SHIFT] = page;
+    return bound;
+  }
+
+  /** The instruction at a loaded address as it is decoded, if there is one. */
+  instructionAt(pc: number): Instruction | undefined {
+    const offset = pc - this.region.base;
+    if (!(offset >= 0 && offset + 4 <= this.region.size)) return undefined;
+    return this.decodeAt(offset);
+  }
+
+  /** The instruction at a byte offset of the image, decoded once. */
+  decodeAt(offset: number): Instruction | undefined {
+    const known = this.decoded.get(offset);
+    if (known !== undefined) return known;
+    const instruction = this.decoder.decode(this.region.bytes, offset);
+    if (instruction !== undefined) this.decoded.set(offset, instruction);
+    return instruction;
+  }
+
+  /** The text of the instruction at an address, for messages. */
+  textAt(pc: number): string {
+    const offset = pc - this.region.base;
+    if (!(offset >= 0 && offset + 4 <= this.region.size)) return '(outside the code object)';
+    const instruction = this.decoder.decode(this.region.bytes, offset);
+    return instruction === undefined ? '(not an instruction)' : printInstruction(this.target, instruction).trim();
+  }
+}

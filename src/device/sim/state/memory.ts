@@ -1,0 +1,427 @@
+// Device memory of the virtual GPU: allocations in one WebAssembly memory, which compiled code and worker threads share. Every access
+// is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`).
+import { WavesmithError } from '../../../base/index.ts';
+import type { ModuleCache } from '../wasm/module-cache.ts';
+import { Heap } from './heap.ts';
+import { HEAP, HEAP_END, LIMITS, MAX_WASM_PAGES, PAGE, TABLE_BYTES, WASM_PAGE, WINDOW, WRITABLE } from './layout.ts';
+
+/** Dead space kept behind an allocation; less when memory is nearly full, but never less than a page. */
+const GUARD = 0x10000;
+/** Memory grows by at least this many bytes. */
+const GROWTH = 2 ** 24;
+/** A memory that is not shared cannot grow without moving, so it has its full size from the start. */
+const UNSHARED_BYTES = 2 ** 30;
+/** Freed spans that are not handed out again yet, so that a use after free faults. */
+const QUARANTINE_BYTES = 2 ** 26;
+const QUARANTINE_SPANS = 256;
+/** Freed allocations whose names fault messages still know. */
+const REMEMBERED = 256;
+
+/** What another thread needs to know of an allocation. */
+export interface RegionRecord {
+  readonly base: number;
+  readonly size: number;
+  readonly label: string;
+  readonly offset: number;
+  readonly readOnlyRanges: readonly (readonly [number, number])[];
+}
+
+/** A live allocation. */
+export class Region implements RegionRecord {
+  readonly base: number;
+  readonly size: number;
+  readonly label: string;
+  /** Where its bytes are in wasm memory. */
+  readonly offset: number;
+  /** Byte ranges that kernels cannot store to: code. */
+  readonly readOnlyRanges: readonly (readonly [number, number])[];
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+
+  constructor(buffer: ArrayBufferLike, record: RegionRecord) {
+    this.base = record.base;
+    this.size = record.size;
+    this.label = record.label;
+    this.offset = record.offset;
+    this.readOnlyRanges = record.readOnlyRanges;
+    this.bytes = new Uint8Array(buffer, record.offset, record.size);
+    this.view = new DataView(buffer, record.offset, record.size);
+  }
+
+  /** Whether a store at an address would change read-only bytes. */
+  isReadOnly(address: number, size: number): boolean {
+    const at = address - this.base;
+    return this.readOnlyRanges.some(([from, to]) => at < to && at + size > from);
+  }
+}
+
+/** A freed allocation. */
+export interface FreedRegion {
+  readonly base: number;
+  readonly size: number;
+  readonly label: string;
+}
+
+/** Thrown by an access outside live memory; the interpreter adds kernel, pc and lane. */
+export class MemoryFault extends Error {
+  readonly address: number;
+  readonly size: number;
+  readonly what: string;
+
+  constructor(address: number, size: number, what: string) {
+    super(`${what} of ${size} bytes at 0x${address.toString(16)}`);
+    this.address = address;
+    this.size = size;
+    this.what = what;
+  }
+}
+
+export interface MemoryOptions {
+  /** Memory of a fixed size made by the caller, for example over pages other processes share. */
+  readonly memory?: WebAssembly.Memory | undefined;
+  /** Makes pages of `memory` read as zeros again without touching them; without it they are overwritten. */
+  readonly discard?: ((offset: number, size: number) => void) | undefined;
+  /** Where compiled modules of programs in this memory are kept. */
+  readonly moduleCache?: ModuleCache | undefined;
+}
+
+/** Whether this host can share memory between threads (a browser page needs cross-origin isolation). */
+export function canShareMemory(): boolean {
+  return (
+    typeof SharedArrayBuffer === 'function' &&
+    (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false
+  );
+}
+
+function makeMemory(): WebAssembly.Memory {
+  try {
+    if (canShareMemory()) {
+      return new WebAssembly.Memory({ initial: (HEAP + GROWTH) / WASM_PAGE, maximum: MAX_WASM_PAGES, shared: true });
+    }
+    const pages = UNSHARED_BYTES / WASM_PAGE;
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  } catch (cause) {
+    throw new WavesmithError('device/out-of-memory', 'The host gives no address space for the memory of the device.', {
+      hint: 'Lift the limit on virtual memory (ulimit -v), or close other devices.',
+      cause,
+    });
+  }
+}
+
+const roundUp = (size: number, unit: number): number => Math.ceil(size / unit) * unit;
+
+export class DeviceMemory {
+  /** The memory compiled code imports. */
+  readonly wasm: WebAssembly.Memory;
+  readonly isShared: boolean;
+  readonly moduleCache: ModuleCache | undefined;
+  /** Bytes the device can have at most, its own tables included. */
+  readonly capacity: number;
+  private buffer: ArrayBufferLike;
+  private words!: Int32Array;
+  private longs!: BigInt64Array;
+  private readonly discard: MemoryOptions['discard'];
+  private readonly limits: Uint16Array;
+  private readonly writable: Uint16Array;
+  private readonly heap: Heap;
+  /** Sorted by address. */
+  private readonly regions: Region[] = [];
+  private last: Region | undefined;
+  /** Offsets from here on have never been used and read as zeros. */
+  private fresh = HEAP;
+  private readonly quarantine: { readonly start: number; readonly size: number }[] = [];
+  private quarantined = 0;
+  private readonly freed: FreedRegion[] = [];
+
+  constructor(options: MemoryOptions = {}) {
+    const given = options.memory;
+    this.wasm = given ?? makeMemory();
+    this.buffer = this.wasm.buffer;
+    this.viewBuffer();
+    this.isShared = !(this.buffer instanceof ArrayBuffer);
+    this.discard = options.discard;
+    this.moduleCache = options.moduleCache;
+    this.capacity =
+      given === undefined && this.isShared ? MAX_WASM_PAGES * WASM_PAGE : Math.min(this.buffer.byteLength, HEAP_END);
+    this.limits = new Uint16Array(this.buffer, LIMITS, TABLE_BYTES / 2);
+    this.writable = new Uint16Array(this.buffer, WRITABLE, TABLE_BYTES / 2);
+    this.heap = new Heap(HEAP, Math.min(this.capacity, HEAP_END));
+  }
+
+  /** In another thread: takes over the allocations as they were when `snapshot` was taken. */
+  adopt(records: readonly RegionRecord[]): void {
+    this.viewBuffer();
+    this.last = undefined;
+    this.regions.length = 0;
+    for (const record of records) this.regions.push(new Region(this.buffer, record));
+  }
+
+  private viewBuffer(): void {
+    this.buffer = this.wasm.buffer;
+    this.words = new Int32Array(this.buffer);
+    this.longs = new BigInt64Array(this.buffer);
+  }
+
+  /** Bytes of wasm memory from an offset. */
+  bytesAt(offset: number, size: number): Uint8Array {
+    return new Uint8Array(this.buffer, offset, size);
+  }
+
+  /** Stores 1 or 2 words at an aligned offset in wasm memory if it holds `old`; false when it does not. */
+  compareExchange(offset: number, words: number, old: Int32Array, next: Int32Array): boolean {
+    if (words === 1) {
+      const expected = old[0] as number;
+      return Atomics.compareExchange(this.words, offset / 4, expected, next[0] as number) === expected;
+    }
+    const join = (pair: Int32Array): bigint =>
+      (BigInt(pair[1] as number) << 32n) | BigInt.asUintN(32, BigInt(pair[0] as number));
+    const expected = join(old);
+    return Atomics.compareExchange(this.longs, offset / 8, expected, join(next)) === expected;
+  }
+
+  /** All live allocations, for `adopt`. */
+  snapshot(): RegionRecord[] {
+    return this.regions.map(({ base, size, label, offset, readOnlyRanges }) => ({
+      base,
+      size,
+      label,
+      offset,
+      readOnlyRanges,
+    }));
+  }
+
+  /** Allocates zeroed memory in the window; what does not fit is `device/out-of-memory`. */
+  alloc(size: number, label: string, readOnly = false, alignment = PAGE): Region {
+    checkSize(size);
+    const offset = this.take(size, label, Math.max(alignment, PAGE));
+    return this.insert({
+      base: WINDOW + offset,
+      size,
+      label,
+      offset,
+      readOnlyRanges: readOnly ? [[0, size]] : [],
+    });
+  }
+
+  /** Allocates zeroed memory at a GPU address of the caller's choice; an address in use is `device/address-taken`. */
+  allocAt(address: number, size: number, label: string): Region {
+    checkSize(size);
+    const offset = address - WINDOW;
+    if (offset >= 0 && offset < MAX_WASM_PAGES * WASM_PAGE) {
+      if (offset % PAGE !== 0 || !this.heap.takeAt(offset, roundUp(Math.max(size, 1), PAGE) + PAGE)) {
+        throw addressTaken(address, size, label);
+      }
+      this.provide(offset, size, label);
+      return this.insert({ base: address, size, label, offset, readOnlyRanges: [] });
+    }
+    this.checkUnmapped(address, size, label);
+    const storage = this.take(size, label, PAGE);
+    return this.insert({ base: address, size, label, offset: storage, readOnlyRanges: [] });
+  }
+
+  /** Makes live memory visible a second time at another address, outside the window. */
+  map(address: number, size: number, source: number, writable: boolean): Region {
+    checkSize(size);
+    const region = this.find(source, size);
+    if (region === undefined) {
+      throw new WavesmithError(
+        'device/bad-mapping',
+        `There is no live memory of ${size} bytes at 0x${source.toString(16)} to map.`,
+      );
+    }
+    this.checkUnmapped(address, size, region.label);
+    const offset = region.offset + source - region.base;
+    const readOnlyRanges: [number, number][] = writable ? [] : [[0, size]];
+    return this.insert({ base: address, size, label: region.label, offset, readOnlyRanges }, true);
+  }
+
+  private checkUnmapped(address: number, size: number, label: string): void {
+    const end = address + Math.max(size, 1);
+    const isAddress = Number.isSafeInteger(address) && address > 0 && Number.isSafeInteger(end);
+    const overlapsWindow = address < WINDOW + MAX_WASM_PAGES * WASM_PAGE && end > WINDOW;
+    if (!isAddress || overlapsWindow || this.regions.some((r) => address < r.base + r.size && end > r.base)) {
+      throw addressTaken(address, size, label);
+    }
+  }
+
+  /** Space for the device itself (wave state, LDS), 64-byte aligned, zeroed, that no GPU address reaches. */
+  reserve(size: number, label: string): Uint8Array {
+    const offset = this.take(size, label, PAGE);
+    return new Uint8Array(this.buffer, offset, size);
+  }
+  /** Gives back what `reserve` gave. */
+  release(bytes: Uint8Array): void {
+    this.heap.give(bytes.byteOffset);
+  }
+
+  private take(size: number, label: string, alignment: number): number {
+    const pages = roundUp(Math.max(size, 1), PAGE);
+    let offset = this.heap.take(pages + GUARD, alignment) ?? this.heap.take(pages + PAGE, alignment);
+    if (offset === undefined) {
+      this.endQuarantine(0, 0);
+      offset = this.heap.take(pages + PAGE, alignment);
+    }
+    if (offset === undefined) throw this.outOfMemory(size, label);
+    this.provide(offset, size, label);
+    return offset;
+  }
+
+  /** Makes taken bytes exist and read as zeros. */
+  private provide(offset: number, size: number, label: string): void {
+    const end = offset + roundUp(Math.max(size, 1), PAGE);
+    if (end > this.buffer.byteLength) {
+      const missing = end - this.buffer.byteLength;
+      const room = this.capacity - this.buffer.byteLength;
+      try {
+        this.wasm.grow(roundUp(Math.min(Math.max(missing, GROWTH), room), WASM_PAGE) / WASM_PAGE);
+      } catch (cause) {
+        this.heap.give(offset);
+        throw this.outOfMemory(size, label, cause);
+      }
+      this.viewBuffer();
+    }
+    if (offset < this.fresh) {
+      const dirty = Math.min(end, this.fresh) - offset;
+      if (this.discard === undefined) new Uint8Array(this.buffer, offset, dirty).fill(0);
+      else this.discard(offset, dirty);
+    }
+    this.fresh = Math.max(this.fresh, end);
+  }
+
+  private outOfMemory(size: number, label: string, cause?: unknown): WavesmithError {
+    const message =
+      cause === undefined
+        ? `${size} bytes for '${label}' do not fit into the memory of the device: it ends at ${this.capacity} bytes, the limit of WebAssembly memory here, and at most ${Math.max(0, this.heap.largest - PAGE)} are free in one piece.`
+        : `The host cannot provide ${size} bytes for '${label}'.`;
+    return new WavesmithError('device/out-of-memory', message, {
+      hint: 'Use a smaller buffer or shape, or free buffers that are no longer needed.',
+      cause,
+    });
+  }
+
+  private insert(record: RegionRecord, isAlias = false): Region {
+    const region = new Region(this.buffer, record);
+    const at = this.regions.findIndex((r) => r.base > region.base);
+    this.regions.splice(at < 0 ? this.regions.length : at, 0, region);
+    if (isAlias) this.aliases.add(region);
+    else if (region.base === WINDOW + region.offset) this.setLimits(region, true);
+    return region;
+  }
+
+  private readonly aliases = new Set<Region>();
+
+  private setLimits(region: Region, isLive: boolean): void {
+    const first = region.offset / PAGE;
+    const full = first + Math.floor(region.size / PAGE);
+    const end = first + Math.ceil(region.size / PAGE);
+    for (const table of [this.limits, this.writable]) {
+      table.fill(isLive ? PAGE : 0, first, full);
+      if (end > full) table[full] = isLive ? region.size % PAGE : 0;
+    }
+    for (const [from, to] of region.readOnlyRanges) {
+      this.writable.fill(0, first + Math.floor(from / PAGE), Math.min(first + Math.ceil(to / PAGE), end));
+    }
+  }
+
+  /** Makes byte ranges of an allocation read-only for kernels. Their pages take the slow path for all stores. */
+  protect(region: Region, ranges: readonly (readonly [number, number])[]): Region {
+    const at = this.regions.indexOf(region);
+    const { base, size, label, offset } = region;
+    const changed = new Region(this.buffer, { base, size, label, offset, readOnlyRanges: ranges });
+    this.regions[at] = changed;
+    this.last = undefined;
+    if (base === WINDOW + offset) this.setLimits(changed, true);
+    return changed;
+  }
+
+  /** Ends an allocation or mapping; false when none begins there. */
+  free(base: number): boolean {
+    const at = this.regions.findIndex((r) => r.base === base);
+    const region = this.regions[at];
+    if (region === undefined) return false;
+    this.regions.splice(at, 1);
+    this.last = undefined;
+    if (base === WINDOW + region.offset) this.setLimits(region, false);
+    if (!this.aliases.delete(region)) {
+      this.quarantine.push({ start: region.offset, size: region.size });
+      this.quarantined += region.size;
+      this.endQuarantine(QUARANTINE_BYTES, QUARANTINE_SPANS);
+    }
+    this.freed.push({ base, size: region.size, label: region.label });
+    if (this.freed.length > REMEMBERED) this.freed.shift();
+    return true;
+  }
+
+  private endQuarantine(bytes: number, spans: number): void {
+    while (this.quarantined > bytes || this.quarantine.length > spans) {
+      const oldest = this.quarantine.shift();
+      if (oldest === undefined) return;
+      this.quarantined -= oldest.size;
+      this.heap.give(oldest.start);
+    }
+  }
+
+  /** The allocation holding all `size` bytes at `address`, or undefined. */
+  find(address: number, size: number): Region | undefined {
+    const last = this.last;
+    if (last !== undefined && address >= last.base && address + size <= last.base + last.size) return last;
+    let low = 0;
+    let high = this.regions.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const region = this.regions[middle] as Region;
+      if (address < region.base) high = middle - 1;
+      else if (address + size > region.base + region.size) low = middle + 1;
+      else {
+        this.last = region;
+        return region;
+      }
+    }
+    return undefined;
+  }
+
+  /** The allocation to read or write, or a fault. */
+  access(address: number, size: number, write: boolean): Region {
+    const region = this.find(address, size);
+    if (region === undefined) throw new MemoryFault(address, size, write ? 'store' : 'load');
+    if (write && region.readOnlyRanges.length > 0 && region.isReadOnly(address, size)) {
+      throw new MemoryFault(address, size, 'store to read-only memory');
+    }
+    return region;
+  }
+
+  /** Offset in wasm memory of live bytes at any address, or a fault: what compiled code calls when the limits table does not say yes. */
+  translate(address: number, size: number, write: boolean): number {
+    const region = this.access(address, size, write);
+    return region.offset + address - region.base;
+  }
+
+  /** The live allocation closest to an address, with the signed distance from its end or start. */
+  nearest(address: number): { region: Region; distance: number } | undefined {
+    let best: { region: Region; distance: number } | undefined;
+    for (const region of this.regions) {
+      const distance =
+        address < region.base ? address - region.base : Math.max(0, address - (region.base + region.size));
+      if (best === undefined || Math.abs(distance) < Math.abs(best.distance)) best = { region, distance };
+    }
+    return best;
+  }
+
+  /** The allocation most lately freed that held an address; undefined when it is not known any more. */
+  freedAt(address: number): FreedRegion | undefined {
+    return this.freed.findLast((r) => address >= r.base && address < r.base + r.size);
+  }
+}
+
+function checkSize(size: number): void {
+  if (!Number.isSafeInteger(size) || size < 0) {
+    throw new WavesmithError('device/bad-size', `An allocation of ${size} bytes is not possible.`);
+  }
+}
+
+function addressTaken(address: number, size: number, label: string): WavesmithError {
+  return new WavesmithError(
+    'device/address-taken',
+    `${size} bytes for '${label}' cannot be mapped at 0x${address.toString(16)}: the address is in use or not possible.`,
+  );
+}

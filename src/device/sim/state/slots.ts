@@ -1,0 +1,68 @@
+// Places for workgroups to run in: wave blocks, LDS and scratch in the device's memory, used again from workgroup to workgroup.
+import { targetInfo } from '../../../isa/index.ts';
+import type { Launch } from '../dispatch/launch.ts';
+import type { ScratchPlace } from '../dispatch/wave-start.ts';
+import { WAVE_BYTES } from './layout.ts';
+import type { DeviceMemory, Region } from './memory.ts';
+
+/** One place, as wasm offsets. */
+export interface Slot {
+  readonly waveBlocks: readonly Uint8Array[];
+  /** At least the launch's LDS. */
+  readonly lds: Uint8Array;
+  readonly scratch: ScratchPlace | undefined;
+}
+
+/** Slots that stay reserved between dispatches. */
+const KEPT_BLOCKS = 32;
+
+/** Gives out slots for a device. */
+export class SlotPool {
+  private readonly memory: DeviceMemory;
+  private readonly freeBlocks: Uint8Array[] = [];
+  private readonly freeLds: Uint8Array[] = [];
+  private readonly scratch = new Map<Slot, Region>();
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+  }
+
+  take(launch: Launch): Slot {
+    const { memory } = this;
+    const waveBlocks: Uint8Array[] = [];
+    let lds: Uint8Array | undefined;
+    try {
+      for (let n = 0; n < launch.wavesPerGroup; n++) {
+        waveBlocks.push(this.freeBlocks.pop() ?? memory.reserve(WAVE_BYTES, 'wave state'));
+      }
+      lds = this.freeLds.pop() ?? memory.reserve(targetInfo(launch.target).ldsBytes, 'LDS');
+      const bytes = launch.scratchPerWave * launch.wavesPerGroup;
+      const region = bytes === 0 ? undefined : memory.alloc(bytes, 'scratch');
+      const slot: Slot = {
+        waveBlocks,
+        lds,
+        scratch: region === undefined ? undefined : { address: region.base, offset: region.offset },
+      };
+      if (region !== undefined) this.scratch.set(slot, region);
+      return slot;
+    } catch (error) {
+      this.freeBlocks.push(...waveBlocks);
+      if (lds !== undefined) this.freeLds.push(lds);
+      throw error;
+    }
+  }
+
+  give(slot: Slot): void {
+    const region = this.scratch.get(slot);
+    if (region !== undefined) this.memory.free(region.base);
+    this.scratch.delete(slot);
+    this.freeBlocks.push(...slot.waveBlocks);
+    this.freeLds.push(slot.lds);
+  }
+
+  /** Returns memory that many resident workgroups needed for a while. */
+  trim(): void {
+    for (const block of this.freeBlocks.splice(KEPT_BLOCKS)) this.memory.release(block);
+    for (const lds of this.freeLds.splice(KEPT_BLOCKS)) this.memory.release(lds);
+  }
+}

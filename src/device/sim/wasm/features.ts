@@ -1,0 +1,58 @@
+// What the host's WebAssembly engine can do for matrix code: relaxed SIMD, and whether its multiply-add rounds once.
+// Source: WebAssembly relaxed SIMD proposal (the rounding of relaxed_madd is the host's choice, fixed while the process runs).
+import { WasmModule } from './emit.ts';
+
+export interface MatrixFeatures {
+  /** Relaxed SIMD instructions validate. */
+  readonly relaxed: boolean;
+  /** f32x4.relaxed_madd and f64x2.relaxed_madd round once. */
+  readonly fused: boolean;
+}
+
+/** No relaxed SIMD: what matrix code assumes at least. */
+export const PLAIN_SIMD: MatrixFeatures = { relaxed: false, fused: false };
+
+/** (1 + u)² - (1 + 2u) is u² when rounded once and 0 when the product is rounded first. */
+function probe(): Uint8Array<ArrayBuffer> {
+  const module = new WasmModule({ module: 'host', name: 'memory', initial: 0, maximum: 1, shared: false });
+  const single = module.function([], ['f32']);
+  const u = 2 ** -12;
+  single
+    .f32(1 + u)
+    .op('f32x4.splat')
+    .f32(1 + u)
+    .op('f32x4.splat')
+    .f32(-(1 + 2 * u))
+    .op('f32x4.splat');
+  single.op('f32x4.relaxed_madd').lane('f32x4.extract_lane', 0);
+  module.export('single', single);
+  const double = module.function([], ['f64']);
+  const v = 2 ** -27;
+  double
+    .f64(1 + v)
+    .op('f64x2.splat')
+    .f64(1 + v)
+    .op('f64x2.splat')
+    .f64(-(1 + 2 * v))
+    .op('f64x2.splat');
+  double.op('f64x2.relaxed_madd').lane('f64x2.extract_lane', 0);
+  module.export('double', double);
+  return module.finish();
+}
+
+let known: MatrixFeatures | undefined;
+
+/** Features of this host, found out once. */
+export function matrixFeatures(): MatrixFeatures {
+  if (known !== undefined) return known;
+  const bytes = probe();
+  if (!WebAssembly.validate(bytes)) {
+    known = PLAIN_SIMD;
+    return known;
+  }
+  const memory = new WebAssembly.Memory({ initial: 0, maximum: 1 });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { host: { memory } });
+  const run = (name: string): number => (exports[name] as () => number)();
+  known = { relaxed: true, fused: run('single') === 2 ** -24 && run('double') === 2 ** -54 };
+  return known;
+}

@@ -1,0 +1,86 @@
+// The worker threads of a device: started when a dispatch is worth it, kept for the next one.
+import { WavesmithError } from '../../../base/index.ts';
+import type { Launch } from '../dispatch/launch.ts';
+import { type DoneMessage, type MemoryMessage, type RunMessage, slotRecord } from '../dispatch/worker-messages.ts';
+import type { Program } from '../interpreter/program.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { SlotPool } from '../state/slots.ts';
+import type { WorkerHost, WorkerThread } from './worker-host.ts';
+
+export class Crew {
+  private readonly host: WorkerHost;
+  private readonly memory: DeviceMemory;
+  private readonly threads: WorkerThread[] = [];
+
+  constructor(host: WorkerHost, memory: DeviceMemory) {
+    this.host = host;
+    this.memory = memory;
+  }
+
+  get cores(): number {
+    return this.host.cores;
+  }
+  get startMs(): number {
+    return this.host.startMs;
+  }
+  /** Threads that are running already. */
+  get size(): number {
+    return this.threads.length;
+  }
+
+  /** Has `count` threads run workgroups of a launch; each answers when none is left. */
+  run(launch: Launch, program: Program, slots: SlotPool, count: number): Promise<DoneMessage>[] {
+    const regions = this.memory.snapshot();
+    return Array.from({ length: count }, async (_, n) => {
+      const slot = slots.take(launch);
+      try {
+        const { id, target, region, codeRanges } = program;
+        const message: RunMessage = {
+          kind: 'run',
+          launch,
+          program: { id, target, base: region.base, codeRanges },
+          regions,
+          slot: slotRecord(slot),
+        };
+        return await this.ask(this.threads[n] ?? this.start(), message);
+      } finally {
+        slots.give(slot);
+      }
+    });
+  }
+
+  private start(): WorkerThread {
+    const thread = this.host.start();
+    this.threads.push(thread);
+    const message: MemoryMessage = { kind: 'memory', memory: this.memory.wasm };
+    thread.post(message);
+    return thread;
+  }
+
+  private async ask(thread: WorkerThread, message: RunMessage): Promise<DoneMessage> {
+    thread.hold(true);
+    try {
+      return await new Promise((resolve, reject) => {
+        thread.onMessage = (answer) => resolve(answer as DoneMessage);
+        thread.onFailure = (cause) => {
+          const at = this.threads.indexOf(thread);
+          if (at >= 0) this.threads.splice(at, 1);
+          reject(
+            new WavesmithError('sim/worker-lost', `A worker thread of the virtual GPU ended: ${cause.message}.`, {
+              hint: 'Use one worker to see where.',
+              cause,
+            }),
+          );
+        };
+        thread.post(message);
+      });
+    } finally {
+      thread.hold(false);
+    }
+  }
+
+  /** Ends all threads. */
+  close(): void {
+    for (const thread of this.threads.splice(0)) thread.end();
+  }
+}

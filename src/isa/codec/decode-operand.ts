@@ -1,0 +1,208 @@
+// Operand fields to operands: every field becomes a table lookup, filled on first use of a value.
+// Source: the operand decoders of LLVM's AMDGPUDisassembler.cpp.
+import { SDWA_SELECTORS } from '../table/field-names.ts';
+import { type OperandClass, operandClass } from '../table/operand-classes.ts';
+import { agpr, registerFromEncoding, special, vgpr } from '../table/registers.ts';
+import type { Immediate, InlineConstant, InstructionRow, Operand } from '../types.ts';
+
+const LITERAL_CODE = 255;
+const VCC_CODE = 106;
+
+const immediates: Immediate[] = [];
+
+/** An interned immediate for small values, a new one otherwise. */
+export function immediate(value: number): Immediate {
+  if (value < 0 || value >= 65536) return { kind: 'imm', value };
+  let known = immediates[value];
+  if (known === undefined) {
+    known = { kind: 'imm', value };
+    immediates[value] = known;
+  }
+  return known;
+}
+
+const inlines: (InlineConstant | undefined)[] = [];
+
+/** The interned inline constant of a source encoding (128–208, 240–248). */
+export function inlineConstant(encoding: number): InlineConstant {
+  let known = inlines[encoding];
+  if (known === undefined) {
+    known = { kind: 'inline', encoding };
+    inlines[encoding] = known;
+  }
+  return known;
+}
+
+/** Where a literal would be, and the literal once it was read. */
+export interface LiteralState {
+  /** The constant of V_MADMK and the like, which a literal source of the same instruction repeats. */
+  constant: number | undefined;
+  bytes: Uint8Array;
+  /** Where a literal would start, and the end of the readable bytes. */
+  next: number;
+  end: number;
+  literal: number;
+  hasLiteral: boolean;
+}
+
+/** The little-endian dword at `at`, unsigned. */
+export function readU32(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)) >>>
+    0
+  );
+}
+
+function decodeLiteral(state: LiteralState): Operand | undefined {
+  if (state.constant !== undefined) return { kind: 'literal', bits: state.constant };
+  if (!state.hasLiteral) {
+    if (state.next + 4 > state.end) return undefined;
+    state.literal = readU32(state.bytes, state.next);
+    state.next += 4;
+    state.hasLiteral = true;
+  }
+  return { kind: 'literal', bits: state.literal };
+}
+
+type Lookup = (value: number) => Operand | undefined;
+
+/** Scalar registers and inline constants of an 8-bit source code. */
+function scalarSource(value: number, dwords: number): Operand | undefined {
+  if ((value >= 128 && value <= 208) || (value >= 240 && value <= 248)) return inlineConstant(value);
+  return value === LITERAL_CODE ? undefined : registerFromEncoding(value, dwords);
+}
+
+function vector(value: number, dwords: number, accumulator: boolean): Operand | undefined {
+  return accumulator ? agpr(value & 255, dwords) : vgpr(value & 255, dwords);
+}
+
+const FLOAT_CODES: readonly number[] = [
+  0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983,
+];
+
+/** The constant of V_MADMK and the like, with what LLVM shows for it (see `Literal.shown`). */
+function mandatoryLiteral(bits: number, half: boolean): Operand {
+  if (bits >= 240 && bits <= 248) return { kind: 'literal', bits, shown: FLOAT_CODES[bits - 240] as number };
+  if (bits < 128 || bits > 208) return { kind: 'literal', bits };
+  const integer = bits <= 192 ? bits - 128 : 192 - bits;
+  return { kind: 'literal', bits, shown: half ? integer & 0xffff : integer >>> 0 };
+}
+
+/** What a field of this class and width means, literals aside. */
+function lookupOf(cls: OperandClass, width: number, signed: boolean): Lookup {
+  const { dwords } = cls;
+  switch (cls.decode) {
+    case 'imm':
+      if (signed) return (value) => immediate((value << (32 - width)) >> (32 - width));
+      // Selector 7 has no meaning; LLVM crashes printing it.
+      if (cls.parse.startsWith('SDWASel')) return (v) => (v < SDWA_SELECTORS.length ? immediate(v) : undefined);
+      return immediate;
+    case 'vgpr':
+      return (value) => vgpr(value, dwords);
+    case 'agpr':
+      return (value) => agpr(value, dwords);
+    case 'sreg':
+      return (value) => scalarSource(value, dwords);
+    case 'src9':
+    case 'bool':
+      return (value) => (value >= 256 ? vgpr(value - 256, dwords) : scalarSource(value, dwords));
+    case 'srcA9':
+      return (value) => (value >= 256 ? agpr(value - 256, dwords) : scalarSource(value, dwords));
+    case 'srcAV10':
+      return (v) => ((v & 256) !== 0 ? vector(v, dwords, (v & 512) !== 0) : scalarSource(v & 255, dwords));
+    case 'av10':
+    case 'avLdSt':
+      return (value) => vector(value, dwords, (value & 512) !== 0);
+    case 'sdwaSrc':
+      return (value) => (value < 256 ? vgpr(value, dwords) : scalarSource(value - 256, dwords));
+    case 'sdwaDst':
+      return (value) => ((value & 128) !== 0 ? registerFromEncoding(value & 127, 2) : special(VCC_CODE, 2));
+    case 'literal':
+      return (value) => mandatoryLiteral(value >>> 0, cls.operandType === 'KIMM16');
+  }
+}
+
+/** Classes whose code 255 (in the low 8 bits, bit 8 clear) is a literal. */
+const TAKES_LITERAL = new Set(['sreg', 'src9', 'bool', 'srcA9', 'srcAV10']);
+
+function isAgpr(operand: Operand | undefined): boolean {
+  return operand?.kind === 'reg' && operand.file === 'a';
+}
+
+/** Memory data without an accumulator bit follows another operand into the AGPR file: `vdst`, or `data0` for `data1` of DS. */
+function leaderOf(row: InstructionRow, index: number): number {
+  const name = row.operands[index]?.name;
+  const isDs = row.encoding === 'DS';
+  const leader = isDs && name === 'data1' ? 'data0' : name === (isDs ? 'data0' : 'vdata') ? 'vdst' : undefined;
+  return leader === undefined ? -1 : row.operands.findIndex((o) => o.name === leader);
+}
+
+/** A piece of an operand's bits. */
+interface Part {
+  readonly word: number;
+  readonly low: number;
+  readonly mask: number;
+  readonly shift: number;
+}
+
+const NO_PARTS: readonly Part[] = [];
+const EMPTY: (Operand | undefined)[] = [];
+
+/** How one operand of a row is decoded. */
+export class Step {
+  private readonly word: number;
+  private readonly low: number;
+  private readonly mask: number;
+  private readonly shift: number;
+  private readonly more: readonly Part[];
+  private readonly lookup: Lookup;
+  /** Operands by field value, where the field is narrow enough. */
+  private readonly table: (Operand | undefined)[];
+  private readonly isTabled: boolean;
+  private readonly takesLiteral: boolean;
+  private readonly leader: number;
+
+  constructor(row: InstructionRow, index: number) {
+    const cls = operandClass((row.operands[index] as { cls: string }).cls);
+    const parts: Part[] = [];
+    let width = 0;
+    for (const field of row.fields) {
+      if (field.operand !== index) continue;
+      const mask = field.width === 32 ? 0xffffffff : (1 << field.width) - 1;
+      parts.push({ word: field.at >> 5, low: field.at & 31, mask, shift: field.shift });
+      width = Math.max(width, field.shift + field.width);
+    }
+    const first = parts[0] ?? { word: 0, low: 0, mask: 0, shift: 0 };
+    this.word = first.word;
+    this.low = first.low;
+    this.mask = first.mask;
+    this.shift = first.shift;
+    this.more = parts.length > 1 ? parts.slice(1) : NO_PARTS;
+    const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
+    this.lookup = lookupOf(cls, width, cls.signed || flat);
+    this.isTabled = width <= 10;
+    this.table = this.isTabled ? [] : EMPTY;
+    this.takesLiteral = TAKES_LITERAL.has(cls.decode);
+    this.leader = cls.decode === 'avLdSt' ? leaderOf(row, index) : -1;
+  }
+
+  /** The operand in an encoding, or undefined when its code has no meaning. `operands` are those before it. */
+  decode(words: Int32Array, operands: readonly Operand[], state: LiteralState): Operand | undefined {
+    let value = (((words[this.word] as number) >>> this.low) & this.mask) << this.shift;
+    for (let i = 0; i < this.more.length; i++) {
+      const part = this.more[i] as Part;
+      value |= (((words[part.word] as number) >>> part.low) & part.mask) << part.shift;
+    }
+    if (this.leader >= 0 && isAgpr(operands[this.leader])) value |= 512;
+    if (!this.isTabled) return this.lookup(value);
+    const known = this.table[value];
+    if (known !== undefined) return known;
+    if (this.takesLiteral && (value & 0x1ff) === LITERAL_CODE) return decodeLiteral(state);
+    const made = this.lookup(value);
+    this.table[value] = made;
+    return made;
+  }
+}

@@ -1,0 +1,447 @@
+// Instructions to text, exactly as LLVM 22 prints them. Each row's template becomes a list of small functions once.
+// Source: LLVM's AMDGPUInstPrinter.cpp and the rows' assembly templates.
+
+import { SDWA_SELECTORS, SDWA_UNUSED } from '../table/field-names.ts';
+import {
+  isMember,
+  type OperandClass,
+  operandClass,
+  type RegisterClass,
+  type ValueType,
+} from '../table/operand-classes.ts';
+import { targetInfo } from '../table/targets.ts';
+import type { Immediate, Instruction, InstructionRow, Operand, Register, TargetName } from '../types.ts';
+import {
+  printEndpgm,
+  printFormat,
+  printHwreg,
+  printIndexMode,
+  printSendMessage,
+  printSwizzle,
+  printWaitCount,
+} from './immediates.ts';
+
+/** Prints the operands of one row. */
+type Piece = (operands: readonly Operand[]) => string;
+
+const FLOATS: readonly string[] = ['0.5', '-0.5', '1.0', '-1.0', '2.0', '-2.0', '4.0', '-4.0', '0.15915494'];
+/** Bit patterns that a 32-bit literal shares with inline constants; printed inside `lit(…)`. */
+const FLOAT32_BITS: readonly number[] = [
+  0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983,
+];
+const FLOAT16_BITS: readonly number[] = [0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118];
+const BFLOAT16_BITS: readonly number[] = [0x3f00, 0xbf00, 0x3f80, 0xbf80, 0x4000, 0xc000, 0x4080, 0xc080, 0x3e22];
+const FLOAT64_HIGH: readonly number[] = [
+  0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000, 0x40000000, 0xc0000000, 0x40100000, 0xc0100000,
+];
+
+function hex(value: number): string {
+  return `0x${(value >>> 0).toString(16)}`;
+}
+
+function value(operand: Operand | undefined): number {
+  return (operand as Immediate).value;
+}
+
+/** The text of an inline constant: integers in decimal, floats by value. */
+export function inlineText(encoding: number, wide: boolean): string {
+  if (encoding < 193) return String(encoding - 128);
+  if (encoding <= 208) return String(192 - encoding);
+  if (encoding === 248 && wide) return '0.15915494309189532';
+  return FLOATS[encoding - 240] as string;
+}
+
+function isInlineInteger(bits: number): boolean {
+  const signed = bits | 0;
+  return signed >= -16 && signed <= 64;
+}
+
+/** Whether a literal of this type has the value of an inline constant, so that LLVM prints `lit(…)`. */
+function hidesInline(bits: number, type: ValueType): boolean {
+  switch (type) {
+    case 'int64':
+      return bits <= 64;
+    case 'fp16':
+      return isInlineInteger((bits << 16) >> 16) || FLOAT16_BITS.includes(bits & 0xffff);
+    case 'bf16':
+      return isInlineInteger((bits << 16) >> 16) || BFLOAT16_BITS.includes(bits & 0xffff);
+    case 'v2fp16':
+    case 'v2fp16splat':
+      return isInlineInteger(bits) || FLOAT16_BITS.includes(bits);
+    case 'v2bf16':
+      return isInlineInteger(bits) || BFLOAT16_BITS.includes(bits);
+    default:
+      return isInlineInteger(bits) || FLOAT32_BITS.includes(bits);
+  }
+}
+
+/** A literal by its operand's type. The high half of a double prints as the double when that is an inline constant. */
+function literalText(bits: number, type: ValueType): string {
+  if (type === 'fp64') {
+    if (bits === 0) return '0';
+    const float = FLOAT64_HIGH.indexOf(bits);
+    return float >= 0 ? (FLOATS[float] as string) : hex(bits);
+  }
+  if (hidesInline(bits, type)) return `lit(${hex(bits)})`;
+  return hex(type === 'fp16' || type === 'int16' ? bits & 0xffff : bits);
+}
+
+/** A 32-bit immediate as LLVM prints it in a plain operand: small integers and inline floats by value, else hex. */
+function immediate32(bits: number): string {
+  if (isInlineInteger(bits)) return String(bits | 0);
+  const float = FLOAT32_BITS.indexOf(bits >>> 0);
+  return float >= 0 ? (FLOATS[float] as string) : hex(bits);
+}
+
+/** Registers that read as constants; LLVM prints them anywhere without a remark. */
+function isConstant(register: Register): boolean {
+  return register.encoding === 125 || (register.encoding >= 230 && register.encoding < 254);
+}
+
+/** Lane masks have a class by wavefront size in LLVM, which its printer does not check. */
+function isLaneMask(registers: RegisterClass): boolean {
+  return registers.name.startsWith('SReg_1') && registers.dwords === 2;
+}
+
+/** Registers outside the operand's class are printed with LLVM's remark. */
+function registerText(register: Register, cls: OperandClass): string {
+  const registers = cls.registers;
+  if (registers === undefined || isLaneMask(registers) || isMember(register, registers) || isConstant(register)) {
+    return register.text;
+  }
+  return `${register.text}/*Invalid register, operand has '${registers.name}' register class*/`;
+}
+
+function regular(cls: OperandClass): (operand: Operand) => string {
+  const wide = cls.type === 'int64' || cls.type === 'fp64';
+  const short = cls.type === 'int16';
+  const cache: string[] = [];
+  return (operand) => {
+    switch (operand.kind) {
+      case 'reg': {
+        let text = cache[operand.id];
+        if (text === undefined) {
+          text = registerText(operand, cls);
+          cache[operand.id] = text;
+        }
+        return text;
+      }
+      case 'inline': {
+        const text =
+          short && operand.encoding >= 240 && operand.written !== true
+            ? hex(FLOAT16_BITS[operand.encoding - 240] as number)
+            : inlineText(operand.encoding, wide);
+        return cls.inline ? text : `${text}/*Invalid immediate*/`;
+      }
+      case 'literal':
+        if (operand.written === true) return `lit(${hex(operand.bits)})`;
+        return cls.inline ? literalText(operand.bits, cls.type) : `${immediate32(operand.bits)}/*Invalid immediate*/`;
+      default:
+        return immediate32(operand.value);
+    }
+  };
+}
+
+const SOURCE_NEG = 1;
+const SOURCE_ABS = 2;
+const SOURCE_SEXT = 16;
+const OP_SEL = 4;
+const OP_SEL_HI = 8;
+const NEG_HI = 2;
+
+/** Printer of one target; rows are compiled on first use. */
+export class Printer {
+  readonly target: TargetName;
+  private readonly scoped: boolean;
+  private readonly hasGds: boolean;
+  private readonly compiled: (readonly (string | Piece)[] | undefined)[] = [];
+
+  constructor(target: TargetName) {
+    this.target = target;
+    this.scoped = targetInfo(target).scopedCachePolicy;
+    this.hasGds = targetInfo(target).features.has('GDS');
+  }
+
+  /** The text of an instruction, mnemonic first. */
+  print(instruction: Instruction): string {
+    const row = instruction.row;
+    const operands = instruction.operands;
+    const pieces = this.compiled[row.id] ?? this.compile(row);
+    let text = pieces[0] as string;
+    for (let i = 1; i < pieces.length; i++) {
+      const piece = pieces[i] as string | Piece;
+      text += typeof piece === 'string' ? piece : piece(operands);
+    }
+    return text;
+  }
+
+  private compile(row: InstructionRow): readonly (string | Piece)[] {
+    const pieces: (string | Piece)[] = [row.mnemonic];
+    const push = (piece: string | Piece) => {
+      const last = pieces.length - 1;
+      if (typeof piece === 'string' && typeof pieces[last] === 'string') pieces[last] = `${pieces[last]}${piece}`;
+      else pieces.push(piece);
+    };
+    for (const match of row.template.matchAll(/\$(\w+)|[^$]+/g)) {
+      if (match[1] === undefined) push(match[0]);
+      else
+        push(
+          this.operandPiece(
+            row,
+            row.operands.findIndex((o) => o.name === match[1]),
+          ),
+        );
+    }
+    this.compiled[row.id] = pieces;
+    return pieces;
+  }
+
+  private operandPiece(row: InstructionRow, index: number): Piece {
+    const cls = operandClass((row.operands[index] as { cls: string }).cls);
+    const [style, name, asHex, always] = cls.print.split(':') as [string, string, string, string];
+    switch (style) {
+      case 'NamedBit':
+        if (name === 'gds' && !this.hasGds) return () => '';
+        return (ops) => (value(ops[index]) !== 0 ? ` ${name}` : '');
+      case 'NamedInt': {
+        const text = asHex === '1' ? signedHex : String;
+        return (ops) => {
+          const v = value(ops[index]);
+          return v === 0 && always !== '1' ? '' : ` ${name}:${text(v)}`;
+        };
+      }
+      case 'Operand':
+      case 'VOPDst':
+        return this.plainPiece(row, index, cls);
+      case 'AVLdSt32Align2RegOp':
+        return (ops) => (ops[index] as Register).text;
+      case 'OperandAndFPInputMods':
+        return floatModifiers(row, index);
+      case 'OperandAndIntInputMods':
+        return integerModifiers(row, index);
+      default:
+        return this.fieldPiece(row, index, style);
+    }
+  }
+
+  /** Plain operands, with the implicit VCC of VOPC and V_CNDMASK and the format after an MTBUF offset. */
+  private plainPiece(row: InstructionRow, index: number, cls: OperandClass): Piece {
+    if (cls.operandType === 'PCREL') {
+      return (ops) => {
+        const distance = ops[index] as Immediate;
+        return String(distance.written === true ? distance.value : distance.value & 0xffff);
+      };
+    }
+    if (cls.operandType === 'UNKNOWN') return (ops) => String(value(ops[index]));
+    const print = regular(cls);
+    const name = row.operands[index]?.name;
+    if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC'))
+      return (ops) => `vcc, ${print(ops[index] as Operand)}`;
+    if (name === 'src1' && row.mnemonic === 'v_cndmask_b32_e32') return (ops) => `${print(ops[index] as Operand)}, vcc`;
+    if (name === 'soffset' && row.encoding === 'MTBUF') {
+      const format = row.operands.findIndex((o) => o.name === 'format');
+      return (ops) => print(ops[index] as Operand) + printFormat(value(ops[format]));
+    }
+    return (ops) => print(ops[index] as Operand);
+  }
+
+  private fieldPiece(row: InstructionRow, index: number, style: string): Piece {
+    const target = this.target;
+    switch (style) {
+      case 'Offset':
+        return (ops) => (value(ops[index]) !== 0 ? ` offset:${value(ops[index]) & 0xffff}` : '');
+      case 'FlatOffset':
+        return (ops) => (value(ops[index]) !== 0 ? ` offset:${value(ops[index])}` : '');
+      case 'SMEMOffset':
+        return (ops) => signedHex(value(ops[index]));
+      case 'CPol':
+        return cachePolicy(index, this.scoped, row.encoding === 'SMEM');
+      case 'U16ImmOperand':
+      case 'U32ImmOperand':
+        return (ops) => {
+          const op = ops[index] as Operand;
+          if (op.kind === 'literal' && op.written === true) return `lit(${hex(op.bits)})`;
+          if (op.kind === 'literal') return hex(op.shown ?? op.bits);
+          return hex(style === 'U16ImmOperand' ? value(op) & 0xffff : value(op));
+        };
+      case 'OModSI':
+        return (ops) => ['', ' mul:2', ' mul:4', ' div:2'][value(ops[index])] as string;
+      case 'DppBoundCtrl':
+        return (ops) => (value(ops[index]) !== 0 ? ' bound_ctrl:1' : '');
+      case 'DppFI':
+        return (ops) => (value(ops[index]) !== 0 ? ' fi:1' : '');
+      case 'DPPCtrl': {
+        const doubles = isDoubleDpp(row);
+        return (ops) => dppControl(value(ops[index]), doubles);
+      }
+      case 'SDWADstSel':
+        return (ops) => `dst_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+      case 'SDWASrc0Sel':
+        return (ops) => `src0_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+      case 'SDWASrc1Sel':
+        return (ops) => `src1_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+      case 'SDWADstUnused':
+        return (ops) => `dst_unused:${SDWA_UNUSED[value(ops[index])] ?? SDWA_UNUSED[0]}`;
+      case 'BLGP':
+        return this.scoped && /^v_mfma_f64/.test(row.mnemonic)
+          ? (ops) => negBlgp(value(ops[index]))
+          : (ops) => (value(ops[index]) !== 0 ? ` blgp:${value(ops[index])}` : '');
+      case 'BitOp3':
+        return (ops) =>
+          value(ops[index]) === 0
+            ? ''
+            : ` bitop3:${value(ops[index]) <= 10 ? value(ops[index]) : hex(value(ops[index]))}`;
+      case 'R128A16':
+        return (ops) => (value(ops[index]) !== 0 ? ' a16' : '');
+      case 'FORMAT':
+        return () => '';
+      case 'OpSel':
+        return opSelPiece(row, index);
+      case 'OpSelHi':
+        return packedPiece(row, index, ' op_sel_hi:[', OP_SEL_HI);
+      case 'NegLo':
+        return packedPiece(row, index, ' neg_lo:[', SOURCE_NEG);
+      case 'NegHi':
+        return packedPiece(row, index, ' neg_hi:[', NEG_HI);
+      case 'GPRIdxMode':
+        return (ops) => printIndexMode(value(ops[index]));
+      case 'Endpgm':
+        return (ops) => printEndpgm(value(ops[index]));
+      case 'Hwreg':
+        return (ops) => printHwreg(value(ops[index]), target);
+      case 'SendMsg':
+        return (ops) => printSendMessage(value(ops[index]));
+      case 'SWaitCnt':
+        return (ops) => printWaitCount(value(ops[index]));
+      case 'Swizzle':
+        return (ops) => printSwizzle(value(ops[index]));
+      default:
+        throw new RangeError(`no printer for operand style ${style}`);
+    }
+  }
+}
+
+function signedHex(v: number): string {
+  return v < 0 ? `-0x${(-v).toString(16)}` : `0x${v.toString(16)}`;
+}
+
+function cachePolicy(index: number, scoped: boolean, scalar: boolean): Piece {
+  const texts: string[] = [];
+  for (let bits = 0; bits < 32; bits++) {
+    let text = '';
+    if (bits & 1) text += scoped && !scalar ? ' sc0' : ' glc';
+    if (bits & 2) text += scoped ? ' nt' : ' slc';
+    if (bits & 16) text += scoped ? ' sc1' : ' scc';
+    texts.push(text);
+  }
+  return (ops) => texts[value(ops[index])] as string;
+}
+
+/** Float source with `-`, `|…|` or `neg(…)`. The operand after the modifiers is the source. */
+function floatModifiers(row: InstructionRow, index: number): Piece {
+  const print = regular(operandClass((row.operands[index + 1] as { cls: string }).cls));
+  return (ops) => {
+    const modifiers = value(ops[index]);
+    const operand = ops[index + 1] as Operand;
+    let text = print(operand);
+    const isPlainConstant = operand.kind !== 'reg' && !text.startsWith('lit(');
+    if ((modifiers & SOURCE_ABS) !== 0) text = `|${text}|`;
+    if ((modifiers & SOURCE_NEG) !== 0) {
+      text = isPlainConstant && (modifiers & SOURCE_ABS) === 0 ? `neg(${text})` : `-${text}`;
+    }
+    return text;
+  };
+}
+
+function integerModifiers(row: InstructionRow, index: number): Piece {
+  const print = regular(operandClass((row.operands[index + 1] as { cls: string }).cls));
+  return (ops) => {
+    const text = print(ops[index + 1] as Operand);
+    return (value(ops[index]) & SOURCE_SEXT) !== 0 ? `sext(${text})` : text;
+  };
+}
+
+const SOURCES = ['src0', 'src1', 'src2'];
+
+/** `op_sel:[…]`, `neg_lo:[…]` …: one bit per source from its modifiers, nothing when all have the default. */
+function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: number): Piece {
+  const find = (name: string) => row.operands.findIndex((o) => o.name === name);
+  const indexes: number[] = [];
+  for (const source of SOURCES) {
+    if (find(source) < 0) break;
+    indexes.push(find(`${source}_modifiers`));
+  }
+  const expected = bit === OP_SEL_HI && row.flags.has('IsPacked');
+  const destination = bit === OP_SEL && row.flags.has('VOP3_OPSEL') && indexes.length > 0;
+  return (ops) => {
+    let isDefault = true;
+    let text = prefix;
+    for (let i = 0; i < indexes.length; i++) {
+      const at = indexes[i] as number;
+      const set = at >= 0 && (value(ops[at]) & bit) !== 0;
+      if (set !== expected) isDefault = false;
+      text += i === 0 ? (set ? '1' : '0') : set ? ',1' : ',0';
+    }
+    if (destination) {
+      const set = (indexes[0] as number) >= 0 && (value(ops[indexes[0] as number]) & 8) !== 0;
+      if (set) isDefault = false;
+      text += set ? ',1' : ',0';
+    }
+    return isDefault ? '' : `${text}]`;
+  };
+}
+
+function opSelPiece(row: InstructionRow, index: number): Piece {
+  return packedPiece(row, index, ' op_sel:[', OP_SEL);
+}
+
+function negBlgp(bits: number): string {
+  return bits === 0 ? '' : ` neg:[${bits & 1},${(bits >> 1) & 1},${(bits >> 2) & 1}]`;
+}
+
+/** Double-precision ALU operations take only row_newbcast. */
+function isDoubleDpp(row: InstructionRow): boolean {
+  return row.operands.some((o) => operandClass(o.cls).registers?.dwords === 2);
+}
+
+function dppControl(control: number, doubles: boolean): string {
+  if (doubles && !(control >= 0x150 && control <= 0x15f)) return ' /* DP ALU dpp only supports row_newbcast */';
+  if (control <= 0xff) {
+    return `quad_perm:[${control & 3},${(control >> 2) & 3},${(control >> 4) & 3},${(control >> 6) & 3}]`;
+  }
+  const low = control & 15;
+  if (control > 0x100 && control <= 0x10f) return `row_shl:${low}`;
+  if (control > 0x110 && control <= 0x11f) return `row_shr:${low}`;
+  if (control > 0x120 && control <= 0x12f) return `row_ror:${low}`;
+  if (control >= 0x150 && control <= 0x15f) return `row_newbcast:${low}`;
+  if (control >= 0x160 && control <= 0x16f) return '/* row_xmask is not supported on ASICs earlier than GFX10 */';
+  return DPP_SINGLES[control] ?? '/* Invalid dpp_ctrl value */';
+}
+
+const DPP_SINGLES: Readonly<Record<number, string>> = {
+  304: 'wave_shl:1',
+  308: 'wave_rol:1',
+  312: 'wave_shr:1',
+  316: 'wave_ror:1',
+  320: 'row_mirror',
+  321: 'row_half_mirror',
+  322: 'row_bcast:15',
+  323: 'row_bcast:31',
+};
+
+const printers = new Map<TargetName, Printer>();
+
+/** The printer of a target. */
+export function printerFor(target: TargetName): Printer {
+  let printer = printers.get(target);
+  if (printer === undefined) {
+    printer = new Printer(target);
+    printers.set(target, printer);
+  }
+  return printer;
+}
+
+/** The text of an instruction on a target, as LLVM 22 prints it. */
+export function printInstruction(target: TargetName, instruction: Instruction): string {
+  return printerFor(target).print(instruction);
+}

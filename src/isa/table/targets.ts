@@ -1,0 +1,105 @@
+// What differs between targets, as data: identity, register and LDS budgets, features.
+// Source: LLVM AMDGPUUsage (EF_AMDGPU_MACH, target features), LLVM's GCNSubtarget limits, CDNA ISA manuals.
+import { FEATURES } from '../generated/features.ts';
+import type { TargetName } from '../types.ts';
+import { TARGET_NAMES } from './table.ts';
+
+export interface TargetInfo {
+  readonly name: TargetName;
+  /** EF_AMDGPU_MACH value of e_flags. */
+  readonly elfMach: number;
+  /** LDS bytes a workgroup may use. */
+  readonly ldsBytes: number;
+  /** LDS is handed out in multiples of this many bytes. */
+  readonly ldsGranule: number;
+  /** Unified vector registers (VGPR + AGPR) of one SIMD lane. */
+  readonly vgprTotal: number;
+  /** Registers of each vector file that an instruction can name. */
+  readonly vgprAddressable: number;
+  readonly agprAddressable: number;
+  /** Vector registers are handed out in multiples of this; AGPRs start at a multiple of 4 (`accum_offset`). */
+  readonly vgprGranule: number;
+  /** SGPRs of one SIMD; only the encoding of the descriptor uses the granule on these targets. */
+  readonly sgprTotal: number;
+  readonly sgprAddressable: number;
+  readonly sgprGranule: number;
+  readonly maxWavesPerSimd: number;
+  readonly simdsPerCu: number;
+  readonly wavefrontSize: number;
+  readonly maxWorkgroupSize: number;
+  /** Bytes after the start of an instruction that the decoder looks at. */
+  readonly maxInstructionBytes: number;
+  /** Scratch base comes from the architected FLAT_SCRATCH, not from SGPRs. */
+  readonly architectedFlatScratch: boolean;
+  /** Workitem ids are packed into v0, 10 bits each. */
+  readonly packedWorkitemId: boolean;
+  /** The first kernel arguments can be loaded into SGPRs before the wavefront starts. */
+  readonly kernargPreload: boolean;
+  /** Whether code objects choose the feature in their target id (`gfx942:sramecc+:xnack-`). */
+  readonly supportsXnack: boolean;
+  readonly supportsSramecc: boolean;
+  /** Cache policy bits are called sc0, nt, sc1 instead of glc, slc, scc. */
+  readonly scopedCachePolicy: boolean;
+  /** LLVM's subtarget features (`GFX940Insts`, `MAIInsts`, …), without `Feature`. */
+  readonly features: ReadonlySet<string>;
+}
+
+const COMMON = {
+  vgprTotal: 512,
+  vgprAddressable: 256,
+  agprAddressable: 256,
+  vgprGranule: 8,
+  sgprTotal: 800,
+  sgprAddressable: 102,
+  sgprGranule: 16,
+  maxWavesPerSimd: 8,
+  simdsPerCu: 4,
+  wavefrontSize: 64,
+  maxWorkgroupSize: 1024,
+};
+
+const PER_TARGET: Readonly<
+  Record<TargetName, Pick<TargetInfo, 'elfMach' | 'ldsBytes' | 'ldsGranule' | 'maxInstructionBytes'>>
+> = {
+  gfx90a: { elfMach: 0x3f, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
+  gfx942: { elfMach: 0x4c, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
+  gfx950: { elfMach: 0x4f, ldsBytes: 163840, ldsGranule: 1280, maxInstructionBytes: 16 },
+};
+
+function makeInfo(name: TargetName): TargetInfo {
+  const features: ReadonlySet<string> = new Set((FEATURES[name] ?? '').split(' '));
+  return {
+    name,
+    ...COMMON,
+    ...PER_TARGET[name],
+    architectedFlatScratch: features.has('ArchitectedFlatScratch'),
+    packedWorkitemId: features.has('PackedTID'),
+    kernargPreload: features.has('KernargPreload'),
+    supportsXnack: features.has('SupportsXNACK'),
+    supportsSramecc: features.has('SupportsSRAMECC'),
+    scopedCachePolicy: features.has('GFX940Insts'),
+    features,
+  };
+}
+
+const infos = new Map<TargetName, TargetInfo>();
+
+/** The properties of a target. */
+export function targetInfo(name: TargetName): TargetInfo {
+  let info = infos.get(name);
+  if (info === undefined) {
+    info = makeInfo(name);
+    infos.set(name, info);
+  }
+  return info;
+}
+
+/** The target of an EF_AMDGPU_MACH value (`e_flags & 0xff`), or undefined. */
+export function targetFromElfMach(mach: number): TargetName | undefined {
+  return TARGET_NAMES.find((name) => PER_TARGET[name].elfMach === mach);
+}
+
+/** Whether a text names a supported target. */
+export function isTargetName(text: string): text is TargetName {
+  return (TARGET_NAMES as readonly string[]).includes(text);
+}
