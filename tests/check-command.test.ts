@@ -95,7 +95,9 @@ it('says what could be better only when asked', async () => {
 
 it('every rule has a page', () => {
   const rules = new Set<string>();
-  for (const file of readdirSync('src/check').filter((name) => /(?<!\.test)\.ts$/.test(name))) {
+  for (const file of readdirSync('src/check', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(?<!\.test)\.ts$/.test(name),
+  )) {
     const text = readFileSync(join('src/check', file), 'utf8');
     for (const [, rule] of text.matchAll(/'((?:resources|abi|hazards|waits|control-flow|memory)\/[a-z-]+)'/g))
       rules.add(rule as string);
