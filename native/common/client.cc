@@ -160,7 +160,7 @@ bool Client::Hello(std::string* why) {
 
 bool Client::MapWindow(std::string* why) {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/%u/fd/%u", info_.hello.device_pid, info_.hello.memory_fd);
+  std::snprintf(path, sizeof path, "/proc/%u/fd/%u", info_.hello.device_pid, info_.hello.memory_descriptor);
   memory_fd_ = open(path, O_RDWR | O_CLOEXEC);
   if (memory_fd_ < 0) {
     *why = std::string("cannot open the device's memory: ") + std::strerror(errno);
@@ -241,7 +241,7 @@ void Client::Listen() {
         Answer& answer = found->second->answer;
         answer.ok = header.type == static_cast<uint32_t>(MessageType::kReply);
         if (!answer.ok) {
-          answer.error = static_cast<ErrorCode>(reader.Get<uint32_t>());
+          answer.error = static_cast<ErrorCode>(reader.Get<ErrorReply>().code);
           answer.text = reader.Rest();
         }
         answer.payload = std::move(payload);
@@ -250,11 +250,8 @@ void Client::Listen() {
         break;
       }
       case MessageType::kFault: {
-        Fault fault;
-        fault.queue = reader.Get<uint64_t>();
-        fault.kind = static_cast<FaultKind>(reader.Get<uint32_t>());
-        fault.address = reader.Get<uint64_t>();
-        fault.text = reader.Rest();
+        const auto event = reader.Get<FaultEvent>();
+        const Fault fault{event.queue, static_cast<FaultKind>(event.kind), event.address, reader.Rest()};
         std::function<void(const Fault&)> handler;
         {
           const std::lock_guard lock(handler_mutex_);
@@ -263,9 +260,6 @@ void Client::Listen() {
         if (handler) handler(fault);
         break;
       }
-      case MessageType::kLog:
-        std::fprintf(stderr, "%s\n", reader.Rest().c_str());
-        break;
       default:
         break;
     }

@@ -50,8 +50,8 @@ void RunAfter(Runtime& runtime, std::vector<Signal*> dependencies, Signal* compl
   const uint64_t start = NowTicks();
   work();
   if (completion == nullptr) return;
-  __atomic_store_n(&completion->start_ts, start, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&completion->end_ts, NowTicks(), __ATOMIC_SEQ_CST);
+  __atomic_store_n(&completion->start_ticks, start, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&completion->end_ticks, NowTicks(), __ATOMIC_SEQ_CST);
   SubtractSignal(runtime, completion, 1);
 }
 
@@ -238,15 +238,15 @@ hsa_status_t hsa_amd_profiling_get_dispatch_time(hsa_agent_t agent, hsa_signal_t
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(time != nullptr && signal.handle != 0);
   if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
-  time->start = SignalOf(signal)->start_ts;
-  time->end = SignalOf(signal)->end_ts;
+  time->start = SignalOf(signal)->start_ticks;
+  time->end = SignalOf(signal)->end_ticks;
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_profiling_get_async_copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t* time) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(time != nullptr && signal.handle != 0);
-  time->start = SignalOf(signal)->start_ts;
-  time->end = SignalOf(signal)->end_ts;
+  time->start = SignalOf(signal)->start_ticks;
+  time->end = SignalOf(signal)->end_ticks;
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, uint64_t tick, uint64_t* system_tick) {

@@ -2,7 +2,7 @@
 // Source: HSA Runtime Specification 1.2, section 2.8 "User mode queuing" and 2.9 "Architected Queuing Language packets";
 // AMD vendor packets: hsa_ext_amd.h (hsa_amd_barrier_value_packet_t).
 import { WavesmithError } from '../base/index.ts';
-import { SIGNAL } from './protocol.ts';
+import { SIGNAL } from './generated/messages.ts';
 import type { BarrierPacket, DispatchPacket } from './runtime-device.ts';
 import { nowTicks, type SharedMemory } from './shared-memory.ts';
 
@@ -167,14 +167,14 @@ export class AqlQueue {
 
   private async waitUntil(signals: readonly number[], holds: () => boolean): Promise<void> {
     const { memory } = this.host;
-    for (const signal of signals) memory.setDeviceWaits(signal, true);
+    for (const signal of signals) memory.countDeviceWait(signal, 1);
     try {
       while (!holds()) {
         if (this.abort.signal.aborted) throw new WavesmithError('runtime/aborted', 'The queue was destroyed.');
         await this.host.signalsChanged();
       }
     } finally {
-      for (const signal of signals) memory.setDeviceWaits(signal, false);
+      for (const signal of signals) memory.countDeviceWait(signal, -1);
     }
   }
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import { type Addon, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
-import { SOCKET_VARIABLE } from './protocol.ts';
+import { SOCKET_VARIABLE } from './generated/messages.ts';
 import { RuntimeServer } from './server.ts';
 import { SimRuntime, type SimRuntimeOptions } from './sim-runtime.ts';
 

@@ -1,87 +1,60 @@
-// The protocol: messages survive any cut of their bytes; the numbers here are those of native/common/protocol.h.
-import { readFileSync } from 'node:fs';
+// The protocol: its two generated files are those of its source, C++ agrees with the offsets, messages survive any cut of their bytes.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cppText } from '../../tools/gen-protocol/cpp.ts';
+import { layoutOf } from '../../tools/gen-protocol/layout.ts';
+import { STRUCTS } from '../../tools/gen-protocol/messages.ts';
+import { ByteReader, ByteWriter } from '../base/index.ts';
+import * as messages from './generated/messages.ts';
 import * as protocol from './protocol.ts';
 
-const header = readFileSync(new URL('../../native/common/protocol.h', import.meta.url), 'utf8');
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Members of an enum class of the header, without their k. */
-function enumOf(name: string): Record<string, number> {
-  const body = new RegExp(`enum class ${name} : uint32_t \\{([^}]*)\\}`).exec(header)?.[1] ?? '';
-  return Object.fromEntries([...body.matchAll(/\bk(\w+) = (\d+)/g)].map((m) => [m[1], Number(m[2])]));
-}
-
-/** Byte offsets of a struct's fields, by the rules of the ABI for plain integers. */
-function offsetsOf(name: string): Record<string, number> {
-  const body = new RegExp(`struct (?:alignas\\(64\\) )?${name} \\{([^}]*)\\}`).exec(header)?.[1] ?? '';
-  const sizes: Record<string, number> = { uint32_t: 4, uint64_t: 8, int64_t: 8 };
-  const offsets: Record<string, number> = {};
-  let at = 0;
-  for (const [, type, field] of body.matchAll(/^\s*(u?int\d+_t) (\w+);/gm)) {
-    const size = sizes[type] as number;
-    at = Math.ceil(at / size) * size;
-    offsets[field] = at;
-    at += size;
-  }
-  return { ...offsets, size: Math.ceil(at / 8) * 8 };
-}
-
-describe('protocol.ts and protocol.h', () => {
-  it.each([
-    ['MessageType', protocol.MessageType],
-    ['ErrorCode', protocol.ErrorCode],
-    ['FaultKind', protocol.FaultKind],
-  ])('agree on %s', (name, values) => {
-    expect(values).toEqual(enumOf(name));
-    expect(Object.keys(enumOf(name)).length).toBeGreaterThan(3);
+describe('the generated messages', () => {
+  it('are those of their source', () => {
+    const args = ['scripts/run-ts.mjs', 'tools/gen-protocol/main.ts', '--check'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'gen-protocol: checked 2 files\n', stderr: '' });
   });
 
-  it('agree on versions, limits and the variable', () => {
-    expect(header).toContain(`kProtocolVersion = ${protocol.PROTOCOL_VERSION};`);
-    expect(header).toContain(`kMaxPayload = 1u << ${Math.log2(protocol.MAX_PAYLOAD)};`);
-    expect(header).toContain(`kSocketVariable = "${protocol.SOCKET_VARIABLE}";`);
+  it('have the offsets that a C++ compiler gives them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wavesmith-protocol-'));
+    try {
+      const asserts = STRUCTS.flatMap((s) => {
+        const { fixed, size } = layoutOf(s);
+        return [
+          `static_assert(sizeof(wavesmith::${s.name}) == ${size});`,
+          ...fixed.map((f) => `static_assert(offsetof(wavesmith::${s.name}, ${f.name}) == ${f.offset});`),
+        ];
+      });
+      expect(asserts.length).toBeGreaterThan(60);
+      const source = join(folder, 'layout.cc');
+      writeFileSync(source, `#include <cstddef>\n${cppText().replace('#pragma once', '')}${asserts.join('\n')}\n`);
+      const { status, stderr } = spawnSync('c++', ['-std=c++20', '-fsyntax-only', source], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
-  it('agree on the layout of a signal', () => {
-    const { value, device_waits, start_ts, end_ts, sleepers, futex, size } = offsetsOf('Signal');
-    expect(protocol.SIGNAL).toEqual({
-      value,
-      deviceWaits: device_waits,
-      startTicks: start_ts,
-      endTicks: end_ts,
-      sleepers,
-      futex,
-      size: Math.ceil((size as number) / 64) * 64,
+  it('are read where they were written', () => {
+    const request = new ByteWriter().u64(11).u64(12).u64(13).u32(14).u32(0).finish();
+    expect(messages.readQueueRequest(new ByteReader(request, 'message'))).toEqual({
+      ring: 11,
+      writeIndex: 12,
+      readIndex: 13,
+      packets: 14,
     });
+    const short = new ByteReader(request.subarray(0, 26), 'message', 'runtime/bad-message');
+    expect(() => messages.readQueueRequest(short)).toThrow(expect.objectContaining({ code: 'runtime/bad-message' }));
   });
 
-  it('agree on the greeting', () => {
-    const bytes = protocol.encodeHello({
-      devicePid: 11,
-      memoryDescriptor: 12,
-      computeUnits: 13,
-      windowAddress: 14,
-      windowSize: 15,
-      wavefrontSize: 16,
-      maxWorkgroupSize: 17,
-      ldsBytes: 18,
-      clockKhz: 19,
-      target: 'gfx942',
-      name: 'GPU',
-    });
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const o = offsetsOf('HelloReply') as Record<string, number>;
-    const u32 = ['version', 'device_pid', 'memory_fd', 'compute_units', 'wavefront_size', 'max_workgroup_size'];
-    expect(u32.map((f) => view.getUint32(o[f] as number, true))).toEqual([1, 11, 12, 13, 16, 17]);
-    expect(view.getUint32(o.lds_bytes, true)).toBe(18);
-    expect(view.getUint32(o.clock_khz, true)).toBe(19);
-    expect(view.getBigUint64(o.window_address, true)).toBe(14n);
-    expect(view.getBigUint64(o.window_size, true)).toBe(15n);
-    expect(bytes.length).toBe(o.size + 4 + 6 + 4 + 3);
-  });
-
-  it('agree on the symbols of a loaded code object', () => {
+  it('carry the symbols of a loaded code object', () => {
     const symbol = {
       name: 'k.kd',
       kind: 'kernel' as const,
@@ -93,19 +66,13 @@ describe('protocol.ts and protocol.h', () => {
       privateSegment: 26,
       dynamicStack: true,
     };
-    const bytes = protocol.encodeLoad(3n, 4, 5, [symbol, { ...symbol, kind: 'variable' }]);
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const reply = offsetsOf('LoadReply') as Record<string, number>;
-    const record = offsetsOf('SymbolRecord') as Record<string, number>;
-    expect(view.getBigUint64(reply.load_size, true)).toBe(5n);
-    expect(view.getUint32(reply.count, true)).toBe(2);
-    const at = (n: number): number => reply.size + n * (record.size + 4 + 4);
-    const fields = ['kind', 'kernarg_size', 'kernarg_alignment', 'group_segment', 'private_segment', 'dynamic_stack'];
-    expect(fields.map((f) => view.getUint32(at(0) + (record[f] as number), true))).toEqual([1, 23, 24, 25, 26, 1]);
-    expect(view.getUint32(at(1) + record.kind, true)).toBe(0);
-    expect(view.getBigUint64(at(1) + record.address, true)).toBe(21n);
-    expect(view.getBigUint64(at(1) + record.address + 8, true)).toBe(22n);
-    expect(bytes.length).toBe(at(2));
+    const bytes = protocol.encodeLoad(3n, 4, 5, [symbol, { ...symbol, kind: 'variable', name: 'é' }]);
+    const r = new ByteReader(bytes, 'reply');
+    expect([r.u64(0), r.u64(8), r.u64(16), r.u32(24)]).toEqual([3n, 4n, 5n, 2]);
+    expect([0, 4, 8, 12, 16, 20].map((o) => r.u32(32 + o))).toEqual([1, 23, 24, 25, 26, 1]);
+    expect([r.u64(56), r.u64(64), r.u32(72), r.text(76, 4)]).toEqual([21n, 22n, 4, 'k.kd']);
+    expect([r.u32(80), r.u32(120), r.text(124, 2)]).toEqual([0, 2, 'é']);
+    expect(bytes.length).toBe(126);
   });
 });
 
@@ -142,7 +109,7 @@ describe('MessageStream', () => {
   it('refuses a message longer than the limit before it arrives', () => {
     const stream = new protocol.MessageStream();
     const header = new DataView(new ArrayBuffer(16));
-    header.setUint32(0, protocol.MAX_PAYLOAD + 1, true);
+    header.setUint32(0, messages.MAX_PAYLOAD + 1, true);
     expect(() => stream.push(new Uint8Array(header.buffer))).toThrow(/announced/);
   });
 });

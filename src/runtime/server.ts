@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type OnReadOpts, type Server, Socket, type SocketConstructorOpts } from 'node:net';
 import { WavesmithError } from '../base/index.ts';
 import type { Addon } from './addon.ts';
-import { encodeMessage, type Hello, MessageStream } from './protocol.ts';
+import type { HelloReply } from './generated/messages.ts';
+import { encodeMessage, MessageStream } from './protocol.ts';
 import type { DispatchPacket, RuntimeDevice } from './runtime-device.ts';
 import { Session, type SessionHost } from './session.ts';
 import { SharedMemory } from './shared-memory.ts';
@@ -41,7 +42,7 @@ function withOneBuffer(accepted: Socket, addon: Addon, onBytes: (bytes: Uint8Arr
 export class RuntimeServer implements SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
-  readonly hello: Hello;
+  readonly hello: HelloReply;
   /** Value for WAVESMITH_SOCKET. */
   readonly address: string;
   private readonly addon: Addon;
@@ -55,7 +56,7 @@ export class RuntimeServer implements SessionHost {
   onFault: (text: string) => void = () => {};
 
   /** `report` gets one line for each refused or misbehaving peer. */
-  constructor(device: RuntimeDevice, addon: Addon, hello: Hello, report: (text: string) => void) {
+  constructor(device: RuntimeDevice, addon: Addon, hello: HelloReply, report: (text: string) => void) {
     this.device = device;
     this.addon = addon;
     this.hello = hello;

@@ -4,15 +4,25 @@ import { AqlQueue } from './aql-queue.ts';
 import {
   ErrorCode,
   type ErrorCodeValue,
-  encodeHello,
-  encodeLoad,
   FaultKind,
   type FaultKindValue,
-  type Hello,
-  type Message,
+  type HelloReply,
   MessageType,
   PROTOCOL_VERSION,
-} from './protocol.ts';
+  putAddressReply,
+  putErrorReply,
+  putFaultEvent,
+  putHandleReply,
+  putHelloReply,
+  readAddressRequest,
+  readAdoptRequest,
+  readAllocateRequest,
+  readHandleRequest,
+  readHelloRequest,
+  readMapRequest,
+  readQueueRequest,
+} from './generated/messages.ts';
+import { encodeLoad, type Message } from './protocol.ts';
 import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
@@ -20,7 +30,7 @@ import type { SharedMemory } from './shared-memory.ts';
 export interface SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
-  readonly hello: Hello;
+  readonly hello: HelloReply;
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
   signalsChanged(): Promise<void>;
   /** Something changed that a waiting queue may wait for. */
@@ -54,7 +64,7 @@ export class Session {
   handle(message: Message): void {
     const { type, id } = message;
     if (type === MessageType.Doorbell) {
-      this.queues.get(message.payload.u64(0))?.doorbell();
+      this.queues.get(readHandleRequest(message.payload).handle)?.doorbell();
       return;
     }
     if (type === MessageType.Kick) {
@@ -86,7 +96,7 @@ export class Session {
   }
 
   private sendError(id: bigint, code: ErrorCodeValue, text: string): void {
-    this.send(MessageType.Error, id, new ByteWriter().u32(code).text(text).finish());
+    this.send(MessageType.Error, id, putErrorReply(new ByteWriter(), { code, text }).finish());
   }
 
   private answer({ type, payload }: Message): Uint8Array {
@@ -96,42 +106,43 @@ export class Session {
     const { device } = this.host;
     switch (type) {
       case MessageType.Hello: {
-        if (payload.u32(0) !== PROTOCOL_VERSION) {
-          throw new WavesmithError('runtime/version', `The program speaks protocol version ${payload.u32(0)}.`, {
+        const { version, pid } = readHelloRequest(payload);
+        if (version !== PROTOCOL_VERSION) {
+          throw new WavesmithError('runtime/version', `The program speaks protocol version ${version}.`, {
             hint: 'Its runtime libraries are of another Wavesmith version.',
           });
         }
-        this.pid = payload.u32(4);
+        this.pid = pid;
         this.greeted = true;
-        return encodeHello(this.host.hello);
+        return putHelloReply(new ByteWriter(128), this.host.hello).finish();
       }
       case MessageType.Allocate: {
-        const address = device.allocate(payload.u64AsNumber(0), payload.u64AsNumber(8), payload.u64AsNumber(16));
+        const { size, alignment, address: wanted } = readAllocateRequest(payload);
+        const address = device.allocate(size, alignment, wanted);
         this.allocations.add(address);
-        return u64(address);
+        return addressReply(address);
       }
       case MessageType.Adopt: {
-        const address = payload.u64AsNumber(0);
-        const size = payload.u64AsNumber(8);
+        const { address, size } = readAdoptRequest(payload);
         if (address === 0) throw badAddress(address, 'memory');
         this.allocations.add(device.allocate(size, 4096, address));
-        return u64(device.offsetOf(address, size) ?? 0);
+        return addressReply(device.offsetOf(address, size) ?? 0);
       }
       case MessageType.Free:
       case MessageType.Disown: {
-        const address = payload.u64AsNumber(0);
+        const { address } = readAddressRequest(payload);
         if (!this.allocations.delete(address)) throw badAddress(address, 'allocation');
         device.free(address);
         return EMPTY;
       }
       case MessageType.Map: {
-        const address = payload.u64AsNumber(0);
-        device.map(address, payload.u64AsNumber(8), payload.u64AsNumber(16), (payload.u64(24) & 2n) !== 0n);
+        const { address, size, source, access } = readMapRequest(payload);
+        device.map(address, size, source, (access & 2n) !== 0n);
         this.mappings.add(address);
         return EMPTY;
       }
       case MessageType.Unmap: {
-        const address = payload.u64AsNumber(0);
+        const { address } = readAddressRequest(payload);
         if (!this.mappings.delete(address)) throw badAddress(address, 'mapping');
         device.unmap(address);
         return EMPTY;
@@ -143,7 +154,7 @@ export class Session {
         return encodeLoad(handle, module.address, module.size, module.symbols);
       }
       case MessageType.Unload: {
-        const handle = payload.u64(0);
+        const { handle } = readHandleRequest(payload);
         const module = this.modules.get(handle);
         if (module === undefined) throw new WavesmithError('runtime/bad-handle', `There is no module ${handle}.`);
         this.modules.delete(handle);
@@ -151,9 +162,9 @@ export class Session {
         return EMPTY;
       }
       case MessageType.QueueCreate:
-        return u64(this.createQueue(payload));
+        return putHandleReply(new ByteWriter(16), { handle: this.createQueue(payload) }).finish();
       case MessageType.QueueDestroy: {
-        const handle = payload.u64(0);
+        const { handle } = readHandleRequest(payload);
         const queue = this.queues.get(handle);
         if (queue === undefined) throw new WavesmithError('runtime/bad-handle', `There is no queue ${handle}.`);
         this.queues.delete(handle);
@@ -176,12 +187,7 @@ export class Session {
         completed: () => this.host.announceChange(),
         failed: (error) => this.sendFault(handle, error),
       },
-      {
-        ring: payload.u64AsNumber(0),
-        writeIndex: payload.u64AsNumber(8),
-        readIndex: payload.u64AsNumber(16),
-        packets: payload.u32(24),
-      },
+      readQueueRequest(payload),
     );
     this.queues.set(handle, queue);
     return handle;
@@ -192,18 +198,14 @@ export class Session {
     const code = error instanceof WavesmithError ? error.code : '';
     // Memory faults name the address first.
     const address = /0x([0-9a-f]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '0';
-    const w = new ByteWriter()
-      .u64(queue)
-      .u32(faultKindOf(code))
-      .u64(BigInt(`0x${address}`))
-      .text(text);
-    this.send(MessageType.Fault, 0n, w.finish());
+    const event = { queue, kind: faultKindOf(code), address: Number.parseInt(address, 16), text };
+    this.send(MessageType.Fault, 0n, putFaultEvent(new ByteWriter(), event).finish());
     this.host.faulted(text);
   }
 }
 
-function u64(value: number | bigint): Uint8Array {
-  return new ByteWriter(16).u64(value).finish();
+function addressReply(address: number): Uint8Array {
+  return putAddressReply(new ByteWriter(16), { address }).finish();
 }
 
 function badAddress(address: number, what: string): WavesmithError {

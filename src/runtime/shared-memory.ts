@@ -1,7 +1,7 @@
 // Views of the shared GPU memory for the device process: words of queues and signals, changed with the atomics other processes use too.
 import { WavesmithError } from '../base/index.ts';
 import type { Addon } from './addon.ts';
-import { SIGNAL } from './protocol.ts';
+import { SIGNAL } from './generated/messages.ts';
 import type { RuntimeDevice } from './runtime-device.ts';
 
 /** The clock of signals and kernels: ticks per second of s_memrealtime. */
@@ -18,6 +18,8 @@ export class SharedMemory {
   private readonly words: Int32Array;
   private readonly longs: BigInt64Array;
   private readonly view: DataView;
+  /** Waits of the device by signal. */
+  private readonly deviceWaits = new Map<number, number>();
   private readonly device: RuntimeDevice;
   private readonly addon: Addon;
 
@@ -73,9 +75,15 @@ export class SharedMemory {
   signalValue(signal: number): bigint {
     return Atomics.load(this.longs, (signal + SIGNAL.value) / 8);
   }
-  /** Says whether the device waits for the signal, so that programs tell it of changes. */
-  setDeviceWaits(signal: number, waits: boolean): void {
-    Atomics.store(this.words, (signal + SIGNAL.deviceWaits) / 4, waits ? 1 : 0);
+  /**
+   * One more (`1`) or less (`-1`) wait of the device for the signal: while there is one, programs tell the device of changes. The count is kept
+   * here: a program may make a new signal of a place that is still waited for.
+   */
+  countDeviceWait(signal: number, change: 1 | -1): void {
+    const count = (this.deviceWaits.get(signal) ?? 0) + change;
+    if (count === 0) this.deviceWaits.delete(signal);
+    else this.deviceWaits.set(signal, count);
+    Atomics.store(this.words, (signal + SIGNAL.deviceWaits) / 4, count);
   }
   /** Completes a signal: times, value − 1, and whoever sleeps on it wakes. */
   complete(signal: number, startTicks: bigint, endTicks: bigint): void {

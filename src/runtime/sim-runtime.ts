@@ -7,8 +7,9 @@ import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/lay
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
+import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
 import type { RuntimeProfiler } from './profiler.ts';
-import type { Hello, LoadedSymbol } from './protocol.ts';
+import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ } from './shared-memory.ts';
 
@@ -66,10 +67,11 @@ export class SimRuntime implements RuntimeDevice {
     this.queue = queue.base;
   }
 
-  hello(): Hello {
+  hello(): HelloReply {
     const info = targetInfo(this.target);
     const board = BOARDS[this.target];
     return {
+      version: PROTOCOL_VERSION,
       devicePid: process.pid,
       memoryDescriptor: this.memoryDescriptor,
       computeUnits: board.computeUnits,

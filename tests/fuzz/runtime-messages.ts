@@ -1,7 +1,8 @@
 // Fuzz target: what a program may send to the device process, cut into pieces at any place, with the whole virtual GPU behind it.
 import { ByteWriter } from '../../src/base/index.ts';
 import type { Addon } from '../../src/runtime/addon.ts';
-import { encodeMessage, MessageStream, MessageType, PROTOCOL_VERSION } from '../../src/runtime/protocol.ts';
+import { MessageType, PROTOCOL_VERSION } from '../../src/runtime/generated/messages.ts';
+import { encodeMessage, MessageStream } from '../../src/runtime/protocol.ts';
 import { Session, type SessionHost } from '../../src/runtime/session.ts';
 import { SharedMemory } from '../../src/runtime/shared-memory.ts';
 import { SimRuntime } from '../../src/runtime/sim-runtime.ts';

@@ -1,0 +1,142 @@
+// Queues that wait for the same signals: none loses the wake-up of a change, whoever stops waiting first.
+import { describe, expect, it } from 'vitest';
+import type { Addon } from './addon.ts';
+import { AqlQueue, type QueueHost } from './aql-queue.ts';
+import { SIGNAL } from './generated/messages.ts';
+import type { RuntimeDevice } from './runtime-device.ts';
+import { SharedMemory } from './shared-memory.ts';
+
+const WINDOW = 0x2000_0000_0000;
+const PACKETS = 8;
+const BARRIER_AND = 3;
+const BARRIER_OR = 5;
+const COMPLETION = 56;
+
+/** A program and a device process over one buffer: as in native/common/client.cc, a change of a signal is announced only where the device waits. */
+class World {
+  readonly memory: SharedMemory;
+  private readonly view: DataView;
+  private next = 64;
+  private waiting: (() => void)[] = [];
+
+  constructor() {
+    const buffer = new SharedArrayBuffer(65536);
+    const device = { buffer, windowAddress: WINDOW, offsetOf: (a: number) => a - WINDOW };
+    this.view = new DataView(buffer);
+    this.memory = new SharedMemory(device as unknown as RuntimeDevice, { wake: () => {} } as unknown as Addon);
+  }
+
+  allocate(size: number): number {
+    const at = this.next;
+    this.next += Math.ceil(size / 64) * 64;
+    return at;
+  }
+  signal(value: bigint): number {
+    const at = this.allocate(SIGNAL.size);
+    this.view.setBigInt64(at + SIGNAL.value, value, true);
+    return at;
+  }
+  value(signal: number): bigint {
+    return this.memory.signalValue(signal);
+  }
+  waits(signal: number): number {
+    return this.view.getUint32(signal + SIGNAL.deviceWaits, true);
+  }
+  /** What a program does: stores, and kicks the device when it waits. */
+  store(signal: number, value: bigint): void {
+    this.view.setBigInt64(signal + SIGNAL.value, value, true);
+    if (this.waits(signal) !== 0) this.announce();
+  }
+
+  queue(type: number, dependencies: readonly number[]): { queue: AqlQueue; passed: number } {
+    const ring = this.allocate(PACKETS * 64);
+    for (let n = 0; n < PACKETS; n++) this.view.setUint16(ring + 64 * n, 1, true);
+    const [write, read, passed] = [this.allocate(8), this.allocate(8), this.signal(1n)];
+    this.view.setUint16(ring, type, true);
+    for (const [n, s] of dependencies.entries()) this.view.setBigUint64(ring + 8 + 8 * n, BigInt(WINDOW + s), true);
+    this.view.setBigUint64(ring + COMPLETION, BigInt(WINDOW + passed), true);
+    const queue = new AqlQueue(this.host(), {
+      ring: WINDOW + ring,
+      writeIndex: WINDOW + write,
+      readIndex: WINDOW + read,
+      packets: PACKETS,
+    });
+    queue.doorbell();
+    return { queue, passed };
+  }
+
+  /** Lets everything that can go on do so. */
+  async settle(): Promise<void> {
+    for (let n = 0; n < 20; n++) await Promise.resolve();
+  }
+
+  private announce(): void {
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+  private host(): QueueHost {
+    return {
+      memory: this.memory,
+      dispatch: async () => {},
+      barrier: () => {},
+      signalsChanged: () => new Promise((resolve) => this.waiting.push(resolve)),
+      failed: (error) => {
+        throw error;
+      },
+      completed: () => this.announce(),
+    };
+  }
+}
+
+describe('queues that wait for the same signals', () => {
+  it('wake both: one waits for A or B, the other for B', async () => {
+    const world = new World();
+    const [a, b] = [world.signal(1n), world.signal(1n)];
+    const or = world.queue(BARRIER_OR, [a, b]);
+    const and = world.queue(BARRIER_AND, [b]);
+    await world.settle();
+    expect([world.waits(a), world.waits(b)]).toEqual([1, 2]);
+    world.store(a, 0n);
+    await world.settle();
+    expect([world.value(or.passed), world.value(and.passed)]).toEqual([0n, 1n]);
+    world.store(b, 0n);
+    await world.settle();
+    expect(world.value(and.passed)).toBe(0n);
+    expect([world.waits(a), world.waits(b)]).toEqual([0, 0]);
+  });
+
+  it('count a signal that a packet names twice, and one whose queue is destroyed', async () => {
+    const world = new World();
+    const [a, b] = [world.signal(1n), world.signal(1n)];
+    const twice = world.queue(BARRIER_AND, [a, a, b]);
+    const other = world.queue(BARRIER_AND, [a, b]);
+    await world.settle();
+    expect([world.waits(a), world.waits(b)]).toEqual([3, 2]);
+    const ended = twice.queue.destroy();
+    world.store(a, 1n);
+    await ended;
+    expect([world.waits(a), world.waits(b)]).toEqual([1, 1]);
+    world.store(a, 0n);
+    world.store(b, 0n);
+    await world.settle();
+    expect(world.value(other.passed)).toBe(0n);
+    expect([world.waits(a), world.waits(b)]).toEqual([0, 0]);
+  });
+
+  it('are not disturbed by a program that makes a new signal of one that is waited for', async () => {
+    const world = new World();
+    const a = world.signal(1n);
+    const first = world.queue(BARRIER_AND, [a]);
+    await world.settle();
+    // The program's runtime clears the whole signal.
+    world.memory.bytes.fill(0, a, a + SIGNAL.size);
+    world.store(a, 1n);
+    const second = world.queue(BARRIER_AND, [a]);
+    await world.settle();
+    expect(world.waits(a)).toBe(2);
+    world.store(a, 0n);
+    await world.settle();
+    expect([world.value(first.passed), world.value(second.passed), BigInt(world.waits(a))]).toEqual([0n, 0n, 0n]);
+  });
+});
