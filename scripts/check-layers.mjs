@@ -1,19 +1,11 @@
-// The import-layer check: every relative import in src/ must follow tools/layers.json; browser layers import nothing of Node.
-import { readdirSync, readFileSync } from 'node:fs';
+// The import check: every relative import in src/ must follow tools/layers.json; browser layers import nothing of Node; no import
+// circles, those of types included.
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { circles, importGraph, sources, specifiers } from './import-graph.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
-
-function* sources(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* sources(path);
-    else if (/\.ts$/.test(entry.name) && !/\.test\.ts$/.test(entry.name)) yield path;
-  }
-}
 
 /** All violations as lines `file: imports X, which layer L may not`. */
 export function checkLayers() {
@@ -26,8 +18,7 @@ export function checkLayers() {
       problems.push(`${file}: folder 'src/${layer}' is not a layer of tools/layers.json.`);
       continue;
     }
-    for (const match of readFileSync(path, 'utf8').matchAll(IMPORT)) {
-      const specifier = match[1] ?? match[2] ?? match[3];
+    for (const specifier of specifiers(readFileSync(path, 'utf8'))) {
       if (specifier.startsWith('node:')) {
         if (noNode.includes(layer) && !nodeFolders.some((folder) => file.startsWith(`${folder}/`)))
           problems.push(`${file}: imports ${specifier}, but '${layer}' must run in a browser.`);
@@ -55,9 +46,18 @@ export function checkLayers() {
   return problems;
 }
 
+/** All import circles below src/ as lines `circle: A → B → A`. */
+export function checkCircles() {
+  const { circlesBeingRemoved } = JSON.parse(readFileSync(join(root, 'tools/layers.json'), 'utf8'));
+  return circles(importGraph(join(root, 'src')))
+    .map((circle) => circle.map((path) => relative(root, path)))
+    .filter((circle) => !circlesBeingRemoved.includes(circle[0]))
+    .map((circle) => `circle: ${circle.join(' → ')}. Move the types both need into a file of their own.`);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = checkLayers();
+  const problems = [...checkLayers(), ...checkCircles()];
   for (const problem of problems) console.error(problem);
-  console.log(`layers: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`);
+  console.log(`imports: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`);
   process.exit(problems.length === 0 ? 0 : 1);
 }

@@ -4,7 +4,7 @@ import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject, countFindings, type Finding } from '../check/index.ts';
 import { type CodeObject, codeObjectsOf, link, openContainer, readCodeObject } from '../codeobject/index.ts';
 import { fileReader } from './asm.ts';
-import { sarifLog } from './sarif.ts';
+import { type PlacedFinding, sarifLog } from './sarif.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, printJson, readInput } from './support.ts';
 
@@ -16,9 +16,6 @@ interface Options {
   readonly sarif?: boolean;
   readonly notes?: boolean;
 }
-
-/** A finding with its place in the source, when there is a source. */
-export type PlacedFinding = Finding & { readonly file: string; readonly line: number | undefined };
 
 /** What was read from a file: its code objects, and the source they were assembled from. */
 interface Input {

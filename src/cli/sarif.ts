@@ -1,7 +1,10 @@
 // Findings as a SARIF 2.1.0 log, which code review tools and editors show beside the source.
 // Source: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
-import type { PlacedFinding } from './check.ts';
+import type { Finding } from '../check/index.ts';
 import { version } from './version.ts';
+
+/** A finding with its place in the source, when there is a source. */
+export type PlacedFinding = Finding & { readonly file: string; readonly line: number | undefined };
 
 /** The log of one run. */
 export function sarifLog(findings: readonly PlacedFinding[]): Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Documentation is complete: every instruction, directive, modifier and special register of the tables has some, and what
 // completion offers for an instruction is accepted by the assembler's parser.
 import { expect, test } from 'vitest';
-import { FIELD_DIRECTIVES } from '../asm/assemble/directives/kernel.ts';
+import { FIELD_DIRECTIVES } from '../asm/assemble/directives/kernel-block.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from '../asm/assemble/directives/table.ts';
 import { assemble } from '../asm/index.ts';
 import { listOperations, operandClass, TARGET_NAMES, tableFor } from '../isa/index.ts';

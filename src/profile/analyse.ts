@@ -13,13 +13,13 @@ import {
   type CopyEntry,
   type DispatchSection,
   type KernelEntry,
-  type LaunchEntry,
   PROFILE_SCHEMA,
   PROFILE_VERSION,
   type ProfileDocument,
   type SampleEntry,
   type TraceSection,
 } from './document.ts';
+import type { LaunchEntry } from './launch.ts';
 import { combine, isKnown, known, type Measure, ratio, unknown } from './measure.ts';
 import { type Recording, TIMING_REASONS, Timing } from './recording.ts';
 

@@ -3,6 +3,7 @@ import type { Classification } from './analysis/bottleneck.ts';
 import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
 import type { ClassSum } from './analysis/trace-features.ts';
+import type { LaunchEntry } from './launch.ts';
 import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
@@ -52,18 +53,6 @@ export interface MetricEntry {
   readonly formula: string;
   readonly source: string;
   readonly dispatches: number;
-}
-
-export interface LaunchEntry {
-  /** -1 marks what was not recorded. */
-  readonly workgroup: readonly number[];
-  readonly grid: readonly number[];
-  readonly lds: number;
-  readonly scratch: number;
-  readonly vgpr: number;
-  readonly agpr: number;
-  readonly sgpr: number;
-  readonly calls: number;
 }
 
 export interface KernelEntry {

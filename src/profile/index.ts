@@ -11,6 +11,7 @@ export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
 export * from './document.ts';
 export { perfettoTrace } from './export/perfetto.ts';
 export { speedscopeFile } from './export/speedscope.ts';
+export type { LaunchEntry } from './launch.ts';
 export * from './measure.ts';
 export { findFiles } from './node/files.ts';
 export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';

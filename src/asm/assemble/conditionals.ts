@@ -1,7 +1,14 @@
 // Conditional assembly: the `.if` family, `.elseif`, `.else`, `.endif`.
 // Source: llvm/lib/MC/MCParser/AsmParser.cpp (parseDirectiveIf and the functions after it).
 import { type Lexer, Tok } from '../../isa/text/lexer.ts';
-import type { Assembler } from './assemble.ts';
+
+/** What conditions ask of the assembly they belong to; the functions of the assembler's names. */
+export interface ConditionHost {
+  absolute(lexer: Lexer): bigint | undefined;
+  identifier(lexer: Lexer): string | undefined;
+  endOfStatement(lexer: Lexer): boolean;
+  isDefined(name: string): boolean;
+}
 
 interface Condition {
   readonly kind: 'none' | 'if' | 'elseif' | 'else';
@@ -36,7 +43,7 @@ export class Conditionals {
   }
 
   /** Handles a conditional directive; false when `name` is none. */
-  handle(a: Assembler, lexer: Lexer, name: string, offset: number): boolean {
+  handle(a: ConditionHost, lexer: Lexer, name: string, offset: number): boolean {
     const test = TESTS[name];
     if (test !== undefined) {
       this.open(a, lexer, test);
@@ -49,7 +56,7 @@ export class Conditionals {
     return true;
   }
 
-  private open(a: Assembler, lexer: Lexer, test: Test): void {
+  private open(a: ConditionHost, lexer: Lexer, test: Test): void {
     this.stack.push(this.current);
     if (this.current.ignore) {
       this.current = { kind: 'if', met: false, ignore: true };
@@ -59,7 +66,7 @@ export class Conditionals {
     this.current = { kind: 'if', met: met === true, ignore: met === false };
   }
 
-  private elseIf(a: Assembler, lexer: Lexer, offset: number): void {
+  private elseIf(a: ConditionHost, lexer: Lexer, offset: number): void {
     if (this.current.kind !== 'if' && this.current.kind !== 'elseif') {
       lexer.fail(offset, "Encountered a .elseif that doesn't follow an .if or  an .elseif");
       return;
@@ -77,7 +84,7 @@ export class Conditionals {
     this.current = { kind: 'elseif', met: value !== 0n, ignore: value === 0n };
   }
 
-  private otherwise(a: Assembler, lexer: Lexer, offset: number): void {
+  private otherwise(a: ConditionHost, lexer: Lexer, offset: number): void {
     if (!a.endOfStatement(lexer)) return;
     if (this.current.kind !== 'if' && this.current.kind !== 'elseif') {
       lexer.fail(offset, "Encountered a .else that doesn't follow  an .if or an .elseif");
@@ -87,7 +94,7 @@ export class Conditionals {
     this.current = { kind: 'else', met: this.current.met, ignore: outer || this.current.met };
   }
 
-  private end(a: Assembler, lexer: Lexer, offset: number): void {
+  private end(a: ConditionHost, lexer: Lexer, offset: number): void {
     if (!a.endOfStatement(lexer)) return;
     if (this.current.kind === 'none' || this.stack.length === 0) {
       lexer.fail(offset, "Encountered a .endif that doesn't follow an .if or .else");
@@ -98,7 +105,7 @@ export class Conditionals {
 }
 
 /** Undefined after a diagnostic. */
-type Test = (a: Assembler, lexer: Lexer) => boolean | undefined;
+type Test = (a: ConditionHost, lexer: Lexer) => boolean | undefined;
 
 function compareZero(accept: (value: bigint) => boolean): Test {
   return (a, lexer) => {

@@ -2,10 +2,12 @@
 // Source: llvm/lib/MC/MCObjectStreamer.cpp, MCELFStreamer.cpp.
 import { WavesmithError } from '../../base/index.ts';
 import { SectionFlag, SectionType, SymbolBinding, SymbolType } from '../../codeobject/elf/object-model.ts';
-import type { Expr } from '../../isa/text/expr.ts';
-import { type AsmFixupKind, type AsmSection, type SectionDescription, SectionTable } from '../object/sections.ts';
-import { AsmSymbol } from '../object/symbols.ts';
-import type { Assembler } from './assemble.ts';
+import type { Expr } from '../../isa/text/expr-tree.ts';
+import type { Evaluation } from '../object/layout.ts';
+import { type AsmFixupKind, type AsmSection, AsmSymbol, type SectionDescription } from '../object/model.ts';
+import { SectionTable } from '../object/sections.ts';
+import type { SymbolTable } from '../object/symbols.ts';
+import type { AssembleLimits } from './options.ts';
 import { type Location, lineAndColumn } from './source.ts';
 
 const DATA_KIND: Readonly<Record<number, AsmFixupKind>> = {
@@ -25,14 +27,23 @@ export const TEXT_SECTION: SectionDescription = {
   entrySize: 0,
 };
 
+/** What the emitter asks of the assembly it belongs to. */
+export interface EmitterHost {
+  readonly symbols: SymbolTable;
+  readonly evaluation: Evaluation;
+  readonly limits: AssembleLimits;
+  /** Where the current statement is. */
+  readonly currentLocation: Location;
+}
+
 export class Emitter {
   readonly sections: SectionTable;
-  private readonly a: Assembler;
+  private readonly a: EmitterHost;
   private sectionSymbols = 0;
   /** Bytes that single statements put in bulk so far; keeps repeats of large data bounded. */
   private bulkBytes = 0;
 
-  constructor(a: Assembler) {
+  constructor(a: EmitterHost) {
     this.a = a;
     this.sections = new SectionTable(() => a.currentLocation);
   }

@@ -1,23 +1,16 @@
 // Instruction statements: parse, encode, and the fixups of operands that name symbols.
 // Source: llvm/lib/Target/AMDGPU/MCTargetDesc/AMDGPUMCCodeEmitter.cpp (getLitEncoding, needsPCRel).
+
 import { encodeInto } from '../../isa/codec/encode.ts';
 import { type Fixup, InstructionParser } from '../../isa/parse/parse.ts';
-import type { Expr } from '../../isa/text/expr.ts';
+import type { Expr } from '../../isa/text/expr-tree.ts';
 import type { Lexer } from '../../isa/text/lexer.ts';
-import type { AsmFixupKind } from '../object/sections.ts';
-import type { Assembler } from './assemble.ts';
+import type { AsmFixupKind, InstructionFixup } from '../object/model.ts';
+import type { Assembler } from './assembler.ts';
 
 const scratch = new Uint8Array(32);
 const words = new DataView(scratch.buffer);
 const parsers = new WeakMap<Lexer, InstructionParser>();
-
-/** A fixup of one instruction, resolved to LLVM's kind, with its expression bound. */
-export interface InstructionFixup {
-  readonly kind: AsmFixupKind;
-  readonly byteOffset: number;
-  readonly expr: Expr;
-  readonly operandIndex: number;
-}
 
 /** Whether a literal with this expression counts from its own address (AMDGPUMCCodeEmitter.cpp, needsPCRel). */
 function isPcRelative(expr: Expr): boolean {

@@ -1,7 +1,7 @@
 // Simplifies the expressions of descriptor fields for printing, as LLVM does: bits that are known whatever the symbols are.
 // Source: llvm/lib/Target/AMDGPU/MCTargetDesc/AMDGPUMCExpr.cpp (foldAMDGPUMCExpr, knownBitsMapHelper).
 import { fold, foldUnary } from '../../isa/text/evaluate.ts';
-import type { BinaryExpr, Expr } from '../../isa/text/expr.ts';
+import type { BinaryExpr, Expr } from '../../isa/text/expr-tree.ts';
 
 const ALL = (1n << 64n) - 1n;
 

@@ -1,5 +1,5 @@
 // Which source line each instruction comes from, for messages about the assembled code.
-import type { DataFragment } from '../object/sections.ts';
+import type { DataFragment } from '../object/model.ts';
 import type { SourceLine } from './source.ts';
 
 /** Lines by section name and offset in the section. */

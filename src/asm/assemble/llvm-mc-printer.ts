@@ -6,15 +6,21 @@ import { metadataToYaml } from '../../codeobject/kernel/metadata-yaml.ts';
 import type { MsgPackValue } from '../../codeobject/kernel/msgpack.ts';
 import { printInstruction } from '../../isa/print/print.ts';
 import type { TargetInfo } from '../../isa/table/targets.ts';
-import { type Expr, exprText, symbolText } from '../../isa/text/expr.ts';
+import { exprText, symbolText } from '../../isa/text/expr.ts';
+import type { Expr } from '../../isa/text/expr-tree.ts';
 import type { Instruction, Operand, TargetName } from '../../isa/types.ts';
-import { encodeLeb } from '../object/layout.ts';
-import type { SectionDescription } from '../object/sections.ts';
-import type { Assembler } from './assemble.ts';
-import { FIELD_DIRECTIVES, getBits, type KernelBlock } from './directives/kernel.ts';
-import type { InstructionFixup } from './instructions.ts';
+import { type Evaluation, encodeLeb } from '../object/layout.ts';
+import type { InstructionFixup, SectionDescription } from '../object/model.ts';
+import { FIELD_DIRECTIVES, getBits, type KernelBlock } from './directives/kernel-block.ts';
 import { simplifyKnownBits } from './known-bits.ts';
 import { fromByteText, toByteText } from './source.ts';
+
+/** What a kernel block is printed with. */
+export interface KernelContext {
+  readonly evaluation: Evaluation;
+  readonly codeObjectVersion: number;
+  readonly xnack: boolean;
+}
 
 /** Where encodings start: llvm-mc's comment column. */
 const COMMENT_COLUMN = 40;
@@ -252,9 +258,9 @@ export class AsmStreamer {
   }
 
   /** A whole `.amdhsa_kernel` block, every directive of the target in LLVM's order. */
-  kernel(a: Assembler, info: TargetInfo, kernel: KernelBlock): void {
+  kernel(assembly: KernelContext, info: TargetInfo, kernel: KernelBlock): void {
     const value = (expr: Expr): string => {
-      const constant = a.evaluation.unplaced(expr);
+      const constant = assembly.evaluation.unplaced(expr);
       return constant === undefined ? printable(simplifyKnownBits(expr)) : BigInt.asUintN(64, constant).toString();
     };
     const line = (name: string, expr: Expr) => this.line(`\t\t.amdhsa_${name} ${value(expr)}`);
@@ -276,7 +282,7 @@ export class AsmStreamer {
     line('user_sgpr_kernarg_preload_length', getBits(kernel.preload, PRELOAD_LENGTH));
     line('user_sgpr_kernarg_preload_offset', getBits(kernel.preload, PRELOAD_OFFSET));
     field('user_sgpr_private_segment_size');
-    if (a.codeObjectVersion >= 5) field('uses_dynamic_stack');
+    if (assembly.codeObjectVersion >= 5) field('uses_dynamic_stack');
     field(isFlat ? 'enable_private_segment' : 'system_sgpr_private_segment_wavefront_offset');
     field('system_sgpr_workgroup_id_x', 'system_sgpr_workgroup_id_y', 'system_sgpr_workgroup_id_z');
     field('system_sgpr_workgroup_info', 'system_vgpr_workitem_id');
@@ -285,7 +291,8 @@ export class AsmStreamer {
     line('accum_offset', accumOffset(kernel));
     line('reserve_vcc', kernel.reserveVcc);
     if (!isFlat) line('reserve_flat_scratch', kernel.reserveFlatScratch);
-    if (a.codeObjectVersion <= 5 && info.supportsXnack) this.line(`\t\t.amdhsa_reserve_xnack_mask ${a.xnack ? 1 : 0}`);
+    if (assembly.codeObjectVersion <= 5 && info.supportsXnack)
+      this.line(`\t\t.amdhsa_reserve_xnack_mask ${assembly.xnack ? 1 : 0}`);
     field('float_round_mode_32', 'float_round_mode_16_64', 'float_denorm_mode_32', 'float_denorm_mode_16_64');
     field('dx10_clamp', 'ieee_mode', 'fp16_overflow', 'tg_split');
     field('exception_fp_ieee_invalid_op', 'exception_fp_denorm_src', 'exception_fp_ieee_div_zero');

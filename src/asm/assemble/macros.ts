@@ -2,32 +2,8 @@
 // Source: llvm/lib/MC/MCParser/AsmParser.cpp (parseDirectiveMacro, parseMacroArguments, expandMacro).
 import { isBinaryOperator } from '../../isa/text/expr.ts';
 import { type Lexer, Tok } from '../../isa/text/lexer.ts';
-import type { Assembler } from './assemble.ts';
-
-/** A piece of a macro argument. */
-interface ArgumentToken {
-  readonly text: string;
-  /** `string`: quoted; `angle`: `<…>` of `.altmacro`; `value`: the result of `%expr`. */
-  readonly kind: 'text' | 'string' | 'angle' | 'value';
-}
-
-type Argument = readonly ArgumentToken[];
-
-interface Parameter {
-  readonly name: string;
-  readonly required: boolean;
-  readonly vararg: boolean;
-  readonly value: Argument;
-}
-
-/** A macro definition. */
-export interface Macro {
-  readonly name: string;
-  readonly body: string;
-  readonly parameters: readonly Parameter[];
-  /** How often it has been expanded (`\+`). */
-  count: number;
-}
+import type { Assembler } from './assembler.ts';
+import type { Argument, ArgumentToken, Macro, Parameter } from './macro-definition.ts';
 
 const IDENTIFIER_CHARACTER = /[A-Za-z0-9_$.]/;
 

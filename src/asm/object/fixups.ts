@@ -12,11 +12,11 @@ import {
   SymbolBinding,
   SymbolType,
 } from '../../codeobject/elf/object-model.ts';
-import type { Specifier } from '../../isa/text/expr.ts';
+import type { Specifier } from '../../isa/text/expr-tree.ts';
 import type { Location } from '../assemble/source.ts';
 import { type Evaluation, encodeLeb, type Report } from './layout.ts';
-import type { AsmFixup, AsmFixupKind, AsmSection, DataFragment, Fragment } from './sections.ts';
-import type { AsmSymbol, SymbolTable } from './symbols.ts';
+import type { AsmFixup, AsmFixupKind, AsmSection, AsmSymbol, DataFragment, Fragment } from './model.ts';
+import type { SymbolTable } from './symbols.ts';
 
 const FIXUP_BYTES: Readonly<Record<AsmFixupKind, number>> = {
   fixup_si_sopp_br: 2,

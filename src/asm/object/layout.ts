@@ -2,10 +2,10 @@
 // Sources: llvm/lib/MC/MCAssembler.cpp (layout, relaxation), MCExpr.cpp (AttemptToFoldSymbolOffsetDifference).
 
 import { type ExprValue, evaluate, type SymbolResolver } from '../../isa/text/evaluate.ts';
-import type { Expr, ExpressionFunction } from '../../isa/text/expr.ts';
+import type { Expr, ExpressionFunction } from '../../isa/text/expr-tree.ts';
 import type { Location } from '../assemble/source.ts';
-import type { AsmSection, Fragment } from './sections.ts';
-import type { AsmSymbol, SymbolTable } from './symbols.ts';
+import type { AsmSection, AsmSymbol, Fragment } from './model.ts';
+import type { SymbolTable } from './symbols.ts';
 
 /** A label's place: a fragment and an offset in it. */
 export interface Place {

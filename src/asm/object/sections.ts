@@ -1,133 +1,21 @@
 // Sections and their content while assembling: fragments of bytes with fixups, and fragments whose size is known late.
 // Sources: llvm/lib/MC/MCFragment.cpp, MCSection.cpp, MCObjectStreamer.cpp.
+
 import { ByteWriter } from '../../base/index.ts';
-import type { ObjectGroup } from '../../codeobject/elf/object-model.ts';
-import type { Expr } from '../../isa/text/expr.ts';
 import type { Location } from '../assemble/source.ts';
-import type { AsmSymbol } from './symbols.ts';
-
-/** How a value that depends on symbols goes into the bytes; the names are LLVM's. */
-export type AsmFixupKind =
-  | 'fixup_si_sopp_br'
-  | 'FK_PCRel_4'
-  | 'FK_Data_1'
-  | 'FK_Data_2'
-  | 'FK_Data_4'
-  | 'FK_Data_8'
-  | 'literal';
-
-/** A place in a data fragment that waits for symbols. */
-export interface AsmFixup {
-  readonly offset: number;
-  readonly kind: AsmFixupKind;
-  readonly expr: Expr;
-  readonly location: Location;
-  /** Relocation type forced by `.reloc` (kind `literal`). */
-  readonly relocation?: number;
-}
-
-interface FragmentBase {
-  readonly section: AsmSection;
-  /** Index in the list of fragments of its subsection. */
-  readonly index: number;
-  readonly subsection: Fragment[];
-  /** Offset in the section and size, set by layout. */
-  start: number;
-  size: number;
-}
-
-export interface DataFragment extends FragmentBase {
-  readonly kind: 'data';
-  readonly data: ByteWriter;
-  readonly fixups: AsmFixup[];
-  /** Where its first byte was written in the source. */
-  readonly location: Location;
-}
-export interface AlignFragment extends FragmentBase {
-  readonly kind: 'align';
-  readonly alignment: number;
-  readonly fill: bigint;
-  readonly fillSize: number;
-  readonly maxBytes: number;
-  /** Pad with s_nop. */
-  readonly code: boolean;
-  readonly location: Location;
-}
-export interface FillFragment extends FragmentBase {
-  readonly kind: 'fill';
-  readonly count: Expr;
-  readonly value: bigint;
-  readonly valueSize: number;
-  readonly location: Location;
-}
-export interface OrgFragment extends FragmentBase {
-  readonly kind: 'org';
-  readonly target: Expr;
-  readonly value: number;
-  readonly location: Location;
-}
-export interface LebFragment extends FragmentBase {
-  readonly kind: 'leb';
-  readonly value: Expr;
-  readonly signed: boolean;
-  readonly location: Location;
-  bytes: Uint8Array;
-}
-/** Bytes that follow from a distance of labels. */
-export interface ComputedFragment extends FragmentBase {
-  readonly kind: 'computed';
-  readonly distance: Expr;
-  readonly encode: (distance: bigint) => readonly number[];
-  bytes: Uint8Array;
-}
-export type Fragment = DataFragment | AlignFragment | FillFragment | OrgFragment | LebFragment | ComputedFragment;
-
-/** What `.section` says about a section. */
-export interface SectionDescription {
-  readonly name: string;
-  readonly type: number;
-  readonly flags: number;
-  readonly entrySize: number;
-  readonly group?: ObjectGroup | undefined;
-  readonly linkedTo?: AsmSymbol | undefined;
-  readonly uniqueId?: number | undefined;
-}
-
-export class AsmSection {
-  readonly description: SectionDescription;
-  readonly symbol: AsmSymbol;
-  alignment = 1;
-  /** Subsections in ascending order of number. */
-  readonly subsections: { readonly number: number; readonly fragments: Fragment[] }[] = [];
-  /** Size after layout. */
-  size = 0;
-  isRegistered = false;
-  /** Where something other than zero was first written; wrong in a section without content. */
-  firstContent: Location | undefined;
-
-  constructor(description: SectionDescription, symbol: AsmSymbol) {
-    this.description = description;
-    this.symbol = symbol;
-  }
-
-  /** The fragments of a subsection, created at its place when new. */
-  subsection(number: number): Fragment[] {
-    let at = 0;
-    for (; at < this.subsections.length; at++) {
-      const entry = this.subsections[at];
-      if (entry.number === number) return entry.fragments;
-      if (entry.number > number) break;
-    }
-    const fragments: Fragment[] = [];
-    this.subsections.splice(at, 0, { number, fragments });
-    return fragments;
-  }
-
-  /** All fragments in file order. */
-  *fragments(): Iterable<Fragment> {
-    for (const { fragments } of this.subsections) yield* fragments;
-  }
-}
+import {
+  type AlignFragment,
+  AsmSection,
+  type AsmSymbol,
+  type ComputedFragment,
+  type DataFragment,
+  type FillFragment,
+  type Fragment,
+  type FragmentBase,
+  type LebFragment,
+  type OrgFragment,
+  type SectionDescription,
+} from './model.ts';
 
 /** The section and subsection that statements go to. */
 export interface SectionPosition {

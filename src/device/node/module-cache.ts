@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ModuleCache } from '../sim/wasm/module-cache.ts';
+import type { ModuleCache } from '../sim/state/module-cache.ts';
 
 const MAX_BYTES = 2 ** 28;
 /** Left after the oldest have gone. */

@@ -1,7 +1,7 @@
 // A parsed assembler operand (LLVM's AMDGPUOperand) and the state shared by the instruction parser's parts.
 // Source: llvm/lib/Target/AMDGPU/AsmParser/AMDGPUAsmParser.cpp.
 
-import type { Expr } from '../text/expr.ts';
+import type { Expr } from '../text/expr-tree.ts';
 import type { Lexer } from '../text/lexer.ts';
 import type { Register, TargetName } from '../types.ts';
 import type { ParseContext } from './types.ts';

@@ -1,5 +1,5 @@
 // The contract between the instruction parser and its users (the assembler, `wavesmith mc`): context in, instruction out.
-import type { Expr } from '../text/expr.ts';
+import type { Expr } from '../text/expr-tree.ts';
 import type { Instruction, TargetName } from '../types.ts';
 
 /** What the instruction parser needs to know from the assembler around it. */

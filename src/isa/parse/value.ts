@@ -2,7 +2,8 @@
 // Source: AMDGPUAsmParser::parseImm, parseRegOrImmWithFPInputMods, parseRegOrImmWithIntInputMods.
 
 import { evaluateAbsolute } from '../text/evaluate.ts';
-import { type Expr, isBinaryOperator, parseExpression, parsePrimary } from '../text/expr.ts';
+import { isBinaryOperator, parseExpression, parsePrimary } from '../text/expr.ts';
+import type { Expr } from '../text/expr-tree.ts';
 import { Tok } from '../text/lexer.ts';
 import { realValue } from '../text/real.ts';
 import { isRegisterAt, parseRegisterOperand } from './register.ts';

@@ -9,7 +9,7 @@ import type {
   SymbolExpr,
   UnaryExpr,
   UnaryOperator,
-} from './expr.ts';
+} from './expr-tree.ts';
 
 /** The value of an expression: `add - sub + constant`; absolute when both symbols are absent. */
 export interface ExprValue {

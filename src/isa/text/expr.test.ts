@@ -1,7 +1,8 @@
 // Assembler expressions: the values and error texts llvm-mc gives for the same text.
 import { describe, expect, test } from 'vitest';
 import { evaluate, evaluateAbsolute } from './evaluate.ts';
-import { type Expr, type ExprContext, exprText, parseExpression } from './expr.ts';
+import { type ExprContext, exprText, parseExpression } from './expr.ts';
+import type { Expr } from './expr-tree.ts';
 import { Lexer } from './lexer.ts';
 import { realValue } from './real.ts';
 

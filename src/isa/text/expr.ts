@@ -1,78 +1,17 @@
 // Assembler expressions: syntax tree, parser with LLVM's operators and precedences, printing.
 // Sources: llvm/lib/MC/MCParser/AsmParser.cpp (parseExpression), llvm/lib/MC/MCExpr.cpp, AMDGPUMCExpr.cpp. Evaluation is in evaluate.ts.
+
 import { evaluate, fold, foldUnary } from './evaluate.ts';
+import {
+  type BinaryOperator,
+  EXPRESSION_FUNCTIONS,
+  type Expr,
+  type ExpressionFunction,
+  SPECIFIERS,
+  type Specifier,
+} from './expr-tree.ts';
 import { type Lexer, Tok } from './lexer.ts';
 import { doubleBits, realValue } from './real.ts';
-
-/** Unary operators. */
-export type UnaryOperator = '-' | '+' | '~' | '!';
-/** Binary operators; `|!` is LLVM's or-not (written `!` between operands). */
-export type BinaryOperator =
-  | '+'
-  | '-'
-  | '*'
-  | '/'
-  | '%'
-  | '<<'
-  | '>>'
-  | '&'
-  | '|'
-  | '^'
-  | '|!'
-  | '&&'
-  | '||'
-  | '=='
-  | '!='
-  | '<'
-  | '<='
-  | '>'
-  | '>=';
-
-/** Relocation specifiers after `@`. */
-export const SPECIFIERS = [
-  'gotpcrel',
-  'gotpcrel32@lo',
-  'gotpcrel32@hi',
-  'rel32@lo',
-  'rel32@hi',
-  'rel64',
-  'abs32@lo',
-  'abs32@hi',
-  'abs64',
-] as const;
-export type Specifier = (typeof SPECIFIERS)[number];
-
-/** Functions of AMDGPU expressions. */
-export const EXPRESSION_FUNCTIONS = ['max', 'or', 'extrasgprs', 'totalnumvgprs', 'alignto', 'occupancy'] as const;
-export type ExpressionFunction = (typeof EXPRESSION_FUNCTIONS)[number];
-
-export interface ConstantExpr {
-  readonly kind: 'const';
-  /** Signed 64 bits. */
-  readonly value: bigint;
-}
-export interface SymbolExpr {
-  readonly kind: 'symbol';
-  readonly name: string;
-  readonly specifier?: Specifier | undefined;
-}
-export interface UnaryExpr {
-  readonly kind: 'unary';
-  readonly op: UnaryOperator;
-  readonly sub: Expr;
-}
-export interface BinaryExpr {
-  readonly kind: 'binary';
-  readonly op: BinaryOperator;
-  readonly lhs: Expr;
-  readonly rhs: Expr;
-}
-export interface CallExpr {
-  readonly kind: 'call';
-  readonly name: ExpressionFunction;
-  readonly args: readonly Expr[];
-}
-export type Expr = ConstantExpr | SymbolExpr | UnaryExpr | BinaryExpr | CallExpr;
 
 /** What the parser of expressions asks its user for. */
 export interface ExprContext {

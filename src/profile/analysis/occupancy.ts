@@ -1,7 +1,7 @@
 // The occupancy of a recorded launch: the resources the profiler saw, judged by the code object layer's occupancy rules.
 import { type OccupancyLimit as LimitName, occupancy } from '../../codeobject/index.ts';
 import { isTargetName, targetInfo } from '../../isa/index.ts';
-import type { LaunchEntry } from '../document.ts';
+import type { LaunchEntry } from '../launch.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 
 export interface OccupancyLimit {

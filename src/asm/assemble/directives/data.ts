@@ -1,11 +1,11 @@
 // Data directives: integers, floats, strings, LEB128, fills, padding, `.org`, `.incbin`.
 // Source: llvm/lib/MC/MCParser/AsmParser.cpp (parseDirectiveValue and the functions after it).
-import type { Expr } from '../../../isa/text/expr.ts';
+import type { Expr } from '../../../isa/text/expr-tree.ts';
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
 import { doubleBits, realValue } from '../../../isa/text/real.ts';
-import type { Assembler } from '../assemble.ts';
+import type { Assembler } from '../assembler.ts';
 import { byteTextBytes } from '../source.ts';
-import type { DirectiveHandler } from './table.ts';
+import type { DirectiveHandler } from './handler.ts';
 
 /** Applies `read` to each operand of a comma list; stops at the first problem. */
 function eachOperand(a: Assembler, lexer: Lexer, read: () => boolean): void {

@@ -1,12 +1,12 @@
 // What `.file`, `.loc` and `.cfi_*` collect, and the .debug_frame and .debug_line sections made of it at the end.
 // Sources: llvm/lib/MC/MCDwarf.cpp (line tables, frame tables); DWARF 4 and 5, sections 6.2 and 6.4.
 import { SectionFlag, SectionType } from '../../../codeobject/elf/object-model.ts';
-import type { Expr } from '../../../isa/text/expr.ts';
+import type { Expr } from '../../../isa/text/expr-tree.ts';
 import { encodeLeb } from '../../object/layout.ts';
-import type { AsmSection, Fragment } from '../../object/sections.ts';
-import type { AsmSymbol } from '../../object/symbols.ts';
-import type { Assembler } from '../assemble.ts';
-import { byteTextBytes } from '../source.ts';
+import type { AsmSection, AsmSymbol, Fragment } from '../../object/model.ts';
+import type { SymbolTable } from '../../object/symbols.ts';
+import type { Emitter } from '../emit.ts';
+import { byteTextBytes, type Location } from '../source.ts';
 
 /** Flags of a `.loc`. */
 export const LineFlag = { IS_STMT: 1, BASIC_BLOCK: 2, PROLOGUE_END: 4, EPILOGUE_BEGIN: 8 } as const;
@@ -36,6 +36,14 @@ interface LineEntry extends LineLocation {
 interface Frame {
   readonly begin: AsmSymbol;
   readonly end: AsmSymbol;
+}
+
+/** What debug information asks of the assembly it belongs to. */
+export interface DebugInfoHost {
+  readonly symbols: SymbolTable;
+  readonly emitter: Emitter;
+  /** Where the current statement is. */
+  readonly currentLocation: Location;
 }
 
 const LINE_BASE = -5;
@@ -82,9 +90,9 @@ export class DebugInfo {
   private readonly entries = new Map<AsmSection, LineEntry[]>();
   private openFrame: AsmSymbol | undefined;
   private readonly frames: Frame[] = [];
-  private readonly a: Assembler;
+  private readonly a: DebugInfoHost;
 
-  constructor(a: Assembler) {
+  constructor(a: DebugInfoHost) {
     this.a = a;
   }
 

@@ -1,9 +1,9 @@
 // `.file`, `.loc` and the `.cfi_*` directives that clang emits for AMDGPU.
 // Source: llvm/lib/MC/MCParser/AsmParser.cpp (parseDirectiveFile, parseDirectiveLoc, parseDirectiveCFI*).
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
-import type { Assembler } from '../assemble.ts';
+import type { Assembler } from '../assembler.ts';
 import { LineFlag } from './debug-info.ts';
-import type { DirectiveHandler } from './table.ts';
+import type { DirectiveHandler } from './handler.ts';
 
 const MAX_FILES = 65536;
 

@@ -1,10 +1,10 @@
 // Macro definitions, repeats, includes, messages, and directives that LLVM has but this assembler does not.
 // Source: llvm/lib/MC/MCParser/AsmParser.cpp.
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
-import type { Assembler } from '../assemble.ts';
+import type { Assembler } from '../assembler.ts';
 import { defineMacro, repeat, repeatForEach } from '../macros.ts';
+import type { DirectiveHandler } from './handler.ts';
 import { reloc } from './reloc.ts';
-import type { DirectiveHandler } from './table.ts';
 
 /** A string operand with its escapes replaced; undefined after a diagnostic. */
 function readString(lexer: Lexer): string | undefined {

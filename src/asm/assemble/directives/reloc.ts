@@ -1,19 +1,11 @@
 // `.reloc offset, R_AMDGPU_NAME[, symbol + addend]`: a relocation the source asks for.
 // Source: llvm/lib/MC/MCObjectStreamer.cpp (emitRelocDirective, resolvePendingFixups).
 import { RelocationType } from '../../../codeobject/elf/object-model.ts';
-import { type Expr, exprText } from '../../../isa/text/expr.ts';
+import { exprText } from '../../../isa/text/expr.ts';
+import type { Expr } from '../../../isa/text/expr-tree.ts';
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
-import type { AsmFixup } from '../../object/sections.ts';
-import type { Assembler } from '../assemble.ts';
-import type { Location } from '../source.ts';
-
-/** A relocation whose place is a label that may come later. */
-export interface PendingRelocation {
-  readonly place: Expr;
-  readonly type: number;
-  readonly expr: Expr;
-  readonly location: Location;
-}
+import type { AsmFixup } from '../../object/model.ts';
+import type { Assembler, PendingRelocation } from '../assembler.ts';
 
 const ZERO: Expr = { kind: 'const', value: 0n };
 

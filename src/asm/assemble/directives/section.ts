@@ -2,12 +2,11 @@
 // Source: llvm/lib/MC/MCParser/ELFAsmParser.cpp.
 import { type ObjectGroup, SectionFlag, SectionType } from '../../../codeobject/elf/object-model.ts';
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
-import type { SectionDescription } from '../../object/sections.ts';
-import type { AsmSymbol } from '../../object/symbols.ts';
-import type { Assembler } from '../assemble.ts';
+import type { AsmSymbol, SectionDescription } from '../../object/model.ts';
+import type { Assembler } from '../assembler.ts';
 import { quoteString } from '../llvm-mc-printer.ts';
 import { byteTextBytes } from '../source.ts';
-import type { DirectiveHandler } from './table.ts';
+import type { DirectiveHandler } from './handler.ts';
 
 const { ALLOC, WRITE, EXECINSTR, TLS, MERGE, STRINGS, GROUP, LINK_ORDER, EXCLUDE, GNU_RETAIN } = SectionFlag;
 

@@ -8,9 +8,9 @@ import {
   SymbolVisibility,
 } from '../../../codeobject/elf/object-model.ts';
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
-import type { AsmSymbol } from '../../object/symbols.ts';
-import type { Assembler } from '../assemble.ts';
-import type { DirectiveHandler } from './table.ts';
+import type { AsmSymbol } from '../../object/model.ts';
+import type { Assembler } from '../assembler.ts';
+import type { DirectiveHandler } from './handler.ts';
 
 /** Applies `apply` to each name of a comma list. */
 function eachName(

@@ -1,15 +1,11 @@
 // The directive table. Names in DIRECTIVES are matched exactly, those in GENERIC_DIRECTIVES in any case, as in LLVM.
-import type { Lexer } from '../../../isa/text/lexer.ts';
-import type { Assembler } from '../assemble.ts';
 import { DATA_DIRECTIVES } from './data.ts';
 import { DEBUG_DIRECTIVES } from './debug.ts';
+import type { DirectiveHandler } from './handler.ts';
 import { MISC_DIRECTIVES } from './misc.ts';
 import { SECTION_DIRECTIVES } from './section.ts';
 import { GENERIC_SYMBOL_DIRECTIVES, SYMBOL_DIRECTIVES } from './symbol.ts';
 import { TARGET_DIRECTIVES } from './target.ts';
-
-/** Handles one directive; the cursor is behind its name. Problems go to the lexer. */
-export type DirectiveHandler = (a: Assembler, lexer: Lexer, name: string, offset: number) => void;
 
 function table(...groups: Readonly<Record<string, DirectiveHandler>>[]): ReadonlyMap<string, DirectiveHandler> {
   const map = new Map<string, DirectiveHandler>();

@@ -8,9 +8,9 @@ import { metadataFromYaml } from '../../../codeobject/kernel/metadata-yaml.ts';
 import { encodeMsgPack, type MsgPackValue } from '../../../codeobject/kernel/msgpack.ts';
 import { type Lexer, Tok } from '../../../isa/text/lexer.ts';
 import { fromByteText } from '../source.ts';
+import type { DirectiveHandler } from './handler.ts';
 import { kernelDirective } from './kernel.ts';
 import { metadataProblem } from './metadata.ts';
-import type { DirectiveHandler } from './table.ts';
 
 /** Directives that exist only for the HSA OS, or only without it. */
 function forOs(os: 'amdhsa' | 'none', handler: DirectiveHandler): DirectiveHandler {

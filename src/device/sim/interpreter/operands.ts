@@ -12,7 +12,7 @@ import {
 import type { OperandType, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
-import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, VCC, type Wave } from '../state/wave.ts';
+import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, type Wave } from '../state/wave.ts';
 
 /** Bits of a `srcN_modifiers` operand. */
 export const NEG = 1;
@@ -141,7 +141,7 @@ export function bindScalarWord(operand: Operand, type: OperandType): ScalarWord 
     case 253:
       return (w, n) => (n === 0 && w.scc ? 1 : 0);
     case 254:
-      return (w) => w.workgroup.ldsDirect(w);
+      return (w) => w.workgroup.ldsDirect(w.sgprs[M0] as number);
     default:
       throw new Error(`scalar source ${operand.text} cannot be read`);
   }

@@ -1,9 +1,9 @@
 // Device memory of the virtual GPU: allocations in one WebAssembly memory, which compiled code and worker threads share. Every access
 // is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`).
 import { WavesmithError } from '../../../base/index.ts';
-import type { ModuleCache } from '../wasm/module-cache.ts';
 import { Heap } from './heap.ts';
 import { HEAP, HEAP_END, LIMITS, MAX_WASM_PAGES, PAGE, TABLE_BYTES, WASM_PAGE, WINDOW, WRITABLE } from './layout.ts';
+import type { ModuleCache } from './module-cache.ts';
 
 /** Dead space kept behind an allocation; less when memory is nearly full, but never less than a page. */
 const GUARD = 0x10000;

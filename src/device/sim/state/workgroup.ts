@@ -1,7 +1,6 @@
 // What the waves of a workgroup share: LDS, ids, scratch, the dispatch.
 import type { TargetName } from '../../../isa/types.ts';
 import { MemoryFault } from './memory.ts';
-import { M0, type Wave } from './wave.ts';
 
 /** Facts of the running dispatch that every wave may ask for. */
 export interface DispatchContext {
@@ -35,8 +34,8 @@ export class Workgroup {
   }
 
   /** The value of the `lds_direct` source: the dword at M0[15:0]. */
-  ldsDirect(w: Wave): number {
-    const offset = (w.sgprs[M0] as number) & 0xffff;
+  ldsDirect(m0: number): number {
+    const offset = m0 & 0xffff;
     this.checkLds(offset, 4, 'load');
     return this.ldsView.getInt32(offset, true);
   }

@@ -9,6 +9,7 @@ export * from './registers.ts';
 export * from './session.ts';
 export * from './stepper.ts';
 export { stepperHelp } from './stepper-commands.ts';
+export * from './stepper-state.ts';
 export * from './symbols.ts';
 export * from './trace.ts';
 export * from './traffic.ts';

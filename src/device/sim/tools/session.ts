@@ -11,7 +11,8 @@ import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.t
 import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.ts';
 import { deriveProfile, type Profile } from './profile.ts';
 import type { LaneDetail } from './registers.ts';
-import { Stepper, type StepperArgument, type StepperTerminal } from './stepper.ts';
+import { Stepper } from './stepper.ts';
+import type { StepperArgument, StepperTerminal } from './stepper-state.ts';
 import { CodeSymbols, type SourceLocation } from './symbols.ts';
 import { type TraceEvent, TraceMonitor } from './trace.ts';
 import { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';

@@ -6,9 +6,9 @@ import type { BoundInstruction } from '../interpreter/program.ts';
 import { EXEC, VCC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from './lanes.ts';
 import { readRegisters, scalarValue, valueText, writeRegister } from './registers.ts';
-import type { Resume, Stepper } from './stepper.ts';
+import type { Resume, StepperState } from './stepper-state.ts';
 
-type Command = (stepper: Stepper, words: readonly string[], bound: BoundInstruction) => Resume | undefined;
+type Command = (stepper: StepperState, words: readonly string[], bound: BoundInstruction) => Resume | undefined;
 
 interface CommandEntry {
   readonly names: readonly string[];
@@ -32,23 +32,23 @@ function count(text: string | undefined, fallback: number, most: number, what: s
   return value;
 }
 
-function wave(stepper: Stepper): Wave {
+function wave(stepper: StepperState): Wave {
   if (stepper.selected === undefined) throw bad('No wave is stopped.');
   return stepper.selected;
 }
 
-const show = (stepper: Stepper, lines: readonly string[]): undefined => {
+const show = (stepper: StepperState, lines: readonly string[]): undefined => {
   stepper.options.terminal.print(lines.join('\n'));
   return undefined;
 };
 
-function place(stepper: Stepper, text: string | undefined): number {
+function place(stepper: StepperState, text: string | undefined): number {
   if (text === undefined) throw bad('A place is missing: an address, a label, or +N from the kernel start.');
   return stepper.options.symbols.resolve(text);
 }
 
 /** Lines of code around an address, the current one marked. */
-function disassembly(stepper: Stepper, pc: number, before: number, after: number): string[] {
+function disassembly(stepper: StepperState, pc: number, before: number, after: number): string[] {
   const { code, target, symbols, sourceOf } = stepper.options;
   const decoder = decoderFor(target);
   const starts: number[] = [];
@@ -108,7 +108,7 @@ const lds: Command = (stepper, [from = '0', bytes]) => {
 };
 
 /** An address: a number, `s[4:5]`, an argument by name or number, each with an optional `+N`. */
-function memoryAddress(stepper: Stepper, text: string): number {
+function memoryAddress(stepper: StepperState, text: string): number {
   const match = /^(.+?)(?:\+(0x[0-9a-f]{1,12}|\d{1,12}))?$/i.exec(text);
   const name = match?.[1] ?? '';
   const offset = Number(match?.[2] ?? 0);
@@ -161,7 +161,7 @@ const registers: Command = (stepper, words) => {
   return show(stepper, lines);
 };
 
-function showWaves(stepper: Stepper): undefined {
+function showWaves(stepper: StepperState): undefined {
   const lines = stepper.waves.map((w) => {
     const pc = stepper.pcOf(w);
     const lanes = popcount(w.sgprs[EXEC] as number) + popcount(w.sgprs[EXEC + 1] as number);
@@ -303,7 +303,7 @@ const COMMANDS: readonly CommandEntry[] = [
 const byName = new Map(COMMANDS.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
 
 /** Runs one command line; the result says how execution goes on, or is undefined to ask for the next command. */
-export function runCommand(stepper: Stepper, line: string, bound: BoundInstruction): Resume | undefined {
+export function runCommand(stepper: StepperState, line: string, bound: BoundInstruction): Resume | undefined {
   const [name = '', ...words] = line.split(/\s+/);
   const command = byName.get(name.toLowerCase());
   try {

@@ -1,52 +1,16 @@
 // The interactive stepper: stops wavefronts at breakpoints and after steps, and asks a terminal for commands. What stops and resumes is
 // here; the commands are in stepper-commands.ts.
-import type { TargetName } from '../../../isa/types.ts';
 import type { BoundInstruction } from '../interpreter/program.ts';
-import type { Region } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { runCommand } from './stepper-commands.ts';
-import type { CodeSymbols, SourceLocation } from './symbols.ts';
-
-/** The user's side: a terminal, or a script. */
-export interface StepperTerminal {
-  /** The next command line, or undefined when there are no more. */
-  ask(prompt: string): Promise<string | undefined>;
-  print(text: string): void;
-}
-
-/** An argument of the kernel, by name. */
-export interface StepperArgument {
-  readonly name: string;
-  /** Address the argument holds, for buffers. */
-  readonly address: number | undefined;
-  readonly size: number;
-}
-
-export interface StepperOptions {
-  readonly target: TargetName;
-  readonly symbols: CodeSymbols;
-  readonly terminal: StepperTerminal;
-  /** The loaded code object. Addresses of code are relative to it, as in the file. */
-  readonly code: Region;
-  readonly breakpoints: readonly number[];
-  readonly arguments: () => readonly StepperArgument[];
-  readonly sourceOf?: ((pc: number) => SourceLocation | undefined) | undefined;
-}
-
-/** How execution goes on. Steps concern the selected wave; the others run freely meanwhile. */
-export type Resume =
-  | { readonly kind: 'continue' }
-  | { readonly kind: 'step'; readonly count: number }
-  | { readonly kind: 'until'; readonly pc: number; readonly wave: Wave }
-  | { readonly kind: 'detach' }
-  | { readonly kind: 'quit' };
+import type { Resume, StepperOptions, StepperState } from './stepper-state.ts';
 
 /** Thrown out of the dispatch when the user ends it. */
 export class StepperQuit extends Error {}
 
 /** A monitor that stops. */
-export class Stepper {
+export class Stepper implements StepperState {
   readonly options: StepperOptions;
   readonly breakpoints = new Set<number>();
   /** The wave that commands are about; undefined when it has ended, until another one runs. */

@@ -4,12 +4,13 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { AT_BARRIER, ENDED, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
+import type { ModuleCache } from '../state/module-cache.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
 import { type WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
-import { type ModuleCache, moduleKey, packModule, unpackModule } from './module-cache.ts';
+import { moduleKey, packModule, unpackModule } from './module-cache.ts';
 import { type Block, keyOf, type Place, reachableBlocks } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */

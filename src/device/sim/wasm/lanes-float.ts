@@ -3,7 +3,7 @@
 import type { Expr } from '../../../isa/semantics/index.ts';
 import { matrixFeatures } from './features.ts';
 import { encodeHalf, fmaHalf, roundHalf, truncateHalf } from './half.ts';
-import type { LaneCode } from './lanes.ts';
+import type { LaneWriter } from './lane-writer.ts';
 import { callMath } from './math.ts';
 import { NoCode } from './scalar.ts';
 
@@ -11,7 +11,7 @@ const splat4 = (word: number): [number, number, number, number] => [word, word, 
 const CANONICAL64: [number, number, number, number] = [0, 0x7ff80000, 0, 0x7ff80000];
 
 /** Writes the operator `prefix.name` of expression `e`. `prefix` is the format it works in, `e.type` that of its result. */
-export function floatOperator(code: LaneCode, prefix: string, name: string, e: Expr, half: number): void {
+export function floatOperator(code: LaneWriter, prefix: string, name: string, e: Expr, half: number): void {
   if (name === 'bits') {
     bits(code, prefix, e, half);
     return;
@@ -59,7 +59,7 @@ function rounds(name: string): boolean {
   );
 }
 
-function bits(code: LaneCode, prefix: string, e: Expr, half: number): void {
+function bits(code: LaneWriter, prefix: string, e: Expr, half: number): void {
   const { fn } = code;
   const [a] = e.args as [Expr];
   if (prefix === 'f32') code.pushCanonical(a);
@@ -76,7 +76,7 @@ function bits(code: LaneCode, prefix: string, e: Expr, half: number): void {
 }
 
 /** Replaces NaNs on the stack (f64x2) by the default quiet one. */
-export function canonicalDouble({ fn }: Pick<LaneCode, 'fn'>): void {
+export function canonicalDouble({ fn }: Pick<LaneWriter, 'fn'>): void {
   const x = fn.local('v128');
   fn.tee(x)
     .v128(...CANONICAL64)
@@ -88,7 +88,7 @@ export function canonicalDouble({ fn }: Pick<LaneCode, 'fn'>): void {
 }
 
 /** f32 -> bf16 as f32, to nearest even. NaNs become the default quiet one. */
-function roundBrain(fn: LaneCode['fn']): void {
+function roundBrain(fn: LaneWriter['fn']): void {
   const x = fn.local('v128');
   fn.tee(x)
     .get(x)
@@ -110,7 +110,7 @@ function roundBrain(fn: LaneCode['fn']): void {
 }
 
 /** min or max where a NaN loses; both operands are on the stack. */
-export function minMax(fn: LaneCode['fn'], type: 'f32x4' | 'f64x2', name: string): void {
+export function minMax(fn: LaneWriter['fn'], type: 'f32x4' | 'f64x2', name: string): void {
   const [a, b] = [fn.local('v128'), fn.local('v128')];
   fn.set(b).set(a);
   fn.get(b).get(a).get(a).get(b).op(`${type}.${name}`);
@@ -121,7 +121,7 @@ export function minMax(fn: LaneCode['fn'], type: 'f32x4' | 'f64x2', name: string
 }
 
 /** Tests and operators that f32 and f64 vectors share: true when written. */
-function common(code: LaneCode, type: 'f32x4' | 'f64x2', name: string, e: Expr, half: number): boolean {
+function common(code: LaneWriter, type: 'f32x4' | 'f64x2', name: string, e: Expr, half: number): boolean {
   const { fn } = code;
   const [a, b] = e.args as [Expr, Expr];
   switch (name) {
@@ -180,7 +180,7 @@ function common(code: LaneCode, type: 'f32x4' | 'f64x2', name: string, e: Expr, 
 const TESTS = new Set(['eq', 'ne', 'lt', 'le', 'is_nan']);
 
 /** A comparison of f32 values (f16 and bf16 too). */
-function test32(code: LaneCode, name: string, e: Expr): void {
+function test32(code: LaneWriter, name: string, e: Expr): void {
   const [a, b] = e.args as [Expr, Expr];
   code.push(a);
   if (name === 'is_nan') {
@@ -193,7 +193,7 @@ function test32(code: LaneCode, name: string, e: Expr): void {
   code.fn.op(`f32x4.${name}`);
 }
 
-function single(code: LaneCode, name: string, e: Expr): void {
+function single(code: LaneWriter, name: string, e: Expr): void {
   const { fn } = code;
   const [a, b, c] = e.args as [Expr, Expr, Expr];
   if (TESTS.has(name)) {
@@ -231,7 +231,7 @@ function single(code: LaneCode, name: string, e: Expr): void {
   }
 }
 
-function double(code: LaneCode, name: string, e: Expr, half: number): void {
+function double(code: LaneWriter, name: string, e: Expr, half: number): void {
   const { fn } = code;
   const [a, b, c] = e.args as [Expr, Expr, Expr];
   if (TESTS.has(name)) {
@@ -286,7 +286,7 @@ function double(code: LaneCode, name: string, e: Expr, half: number): void {
 }
 
 /** Moves the chosen half of the vector on the stack into its low half. */
-export function upper(fn: LaneCode['fn'], half: number): void {
+export function upper(fn: LaneWriter['fn'], half: number): void {
   if (half === 0) return;
   const x = fn.local('v128');
   fn.tee(x).get(x).shuffle32(2, 3, 2, 3);
@@ -295,11 +295,11 @@ export function upper(fn: LaneCode['fn'], half: number): void {
 
 /** f16 and bf16: computed in f32, then rounded. Adding, multiplying, dividing and roots may round twice: f32 has enough bits. */
 function small(
-  code: LaneCode,
+  code: LaneWriter,
   name: string,
   e: Expr,
-  format: (fn: LaneCode['fn']) => void,
-  round: (fn: LaneCode['fn']) => void,
+  format: (fn: LaneWriter['fn']) => void,
+  round: (fn: LaneWriter['fn']) => void,
 ): void {
   const { fn } = code;
   const [a, b, c] = e.args as [Expr, Expr, Expr];

@@ -1,11 +1,11 @@
 // i64 operators of lane expressions in SIMD, by halves of two lanes; comparisons give masks of 32-bit lanes.
 import type { Expr } from '../../../isa/semantics/index.ts';
-import type { LaneCode } from './lanes.ts';
+import type { LaneWriter } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { NoCode } from './scalar.ts';
 
 /** Writes the i64 operator `name` of expression `e` for one half. */
-export function wideOperator(code: LaneCode, name: string, e: Expr, half: number): void {
+export function wideOperator(code: LaneWriter, name: string, e: Expr, half: number): void {
   const { fn } = code;
   const [a, b] = e.args as [Expr, Expr];
   const place = half === 0 ? 'low' : 'high';
@@ -83,12 +83,12 @@ export function wideOperator(code: LaneCode, name: string, e: Expr, half: number
 }
 
 /** Pushes half a value, for unsigned comparisons with its sign bit flipped. */
-function push64(code: LaneCode, a: Expr, half: number, flip: boolean): void {
+function push64(code: LaneWriter, a: Expr, half: number, flip: boolean): void {
   code.push(a, half);
   if (flip) code.fn.v128(0, -0x80000000, 0, -0x80000000).op('v128.xor');
 }
 
-function choose64(code: LaneCode, name: string, a: Expr, b: Expr, half: number): void {
+function choose64(code: LaneWriter, name: string, a: Expr, b: Expr, half: number): void {
   const { fn } = code;
   const [x, y] = [fn.local('v128'), fn.local('v128')];
   const sign = (): void => {
@@ -110,7 +110,7 @@ function choose64(code: LaneCode, name: string, a: Expr, b: Expr, half: number):
   fn.release('v128', y);
 }
 
-function shift64(code: LaneCode, name: string, a: Expr, count: Expr, half: number): void {
+function shift64(code: LaneWriter, name: string, a: Expr, count: Expr, half: number): void {
   const { fn } = code;
   code.push(a, half);
   if (code.isUniform(count)) {

@@ -2,25 +2,13 @@
 // booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is evaluate.ts.
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { WasmModule } from './emit.ts';
+import type { LaneMode, LaneWriter } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
 import { type LaneOperand, pushLaneSource, uniformWord } from './operand-lanes.ts';
 import { canonical } from './run.ts';
 import { countUses, NoCode, ScalarCode } from './scalar.ts';
 import type { LaneTarget } from './template.ts';
-
-/** What of MODE vector code depends on, known when it is compiled. */
-export interface LaneMode {
-  readonly nearest32: boolean;
-  readonly nearest64: boolean;
-  readonly in32: boolean;
-  readonly out32: boolean;
-  readonly denormals64: boolean;
-  readonly dx10Clamp: boolean;
-  readonly saturate: boolean;
-  /** FP8 formats of gfx950. */
-  readonly ocp: boolean;
-}
 
 export function isWide(type: Expr['type']): boolean {
   return type === 'i64' || type === 'f64';
@@ -51,7 +39,7 @@ function usesOf(op: VectorOperation, results: readonly Expr[]): ReadonlyMap<Expr
   return uses;
 }
 
-export class LaneCode {
+export class LaneCode implements LaneWriter {
   readonly run: LaneTarget;
   readonly module: WasmModule;
   readonly mode: LaneMode;

@@ -1,6 +1,6 @@
 // v_div_scale and v_div_fixup as SIMD code. Counterpart: division.ts; the cases are applied from the last to the first.
 import type { WasmFunction } from './emit.ts';
-import type { MathFunction } from './math.ts';
+import type { MathFunction } from './math-tools.ts';
 
 interface Format {
   readonly vector: 'f32x4' | 'f64x2';

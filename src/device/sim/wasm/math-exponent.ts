@@ -1,6 +1,6 @@
 // ldexp, frexp and the class number as SIMD code. Counterparts: operators.ts (scaleBy, frexpMantissa, classOf).
 import type { WasmFunction } from './emit.ts';
-import type { MathFunction } from './math.ts';
+import type { MathFunction } from './math-tools.ts';
 import { double, eachHalf, single, word } from './math-tools.ts';
 
 /** Pushes 2^n of the i64x2 on the stack. */

@@ -10,7 +10,7 @@ import {
   type SmallFormat,
 } from '../../../isa/semantics/formats.ts';
 import type { WasmFunction } from './emit.ts';
-import type { MathFunction } from './math.ts';
+import type { MathFunction } from './math-tools.ts';
 import { word } from './math-tools.ts';
 
 /** Bytes -> f32. Denormals are a fraction of the smallest normal number, which is then taken away. */

@@ -3,6 +3,12 @@
 import type { WasmFunction } from './emit.ts';
 import { makeOdd } from './half.ts';
 
+/** A function of the module that code of lanes calls: v128 parameters, one v128 result. */
+export interface MathFunction {
+  readonly parameters: number;
+  readonly build: (fn: WasmFunction) => void;
+}
+
 /** Pushes an f64 in both lanes. */
 export function double(fn: WasmFunction, value: number): void {
   const [low, high] = new Int32Array(Float64Array.of(value).buffer) as unknown as [number, number];

@@ -1,7 +1,7 @@
 // exp2, log2, sine, cosine and reciprocal root as SIMD code: the operations of isa/semantics/transcendental.ts in the same order.
 import { COS, EXP2, EXP2_LIMIT, LOG2, SIN, SQRT_HALF_HIGH, TWO_PI } from '../../../isa/semantics/transcendental.ts';
 import type { WasmFunction } from './emit.ts';
-import type { MathFunction } from './math.ts';
+import type { MathFunction } from './math-tools.ts';
 import { double, eachHalf, polynomial, single } from './math-tools.ts';
 
 type Body = (fn: WasmFunction, x: number) => void;

@@ -4,14 +4,9 @@ import type { WasmFunction, WasmModule } from './emit.ts';
 import { DIVISION } from './math-division.ts';
 import { EXPONENT } from './math-exponent.ts';
 import { SMALL } from './math-small.ts';
-import { eachHalf, makeOddDouble } from './math-tools.ts';
+import { eachHalf, type MathFunction, makeOddDouble } from './math-tools.ts';
 import { TRANSCENDENTAL } from './math-transcendental.ts';
 import { NoCode } from './scalar.ts';
-
-export interface MathFunction {
-  readonly parameters: number;
-  readonly build: (fn: WasmFunction) => void;
-}
 
 /** a·b + c of four f32 in f64, rounded to odd (two results a half: in `sum`). */
 function oddSum(fn: WasmFunction, promote: (local: number) => void, sum: number): void {

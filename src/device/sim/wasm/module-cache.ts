@@ -1,12 +1,6 @@
 // Written WebAssembly modules by their content: what a cache holds, and the key that everything a module depends on goes into.
 import type { Block } from './walk.ts';
 
-/** Keeps bytes by key. The key is the whole content, not a hash; the cache adds which build of the compiler it serves. */
-export interface ModuleCache {
-  get(key: Uint8Array): Uint8Array | undefined;
-  put(key: Uint8Array, bytes: Uint8Array): void;
-}
-
 /** What one module is written from: the options as text, and place and code of each block. */
 export function moduleKey(options: string, image: Uint8Array, blocks: readonly Block[]): Uint8Array {
   const head = new TextEncoder().encode(`${options}\n`);

@@ -3,7 +3,7 @@
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { registerNumber } from './context.ts';
 import { ByteSink, type ValType, WasmFunction, type WasmModule } from './emit.ts';
-import type { LaneMode } from './lanes.ts';
+import type { LaneMode } from './lane-writer.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 
 /** What the code of a vector instruction uses of the run it stands in. */

@@ -8,8 +8,8 @@ import { countsByEncoding, createEngine } from '../interpreter/engine.ts';
 import { Program } from '../interpreter/program.ts';
 import { WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
+import type { ModuleCache } from '../state/module-cache.ts';
 import type { Slot } from '../state/slots.ts';
-import type { ModuleCache } from '../wasm/module-cache.ts';
 import type { WorkerPort } from './worker-host.ts';
 
 /** Programs a worker keeps decoded and compiled. */

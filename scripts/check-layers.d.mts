@@ -1,0 +1,2 @@
+export function checkLayers(): string[];
+export function checkCircles(): string[];

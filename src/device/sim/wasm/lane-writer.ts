@@ -1,0 +1,35 @@
+// What the operators of lane expressions (lanes-float.ts, lanes-wide.ts) ask of the code they are written into (lanes.ts).
+import type { Expr } from '../../../isa/semantics/index.ts';
+import type { WasmFunction, WasmModule } from './emit.ts';
+
+/** What of MODE vector code depends on, known when it is compiled. */
+export interface LaneMode {
+  readonly nearest32: boolean;
+  readonly nearest64: boolean;
+  readonly in32: boolean;
+  readonly out32: boolean;
+  readonly denormals64: boolean;
+  readonly dx10Clamp: boolean;
+  readonly saturate: boolean;
+  /** FP8 formats of gfx950. */
+  readonly ocp: boolean;
+}
+
+/** Writes expressions over a chunk of four lanes onto the wasm stack. */
+export interface LaneWriter {
+  readonly fn: WasmFunction;
+  readonly module: WasmModule;
+  readonly mode: LaneMode;
+  /** An f16 result that is encoded next and need not be rounded before. */
+  readonly encoded: Expr | undefined;
+  /** Pushes a value; `half` chooses the lanes of 64-bit types. */
+  push(e: Expr, half?: number): void;
+  /** Pushes f32 values with canonical NaNs. */
+  pushCanonical(e: Expr): void;
+  /** Makes a mask or i32 of two halves: the low words of their 64-bit lanes. */
+  joinLow(push: (half: number) => void): void;
+  /** Whether a value is the same in all lanes and can be computed as one i32. */
+  isUniform(e: Expr): boolean;
+  /** Pushes a uniform value as an i32. */
+  pushUniform(e: Expr): void;
+}
