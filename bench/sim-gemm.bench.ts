@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import v8 from 'node:v8';
+import { BF8_FNUZ, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../src/base/elements/formats.ts';
 import { createDevice } from '../src/device/index.ts';
-import { BF8_FNUZ, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../src/isa/semantics/formats.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
 
 v8.setFlagsFromString('--experimental-wasm-relaxed-simd');

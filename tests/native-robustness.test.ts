@@ -5,13 +5,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ByteWriter } from '../src/base/index.ts';
+import { ByteWriter, randomNumbers } from '../src/base/index.ts';
 import { findNativeBuild, loadAddon } from '../src/runtime/addon.ts';
 import { type DeviceProcess, startDeviceProcess } from '../src/runtime/exec.ts';
 import { MessageType, PROTOCOL_VERSION } from '../src/runtime/generated/messages.ts';
 import { encodeMessage, MessageStream } from '../src/runtime/protocol.ts';
 import { RuntimeServer } from '../src/runtime/server.ts';
-import { random } from './fuzz/mutate.ts';
 import { exec, nativeTests, root } from './support/native.ts';
 
 const native = nativeTests();
@@ -114,7 +113,7 @@ describe.skipIf(native === undefined)('many programs', () => {
 });
 
 describe.skipIf(native === undefined)('kill -9', () => {
-  const next = random(20261121);
+  const next = randomNumbers(20261121);
 
   /** Starts a device with a program, kills at a moment, and checks that nothing is left. */
   async function killAt(victim: 'program' | 'device' | 'both', delay: number): Promise<void> {

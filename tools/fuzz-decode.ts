@@ -4,6 +4,7 @@
 // LLVM crash; they are left out of the batches and a sample of them runs one by one.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { randomNumbers } from '../src/base/index.ts';
 import { decoderFor } from '../src/isa/codec/decode.ts';
 import { printerFor } from '../src/isa/print/print.ts';
 import { tableFor } from '../src/isa/table/table.ts';
@@ -14,17 +15,6 @@ const LLVM = process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22/bin';
 const BATCH = 20_000;
 /** A run ends after this many mismatches: something is generally wrong. */
 const TOO_MANY = 200;
-
-/** A small seeded generator (mulberry32): the next unsigned 32-bit number. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-}
 
 /** Literals that have a text of their own. */
 const LITERALS = [
@@ -38,7 +28,8 @@ class WordMaker {
 
   constructor(target: TargetName, seed: number) {
     this.rows = tableFor(target).rows.filter((row) => !row.codeGenOnly);
-    this.next = generator(seed);
+    const random = randomNumbers(seed);
+    this.next = () => Math.floor(random() * 2 ** 32);
   }
 
   private below(limit: number): number {

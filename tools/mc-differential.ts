@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { randomNumbers } from '../src/base/index.ts';
 import { encodeInto } from '../src/isa/codec/encode.ts';
 import { InstructionParser } from '../src/isa/parse/parse.ts';
 import { printInstruction } from '../src/isa/print/print.ts';
@@ -41,15 +42,6 @@ function linesOf(path: string): string[] {
     if (/^[a-z][a-z0-9_]*(?:$|[ \t])/.test(line) && !line.includes('{{') && !/[=]|::/.test(line)) lines.push(line);
   }
   return lines;
-}
-
-/** A small reproducible generator of random numbers. */
-function randomFrom(seed: number): (limit: number) => number {
-  let state = seed >>> 0;
-  return (limit) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
 }
 
 const NUMBERS = [
@@ -280,7 +272,8 @@ function main(argv: string[]): number {
     for (const target of targets.length > 0 ? targets : TARGET_NAMES) {
       let lines = source;
       if (mutations > 0) {
-        const random = randomFrom(seed);
+        const next = randomNumbers(seed);
+        const random = (limit: number): number => Math.floor(next() * limit);
         const valid = llvmOutcomes(mc, target, source, folder);
         const good = source.filter((_, i) => valid[i]?.bytes !== undefined);
         lines = Array.from({ length: mutations }, () => mutate(good[random(good.length)] as string, random));

@@ -1,2 +1,3 @@
 export * from './bytes.ts';
+export * from './elements/index.ts';
 export * from './error.ts';

@@ -3,8 +3,8 @@ import { WavesmithError } from '../base/index.ts';
 import type { Device, DeviceOptions } from './device.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
+export { type Fill, fillElements, getElement, putElement, randomNumbers } from '../base/index.ts';
 export * from './device.ts';
-export * from './fill.ts';
 export * from './launch.ts';
 export * from './npy.ts';
 export { DispatchAborted } from './sim/dispatch/dispatch.ts';

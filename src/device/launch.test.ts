@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { WavesmithError } from '../base/index.ts';
-import { fillElements, getElement } from './fill.ts';
+import { fillElements, getElement, WavesmithError } from '../base/index.ts';
 import { parseDimensions, parseLaunchArgument } from './launch.ts';
 
 describe('parseLaunchArgument', () => {

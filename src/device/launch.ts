@@ -2,7 +2,7 @@
 //   buffer:  TYPE[N] or TYPE[N,M,…], then optionally =zeros | =iota | =random | =random:SEED | =NUMBER | =@FILE.npy
 //   buffer:  @FILE.npy          type and shape from the file
 //   scalar:  TYPE=NUMBER
-import { WavesmithError } from '../base/index.ts';
+import { elementType, type Fill, fillElements, getElement, putElement, WavesmithError } from '../base/index.ts';
 import type {
   ArgumentValue,
   Device,
@@ -12,19 +12,27 @@ import type {
   DispatchRequest,
   DispatchResult,
 } from './device.ts';
-import { type Fill, fillElements, getElement, putElement } from './fill.ts';
-import { ELEMENT_BYTES, type ElementType, elementCount, type NpyArray, readNpy } from './npy.ts';
+import {
+  canReadAs,
+  elementCount,
+  isNpyType,
+  NPY_TYPES,
+  type NpyArray,
+  type NpyType,
+  npyElementBytes,
+  readNpy,
+} from './npy.ts';
 
 /** An argument as described. */
 export type LaunchArgument =
-  | { readonly kind: 'buffer'; readonly type: ElementType; readonly shape: readonly number[]; readonly fill: Fill }
+  | { readonly kind: 'buffer'; readonly type: NpyType; readonly shape: readonly number[]; readonly fill: Fill }
   | {
       readonly kind: 'file';
       readonly path: string;
-      readonly type: ElementType | undefined;
+      readonly type: NpyType | undefined;
       readonly shape: readonly number[] | undefined;
     }
-  | { readonly kind: 'scalar'; readonly type: ElementType; readonly value: number | bigint };
+  | { readonly kind: 'scalar'; readonly type: NpyType; readonly value: number | bigint };
 
 function bad(text: string, column: number, message: string): WavesmithError {
   return new WavesmithError('launch/bad-argument', message, {
@@ -37,17 +45,14 @@ function bad(text: string, column: number, message: string): WavesmithError {
 /** Parses one argument description; errors carry the column of the problem. */
 export function parseLaunchArgument(text: string): LaunchArgument {
   if (text.startsWith('@')) return { kind: 'file', path: filePath(text, 0), type: undefined, shape: undefined };
-  const name = /^[a-z0-9]*/.exec(text)?.[0] ?? '';
-  if (!Object.hasOwn(ELEMENT_BYTES, name)) {
-    throw bad(text, 0, `'${name}' is not an element type (${Object.keys(ELEMENT_BYTES).join(', ')}).`);
-  }
-  const type = name as ElementType;
-  let at = name.length;
+  const type = /^[A-Za-z0-9]*/.exec(text)?.[0] ?? '';
+  if (!isNpyType(type)) throw bad(text, 0, `'${type}' is not an element type (${NPY_TYPES.join(', ')}).`);
+  let at = type.length;
   if (text[at] === '=') return { kind: 'scalar', type, value: parseNumber(text, at + 1, type) };
   if (text[at] !== '[') throw bad(text, at, "After the type comes '[' for a buffer or '=' for a scalar.");
   const close = text.indexOf(']', at);
   if (close < 0) throw bad(text, text.length, "The ']' after the count is missing.");
-  const shape = parseShape(text, at + 1, close, ELEMENT_BYTES[type]);
+  const shape = parseShape(text, at + 1, close, npyElementBytes(type));
   at = close + 1;
   if (at === text.length) return { kind: 'buffer', type, shape, fill: { kind: 'zeros' } };
   if (text[at] !== '=') throw bad(text, at, "After ']' comes '=' and what to fill the buffer with.");
@@ -76,7 +81,7 @@ function parseShape(text: string, start: number, end: number, size: number): num
   return shape;
 }
 
-function parseFill(text: string, at: number, type: ElementType): Fill {
+function parseFill(text: string, at: number, type: NpyType): Fill {
   const rest = text.slice(at);
   if (rest === 'zeros' || rest === 'iota') return { kind: rest };
   const random = /^random(?::(.*))?$/.exec(rest);
@@ -89,15 +94,15 @@ function parseFill(text: string, at: number, type: ElementType): Fill {
 }
 
 /** Smallest and largest integer of a type. */
-function integerRange(type: ElementType): [bigint, bigint] {
-  const bits = BigInt(8 * ELEMENT_BYTES[type]);
+function integerRange(type: NpyType): [bigint, bigint] {
+  const bits = BigInt(8 * npyElementBytes(type));
   if (type === 'bool') return [0n, 1n];
-  return type.startsWith('u') ? [0n, (1n << bits) - 1n] : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+  return !elementType(type).isSigned ? [0n, (1n << bits) - 1n] : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
 }
 
-function parseNumber(text: string, at: number, type: ElementType): number | bigint {
+function parseNumber(text: string, at: number, type: NpyType): number | bigint {
   const word = text.slice(at);
-  if (type.includes('f')) {
+  if (elementType(type).kind === 'float') {
     const special = { nan: Number.NaN, inf: Infinity, '-inf': -Infinity }[word];
     const value = special ?? (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : undefined);
     if (value === undefined) throw bad(text, at, `'${word}' is not a number.`);
@@ -160,7 +165,7 @@ export async function launch(request: LaunchRequest): Promise<LaunchResult> {
   try {
     const args = request.args.map((argument, index): ArgumentValue => {
       if (argument.kind === 'scalar') {
-        const bytes = new Uint8Array(ELEMENT_BYTES[argument.type]);
+        const bytes = new Uint8Array(npyElementBytes(argument.type));
         putElement(new DataView(bytes.buffer), argument.type, 0, argument.value);
         return bytes;
       }
@@ -200,8 +205,7 @@ function contentOf(
   const array = readNpy(readFile(argument.path));
   const type = argument.type ?? array.type;
   const shape = argument.shape ?? array.shape;
-  const sameType = type === array.type || (type === 'bf16' && array.type === 'u16');
-  if (!sameType || elementCount(shape) !== elementCount(array.shape)) {
+  if (!canReadAs(array.type, type) || elementCount(shape) !== elementCount(array.shape)) {
     throw new WavesmithError(
       'launch/wrong-file',
       `'${argument.path}' holds ${array.type}[${array.shape.join(',')}], the argument asks for ${type}[${shape.join(',')}].`,
@@ -212,7 +216,7 @@ function contentOf(
 }
 
 function changedElements(before: NpyArray, after: NpyArray): number {
-  const size = ELEMENT_BYTES[before.type];
+  const size = npyElementBytes(before.type);
   let changed = 0;
   for (let at = 0; at < before.bytes.length; at += size) {
     for (let n = 0; n < size; n++) {

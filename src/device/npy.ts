@@ -1,45 +1,20 @@
 // NumPy .npy files: reading versions 1–3, writing version 1. Source: numpy.lib.format documentation (NEP 1).
 // The header is a Python dictionary literal; only the three keys the format defines are accepted, with strict values.
-import { ByteReader, WavesmithError } from '../base/index.ts';
+import { ByteReader, type ElementName, elementType, WavesmithError } from '../base/index.ts';
 
-/** Element types. `bf16` has no NumPy type: it is written as `<u2` and read where the caller says so (or from ml_dtypes' `V2`). */
-export type ElementType =
-  | 'f16'
-  | 'bf16'
-  | 'f32'
-  | 'f64'
-  | 'i8'
-  | 'u8'
-  | 'i16'
-  | 'u16'
-  | 'i32'
-  | 'u32'
-  | 'i64'
-  | 'u64'
-  | 'bool';
-
-/** Bytes of one element. */
-export const ELEMENT_BYTES: Readonly<Record<ElementType, number>> = {
-  f16: 2,
-  bf16: 2,
-  f32: 4,
-  f64: 8,
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  u16: 2,
-  i32: 4,
-  u32: 4,
-  i64: 8,
-  u64: 8,
-  bool: 1,
-};
-
-const DESCRIPTORS: Readonly<Record<ElementType, string>> = {
+/**
+ * How each element type is written. Types that NumPy lacks are written as unsigned integers of their size, and read where the
+ * caller says so.
+ */
+const DESCRIPTORS = {
   f16: '<f2',
   bf16: '<u2',
   f32: '<f4',
   f64: '<f8',
+  f8E4M3FNUZ: '|u1',
+  f8E5M2FNUZ: '|u1',
+  f8E4M3FN: '|u1',
+  f8E5M2: '|u1',
   i8: '|i1',
   u8: '|u1',
   i16: '<i2',
@@ -49,9 +24,29 @@ const DESCRIPTORS: Readonly<Record<ElementType, string>> = {
   i64: '<i8',
   u64: '<u8',
   bool: '|b1',
-};
+} as const satisfies Partial<Record<ElementName, string>>;
 
-const KINDS: Readonly<Record<string, ElementType>> = {
+/** An element type that `.npy` files can hold. */
+export type NpyType = keyof typeof DESCRIPTORS;
+export const NPY_TYPES = Object.keys(DESCRIPTORS) as NpyType[];
+
+/** True for the name of a type that `.npy` files can hold. */
+export function isNpyType(name: string): name is NpyType {
+  return Object.hasOwn(DESCRIPTORS, name);
+}
+
+/** True when a file of type `stored` can be read as `type`: the same, or the integer that stands for it. */
+export function canReadAs(stored: NpyType, type: NpyType): boolean {
+  return stored === type || KINDS[DESCRIPTORS[type].slice(1)] === stored;
+}
+
+/** Bytes of one element. */
+export function npyElementBytes(type: NpyType): number {
+  return elementType(type).storageBits / 8;
+}
+
+/** `V2` is how ml_dtypes stores bf16, `V1` and `f1` its 8-bit floats. */
+const KINDS: Readonly<Record<string, NpyType>> = {
   f2: 'f16',
   f4: 'f32',
   f8: 'f64',
@@ -65,11 +60,13 @@ const KINDS: Readonly<Record<string, ElementType>> = {
   u8: 'u64',
   b1: 'bool',
   V2: 'bf16',
+  V1: 'u8',
+  f1: 'u8',
 };
 
 /** An array as stored: little-endian elements in C order. */
 export interface NpyArray {
-  readonly type: ElementType;
+  readonly type: NpyType;
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }
@@ -103,7 +100,7 @@ export function readNpy(file: Uint8Array): NpyArray {
   if (length > MAX_HEADER) throw bad(`The npy header claims ${length} bytes.`, 8);
   const header = parseHeader(reader.text(start, length), start);
   const { type, bigEndian } = elementTypeOf(header.descr, start);
-  const size = ELEMENT_BYTES[type];
+  const size = npyElementBytes(type);
   const count = elementCount(header.shape);
   const stored = reader.slice(start + length, count * size);
   const bytes = header.fortran && header.shape.length > 1 ? fromFortran(stored, header.shape, size) : stored.slice();
@@ -111,7 +108,7 @@ export function readNpy(file: Uint8Array): NpyArray {
   return { type, shape: header.shape, bytes };
 }
 
-function elementTypeOf(descr: string, byteOffset: number): { type: ElementType; bigEndian: boolean } {
+function elementTypeOf(descr: string, byteOffset: number): { type: NpyType; bigEndian: boolean } {
   const type = /^[<>|=]/.test(descr) ? KINDS[descr.slice(1)] : undefined;
   if (type === undefined) throw bad(`The npy element type '${descr}' is not supported.`, byteOffset);
   return { type, bigEndian: descr[0] === '>' };
@@ -180,7 +177,7 @@ function parseShape(text: string, byteOffset: number): number[] {
 /** Writes an array as .npy version 1 (C order, little-endian). */
 export function writeNpy(array: NpyArray): Uint8Array {
   const { type, shape, bytes } = array;
-  if (elementCount(shape) * ELEMENT_BYTES[type] !== bytes.length) {
+  if (elementCount(shape) * npyElementBytes(type) !== bytes.length) {
     throw new WavesmithError(
       'npy/size',
       `${bytes.length} bytes are not an array of shape (${shape.join(', ')}) of ${type}.`,

@@ -2,7 +2,7 @@
 // IREE's CPU backend on the same seeded inputs. The CPU sees the plain linalg form, so it also judges the lowering's fused one.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WavesmithError } from '../base/index.ts';
+import { bytesOfElements, elementType, WavesmithError } from '../base/index.ts';
 import type { Device, Dim3 } from '../device/device.ts';
 import { type Comparison, compareBuffers, fillRandom, randomSource } from '../iree/compare.ts';
 import { readFacts } from '../iree/facts.ts';
@@ -17,7 +17,7 @@ import { selectKernel } from './gen.ts';
 import { readExportedElf } from './gpu-object.ts';
 import { functionsOf, lowerModule, memoryShape, needsLowering } from './lower/lower.ts';
 import { type FunctionParts, readFunction } from './lower/read.ts';
-import { ELEMENT_SIZE, type Element, elementsOf } from './lower/types.ts';
+import { type Element, elementsOf } from './lower/types.ts';
 import { readMerged } from './merge.ts';
 
 /** A tensor that the kernel reads or writes. */
@@ -67,7 +67,7 @@ export function kernelFunction(document: Document): FunctionParts {
 export function tensorsOf(document: Document, parts: FunctionParts): KernelTensor[] {
   const tensor = (kind: KernelTensor['kind'], type: FunctionParts['results'][number]): KernelTensor => {
     const shape = memoryShape(document, parts, type);
-    return { kind, element: type.element, shape, bytes: elementsOf(shape) * ELEMENT_SIZE[type.element] };
+    return { kind, element: type.element, shape, bytes: bytesOfElements(elementType(type.element), elementsOf(shape)) };
   };
   return [
     ...parts.arguments.map(({ type }) => tensor('input', type)),

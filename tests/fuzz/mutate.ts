@@ -1,6 +1,6 @@
 // The fuzzing loop: seeded byte mutations (flips, interesting integers, splices, truncation, duplication) of a target's seeds.
 import { performance } from 'node:perf_hooks';
-import { WavesmithError } from '../../src/base/index.ts';
+import { randomNumbers, WavesmithError } from '../../src/base/index.ts';
 
 /** A parser of outside bytes under fuzz. `run` must return or throw WavesmithError within a second. */
 export interface FuzzTarget {
@@ -31,18 +31,6 @@ function isTyped(error: unknown): boolean {
 
 const SLOW_MS = 1000;
 const INTERESTING = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
-
-/** mulberry32: small, seeded, good enough to spread mutations. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** One mutant of `seed`: 1 to 8 edits, sometimes a splice with `other`, a cut or a repeated chunk. */
 export function mutate(seed: Uint8Array, other: Uint8Array, next: () => number): Uint8Array {
@@ -90,7 +78,7 @@ export async function fuzz(
   seed: number,
   progress?: (done: number) => void,
 ): Promise<FuzzReport> {
-  const next = random(seed);
+  const next = randomNumbers(seed);
   const seeds = target.seeds();
   const report: FuzzReport = { runs: 0, accepted: 0, rejected: 0, slowestMs: 0, heapGrowth: 0, failures: [] };
   const heapBefore = process.memoryUsage().heapUsed;

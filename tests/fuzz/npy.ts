@@ -1,12 +1,11 @@
 // Fuzz target: NumPy .npy files.
-import { ELEMENT_BYTES, type ElementType, readNpy, writeNpy } from '../../src/device/npy.ts';
+import { NPY_TYPES, npyElementBytes, readNpy, writeNpy } from '../../src/device/npy.ts';
 
 export default {
   name: 'npy',
   seeds: () => {
-    const types = Object.keys(ELEMENT_BYTES) as ElementType[];
-    const plain = types.map((type) =>
-      writeNpy({ type, shape: [2, 3], bytes: new Uint8Array(6 * ELEMENT_BYTES[type]) }),
+    const plain = NPY_TYPES.map((type) =>
+      writeNpy({ type, shape: [2, 3], bytes: new Uint8Array(6 * npyElementBytes(type)) }),
     );
     const text = "{'descr': '>f4', 'fortran_order': True, 'shape': (2, 2, 2), }\n";
     const second = new Uint8Array(12 + text.length + 32);

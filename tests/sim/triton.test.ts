@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../../src/base/elements/formats.ts';
 import {
   type ArgumentValue,
   createDevice,
@@ -11,7 +12,6 @@ import {
   randomNumbers,
 } from '../../src/device/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
-import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../../src/isa/semantics/formats.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { sharedPath } from '../support/shared.ts';
 import { workerHost } from '../support/sim-worker.ts';

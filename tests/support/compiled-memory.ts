@@ -1,6 +1,7 @@
 // Runs one memory or lane-crossing instruction twice on the same state, compiled and by the interpreter, and compares everything
 // it can have changed: the wave block, LDS, device memory, and the fault. Addresses are made to suit the instruction.
 
+import { randomNumbers } from '../../src/base/index.ts';
 import { operandNamed } from '../../src/device/sim/interpreter/operands.ts';
 import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
 import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
@@ -21,17 +22,13 @@ import { DEFAULT_MODE } from './one-instruction.ts';
 
 /** A small deterministic generator of random numbers. */
 export class Random {
-  private state: number;
+  private readonly next: () => number;
   constructor(seed: number) {
-    this.state = seed >>> 0;
+    this.next = randomNumbers(seed);
   }
   /** A random u32. */
   word(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let t = this.state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
+    return Math.floor(this.next() * 2 ** 32);
   }
   below(n: number): number {
     return Math.floor((this.word() / 2 ** 32) * n);

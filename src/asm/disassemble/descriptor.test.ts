@@ -1,24 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { hasLlvm } from '../../../tests/support/build.ts';
 import { buildWithWavesmith, roundTrip } from '../../../tests/support/round-trip.ts';
+import { randomNumbers } from '../../base/index.ts';
 import { decodeDescriptor } from '../../codeobject/index.ts';
 import { descriptorDirectives } from './descriptor.ts';
 import { disassembleCodeObject } from './disassemble.ts';
 
 const withLlvm = hasLlvm();
 
-/** A linear congruential generator, so that the descriptors are the same in every run. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) >>> 0;
-  };
-}
-
 /** Kernels whose descriptors have random bits: `chance` of 256 for bits that directives do not reach. */
 function kernelsText(target: string, count: number, chance: number): string {
-  const next = generator(count + chance);
+  const noise = randomNumbers(count + chance);
+  const next = (): number => Math.floor(noise() * 2 ** 32);
   const lines = [`\t.amdgcn_target "amdgcn-amd-amdhsa--${target}"`, '\t.text'];
   for (let i = 0; i < count; i++) {
     lines.push(

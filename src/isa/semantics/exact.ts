@@ -1,6 +1,6 @@
 // Correctly rounded add, multiply and fused multiply-add in any rounding mode.
 // Sources: IEEE 754-2019 §4.3; Boldo & Melquiond, "Emulation of FMA and correctly rounded sums" (round to odd), IEEE ToC 2008.
-import { bitsFromF64, f64FromWords, f64HighWord, f64LowWord, type Rounding } from './formats.ts';
+import { bitsFromF64, f64FromWords, f64HighWord, f64LowWord, type Rounding } from '../../base/elements/formats.ts';
 
 /** a + b in f64 rounded to odd: exact, or the neighbour with an odd last bit, so that a later rounding is correct. */
 export function addToOdd(a: number, b: number): number {

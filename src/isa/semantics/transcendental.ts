@@ -1,6 +1,6 @@
 // exp2, log2, sine and cosine of turns as polynomials in f64, evaluated with plain multiplication and addition in a fixed order, so that
 // every backend gets the same bits. Against the exact function the f32 result is within 1 ulp. Coefficients: Taylor and artanh series.
-import { f64FromWords, f64HighWord, f64LowWord, pow2, rint } from './formats.ts';
+import { f64FromWords, f64HighWord, f64LowWord, pow2, rint } from '../../base/elements/formats.ts';
 
 function factorial(n: number): number {
   return n < 2 ? 1 : n * factorial(n - 1);

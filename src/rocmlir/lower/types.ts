@@ -1,23 +1,15 @@
 // Tensor types of kernels: `tensor<…>` and MIGraphX's `!migraphx.shaped<…>` with strides, their element types and memory layout.
 // Source: rocMLIR's MIGraphXTypes.td (shape, strides, element type; stride 0 is a broadcast dimension).
+import { type ElementName, elementType } from '../../base/index.ts';
 import { mlirError } from '../../mlir/lex.ts';
 import type { Document } from '../../mlir/parse.ts';
 
 /** Element types that the lowering handles. */
-export type Element = 'f32' | 'f16' | 'bf16' | 'i8' | 'i16' | 'i32' | 'i64' | 'i1';
+const ELEMENTS = ['f32', 'f16', 'bf16', 'i8', 'i16', 'i32', 'i64', 'i1'] as const satisfies readonly ElementName[];
+export type Element = (typeof ELEMENTS)[number];
+const isElement = (name: string): name is Element => (ELEMENTS as readonly string[]).includes(name);
 
-export const ELEMENT_SIZE: Readonly<Record<Element, number>> = {
-  f32: 4,
-  f16: 2,
-  bf16: 2,
-  i8: 1,
-  i16: 2,
-  i32: 4,
-  i64: 8,
-  i1: 1,
-};
-
-export const isFloat = (element: Element): boolean => element.includes('f');
+export const isFloat = (element: Element): boolean => elementType(element).kind === 'float';
 
 /** A tensor value's type. */
 export interface TensorType {
@@ -67,11 +59,11 @@ export function parseTensorType(document: Document, text: string, offset: number
     );
   }
   const element = match[3].replace(/^si/, 'i');
-  if (!Object.hasOwn(ELEMENT_SIZE, element)) {
+  if (!isElement(element)) {
     throw bad(
       'rocmlir/element-type',
       `Elements of type ${match[3]} are not supported.`,
-      `Supported are ${Object.keys(ELEMENT_SIZE).join(', ')}.`,
+      `Supported are ${ELEMENTS.join(', ')}.`,
     );
   }
   const shape = match[2]
@@ -94,7 +86,7 @@ export function parseTensorType(document: Document, text: string, offset: number
       'Give one stride a dimension.',
     );
   }
-  return { element: element as Element, shape, strides: isScalar ? undefined : strides };
+  return { element, shape, strides: isScalar ? undefined : strides };
 }
 
 /** How a logical shape lies in memory: a dense tensor, which part of it, and which of its dimensions each logical one is. */

@@ -2,6 +2,15 @@
 // kernels, and the comparison with a reference computed in f64.
 import { readFileSync } from 'node:fs';
 import {
+  BF16,
+  decodeSmall,
+  encodeSmall,
+  F16,
+  FP8_FNUZ,
+  FP8_OCP,
+  type SmallFormat,
+} from '../../../src/base/elements/formats.ts';
+import {
   createDevice,
   type Device,
   type DeviceBuffer,
@@ -10,15 +19,6 @@ import {
   type Dim3,
   randomNumbers,
 } from '../../../src/device/index.ts';
-import {
-  BF16,
-  decodeSmall,
-  encodeSmall,
-  F16,
-  FP8_FNUZ,
-  FP8_OCP,
-  type SmallFormat,
-} from '../../../src/isa/semantics/formats.ts';
 import type { TargetName } from '../../../src/isa/types.ts';
 import { sharedPath } from '../../support/shared.ts';
 

@@ -2,7 +2,7 @@
 // A sample; `tools/run-vmfb-dispatches.ts` runs all 167. Skips without the reference data.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ } from '../../../src/isa/semantics/formats.ts';
+import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ } from '../../../src/base/elements/formats.ts';
 import { sharedPath } from '../../support/shared.ts';
 import { type DerivedDispatch, deriveDispatches, fillerFor, type KernelRun, VmfbRunner } from './vmfb.ts';
 

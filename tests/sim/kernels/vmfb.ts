@@ -1,6 +1,7 @@
 // Runs the kernels of an IREE module dispatch by dispatch: grids, constants and binding lengths come from the module's host
 // program (`readDispatches`, with the sizes of one call assumed), the bytes of the bindings are made here.
 // Bindings too large for the virtual GPU's memory (model weights) are one block of memory mapped again and again.
+import { randomNumbers } from '../../../src/base/index.ts';
 import {
   codeObjectsOf,
   openContainer,
@@ -79,11 +80,10 @@ export type Filler = (binding: number, bytes: Uint8Array) => void;
 
 /** Bytes that are a moderate finite number as f32, f16, bf16 and FP8, at every alignment of two. */
 export function fillNumbers(seed: number, bytes: Uint8Array): void {
-  let state = (seed * 2654435761 + 12345) >>> 0;
+  const random = randomNumbers(seed);
   for (let n = 0; n < bytes.length; n++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const sign = (state >>> 9) & 0x80;
-    bytes[n] = sign | (0x30 + ((state >>> 20) % 12));
+    const code = Math.floor(random() * 24);
+    bytes[n] = code < 12 ? 0x30 + code : 0xb0 + code - 12;
   }
 }
 

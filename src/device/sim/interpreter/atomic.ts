@@ -6,7 +6,7 @@ import {
   encodeSmall,
   f64HighWord,
   f64LowWord,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import type { AtomicOperation } from '../../../isa/semantics/index.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
 import type { Wave } from '../state/wave.ts';

@@ -1,6 +1,6 @@
 // The division and range-reduction helpers of the vector ALU: v_div_scale, v_div_fixup, v_trig_preop.
 // Source: AMD CDNA3 Instruction Set Architecture, VOP3 chapter (V_DIV_SCALE_F32/F64, V_DIV_FIXUP_F32/F64/F16, V_TRIG_PREOP_F64).
-import { exponentOf, pow2 } from '../../../isa/semantics/formats.ts';
+import { exponentOf, pow2 } from '../../../base/elements/formats.ts';
 
 interface Range {
   readonly emin: number;

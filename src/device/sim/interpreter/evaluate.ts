@@ -1,6 +1,6 @@
 // Turns a semantics expression into a closure over LaneEnv: one closure per node, evaluated plainly.
 // Kinds of closures follow the value types: numbers (i32 and floats), BigInts (i64), booleans.
-import { bf16FromBits, bitsFromF64, f16FromBits, f32FromBits, f64FromWords } from '../../../isa/semantics/formats.ts';
+import { bf16FromBits, bitsFromF64, f16FromBits, f32FromBits, f64FromWords } from '../../../base/elements/formats.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import { OPERAND_TYPES } from '../../../isa/semantics/index.ts';
 import { type LaneEnv, SOURCE_STRIDE } from '../state/lane-env.ts';

@@ -3,8 +3,8 @@
 // (CDNA3). CDNA4 has no published numerics: it uses the CDNA3 rules. Sparse and block-scaled products, and all of the fast mode: a
 // chain in f32.
 
+import { exponentOf, pow2 } from '../../../base/elements/formats.ts';
 import { fmaF64, fmaToOdd } from '../../../isa/semantics/exact.ts';
-import { exponentOf, pow2 } from '../../../isa/semantics/formats.ts';
 
 /** d = c; d = fma(a_k, b_k, d) in f32, round to nearest even. `a` and `b` start at their offsets. */
 export function chainF32(a: Float64Array, ao: number, b: Float64Array, bo: number, k: number, c: number): number {

@@ -17,7 +17,7 @@ import {
   f64HighWord,
   f64LowWord,
   type SmallFormat,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import { inputPosition, type MatrixOperation, type MatrixType, outputPosition } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { LANES, type Wave } from '../state/wave.ts';

@@ -8,7 +8,7 @@ import {
   f16FromBits,
   f64HighWord,
   f64LowWord,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import type { OperandType, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';

@@ -2,16 +2,6 @@
 // floats JS numbers already rounded to their type. Transcendental operators: an f64 result, rounded once (transcendental.ts).
 
 import {
-  addF64,
-  addToOdd,
-  composeF64,
-  decompose,
-  fmaF64,
-  fmaScaledF64,
-  fmaToOdd,
-  mulF64,
-} from '../../../isa/semantics/exact.ts';
-import {
   BF8_FNUZ,
   BF8_OCP,
   BF16,
@@ -30,7 +20,17 @@ import {
   roundToF32,
   roundToPrecision,
   type SmallFormat,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
+import {
+  addF64,
+  addToOdd,
+  composeF64,
+  decompose,
+  fmaF64,
+  fmaScaledF64,
+  fmaToOdd,
+  mulF64,
+} from '../../../isa/semantics/exact.ts';
 import { cosTurns, exp2, log2, sinTurns } from '../../../isa/semantics/transcendental.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
 import { divFixup, divScale, trigPreop } from './division.ts';

@@ -2,8 +2,8 @@
 // anything else.
 import { describe, expect, it } from 'vitest';
 import { makeWave } from '../../../../tests/support/one-instruction.ts';
+import { randomNumbers } from '../../../base/index.ts';
 import { decoderFor, tableFor } from '../../../isa/index.ts';
-import { randomNumbers } from '../../fill.ts';
 import { MemoryFault } from '../state/memory.ts';
 import { EXEC, M0, VCC } from '../state/wave.ts';
 import { bindInstruction } from './program.ts';

@@ -14,7 +14,7 @@ import {
   f32FromBits,
   pow2,
   type SmallFormat,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import type { ScaleConvertOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';

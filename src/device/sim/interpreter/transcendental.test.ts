@@ -1,7 +1,7 @@
 // The polynomials against Math: their f32 results are within 1 ulp, exact where the function is.
 import { describe, expect, it } from 'vitest';
+import { randomNumbers } from '../../../base/index.ts';
 import { cosTurns, exp2, log2, sinTurns } from '../../../isa/semantics/transcendental.ts';
-import { randomNumbers } from '../../fill.ts';
 
 /** Distance of two f32 in units of the last place of the second. */
 function ulps(x: number, exact: number): number {

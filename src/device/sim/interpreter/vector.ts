@@ -8,7 +8,7 @@ import {
   f64HighWord,
   f64LowWord,
   roundToPrecision,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';

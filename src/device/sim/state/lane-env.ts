@@ -1,6 +1,6 @@
 // What a semantics expression sees while it is evaluated for one lane (or for the scalar unit): operand words, masks, MODE.
 // MODE fields: AMD CDNA3 ISA, table "MODE register".
-import type { Rounding } from '../../../isa/semantics/formats.ts';
+import type { Rounding } from '../../../base/elements/formats.ts';
 
 /** Words kept per source operand. */
 export const SOURCE_STRIDE = 16;

@@ -1,5 +1,6 @@
 // Device memory: reuse, guards, faults, fixed addresses, the limits tables, the limit of a device.
 import { describe, expect, it } from 'vitest';
+import { randomNumbers } from '../../../base/index.ts';
 import { Heap } from './heap.ts';
 import { HEAP, LIMITS, PAGE, WINDOW, WRITABLE } from './layout.ts';
 import { DeviceMemory, MemoryFault, type Region } from './memory.ts';
@@ -30,11 +31,8 @@ describe('the heap', () => {
   it('should hold under random use', () => {
     const heap = new Heap(64, 100_000);
     const spans = new Map<number, number>();
-    let seed = 1;
-    const random = (n: number): number => {
-      seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-      return (seed >>> 8) % n;
-    };
+    const next = randomNumbers(1);
+    const random = (n: number): number => Math.floor(next() * n);
     for (let i = 0; i < 4000; i++) {
       const keys = [...spans.keys()];
       if (random(2) === 0 && keys.length > 0) {

@@ -8,7 +8,7 @@ import {
   FP8_OCP,
   largestOf,
   type SmallFormat,
-} from '../../../isa/semantics/formats.ts';
+} from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
 import { word } from './math-tools.ts';

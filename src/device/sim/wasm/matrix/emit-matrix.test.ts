@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { compileMatrix, matrixOperation } from '../../../../../tests/support/compiled-matrix.ts';
 import { registerCounts, type Shape, shapeOf } from '../../../../../tests/support/matrix-reference.ts';
 import { makeWave, parse } from '../../../../../tests/support/one-instruction.ts';
+import { f16FromBits, f32FromBits } from '../../../../base/elements/formats.ts';
+import { randomNumbers } from '../../../../base/index.ts';
 import { tableFor, vgpr } from '../../../../isa/index.ts';
-import { f16FromBits, f32FromBits } from '../../../../isa/semantics/formats.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../../isa/types.ts';
 import { bindMatrix, type MatrixMode } from '../../interpreter/matrix.ts';
@@ -18,17 +19,13 @@ import { SCRATCH_SIZE } from './scratch.ts';
 v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
 
 class Random {
-  private state: number;
+  private readonly next: () => number;
   constructor(seed: number) {
-    this.state = seed;
+    this.next = randomNumbers(seed);
   }
   /** 32 random bits. */
   bits(): number {
-    // xorshift32: all bits of a word are usable.
-    this.state ^= this.state << 13;
-    this.state ^= this.state >>> 17;
-    this.state ^= this.state << 5;
-    return this.state >>> 0;
+    return Math.floor(this.next() * 2 ** 32);
   }
   below(n: number): number {
     return this.bits() % n;

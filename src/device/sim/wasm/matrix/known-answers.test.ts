@@ -15,6 +15,7 @@ import {
 } from '../../../../../tests/support/matrix-reference.ts';
 import { makeWave, parse } from '../../../../../tests/support/one-instruction.ts';
 import { sharedPath } from '../../../../../tests/support/shared.ts';
+import { randomNumbers } from '../../../../base/index.ts';
 import { tableFor } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
@@ -30,14 +31,6 @@ const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 function mnemonics(target: TargetName): string[] {
   const rows = tableFor(target).rows.filter((r) => semanticsOf(r.operation)?.kind === 'matrix');
   return [...new Set(rows.map((r) => r.operation))];
-}
-
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const D = 0;
@@ -85,7 +78,7 @@ describe.each(TARGETS)('%s', (target) => {
     let compiledForms = 0;
     for (const [n, [mnemonic, formats]] of cases.entries()) {
       const s = shapeOf(mnemonic, formats);
-      const known = knownAnswer(s, target, random(n + 1));
+      const known = knownAnswer(s, target, randomNumbers(n + 1));
       const text = textOf(mnemonic, s, formats);
       const instruction = parse(target, text);
       const op = matrixOperation(instruction);
