@@ -1,4 +1,6 @@
-// The asm layer: the text of a code object. Assembler: source to objects and code objects.
+// Room `asm`: the text of a whole file: source to a code object, a code object to source that assembles to the same bytes, and the
+// difference of two code objects.
+// Begin with build.ts (source to file), then assemble/assemble.ts and disassemble/disassemble.ts.
 export { assemble } from './assemble/assemble.ts';
 export type { InstructionLines } from './assemble/lines.ts';
 export { AsmStreamer, type StreamerOptions } from './assemble/llvm-mc-printer.ts';

@@ -1,3 +1,23 @@
-export * from './bytes.ts';
-export * from './elements/index.ts';
-export * from './error.ts';
+// Room `base`: what every other room uses and what knows nothing of GPUs: typed errors with a code and a position, bounds-checked
+// reading and writing of bytes, and element types.
+// Begin with error.ts: every failure that a user can reach is a WavesmithError. Then bytes.ts and elements/index.ts.
+export { ByteReader, ByteWriter } from './bytes.ts';
+export {
+  bytesOfElements,
+  ELEMENT_NAMES,
+  type ElementName,
+  type ElementType,
+  elementType,
+  type Fill,
+  fillElements,
+  fillRandom,
+  findElementType,
+  getElement,
+  type IntegerRange,
+  KNOWN_TYPES,
+  plausibleIntegers,
+  putElement,
+  randomBytes,
+  randomNumbers,
+} from './elements/index.ts';
+export { type ErrorDetails, type Position, WavesmithError } from './error.ts';

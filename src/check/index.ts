@@ -1,4 +1,5 @@
-// The checker: what is wrong with a code object before it runs. Rules are pure functions of a `CheckContext`.
+// Room `check`: the checker: what is wrong with a code object before it runs. Rules are pure functions from a context to findings.
+// Begin with types.ts (finding, context, rule), then this file, which runs the rules.
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { isTargetName } from '../isa/table/targets.ts';

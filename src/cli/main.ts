@@ -1,3 +1,6 @@
+// Room `cli`: the command line. Each command has a file of its name, which reads flags, calls the library and prints.
+// Begin with this file, then commands.ts (the list) and inspect.ts, a short command.
+//
 // The CLI: picks the command, loads only its module, turns errors into messages and exit codes.
 // Exit codes: 0 done, 1 the answer is no or the input is bad, 2 wrong usage.
 import { WavesmithError } from '../base/index.ts';

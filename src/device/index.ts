@@ -1,4 +1,6 @@
-// The device layer: GPUs behind one interface. `sim` is built in.
+// Room `device`: running kernels: what a device is (memory, modules, dispatches), and launches described in text. The virtual GPU is
+// one device.
+// Begin with device.ts (the interface), then launch.ts (one kernel with described arguments).
 import { WavesmithError } from '../base/index.ts';
 import type { Device, DeviceOptions } from './device.ts';
 import { SimDevice } from './sim/sim-device.ts';

@@ -1,4 +1,5 @@
-// The IREE front door: make a hijack folder, build the modified module, run and compare; tools and compiler discovery.
+// Room `iree`: the hijack loop: make a folder of assembly from an IREE module, build the edited module, prove and compare.
+// Begin with init.ts, build.ts and run-module.ts, the three steps of the loop; manifest.ts is what they share.
 export * from './asm-command.ts';
 export * from './build.ts';
 export * from './compare.ts';

@@ -1,4 +1,5 @@
-// The lsp layer: what an editor needs to know about a source, and a language server that answers with it.
+// Room `lsp`: what an editor needs to know about an assembly source, and the language server that tells it.
+// Begin with document.ts (a source at one version), then server.ts (requests to functions).
 export { completions, modifiersOf, resolveCompletion, signatureHelp } from './completion.ts';
 export { type AnalysisOptions, analyse, analyseNow } from './diagnostics.ts';
 export { SourceDocument } from './document.ts';

@@ -1,3 +1,7 @@
+// Room `mlir`: MLIR text as a tree that knows where each part stands, and edits of that text. It reads operations of any dialect by
+// their form and checks nothing of what they mean.
+// Begin with this file; lex.ts makes its tokens, attribute.ts reads the values in attribute dictionaries.
+//
 // The structure of an MLIR text: operations with their regions and attribute dictionaries, aliases, resources, as token ranges.
 // Operations of unknown dialects in their pretty form are understood by where they begin and by their brackets.
 // Source: MLIR language reference, "Operations", "Regions", "Attribute value aliases".

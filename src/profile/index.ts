@@ -1,22 +1,73 @@
-// Profile analysis: readers, analysis and exports. node/ holds what needs files on disk.
-export * from './analyse.ts';
+// Room `profile`: profiler output to one document: readers for every format, and analysis that never guesses a number.
+// Begin with recording.ts (what readers fill in), then analyse.ts (what is made of it) and document.ts (the result).
+export { type AnalyseOptions, analyse, ROOFLINE_LEVELS } from './analyse.ts';
 export { BOTTLENECKS, type Bottleneck, type Classification, classify, type Evidence } from './analysis/bottleneck.ts';
 export { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
-export * from './analysis/diff.ts';
+export { diffProfiles, type KernelChange, type ProfileDiff } from './analysis/diff.ts';
 export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';
 export { type Ceilings, ceilings, kernelRoofline, type Roof } from './analysis/roofline.ts';
 export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
-export * from './document.ts';
+export {
+  type AgentEntry,
+  type CallEntry,
+  type CopyEntry,
+  type CriticalPathSection,
+  type DependencySection,
+  type DispatchSection,
+  type KernelEntry,
+  type MetricEntry,
+  PROFILE_SCHEMA,
+  PROFILE_VERSION,
+  type ProfileDocument,
+  type RooflineSection,
+  type SampleEntry,
+  type TimelineEntry,
+  type TraceLineEntry,
+  type TraceSection,
+} from './document.ts';
 export { perfettoTrace } from './export/perfetto.ts';
 export { speedscopeFile } from './export/speedscope.ts';
 export type { LaunchEntry } from './launch.ts';
-export * from './measure.ts';
+export {
+  combine,
+  isKnown,
+  type Known,
+  known,
+  type Measure,
+  numberOf,
+  ratio,
+  type Unknown,
+  unknown,
+} from './measure.ts';
 export { findFiles } from './node/files.ts';
 export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
 export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
 export { recordSimulated, type SimulatedProgram } from './readers/simulated.ts';
-export * from './recording.ts';
+export {
+  type Agent,
+  type CallSummary,
+  CopyTable,
+  type CounterColumn,
+  CounterStore,
+  DispatchTable,
+  type Finding,
+  type LaunchConfig,
+  type MeasuredRoofline,
+  type OccupancyEvent,
+  type OtherSimdSum,
+  Recording,
+  type ReportedMetric,
+  type SampleLine,
+  type SimulatedRun,
+  type ThreadTrace,
+  TIMING_REASONS,
+  Timing,
+  type TraceLine,
+  type TraceWave,
+  type WaveInstruction,
+  type WaveStates,
+} from './recording.ts';
 export { LoadedCode } from './sqtt/code.ts';
 export { readSqtt, type SqttResult } from './sqtt/trace.ts';

@@ -1,10 +1,23 @@
-// The program layer: a code object as functions, blocks and instructions with the registers they read and write.
-export * from './block-queue.ts';
-export * from './effects.ts';
-export * from './exec.ts';
-export * from './lift.ts';
-export * from './liveness.ts';
-export * from './postdominators.ts';
-export * from './slots.ts';
-export * from './types.ts';
-export * from './wait-roles.ts';
+// Room `program`: a code object as a program: functions, basic blocks, control flow, and what each instruction reads, writes and waits
+// for. The checker and everything that changes code work on this form.
+// Begin with types.ts (what a Program is), then lift.ts (how it is made), then liveness.ts, the analysis that others follow.
+export { BlockQueue } from './block-queue.ts';
+export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
+export { type ExecChange, execChange } from './exec.ts';
+export { type LiftOptions, liftCodeObject } from './lift.ts';
+export { hasSlot, type Liveness, livenessOf } from './liveness.ts';
+export { ControlDependence } from './postdominators.ts';
+export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
+export type { BasicBlock, BlockExit, CodeInstruction, Program, ProgramFunction } from './types.ts';
+export {
+  FLAT_LGKM,
+  FLAT_VM,
+  LGKM_FULL,
+  type MemoryKind,
+  neededWait,
+  VM_FULL,
+  type WaitCounts,
+  type WaitRole,
+  waitCounts,
+  waitRole,
+} from './wait-roles.ts';

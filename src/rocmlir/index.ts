@@ -1,5 +1,5 @@
-// The rocMLIR front door: IREE as kernel generator for rocMLIR modules (gen, merge, export, compile, run).
-
+// Room `rocmlir`: IREE as a generator of kernels for rocMLIR modules: generate, merge, export, compile, run.
+// Begin with gen.ts and merge.ts, which do the jobs of rocMLIR's two passes; lower/lower.ts makes of MIGraphX what IREE reads.
 export { Edits, moduleAttribute, removeModuleAttribute, setModuleAttribute } from '../mlir/edit.ts';
 export { decodeModule, tokenize } from '../mlir/lex.ts';
 export * from '../mlir/parse.ts';

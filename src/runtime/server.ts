@@ -1,3 +1,6 @@
+// Room `runtime`: the device process of `wavesmith exec`: programs of the user connect, and the virtual GPU is their GPU.
+// Begin with this file (connections), then session.ts (one program), aql-queue.ts (its packets) and sim-runtime.ts (its device).
+//
 // The device process's socket: accepts programs of the same user, one session each, one kernel on the device at a time.
 // The address is abstract (unix(7)): nothing is left in the file system whoever dies when.
 import { randomBytes } from 'node:crypto';

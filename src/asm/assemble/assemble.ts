@@ -1,3 +1,8 @@
+// Room `asm/assemble`: the assembler of LLVM's AMDGPU dialect: statements, labels, macros, conditions, diagnostics. It builds the
+// object that ../object lays out.
+// Begin with this file, the loop over statements; assembler.ts is the state that they change, directives/table.ts the list of
+// directives.
+//
 // The assembler: reads statements of LLVM-dialect AMDGPU assembly and builds a relocatable object in memory.
 // Sources: llvm/lib/MC/MCParser/AsmParser.cpp (statements), AMDGPUAsmParser.cpp (target side), MCELFStreamer.cpp.
 import { WavesmithError } from '../../base/index.ts';

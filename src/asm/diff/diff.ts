@@ -1,3 +1,6 @@
+// Room `asm/diff`: what differs between two code objects: kernels, instructions, descriptors, metadata, data.
+// Begin with this file; align.ts pairs the instructions, text.ts prints the result.
+//
 // What differs between two code objects: kernels and functions matched by name, instructions aligned by longest common
 // subsequence on text in which branch targets do not count, descriptors, resources, metadata and data.
 import { WavesmithError } from '../../base/index.ts';

@@ -1,3 +1,6 @@
+// Room `asm/disassemble`: a code object as assembler text that assembles to the same bytes, here and with clang.
+// Begin with this file, which walks the sections; code.ts prints code, sections.ts data, descriptor.ts kernel descriptors.
+//
 // A code object as LLVM-dialect assembler text that assembles (here and with clang) and links to the same code,
 // descriptors, metadata and data. Source: AMDGPUUsage, "Code Object" and "Assembler Directives".
 import { WavesmithError } from '../../base/index.ts';

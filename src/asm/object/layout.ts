@@ -1,3 +1,7 @@
+// Room `asm/object`: the object while it is assembled: sections, fragments, symbols, where they come to lie, and the relocations that
+// remain.
+// Begin with model.ts (what there is), then this file (where it goes), then fixups.ts (what is patched or relocated).
+//
 // Places fragments and evaluates expressions over symbols: distances while reading, addresses after layout.
 // Sources: llvm/lib/MC/MCAssembler.cpp (layout, relaxation), MCExpr.cpp (AttemptToFoldSymbolOffsetDifference).
 

@@ -1,5 +1,6 @@
-// Elements of arrays. `types.ts` says what a type is and how it is read and written; `formats.ts` holds the bit patterns of floats;
-// `random.ts` is the one seeded generator; `fill.ts` makes data of any type. Begin with `types.ts`.
+// Room `base/elements`: elements of arrays: what a type is and how it is read and written exactly, the bit patterns of floats, the
+// one seeded generator, and data of any type.
+// Begin with types.ts, then fill.ts.
 export {
   type Fill,
   fillElements,

@@ -1,3 +1,7 @@
+// Room `check/rules`: one file per rule or family of rules; docs/check/ has a page for each rule.
+// Begin with control-flow.ts, the shortest; this file and hazards.ts are the most used. Each rule's head names the chapter of the
+// manual that it enforces.
+//
 // Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
 // Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
 import {

@@ -1,3 +1,6 @@
+// Room `cli/hijack`: the subcommands of `wavesmith hijack`, one file each.
+// Begin with this file; the work is in src/iree.
+//
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
 import { isElf } from '../../codeobject/elf/read.ts';

@@ -1,3 +1,6 @@
+// Room `cli/rocmlir`: the subcommands of `wavesmith rocmlir`, one file each.
+// Begin with this file; common.ts is what they share, the work is in src/rocmlir.
+//
 // `wavesmith rocmlir gen`: the job of migraphx-iree-gen.
 import { generate } from '../../rocmlir/gen.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from '../support.ts';

@@ -1,3 +1,7 @@
+// Room `codeobject/elf`: ELF64 files of AMDGPU: reading, writing, notes, symbols' hash tables, line tables, and the text of
+// llvm-readelf.
+// Begin with this file; object-model.ts is what the assembler and the linker hand to write.ts.
+//
 // Reads ELF64 little-endian files: AMDGPU objects and shared objects, and host objects that embed them.
 // Source: System V gABI chapters 4 and 5; LLVM's AMDGPUUsage, "ELF Code Object". Nothing is trusted: every offset,
 // size and count is checked against the file before it is used.

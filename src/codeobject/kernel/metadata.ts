@@ -1,3 +1,7 @@
+// Room `codeobject/kernel`: what a code object says about a kernel: the metadata note, the 64-byte descriptor, and the occupancy that
+// follows from both.
+// Begin with this file (arguments and resources), then descriptor.ts.
+//
 // The code object metadata (NT_AMDGPU_METADATA): a typed view over the MessagePack document, which stays intact.
 // Source: LLVM's AMDGPUUsage, "Code Object V3/V4/V5 Metadata".
 import { WavesmithError } from '../../base/index.ts';

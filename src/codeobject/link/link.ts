@@ -1,3 +1,6 @@
+// Room `codeobject/link`: the linker: relocatable objects to a loadable code object with the bytes that `ld.lld -shared` writes.
+// Begin with this file, whose steps follow each other: input.ts, collect.ts, layout.ts, dynamic.ts, relocations.
+//
 // Links relocatable objects to a loadable code object: the same sections, addresses and bytes as `ld.lld -shared`.
 // Source: LLVM's AMDGPUUsage, "Relocation Records"; lld/ELF/{Writer,Relocations,Arch/AMDGPU}.cpp.
 import { ByteWriter, WavesmithError } from '../../base/index.ts';

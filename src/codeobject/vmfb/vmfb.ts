@@ -1,3 +1,7 @@
+// Room `codeobject/vmfb`: IREE modules: the archive, the executables inside, the host program's bytecode with what it says about
+// launches, and replacing an executable in place.
+// Begin with this file; patch.ts writes, dispatch.ts reads launches.
+//
 // IREE modules (`.vmfb`): the archive, the VM module's FlatBuffer, its rodata segments and the executables in them.
 // Source: IREE's runtime/src/iree/schemas/bytecode_module_def.fbs, vm/bytecode/archive.c, ArchiveWriter.cpp.
 import { ByteReader, WavesmithError } from '../../base/index.ts';

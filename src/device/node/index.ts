@@ -1,4 +1,6 @@
-// Node's part of the device layer: worker threads and the module cache of the virtual GPU.
+// Room `device/node`: what the virtual GPU takes from Node: worker threads and a folder of compiled modules. Callers inject it, so
+// that the rest of the device runs in a browser too.
+// Begin with this file.
 import type { SimOptions } from '../sim/sim-device.ts';
 import { nodeModuleCache } from './build.ts';
 import { nodeWorkerHost } from './host.ts';

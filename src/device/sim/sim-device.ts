@@ -1,3 +1,8 @@
+// Room `device/sim`: the virtual GPU. A dispatch goes from this file to dispatch/ (checks, workgroups in turn), which starts waves
+// (state/) and lets an engine run them: interpreter/ is the reference, wasm/ compiles, and both act on the same bytes.
+// Begin with this file, then state/layout.ts and state/wave.ts (the machine), interpreter/program.ts (one instruction),
+// dispatch/runner.ts (the turns).
+//
 // The virtual GPU as a Device: memory, code object loading, dispatch on the reference interpreter.
 // Sources: LLVM AMDGPUUsage, "Code Object" (segments, symbols, `.kd`), ELF gABI (program loading, relocations).
 import { WavesmithError } from '../../base/index.ts';

@@ -1,3 +1,7 @@
+// Room `isa/codec`: machine words to instructions and back, for every target, from the bit patterns of the table's rows.
+// Begin with this file, which finds the row that a word belongs to; operands are read by the classes of ../table; encode.ts is the
+// inverse.
+//
 // Bytes to instructions. One decoder per target: rows are tried in the order of LLVM's decoder tables (namespaces), the most
 // specific fixed bits first within a table; an operand that cannot be decoded ends that table.
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.

@@ -1,3 +1,7 @@
+// Room `isa/parse`: the text of one instruction to an instruction: mnemonic, operands, modifiers, and the candidates among encodings,
+// with the diagnostics of LLVM's assembler.
+// Begin with this file; each kind of operand has a file of its own.
+//
 // The instruction parser: text of one instruction to a row with operands, or a diagnostic with LLVM's wording and position.
 // Source: AMDGPUAsmParser::parseInstruction, matchAndEmitInstruction; the matcher that AsmMatcherEmitter.cpp generates.
 

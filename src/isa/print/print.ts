@@ -1,3 +1,7 @@
+// Room `isa/print`: an instruction to text, character for character as LLVM 22 prints it, and facts about an instruction for people
+// and tools.
+// Begin with this file; describe.ts is what `wavesmith isa` shows.
+//
 // Instructions to text, exactly as LLVM 22 prints them. Each row's template becomes a list of small functions once.
 // Source: LLVM's AMDGPUInstPrinter.cpp and the rows' assembly templates.
 

@@ -1,3 +1,7 @@
+// Room `isa/table`: the facts: rows of instructions, operand classes, registers, and targets as data.
+// Begin with this file (how rows are found), then targets.ts, where everything that differs between targets stands, and
+// operand-classes.ts.
+//
 // The instruction table: rows expanded on first use from the generated text, and their indexes by target.
 // Source: tools/gen-isa (LLVM 22 TableGen records).
 import { ROWS } from '../generated/rows.ts';

@@ -1,3 +1,6 @@
+// Room `isa/text`: what assembly text is made of before anybody knows instructions: tokens, numbers, expressions over symbols.
+// Begin with this file; expr.ts reads expressions of its tokens and evaluate.ts computes them.
+//
 // Assembly lexer: tokens of one statement at a time, with the rules of LLVM's AsmLexer for AMDGPU (comments `;`, `//`,
 // `/* */`, `#` at the start of a statement; only a newline ends a statement). Source: llvm/lib/MC/MCParser/AsmLexer.cpp.
 import { CLASS, DIGIT, HEX, IDENT, IDENT_START, SINGLE, Tok } from './tokens.ts';

@@ -1,3 +1,6 @@
+// Room `profile/analysis`: what follows from a recording: metrics, roofline, bottlenecks, occupancy, critical path, differences.
+// Begin with metrics.ts (formulas over counters), then this file, which names what limits a kernel and why.
+//
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed and where the formulas
 // come from; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';

@@ -1,3 +1,6 @@
+// Room `profile/arch`: what chips can do and how counters become metrics, as data with provenance.
+// Begin with this file, then metrics.ts.
+//
 // What the chips can do, as data with provenance. Rates are operations per CU and clock; GFLOP/s = rate * CUs * MHz / 1000.
 // Source: rocprofiler-compute src/rocprof_compute_soc/analysis_configs/<arch>/0200_system_speed_of_light.yaml, AMD CDNA2,
 // CDNA3 and CDNA4 white papers (peak tables), rocm.docs.amd.com "GPU hardware specifications".

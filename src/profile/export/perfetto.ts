@@ -1,3 +1,6 @@
+// Room `profile/export`: profiles in other tools' formats: a timeline for Perfetto, profiles for speedscope.
+// Begin with either file; they are independent.
+//
 // Timelines in the Trace Event JSON format that Perfetto and chrome://tracing open. Source: "Trace Event Format" document.
 import { type Recording, Timing } from '../recording.ts';
 

@@ -1,3 +1,6 @@
+// Room `profile/node`: the files of a profile on disk: finding and recognising them, SQLite, and driving rocprofv3.
+// Begin with this file, which recognises every file by its content and calls its reader.
+//
 // Loads whatever profile data lies under the given paths: every file is recognised by its content, folders by what they hold.
 import { WavesmithError } from '../../base/index.ts';
 import { isAnalysisDatabase, readAnalysisDatabase } from '../readers/analysis-db.ts';

@@ -1,3 +1,6 @@
+// Room `profile/readers`: one file per format that a profiler writes; each fills a recording.
+// Begin with rocprofv3-csv.ts, the most common format; this file and json-stream.ts read the syntax, values.ts the cells.
+//
 // Streaming CSV on Papa Parse: constant memory, columns by normalised name, limits against hostile files.
 import Papa from 'papaparse';
 import { WavesmithError } from '../../base/index.ts';

@@ -1,3 +1,6 @@
+// Room `profile/sqtt`: raw gfx9 thread traces (SQTT): tokens, waves, and the instructions they ran.
+// Begin with this file, then tokens.ts, waves.ts and stitch.ts in the order in which data goes through them.
+//
 // A raw thread trace file to a ThreadTrace: waves decoded, stitched to code where given, summed per instruction.
 import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
 import type { ByteSource } from '../source.ts';

@@ -1,3 +1,6 @@
+// Room `report/client`: the code of the page itself. Its functions become text in the page, so each uses only its arguments.
+// Begin with this file, which puts the page together, then ui.ts.
+//
 // Puts the page together: header, sections, the page of a kernel behind `#kernel-N`, light and dark.
 import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
 import type { CodeViews } from './kernels.ts';

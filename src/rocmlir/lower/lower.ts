@@ -1,3 +1,6 @@
+// Room `rocmlir/lower`: MIGraphX functions to linalg, tensor, arith and math, which iree-compile reads.
+// Begin with this file; read.ts reads one operation, and each family of operations has a file.
+//
 // `migraphx` functions to linalg, tensor, arith and math. Everything of the module that is no such function keeps its bytes.
 // Source: rocMLIR's MIGraphX.td and MIGraphXToTosa tests for what the operations mean.
 import type { WavesmithError } from '../../base/index.ts';

@@ -1,3 +1,6 @@
+// Room `asm/assemble/directives`: what each directive does: a function per directive, in one table.
+// Begin with this file, then any of the files it names; kernel.ts holds `.amdhsa_kernel`, the longest.
+//
 // The directive table. Names in DIRECTIVES are matched exactly, those in GENERIC_DIRECTIVES in any case, as in LLVM.
 import { DATA_DIRECTIVES } from './data.ts';
 import { DEBUG_DIRECTIVES } from './debug.ts';

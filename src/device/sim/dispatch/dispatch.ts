@@ -1,3 +1,7 @@
+// Room `device/sim/dispatch`: one dispatch from request to end: checks, kernel arguments, first state of waves, workgroups in turn,
+// faults, progress.
+// Begin with this file, then launch.ts (what a checked dispatch is) and runner.ts (how waves take turns).
+//
 // Runs a dispatch to its end: checks it, runs its workgroups, comes back to the host's event loop now and then, counts.
 import { WavesmithError } from '../../../base/index.ts';
 import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';

@@ -1,3 +1,7 @@
+// Room `device/sim/interpreter`: the reference: executes one instruction at a time, exactly as the semantics table says. What it does
+// is what compiled code must do.
+// Begin with this file (bytes to bound instructions), then scalar.ts, the shortest family, and vector.ts.
+//
 // Loaded code: decodes and binds instructions on first execution, by address.
 import { type Decoder, decoderFor, printInstruction, vgpr } from '../../../isa/index.ts';
 import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';

@@ -1,3 +1,7 @@
+// Room `device/sim/state`: the machine's state: device memory, a wave's registers and masks, a workgroup's LDS, all in one WebAssembly
+// memory.
+// Begin with this file, which says where everything is, then wave.ts and memory.ts.
+//
 // Where things are in the one WebAssembly memory of a virtual GPU, and in the block of a wavefront. The reference interpreter and
 // compiled code act on the same bytes. Register numbers are the source encodings of the ISA (SGPRs 0–101, VCC 106, M0 124, EXEC 126).
 
@@ -69,7 +73,7 @@ export const WAVE_SHADOW = 556;
 export const WAVE_CODE_BASE = 560;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
-/** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; memory/mapped.ts). */
+/** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; wasm/memory/mapped.ts). */
 export const WAVE_MAPPED = 896;
 export const WAVE_MAPPED_BYTES = 64;
 /** i32[512][64], accumulation registers from 256. */

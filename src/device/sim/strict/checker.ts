@@ -1,3 +1,7 @@
+// Room `device/sim/strict`: strict mode: a run that reports reads of undefined values, missing waits, races and deadlocks. It keeps a
+// shadow of every register and byte.
+// Begin with this file, then diagnostics.ts (what is reported); the quick ways through (compiled.ts, fast-accesses.ts) come last.
+//
 // Strict mode: a monitor that looks at every instruction before the interpreter executes it and reports what is wrong with it.
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';

@@ -1,4 +1,5 @@
-// Tools that look at a dispatch while it runs on the virtual GPU: traces, the stepper, counters, profiles.
+// Room `device/sim/tools`: what looks at a dispatch while it runs: trace, stepper, counters, profile.
+// Begin with session.ts, which puts the asked tools together; each tool has a file of its name.
 export * from './compiled-counts.ts';
 export * from './counters.ts';
 export * from './counts.ts';

@@ -1,5 +1,5 @@
 // Program counter and hardware registers as WebAssembly: s_getpc, s_setpc, s_swappc, s_call, s_getreg, s_setreg. The interpreter's
-// counterpart is ../structural.ts. Source: AMD CDNA3 ISA, "SOP1", "SOPK"; LLVM AMDGPUUsage (hwreg ids).
+// counterpart is interpreter/structural.ts. Source: AMD CDNA3 ISA, "SOP1", "SOPK"; LLVM AMDGPUUsage (hwreg ids).
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { registerOf, requireOperand } from '../interpreter/operands.ts';

@@ -1,3 +1,7 @@
+// Room `device/sim/wasm`: the compiler: code that a kernel can reach becomes WebAssembly, block by block. What has no code calls the
+// interpreter.
+// Begin with this file (find or compile, then run), then walk.ts (blocks), compile.ts (a module) and block.ts (one block).
+//
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
 import { type Engine, QUANTUM } from '../interpreter/engine.ts';

@@ -1,5 +1,5 @@
 // Floating-point operators of lane expressions in SIMD, rounding to nearest even: f32 and f64 natively, f16 and bf16 as f32 values that
-// are rounded after every operator. What is left out has no code and goes to the interpreter. Counterpart: operators.ts.
+// are rounded after every operator. What is left out has no code and goes to the interpreter. Counterpart: interpreter/operators.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
 import { matrixFeatures } from './features.ts';
 import { encodeHalf, fmaHalf, roundHalf, truncateHalf } from './half.ts';

@@ -1,5 +1,5 @@
 // Expressions over a chunk of four lanes as SIMD code on the wasm stack. i32, f32, and f16 and bf16 (as f32 values) fill one v128;
-// booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is evaluate.ts.
+// booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is interpreter/evaluate.ts.
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { WasmModule } from './emit.ts';
 import type { LaneMode, LaneWriter } from './lane-writer.ts';

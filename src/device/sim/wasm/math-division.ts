@@ -1,4 +1,4 @@
-// v_div_scale and v_div_fixup as SIMD code. Counterpart: division.ts; the cases are applied from the last to the first.
+// v_div_scale and v_div_fixup as SIMD code. Counterpart: interpreter/division.ts; the cases are applied from the last to the first.
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
 

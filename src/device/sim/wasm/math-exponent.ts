@@ -1,4 +1,4 @@
-// ldexp, frexp and the class number as SIMD code. Counterparts: operators.ts (scaleBy, frexpMantissa, classOf).
+// ldexp, frexp and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpMantissa, classOf).
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
 import { double, eachHalf, single, word } from './math-tools.ts';

@@ -1,5 +1,5 @@
 // Functions of compiled modules for operators that take more than a few instructions, one a module and operator. f32 operators take and
-// give four lanes, f64 operators two. Counterparts: operators.ts, division.ts, isa/semantics/transcendental.ts.
+// give four lanes, f64 operators two. Counterparts: interpreter/operators.ts, interpreter/division.ts, isa/semantics/transcendental.ts.
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { DIVISION } from './math-division.ts';
 import { EXPONENT } from './math-exponent.ts';

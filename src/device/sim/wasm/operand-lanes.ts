@@ -1,5 +1,5 @@
 // Source operands of vector instructions as values of a chunk of four lanes: register or splat, SDWA selection, op_sel, abs, neg,
-// denormals. The interpreter's counterpart is operands.ts (`bindSource`); both must agree.
+// denormals. The interpreter's counterpart is interpreter/operands.ts (`bindSource`); both must agree.
 import type { Expr, OperandType, SourceSpec, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
 import {

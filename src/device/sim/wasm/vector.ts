@@ -1,5 +1,5 @@
 // Vector ALU instructions in a run: sources, expression, output modifiers, and the way a result goes into its register or mask.
-// The interpreter's counterpart is ../vector.ts; both must agree bit for bit.
+// The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import {

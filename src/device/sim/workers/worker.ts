@@ -1,3 +1,6 @@
+// Room `device/sim/workers`: threads: a dispatch whose result cannot depend on order runs its workgroups on several.
+// Begin with crew.ts (the device's side), then this file (the thread's side); worker-host.ts is what a host must offer.
+//
 // A worker thread of the virtual GPU: runs workgroups of its device's dispatches over the shared memory.
 
 import { contextOf } from '../dispatch/launch.ts';

@@ -1,5 +1,5 @@
 // The accumulator step of truncating sums: adds the cut sum of a group of products to four elements of D with the two cuts and the one
-// rounding of CDNA3. Source: matrix-math.ts (`accumulate`).
+// rounding of CDNA3. Source: interpreter/matrix-math.ts (`accumulate`).
 import type { WasmFunction } from '../emit.ts';
 import type { Constants } from './scratch.ts';
 

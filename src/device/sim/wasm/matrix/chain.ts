@@ -1,5 +1,5 @@
 // Chains of additions in increasing k: integer dot products, fused f32, and the `chain` numerics (product, then sum, in f32).
-// Source: matrix-math.ts, which states each rule; register-blocked so that a tile's accumulators stay in SIMD registers.
+// Source: interpreter/matrix-math.ts, which states each rule; register-blocked so that a tile's accumulators stay in SIMD registers.
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
 import type { Plan, Slot } from './plan.ts';

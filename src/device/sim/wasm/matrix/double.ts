@@ -1,4 +1,4 @@
-// f64 matrix products: chains of fused multiply-adds, two columns a vector. Source: matrix-math.ts (`chainF64`).
+// f64 matrix products: chains of fused multiply-adds, two columns a vector. Source: interpreter/matrix-math.ts (`chainF64`).
 import type { WasmFunction } from '../emit.ts';
 import type { Plan } from './plan.ts';
 import { type Constants, emitLoop, RESULT, ROW, STAGED_A, STAGED_B } from './scratch.ts';

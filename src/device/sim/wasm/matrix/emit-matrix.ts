@@ -1,5 +1,9 @@
+// Room `device/sim/wasm/matrix`: matrix instructions as WebAssembly: operands are staged, multiplied in tiles and summed with the
+// rounding of each chip.
+// Begin with plan.ts (the shape of one instruction), then this file; the kinds of sums have a file each.
+//
 // Matrix instructions (MFMA, SMFMAC, scaled MFMA) as WebAssembly SIMD: one helper function a (shape, types, modifiers), called with the
-// addresses of its registers. Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics in matrix-math.ts.
+// addresses of its registers. Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics in interpreter/matrix-math.ts.
 //
 // A helper stages A and B in the wave's scratch area as f32, computes, and stores D. What SIMD code leaves out (infinities and NaNs
 // under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.

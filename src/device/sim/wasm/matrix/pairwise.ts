@@ -1,4 +1,4 @@
-// CDNA2's f16 and bf16 sums in SIMD: products and pairwise sums rounded to f32, denormals flushed. Source: matrix-math.ts (`pairwise`).
+// CDNA2's f16 and bf16 sums in SIMD: products and pairwise sums rounded to f32, denormals flushed. Source: interpreter/matrix-math.ts (`pairwise`).
 import type { WasmFunction } from '../emit.ts';
 import type { Plan, Slot } from './plan.ts';
 import { type Constants, ROW, STAGED_A, STAGED_B } from './scratch.ts';

@@ -1,5 +1,5 @@
 // The shape of one matrix instruction as compiled code needs it: element formats, positions, numerics, loop bounds.
-// Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics as in device/sim/matrix-math.ts.
+// Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics as in interpreter/matrix-math.ts.
 import { inputPosition, type MatrixOperation, type MatrixType } from '../../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
 import type { MatrixMode } from '../../interpreter/matrix.ts';

@@ -1,5 +1,5 @@
 // Block scales (E8M0, one for 32 elements of a row) of scaled matrix operations, as f32 by lane of the staged operand.
-// Source: OCP Microscaling Formats 1.0; lanes as in device/sim/matrix.ts.
+// Source: OCP Microscaling Formats 1.0; lanes as in interpreter/matrix.ts.
 import type { WasmFunction } from '../emit.ts';
 import type { Slot } from './plan.ts';
 import { type Constants, ROW } from './scratch.ts';

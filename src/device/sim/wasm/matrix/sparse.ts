@@ -1,5 +1,5 @@
 // Sparse products (SMFMAC): each stored element of A meets the row of B that its two index bits name.
-// Sources: AMD CDNA3 ISA, "Sparse matrix"; order and rounding as in device/sim/matrix.ts.
+// Sources: AMD CDNA3 ISA, "Sparse matrix"; order and rounding as in interpreter/matrix.ts.
 import type { WasmFunction } from '../emit.ts';
 import type { ChainStep } from './chain.ts';
 import type { Plan } from './plan.ts';

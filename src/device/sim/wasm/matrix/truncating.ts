@@ -1,5 +1,5 @@
 // CDNA3's truncating sums in SIMD: products cut to 24 bits below the group's largest exponent, added as integers, then to the
-// accumulator with its two cuts and one rounding. Source: isa numerics of matrix-math.ts (`truncating`, `groupedTruncating`).
+// accumulator with its two cuts and one rounding. Source: isa numerics of interpreter/matrix-math.ts (`truncating`, `groupedTruncating`).
 //
 // Products are exact in f32 (22 bits at most), scaled by 2^(24 - e) and converted to i32 towards zero, which is the cut; sums of a
 // group stay below 2^30. The accumulator step works in f64, where all of its integers (below 2^38) are exact.

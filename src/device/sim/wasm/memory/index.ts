@@ -1,5 +1,9 @@
+// Room `device/sim/wasm/memory`: memory instructions as WebAssembly: one helper function for each way of addressing and kind of
+// transfer.
+// Begin with this file, then mode.ts (what a way of addressing is) and transfer.ts (what happens to the bytes).
+//
 // Compiled memory instructions: chooses mode and transfer of an instruction and emits the call of their helper.
-// The interpreter's binders (memory-exec.ts, structural.ts) are the reference; every helper must agree with them bit for bit.
+// The interpreter's binders (interpreter/memory-access.ts, interpreter/structural.ts) are the reference; every helper must agree with them bit for bit.
 
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';

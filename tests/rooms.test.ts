@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Folders of src/ that hold hand-written code. */
+function rooms(folder = 'src'): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const below = entries.filter((e) => e.isDirectory()).flatMap((e) => rooms(join(folder, e.name)));
+  const hasCode = entries.some((e) => e.isFile() && e.name.endsWith('.ts') && !e.name.endsWith('.test.ts'));
+  return hasCode && !/\/generated$/.test(folder) ? [folder, ...below] : below;
+}
+
+/** The first paragraph of a file's head comment, without comment marks. */
+function headOf(path: string): string {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('// '));
+  return lines
+    .slice(0, end)
+    .map((line) => line.slice(3))
+    .join(' ');
+}
+
+describe('every room of src/ says what lives there and where to begin', () => {
+  it.each(rooms())('%s', (folder) => {
+    const name = folder.slice('src/'.length);
+    const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+    const heads = files.filter((file) => headOf(join(folder, file)).startsWith(`Room \`${name}\`: `));
+    const how = `start index.ts, or the file to read first, with '// Room \`${name}\`: WHAT LIVES HERE. Begin with FILE.'`;
+    expect(heads, how).toHaveLength(1);
+    const head = headOf(join(folder, heads[0] as string));
+    expect(head, how).toMatch(/\. Begin with /);
+    const begin = head.slice(head.indexOf('. Begin with '));
+    const named = begin.match(/[\w./-]+\.ts\b/g) ?? [];
+    expect(named.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+    if (!/this file|either file/.test(begin)) expect(named, how).not.toEqual([]);
+  });
+});
