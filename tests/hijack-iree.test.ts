@@ -87,6 +87,13 @@ const convolution: Check = ([image, filter], out) => {
   }
 };
 
+const DYNAMIC_BF16 = `
+func.func @matmul(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+`;
+
 describe.skipIf(iree === undefined)('with the real iree-compile', () => {
   test.each<[string, string, string, Check]>([
     ['matmul_f16', 'f16', 'f32', product(128, 128, 128)],
@@ -153,7 +160,7 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
     ]);
     expect((await build(folder, BUILD)).identical).toBe(true);
     // Only the second kernel's end: the first stays as it is.
-    edit(asmFile(folder), /^(two_matmuls_dispatch_1_\w+:[^$]*?)(\ts_endpgm)/m, '$1\ts_nop 1\n$2');
+    edit(asmFile(folder, 'dispatch_1'), /^\ts_endpgm/m, '\ts_nop 1\n$&');
     for (const via of ['patch', 'compile'] as const) {
       const result = await build(folder, { ...BUILD, via });
       expect(result.executables[0].change).toMatchObject({ unchangedKernels: 1, kernels: [{ added: 1, removed: 0 }] });
@@ -165,6 +172,32 @@ describe.skipIf(iree === undefined)('with the real iree-compile', () => {
     forgetPristine(folder);
     const whole = await build(folder, { ...BUILD, output: join(folder, 'whole.vmfb') });
     expect(readFileSync(quick.output)).toEqual(readFileSync(whole.output));
+  });
+
+  test('one text for a linked executable, when that is asked for', async () => {
+    const folder = join(temporaryFolder(), 'whole');
+    const { manifest } = await initFromMlir(example('two_matmuls'), folder, { ...INIT, link: true, whole: true });
+    expect(manifest.executables).toMatchObject([{ asm: 'asm/two_matmuls_linked.s', asmFrom: 'iree-compile' }]);
+    edit(asmFile(folder), /^(two_matmuls_dispatch_1_\w+:[^$]*?)(\ts_endpgm)/m, '$1\ts_nop 1\n$2');
+    const { executables } = await build(folder, BUILD);
+    expect(executables[0]).toMatchObject({
+      outside: { editedLines: 1, instructions: 0 },
+      change: { unchangedKernels: 1 },
+    });
+  });
+
+  test('a text of the compiler that is not the module’s code is not handed out', async () => {
+    const folder = join(temporaryFolder(), 'bf16');
+    const input = join(temporaryFolder(), 'matmul_bf16.mlir');
+    writeFileSync(input, DYNAMIC_BF16);
+    const { manifest } = await initFromMlir(input, folder, INIT);
+    const [executable] = manifest.executables;
+    expect(executable).toMatchObject({ asmFrom: 'disassembly' });
+    expect(executable.asmWhy).toContain("the compiler's text is not the module's code: the code of matmul_dispatch_0");
+    edit(asmFile(folder), /^\ts_endpgm/m, '\ts_nop 0\n$&');
+    const { executables } = await build(folder, BUILD);
+    expect(executables[0].change).toMatchObject({ kernels: [{ added: 1, removed: 0 }] });
+    expect(executables[0].outside).toEqual({ editedLines: 1, instructions: 0, first: null });
   });
 
   test('run-time shapes: grid, constants and sizes are asked for, then it runs', async () => {
@@ -369,7 +402,7 @@ describe('the 1.6 MB module with 167 kernels', () => {
     const { manifest } = await initFromModule(module ?? '', folder, { force: false });
     expect(manifest.executables.flatMap((e) => e.kernels)).toHaveLength(167);
     expect((await build(folder, BUILD)).identical).toBe(true);
-    const asm = asmFile(folder);
+    const asm = asmFile(folder, 'prefill_bs4$async_dispatch_2_');
     edit(asm, /^\tv_mfma_/m, '\ts_nop 1\n$&');
     const quick = await build(folder, BUILD);
     expect(quick.executables[0].change).toMatchObject({ unchangedKernels: 166, kernels: [{ added: 1 }] });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WavesmithError } from '../src/base/index.ts';
 import { build } from '../src/iree/build.ts';
-import { assemble } from '../src/iree/engine.ts';
+import { assembleWithWavesmith } from '../src/iree/engine.ts';
 import { readFacts } from '../src/iree/facts.ts';
 import { readManifest } from '../src/iree/manifest.ts';
 import { run } from '../src/iree/run.ts';
@@ -140,9 +140,13 @@ describe('mistakes in the assembly', () => {
     const text = readFileSync(asmFile(fixtureFolder()), 'utf8')
       .replace(/(\.reqd_workgroup_size:\n +- )256/, '$11024')
       .replace(/(\.max_flat_workgroup_size: )256/, '$11024');
-    const facts = readFacts(await assemble('wavesmith', text, 'x.s', 'gfx942'));
+    const facts = readFacts(
+      (await assembleWithWavesmith({ main: { path: 'x.s', text }, included: [] }, 'gfx942')).code,
+    );
     const contract = { name: KERNEL, workgroupSize: [1024, 1, 1] as const };
-    expect(() => verifyReplacement(facts, facts, [contract], { file: 'x.s', text })).toThrowError(
+    expect(() =>
+      verifyReplacement(facts, facts, [contract], { main: { path: 'x.s', text }, included: [] }),
+    ).toThrowError(
       expect.objectContaining({
         code: 'hijack/does-not-fit',
         message:

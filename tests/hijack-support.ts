@@ -1,7 +1,7 @@
 // Shared by the hijack tests: a fresh copy of the fixture folder, edits by pattern, stand-ins for outside programs.
 import { chmodSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import type { Device, DeviceBuffer } from '../src/device/device.ts';
@@ -32,9 +32,10 @@ export function fixtureFolder(): string {
   return folder;
 }
 
-/** The only (or the named) assembly file of a hijack folder. */
+/** The only (or the named) kernel's assembly file of a hijack folder. */
 export function asmFile(folder: string, part = ''): string {
-  const name = readdirSync(join(folder, 'asm')).find((n) => n.endsWith('.s') && n.includes(part));
+  const names = readdirSync(join(folder, 'asm'), { recursive: true, encoding: 'utf8' }).sort();
+  const name = names.find((n) => n.endsWith('.s') && n.includes(part) && basename(n) !== 'shared.s');
   if (name === undefined) throw new Error(`no assembly like '${part}' in ${folder}`);
   return join(folder, 'asm', name);
 }

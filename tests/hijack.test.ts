@@ -1,7 +1,9 @@
 // The hijack loop on the committed module: no compiler needed.
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readCodeObject } from '../src/codeobject/code-object.ts';
 import { inconsistentEntries } from '../src/codeobject/vmfb/patch.ts';
 import { build } from '../src/iree/build.ts';
 import { elementType } from '../src/iree/compare.ts';
@@ -92,7 +94,8 @@ describe('build', () => {
     const quick = await build(folder, BUILD);
     forgetPristine(folder);
     const whole = await build(folder, { ...BUILD, output: join(folder, 'whole.vmfb') });
-    expect(quick.executables[0]).toEqual(whole.executables[0]);
+    expect(quick.executables[0].outside).toEqual({ editedLines: 2, instructions: 0, first: null });
+    expect(whole.executables[0]).toEqual({ ...quick.executables[0], outside: null });
     expect(quick.executables[0].state).toBe('changed');
     expect(readFileSync(quick.output)).toEqual(readFileSync(whole.output));
   });
@@ -102,6 +105,41 @@ describe('build', () => {
     edit(asmFile(folder), /^\t\.text\n/m, '$&\t.macro s_barrier\n\ts_nop 7\n\t.endm\n');
     const { executables } = await build(folder, BUILD);
     expect(executables[0].change?.kernels[0].added).toBeGreaterThan(0);
+    const line = readFileSync(asmFile(folder), 'utf8').split('\n').indexOf('\ts_barrier') + 1;
+    expect(executables[0].outside).toMatchObject({ editedLines: 3, first: { file: asmFile(folder), line } });
+    expect(executables[0].outside?.instructions).toBeGreaterThan(0);
+  });
+
+  test('a text that is not the module’s code is refused: an edit would change more than it says', async () => {
+    const folder = fixtureFolder();
+    const pristine = join(folder, 'baseline', 'matmul_dispatch_0.s');
+    edit(pristine, /^\ts_endpgm/m, '\ts_nop 3\n$&');
+    writeFileSync(asmFile(folder), readFileSync(pristine));
+    const hash = createHash('sha256').update(readFileSync(pristine)).digest('hex');
+    edit(join(folder, 'manifest.json'), /("asmSha256": ")\w+/, `$1${hash}`);
+    expect((await build(folder, BUILD)).identical).toBe(true);
+    edit(asmFile(folder), ...HARMLESS);
+    await expect(build(folder, BUILD)).rejects.toMatchObject({ code: 'hijack/text-not-code' });
+  });
+
+  test('an edited code object version is in the module', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), /(\.amdhsa_code_object_version) \d/, '$1 6');
+    const { executables, output } = await build(folder, BUILD);
+    expect(executables[0].state).toBe('changed');
+    const [{ codeObject }] = readModule(new Uint8Array(readFileSync(output)));
+    expect(readCodeObject(codeObject).version).toBe(6);
+  });
+
+  test('a file that belongs to no executable is refused, unless a text includes it', async () => {
+    const folder = fixtureFolder();
+    writeFileSync(join(folder, 'asm', 'mine.s'), '\t.set mine, 1\n');
+    await expect(build(folder, BUILD)).rejects.toMatchObject({
+      code: 'hijack/stray-file',
+      hint: expect.stringContaining('asm/matmul_dispatch_0.s'),
+    });
+    edit(asmFile(folder, 'dispatch_0'), /^\t\.text$/m, '\t.include "mine.s"\n$&');
+    expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
   });
 
   test('a shorter code object is patched in place, a longer one is appended; the edit can be undone', async () => {

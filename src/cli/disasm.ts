@@ -11,6 +11,9 @@ interface Options {
   object?: string;
   output?: string;
   listing?: boolean;
+  sourceLines?: boolean;
+  addresses?: boolean;
+  encodings?: boolean;
   json?: boolean;
 }
 
@@ -21,6 +24,9 @@ export async function run(argv: string[]): Promise<number> {
     .option('--kernel <name>', 'leave out the other kernels')
     .option('--object <n|target>', 'which code object of a file with several (number from 0, or target)')
     .option('--listing', 'one line per instruction: address, encoding words, text, separated by tabs')
+    .option('--source-lines', "'// file:line' before the instructions of a source line (needs .debug_line)")
+    .option('--addresses', 'the address of each instruction, as a comment')
+    .option('--encodings', 'the encoding of each instruction, as a comment')
     .option('-o, --output <file>', 'write to a file')
     .option('--json', 'print JSON');
   if (!parseArguments(command, argv)) return 0;

@@ -5,7 +5,6 @@ import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName } from '../isa/table/targets.ts';
-import { assembleEdited } from './build.ts';
 import {
   checkExtraFlags,
   checkSubstitutions,
@@ -15,7 +14,8 @@ import {
   targetFlags,
 } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
-import { type EngineName, kernelNamesOf, readTargetDirective } from './engine.ts';
+import { checkSource } from './edited-text.ts';
+import { assemble, type EngineName, kernelNamesOf, readTargetDirective, type Source } from './engine.ts';
 import { readFacts } from './facts.ts';
 import { readText, readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { executableOfDump } from './init.ts';
@@ -64,9 +64,12 @@ export async function assembleInto(
     const name = chooseExecutable(kernels, records, modified, options.executable);
     const executable = ownerOf(module, kernels, name);
     const before = readFacts(executable.codeObject);
-    const code = await assembleEdited(text, modified, formatProcessorAndFeatures(before.target), options.engine);
+    const source: Source = { main: { path: modified, text }, included: [] };
+    const baselineTarget = formatProcessorAndFeatures(before.target);
+    checkSource(source, baselineTarget);
+    const { code } = await assemble(options.engine, source, baselineTarget);
     const after = readFacts(code);
-    const remarks = verifyReplacement(before, after, executable.kernels, { file: modified, text });
+    const remarks = verifyReplacement(before, after, executable.kernels, source);
     writeFileSync(join(work, 'modified.hsaco'), code);
     const compiled = join(work, 'modified.vmfb');
     const { stderr } = await compile(compiler, [

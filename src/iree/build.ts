@@ -5,12 +5,13 @@ import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
 import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
-import { assemble, type EngineName, readTargetDirective } from './engine.ts';
+import type { OutsideChanges } from './edited-lines.ts';
+import { assembleEdit, readEditedText, refuseStrayFiles } from './edited-text.ts';
+import type { EngineName } from './engine.ts';
 import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
-import { readText, readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
+import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
-import { leaveOutUntouched, putBack } from './reassemble.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
 import { verifyReplacement } from './verify.ts';
@@ -32,6 +33,8 @@ export interface ExecutableResult {
   readonly asm: string;
   readonly state: ExecutableState;
   readonly change: ChangeReport | null;
+  /** What changed outside the edited lines; null when nothing changed, or when it cannot be told. */
+  readonly outside: OutsideChanges | null;
   readonly remarks: readonly string[];
   /** What the checker finds in the edited kernels that it does not find in the baseline's. */
   readonly findings: readonly EditFinding[];
@@ -65,6 +68,7 @@ interface Edited {
   readonly code: Uint8Array;
   readonly before: CodeObjectFacts | null;
   readonly after: CodeObjectFacts | null;
+  readonly outside: OutsideChanges | null;
   readonly remarks: readonly string[];
   readonly findings: readonly EditFinding[];
 }
@@ -86,6 +90,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
   const manifest = readManifest(folder);
   const baseline = readBaseline(folder, manifest);
   const executables = readModule(baseline);
+  refuseStrayFiles(folder, manifest);
   const edits: Edited[] = [];
   for (const entry of manifest.executables) {
     edits.push(await readEdit(folder, entry, executables, options));
@@ -117,6 +122,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
       name: edit.entry.name,
       asm: edit.entry.asm,
       state: edit.state,
+      outside: edit.outside,
       change: edit.before === null || edit.after === null ? null : describeChange(edit.before, edit.after),
       remarks: edit.remarks,
       findings: edit.findings,
@@ -144,8 +150,7 @@ async function readEdit(
       hint: 'Make the folder anew with hijack init.',
     });
   }
-  const file = join(folder, entry.asm);
-  const text = readText(file, 'the assembly');
+  const text = readEditedText(folder, entry);
   const untouched: Edited = {
     entry,
     executable,
@@ -153,20 +158,17 @@ async function readEdit(
     code: executable.codeObject,
     before: null,
     after: null,
+    outside: null,
     remarks: [],
     findings: [],
   };
-  if (sha256(text) === entry.asmSha256) return untouched;
+  if (!text.isEdited) return untouched;
   const before = readFacts(executable.codeObject);
-  const pristine = readIfUntouched(join(folder, 'baseline', basename(entry.asm)), entry.asmSha256);
-  const after =
-    (pristine !== undefined &&
-      options.engine === 'wavesmith' &&
-      (await reassemble(text, pristine, file, entry, before))) ||
-    readFacts(await assembleEdited(text, file, entry.target, options.engine));
+  const { after, outside, lines } = await assembleEdit(text, entry, before, options.engine);
+  const { source } = text;
   let remarks: string[];
   try {
-    remarks = verifyReplacement(before, after, executable.kernels, { file, text });
+    remarks = verifyReplacement(before, after, executable.kernels, source);
   } catch (error) {
     // Without its kernels the module cannot be launched at all, so nothing forces that.
     const mayForce = error instanceof WavesmithError && error.code !== 'hijack/kernel-name';
@@ -174,73 +176,14 @@ async function readEdit(
     remarks = [`forced past ${error.code}: ${error.message}`];
   }
   if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
-  const findings = checkEdit(before, after, { file, text, target: entry.target });
+  const findings = checkEdit(before, after, lines);
   const errors = findings.filter((f) => f.severity === 'error');
-  if (errors.length > 0 && !options.force) throw checkFailed(errors, file);
+  if (errors.length > 0 && !options.force) throw checkFailed(errors, source.main.path);
   for (const f of findings) {
     if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
     else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
   }
-  return { entry, executable, state: 'changed', code: after.bytes, before, after, remarks, findings };
-}
-
-/** The pristine text of an executable, unless that file was edited too. */
-function readIfUntouched(path: string, hash: string): string | undefined {
-  try {
-    const text = readFileSync(path, 'utf8');
-    return sha256(text) === hash ? text : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Assembles only the touched kernels; undefined when that is not possible or something is wrong with the text. */
-async function reassemble(
-  text: string,
-  pristine: string,
-  file: string,
-  entry: ManifestExecutable,
-  before: CodeObjectFacts,
-): Promise<CodeObjectFacts | undefined> {
-  const { text: reduced, leftOut } = leaveOutUntouched(text, pristine, before);
-  if (leftOut.length === 0) return undefined;
-  try {
-    const code = await assembleEdited(reduced, file, entry.target, 'wavesmith');
-    return putBack(code, leftOut);
-  } catch (error) {
-    // The whole text is assembled next, and reports the mistake at its own line.
-    if (error instanceof WavesmithError) return undefined;
-    throw error;
-  }
-}
-
-/** Assembles edited text for what its own `.amdgcn_target` says, which must be the baseline's target. */
-export async function assembleEdited(
-  text: string,
-  file: string,
-  baselineTarget: string,
-  engine: EngineName,
-): Promise<Uint8Array> {
-  if (text.trim() === '') {
-    throw new WavesmithError('hijack/empty', `'${file}' is empty.`, {
-      file,
-      hint: 'Restore it from the baseline folder.',
-    });
-  }
-  const directive = readTargetDirective(text);
-  if (directive !== undefined && directive.processorAndFeatures !== baselineTarget) {
-    throw new WavesmithError(
-      'hijack/target-mismatch',
-      `The assembly is for ${directive.processorAndFeatures}, the module's code is for ${baselineTarget}; the runtime would ` +
-        'refuse to load it.',
-      {
-        file,
-        line: directive.line,
-        hint: `Keep .amdgcn_target as the compiler wrote it (…${baselineTarget}), or compile the baseline for the other target.`,
-      },
-    );
-  }
-  return assemble(engine, text, file, baselineTarget);
+  return { entry, executable, state: 'changed', code: after.bytes, before, after, outside, remarks, findings };
 }
 
 function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {

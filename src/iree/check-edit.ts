@@ -1,22 +1,23 @@
 // What the checker says about an edit: the findings in the edited kernels that the baseline's kernels do not have, with their lines.
-import { assemble } from '../asm/index.ts';
+
+import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject, type Finding } from '../check/index.ts';
-import { link, readCodeObject } from '../codeobject/index.ts';
+import { readCodeObject } from '../codeobject/index.ts';
 import { type CodeObjectFacts, sameKernel } from './facts.ts';
 
-/** A finding and its line in the edited text. */
-export type EditFinding = Finding & { readonly line: number | undefined };
+/** A finding and its place in the edited text. */
+export type EditFinding = Finding & { readonly file: string | undefined; readonly line: number | undefined };
 
-/** The edited text as it is assembled. */
-export interface EditedText {
-  readonly file: string;
-  readonly text: string;
-  readonly target: string;
-}
-
-/** Checks the kernels that differ from the baseline's; what the baseline has too is not the edit's fault. */
-export function checkEdit(before: CodeObjectFacts, after: CodeObjectFacts, source: EditedText): EditFinding[] {
+/**
+ * Checks the kernels that differ from the baseline's; what the baseline has too is not the edit's fault. `lines` are those of
+ * `after`.
+ */
+export function checkEdit(
+  before: CodeObjectFacts,
+  after: CodeObjectFacts,
+  lines: InstructionLines | undefined,
+): EditFinding[] {
   const kernels = new Set<string>();
   for (const [name, edited] of after.kernels) {
     const old = before.kernels.get(name);
@@ -32,29 +33,20 @@ export function checkEdit(before: CodeObjectFacts, after: CodeObjectFacts, sourc
     if (left > 0) known.set(keyOf(f), left - 1);
     else found.push(f);
   }
-  const lineOf = found.some((f) => f.pc !== undefined) ? lineFinder(after, source) : () => undefined;
-  return found.map((f) => ({ ...f, line: lineOf(f) }));
+  const { elf } = readCodeObject(after.bytes);
+  return found.map((f) => {
+    const section = elf.sections.find(
+      (s) => f.pc !== undefined && f.pc >= s.address && f.pc < s.address + s.bytes.length,
+    );
+    const place =
+      section === undefined || f.pc === undefined ? undefined : lines?.get(section.name)?.get(f.pc - section.address);
+    return { ...f, file: place?.file, line: place?.line };
+  });
 }
 
 /** What makes a finding the same one when code before it moved. */
 function keyOf({ rule, severity, kernel, instruction, other, registers }: Finding): string {
   return JSON.stringify([rule, severity, kernel, instruction, other?.instruction, registers]);
-}
-
-/** Assembles the whole text once more to learn which line an instruction comes from: at the same distance from its kernel's entry. */
-function lineFinder(after: CodeObjectFacts, { file, text, target }: EditedText): (f: Finding) => number | undefined {
-  const { object, lines } = assemble(text, { target, file, trackLines: true });
-  if (object === undefined || lines === undefined) return () => undefined;
-  const whole = readCodeObject(link([object]));
-  return ({ pc, kernel }) => {
-    const checked = kernel === undefined ? undefined : after.kernels.get(kernel);
-    const entry = whole.kernels.find((k) => k.name === kernel)?.entry;
-    if (pc === undefined || checked === undefined || entry === undefined) return undefined;
-    const address = entry + pc - checked.entry;
-    const section = whole.elf.sections.find((s) => address >= s.address && address < s.address + s.bytes.length);
-    const place = section && lines.get(section.name)?.get(address - section.address);
-    return place?.file === file ? place.line : undefined;
-  };
 }
 
 /** One line about a finding. */
@@ -70,7 +62,7 @@ export function checkFailed(errors: readonly EditFinding[], file: string): Waves
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
   const at = first.instruction === undefined ? '' : ` At '${first.instruction}'.`;
   return new WavesmithError('hijack/check', `${first.rule}: ${first.message}${at}${more}`, {
-    file,
+    file: first.file ?? file,
     line: first.line,
     pc: first.line === undefined ? first.pc : undefined,
     hint: `${first.fix ?? ''} 'wavesmith check ${file}' shows everything; --force builds anyway.`.trim(),

@@ -1,7 +1,7 @@
 // A loadable code object as replacing one by an edited one sees it: kernels with their code bytes, data, and the registers
 // that instructions name.
 import { WavesmithError } from '../base/index.ts';
-import { type Kernel, readCodeObject } from '../codeobject/code-object.ts';
+import { type CodeObject, type Kernel, readCodeObject } from '../codeobject/code-object.ts';
 import { SectionFlag, SectionType } from '../codeobject/elf/object-model.ts';
 import type { ElfFile, ElfSection } from '../codeobject/elf/read.ts';
 import type { TargetId } from '../codeobject/elf/target-id.ts';
@@ -32,6 +32,8 @@ export interface CodeObjectFacts {
   readonly textAddress: number;
   /** Loaded sections with content of the program's own besides code; descriptors' code offsets are zeroed in them. */
   readonly data: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+  /** What the loader reads of the file's header and of the metadata outside the kernels: ABI version, flags, versions, target. */
+  readonly identity: string;
   /** The kernels that have a descriptor, by name. */
   readonly kernels: ReadonlyMap<string, KernelFacts>;
 }
@@ -66,6 +68,7 @@ export function readFacts(bytes: Uint8Array): CodeObjectFacts {
     text: text?.bytes ?? new Uint8Array(),
     textAddress: text?.address ?? 0,
     data: dataSections(elf, text, object.kernels),
+    identity: identityOf(object),
     kernels,
   };
 }
@@ -86,6 +89,17 @@ function kernelFacts(elf: ElfFile, kernel: Kernel): KernelFacts | undefined {
   const start = entry - section.address;
   const end = codeSize === 0 ? section.bytes.length : start + codeSize;
   return { name, kernel, descriptor, descriptorBytes, metadata, entry, code: section.bytes.subarray(start, end) };
+}
+
+function identityOf({ elf, metadata }: CodeObject): string {
+  const { osAbi, abiVersion, flags } = elf.header;
+  const documents = metadata.map(({ version, target, printf }) => ({ version, processor: targetOf(target), printf }));
+  return JSON.stringify({ osAbi, abiVersion, flags, documents });
+}
+
+/** Processor and features of a target id; triples are spelt differently from LLVM 24 on and mean the same. */
+function targetOf(id: string | undefined): string | null {
+  return id === undefined ? null : (/gfx[\w-]+(?::\w+[+-])*$/.exec(id)?.[0] ?? id);
 }
 
 function dataSections(
@@ -118,8 +132,9 @@ export function sameKernel(a: KernelFacts, b: KernelFacts): boolean {
   );
 }
 
-/** True when two code objects do the same whatever their files' layout: code, descriptors, metadata and data agree. */
+/** True when two code objects do the same whatever their files' layout: header, code, descriptors, metadata and data agree. */
 export function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
+  if (a.identity !== b.identity) return false;
   if (!sameBytes(a.text, b.text) || a.data.length !== b.data.length || a.kernels.size !== b.kernels.size) return false;
   if (!a.data.every((d, i) => d.name === b.data[i].name && sameBytes(d.bytes, b.data[i].bytes))) return false;
   for (const [name, before] of a.kernels) {

@@ -6,21 +6,35 @@ import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName } from '../isa/table/targets.ts';
 import { checkExtraFlags, compile, probeCompiler, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
-import { disassembleText, kernelNamesOf } from './engine.ts';
-import { type CodeObjectFacts, readFacts } from './facts.ts';
+import { kernelNamesOf } from './engine.ts';
+import { readFacts } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
-import { type Manifest, type ManifestExecutable, type ManifestKernel, writeManifest } from './manifest.ts';
+import {
+  type Manifest,
+  type ManifestExecutable,
+  type ManifestKernel,
+  type ManifestPart,
+  writeManifest,
+} from './manifest.ts';
 import { type ModuleExecutable, readModule, readModuleDispatches } from './module.ts';
+import { type ChosenText, chooseText, type TextComments } from './texts.ts';
 import { requireIreeTool } from './tools.ts';
 
-export interface InitMlirOptions {
+export interface InitOptions {
+  /** One text for each executable, however many kernels it has. */
+  readonly whole?: boolean | undefined;
+  /** Comments of disassembled texts. */
+  readonly comments?: TextComments | undefined;
+  /** Replace an existing hijack folder. */
+  readonly force: boolean;
+}
+
+export interface InitMlirOptions extends InitOptions {
   readonly target: string;
   /** Flags after `--`, handed to iree-compile. */
   readonly extra: readonly string[];
   /** Keep IREE's linking of all dispatches into one executable. */
   readonly link: boolean;
-  /** Replace an existing hijack folder. */
-  readonly force: boolean;
 }
 
 export interface InitResult {
@@ -48,7 +62,10 @@ export async function initFromMlir(input: string, folder: string, options: InitM
   return withTemporaryFolder(async (dumps) => {
     const baseline = join(dumps, 'baseline.vmfb');
     const dumpFlags = [
-      `--iree-hal-dump-executable-intermediates-to=${join(dumps, 'files')}`,
+      // Not the sources: their paths would get into the module.
+      ...['intermediates', 'binaries', 'benchmarks'].map(
+        (what) => `--iree-hal-dump-executable-${what}-to=${join(dumps, 'files')}`,
+      ),
       `--dump-compilation-phases-to=${join(dumps, 'phases')}`,
       ...compiler.elideFlags,
     ];
@@ -57,21 +74,16 @@ export async function initFromMlir(input: string, folder: string, options: InitM
     const module = readWhole(baseline, 'the baseline module');
     const records = readPhases(join(dumps, 'phases'));
     const texts = readDumpedAssembly(join(dumps, 'files'));
-    const executables = readModule(module).map((executable) => {
+    const executables: DescribedExecutable[] = [];
+    for (const executable of readModule(module)) {
       const text = texts.find(({ kernels }) => sameNames(kernels, executable));
-      if (text === undefined) {
-        throw new WavesmithError(
-          'hijack/no-assembly',
-          `iree-compile dumped no assembly for the executable of kernel '${executable.kernels[0]?.name ?? '?'}'.`,
-          { hint: 'Was it replaced by a precompiled object, or compiled for another device?' },
-        );
-      }
       const names = new Set(
-        executable.kernels.map((kernel) => records.get(kernel.name)?.executable ?? text.executable),
+        executable.kernels.map((kernel) => records.get(kernel.name)?.executable ?? text?.executable ?? null),
       );
-      const name = names.size === 1 ? [...names][0] : text.executable;
-      return describe(executable, name, text.text, 'iree-compile', records);
-    });
+      const [only] = names;
+      const name = names.size === 1 && only !== null ? only : (text?.executable ?? nameOf(executable));
+      executables.push(await describe(executable, name, text?.text, records, options));
+    }
     requireExecutables(input, executables.length);
     const copy = join('input', basename(input));
     const manifest: Manifest = {
@@ -93,23 +105,23 @@ export async function initFromMlir(input: string, folder: string, options: InitM
     layOut(folder, options.force, manifest, module, executables, (partial) => {
       mkdirSync(join(partial, 'input'), { recursive: true });
       copyFileSync(input, join(partial, copy));
+      mkdirSync(join(partial, 'dumps'));
+      for (const name of readdirSync(join(dumps, 'files'))) {
+        copyFileSync(join(dumps, 'files', name), join(partial, 'dumps', name));
+      }
     });
     return { folder, manifest, compileSeconds: seconds, remarks: [] };
   });
 }
 
 /** Lays out the folder from a compiled module; the assembly is disassembled from its code objects. */
-export async function initFromModule(input: string, folder: string, options: { force: boolean }): Promise<InitResult> {
+export async function initFromModule(input: string, folder: string, options: InitOptions): Promise<InitResult> {
   const module = readWhole(input, 'the module');
   const remarks: string[] = [];
   const records = recordsOfModule(module, remarks);
   const executables: DescribedExecutable[] = [];
   for (const executable of readModule(module)) {
-    const facts = readFacts(executable.codeObject);
-    const kernels = executable.kernels.map((k) => k.name);
-    const name = executable.name ?? executableName(kernels, executable.index);
-    const text = await disassembleText(executable.codeObject);
-    executables.push(describe(executable, name, text, 'disassembly', records, facts));
+    executables.push(await describe(executable, nameOf(executable), undefined, records, options));
   }
   requireExecutables(input, executables.length);
   const manifest: Manifest = {
@@ -146,17 +158,17 @@ function recordsOfModule(module: Uint8Array, remarks: string[]): Map<string, Ker
 
 interface DescribedExecutable {
   readonly entry: ManifestExecutable;
-  readonly text: string;
+  readonly files: ChosenText['files'];
 }
 
-function describe(
+async function describe(
   executable: ModuleExecutable,
   name: string,
-  text: string,
-  asmFrom: ManifestExecutable['asmFrom'],
+  dumped: string | undefined,
   records: ReadonlyMap<string, KernelRecord>,
-  facts: CodeObjectFacts = readFacts(executable.codeObject),
-): DescribedExecutable {
+  options: InitOptions,
+): Promise<DescribedExecutable> {
+  const facts = readFacts(executable.codeObject);
   const kernels = executable.kernels.map((kernel): ManifestKernel => {
     const found = facts.kernels.get(kernel.name);
     if (found === undefined) {
@@ -178,16 +190,33 @@ function describe(
       dispatches: record?.dispatches ?? [],
     };
   });
+  const text = await chooseText({
+    name: fileName(name),
+    kernels: executable.kernels.map((k) => k.name),
+    facts,
+    dumped,
+    whole: options.whole === true,
+    comments: options.comments ?? { addresses: false, encodings: false },
+  });
+  const [main, ...parts] = text.files;
+  const asm = (path: string): string => join('asm', path);
+  const partEntry = ({ kernel, path, text: content }: ChosenText['files'][0]): ManifestPart => ({
+    kernel: kernel ?? '',
+    asm: asm(path),
+    sha256: sha256(content),
+  });
   return {
-    text,
+    files: text.files,
     entry: {
       name,
       index: executable.index,
       format: executable.format,
       target: formatProcessorAndFeatures(facts.target),
-      asm: join('asm', `${fileName(name)}.s`),
-      asmSha256: sha256(text),
-      asmFrom,
+      asm: asm(main.path),
+      asmSha256: sha256(main.text),
+      ...(parts.length === 0 ? {} : { parts: parts.map(partEntry) }),
+      asmFrom: text.from,
+      ...(text.why === null ? {} : { asmWhy: text.why }),
       codeSha256: sha256(executable.codeObject),
       codeBytes: executable.codeObject.length,
       kernels,
@@ -200,10 +229,10 @@ function fileName(name: string): string {
   return name.replace(/[^\w.$-]/g, '_');
 }
 
-/** `matmul_dispatch_0` of one kernel's name; executables with several kernels are numbered. */
-function executableName(kernels: readonly string[], index: number): string {
-  const single = kernels.length === 1 ? /^(.*_dispatch_\d+)(?:_|$)/.exec(kernels[0])?.[1] : undefined;
-  return single ?? `executable_${index}`;
+/** The module's own name of an executable, else `matmul_dispatch_0` of its one kernel; others are numbered. */
+function nameOf({ name, kernels, index }: ModuleExecutable): string {
+  const single = kernels.length === 1 ? /^(.*_dispatch_\d+)(?:_|$)/.exec(kernels[0].name)?.[1] : undefined;
+  return name ?? single ?? `executable_${index}`;
 }
 
 function readPhases(folder: string): Map<string, KernelRecord> {
@@ -270,9 +299,9 @@ function layOut(
     mkdirSync(partial, { recursive: true });
     more(partial);
     writeWhole(join(partial, 'baseline.vmfb'), module);
-    for (const { entry, text } of executables) {
-      writeWhole(join(partial, entry.asm), text);
-      writeWhole(join(partial, 'baseline', basename(entry.asm)), text);
+    for (const { path, text } of executables.flatMap((e) => e.files)) {
+      writeWhole(join(partial, 'asm', path), text);
+      writeWhole(join(partial, 'baseline', path), text);
     }
     writeManifest(partial, manifest);
     if (existing !== undefined) rmSync(target, { recursive: true });

@@ -1,5 +1,6 @@
 // manifest.json of a hijack folder: what was compiled, by what, and what IREE recorded about every kernel.
-// The folder: manifest.json, baseline.vmfb, asm/NAME.s (to edit), baseline/NAME.s (as it was), input/ (the MLIR, if any).
+// The folder: manifest.json, baseline.vmfb, asm/ (to edit), baseline/ (the same files as they were), input/ (the MLIR, if any),
+// dumps/ (what else the compiler wrote).
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import type { BindingTensor, DispatchSite } from './dispatches.ts';
@@ -25,6 +26,13 @@ export interface ManifestBinding {
   readonly tensors: readonly BindingTensor[];
 }
 
+/** The file of one kernel. */
+export interface ManifestPart {
+  readonly kernel: string;
+  readonly asm: string;
+  readonly sha256: string;
+}
+
 export interface ManifestExecutable {
   /** Name of the executable, and of its files. */
   readonly name: string;
@@ -34,10 +42,15 @@ export interface ManifestExecutable {
   readonly format: string;
   /** `gfx942:sramecc+:xnack-`, from the code object. */
   readonly target: string;
+  /** The file that is assembled: `asm/NAME.s`, or `asm/NAME/shared.s`, which includes the parts. */
   readonly asm: string;
   readonly asmSha256: string;
-  /** Whether the text is the compiler's own or was made from the code object. */
+  /** A file for each kernel; absent when everything is in one. */
+  readonly parts?: readonly ManifestPart[];
+  /** Whether the text is the compiler's own or was made from the code object; either assembles to the module's code. */
   readonly asmFrom: 'iree-compile' | 'disassembly';
+  /** Why the compiler's text was not taken; absent when it was, or when there is none. */
+  readonly asmWhy?: string;
   readonly codeSha256: string;
   readonly codeBytes: number;
   readonly kernels: readonly ManifestKernel[];
@@ -116,6 +129,11 @@ export function readManifest(folder: string): Manifest {
     const executable = check.object(entry, at);
     check.strings(executable, at, ['name', 'format', 'target', 'asm', 'asmSha256', 'asmFrom', 'codeSha256']);
     check.fileName(executable.asm, `${at}.asm`);
+    for (const [k, item] of check.list(executable.parts ?? [], `${at}.parts`).entries()) {
+      const part = check.object(item, `${at}.parts[${k}]`);
+      check.strings(part, `${at}.parts[${k}]`, ['kernel', 'asm', 'sha256']);
+      check.fileName(part.asm, `${at}.parts[${k}].asm`);
+    }
     check.count(executable.index, `${at}.index`);
     for (const [k, item] of check.list(executable.kernels, `${at}.kernels`).entries()) {
       check.kernel(item, `${at}.kernels[${k}]`);

@@ -1,10 +1,15 @@
 // Assembling a large edited text quickly: functions whose text was not touched are left out of the assembly, and their bytes
 // are taken from the baseline's code object. So untouched kernels keep exactly the bytes they had.
+import { basename } from 'node:path';
+import type { Source, TextFile } from './engine.ts';
 import { type CodeObjectFacts, type KernelFacts, readFacts } from './facts.ts';
 
-/** A text without the bodies of untouched kernels. */
-export interface ReducedText {
-  readonly text: string;
+/** Sources without the bodies of untouched kernels; every other line keeps its number. */
+export interface ReducedSources {
+  /** The edited source. */
+  readonly edited: Source;
+  /** The pristine source without the same kernels. */
+  readonly pristine: Source;
   /** The kernels whose bodies were replaced by as many bytes of space. */
   readonly leftOut: readonly KernelFacts[];
 }
@@ -15,33 +20,60 @@ interface Body {
   readonly to: number;
 }
 
-/**
- * Leaves out every kernel whose body reads the same in both texts. A body must consist of instructions, local labels and
- * alignment alone, and must not refer to anything outside itself, for its bytes do not depend on where it lies.
- */
-export function leaveOutUntouched(edited: string, baseline: string, facts: CodeObjectFacts): ReducedText {
-  if (MEANING_CHANGES.test(edited)) return { text: edited, leftOut: [] };
-  const lines = edited.split('\n');
-  const old = baseline.split('\n');
-  const bodies = findBodies(lines, facts);
-  const oldBodies = findBodies(old, facts);
-  const parts: string[] = [];
-  const leftOut: KernelFacts[] = [];
-  let copied = 0;
-  for (const [name, body] of bodies) {
-    const before = oldBodies.get(name);
-    const kernel = facts.kernels.get(name);
-    if (before === undefined || kernel === undefined || !sameLines(lines, body, old, before)) continue;
-    if (!isSelfContained(lines, body)) continue;
-    for (let i = copied; i < body.from; i++) parts.push(lines[i]);
-    parts.push(`\t.space ${kernel.code.length}`);
-    copied = body.to;
-    leftOut.push(kernel);
-  }
-  for (let i = copied; i < lines.length; i++) parts.push(lines[i]);
-  return { text: parts.join('\n'), leftOut };
+/** The lines of one file before and after, with the bodies that were found in both. */
+interface FilePair {
+  readonly lines: string[];
+  readonly old: string[];
+  readonly bodies: ReadonlyMap<string, Body>;
+  readonly oldBodies: ReadonlyMap<string, Body>;
 }
 
+/**
+ * Leaves out every kernel whose body reads the same in both sources, which have the same files. A body must consist of
+ * instructions, local labels and alignment alone, and must not refer to anything outside itself, for its bytes do not depend on
+ * where it lies.
+ */
+export function leaveOutUntouched(edited: Source, pristine: Source, facts: CodeObjectFacts): ReducedSources {
+  const after = filesOf(edited);
+  const before = filesOf(pristine);
+  const own = new Set(after.map(({ path }) => basename(path)));
+  const withoutOwn = (text: string): string =>
+    text.replace(INCLUDE, (line, name: string) => (own.has(name) ? '' : line));
+  if (after.some(({ text }) => MEANING_CHANGES.test(withoutOwn(text)))) return { edited, pristine, leftOut: [] };
+  const pairs = after.map(({ text }, i): FilePair => {
+    const lines = text.split('\n');
+    const isSame = before[i].text === text;
+    const old = isSame ? [...lines] : before[i].text.split('\n');
+    const bodies = findBodies(lines, facts);
+    return { lines, old, bodies, oldBodies: isSame ? bodies : findBodies(old, facts) };
+  });
+  const leftOut: KernelFacts[] = [];
+  for (const { lines, old, bodies, oldBodies } of pairs) {
+    for (const [name, body] of bodies) {
+      const then = oldBodies.get(name);
+      const kernel = facts.kernels.get(name);
+      if (then === undefined || kernel === undefined || !sameLines(lines, body, old, then)) continue;
+      if (!isSelfContained(lines, body)) continue;
+      leaveOut(lines, body, kernel);
+      leaveOut(old, then, kernel);
+      leftOut.push(kernel);
+    }
+  }
+  const reduced = (source: Source, side: 'lines' | 'old'): Source => {
+    const [main, ...included] = filesOf(source).map(({ path }, i) => ({ path, text: pairs[i][side].join('\n') }));
+    return { main, included };
+  };
+  return { edited: reduced(edited, 'lines'), pristine: reduced(pristine, 'old'), leftOut };
+}
+
+const filesOf = ({ main, included }: Source): TextFile[] => [main, ...included];
+
+function leaveOut(lines: string[], { from, to }: Body, kernel: KernelFacts): void {
+  lines.fill('', from, to);
+  if (to > from) lines[from] = `\t.space ${kernel.code.length}`;
+}
+
+const INCLUDE = /^\t\.include "([^"\n]*)"$/gm;
 /** Directives that can give the same line another meaning, or leave it out. */
 const MEANING_CHANGES = /^[ \t]*\.(?:macro|altmacro|if|else|rept|irp|include|incbin|purgem)/m;
 

@@ -10,13 +10,8 @@ import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { descriptorRegisters } from '../codeobject/kernel/descriptor.ts';
 import { type TargetInfo, targetInfo } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
+import type { Source } from './engine.ts';
 import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
-
-/** The edited text, for line numbers in messages. */
-export interface EditedSource {
-  readonly file: string;
-  readonly text: string;
-}
 
 /** What the module around the code object fixes for a kernel. */
 export interface HostContract {
@@ -32,7 +27,7 @@ export function verifyReplacement(
   baseline: CodeObjectFacts,
   edited: CodeObjectFacts,
   contracts: readonly HostContract[],
-  source: EditedSource,
+  source: Source,
 ): string[] {
   verifyTarget(baseline, edited, source);
   const remarks: string[] = [];
@@ -54,25 +49,22 @@ export function verifyReplacement(
   return remarks;
 }
 
-/** Line of the first match, for the position of an error. */
-function lineOf(source: EditedSource, pattern: RegExp, after?: RegExp): number | undefined {
-  const lines = source.text.split('\n');
-  const from =
-    after === undefined
-      ? 0
-      : Math.max(
-          0,
-          lines.findIndex((line) => after.test(line)),
-        );
-  const found = lines.findIndex((line, i) => i >= from && pattern.test(line));
-  return found < 0 ? undefined : found + 1;
+/** File and line of the first match (behind the first match of `after` in the same file), for the position of an error. */
+function placeOf({ main, included }: Source, pattern: RegExp, after?: RegExp): { file: string; line?: number } {
+  for (const { path, text } of [main, ...included]) {
+    const lines = text.split('\n');
+    const from = after === undefined ? 0 : lines.findIndex((line) => after.test(line));
+    const found = from < 0 ? -1 : lines.findIndex((line, i) => i >= from && pattern.test(line));
+    if (found >= 0) return { file: path, line: found + 1 };
+  }
+  return { file: main.path };
 }
 
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const descriptorOf = (name: string): RegExp =>
   new RegExp(`^\\s*\\.amdhsa_kernel\\s+"?${literal(name)}"?\\s*(?:$|[;/])`);
 
-function verifyTarget(baseline: CodeObjectFacts, edited: CodeObjectFacts, source: EditedSource): void {
+function verifyTarget(baseline: CodeObjectFacts, edited: CodeObjectFacts, source: Source): void {
   const wanted = formatProcessorAndFeatures(baseline.target);
   const got = formatProcessorAndFeatures(edited.target);
   if (wanted === got && baseline.target.xnack === edited.target.xnack) return;
@@ -80,14 +72,13 @@ function verifyTarget(baseline: CodeObjectFacts, edited: CodeObjectFacts, source
     'hijack/target-mismatch',
     `The edited code is for ${got}, the module's code is for ${wanted}; the runtime would refuse to load it.`,
     {
-      file: source.file,
-      line: lineOf(source, /^\s*\.amdgcn_target\b/),
+      ...placeOf(source, /^\s*\.amdgcn_target\b/),
       hint: `Keep the .amdgcn_target line as the compiler wrote it (…${wanted}), or compile the baseline for ${got}.`,
     },
   );
 }
 
-function findKernel(edited: CodeObjectFacts, name: string, source: EditedSource): KernelFacts {
+function findKernel(edited: CodeObjectFacts, name: string, source: Source): KernelFacts {
   const kernel = edited.kernels.get(name);
   const present = [...edited.kernels.keys()];
   if (kernel === undefined) {
@@ -96,8 +87,7 @@ function findKernel(edited: CodeObjectFacts, name: string, source: EditedSource)
       `The edited code has no kernel '${name}' (no symbol '${name}.kd')` +
         `${present.length === 0 ? '' : `; it has '${present.slice(0, 4).join("', '")}'`}.`,
       {
-        file: source.file,
-        line: lineOf(source, /^\s*\.amdhsa_kernel\b/),
+        ...placeOf(source, /^\s*\.amdhsa_kernel\b/),
         hint: 'The module looks kernels up by name: keep the label, .amdhsa_kernel and the metadata’s .name and .symbol.',
       },
     );
@@ -107,8 +97,7 @@ function findKernel(edited: CodeObjectFacts, name: string, source: EditedSource)
       'hijack/no-metadata',
       `The metadata of the edited code does not list kernel '${name}' with .symbol '${name}.kd'.`,
       {
-        file: source.file,
-        line: lineOf(source, /^\s*\.symbol:/) ?? lineOf(source, /\.amdgpu_metadata/),
+        ...placeOf(source, /^\s*\.symbol:|\.amdgpu_metadata/),
         hint: 'Keep the kernel’s entry in .amdgpu_metadata; the HIP runtime needs it to launch the kernel.',
       },
     );
@@ -116,7 +105,7 @@ function findKernel(edited: CodeObjectFacts, name: string, source: EditedSource)
   return kernel;
 }
 
-function verifyArguments(before: KernelFacts, after: KernelFacts, source: EditedSource): void {
+function verifyArguments(before: KernelFacts, after: KernelFacts, source: Source): void {
   const [wanted, got] = [argumentLayout(before.metadata), argumentLayout(after.metadata)];
   const hint =
     'The host code passes the arguments; take the assembly of the same compilation, or keep this part unedited.';
@@ -125,7 +114,7 @@ function verifyArguments(before: KernelFacts, after: KernelFacts, source: Edited
     throw new WavesmithError(
       'hijack/kernarg-layout',
       `Argument ${i} of kernel '${after.name}' is ${got[i] ?? 'missing'}, but the module passes ${wanted[i] ?? 'none'}.`,
-      { file: source.file, line: lineOf(source, /^\s*(?:- )?\.args:/), hint },
+      { ...placeOf(source, /^\s*(?:- )?\.args:/), hint },
     );
   }
   const [a, b] = [before.descriptor.kernargSize, after.descriptor.kernargSize];
@@ -134,19 +123,17 @@ function verifyArguments(before: KernelFacts, after: KernelFacts, source: Edited
     'hijack/kernarg-layout',
     `The kernarg segment of kernel '${after.name}' is ${b} bytes, but the module passes ${a}.`,
     {
-      file: source.file,
-      line: lineOf(source, /^\s*\.amdhsa_kernarg_size\b/, descriptorOf(after.name)),
+      ...placeOf(source, /^\s*\.amdhsa_kernarg_size\b/, descriptorOf(after.name)),
       hint,
     },
   );
 }
 
-function verifyWorkgroup(after: KernelFacts, contract: HostContract, source: EditedSource): void {
+function verifyWorkgroup(after: KernelFacts, contract: HostContract, source: Source): void {
   const wanted = contract.workgroupSize;
   const required = after.metadata?.reqdWorkgroupSize;
   const position = (pattern: RegExp) => ({
-    file: source.file,
-    line: lineOf(source, pattern),
+    ...placeOf(source, pattern),
     hint: 'The module’s host code launches this workgroup size; it cannot change with the assembly.',
   });
   if (required?.some((n, i) => n !== wanted[i])) {
@@ -166,15 +153,14 @@ function verifyWorkgroup(after: KernelFacts, contract: HostContract, source: Edi
   );
 }
 
-function verifyLds(after: KernelFacts, info: TargetInfo, source: EditedSource, remarks: string[]): void {
+function verifyLds(after: KernelFacts, info: TargetInfo, source: Source, remarks: string[]): void {
   const bytes = after.descriptor.groupSegmentFixedSize;
   if (bytes > info.ldsBytes) {
     throw new WavesmithError(
       'hijack/lds-limit',
       `Kernel '${after.name}' asks for ${bytes} bytes of LDS; ${info.name} has ${info.ldsBytes} per workgroup.`,
       {
-        file: source.file,
-        line: lineOf(source, /^\s*\.amdhsa_group_segment_fixed_size\b/, descriptorOf(after.name)),
+        ...placeOf(source, /^\s*\.amdhsa_group_segment_fixed_size\b/, descriptorOf(after.name)),
         hint: 'Use less LDS: the runtime rejects the module at load time.',
       },
     );
@@ -187,15 +173,14 @@ function verifyLds(after: KernelFacts, info: TargetInfo, source: EditedSource, r
   }
 }
 
-function verifyRegisters(after: KernelFacts, target: TargetName, source: EditedSource, remarks: string[]): void {
+function verifyRegisters(after: KernelFacts, target: TargetName, source: Source, remarks: string[]): void {
   const has = descriptorRegisters(after.descriptor);
   const wrong = (file: string, used: number, allocated: number, directive: string, hint: string): WavesmithError =>
     new WavesmithError(
       'hijack/register-count',
       `Kernel '${after.name}' uses ${file}${used - 1}, but its descriptor allocates only ${allocated} ${file === 's' ? 'SGPRs' : file === 'a' ? 'AGPRs' : 'VGPRs'}.`,
       {
-        file: source.file,
-        line: lineOf(source, new RegExp(`^\\s*\\.${directive}\\b`), descriptorOf(after.name)),
+        ...placeOf(source, new RegExp(`^\\s*\\.${directive}\\b`), descriptorOf(after.name)),
         hint,
       },
     );
@@ -238,7 +223,7 @@ function verifyRegisters(after: KernelFacts, target: TargetName, source: EditedS
   }
 }
 
-function verifyFits(after: KernelFacts, contract: HostContract, info: TargetInfo, source: EditedSource): void {
+function verifyFits(after: KernelFacts, contract: HostContract, info: TargetInfo, source: Source): void {
   const items = contract.workgroupSize[0] * contract.workgroupSize[1] * contract.workgroupSize[2];
   const { waves, fitting, mostVgprs } = workgroupFit(after.descriptor, items, info);
   if (waves <= fitting) return;
@@ -248,8 +233,7 @@ function verifyFits(after: KernelFacts, contract: HostContract, info: TargetInfo
     `A workgroup of ${items} work-items of kernel '${after.name}' cannot start: with ${totalVgprs} vector registers a ` +
       `compute unit holds ${fitting} wavefronts, the workgroup has ${waves}.`,
     {
-      file: source.file,
-      line: lineOf(source, /^\s*\.amdhsa_next_free_vgpr\b/, descriptorOf(after.name)),
+      ...placeOf(source, /^\s*\.amdhsa_next_free_vgpr\b/, descriptorOf(after.name)),
       hint: `Use at most ${mostVgprs} vector registers (VGPRs and AGPRs together).`,
     },
   );
@@ -259,14 +243,13 @@ function verifyEntry(
   before: KernelFacts,
   after: KernelFacts,
   edited: CodeObjectFacts,
-  source: EditedSource,
+  source: Source,
   remarks: string[],
 ): void {
   const label = new RegExp(`^"?${literal(after.name)}"?:`);
   const broken = (why: string): WavesmithError =>
     new WavesmithError('hijack/preload-alignment', `Kernel '${after.name}' would start at the wrong place: ${why}.`, {
-      file: source.file,
-      line: lineOf(source, label),
+      ...placeOf(source, label),
       hint:
         'Keep .p2align 8 before the kernel’s label and after the first block (loads, s_waitcnt, s_branch): with preloaded ' +
         'arguments the hardware starts 256 bytes after the label.',

@@ -4,7 +4,8 @@
 import { RelocationType, SymbolType } from '../../codeobject/index.ts';
 import type { Instruction } from '../../isa/index.ts';
 import { type CodeData, type InstructionCache, operandNamed } from './cache.ts';
-import { hex, type LineSink, rawText, wordAt } from './data.ts';
+import { type CodeComments, Commenter } from './comments.ts';
+import { hex, type LineSink, pushAll, rawText, wordAt } from './data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './image.ts';
 import type { Labels } from './labels.ts';
 import { LayoutPrinter, NOP_WORD } from './layout.ts';
@@ -265,14 +266,16 @@ export class CodeSection {
     return target >= 0 && target <= section.size ? { section, offset: target } : { section, offset };
   }
 
-  /** Writes the section's lines. `isCanonical` is by instruction id; some function symbols are made protected by `.amdhsa_kernel` alone. */
+  /** Writes the section's lines, with `comments` where they are asked for. `isCanonical` is by instruction id; some function symbols are made protected by `.amdhsa_kernel` alone. */
   print(
     out: LineSink,
     isCanonical: readonly boolean[],
     isProtectedByDirective: (symbol: ImageSymbol) => boolean,
     skipped: readonly Range[] = [],
+    comments?: CodeComments,
   ): void {
     const layout = new LayoutPrinter(this.section, this.labels, out, isProtectedByDirective);
+    const commenter = comments === undefined ? undefined : new Commenter(comments, this.section);
     let at = 0;
     let skip = 0;
     let stop = 0;
@@ -297,7 +300,12 @@ export class CodeSection {
       }
       const item = this.items[i];
       if (item < 0) this.printRaw(out, at, -item);
-      else this.printInstruction(out, item, at, isCanonical[item]);
+      else if (commenter === undefined) this.printInstruction(out, item, at, isCanonical[item]);
+      else {
+        const lines: string[] = [];
+        this.printInstruction(lines, item, at, isCanonical[item]);
+        pushAll(out, commenter.comment(lines, at, this.sizeOf(item)));
+      }
       at += this.sizeOf(item);
       i++;
     }

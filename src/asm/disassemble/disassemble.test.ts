@@ -42,6 +42,18 @@ describe('disassembleCodeObject', () => {
     expect(roundTripDifferences(original, linked(text))).toEqual([]);
   });
 
+  it('should write source lines, addresses and encodings as comments that both assemblers leave out', () => {
+    const body =
+      '\t.file 1 "kernels" "k.mlir"\n\t.loc 1 7 3\n\ts_nop 0\n\ts_nop 1\n\t.loc 1 9 0\n\ts_mov_b32 s0, 0x12345\n\ts_endpgm';
+    const original = linked(functionText(body));
+    const text = disassembleCodeObject(original, { sourceLines: true, addresses: true, encodings: true });
+    expect(text).toMatch(
+      /\n\t\/\/ kernels\/k\.mlir:7\n\ts_nop 0\t\/\/ [0-9A-F]{12}: BF800000\n\ts_nop 1\t.*\n\t\/\/ kernels\/k\.mlir:9\n\ts_mov_b32 s0, 0x12345\t\/\/ \w+: BE8000FF 00012345\n/,
+    );
+    expect(linked(text)).toEqual(linked(disassembleCodeObject(original)));
+    expect(disassembleCodeObject(original)).not.toContain('//');
+  });
+
   it('should give the same text again', () => {
     const text = disassembleCodeObject(linked(sampleText()));
     expect(disassembleCodeObject(linked(text))).toBe(text);

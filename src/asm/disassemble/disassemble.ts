@@ -5,6 +5,7 @@
 // descriptors, metadata and data. Source: AMDGPUUsage, "Code Object" and "Assembler Directives".
 import { WavesmithError } from '../../base/index.ts';
 import {
+  debugLines,
   type ElfFile,
   formatProcessorAndFeatures,
   formatTargetId,
@@ -15,6 +16,7 @@ import {
 import { analyseCodeObject, type CodeObjectHeader } from './analysis.ts';
 import { areCanonical } from './canonical.ts';
 import type { Range } from './code.ts';
+import type { CodeComments } from './comments.ts';
 import { type LineSink, pushAll } from './data.ts';
 import type { Image, ImageSection, ImageSymbol } from './image.ts';
 import { noteLines } from './notes.ts';
@@ -24,6 +26,12 @@ import { bindingLines } from './symbols.ts';
 export interface DisassembleOptions {
   /** Leave out the other kernels (their code, descriptors and metadata); everything else stays. */
   readonly kernel?: string | undefined;
+  /** Write `// file:line` before the instructions of a source line, where the code object has `.debug_line`. */
+  readonly sourceLines?: boolean | undefined;
+  /** Write each instruction's address behind it, as a comment. */
+  readonly addresses?: boolean | undefined;
+  /** Write each instruction's encoding behind it, as a comment. */
+  readonly encodings?: boolean | undefined;
 }
 
 /** Disassembles a linked code object or a relocatable object (v3 to v6). */
@@ -54,6 +62,7 @@ export function disassembleInto(
   };
   const checked = analysis.cache.all().map(({ data, encoding }) => ({ text: data.text, encoding }));
   const isCanonical = areCanonical(checked, header.target, header.id);
+  const comments = commentsOf(elf, options);
   // Code comes first: `.amdhsa_kernel` copies binding and visibility from the function's directives.
   for (const [section, part] of analysis.code) {
     out.push('', ...sectionHeader(image, section));
@@ -62,6 +71,7 @@ export function disassembleInto(
       isCanonical,
       isProtectedByDirective,
       isKept === undefined ? [] : skippedRanges(section, byEntry, isKept),
+      comments,
     );
   }
   for (const [section, part] of analysis.data) {
@@ -73,6 +83,12 @@ export function disassembleInto(
   const keepInMetadata = options.kernel === undefined ? undefined : (name: string) => name === options.kernel;
   const notes = noteLines(elf, keepInMetadata);
   if (notes.length > 0) pushAll(out, ['', ...notes]);
+}
+
+function commentsOf(elf: ElfFile, options: DisassembleOptions): CodeComments | undefined {
+  const lines = options.sourceLines === true ? debugLines(elf) : undefined;
+  const [addresses, encodings] = [options.addresses === true, options.encodings === true];
+  return lines === undefined && !addresses && !encodings ? undefined : { lines, addresses, encodings };
 }
 
 function keptKernels(

@@ -1,6 +1,7 @@
 // `wavesmith hijack build`: assemble what was edited, verify, put it back, reopen and prove.
 import { WavesmithError } from '../../base/index.ts';
 import { type BuildResult, build } from '../../iree/build.ts';
+import type { OutsideChanges } from '../../iree/edited-lines.ts';
 import type { EngineName } from '../../iree/engine.ts';
 import { formatChange } from '../../iree/report.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
@@ -43,6 +44,11 @@ export async function run(argv: string[]): Promise<number> {
   return 0;
 }
 
+function describeOutside({ editedLines, instructions, first }: OutsideChanges): string {
+  const where = first === null ? '' : `, first at ${first.file}:${first.line}`;
+  return `${editedLines} line(s) edited; instructions changed outside the edited lines: ${instructions}${where}`;
+}
+
 function describe(result: BuildResult): string {
   const lines: string[] = [];
   const changed = result.executables.filter((e) => e.state === 'changed');
@@ -55,6 +61,7 @@ function describe(result: BuildResult): string {
     }[executable.state];
     lines.push(`${executable.name}: ${state}`);
     if (executable.change !== null) lines.push(...formatChange(executable.change).map((line) => `  ${line}`));
+    if (executable.outside !== null) lines.push(`  ${describeOutside(executable.outside)}`);
     lines.push(...executable.remarks.map((remark) => `  remark: ${remark}`));
     if (executable.state === 'changed') {
       lines.push(

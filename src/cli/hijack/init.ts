@@ -4,7 +4,7 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
 import { isElf } from '../../codeobject/elf/read.ts';
-import { type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
+import { type InitOptions, type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
 
@@ -12,6 +12,9 @@ interface Flags {
   output?: string;
   target?: string;
   link?: boolean;
+  whole?: boolean;
+  addresses?: boolean;
+  encodings?: boolean;
   force?: boolean;
   json?: boolean;
 }
@@ -26,6 +29,9 @@ export async function run(argv: string[]): Promise<number> {
     .requiredOption('-o, --output <dir>', 'the folder to make')
     .option('--target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950')
     .option('--link', "keep IREE's linking of all dispatches into one executable")
+    .option('--whole', 'one text for each executable, however many kernels it has')
+    .option('--addresses', 'disassembled texts: the address of each instruction, as a comment')
+    .option('--encodings', 'disassembled texts: the encoding of each instruction, as a comment')
     .option('--force', 'replace an existing hijack folder; edits in it are lost')
     .option('--json', 'print the manifest as JSON')
     .addHelpText(
@@ -44,11 +50,19 @@ export async function run(argv: string[]): Promise<number> {
         target: requireTarget(flags.target),
         extra,
         link: flags.link === true,
-        force: flags.force === true,
+        ...common(flags),
       });
   if (flags.json) printJson({ folder: result.folder, ...result.manifest });
   else process.stdout.write(describe(result));
   return 0;
+}
+
+function common({ whole, addresses, encodings, force }: Flags): InitOptions {
+  return {
+    whole: whole === true,
+    comments: { addresses: addresses === true, encodings: encodings === true },
+    force: force === true,
+  };
 }
 
 /** MLIR is text, or bytecode that starts with `ML\xefR`; anything else binary is something people mistake for a module. */
@@ -80,7 +94,7 @@ function fromModule(input: string, folder: string, flags: Flags, extra: readonly
       });
     }
   }
-  return initFromModule(input, folder, { force: flags.force === true });
+  return initFromModule(input, folder, common(flags));
 }
 
 function describe({ folder, manifest, compileSeconds, remarks }: InitResult): string {
@@ -91,7 +105,11 @@ function describe({ folder, manifest, compileSeconds, remarks }: InitResult): st
   lines.push(`${folder}/baseline.vmfb  ${manifest.baseline.bytes} bytes, ${manifest.executables.length} executable(s)`);
   const shown = manifest.executables.slice(0, 20);
   for (const executable of shown) {
-    lines.push(`${folder}/${executable.asm}  ${executable.target}, ${executable.codeBytes} bytes of code object`);
+    const files = executable.parts?.length ? ` and ${executable.parts.length} files beside it, one per kernel` : '';
+    lines.push(
+      `${folder}/${executable.asm}${files}  ${executable.target}, ${executable.codeBytes} bytes of code object`,
+    );
+    if (executable.asmWhy) lines.push(`  disassembled: ${executable.asmWhy}`);
     for (const kernel of executable.kernels.slice(0, 12)) {
       const grids = kernel.dispatches.map((d) => (d.grid === null ? 'at run time' : d.grid.join('×')));
       const grid = grids.length === 0 ? 'not recorded' : [...new Set(grids)].join(', ');
