@@ -1,7 +1,7 @@
 // What strict mode costs: the same dispatches compiled, and compiled with checks. Interleaved rounds, median; the ratio is the time of
 // strict mode to that of the compiled engine without it. Compiling is part of both (strict code is not kept between dispatches).
 import { assembleAndLink } from '../src/asm/index.ts';
-import { type ArgumentValue, createDevice, type DeviceBuffer, type DispatchRequest } from '../src/device/index.ts';
+import { type ArgumentValue, createDevice, type DeviceBuffer, type SimDispatchRequest } from '../src/device/index.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { clangSubjects, type StrictSubject, tritonSubjects } from '../tests/support/strict-kernels.ts';
 
@@ -15,7 +15,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 5);
 
 interface Case {
   readonly name: string;
-  readonly run: (mode: Partial<DispatchRequest>) => Promise<number>;
+  readonly run: (mode: Partial<SimDispatchRequest>) => Promise<number>;
 }
 
 const PROLOGUE = `s_load_dwordx2 s[4:5], s[0:1], 0x0
@@ -100,7 +100,7 @@ const CASES: Case[] = [
 
 const median = (all: number[]): number => all.sort((a, b) => a - b)[all.length >> 1] as number;
 
-const MODES: readonly (readonly [string, Partial<DispatchRequest>])[] = [
+const MODES: readonly (readonly [string, Partial<SimDispatchRequest>])[] = [
   ['compiled', { engine: 'compiled' }],
   ['strict compiled', { engine: 'compiled', strict: {} }],
 ];

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   createDevice,
-  type Device,
   type DeviceBuffer,
-  type DispatchRequest,
   fillElements,
+  type SimDevice,
+  type SimDispatchRequest,
 } from '../src/device/index.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { withFolder } from './support/build.ts';
@@ -34,14 +34,14 @@ const bytesOf = (array: Float32Array | Uint32Array): Uint8Array => new Uint8Arra
 const u32 = (value: number): Uint8Array => bytesOf(Uint32Array.of(value));
 const f32 = (value: number): Uint8Array => bytesOf(Float32Array.of(value));
 
-function upload(device: Device, bytes: Uint8Array, label: string): DeviceBuffer {
+function upload(device: SimDevice, bytes: Uint8Array, label: string): DeviceBuffer {
   const buffer = device.alloc(bytes.length, label);
   device.write(buffer, bytes);
   return buffer;
 }
 
 /** Runs in strict mode, which has nothing to say about an example. */
-async function dispatchCleanly(device: Device, request: DispatchRequest): Promise<void> {
+async function dispatchCleanly(device: SimDevice, request: SimDispatchRequest): Promise<void> {
   const { diagnostics } = await device.dispatch({ ...request, strict: {} });
   expect(diagnostics).toEqual([]);
 }

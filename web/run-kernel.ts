@@ -102,8 +102,10 @@ async function run(input: RunInput): Promise<RunOutput> {
         hint: 'Use zeros, iota, random:N or a number.',
       });
     },
-    maxInstructions: BUDGET,
-    dispatchFields: () => (input.registers ? { monitors: [finalRegisters(sgprCount, vgprCount, registers)] } : {}),
+    fields: {
+      maxInstructions: BUDGET,
+      monitors: input.registers ? [finalRegisters(sgprCount, vgprCount, registers)] : [],
+    },
   });
   const milliseconds = performance.now() - started;
   device.close();

@@ -8,6 +8,7 @@ import {
   failsOn,
   formatDiagnostic,
   parseFailOn,
+  type SimDispatchResult,
   type StrictOptions,
 } from '../device/index.ts';
 
@@ -16,6 +17,8 @@ export interface CheckOptions {
   readonly strict?: boolean;
   readonly failOn?: string;
 }
+
+type CheckedResult = DispatchResult & Pick<SimDispatchResult, 'diagnostics' | 'diagnosticsDropped' | 'isComplete'>;
 
 /** Adds the flags. */
 export function addCheckOptions(command: Command): void {
@@ -42,14 +45,14 @@ function failOnOf({ failOn }: CheckOptions): FailOn | undefined {
 }
 
 /** 1 when there are findings that fail the run: errors, or those that `--fail-on` names. */
-export function checkExitCode(options: CheckOptions, { diagnostics = [], isComplete }: DispatchResult): number {
+export function checkExitCode(options: CheckOptions, { diagnostics = [], isComplete }: CheckedResult): number {
   const failOn = failOnOf(options);
   if (failOn === 'none') return isComplete === false ? 1 : 0;
   return diagnostics.some((d) => failsOn(failOn ?? 'error', d)) || isComplete === false ? 1 : 0;
 }
 
 /** The findings as text, empty without `--check`. */
-export function checkReport({ diagnostics, diagnosticsDropped = 0, isComplete }: DispatchResult, file: string): string {
+export function checkReport({ diagnostics, diagnosticsDropped = 0, isComplete }: CheckedResult, file: string): string {
   if (diagnostics === undefined) return '';
   const count = (severity: Diagnostic['severity']): string => {
     const n = diagnostics.filter((d) => d.severity === severity).length;

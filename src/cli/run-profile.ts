@@ -1,43 +1,41 @@
 // `wavesmith run --report DIR`: one kernel with exact counts as a profile, the same files and page as `wavesmith profile` writes.
-import { WavesmithError } from '../base/index.ts';
-import type { DeviceKernel, DispatchResult } from '../device/index.ts';
-import type { Monitor } from '../device/sim/dispatch/monitor.ts';
-import { type SimKernel, SimModule } from '../device/sim/sim-device.ts';
+import {
+  type DeviceKernel,
+  type Execution,
+  type LaunchPlan,
+  type Monitor,
+  noTools,
+  type SimDispatchResult,
+} from '../device/index.ts';
+import { isSimKernel } from '../device/sim/module.ts';
 import { analyse, recordSimulated } from '../profile/index.ts';
 import { RuntimeProfiler } from '../runtime/profiler.ts';
 import { BOARDS } from '../runtime/sim-runtime.ts';
 import { writeResults } from './profile.ts';
 
-type Dimensions = readonly [number, number, number];
-
 /** Runs a kernel under the counters and writes its profile. */
-export async function profiledRun<R extends { readonly dispatch: DispatchResult }>(
+export async function profiledRun(
   folder: string,
   kernel: DeviceKernel,
-  launched: { readonly grid: Dimensions; readonly block: Dimensions; readonly dynamicLds: number },
-  run: (monitors: readonly Monitor[]) => Promise<R>,
-): Promise<R> {
-  if (!('module' in kernel) || !(kernel.module instanceof SimModule)) {
-    throw new WavesmithError('device/no-tools', 'A report needs a kernel on the virtual GPU.', {
-      hint: 'Use --device sim.',
-    });
-  }
-  const { grid, block } = launched;
+  { grid, block, dynamicLds = 0 }: LaunchPlan,
+  run: (monitors: readonly Monitor[]) => Promise<Execution<SimDispatchResult>>,
+): Promise<Execution> {
+  if (!isSimKernel(kernel)) throw noTools();
   const profiler = new RuntimeProfiler();
-  const results: R[] = [];
+  const results: Execution<SimDispatchResult>[] = [];
   const packet = {
     address: 0,
     workgroupSize: block,
     gridSize: [grid[0] * block[0], grid[1] * block[1], grid[2] * block[2]] as const,
     privateSegmentSize: kernel.scratchSize,
-    groupSegmentSize: kernel.ldsSize + launched.dynamicLds,
+    groupSegmentSize: kernel.ldsSize + dynamicLds,
     kernelObject: 0,
     kernargAddress: 0,
     queue: 0,
     barrier: true,
     completion: 0,
   };
-  await profiler.record(kernel as SimKernel, packet, async (monitors) => {
+  await profiler.record(kernel, packet, async (monitors) => {
     const result = await run(monitors);
     results.push(result);
     return result.dispatch;
@@ -47,5 +45,5 @@ export async function profiledRun<R extends { readonly dispatch: DispatchResult 
   const { dispatches, failures } = profiler;
   const program = `wavesmith run --kernel ${kernel.name}`;
   writeResults(folder, analyse(recordSimulated({ program, target, device: name, computeUnits, dispatches, failures })));
-  return results[0] as R;
+  return results[0] as Execution<SimDispatchResult>;
 }

@@ -1,15 +1,21 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
 import {
+  type ArgumentValue,
   type BufferAfter,
   createDevice,
   DispatchAborted,
+  type DispatchFields,
   type DispatchResult,
+  type Execution,
+  execute,
   firstElements,
-  type LaunchResult,
-  launch,
+  type Monitor,
+  noTools,
   parseDimensions,
   parseLaunchArgument,
+  planLaunch,
+  SimDevice,
   writeNpy,
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
@@ -100,53 +106,46 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });
   }
-  const device = await createDevice(options.device, { target: processor, ...nodeSimOptions() });
+  const mfma = parseMatrixMode(options.mfma);
+  const strict = strictOptionsOf(options);
+  const device = await createDevice(options.device, {
+    target: processor,
+    ...nodeSimOptions(),
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers') },
+  });
   const kernel = device.load(codeObject.bytes).kernel(options.kernel);
   const grid = parseDimensions(options.grid, 'grid');
   const block = parseDimensions(options.block, 'block');
+  const dynamicLds = parseCount(options.lds, '--lds');
+  const maxInstructions = parseCount(options.budget, '--budget');
   const json = options.json === true;
-  const mfma = parseMatrixMode(options.mfma);
-  const strict = strictOptionsOf(options);
   refuseReport(options, strict !== undefined);
+  const { plan, buffersAfter } = planLaunch({ grid, block, dynamicLds }, args, readInput);
   const ending = new AbortController();
   const progress = new Progress(process.stderr);
   const session = RunSession.create(options, json, kernel, codeObject, progress);
   const restore = onInterrupt(ending, session);
   const started = performance.now();
   let partial: readonly BufferAfter[] = [];
-  let result: LaunchResult | undefined;
+  let result: Execution | undefined;
   let done: DispatchResult | undefined;
   try {
-    const start = (monitors = session?.tools.monitors) =>
-      launch({
-        device,
-        kernel,
-        grid,
-        block,
-        args,
-        readFile: readInput,
-        dynamicLds: parseCount(options.lds, '--lds'),
-        maxInstructions: parseCount(options.budget, '--budget'),
-        dispatchFields: (values) => {
-          session?.tools.setArguments(values);
-          return {
-            mfma,
-            strict,
-            workers: parseCount(options.workers, '--workers'),
-            monitors,
-            signal: ending.signal,
-            onProgress: (done, total) => progress.update(done, total),
-          };
-        },
-        onFailure: (buffers) => {
-          partial = buffers;
-        },
-      });
-    const { report } = options;
-    result =
-      report === undefined
-        ? await start()
-        : await profiledRun(report, kernel, { grid, block, dynamicLds: parseCount(options.lds, '--lds') ?? 0 }, start);
+    const fields: DispatchFields = {
+      maxInstructions,
+      signal: ending.signal,
+      onProgress: (done, total) => progress.update(done, total),
+    };
+    const onFailure = (contents: readonly Uint8Array[]): void => {
+      partial = buffersAfter(contents);
+    };
+    const observed = (monitors: readonly Monitor[]) => {
+      if (!(device instanceof SimDevice)) throw noTools();
+      const onPlaced = (values: readonly ArgumentValue[]): void => session?.tools.setArguments(values);
+      return execute(device, kernel, plan, { fields: { ...fields, monitors }, onPlaced, onFailure });
+    };
+    if (options.report !== undefined) result = await profiledRun(options.report, kernel, plan, observed);
+    else if (session !== undefined) result = await observed(session.tools.monitors);
+    else result = await execute(device, kernel, plan, { fields, onFailure });
   } catch (error) {
     if (error instanceof DispatchAborted) done = error.partial;
     else if (!(error instanceof StepperQuit)) throw error;
@@ -168,15 +167,19 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     }
     return 130;
   }
+  const buffers = buffersAfter(result.contents);
   for (const { argument, path } of outputs) {
-    const buffer = result.buffers.find((b) => b.argument === argument);
+    const buffer = buffers.find((b) => b.argument === argument);
     if (buffer === undefined) {
       throw new WavesmithError('cli/usage', `--out ${argument}=${path}: argument ${argument} is a scalar.`);
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  if (json) printJson({ ...facts, ...result.dispatch, buffers: result.buffers.map(summary), ...tools });
-  else process.stdout.write(report(facts, result) + toolsReport(tools) + checkReport(result.dispatch, file));
+  if (json) printJson({ ...facts, ...result.dispatch, buffers: buffers.map(summary), ...tools });
+  else
+    process.stdout.write(
+      report(facts, result.dispatch, buffers) + toolsReport(tools) + checkReport(result.dispatch, file),
+    );
   return checkExitCode(options, result.dispatch);
 }
 
@@ -208,7 +211,7 @@ function onInterrupt(ending: AbortController, session: RunSession | undefined): 
   return () => process.off('SIGINT', handler);
 }
 
-function summary(buffer: LaunchResult['buffers'][number]) {
+function summary(buffer: BufferAfter) {
   const { argument, array, changed } = buffer;
   return { argument, type: array.type, shape: array.shape, changed, first: firstElements(array, 8) };
 }
@@ -251,12 +254,14 @@ function toolsReport(tools: ToolReport): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function report(facts: Facts, result: LaunchResult): string {
-  const { dispatch, buffers } = result;
-  const rate = dispatch.instructions / Math.max(facts.seconds, 1e-6);
+function report(facts: Facts, dispatch: DispatchResult, buffers: readonly BufferAfter[]): string {
+  const { instructions } = dispatch;
+  const rate = (instructions ?? 0) / Math.max(facts.seconds, 1e-6);
   const lines = [
     `${facts.kernel} on ${facts.target}: ${facts.grid.join('×')} workgroups of ${facts.block.join('×')}, ${dispatch.wavefronts} wavefronts`,
-    `${dispatch.instructions} instructions in ${facts.seconds.toFixed(3)} s (${Math.round(rate / 1000)} k/s)`,
+    instructions === undefined
+      ? `in ${facts.seconds.toFixed(3)} s`
+      : `${instructions} instructions in ${facts.seconds.toFixed(3)} s (${Math.round(rate / 1000)} k/s)`,
   ];
   lines.push(...bufferLines(buffers));
   return `${lines.join('\n')}\n`;

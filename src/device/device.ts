@@ -1,9 +1,7 @@
 // What a GPU is to the rest of the project: memory, modules, dispatches. `sim` is built in; a real GPU implements the same interface.
 // Words follow the HSA runtime specification (dispatch packet, kernarg segment, group and private segment).
+// What only one kind of device knows is in that device's own types (`sim/options.ts`); nothing here imports a device.
 import type { TargetName } from '../isa/types.ts';
-import type { Monitor } from './sim/dispatch/monitor.ts';
-import type { SimOptions } from './sim/sim-device.ts';
-import type { Diagnostic, StrictOptions } from './sim/strict/diagnostics.ts';
 
 /** A GPU virtual address. Addresses have at most 49 significant bits, so a number holds them exactly. */
 export type DeviceAddress = number;
@@ -49,11 +47,15 @@ export interface DeviceModule {
   unload(): void;
 }
 
-/** A value for one explicit kernel argument: a buffer or its address, or the bytes of a by-value argument. */
-export type ArgumentValue = DeviceBuffer | Uint8Array;
+/**
+ * A value for one explicit kernel argument: a buffer, the bytes of a by-value argument, or a whole number for an integer of 1, 2, 4 or 8
+ * bytes. Code objects do not say which arguments are floats: those are given as bytes (`scalar('f32', 0.5)`).
+ */
+export type ArgumentValue = DeviceBuffer | Uint8Array | number | bigint;
 
 export type Dim3 = readonly [number, number, number];
 
+/** One dispatch of a kernel. Devices add fields of their own. */
 export interface DispatchRequest {
   readonly kernel: DeviceKernel;
   /** Grid in WORKGROUPS per dimension. */
@@ -68,50 +70,27 @@ export interface DispatchRequest {
   readonly kernargs?: Uint8Array | undefined;
   /** LDS bytes beyond the kernel's static size. */
   readonly dynamicLds?: number | undefined;
-  /** Stop with `sim/budget` after this many wave instructions in total (default 10 billion on the sim). */
-  readonly maxInstructions?: number | undefined;
-  /** Argument segment, packet and queue that exist in device memory already; then neither `args` nor `kernargs` is given. */
-  readonly segment?: DispatchSegment | undefined;
   /** Scratch bytes per work-item, when that is more than the kernel's own size. */
   readonly scratch?: number | undefined;
-  /** What executes on the sim: code compiled to WebAssembly (the default), or the reference interpreter. */
-  readonly engine?: 'compiled' | 'interpreter' | undefined;
-  /** How the sim computes matrix instructions: as the hardware (the default), or with plain f32 arithmetic. */
-  readonly mfma?: 'exact' | 'fast' | undefined;
-  /** Threads of the sim (default: as many as the host has, 1 where it has none to give). */
-  readonly workers?: number | undefined;
-  /** Strict mode of the sim: every access, register and wait is checked; findings are in the result. */
-  readonly strict?: StrictOptions | undefined;
-  /** Observers of the sim; they make it run on the interpreter in one thread. */
-  readonly monitors?: readonly Monitor[] | undefined;
+  /**
+   * Ends a kernel that executes more wave instructions than this with a fault of the kind `budget` (default: the device's own limit).
+   * A device that cannot count instructions limits the time instead.
+   */
+  readonly maxInstructions?: number | undefined;
   /** Told finished and all workgroups: at the start, now and then, and at the end. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** Ends the dispatch early with `sim/aborted`. */
+  /** Ends the dispatch early. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Addresses of what a runtime has written for a dispatch. */
-export interface DispatchSegment {
-  readonly kernarg: DeviceAddress;
-  /** AQL kernel dispatch packet. */
-  readonly packet: DeviceAddress;
-  /** amd_queue_t */
-  readonly queue: DeviceAddress;
-}
-
+/** What every device can say about a dispatch that completed. */
 export interface DispatchResult {
-  /** Instructions executed, counted once per wavefront. */
-  readonly instructions: number;
   readonly wavefronts: number;
   readonly workgroups: number;
+  /** Instructions executed, counted once per wavefront; undefined on a device that does not count them. */
+  readonly instructions?: number | undefined;
   /** Executed instructions by encoding family (`VOP3`, `MFMA`, `SMEM`, …), once per wavefront. */
-  readonly instructionsByEncoding: Readonly<Record<string, number>>;
-  /** Findings of strict mode, in the order in which they first happened. */
-  readonly diagnostics?: readonly Diagnostic[] | undefined;
-  /** Findings that were not kept: there are too many different ones. */
-  readonly diagnosticsDropped?: number | undefined;
-  /** False when a finding ended the run; then the counts are what had been done. */
-  readonly isComplete?: boolean | undefined;
+  readonly instructionsByEncoding?: Readonly<Record<string, number>> | undefined;
 }
 
 /** A device. Every failure is a WavesmithError. */
@@ -131,8 +110,4 @@ export interface Device {
   load(codeObject: Uint8Array): DeviceModule;
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
   close(): void;
-}
-
-export interface DeviceOptions extends SimOptions {
-  readonly target: TargetName;
 }

@@ -2,16 +2,22 @@
 // one device.
 // Begin with device.ts (the interface), then launch.ts (one kernel with described arguments).
 import { WavesmithError } from '../base/index.ts';
-import type { Device, DeviceOptions } from './device.ts';
+import type { TargetName } from '../isa/types.ts';
+import type { Device } from './device.ts';
+import type { SimOptions } from './sim/options.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
 export { type Fill, fillElements, getElement, putElement, randomNumbers } from '../base/index.ts';
 export * from './device.ts';
 export * from './launch.ts';
 export * from './npy.ts';
+export * from './plan.ts';
 export { DispatchAborted } from './sim/dispatch/dispatch.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
+export { noTools } from './sim/module.ts';
+export * from './sim/options.ts';
+export { SimDevice } from './sim/sim-device.ts';
 export * from './sim/strict/diagnostics.ts';
 export {
   type CountersReport,
@@ -26,7 +32,14 @@ export {
 export { serveWorker } from './sim/workers/worker.ts';
 export type { WorkerHost, WorkerPort, WorkerThread } from './sim/workers/worker-host.ts';
 
+/** How a device is opened. */
+export interface DeviceOptions extends SimOptions {
+  readonly target: TargetName;
+}
+
 /** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
+export function createDevice(kind: 'sim', options: DeviceOptions): Promise<SimDevice>;
+export function createDevice(kind: string, options: DeviceOptions): Promise<Device>;
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {
   if (kind === 'sim') return Promise.resolve(new SimDevice(options.target, options));
   return Promise.reject(

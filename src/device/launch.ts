@@ -1,17 +1,9 @@
-// Launching one kernel from a description in text: the argument grammar of `wavesmith run`, and the run itself.
+// Planning the launch of one kernel from a description in text: the argument grammar of `wavesmith run`.
 //   buffer:  TYPE[N] or TYPE[N,M,…], then optionally =zeros | =iota | =random | =random:SEED | =NUMBER | =@FILE.npy
 //   buffer:  @FILE.npy          type and shape from the file
 //   scalar:  TYPE=NUMBER
 import { elementType, type Fill, fillElements, getElement, putElement, WavesmithError } from '../base/index.ts';
-import type {
-  ArgumentValue,
-  Device,
-  DeviceBuffer,
-  DeviceKernel,
-  Dim3,
-  DispatchRequest,
-  DispatchResult,
-} from './device.ts';
+import type { Device, DeviceKernel, Dim3 } from './device.ts';
 import {
   canReadAs,
   elementCount,
@@ -22,6 +14,7 @@ import {
   npyElementBytes,
   readNpy,
 } from './npy.ts';
+import { type DispatchFields, execute, type LaunchPlan, type PlannedArgument, type ResultOf } from './plan.ts';
 
 /** An argument as described. */
 export type LaunchArgument =
@@ -129,22 +122,6 @@ export function parseDimensions(text: string, what: string): Dim3 {
   return [Number(parts[0] ?? 1), Number(parts[1] ?? 1), Number(parts[2] ?? 1)];
 }
 
-export interface LaunchRequest {
-  readonly device: Device;
-  readonly kernel: DeviceKernel;
-  readonly grid: Dim3;
-  readonly block: Dim3;
-  readonly args: readonly LaunchArgument[];
-  /** Reads a `.npy` file named in an argument. */
-  readonly readFile: (path: string) => Uint8Array;
-  readonly dynamicLds?: number | undefined;
-  readonly maxInstructions?: number | undefined;
-  /** More fields of the dispatch (monitors, progress, cancelling, engine), asked for once the arguments are in memory. */
-  readonly dispatchFields?: ((args: readonly ArgumentValue[]) => Partial<DispatchRequest>) | undefined;
-  /** Gets the buffers as they are when the dispatch fails, before the failure is passed on. */
-  readonly onFailure?: ((buffers: readonly BufferAfter[]) => void) | undefined;
-}
-
 /** A buffer argument after the run. */
 export interface BufferAfter {
   readonly argument: number;
@@ -153,45 +130,72 @@ export interface BufferAfter {
   readonly changed: number;
 }
 
-export interface LaunchResult {
-  readonly dispatch: DispatchResult;
+/** A launch from descriptions: its plan, and what its allocations are to who described them. */
+export interface DescribedLaunch {
+  readonly plan: LaunchPlan;
+  /** The buffer arguments, from the contents that `execute` gives. */
+  buffersAfter(contents: readonly Uint8Array[]): BufferAfter[];
+}
+
+/** Plans a launch: one allocation for each buffer. `readFile` reads a `.npy` file that an argument names. */
+export function planLaunch(
+  { grid, block, dynamicLds }: Pick<LaunchPlan, 'grid' | 'block' | 'dynamicLds'>,
+  descriptions: readonly LaunchArgument[],
+  readFile: (path: string) => Uint8Array,
+): DescribedLaunch {
+  const buffers: { argument: number; before: NpyArray }[] = [];
+  const args = descriptions.map((argument, index): PlannedArgument => {
+    if (argument.kind === 'scalar') return { kind: 'value', value: scalar(argument.type, argument.value) };
+    const before = contentOf(argument, readFile);
+    buffers.push({ argument: index, before });
+    return { kind: 'binding', allocation: buffers.length - 1, offset: 0 };
+  });
+  const allocations = buffers.map(({ argument, before }) => ({
+    label: `argument ${argument}`,
+    bytes: before.bytes,
+  }));
+  return {
+    plan: { grid, block, dynamicLds, allocations, arguments: args },
+    buffersAfter: (contents) =>
+      buffers.map(({ argument, before }, i) => {
+        const array = { ...before, bytes: contents[i] as Uint8Array };
+        return { argument, array, changed: changedElements(before, array) };
+      }),
+  };
+}
+
+/** A described launch on a device. */
+export interface LaunchRequest<D extends Device = Device> {
+  readonly device: D;
+  readonly kernel: DeviceKernel;
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  readonly args: readonly LaunchArgument[];
+  /** Reads a `.npy` file named in an argument. */
+  readonly readFile: (path: string) => Uint8Array;
+  readonly dynamicLds?: number | undefined;
+  /** More fields of the dispatch. */
+  readonly fields?: DispatchFields<D> | undefined;
+}
+
+export interface LaunchResult<D extends Device = Device> {
+  readonly dispatch: ResultOf<D>;
   readonly buffers: readonly BufferAfter[];
 }
 
-/** Allocates and fills the arguments, runs the kernel, reads every buffer back. */
-export async function launch(request: LaunchRequest): Promise<LaunchResult> {
-  const { device, kernel, grid, block } = request;
-  const buffers: { argument: number; before: NpyArray; buffer: DeviceBuffer }[] = [];
-  try {
-    const args = request.args.map((argument, index): ArgumentValue => {
-      if (argument.kind === 'scalar') {
-        const bytes = new Uint8Array(npyElementBytes(argument.type));
-        putElement(new DataView(bytes.buffer), argument.type, 0, argument.value);
-        return bytes;
-      }
-      const before = contentOf(argument, request.readFile);
-      const buffer = device.alloc(before.bytes.length, `argument ${index}`);
-      device.write(buffer, before.bytes);
-      buffers.push({ argument: index, before, buffer });
-      return buffer;
-    });
-    const { dynamicLds, maxInstructions } = request;
-    const after = (): BufferAfter[] =>
-      buffers.map(({ argument, before, buffer }) => {
-        const array = { ...before, bytes: device.read(buffer) };
-        return { argument, array, changed: changedElements(before, array) };
-      });
-    const fields = request.dispatchFields?.(args);
-    try {
-      const dispatch = await device.dispatch({ kernel, grid, block, args, dynamicLds, maxInstructions, ...fields });
-      return { dispatch, buffers: after() };
-    } catch (error) {
-      request.onFailure?.(after());
-      throw error;
-    }
-  } finally {
-    for (const { buffer } of buffers) device.free(buffer);
-  }
+/** Plans a described launch and executes it. */
+export async function launch<D extends Device>(request: LaunchRequest<D>): Promise<LaunchResult<D>> {
+  const { device, kernel, args, readFile, fields } = request;
+  const { plan, buffersAfter } = planLaunch(request, args, readFile);
+  const { dispatch, contents } = await execute(device, kernel, plan, { fields });
+  return { dispatch, buffers: buffersAfter(contents) };
+}
+
+/** The bytes of a by-value argument of a type. */
+export function scalar(type: NpyType, value: number | bigint): Uint8Array {
+  const bytes = new Uint8Array(npyElementBytes(type));
+  putElement(new DataView(bytes.buffer), type, 0, value);
+  return bytes;
 }
 
 function contentOf(

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import type { Device, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device/device.ts';
+import type { Device, DeviceModule, Dim3 } from '../device/device.ts';
+import { type Execution, execute, type LaunchPlan } from '../device/plan.ts';
 import type { TargetName } from '../isa/types.ts';
 import { readBaseline } from './build.ts';
 import { type Comparison, compareBuffers, elementType, fillRandom, randomSource } from './compare.ts';
@@ -14,7 +15,7 @@ import { type ManifestKernel, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule } from './module.ts';
 
 export interface RunOptions {
-  /** Opens a fresh device for a target. */
+  /** Opens a device for a target; each side of the comparison gets one. */
   readonly openDevice: (target: TargetName) => Promise<Device>;
   /** The modified module; default DIR/modified.vmfb. */
   readonly modified?: string | undefined;
@@ -34,8 +35,6 @@ export interface RunOptions {
   readonly tolerance?: number | undefined;
   /** Limit of executed instructions per dispatch; the modified kernel's default is 20 times what the baseline took. */
   readonly maxInstructions?: number | undefined;
-  /** How matrix products are added (docs/virtual-gpu.md); default exact. */
-  readonly mfma?: DispatchRequest['mfma'];
 }
 
 export interface BufferResult {
@@ -50,7 +49,8 @@ export interface BufferResult {
 export type Verdict = 'identical' | 'within-tolerance' | 'different' | 'failed';
 
 export interface SideResult {
-  readonly instructions: number;
+  /** null on a device that does not count them. */
+  readonly instructions: number | null;
   readonly wavefronts: number;
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
   readonly seconds: number;
@@ -109,12 +109,17 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
   });
   const selected = select(known, baseline, modified, options);
   const runs: DispatchRun[] = [];
-  for (const item of selected) {
-    const before = baseline[item.index];
-    const after = owner(modified, item.kernel.name, path);
-    for (const site of item.kernel.dispatches.length === 0 ? [UNKNOWN_SITE] : item.kernel.dispatches) {
-      runs.push(await runOne(item, site, before, after, options));
+  const sides = [new Side(options), new Side(options)] as const;
+  try {
+    for (const item of selected) {
+      const before = baseline[item.index];
+      const after = owner(modified, item.kernel.name, path);
+      for (const site of item.kernel.dispatches.length === 0 ? [UNKNOWN_SITE] : item.kernel.dispatches) {
+        runs.push(await runOne(item, site, [before, after], sides, options));
+      }
     }
+  } finally {
+    for (const side of sides) side.close();
   }
   const accepted: readonly Verdict[] = options.exact ? ['identical'] : ['identical', 'within-tolerance'];
   return {
@@ -191,11 +196,8 @@ interface PlannedBinding {
 }
 
 interface Plan {
-  readonly grid: Dim3;
-  readonly constants: readonly number[];
+  readonly launch: LaunchPlan;
   readonly bindings: readonly PlannedBinding[];
-  /** Initial contents of each allocation. */
-  readonly allocations: readonly Uint8Array[];
 }
 
 /** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
@@ -204,22 +206,24 @@ const LEAST_LIMIT = 200_000;
 async function runOne(
   item: Selected,
   site: DispatchSite,
-  before: ModuleExecutable,
-  after: ModuleExecutable,
+  [before, after]: readonly [ModuleExecutable, ModuleExecutable],
+  [first, second]: readonly [Side, Side],
   options: RunOptions,
 ): Promise<DispatchRun> {
+  const { name } = item.kernel;
   const plan = makePlan(item, site, options);
-  const block = item.kernel.workgroupSize;
-  const base = await launch(before, item, plan, options);
-  const common = { kernel: item.kernel.name, executable: item.executable, grid: plan.grid, block };
-  let edited: Launched;
+  const { grid, block } = plan.launch;
+  const base = await first.run(before, name, plan.launch, options.maxInstructions);
+  const baseline = sideResult(base);
+  const common = { kernel: name, executable: item.executable, grid, block };
+  let edited: Execution;
   try {
-    const most = options.maxInstructions ?? Math.max(LEAST_LIMIT, 20 * base.side.instructions);
-    edited = await launch(after, item, plan, { ...options, maxInstructions: most });
+    const most = options.maxInstructions ?? Math.max(LEAST_LIMIT, 20 * (baseline.instructions ?? 0));
+    edited = await second.run(after, name, plan.launch, most);
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     const failure = { code: error.code, message: error.format() };
-    return { ...common, baseline: base.side, modified: null, error: failure, buffers: [], verdict: 'failed' };
+    return { ...common, baseline, modified: null, error: failure, buffers: [], verdict: 'failed' };
   }
   const buffers = plan.bindings.flatMap((binding) =>
     binding.tensors.map((tensor): BufferResult => {
@@ -238,7 +242,7 @@ async function runOne(
     : buffers.some((b) => b.comparison.different > 0)
       ? 'within-tolerance'
       : 'identical';
-  return { ...common, baseline: base.side, modified: edited.side, error: null, buffers, verdict };
+  return { ...common, baseline, modified: sideResult(edited), error: null, buffers, verdict };
 }
 
 function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan {
@@ -277,7 +281,20 @@ function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan
     }
     return { binding: i, readOnly: binding.readOnly, bytes: sizes[i], allocation, offset, tensors };
   });
-  return { grid, constants, bindings, allocations };
+  return {
+    bindings,
+    launch: {
+      grid,
+      block: kernel.workgroupSize,
+      allocations: allocations.map((bytes, i) => ({ label: allocationLabel(bindings, i), bytes })),
+      arguments: [
+        ...bindings.map(({ allocation, offset }) => ({ kind: 'binding', allocation, offset }) as const),
+        ...constants.map(
+          (value) => ({ kind: 'value', value: new Uint8Array(new Uint32Array([value]).buffer) }) as const,
+        ),
+      ],
+    },
+  };
 }
 
 /** Bindings that overlap in one underlying buffer share an allocation; all others get their own, so faults are seen. */
@@ -371,55 +388,48 @@ function tensorsOf(
   return placed.map((t) => ({ offset: t.offset ?? 0, bytes: t.bytes ?? 0, elementType: t.elementType }));
 }
 
-interface Launched {
-  readonly side: SideResult;
-  readonly contents: readonly Uint8Array[];
-}
+/** One side of the comparison: its device, opened for the first launch, and its code objects, loaded once each. */
+class Side {
+  private readonly options: RunOptions;
+  private readonly devices = new Map<TargetName, Device>();
+  private readonly modules = new Map<ModuleExecutable, { readonly device: Device; readonly module: DeviceModule }>();
 
-async function launch(
-  executable: ModuleExecutable,
-  item: Selected,
-  plan: Plan,
-  options: RunOptions,
-): Promise<Launched> {
-  const facts = readFacts(executable.codeObject);
-  const device = await options.openDevice(facts.targetName);
-  try {
-    const module = device.load(executable.codeObject);
-    const kernel = module.kernel(item.kernel.name);
-    const allocations = plan.allocations.map((bytes, i) => {
-      const buffer = device.alloc(bytes.length, allocationLabel(plan, i));
-      device.write(buffer, bytes);
-      return buffer;
-    });
-    const pointers = plan.bindings.map((binding): DeviceBuffer => {
-      const buffer = allocations[binding.allocation];
-      return binding.offset === 0
-        ? buffer
-        : { address: buffer.address + binding.offset, size: binding.bytes, label: buffer.label };
-    });
-    const scalars = plan.constants.map((value) => new Uint8Array(new Uint32Array([value]).buffer));
-    const started = performance.now();
-    const result: DispatchResult = await device.dispatch({
-      kernel,
-      grid: plan.grid,
-      block: item.kernel.workgroupSize,
-      args: [...pointers, ...scalars],
-      maxInstructions: options.maxInstructions,
-      mfma: options.mfma,
-    });
-    const seconds = (performance.now() - started) / 1000;
-    const { instructions, wavefronts, instructionsByEncoding } = result;
-    return {
-      side: { instructions, wavefronts, instructionsByEncoding, seconds },
-      contents: allocations.map((buffer) => device.read(buffer)),
-    };
-  } finally {
-    device.close();
+  constructor(options: RunOptions) {
+    this.options = options;
+  }
+
+  async run(
+    executable: ModuleExecutable,
+    kernel: string,
+    plan: LaunchPlan,
+    maxInstructions: number | undefined,
+  ): Promise<Execution> {
+    const { device, module } = this.modules.get(executable) ?? (await this.load(executable));
+    return execute(device, module.kernel(kernel), plan, { fields: { maxInstructions } });
+  }
+
+  private async load(
+    executable: ModuleExecutable,
+  ): Promise<{ readonly device: Device; readonly module: DeviceModule }> {
+    const { targetName } = readFacts(executable.codeObject);
+    const device = this.devices.get(targetName) ?? (await this.options.openDevice(targetName));
+    this.devices.set(targetName, device);
+    const loaded = { device, module: device.load(executable.codeObject) };
+    this.modules.set(executable, loaded);
+    return loaded;
+  }
+
+  close(): void {
+    for (const device of this.devices.values()) device.close();
   }
 }
 
-function allocationLabel(plan: Plan, allocation: number): string {
-  const users = plan.bindings.filter((b) => b.allocation === allocation).map((b) => b.binding);
+function sideResult({ dispatch, seconds }: Execution): SideResult {
+  const { instructions = null, wavefronts, instructionsByEncoding = {} } = dispatch;
+  return { instructions, wavefronts, instructionsByEncoding, seconds };
+}
+
+function allocationLabel(bindings: readonly PlannedBinding[], allocation: number): string {
+  const users = bindings.filter((b) => b.allocation === allocation).map((b) => b.binding);
   return users.length === 1 ? `binding ${users[0]}` : `bindings ${users.join(', ')}`;
 }

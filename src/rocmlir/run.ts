@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesOfElements, elementType, WavesmithError } from '../base/index.ts';
 import type { Device, Dim3 } from '../device/device.ts';
+import { execute, type LaunchPlan } from '../device/plan.ts';
 import { type Comparison, compareBuffers, fillRandom, randomSource } from '../iree/compare.ts';
 import { readFacts } from '../iree/facts.ts';
 import { readWhole, sha256, withTemporaryFolder } from '../iree/files.ts';
@@ -159,9 +160,28 @@ export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint
 
 export interface DeviceRun {
   readonly outputs: readonly Uint8Array[];
-  readonly instructions: number;
+  /** null on a device that does not count them. */
+  readonly instructions: number | null;
   readonly wavefronts: number;
   readonly seconds: number;
+}
+
+/** The launch of a kernel: one buffer for each tensor, inputs in order, outputs zeroed. */
+export function planOf(
+  { grid, block, dynamicLds }: LaunchableKernel,
+  tensors: readonly KernelTensor[],
+  inputs: readonly Uint8Array[],
+): LaunchPlan {
+  return {
+    grid,
+    block,
+    dynamicLds,
+    allocations: tensors.map(({ kind, bytes }, i) => ({
+      label: `${kind} ${i}`,
+      bytes: kind === 'input' ? inputs[i] : new Uint8Array(bytes),
+    })),
+    arguments: tensors.map((_, i) => ({ kind: 'binding', allocation: i, offset: 0 })),
+  };
 }
 
 /** Runs a kernel on a device: pointers to the inputs, then to the outputs. */
@@ -171,23 +191,15 @@ export async function runOnDevice(
   tensors: readonly KernelTensor[],
   inputs: readonly Uint8Array[],
 ): Promise<DeviceRun> {
-  const loaded = device.load(kernel.elf).kernel(kernel.kernel);
-  const buffers = tensors.map((tensor, i) => {
-    const buffer = device.alloc(tensor.bytes, `${tensor.kind} ${i}`);
-    if (tensor.kind === 'input') device.write(buffer, inputs[i]);
-    return buffer;
-  });
-  const started = performance.now();
-  const { instructions, wavefronts } = await device.dispatch({
-    kernel: loaded,
-    grid: kernel.grid,
-    block: kernel.block,
-    args: buffers,
-    dynamicLds: kernel.dynamicLds,
-  });
-  const seconds = (performance.now() - started) / 1000;
-  const outputs = buffers.filter((_, i) => tensors[i].kind === 'output').map((buffer) => device.read(buffer));
-  return { outputs, instructions, wavefronts, seconds };
+  const module = device.load(kernel.elf);
+  try {
+    const plan = planOf(kernel, tensors, inputs);
+    const { dispatch, contents, seconds } = await execute(device, module.kernel(kernel.kernel), plan);
+    const outputs = contents.filter((_, i) => tensors[i].kind === 'output');
+    return { outputs, instructions: dispatch.instructions ?? null, wavefronts: dispatch.wavefronts, seconds };
+  } finally {
+    module.unload();
+  }
 }
 
 /** iree-run-module beside the compiler of IREE_BIN, else as everywhere. */
@@ -277,7 +289,8 @@ export interface RunReport {
   readonly device: string;
   readonly grid: Dim3;
   readonly block: Dim3;
-  readonly instructions: number;
+  /** null on a device that does not count them. */
+  readonly instructions: number | null;
   readonly wavefronts: number;
   readonly seconds: number;
   readonly tensors: readonly KernelTensor[];

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { assembleAndLink } from '../asm/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
-import { SimDevice, type SimKernel } from '../device/sim/sim-device.ts';
+import type { SimKernel } from '../device/sim/module.ts';
+import { SimDevice } from '../device/sim/sim-device.ts';
 import {
   CountingMonitor,
   deriveCounters,

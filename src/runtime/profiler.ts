@@ -2,7 +2,8 @@
 // waited for. Counting is compiled into the kernels; it needs them to run in one thread.
 import { descriptorRegisters } from '../codeobject/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
-import type { SimKernel, SimModule } from '../device/sim/sim-device.ts';
+import type { SimKernel, SimModule } from '../device/sim/module.ts';
+import type { SimDispatchResult } from '../device/sim/options.ts';
 import {
   CompiledCounter,
   type CounterValue,
@@ -82,7 +83,7 @@ export class RuntimeProfiler {
   async record(
     kernel: SimKernel,
     packet: DispatchPacket,
-    run: (monitors: readonly Monitor[]) => Promise<{ readonly instructions: number; readonly wavefronts: number }>,
+    run: (monitors: readonly Monitor[]) => Promise<SimDispatchResult>,
   ): Promise<void> {
     const { module } = kernel;
     let counter = this.counters.get(module);
@@ -92,7 +93,7 @@ export class RuntimeProfiler {
     }
     counter.reset();
     const hostStart = performance.now();
-    let result: { readonly instructions: number; readonly wavefronts: number };
+    let result: SimDispatchResult;
     try {
       result = await run([counter]);
     } catch (error) {

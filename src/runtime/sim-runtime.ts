@@ -1,8 +1,9 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
 import { WavesmithError } from '../base/index.ts';
-import type { DispatchRequest, DispatchResult } from '../device/index.ts';
+import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
-import { type SimDevice, type SimKernel, type SimModule, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
+import type { SimKernel, SimModule } from '../device/sim/module.ts';
+import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -22,14 +23,14 @@ export const BOARDS: Readonly<Record<TargetName, { name: string; computeUnits: n
 const DISPATCH_QUEUE_BYTES = 256;
 
 /** How every kernel of the process runs. */
-export type RunOptions = Pick<DispatchRequest, 'engine' | 'mfma' | 'workers' | 'strict' | 'maxInstructions'>;
+export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructions'>;
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
   /** Gets the findings of the strict mode. */
   readonly onDiagnostics?: ((text: string) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
-  readonly onDispatch?: ((kernel: string, result: DispatchResult) => void) | undefined;
+  readonly onDispatch?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
   /** Records every dispatch. */
   readonly profiler?: RuntimeProfiler | undefined;
 }
@@ -162,7 +163,7 @@ export class SimRuntime implements RuntimeDevice {
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
     const { onDiagnostics, onDispatch, profiler, target: _target, ...options } = this.options;
-    const request: DispatchRequest = {
+    const request: SimDispatchRequest = {
       ...options,
       kernel,
       grid: [whole(gridSize[0], block[0]), whole(gridSize[1], block[1]), whole(gridSize[2], block[2])],

@@ -3,7 +3,7 @@
 
 import { assembleAndLink } from '../../src/asm/index.ts';
 import { WavesmithError } from '../../src/base/index.ts';
-import type { DeviceBuffer, DeviceKernel, DispatchResult } from '../../src/device/index.ts';
+import type { DeviceBuffer, DeviceKernel, SimDispatchResult } from '../../src/device/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { kernelSource } from '../support/kernel-source.ts';
@@ -96,7 +96,7 @@ function subjectOf(target: TargetName): Subject {
 }
 
 interface Outcome {
-  readonly result: DispatchResult;
+  readonly result: SimDispatchResult;
   readonly bytes: Uint8Array;
 }
 

@@ -6,12 +6,11 @@ import { BF16, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from 
 import {
   type ArgumentValue,
   createDevice,
-  type Device,
   type DeviceBuffer,
   type Dim3,
   randomNumbers,
+  SimDevice,
 } from '../../src/device/index.ts';
-import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { sharedPath } from '../support/shared.ts';
 import { workerHost } from '../support/sim-worker.ts';
@@ -139,7 +138,7 @@ function tolerance(name: string): number {
 
 /** The largest error of a kernel's output, and the output's bytes. */
 async function run(
-  device: Device,
+  device: SimDevice,
   name: string,
   meta: Metadata,
   workers?: number,

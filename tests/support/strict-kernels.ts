@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type {
   ArgumentValue,
-  Device,
   Dim3,
-  DispatchRequest,
-  DispatchResult,
+  SimDevice,
+  SimDispatchRequest,
+  SimDispatchResult,
   StrictOptions,
 } from '../../src/device/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
@@ -21,11 +21,11 @@ export interface StrictSubject {
   readonly codeObject: Uint8Array;
   /** Runs the kernel of a code object that differs from `codeObject` in some waits at most. */
   readonly run: (
-    device: Device,
+    device: SimDevice,
     codeObject: Uint8Array,
     strict: StrictOptions | undefined,
-    more?: Partial<DispatchRequest>,
-  ) => Promise<DispatchResult>;
+    more?: Partial<SimDispatchRequest>,
+  ) => Promise<SimDispatchResult>;
 }
 
 /** An argument: bytes of a buffer (filled with small numbers), or a scalar. */

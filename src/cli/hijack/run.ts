@@ -79,7 +79,6 @@ The whole module runs through iree-run-module with the virtual GPU as its GPU (d
     buffers: new Map(flags.buffer.map(bufferFlag)),
     constants: new Map(flags.constant.map(constantFlag)),
     exact: flags.exact === true,
-    mfma: parseMatrixMode(flags.mfma),
     tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
     maxInstructions:
       flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
@@ -164,7 +163,7 @@ function describeRun(r: DispatchRun, result: RunResult): string[] {
   const side = (name: string, s: DispatchRun['modified']): string =>
     s === null
       ? `  ${name}  did not finish`
-      : `  ${name}  ${s.instructions} instructions, ${s.wavefronts} wavefronts, ${s.seconds.toFixed(2)} s`;
+      : `  ${name}  ${s.instructions === null ? '' : `${s.instructions} instructions, `}${s.wavefronts} wavefronts, ${s.seconds.toFixed(2)} s`;
   lines.push(side('baseline', r.baseline), side('modified', r.modified));
   if (r.error !== null) lines.push(...r.error.message.split('\n').map((line) => `    ${line}`));
   for (const { binding, readOnly, comparison: c } of r.buffers) {

@@ -55,7 +55,7 @@ function describe(report: RunReport): string {
   const { kernel, target, device, grid, block, instructions, wavefronts, seconds } = report;
   const lines = [
     `${kernel} on ${device} (${target}): ${grid.join('×')} workgroups of ${block.join('×')}`,
-    `  ${instructions} instructions, ${wavefronts} wavefronts, ${seconds.toFixed(2)} s`,
+    `  ${instructions === null ? '' : `${instructions} instructions, `}${wavefronts} wavefronts, ${seconds.toFixed(2)} s`,
   ];
   for (const c of report.comparisons) {
     const shown = (value: number): string => Number(value.toPrecision(4)).toString();

@@ -1,7 +1,7 @@
 // Room `device/node`: what the virtual GPU takes from Node: worker threads and a folder of compiled modules. Callers inject it, so
 // that the rest of the device runs in a browser too.
 // Begin with this file.
-import type { SimOptions } from '../sim/sim-device.ts';
+import type { SimOptions } from '../sim/options.ts';
 import { nodeModuleCache } from './build.ts';
 import { nodeWorkerHost } from './host.ts';
 

@@ -12,12 +12,12 @@ import {
 } from '../../../src/base/elements/formats.ts';
 import {
   createDevice,
-  type Device,
   type DeviceBuffer,
   type DeviceKernel,
   type Diagnostic,
   type Dim3,
   randomNumbers,
+  type SimDevice,
 } from '../../../src/device/index.ts';
 import type { TargetName } from '../../../src/isa/types.ts';
 import { sharedPath } from '../../support/shared.ts';
@@ -138,12 +138,12 @@ export const strictRuns: { findings: Diagnostic[] | undefined } = { findings: un
 
 /** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
 export class Bench {
-  readonly device: Device;
+  readonly device: SimDevice;
   readonly kernels: readonly DeviceKernel[];
   instructions = 0;
   private readonly buffers: DeviceBuffer[] = [];
 
-  private constructor(device: Device, codeObject: Uint8Array) {
+  private constructor(device: SimDevice, codeObject: Uint8Array) {
     this.device = device;
     this.kernels = device.load(codeObject).kernels;
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { workerHost } from '../../../../tests/support/sim-worker.ts';
 import { WavesmithError } from '../../../base/index.ts';
-import { DispatchAborted, type DispatchRequest, type WorkerHost } from '../../index.ts';
+import { DispatchAborted, type SimDispatchRequest, type WorkerHost } from '../../index.ts';
 import { SimDevice } from '../sim-device.ts';
 
 /** s[2:3] is the buffer, s8 the workgroup, v1 four times the work-item. */
@@ -29,7 +29,7 @@ global_store_dword v1, v2, s[2:3]`;
 
 interface Setup {
   readonly device: SimDevice;
-  readonly request: DispatchRequest;
+  readonly request: SimDispatchRequest;
   readonly words: () => Uint32Array;
 }
 

@@ -6,10 +6,10 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
 import { targetInfo } from '../../../isa/index.ts';
-import type { DispatchRequest, DispatchResult } from '../../device.ts';
 import { countsByEncoding, createEngine, Interpreter } from '../interpreter/engine.ts';
 import type { Program } from '../interpreter/program.ts';
-import type { SimKernel } from '../sim-device.ts';
+import type { SimKernel } from '../module.ts';
+import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { SlotPool } from '../state/slots.ts';
 import type { Crew } from '../workers/crew.ts';
@@ -32,9 +32,9 @@ const COMPUTE_UNITS = { gfx90a: 104, gfx942: 304, gfx950: 256 } as const;
 
 /** A dispatch that was ended by its signal, with what it had done. */
 export class DispatchAborted extends WavesmithError {
-  readonly partial: DispatchResult;
+  readonly partial: SimDispatchResult;
 
-  constructor(kernelName: string, partial: DispatchResult, total: number) {
+  constructor(kernelName: string, partial: SimDispatchResult, total: number) {
     super(
       'sim/aborted',
       `Kernel '${kernelName}' was ended after ${partial.workgroups} of ${total} workgroups and ${partial.instructions} instructions.`,
@@ -55,8 +55,8 @@ export interface DispatchDevice {
 export async function runDispatch(
   device: DispatchDevice,
   kernel: SimKernel,
-  request: DispatchRequest,
-): Promise<DispatchResult> {
+  request: SimDispatchRequest,
+): Promise<SimDispatchResult> {
   const prepared = prepareLaunch(device.memory, kernel, request);
   try {
     return await runLaunch(device, kernel.module.program, prepared, request);
@@ -85,8 +85,8 @@ async function runLaunch(
   device: DispatchDevice,
   program: Program,
   { launch }: PreparedLaunch,
-  request: DispatchRequest,
-): Promise<DispatchResult> {
+  request: SimDispatchRequest,
+): Promise<SimDispatchResult> {
   const { memory, slots } = device;
   const { monitors = [], onProgress, signal } = request;
   program.useMatrixMode(launch.mfma);
@@ -149,7 +149,7 @@ async function runLaunch(
   }
   const failure = firstFailure(runner, helpers.done);
   if (failure !== undefined) throw failure;
-  const result: DispatchResult = {
+  const result: SimDispatchResult = {
     instructions: progress.instructions,
     wavefronts: helpers.done.reduce((sum, d) => sum + d.wavefronts, runner.wavefronts),
     workgroups: progress.done,
@@ -164,7 +164,7 @@ async function runLaunch(
 }
 
 /** Threads a dispatch may use. */
-function workersFor({ crew }: DispatchDevice, { workers, monitors = [] }: DispatchRequest): number {
+function workersFor({ crew }: DispatchDevice, { workers, monitors = [] }: SimDispatchRequest): number {
   if (workers !== undefined && !(Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS)) {
     throw new WavesmithError('device/bad-workers', `${workers} is not a number of threads from 1 to ${MAX_WORKERS}.`);
   }

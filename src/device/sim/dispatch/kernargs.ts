@@ -1,9 +1,10 @@
 // Builds the kernarg segment: explicit arguments from the request, hidden arguments as the metadata's value kinds ask.
 // Source: LLVM AMDGPUUsage, "Code Object V5 Kernel Argument Metadata", `.value_kind`.
 import { WavesmithError } from '../../../base/index.ts';
-import type { Dim3, DispatchRequest, KernelArgument } from '../../device.ts';
+import type { Dim3, KernelArgument } from '../../device.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
-import type { SimKernel } from '../sim-device.ts';
+import type { SimKernel } from '../module.ts';
+import type { SimDispatchRequest } from '../options.ts';
 
 export interface HiddenValues {
   readonly grid: Dim3;
@@ -19,7 +20,7 @@ export function explicitArguments(kernel: { readonly arguments: readonly KernelA
 }
 
 /** The bytes of the kernarg segment. */
-export function kernargBytes(kernel: SimKernel, request: DispatchRequest, hidden: HiddenValues): Uint8Array {
+export function kernargBytes(kernel: SimKernel, request: SimDispatchRequest, hidden: HiddenValues): Uint8Array {
   const bytes = new Uint8Array(kernel.kernargSize);
   const view = new DataView(bytes.buffer);
   const { args, kernargs } = request;
@@ -44,7 +45,7 @@ export function kernargBytes(kernel: SimKernel, request: DispatchRequest, hidden
 
 function putExplicit(
   kernel: SimKernel,
-  args: NonNullable<DispatchRequest['args']>,
+  args: NonNullable<SimDispatchRequest['args']>,
   bytes: Uint8Array,
   view: DataView,
 ): void {
@@ -70,6 +71,10 @@ function putExplicit(
       bytes.set(value, argument.offset);
       return;
     }
+    if (typeof value === 'number' || typeof value === 'bigint') {
+      putInteger(view, argument, value, label);
+      return;
+    }
     if (argument.size !== 8) {
       throw new WavesmithError(
         'device/arguments',
@@ -78,6 +83,35 @@ function putExplicit(
     }
     view.setBigUint64(argument.offset, BigInt(value.address), true);
   });
+}
+
+/** Puts a whole number that fits the argument, signed or unsigned. */
+function putInteger(
+  view: DataView,
+  { offset, size, valueKind }: KernelArgument,
+  value: number | bigint,
+  label: string,
+) {
+  if (valueKind !== 'by_value' || ![1, 2, 4, 8].includes(size)) {
+    throw new WavesmithError(
+      'device/arguments',
+      `A number was given for ${label}, which is ${size} bytes of ${valueKind}.`,
+      {
+        hint: 'Give a buffer for a pointer, and bytes for a structure.',
+      },
+    );
+  }
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw new WavesmithError('device/arguments', `${value} was given for ${label}; a number is stored as an integer.`, {
+      hint: "Give a float as bytes: scalar('f32', value).",
+    });
+  }
+  const bits = 8 * size;
+  const whole = BigInt(value);
+  if (whole !== BigInt.asIntN(bits, whole) && whole !== BigInt.asUintN(bits, whole)) {
+    throw new WavesmithError('device/arguments', `${value} was given for ${label}, which has ${bits} bits.`);
+  }
+  for (let n = 0; n < size; n++) view.setUint8(offset + n, Number((whole >> BigInt(8 * n)) & 0xffn));
 }
 
 /** Index of the dimension a `…_x`, `…_y`, `…_z` kind names. */

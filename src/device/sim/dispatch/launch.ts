@@ -4,10 +4,11 @@ import { WavesmithError } from '../../../base/index.ts';
 import type { KernelDescriptor } from '../../../codeobject/index.ts';
 import { type TargetInfo, targetInfo } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
-import type { Dim3, DispatchRequest, DispatchSegment } from '../../device.ts';
+import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
-import type { SimKernel } from '../sim-device.ts';
+import type { SimKernel } from '../module.ts';
+import type { DispatchSegment, SimDispatchRequest } from '../options.ts';
 import { LANES } from '../state/layout.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import type { DispatchContext } from '../state/workgroup.ts';
@@ -63,7 +64,7 @@ export interface PreparedLaunch {
 }
 
 /** Checks a request and sets up its kernarg segment, packet and queue in device memory. */
-export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: DispatchRequest): PreparedLaunch {
+export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: SimDispatchRequest): PreparedLaunch {
   const info = targetInfo(kernel.module.target);
   const workItems = checkSizes(kernel, request, info);
   checkKernarg(kernel);
@@ -134,7 +135,7 @@ export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: 
 }
 
 /** Checks memory that a runtime has prepared. */
-function checkSegment(memory: DeviceMemory, kernel: SimKernel, request: DispatchRequest, s: DispatchSegment): void {
+function checkSegment(memory: DeviceMemory, kernel: SimKernel, request: SimDispatchRequest, s: DispatchSegment): void {
   if (request.args !== undefined || request.kernargs !== undefined) {
     throw new WavesmithError('device/arguments', 'A dispatch takes arguments or an argument segment, not both.');
   }
@@ -154,7 +155,7 @@ function checkSegment(memory: DeviceMemory, kernel: SimKernel, request: Dispatch
 }
 
 /** Checks grid, block and LDS; gives the work-items of the grid. */
-function checkSizes(kernel: SimKernel, request: DispatchRequest, info: TargetInfo): Dim3 {
+function checkSizes(kernel: SimKernel, request: SimDispatchRequest, info: TargetInfo): Dim3 {
   const { grid, block } = request;
   checkDimensions('grid', grid, 0xffffffff);
   checkDimensions('block', block, 1024);

@@ -1,6 +1,6 @@
 // Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a diagnostic of a partial result.
 import { WavesmithError } from '../../../base/index.ts';
-import type { DispatchRequest, DispatchResult } from '../../device.ts';
+import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import { StrictChecker, type StrictKernel } from './checker.ts';
 import { StrictStop } from './diagnostics.ts';
 import type { MemoryHistory } from './history.ts';
@@ -12,13 +12,13 @@ function isFinding(error: unknown): error is WavesmithError {
 
 /** `run` executes a request with monitors; the result has the findings. */
 export async function dispatchStrict(
-  request: DispatchRequest,
+  request: SimDispatchRequest,
   kernel: StrictKernel,
   history: MemoryHistory,
-  run: (request: DispatchRequest) => Promise<DispatchResult>,
-): Promise<DispatchResult> {
+  run: (request: SimDispatchRequest) => Promise<SimDispatchResult>,
+): Promise<SimDispatchResult> {
   const checker = new StrictChecker(kernel, history, request.strict ?? {});
-  const withFindings = (result: DispatchResult, isComplete: boolean): DispatchResult => ({
+  const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => ({
     ...result,
     diagnostics: checker.log.diagnostics,
     diagnosticsDropped: checker.log.dropped,

@@ -1,10 +1,9 @@
 // The run tools of one dispatch together: from what the user asked for to the monitors of the dispatch and their reports.
-import { WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue, DeviceKernel } from '../../device.ts';
 import { explicitArguments } from '../dispatch/kernargs.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
-import { type SimKernel, SimModule } from '../sim-device.ts';
+import { isSimKernel, noTools, type SimKernel } from '../module.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
 import { CountingMonitor } from './counts.ts';
 import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
@@ -47,13 +46,6 @@ export interface CountersReport {
   readonly ldsBankModel?: LdsBankCount;
 }
 
-function simKernel(kernel: DeviceKernel): SimKernel {
-  if ('module' in kernel && kernel.module instanceof SimModule) return kernel as SimKernel;
-  throw new WavesmithError('device/no-tools', 'Traces, counters and the stepper need a kernel on the virtual GPU.', {
-    hint: 'Use --device sim.',
-  });
-}
-
 /** The tools of one dispatch. */
 export class RunTools {
   /** For `DispatchRequest.monitors`; empty when nothing was asked for. */
@@ -67,8 +59,8 @@ export class RunTools {
   private values: readonly ArgumentValue[] = [];
 
   /** Bad filters and places throw here, before anything runs. `codeObject` is what the kernel was loaded from. */
-  constructor(deviceKernel: DeviceKernel, codeObject: CodeObject, request: ToolRequest) {
-    const kernel = simKernel(deviceKernel);
+  constructor(kernel: DeviceKernel, codeObject: CodeObject, request: ToolRequest) {
+    if (!isSimKernel(kernel)) throw noTools();
     const { program } = kernel.module;
     const { region, target } = program;
     const { base } = region;
@@ -127,7 +119,7 @@ export class RunTools {
   private arguments(): StepperArgument[] {
     return explicitArguments(this.kernel).map(({ name }, i) => {
       const value = this.values[i];
-      const isBuffer = value !== undefined && !(value instanceof Uint8Array);
+      const isBuffer = typeof value === 'object' && !(value instanceof Uint8Array);
       return { name: name ?? '', address: isBuffer ? value.address : undefined, size: isBuffer ? value.size : 0 };
     });
   }

@@ -1,0 +1,215 @@
+// A code object in the memory of the virtual GPU: its image with relocations applied, its program, kernels, variables, source lines.
+// Sources: LLVM AMDGPUUsage, "Code Object" (segments, symbols, `.kd`), ELF gABI (program loading, relocations).
+import { WavesmithError } from '../../base/index.ts';
+import {
+  type CodeObject,
+  type DebugLines,
+  debugLines,
+  type ElfFile,
+  KERNEL_DESCRIPTOR_SIZE,
+  type KernelDescriptor,
+  type KernelMetadata,
+  SegmentType,
+} from '../../codeobject/index.ts';
+import type { TargetName } from '../../isa/types.ts';
+import type { DeviceKernel, DeviceModule, KernelArgument } from '../device.ts';
+import { Program } from './interpreter/program.ts';
+import { PAGE } from './state/layout.ts';
+import type { DeviceMemory, Region } from './state/memory.ts';
+
+/** Largest image of a code object the loader maps. */
+const MAX_IMAGE = 2 ** 28;
+/** PF_W */
+const SEGMENT_WRITABLE = 2;
+/** PF_X */
+const SEGMENT_EXECUTABLE = 1;
+/** STT_OBJECT */
+const SYMBOL_OBJECT = 1;
+const R_AMDGPU_ABS64 = 3;
+const R_AMDGPU_RELATIVE64 = 13;
+
+/** A kernel with what the sim needs to start it. */
+export interface SimKernel extends DeviceKernel {
+  readonly descriptor: KernelDescriptor;
+  readonly descriptorAddress: number;
+  /** Loaded address of the first instruction. */
+  readonly entry: number;
+  readonly module: SimModule;
+}
+
+/** Whether a kernel is loaded on the virtual GPU. */
+export function isSimKernel(kernel: DeviceKernel): kernel is SimKernel {
+  return 'module' in kernel && kernel.module instanceof SimModule;
+}
+
+/** The error for asking a device for what only the virtual GPU can do. */
+export function noTools(): WavesmithError {
+  return new WavesmithError('device/no-tools', 'Traces, counters, reports and the stepper need the virtual GPU.', {
+    hint: 'Use --device sim.',
+  });
+}
+
+/** A global variable in device memory. */
+export interface SimVariable {
+  readonly name: string;
+  readonly address: number;
+  readonly size: number;
+}
+
+export class SimModule implements DeviceModule {
+  readonly target: TargetName;
+  readonly program: Program;
+  readonly kernels: readonly SimKernel[];
+  /** Global variables of the code object. */
+  readonly variables: readonly SimVariable[];
+  /** Source lines, when there is debug information. */
+  readonly lines: DebugLines | undefined;
+  private readonly memory: DeviceMemory;
+  private loaded = true;
+
+  constructor(memory: DeviceMemory, target: TargetName, object: CodeObject) {
+    this.memory = memory;
+    this.target = target;
+    const image = loadImage(memory, object.elf);
+    this.program = new Program(
+      target,
+      image,
+      object.elf.segments
+        .filter((s) => s.type === SegmentType.LOAD && (s.flags & SEGMENT_EXECUTABLE) !== 0)
+        .map((s) => [s.virtualAddress, s.virtualAddress + s.fileSize]),
+    );
+    this.kernels = readKernels(object, image, this);
+    this.lines = debugLines(object.elf);
+    this.variables = object.elf.symbols
+      .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
+      .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) }));
+  }
+
+  get isLoaded(): boolean {
+    return this.loaded;
+  }
+
+  kernel(name: string): SimKernel {
+    const found = this.kernels.find((k) => k.name === name);
+    if (found !== undefined) return found;
+    const names = this.kernels.map((k) => k.name);
+    throw new WavesmithError('device/no-such-kernel', `The code object has no kernel '${name}'.`, {
+      hint: names.length === 0 ? 'It has no kernels at all.' : `It has: ${names.slice(0, 20).join(', ')}.`,
+    });
+  }
+
+  unload(): void {
+    if (this.loaded) this.memory.free(this.program.region.base);
+    this.loaded = false;
+  }
+}
+
+/** Maps the LOAD segments into one read-only allocation and applies the dynamic relocations. */
+function loadImage(memory: DeviceMemory, elf: ElfFile): Region {
+  const segments = elf.segments.filter((s) => s.type === SegmentType.LOAD);
+  const end = Math.max(0, ...segments.map((s) => s.virtualAddress + s.memorySize));
+  if (segments.length === 0 || end > MAX_IMAGE) {
+    throw new WavesmithError('device/bad-image', `The code object asks for an image of ${end} bytes.`, {
+      hint: 'It is damaged, or not a linked code object.',
+    });
+  }
+  const image = memory.alloc(Math.ceil(end / 4096) * 4096, 'code object');
+  for (const s of segments) {
+    if (s.offset + s.fileSize > elf.bytes.length || s.fileSize > s.memorySize) {
+      throw new WavesmithError('device/bad-image', `LOAD segment ${s.index} lies outside the file.`, {
+        byteOffset: s.offset,
+      });
+    }
+    image.bytes.set(elf.bytes.subarray(s.offset, s.offset + s.fileSize), s.virtualAddress);
+  }
+  for (const { relocations } of elf.relocationSections) {
+    for (const r of relocations) relocate(image, r.type, r.offset, r.addend ?? 0n, r.symbol);
+  }
+  return memory.protect(image, readOnlyPages(elf, image.size));
+}
+
+/** Pages of an image that no writable segment touches. */
+function readOnlyPages(elf: ElfFile, size: number): [number, number][] {
+  const writable = elf.segments.filter((s) => s.type === SegmentType.LOAD && (s.flags & SEGMENT_WRITABLE) !== 0);
+  const ranges: [number, number][] = [];
+  let from = 0;
+  for (const s of writable.sort((a, b) => a.virtualAddress - b.virtualAddress)) {
+    const start = Math.floor(s.virtualAddress / PAGE) * PAGE;
+    if (start > from) ranges.push([from, start]);
+    from = Math.max(from, Math.ceil((s.virtualAddress + s.memorySize) / PAGE) * PAGE);
+  }
+  if (from < size) ranges.push([from, size]);
+  return ranges;
+}
+
+function relocate(
+  image: Region,
+  type: number,
+  offset: number,
+  addend: bigint,
+  symbol: { name: string; value: bigint; sectionIndex: number } | undefined,
+): void {
+  if (offset + 8 > image.size)
+    throw new WavesmithError('device/bad-relocation', 'A relocation lies outside the image.', { byteOffset: offset });
+  const base = BigInt(image.base);
+  if (type === R_AMDGPU_RELATIVE64) image.view.setBigUint64(offset, BigInt.asUintN(64, base + addend), true);
+  else if (type === R_AMDGPU_ABS64 && symbol !== undefined && symbol.sectionIndex !== 0) {
+    image.view.setBigUint64(offset, BigInt.asUintN(64, base + symbol.value + addend), true);
+  } else {
+    throw new WavesmithError(
+      'device/bad-relocation',
+      `Relocation type ${type} of '${symbol?.name ?? ''}' cannot be resolved.`,
+      {
+        byteOffset: offset,
+        hint: 'The code object refers to a symbol that no loaded module defines.',
+      },
+    );
+  }
+}
+
+/** The kernels of a code object; one whose descriptor lies outside the image is refused when it is asked for. */
+function readKernels(object: CodeObject, image: Region, module: SimModule): SimKernel[] {
+  return object.kernels.flatMap((k): SimKernel[] => {
+    const { descriptor, descriptorSymbol, metadata } = k;
+    const offset = Number(descriptorSymbol?.value ?? -1n);
+    if (descriptor === undefined || !(offset >= 0 && offset + KERNEL_DESCRIPTOR_SIZE <= image.size)) return [];
+    return [makeKernel(k.name, metadata, descriptor, image.base + offset, module)];
+  });
+}
+
+function makeKernel(
+  name: string,
+  k: KernelMetadata | undefined,
+  descriptor: KernelDescriptor,
+  address: number,
+  module: SimModule,
+): SimKernel {
+  const args: KernelArgument[] = (k?.args ?? []).map((a) => ({
+    name: a.name,
+    offset: a.offset,
+    size: a.size,
+    valueKind: a.valueKind,
+  }));
+  const kernargSize = Math.max(k?.kernargSegmentSize ?? 0, descriptor.kernargSize);
+  for (const a of args) {
+    if (a.offset + a.size > kernargSize) {
+      throw new WavesmithError(
+        'device/bad-metadata',
+        `Argument ${a.name ?? '?'} of kernel '${name}' lies outside its kernarg segment.`,
+      );
+    }
+  }
+  return {
+    name,
+    arguments: args.sort((x, y) => x.offset - y.offset),
+    kernargSize,
+    ldsSize: Math.max(descriptor.groupSegmentFixedSize, k?.groupSegmentFixedSize ?? 0),
+    scratchSize: Math.max(descriptor.privateSegmentFixedSize, k?.privateSegmentFixedSize ?? 0),
+    maxWorkgroupSize: k?.maxFlatWorkgroupSize,
+    requiredWorkgroupSize: k?.reqdWorkgroupSize,
+    descriptor,
+    descriptorAddress: address,
+    entry: address + Number(descriptor.kernelCodeEntryByteOffset),
+    module,
+  };
+}

@@ -1,0 +1,55 @@
+// What only the virtual GPU knows: how it is opened, what a dispatch may ask of it, and what its results say besides.
+import type { DeviceAddress, DispatchRequest, DispatchResult } from '../device.ts';
+import type { Monitor } from './dispatch/monitor.ts';
+import type { MatrixMode } from './interpreter/matrix.ts';
+import type { MemoryOptions } from './state/memory.ts';
+import type { Diagnostic, StrictOptions } from './strict/diagnostics.ts';
+import type { WorkerHost } from './workers/worker-host.ts';
+
+/** How kernels run on the virtual GPU. */
+export interface SimRunOptions {
+  /** What executes: code compiled to WebAssembly (the default), or the reference interpreter. */
+  readonly engine?: 'compiled' | 'interpreter' | undefined;
+  /** How matrix instructions are computed: as the hardware (the default), or with plain f32 arithmetic. */
+  readonly mfma?: MatrixMode | undefined;
+  /** Threads (default: as many as the host has, 1 where it has none to give). */
+  readonly workers?: number | undefined;
+  /** Strict mode: every access, register and wait is checked; findings are in the result. */
+  readonly strict?: StrictOptions | undefined;
+}
+
+export interface SimOptions extends MemoryOptions {
+  /** Where worker threads come from; without it everything runs in the calling thread. */
+  readonly workerHost?: WorkerHost | undefined;
+  /** How dispatches run that do not say otherwise. */
+  readonly run?: SimRunOptions | undefined;
+}
+
+/** Addresses of what a runtime has written for a dispatch. */
+export interface DispatchSegment {
+  readonly kernarg: DeviceAddress;
+  /** AQL kernel dispatch packet. */
+  readonly packet: DeviceAddress;
+  /** amd_queue_t */
+  readonly queue: DeviceAddress;
+}
+
+/** A dispatch on the virtual GPU. */
+export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
+  /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
+  readonly monitors?: readonly Monitor[] | undefined;
+  /** Argument segment, packet and queue that exist in device memory already; then neither `args` nor `kernargs` is given. */
+  readonly segment?: DispatchSegment | undefined;
+}
+
+/** What the virtual GPU says about a dispatch. */
+export interface SimDispatchResult extends DispatchResult {
+  readonly instructions: number;
+  readonly instructionsByEncoding: Readonly<Record<string, number>>;
+  /** Findings of strict mode, in the order in which they first happened. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
+  /** Findings that were not kept: there are too many different ones. */
+  readonly diagnosticsDropped?: number | undefined;
+  /** False when a finding ended the run; then the counts are what had been done. */
+  readonly isComplete?: boolean | undefined;
+}
