@@ -1,6 +1,6 @@
 // Runs a random sequence of instructions on the compiled engine and on the interpreter, from the same random state, and compares
 // everything: registers, SCC, MODE, program counter, LDS, memory, the error.
-import { Interpreter } from '../../src/device/sim/interpreter/engine.ts';
+import { Interpreter } from '../../src/device/sim/interpreter/interpreter.ts';
 import { Program } from '../../src/device/sim/interpreter/program.ts';
 import { WAVE_BYTES, WAVE_EXECUTED, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory } from '../../src/device/sim/state/memory.ts';

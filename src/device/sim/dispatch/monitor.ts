@@ -1,10 +1,11 @@
 // Observers of a dispatch. A dispatch with monitors runs on one thread, in workgroup order, and on the reference interpreter unless
 // its monitor brings an engine of its own.
-import type { Engine, EngineJob } from '../interpreter/engine.ts';
+
 import type { BoundInstruction, Program } from '../interpreter/program.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
+import type { Engine, EngineJob } from './engine.ts';
 import type { Launch } from './launch.ts';
 
 export interface DispatchInfo {

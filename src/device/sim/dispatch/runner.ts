@@ -1,10 +1,11 @@
 // Runs workgroups in one thread: waves take turns, barriers release, workgroups that wait for others give way to them.
-import { type Engine, Interpreter, QUANTUM } from '../interpreter/engine.ts';
+import { Interpreter } from '../interpreter/interpreter.ts';
 import type { Program } from '../interpreter/program.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Slot } from '../state/slots.ts';
 import { Wave } from '../state/wave.ts';
 import { type DispatchContext, Workgroup } from '../state/workgroup.ts';
+import { type Engine, QUANTUM } from './engine.ts';
 import { budgetError, explain } from './faults.ts';
 import type { Launch } from './launch.ts';
 import type { Monitor } from './monitor.ts';

@@ -7,7 +7,6 @@
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
 import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
-import type { Engine, EngineJob } from '../interpreter/engine.ts';
 import type { BoundInstruction, Program } from '../interpreter/program.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
 import type { Region } from '../state/memory.ts';
@@ -16,7 +15,6 @@ import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import { DeadlockFinder } from './deadlock.ts';
 import { DiagnosticLog, type StrictOptions } from './diagnostics.ts';
-import { StrictEngine } from './engine.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
@@ -251,11 +249,6 @@ export class StrictChecker implements Monitor {
   /** Looks for wavefronts that never end, from now on. */
   examine(): void {
     this.now.deadlocks.examine();
-  }
-
-  /** Compiled code with checks. */
-  engine(job: EngineJob): Engine {
-    return new StrictEngine(job, this);
   }
 
   /** GPR indexing moves operands by M0: reads are not checked, and what is written is where M0 says. */

@@ -1,9 +1,18 @@
 // Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a diagnostic of a partial result.
 import { WavesmithError } from '../../../base/index.ts';
+import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import { StrictChecker, type StrictKernel } from './checker.ts';
 import { StrictStop } from './diagnostics.ts';
+import { StrictEngine } from './engine.ts';
 import type { MemoryHistory } from './history.ts';
+
+/** The checker as a monitor with an engine of its own: compiled code with checks. */
+class StrictMonitor extends StrictChecker {
+  engine(job: EngineJob): Engine {
+    return new StrictEngine(job, this);
+  }
+}
 
 /** Errors of a running kernel that are findings of a strict run; others (bad requests, aborted runs) stay errors. */
 function isFinding(error: unknown): error is WavesmithError {
@@ -17,7 +26,7 @@ export async function dispatchStrict(
   history: MemoryHistory,
   run: (request: SimDispatchRequest) => Promise<SimDispatchResult>,
 ): Promise<SimDispatchResult> {
-  const checker = new StrictChecker(kernel, history, request.strict ?? {});
+  const checker = new StrictMonitor(kernel, history, request.strict ?? {});
   const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => ({
     ...result,
     diagnostics: checker.log.diagnostics,

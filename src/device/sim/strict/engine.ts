@@ -1,7 +1,7 @@
 // The engine of strict runs: compiled code with checks. Wavefronts that come back to a state they were in, or run suspiciously long,
 // are looked at on the interpreter, where a deadlock can be proved (deadlock.ts).
 import { descriptorRegisters } from '../../../codeobject/index.ts';
-import type { Engine, EngineJob } from '../interpreter/engine.ts';
+import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { Program } from '../interpreter/program.ts';
 import type { Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';

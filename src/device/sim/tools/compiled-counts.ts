@@ -2,7 +2,7 @@
 // which adds an execution and the active lanes. What runs outside of compiled code is counted one instruction at a time.
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
-import type { Engine, EngineJob } from '../interpreter/engine.ts';
+import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { BoundInstruction, Program } from '../interpreter/program.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';

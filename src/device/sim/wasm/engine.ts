@@ -4,7 +4,7 @@
 //
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
-import { type Engine, QUANTUM } from '../interpreter/engine.ts';
+import { type Engine, QUANTUM } from '../dispatch/engine.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { ENCODINGS, familyOf, type Program } from '../interpreter/program.ts';
 import { AGPR_BASE } from '../state/layout.ts';

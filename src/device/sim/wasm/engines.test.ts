@@ -5,7 +5,7 @@ import { engineCase, makeMachine } from '../../../../tests/support/engine-compar
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { DEFAULT_MODE } from '../../../../tests/support/one-instruction.ts';
 import { readCodeObject } from '../../../codeobject/index.ts';
-import { Interpreter } from '../interpreter/engine.ts';
+import { Interpreter } from '../interpreter/interpreter.ts';
 import { WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import { CompiledEngine } from './engine.ts';

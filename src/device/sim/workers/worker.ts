@@ -3,11 +3,12 @@
 //
 // A worker thread of the virtual GPU: runs workgroups of its device's dispatches over the shared memory.
 
+import { createEngine } from '../dispatch/create-engine.ts';
+import { countsByEncoding } from '../dispatch/engine.ts';
 import { contextOf } from '../dispatch/launch.ts';
 import { SharedProgress } from '../dispatch/progress.ts';
 import { Runner } from '../dispatch/runner.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from '../dispatch/worker-messages.ts';
-import { countsByEncoding, createEngine } from '../interpreter/engine.ts';
 import { Program } from '../interpreter/program.ts';
 import { WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
