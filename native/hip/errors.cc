@@ -15,7 +15,7 @@ hipError_t hipInit(unsigned flags) {
 }
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return Done(hipErrorInvalidValue);
-  *version = HipMajor() == 5 ? 50'200'000 : HipMajor() * 10'000'000 + (HipMajor() == 6 ? 200'000 : 0);
+  *version = HipVersion();
   return hipSuccess;
 }
 hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }

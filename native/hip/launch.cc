@@ -276,6 +276,56 @@ hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gx,
   return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr, true));
 }
 
+// The launches of HIP 6.5: a configuration with attributes, of which the cooperative one changes something here.
+namespace {
+
+struct LaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    int cooperative;
+    int priority;
+  } value;
+};
+constexpr int kAttributeCooperative = 2;
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  size_t shared;
+  hipStream_t stream;
+  const LaunchAttribute* attributes;
+  unsigned count;
+};
+struct DriverLaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared;
+  hipStream_t stream;
+  const LaunchAttribute* attributes;
+  unsigned count;
+};
+bool IsCooperative(const LaunchAttribute* attributes, unsigned count) {
+  return attributes != nullptr && std::any_of(attributes, attributes + count, [](const LaunchAttribute& a) {
+           return a.id == kAttributeCooperative && a.value.cooperative != 0;
+         });
+}
+
+}  // namespace
+
+hipError_t hipDrvLaunchKernelEx(const DriverLaunchConfig* c, hipFunction_t function, void** parameters, void** extra) {
+  if (c == nullptr || (c->count != 0 && c->attributes == nullptr)) return Done(hipErrorInvalidValue);
+  return Done(LaunchFunction(function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
+                             c->shared, c->stream, parameters, extra, IsCooperative(c->attributes, c->count)));
+}
+hipError_t hipLaunchKernelExC(const LaunchConfig* c, const void* host_function, void** arguments) {
+  if (c == nullptr || (c->count != 0 && c->attributes == nullptr)) return Done(hipErrorInvalidValue);
+  return IsCooperative(c->attributes, c->count)
+             ? hipLaunchCooperativeKernel(host_function, c->grid, c->block, arguments,
+                                          static_cast<unsigned>(c->shared), c->stream)
+             : hipLaunchKernel(host_function, c->grid, c->block, arguments, c->shared, c->stream);
+}
+
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
   configurations.push_back({grid, block, shared, stream});
   return hipSuccess;

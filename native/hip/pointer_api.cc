@@ -56,6 +56,13 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
       return Done(hipErrorInvalidValue);
   }
 }
+hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  MemoryInfo info;
+  // Memory operations of this device are synchronous where the attribute (HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS) asks for it.
+  constexpr int kSyncMemops = 6;
+  const bool valid = value != nullptr && static_cast<int>(attribute) == kSyncMemops && FindMemory(pointer, &info);
+  return Done(valid ? hipSuccess : hipErrorInvalidValue);
+}
 hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
   MemoryInfo info;
   if (!FindMemory(pointer, &info)) return Done(hipErrorNotFound);

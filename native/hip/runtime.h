@@ -27,6 +27,8 @@ inline constexpr hipError_t hipErrorContextIsDestroyed_ = static_cast<hipError_t
 
 // Version of HIP that the program was built for, by the library's soname, and the numbers of hipMemoryType in it.
 int HipMajor();
+// As HIP_VERSION of its last minor version: 60500000 is 6.5.
+int HipVersion();
 struct MemoryTypes {
   int host;
   int device;

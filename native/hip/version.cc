@@ -4,6 +4,7 @@
 namespace wavesmith::hip {
 
 int HipMajor() { return WAVESMITH_HIP_MAJOR; }
+int HipVersion() { return WAVESMITH_HIP_MAJOR == 5 ? 50'700'000 : WAVESMITH_HIP_MAJOR == 6 ? 60'500'000 : 70'200'000; }
 
 MemoryTypes MemoryTypesOfHip() {
 #if WAVESMITH_HIP_MAJOR < 6
