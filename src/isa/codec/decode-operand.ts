@@ -140,34 +140,60 @@ function leaderOf(row: InstructionRow, index: number): number {
   return leader === undefined ? -1 : row.operands.findIndex((o) => o.name === leader);
 }
 
-/** A piece of an operand's bits. */
-interface Part {
+/** A piece of an operand's bits: `mask` from bit `low` of a dword on, at `shift` of the operand's value. */
+export interface FieldPart {
   readonly word: number;
   readonly low: number;
   readonly mask: number;
   readonly shift: number;
 }
 
-const NO_PARTS: readonly Part[] = [];
-const EMPTY: (Operand | undefined)[] = [];
+/** Operands by field value for one class of operand and width of field; rows share it, and a value is looked up once. */
+class FieldTable {
+  private readonly lookup: Lookup;
+  private readonly takesLiteral: boolean;
+  /** Operands by value, where the field is narrow enough. */
+  private readonly values: (Operand | undefined)[] | undefined;
+
+  constructor(cls: OperandClass, width: number, signed: boolean) {
+    this.lookup = lookupOf(cls, width, signed);
+    this.takesLiteral = TAKES_LITERAL.has(cls.decode);
+    this.values = width <= 10 ? [] : undefined;
+  }
+
+  operand(value: number, state: LiteralState): Operand | undefined {
+    if (this.values === undefined) return this.lookup(value);
+    const known = this.values[value];
+    if (known !== undefined) return known;
+    if (this.takesLiteral && (value & 0x1ff) === LITERAL_CODE) return decodeLiteral(state);
+    const made = this.lookup(value);
+    this.values[value] = made;
+    return made;
+  }
+}
+
+const fieldTables = new Map<string, FieldTable>();
 
 /** How one operand of a row is decoded. */
 export class Step {
+  /** What tells apart how two operands are decoded from their values: class, width and sign of the field. */
+  readonly key: string;
+  /** The bits of the encoding that make the operand's value; none for an operand without bits. */
+  readonly parts: readonly FieldPart[];
+  /** Number of bits of the value. */
+  readonly width: number;
+  /** The operand before this one that decides whether it is an AGPR, or -1. */
+  readonly leader: number;
   private readonly word: number;
   private readonly low: number;
   private readonly mask: number;
   private readonly shift: number;
-  private readonly more: readonly Part[];
-  private readonly lookup: Lookup;
-  /** Operands by field value, where the field is narrow enough. */
-  private readonly table: (Operand | undefined)[];
-  private readonly isTabled: boolean;
-  private readonly takesLiteral: boolean;
-  private readonly leader: number;
+  private readonly isSplit: boolean;
+  private readonly table: FieldTable;
 
   constructor(row: InstructionRow, index: number) {
     const cls = operandClass((row.operands[index] as { cls: string }).cls);
-    const parts: Part[] = [];
+    const parts: FieldPart[] = [];
     let width = 0;
     for (const field of row.fields) {
       if (field.operand !== index) continue;
@@ -176,33 +202,35 @@ export class Step {
       width = Math.max(width, field.shift + field.width);
     }
     const first = parts[0] ?? { word: 0, low: 0, mask: 0, shift: 0 };
+    this.parts = parts;
+    this.width = width;
     this.word = first.word;
     this.low = first.low;
     this.mask = first.mask;
     this.shift = first.shift;
-    this.more = parts.length > 1 ? parts.slice(1) : NO_PARTS;
+    this.isSplit = parts.length > 1;
     const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
-    this.lookup = lookupOf(cls, width, cls.signed || flat);
-    this.isTabled = width <= 10;
-    this.table = this.isTabled ? [] : EMPTY;
-    this.takesLiteral = TAKES_LITERAL.has(cls.decode);
+    const signed = cls.signed || flat;
+    this.key = `${cls.name}:${width}:${signed}`;
+    let table = fieldTables.get(this.key);
+    if (table === undefined) {
+      table = new FieldTable(cls, width, signed);
+      fieldTables.set(this.key, table);
+    }
+    this.table = table;
     this.leader = cls.decode === 'avLdSt' ? leaderOf(row, index) : -1;
   }
 
   /** The operand in an encoding, or undefined when its code has no meaning. `operands` are those before it. */
   decode(words: Int32Array, operands: readonly Operand[], state: LiteralState): Operand | undefined {
     let value = (((words[this.word] as number) >>> this.low) & this.mask) << this.shift;
-    for (let i = 0; i < this.more.length; i++) {
-      const part = this.more[i] as Part;
-      value |= (((words[part.word] as number) >>> part.low) & part.mask) << part.shift;
+    if (this.isSplit) {
+      for (let i = 1; i < this.parts.length; i++) {
+        const part = this.parts[i] as FieldPart;
+        value |= (((words[part.word] as number) >>> part.low) & part.mask) << part.shift;
+      }
     }
     if (this.leader >= 0 && isAgpr(operands[this.leader])) value |= 512;
-    if (!this.isTabled) return this.lookup(value);
-    const known = this.table[value];
-    if (known !== undefined) return known;
-    if (this.takesLiteral && (value & 0x1ff) === LITERAL_CODE) return decodeLiteral(state);
-    const made = this.lookup(value);
-    this.table[value] = made;
-    return made;
+    return this.table.operand(value, state);
   }
 }

@@ -54,7 +54,7 @@ const MODIFIERS = ['src0_modifiers', 'src1_modifiers', 'src2_modifiers'];
 const GATHERED: Readonly<Record<string, number>> = { op_sel: 4, op_sel_hi: 8, neg_lo: 1, neg_hi: 2 };
 
 /** A combined modifier (`op_sel`, …) that has no bits of its own mirrors bits of the source modifiers. */
-interface Gather {
+export interface Gather {
   readonly index: number;
   readonly bit: number;
   readonly sources: readonly number[];
@@ -73,8 +73,23 @@ function gathersOf(row: InstructionRow): Gather[] {
   return gathers;
 }
 
+/** Where the operands of a row come from. */
+export interface OperandSources {
+  /** Per operand; undefined for those that copy another. */
+  readonly steps: readonly (Step | undefined)[];
+  /** Pairs: operand, operand it copies. */
+  readonly copies: readonly number[];
+  readonly gathers: readonly Gather[];
+  /** The cache policy of an atomic that returns a value, whose first bit is implied; else -1. */
+  readonly cpol: number;
+}
+
+interface Prepared extends OperandSources {
+  readonly hasConstant: boolean;
+}
+
 /** A row made ready for decoding. */
-class Candidate {
+export class Candidate {
   readonly row: InstructionRow;
   /** Position of the row's table in LLVM's order. */
   readonly rank: number;
@@ -88,14 +103,7 @@ class Candidate {
   private readonly b1: number;
   private readonly b2: number;
   private readonly b3: number;
-  /** Per operand; undefined for those that copy another. */
-  private steps: (Step | undefined)[] | undefined;
-  /** Pairs: operand, operand it copies. */
-  private readonly copies: number[] = [];
-  private gathers: Gather[] = [];
-  /** The cache policy of an atomic that returns a value, whose first bit is implied; else -1. */
-  private cpol = -1;
-  private hasConstant = false;
+  private prepared: Prepared | undefined;
 
   constructor(row: InstructionRow) {
     this.row = row;
@@ -123,11 +131,16 @@ class Candidate {
     );
   }
 
+  /** How the operands come from the encoding. */
+  get operandSources(): OperandSources {
+    return this.prepared ?? this.prepare();
+  }
+
   decode(words: Int32Array, state: LiteralState): Operand[] | undefined {
-    const steps = this.steps ?? this.prepare();
+    const { steps, copies, gathers, cpol, hasConstant } = this.prepared ?? this.prepare();
     const count = steps.length;
     const operands: Operand[] = new Array(count);
-    state.constant = this.hasConstant ? (words[1] as number) >>> 0 : undefined;
+    state.constant = hasConstant ? (words[1] as number) >>> 0 : undefined;
     for (let i = 0; i < count; i++) {
       const step = steps[i];
       if (step === undefined) continue;
@@ -135,33 +148,33 @@ class Candidate {
       if (operand === undefined) return undefined;
       operands[i] = operand;
     }
-    for (let i = 0; i < this.copies.length; i += 2) {
-      operands[this.copies[i] as number] = operands[this.copies[i + 1] as number] as Operand;
+    for (let i = 0; i < copies.length; i += 2) {
+      operands[copies[i] as number] = operands[copies[i + 1] as number] as Operand;
     }
-    for (let i = 0; i < this.gathers.length; i++) {
-      const gather = this.gathers[i] as Gather;
+    for (let i = 0; i < gathers.length; i++) {
+      const gather = gathers[i] as Gather;
       operands[gather.index] = gathered(gather, operands);
     }
-    if (this.cpol >= 0) operands[this.cpol] = immediate((operands[this.cpol] as Immediate).value | 1);
+    if (cpol >= 0) operands[cpol] = immediate((operands[cpol] as Immediate).value | 1);
     return operands;
   }
 
-  private prepare(): (Step | undefined)[] {
+  private prepare(): Prepared {
     const row = this.row;
     const hasBits = row.operands.map((_, i) => row.fields.some((f) => f.operand === i));
     const copyFrom = row.operands.map((operand, i) => (operand.tiedTo >= 0 && !hasBits[i] ? operand.tiedTo : -1));
     row.operands.forEach((operand, i) => {
       if (operand.tiedTo >= 0 && hasBits[i] && !hasBits[operand.tiedTo]) copyFrom[operand.tiedTo] = i;
     });
-    copyFrom.forEach((from, i) => {
-      if (from >= 0) this.copies.push(i, from);
-    });
-    this.gathers = gathersOf(row);
-    this.hasConstant = row.operands.some((o) => operandClass(o.cls).decode === 'literal');
     const returns = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
-    this.cpol = returns ? row.operands.findIndex((o) => o.name === 'cpol') : -1;
-    this.steps = copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index)));
-    return this.steps;
+    this.prepared = {
+      steps: copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index))),
+      copies: copyFrom.flatMap((from, i) => (from >= 0 ? [i, from] : [])),
+      gathers: gathersOf(row),
+      cpol: returns ? row.operands.findIndex((o) => o.name === 'cpol') : -1,
+      hasConstant: row.operands.some((o) => operandClass(o.cls).decode === 'literal'),
+    };
+    return this.prepared;
   }
 }
 
@@ -218,31 +231,49 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
   return byRow;
 }
 
-/** Candidates that share bits 31:23 of the first dword, split further by the bits that all of them fix. */
+/** Most bits that a bucket's index has. */
+const INDEX_BITS = 12;
+
+/** Candidates that share bits 31:23 of the first dword, by the bits below in which those that fix them differ. */
 class Bucket {
   private readonly all: readonly Candidate[];
+  private readonly shift: number;
   private readonly mask: number;
-  private readonly lists = new Map<number, readonly Candidate[]>();
+  private readonly lists: (readonly Candidate[] | undefined)[];
 
   constructor(all: readonly Candidate[]) {
     this.all = all;
-    this.mask = all.reduce((mask, { row }) => mask & (row.fixedMask[0] as number), -1);
+    const first = (all[0]?.row.fixedBits[0] ?? 0) | 0;
+    let fixed = 0x7fffff;
+    let different = 0;
+    for (const { row } of all) {
+      fixed &= row.fixedMask[0] as number;
+      different |= (row.fixedBits[0] as number) ^ first;
+    }
+    const telling = fixed & different;
+    this.shift = telling === 0 ? 0 : 31 - Math.clz32(telling & -telling);
+    this.mask =
+      telling === 0
+        ? 0
+        : (2 ** Math.min(INDEX_BITS, 32 - Math.clz32(telling >>> this.shift)) - 1) & (telling >>> this.shift);
+    this.lists = new Array(this.mask + 1);
   }
 
   /** The candidates for a first dword, in the order to try. */
   candidates(word: number): readonly Candidate[] {
-    const key = word & this.mask;
-    let list = this.lists.get(key);
-    if (list === undefined) {
-      list = this.all.filter(({ row }) => (((row.fixedBits[0] as number) ^ key) & this.mask) === 0);
-      // Empty lists are not kept: there may be as many keys as words, but at most as many non-empty lists as rows.
-      if (list.length > 0) this.lists.set(key, list);
-    }
+    return this.lists[(word >>> this.shift) & this.mask] ?? this.fill(word);
+  }
+
+  private fill(word: number): readonly Candidate[] {
+    const telling = this.mask << this.shift;
+    const list = this.all.filter(({ row }) => (((row.fixedBits[0] as number) ^ word) & telling) === 0);
+    this.lists[(word >>> this.shift) & this.mask] = list;
     return list;
   }
 }
 
-class TargetDecoder implements Decoder {
+/** The decoder of one target. */
+export class TargetDecoder implements Decoder {
   readonly target: TargetName;
   operandFailures = 0;
   private readonly maxBytes: number;
@@ -287,6 +318,22 @@ class TargetDecoder implements Decoder {
     const found = new Bucket(list);
     this.buckets[top] = found;
     return found;
+  }
+
+  /** The first row in LLVM's order whose fixed bits match and that fits into `available` bytes, operands not looked at. */
+  firstMatch(words: Int32Array, available: number): Candidate | undefined {
+    const first = words[0] as number;
+    const candidates = (this.buckets[first >>> 23] ?? this.bucket(first >>> 23)).candidates(first);
+    for (let i = 0; i < candidates.length; i++) {
+      const candidate = candidates[i] as Candidate;
+      if (candidate.size <= available && candidate.matches(words)) return candidate;
+    }
+    return undefined;
+  }
+
+  /** Whether other rows can take an instruction of this row over, by the values of its operands. */
+  hasVariants(row: InstructionRow): boolean {
+    return row.encoding === 'MIMG' || this.formats.has(row);
   }
 
   decode(bytes: Uint8Array, offset: number, end: number = bytes.length): Instruction | undefined {
@@ -366,10 +413,10 @@ class TargetDecoder implements Decoder {
   }
 }
 
-const decoders = new Map<TargetName, Decoder>();
+const decoders = new Map<TargetName, TargetDecoder>();
 
 /** The decoder of a target. */
-export function decoderFor(target: TargetName): Decoder {
+export function decoderFor(target: TargetName): TargetDecoder {
   let decoder = decoders.get(target);
   if (decoder === undefined) {
     decoder = new TargetDecoder(target);

@@ -25,8 +25,14 @@ import {
   printWaitCount,
 } from './immediates.ts';
 
-/** Prints the operands of one row. */
-type Piece = (operands: readonly Operand[]) => string;
+/** A part of a row's text that depends on operands. */
+export interface Piece {
+  /** The operands that decide the text. */
+  readonly reads: readonly number[];
+  /** Pieces with equal keys print equal operands alike, whatever their rows. */
+  readonly key: string;
+  readonly text: (operands: readonly Operand[]) => string;
+}
 
 const FLOATS: readonly string[] = ['0.5', '-0.5', '1.0', '-1.0', '2.0', '-2.0', '4.0', '-4.0', '0.15915494'];
 /** Bit patterns that a 32-bit literal shares with inline constants; printed inside `lit(…)`. */
@@ -116,7 +122,19 @@ function registerText(register: Register, cls: OperandClass): string {
   return `${register.text}/*Invalid register, operand has '${registers.name}' register class*/`;
 }
 
+const regulars = new Map<OperandClass, (operand: Operand) => string>();
+
+/** Prints operands of a class; the rows share what was printed before. */
 function regular(cls: OperandClass): (operand: Operand) => string {
+  let print = regulars.get(cls);
+  if (print === undefined) {
+    print = makeRegular(cls);
+    regulars.set(cls, print);
+  }
+  return print;
+}
+
+function makeRegular(cls: OperandClass): (operand: Operand) => string {
   const wide = cls.type === 'int64' || cls.type === 'fp64';
   const short = cls.type === 'int16';
   const cache: string[] = [];
@@ -174,9 +192,14 @@ export class Printer {
     let text = pieces[0] as string;
     for (let i = 1; i < pieces.length; i++) {
       const piece = pieces[i] as string | Piece;
-      text += typeof piece === 'string' ? piece : piece(operands);
+      text += typeof piece === 'string' ? piece : piece.text(operands);
     }
     return text;
+  }
+
+  /** The parts of a row's text in order, the mnemonic first. */
+  pieces(row: InstructionRow): readonly (string | Piece)[] {
+    return this.compiled[row.id] ?? this.compile(row);
   }
 
   private compile(row: InstructionRow): readonly (string | Piece)[] {
@@ -205,20 +228,20 @@ export class Printer {
     const [style, name, asHex, always] = cls.print.split(':') as [string, string, string, string];
     switch (style) {
       case 'NamedBit':
-        if (name === 'gds' && !this.hasGds) return () => '';
-        return (ops) => (value(ops[index]) !== 0 ? ` ${name}` : '');
+        if (name === 'gds' && !this.hasGds) return { reads: [], key: 'nothing', text: () => '' };
+        return one(index, cls.print, (op) => (value(op) !== 0 ? ` ${name}` : ''));
       case 'NamedInt': {
         const text = asHex === '1' ? signedHex : String;
-        return (ops) => {
-          const v = value(ops[index]);
+        return one(index, cls.print, (op) => {
+          const v = value(op);
           return v === 0 && always !== '1' ? '' : ` ${name}:${text(v)}`;
-        };
+        });
       }
       case 'Operand':
       case 'VOPDst':
         return this.plainPiece(row, index, cls);
       case 'AVLdSt32Align2RegOp':
-        return (ops) => (ops[index] as Register).text;
+        return one(index, cls.print, (op) => (op as Register).text);
       case 'OperandAndFPInputMods':
         return floatModifiers(row, index);
       case 'OperandAndIntInputMods':
@@ -231,105 +254,117 @@ export class Printer {
   /** Plain operands, with the implicit VCC of VOPC and V_CNDMASK and the format after an MTBUF offset. */
   private plainPiece(row: InstructionRow, index: number, cls: OperandClass): Piece {
     if (cls.operandType === 'PCREL') {
-      return (ops) => {
-        const distance = ops[index] as Immediate;
+      return one(index, 'distance', (op) => {
+        const distance = op as Immediate;
         return String(distance.written === true ? distance.value : distance.value & 0xffff);
-      };
+      });
     }
-    if (cls.operandType === 'UNKNOWN') return (ops) => String(value(ops[index]));
+    if (cls.operandType === 'UNKNOWN') return one(index, 'number', (op) => String(value(op)));
     const print = regular(cls);
     const name = row.operands[index]?.name;
-    if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC'))
-      return (ops) => `vcc, ${print(ops[index] as Operand)}`;
-    if (name === 'src1' && row.mnemonic === 'v_cndmask_b32_e32') return (ops) => `${print(ops[index] as Operand)}, vcc`;
+    if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC')) {
+      return one(index, `vcc, ${cls.name}`, (op) => `vcc, ${print(op)}`);
+    }
+    if (name === 'src1' && row.mnemonic === 'v_cndmask_b32_e32') {
+      return one(index, `${cls.name}, vcc`, (op) => `${print(op)}, vcc`);
+    }
     if (name === 'soffset' && row.encoding === 'MTBUF') {
       const format = row.operands.findIndex((o) => o.name === 'format');
-      return (ops) => print(ops[index] as Operand) + printFormat(value(ops[format]));
+      const text = (ops: readonly Operand[]) => print(ops[index] as Operand) + printFormat(value(ops[format]));
+      return { reads: [index, format], key: `${cls.name} and format`, text };
     }
-    return (ops) => print(ops[index] as Operand);
+    return one(index, cls.name, print);
   }
 
   private fieldPiece(row: InstructionRow, index: number, style: string): Piece {
     const target = this.target;
+    const field = (text: (v: number) => string, key = style): Piece => one(index, key, (op) => text(value(op)));
+    const named = (names: readonly string[], prefix: string): Piece =>
+      field((v) => `${prefix}:${names[v] ?? names[0]}`);
     switch (style) {
       case 'Offset':
-        return (ops) => (value(ops[index]) !== 0 ? ` offset:${value(ops[index]) & 0xffff}` : '');
+        return field((v) => (v !== 0 ? ` offset:${v & 0xffff}` : ''));
       case 'FlatOffset':
-        return (ops) => (value(ops[index]) !== 0 ? ` offset:${value(ops[index])}` : '');
+        return field((v) => (v !== 0 ? ` offset:${v}` : ''));
       case 'SMEMOffset':
-        return (ops) => signedHex(value(ops[index]));
-      case 'CPol':
-        return cachePolicy(index, this.scoped, row.encoding === 'SMEM');
+        return field(signedHex);
+      case 'CPol': {
+        const scalar = row.encoding === 'SMEM';
+        const texts = cachePolicies(this.scoped, scalar);
+        return field((v) => texts[v] as string, `CPol:${scalar}`);
+      }
       case 'U16ImmOperand':
       case 'U32ImmOperand':
-        return (ops) => {
-          const op = ops[index] as Operand;
+        return one(index, style, (op) => {
           if (op.kind === 'literal' && op.written === true) return `lit(${hex(op.bits)})`;
           if (op.kind === 'literal') return hex(op.shown ?? op.bits);
           return hex(style === 'U16ImmOperand' ? value(op) & 0xffff : value(op));
-        };
+        });
       case 'OModSI':
-        return (ops) => ['', ' mul:2', ' mul:4', ' div:2'][value(ops[index])] as string;
+        return field((v) => ['', ' mul:2', ' mul:4', ' div:2'][v] as string);
       case 'DppBoundCtrl':
-        return (ops) => (value(ops[index]) !== 0 ? ' bound_ctrl:1' : '');
+        return field((v) => (v !== 0 ? ' bound_ctrl:1' : ''));
       case 'DppFI':
-        return (ops) => (value(ops[index]) !== 0 ? ' fi:1' : '');
+        return field((v) => (v !== 0 ? ' fi:1' : ''));
       case 'DPPCtrl': {
         const doubles = isDoubleDpp(row);
-        return (ops) => dppControl(value(ops[index]), doubles);
+        return field((v) => dppControl(v, doubles), `DPPCtrl:${doubles}`);
       }
       case 'SDWADstSel':
-        return (ops) => `dst_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+        return named(SDWA_SELECTORS, 'dst_sel');
       case 'SDWASrc0Sel':
-        return (ops) => `src0_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+        return named(SDWA_SELECTORS, 'src0_sel');
       case 'SDWASrc1Sel':
-        return (ops) => `src1_sel:${SDWA_SELECTORS[value(ops[index])] ?? SDWA_SELECTORS[0]}`;
+        return named(SDWA_SELECTORS, 'src1_sel');
       case 'SDWADstUnused':
-        return (ops) => `dst_unused:${SDWA_UNUSED[value(ops[index])] ?? SDWA_UNUSED[0]}`;
+        return named(SDWA_UNUSED, 'dst_unused');
       case 'BLGP':
         return this.scoped && /^v_mfma_f64/.test(row.mnemonic)
-          ? (ops) => negBlgp(value(ops[index]))
-          : (ops) => (value(ops[index]) !== 0 ? ` blgp:${value(ops[index])}` : '');
+          ? field(negBlgp, 'neg')
+          : field((v) => (v !== 0 ? ` blgp:${v}` : ''));
       case 'BitOp3':
-        return (ops) =>
-          value(ops[index]) === 0
-            ? ''
-            : ` bitop3:${value(ops[index]) <= 10 ? value(ops[index]) : hex(value(ops[index]))}`;
+        return field((v) => (v === 0 ? '' : ` bitop3:${v <= 10 ? v : hex(v)}`));
       case 'R128A16':
-        return (ops) => (value(ops[index]) !== 0 ? ' a16' : '');
+        return field((v) => (v !== 0 ? ' a16' : ''));
       case 'FORMAT':
-        return () => '';
+        return { reads: [], key: 'nothing', text: () => '' };
       case 'OpSel':
-        return opSelPiece(row, index);
+        return packedPiece(row, ' op_sel:[', OP_SEL);
       case 'OpSelHi':
-        return packedPiece(row, index, ' op_sel_hi:[', OP_SEL_HI);
+        return packedPiece(row, ' op_sel_hi:[', OP_SEL_HI);
       case 'NegLo':
-        return packedPiece(row, index, ' neg_lo:[', SOURCE_NEG);
+        return packedPiece(row, ' neg_lo:[', SOURCE_NEG);
       case 'NegHi':
-        return packedPiece(row, index, ' neg_hi:[', NEG_HI);
+        return packedPiece(row, ' neg_hi:[', NEG_HI);
       case 'GPRIdxMode':
-        return (ops) => printIndexMode(value(ops[index]));
+        return field(printIndexMode);
       case 'Endpgm':
-        return (ops) => printEndpgm(value(ops[index]));
+        return field(printEndpgm);
       case 'Hwreg':
-        return (ops) => printHwreg(value(ops[index]), target);
+        return field((v) => printHwreg(v, target));
       case 'SendMsg':
-        return (ops) => printSendMessage(value(ops[index]));
+        return field(printSendMessage);
       case 'SWaitCnt':
-        return (ops) => printWaitCount(value(ops[index]));
+        return field(printWaitCount);
       case 'Swizzle':
-        return (ops) => printSwizzle(value(ops[index]));
+        return field(printSwizzle);
       default:
         throw new RangeError(`no printer for operand style ${style}`);
     }
   }
 }
 
+/** A piece that one operand decides. */
+function one(index: number, key: string, text: (operand: Operand) => string): Piece {
+  return { reads: [index], key, text: (ops) => text(ops[index] as Operand) };
+}
+
 function signedHex(v: number): string {
   return v < 0 ? `-0x${(-v).toString(16)}` : `0x${v.toString(16)}`;
 }
 
-function cachePolicy(index: number, scoped: boolean, scalar: boolean): Piece {
+/** The text of every cache policy. */
+function cachePolicies(scoped: boolean, scalar: boolean): readonly string[] {
   const texts: string[] = [];
   for (let bits = 0; bits < 32; bits++) {
     let text = '';
@@ -338,13 +373,14 @@ function cachePolicy(index: number, scoped: boolean, scalar: boolean): Piece {
     if (bits & 16) text += scoped ? ' sc1' : ' scc';
     texts.push(text);
   }
-  return (ops) => texts[value(ops[index])] as string;
+  return texts;
 }
 
 /** Float source with `-`, `|…|` or `neg(…)`. The operand after the modifiers is the source. */
 function floatModifiers(row: InstructionRow, index: number): Piece {
-  const print = regular(operandClass((row.operands[index + 1] as { cls: string }).cls));
-  return (ops) => {
+  const { cls } = row.operands[index + 1] as { cls: string };
+  const print = regular(operandClass(cls));
+  const text = (ops: readonly Operand[]) => {
     const modifiers = value(ops[index]);
     const operand = ops[index + 1] as Operand;
     let text = print(operand);
@@ -355,20 +391,23 @@ function floatModifiers(row: InstructionRow, index: number): Piece {
     }
     return text;
   };
+  return { reads: [index, index + 1], key: `${cls} with float modifiers`, text };
 }
 
 function integerModifiers(row: InstructionRow, index: number): Piece {
-  const print = regular(operandClass((row.operands[index + 1] as { cls: string }).cls));
-  return (ops) => {
+  const { cls } = row.operands[index + 1] as { cls: string };
+  const print = regular(operandClass(cls));
+  const text = (ops: readonly Operand[]) => {
     const text = print(ops[index + 1] as Operand);
     return (value(ops[index]) & SOURCE_SEXT) !== 0 ? `sext(${text})` : text;
   };
+  return { reads: [index, index + 1], key: `${cls} with integer modifiers`, text };
 }
 
 const SOURCES = ['src0', 'src1', 'src2'];
 
 /** `op_sel:[…]`, `neg_lo:[…]` …: one bit per source from its modifiers, nothing when all have the default. */
-function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: number): Piece {
+function packedPiece(row: InstructionRow, prefix: string, bit: number): Piece {
   const find = (name: string) => row.operands.findIndex((o) => o.name === name);
   const indexes: number[] = [];
   for (const source of SOURCES) {
@@ -377,7 +416,8 @@ function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: n
   }
   const expected = bit === OP_SEL_HI && row.flags.has('IsPacked');
   const destination = bit === OP_SEL && row.flags.has('VOP3_OPSEL') && indexes.length > 0;
-  return (ops) => {
+  const key = `${prefix}${indexes.map((at) => (at < 0 ? '-' : '+')).join('')}${expected}${destination}`;
+  const text = (ops: readonly Operand[]) => {
     let isDefault = true;
     let text = prefix;
     for (let i = 0; i < indexes.length; i++) {
@@ -393,10 +433,7 @@ function packedPiece(row: InstructionRow, _index: number, prefix: string, bit: n
     }
     return isDefault ? '' : `${text}]`;
   };
-}
-
-function opSelPiece(row: InstructionRow, index: number): Piece {
-  return packedPiece(row, index, ' op_sel:[', OP_SEL);
+  return { reads: indexes.filter((at) => at >= 0), key, text };
 }
 
 function negBlgp(bits: number): string {
