@@ -15,7 +15,8 @@ const WORDS = 100_000;
 /** Bytes as `mc -disassemble` reads them, one block a line: a block ends at a position that does not decode. */
 function byteLines(items: Iterable<Uint8Array>): string {
   const lines: string[] = [];
-  for (const bytes of items) lines.push(`[${Array.from(bytes, (b) => `0x${b.toString(16).padStart(2, '0')}`).join(' ')}]`);
+  for (const bytes of items)
+    lines.push(`[${Array.from(bytes, (b) => `0x${b.toString(16).padStart(2, '0')}`).join(' ')}]`);
   return `${lines.join('\n')}\n`;
 }
 

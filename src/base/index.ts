@@ -1,5 +1,5 @@
 // Room `base`: what every other room uses and what knows nothing of GPUs: typed errors with a code and a position, bounds-checked
-// reading and writing of bytes, and element types.
+// reading and writing of bytes, text made chunk by chunk, and element types.
 // Begin with error.ts: every failure that a user can reach is a WavesmithError. Then bytes.ts and elements/index.ts.
 export { ByteReader, ByteWriter } from './bytes.ts';
 export {
@@ -21,3 +21,4 @@ export {
   randomNumbers,
 } from './elements/index.ts';
 export { type ErrorDetails, type Position, WavesmithError } from './error.ts';
+export { TextOutput, writeHex } from './text-output.ts';

@@ -1,10 +1,10 @@
 // `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
 import { disassembleCodeObject, disassembleInto } from '../asm/disassemble/disassemble.ts';
-import { listCodeObject, listingLine } from '../asm/disassemble/listing.ts';
+import { listCodeObject, writeListing } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { newCommand, parseArguments, printJson, readInput, writeText } from './support.ts';
 
 interface Options {
   kernel?: string;
@@ -41,38 +41,11 @@ export async function run(argv: string[]): Promise<number> {
     printJson(options.listing ? listingJson(codeObject) : text());
     return 0;
   }
-  const out = new TextChunks();
-  if (options.listing) {
-    for (const { lines } of listCodeObject(codeObject.elf)) for (const line of lines) out.push(listingLine(line));
-  } else {
-    disassembleInto(out, codeObject, options);
-  }
-  if (options.output === undefined) for (const chunk of out.finish()) process.stdout.write(chunk);
-  else writeOutput(options.output, Buffer.concat(out.finish()));
+  writeText(options.output, (out) => {
+    if (options.listing) writeListing(codeObject.elf, out);
+    else disassembleInto(out, codeObject, options);
+  });
   return 0;
-}
-
-const CHUNK_LINES = 1 << 15;
-
-/** Lines as bytes: the text of a large library does not fit into one string. */
-class TextChunks {
-  private lines: string[] = [];
-  private readonly chunks: Buffer[] = [];
-
-  push(...lines: string[]): void {
-    for (const line of lines) this.lines.push(line);
-    if (this.lines.length >= CHUNK_LINES) this.flush();
-  }
-
-  private flush(): void {
-    if (this.lines.length > 0) this.chunks.push(Buffer.from(`${this.lines.join('\n')}\n`));
-    this.lines = [];
-  }
-
-  finish(): readonly Buffer[] {
-    this.flush();
-    return this.chunks;
-  }
 }
 
 function summary(codeObject: CodeObject) {

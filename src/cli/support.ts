@@ -1,8 +1,8 @@
 // What every command shares: a commander command with uniform usage errors, and output helpers.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { WavesmithError } from '../base/index.ts';
+import { TextOutput, WavesmithError } from '../base/index.ts';
 
 /** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
 export function newCommand(name: string, description: string): Command {
@@ -62,6 +62,45 @@ export function writeOutput(path: string, bytes: Uint8Array | string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+  }
+}
+
+/**
+ * Writes a text while `work` makes it: to standard output, or to a file that gets its name when the text is complete. An
+ * error of `work` leaves no file.
+ */
+export function writeText(path: string | undefined, work: (out: TextOutput) => void): void {
+  if (path === undefined) {
+    const out = new TextOutput((chunk) => process.stdout.write(Buffer.from(chunk)));
+    work(out);
+    out.finish();
+    return;
+  }
+  const temporary = `${path}.tmp-${process.pid}`;
+  let file: number | undefined;
+  const writing = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+    }
+  };
+  try {
+    writing(() => mkdirSync(dirname(path), { recursive: true }));
+    const opened = writing(() => openSync(temporary, 'w'));
+    file = opened;
+    const out = new TextOutput((chunk) => {
+      for (let at = 0; at < chunk.length; ) at += writing(() => writeSync(opened, chunk, at));
+    });
+    work(out);
+    out.finish();
+    file = undefined;
+    writing(() => closeSync(opened));
+    writing(() => renameSync(temporary, path));
+  } catch (error) {
+    if (file !== undefined) closeSync(file);
+    rmSync(temporary, { force: true });
+    throw error;
   }
 }
 

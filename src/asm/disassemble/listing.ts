@@ -1,5 +1,7 @@
 // The executable sections of a code object as a listing, one line per instruction, in the text of llvm-objdump -d.
 // Source: llvm-objdump's disassembleObject (decoding restarts at symbols) and AMDGPUSymbolizer (names of branch targets).
+
+import { type TextOutput, writeHex } from '../../base/index.ts';
 import {
   type ElfFile,
   type ElfSection,
@@ -9,8 +11,11 @@ import {
   SectionFlag,
   SymbolType,
 } from '../../codeobject/index.ts';
-import { type ListingLine, listing } from '../../isa/print/listing.ts';
+import type { TargetName } from '../../isa/index.ts';
+import { type ListingLine, labelsByAddress, listing } from '../../isa/print/listing.ts';
+import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
 import { readHeader } from './analysis.ts';
+import { wordAt } from './data.ts';
 
 /** The lines of one executable section. */
 export interface SectionListing {
@@ -21,38 +26,43 @@ export interface SectionListing {
 /** Lists every executable section in file order; the lines are made while they are read. */
 export function listCodeObject(elf: ElfFile): SectionListing[] {
   const { target } = readHeader(elf);
-  const isExecutable = (s: ElfSection) => (s.flags & BigInt(SectionFlag.EXECINSTR)) !== 0n && s.bytes.length > 0;
-  return elf.sections
-    .filter((s) => isExecutable(s) && s.type !== ElfSectionType.NOBITS)
-    .map((section) => ({ section, lines: sectionLines(elf, section, target) }));
+  return listedSections(elf).map((section) => ({ section, lines: sectionLines(elf, section, target) }));
 }
 
-function* sectionLines(
-  elf: ElfFile,
-  section: ElfSection,
-  target: ReturnType<typeof readHeader>['target'],
-): IterableIterator<ListingLine> {
+function listedSections(elf: ElfFile): ElfSection[] {
+  const isExecutable = (s: ElfSection) => (s.flags & BigInt(SectionFlag.EXECINSTR)) !== 0n && s.bytes.length > 0;
+  return elf.sections.filter((s) => isExecutable(s) && s.type !== ElfSectionType.NOBITS);
+}
+
+/** Where decoding starts anew in a section, and what is at which address. */
+interface Region {
+  /** Address of the section's first byte. */
+  readonly base: number;
+  /** Offsets at which decoding starts: 0 and every symbol, ascending. */
+  readonly starts: readonly number[];
+  readonly labels: ReadonlyMap<number, string>;
+}
+
+function regionOf(elf: ElfFile, section: ElfSection): Region {
   const base = elf.header.type === ElfType.REL ? 0 : section.address;
   const table = elf.symbols.length > 0 ? elf.symbols : elf.dynamicSymbols;
-  const symbols = table.filter((s) => s.section === section && isNamed(s));
-  const labels = new Map<number, string>();
-  for (const symbol of symbols) {
-    // Of several names at an address llvm-objdump takes the first in byte order.
-    const address = Number(symbol.value);
-    const known = labels.get(address);
-    if (symbol.type === SymbolType.NOTYPE && (known === undefined || symbol.name < known)) {
-      labels.set(address, symbol.name);
-    }
-  }
+  const symbols = table
+    .filter((s) => s.section === section && isNamed(s))
+    .map(({ name, value, type }) => ({ name, address: Number(value), type }));
   const starts = new Set<number>([0]);
-  for (const symbol of symbols) {
-    const offset = Number(symbol.value) - base;
-    if (offset > 0 && offset < section.size) starts.add(offset);
-  }
-  const ordered = [...starts].sort((a, b) => a - b);
-  for (let i = 0; i < ordered.length; i++) {
-    const start = ordered[i];
-    const end = base + (ordered[i + 1] ?? section.size);
+  for (const { address } of symbols) if (address > base && address - base < section.size) starts.add(address - base);
+  return {
+    base,
+    starts: [...starts].sort((a, b) => a - b),
+    labels: labelsByAddress(symbols.filter((s) => s.type === SymbolType.NOTYPE)),
+  };
+}
+
+function* sectionLines(elf: ElfFile, section: ElfSection, target: TargetName): IterableIterator<ListingLine> {
+  const { base, starts, labels } = regionOf(elf, section);
+  for (let i = 0; i < starts.length; i++) {
+    const start = starts[i];
+    const end = base + (starts[i + 1] ?? section.size);
     for (const line of listing(section.bytes.subarray(start), base + start, target, { labels })) {
       if (line.address >= end) break;
       yield line;
@@ -64,9 +74,94 @@ function isNamed(symbol: ElfSymbol): boolean {
   return symbol.name !== '' && symbol.type !== SymbolType.SECTION && symbol.type !== SymbolType.FILE;
 }
 
-/** `ADDRESS<TAB>WORDS<TAB>TEXT`: twelve hexadecimal digits, the encoding in words (a tail in bytes), all lower-case. */
-export function listingLine(line: ListingLine): string {
-  const digits = line.size < 4 ? 2 : 8;
-  const words = line.words.map((word) => word.toString(16).padStart(digits, '0')).join(' ');
-  return `${line.address.toString(16).padStart(12, '0')}\t${words}\t${line.text}`;
+/** Digits of an address in a listing. */
+const ADDRESS_DIGITS = 12;
+/** Room for a line: address, encoding, text. */
+const LINE_ROOM = MAX_INSTRUCTION_TEXT + 128;
+const TAB = 9;
+const NEWLINE = 10;
+const SPACE = 32;
+
+/**
+ * Writes every executable section in file order as lines `ADDRESS<TAB>WORDS<TAB>TEXT`: twelve hexadecimal digits, the
+ * encoding in words (a tail in bytes), all lower-case. The lines are those of `listCodeObject`.
+ */
+export function writeListing(elf: ElfFile, out: TextOutput): void {
+  const { target } = readHeader(elf);
+  for (const section of listedSections(elf)) {
+    const { base, starts, labels } = regionOf(elf, section);
+    const writer = new LineWriter(section.bytes, base, target, labels, out);
+    for (let i = 0; i < starts.length; i++) {
+      // Instructions may reach over the next symbol, at which decoding starts again.
+      for (let at = starts[i], end = starts[i + 1] ?? section.size; at < end; ) at += writer.write(at);
+    }
+  }
+}
+
+/** Writes the lines of one section. */
+class LineWriter {
+  private readonly bytes: Uint8Array;
+  private readonly base: number;
+  private readonly labels: ReadonlyMap<number, string>;
+  private readonly target: TargetName;
+  private readonly writer: TextWriter;
+  private readonly out: TextOutput;
+
+  constructor(
+    bytes: Uint8Array,
+    base: number,
+    target: TargetName,
+    labels: ReadonlyMap<number, string>,
+    out: TextOutput,
+  ) {
+    this.bytes = bytes;
+    this.base = base;
+    this.target = target;
+    this.labels = labels;
+    this.writer = textWriterFor(target);
+    this.out = out;
+  }
+
+  /** Writes the line at an offset and returns how many bytes of code it covers. */
+  write(offset: number): number {
+    const { bytes, out, writer } = this;
+    out.room(LINE_ROOM);
+    const to = out.bytes;
+    const address = this.base + offset;
+    const start = out.at;
+    writeHex(to, start, Math.floor(address / 2 ** 32), ADDRESS_DIGITS - 8);
+    writeHex(to, start + ADDRESS_DIGITS - 8, address >>> 0, 8);
+    to[start + ADDRESS_DIGITS] = TAB;
+    const wordsAt = start + ADDRESS_DIGITS + 1;
+    const size = writer.match(bytes, offset, bytes.length);
+    if (size === 0 || (writer.isBranch && this.labels.size > 0)) return this.writeOther(offset, address, wordsAt);
+    let at = wordsAt;
+    for (let word = offset; word < offset + size; word += 4) {
+      writeHex(to, at, wordAt(bytes, word), 8);
+      to[at + 8] = SPACE;
+      at += 9;
+    }
+    to[at - 1] = TAB;
+    at = writer.writeText(to, at);
+    to[at] = NEWLINE;
+    out.at = at + 1;
+    return size;
+  }
+
+  /** A line through the general listing: branches with labels, words that are no instruction, tails. */
+  private writeOther(offset: number, address: number, wordsAt: number): number {
+    const { bytes, out, target, labels } = this;
+    const [line] = listing(bytes.subarray(offset), address, target, { labels });
+    const digits = line.size < 4 ? 2 : 8;
+    let at = wordsAt;
+    for (const word of line.words) {
+      writeHex(out.bytes, at, word, digits);
+      out.bytes[at + digits] = SPACE;
+      at += digits + 1;
+    }
+    out.bytes[at - 1] = TAB;
+    out.at = at;
+    out.push(line.text);
+    return line.size;
+  }
 }

@@ -7,10 +7,10 @@
 // with their operands) goes through the decoder and the printer each time.
 import { type Candidate, decoderFor, type OperandSources, type TargetDecoder } from '../codec/decode.ts';
 import { type FieldPart, readU32, type Step } from '../codec/decode-operand.ts';
-import type { InstructionRow, Operand, TargetName } from '../types.ts';
+import type { Instruction, InstructionRow, Operand, TargetName } from '../types.ts';
 import { type Piece, type Printer, printerFor } from './print.ts';
 
-/** Room that `TextWriter.write` needs in its output: more than the longest text with all its remarks. */
+/** Room that `TextWriter.writeText` needs in its output: more than the longest text with all its remarks. */
 export const MAX_INSTRUCTION_TEXT = 2048;
 
 /** Widest key of a table. */
@@ -19,21 +19,23 @@ const MAX_KEY_BITS = 16;
 const LENGTH_BITS = 8;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
 
-/** Texts by value of the fields that decide them; 0 for values that were not met. */
-interface Table {
-  readonly entries: Int32Array;
-}
-
 /** A piece of one row: where the bits of the table's key are, and how to make a text that is missing. */
 interface Slot {
-  readonly table: Table;
+  /** By value of the fields that decide the text; 0 for values that were not met. */
+  readonly entries: Int32Array;
   readonly parts: readonly FieldPart[];
   readonly text: (operands: readonly Operand[]) => string;
+}
+
+function isDirectBranch(row: InstructionRow): boolean {
+  return row.operands.some((o) => o.cls === 'SOPPBrTarget');
 }
 
 /** How one row is written. `code` has for each slot the number of its parts, then four numbers for each part. */
 class Plan {
   readonly row: InstructionRow;
+  readonly isBranch: boolean;
+  /** The entry of the text before the first slot. */
   readonly head: number;
   readonly slots: readonly Slot[];
   readonly tables: readonly Int32Array[];
@@ -41,9 +43,10 @@ class Plan {
 
   constructor(row: InstructionRow, head: number, slots: readonly Slot[]) {
     this.row = row;
+    this.isBranch = isDirectBranch(row);
     this.head = head;
     this.slots = slots;
-    this.tables = slots.map((slot) => slot.table.entries);
+    this.tables = slots.map((slot) => slot.entries);
     const code: number[] = [];
     for (const { parts } of slots) {
       code.push(parts.length);
@@ -79,19 +82,28 @@ class Recipe {
   }
 }
 
-/** Writes the text of instructions of one target. */
+/** Most slots of a row. */
+const MAX_SLOTS = 32;
+
+/**
+ * Finds the instruction at a place in code (`match`) and writes its text (`writeText`). What the fields say is about the
+ * instruction matched last.
+ */
 export class TextWriter {
-  /** Bytes of the instruction written last, literal included; 0 when there was none. */
-  size = 0;
-  /** The row of the instruction written last. */
+  /** The row of the instruction. */
   row: InstructionRow | undefined;
+  /** Whether it is a branch or call with its target in the encoding. */
+  isBranch = false;
   private readonly decoder: TargetDecoder;
   private readonly printer: Printer;
   /** By row id; null for rows that always go through decoder and printer. */
   private readonly plans: (Plan | null | undefined)[] = [];
-  private readonly tables = new Map<string, Table>();
-  private readonly heads = new Map<string, number>();
+  private readonly tables = new Map<string, Int32Array>();
   private readonly words = new Int32Array(4);
+  /** The entries of the instruction's texts in order; none when it is in `instruction`. */
+  private readonly found = new Int32Array(MAX_SLOTS + 1);
+  private foundCount = 0;
+  private instruction: Instruction | undefined;
   /** All texts, one behind the other. Byte 0 is unused, so that no entry is 0. */
   private pool = new Uint8Array(1 << 16);
   private poolSize = 1;
@@ -102,17 +114,13 @@ export class TextWriter {
   }
 
   /**
-   * Writes the text of the instruction at `offset`, looking at no byte from `end` on, to `out` at `at`, where there must be
-   * room for MAX_INSTRUCTION_TEXT bytes. Returns where the text ends; `size` says how long the instruction is, and is 0
-   * when nothing was written because there is none.
+   * Matches the instruction at `offset`, looking at no byte from `end` on. Returns its size in bytes, literal included; 0
+   * when there is none, as LLVM would report an invalid encoding.
    */
-  write(bytes: Uint8Array, offset: number, end: number, out: Uint8Array, at: number): number {
+  match(bytes: Uint8Array, offset: number, end: number): number {
     const words = this.words;
     const available = end - offset;
-    if (available < 4) {
-      this.size = 0;
-      return at;
-    }
+    if (available < 4) return 0;
     words[0] = readU32(bytes, offset);
     words[1] = available >= 8 ? readU32(bytes, offset + 4) : 0;
     if (available >= 16) {
@@ -120,57 +128,59 @@ export class TextWriter {
       words[3] = readU32(bytes, offset + 12);
     }
     const candidate = this.decoder.firstMatch(words, available);
-    if (candidate === undefined) {
-      this.size = 0;
-      return at;
-    }
+    if (candidate === undefined) return 0;
     const plan = this.plans[candidate.row.id];
-    if (plan === undefined || plan === null) return this.writeSlowly(candidate, bytes, offset, end, out, at);
-    const pool = this.pool;
-    const { code, tables, head } = plan;
-    let to = at;
-    for (let from = head >>> LENGTH_BITS, stop = from + (head & LENGTH_MASK); from < stop; from++) {
-      out[to++] = pool[from] as number;
-    }
+    if (plan === undefined || plan === null) return this.matchSlowly(candidate, bytes, offset, end);
+    const { code, tables } = plan;
+    const found = this.found;
+    found[0] = plan.head;
     let c = 0;
     for (let i = 0; i < tables.length; i++) {
       let key = 0;
       for (let parts = code[c++] as number; parts > 0; parts--) {
-        key |= (((words[code[c] as number] as number) >>> (code[c + 1] as number)) & (code[c + 2] as number)) << (code[c + 3] as number);
+        const bits = ((words[code[c] as number] as number) >>> (code[c + 1] as number)) & (code[c + 2] as number);
+        key |= bits << (code[c + 3] as number);
         c += 4;
       }
       const entry = (tables[i] as Int32Array)[key] as number;
-      if (entry === 0) return this.writeSlowly(candidate, bytes, offset, end, out, at);
+      if (entry === 0) return this.matchSlowly(candidate, bytes, offset, end);
+      found[i + 1] = entry;
+    }
+    this.foundCount = tables.length + 1;
+    this.row = plan.row;
+    this.isBranch = plan.isBranch;
+    return candidate.size;
+  }
+
+  /** Writes the text to `out` at `at`, where there must be room for MAX_INSTRUCTION_TEXT bytes. Returns where it ends. */
+  writeText(out: Uint8Array, at: number): number {
+    if (this.foundCount === 0) {
+      const text = this.printer.print(this.instruction as Instruction);
+      for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
+      return at + text.length;
+    }
+    const { pool, found } = this;
+    let to = at;
+    for (let i = 0; i < this.foundCount; i++) {
+      const entry = found[i] as number;
       for (let from = entry >>> LENGTH_BITS, stop = from + (entry & LENGTH_MASK); from < stop; from++) {
         out[to++] = pool[from] as number;
       }
     }
-    this.size = candidate.size;
-    this.row = plan.row;
     return to;
   }
 
-  /** Through decoder and printer; fills the tables of the row with what was missing. */
-  private writeSlowly(
-    candidate: Candidate,
-    bytes: Uint8Array,
-    offset: number,
-    end: number,
-    out: Uint8Array,
-    at: number,
-  ): number {
+  /** Through the decoder; fills the tables of the row with what was missing. */
+  private matchSlowly(candidate: Candidate, bytes: Uint8Array, offset: number, end: number): number {
     const instruction = this.decoder.decode(bytes, offset, end);
-    if (instruction === undefined) {
-      this.size = 0;
-      return at;
-    }
+    if (instruction === undefined) return 0;
     const { row, operands, size } = instruction;
     if (row === candidate.row && size === row.size) this.learn(candidate, operands);
-    const text = this.printer.print(instruction);
-    for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
-    this.size = size;
+    this.instruction = instruction;
+    this.foundCount = 0;
     this.row = row;
-    return at + text.length;
+    this.isBranch = isDirectBranch(row);
+    return size;
   }
 
   /** Puts the texts of an instruction without a literal, whose encoding is in `words`, into the tables of its row. */
@@ -182,10 +192,10 @@ export class TextWriter {
       this.plans[row.id] = plan;
     }
     if (plan === null) return;
-    for (const { table, parts, text } of plan.slots) {
+    for (const { entries, parts, text } of plan.slots) {
       let key = 0;
       for (const { word, low, mask, shift } of parts) key |= (((this.words[word] as number) >>> low) & mask) << shift;
-      if (table.entries[key] === 0) table.entries[key] = this.store(text(operands));
+      if (entries[key] === 0) entries[key] = this.store(text(operands));
     }
   }
 
@@ -217,8 +227,8 @@ export class TextWriter {
         if (slot !== undefined) slots.push(slot);
       }
     });
-    const start = this.headOf(head);
-    return start === 0 ? null : new Plan(row, start, slots);
+    const start = this.store(head);
+    return start === 0 || slots.length > MAX_SLOTS ? null : new Plan(row, start, slots);
   }
 
   /** The slot of a piece; undefined when its fields have too many bits for a table. */
@@ -239,21 +249,12 @@ export class TextWriter {
     }
     if (width > MAX_KEY_BITS) return undefined;
     const name = `${key}\n${recipes.join('\n')}`;
-    let table = this.tables.get(name);
-    if (table === undefined) {
-      table = { entries: new Int32Array(1 << width) };
-      this.tables.set(name, table);
+    let entries = this.tables.get(name);
+    if (entries === undefined) {
+      entries = new Int32Array(1 << width);
+      this.tables.set(name, entries);
     }
-    return { table, parts, text };
-  }
-
-  private headOf(text: string): number {
-    let head = this.heads.get(text);
-    if (head === undefined) {
-      head = this.store(text);
-      this.heads.set(text, head);
-    }
-    return head;
+    return { entries, parts, text };
   }
 
   /** Appends a text to the pool and returns its entry; 0 for one that is too long or finds no room, which stays slow. */
