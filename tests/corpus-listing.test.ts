@@ -7,6 +7,7 @@ import { readElf } from '../src/codeobject/elf/read.ts';
 import { labelsByAddress, listing } from '../src/isa/print/listing.ts';
 import { targetFromElfMach } from '../src/isa/table/targets.ts';
 import { llvmTool } from './support/llvm.ts';
+import { listingText } from './support/round-trip.ts';
 import { sharedPath } from './support/shared.ts';
 
 const STT_NOTYPE = 0;
@@ -49,6 +50,10 @@ describe.each(['gfx90a', 'gfx942', 'gfx950', 'triton'])('%s', (folder) => {
       const expected = theirs(join(path as string, file));
       const actual = ours(join(path as string, file));
       if (expected.length === 0 || actual.length !== expected.length) wrong.push(`${file}: line count`);
+      const written = listingText(readFileSync(join(path as string, file))).split('\n');
+      const asBytes = new Set(written.map((line) => line.replace(/^0*/, '').replaceAll('\t', ' ')));
+      const lost = actual.find((line) => !asBytes.has(line));
+      if (lost !== undefined) wrong.push(`${file}: 'disasm --listing' has no ${lost}`);
       const at = expected.findIndex((line, i) => line !== actual[i]);
       if (at >= 0) wrong.push(`${file}: ${expected[at]} | ${actual[at]}`);
     }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { randomNumbers } from '../src/base/index.ts';
 import { decoderFor } from '../src/isa/codec/decode.ts';
 import { printerFor } from '../src/isa/print/print.ts';
+import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../src/isa/print/text-writer.ts';
 import { tableFor } from '../src/isa/table/table.ts';
 import { isTargetName } from '../src/isa/table/targets.ts';
 import type { InstructionRow, TargetName } from '../src/isa/types.ts';
@@ -95,6 +96,7 @@ function expect(target: TargetName, words: Uint32Array): Expected {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   const decoder = decoderFor(target);
   const printer = printerFor(target);
+  const writer = textWriterFor(target);
   const before = decoder.operandFailures;
   const texts: string[] = [];
   let invalidAt = -1;
@@ -104,10 +106,20 @@ function expect(target: TargetName, words: Uint32Array): Expected {
       invalidAt = offset;
       break;
     }
-    texts.push(printer.print(instruction));
+    const text = printer.print(instruction);
+    const written =
+      writer.match(bytes, offset, bytes.length) === instruction.size ? writtenText(writer) : 'another size';
+    texts.push(text === written ? text : `${text} (as bytes: ${written})`);
     offset += instruction.size;
   }
   return { words, texts, invalidAt, operandFailure: decoder.operandFailures !== before };
+}
+
+const textBytes = new Uint8Array(MAX_INSTRUCTION_TEXT);
+
+/** What the text writer writes for the instruction it matched last. */
+function writtenText(writer: TextWriter): string {
+  return Buffer.from(textBytes.subarray(0, writer.writeText(textBytes, 0))).toString('latin1');
 }
 
 function blockText(words: Uint32Array): string {

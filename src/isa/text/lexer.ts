@@ -63,6 +63,9 @@ export class Lexer {
   /** Where the current statement starts, and the line there: positions are counted from here. */
   private statementStart = 0;
   private statementLine = 1;
+  /** The place that `position` was asked for last, and its line. */
+  private countedTo = 0;
+  private countedLine = 1;
 
   /** `line` is the number of the first line, for text that is part of a file. */
   constructor(text: string, line = 1) {
@@ -70,6 +73,7 @@ export class Lexer {
     this.nextLine = line;
     this.line = line;
     this.firstLine = line;
+    this.countedLine = line;
     this.statementLine = line;
   }
 
@@ -181,12 +185,14 @@ export class Lexer {
 
   /** Line and column of an offset of this text. */
   position(offset: number): TextPosition {
-    const nearby = offset >= this.statementStart;
-    let line = nearby ? this.statementLine : this.firstLine;
-    for (let i = this.text.indexOf('\n', nearby ? this.statementStart : 0); i >= 0 && i < offset; ) {
-      line++;
-      i = this.text.indexOf('\n', i + 1);
-    }
+    // Counting goes on from the nearest place before the offset whose line is known.
+    let from = 0;
+    let line = this.firstLine;
+    if (offset >= this.statementStart) [from, line] = [this.statementStart, this.statementLine];
+    if (offset >= this.countedTo && this.countedTo > from) [from, line] = [this.countedTo, this.countedLine];
+    for (let i = this.text.indexOf('\n', from); i >= 0 && i < offset; i = this.text.indexOf('\n', i + 1)) line++;
+    this.countedTo = offset;
+    this.countedLine = line;
     const lineStart = offset === 0 ? 0 : this.text.lastIndexOf('\n', offset - 1) + 1;
     return { line, column: offset - lineStart + 1 };
   }
