@@ -7,7 +7,7 @@ import { readElf } from '../src/codeobject/index.ts';
 import { decoderFor } from '../src/isa/codec/decode.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { compare, llvm, printHeader, program, wavesmith, withFolder } from './support/processes.ts';
-import { benchObjects, generator } from './support/texts.ts';
+import { benchObjects, randomWords } from './support/texts.ts';
 
 const ROUNDS = 5;
 const WORDS = 100_000;
@@ -34,8 +34,8 @@ function* instructionBytes(path: string, target: TargetName): Iterable<Uint8Arra
 }
 
 /** Random words in blocks of their own; those on which LLVM 22 crashes are left out. */
-function* randomWords(target: TargetName): Iterable<Uint8Array> {
-  const next = generator(2);
+function* randomBlocks(target: TargetName): Iterable<Uint8Array> {
+  const next = randomWords(2);
   const decoder = decoderFor(target);
   for (let made = 0; made < WORDS; ) {
     const bytes = new Uint8Array(Uint32Array.of(next()).buffer);
@@ -77,6 +77,6 @@ withFolder((folder) => {
     writeFileSync(bytes, byteLines(instructionBytes(path, target)));
     mc(name, target);
   }
-  writeFileSync(bytes, byteLines(randomWords('gfx942')));
+  writeFileSync(bytes, byteLines(randomBlocks('gfx942')));
   mc(`${WORDS} random words, most of them no instruction`, 'gfx942');
 });

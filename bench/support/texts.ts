@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assembleAndLink } from '../../src/asm/index.ts';
-import { WavesmithError } from '../../src/base/index.ts';
+import { randomNumbers, WavesmithError } from '../../src/base/index.ts';
 import { codeObjectsOf, openContainer } from '../../src/codeobject/index.ts';
 import { decoderFor } from '../../src/isa/codec/decode.ts';
 import { encodeInto } from '../../src/isa/codec/encode.ts';
@@ -69,15 +69,10 @@ export function concatenated(objects: readonly WholeObject[], target: TargetName
   return { name: `texts of ${texts.length} different objects`, target, bytes: Buffer.concat(texts) };
 }
 
-/** mulberry32: a seeded generator of unsigned 32-bit numbers. */
-export function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
-  };
+/** A seeded generator of unsigned 32-bit numbers. */
+export function randomWords(seed: number): () => number {
+  const random = randomNumbers(seed);
+  return () => Math.floor(random() * 2 ** 32);
 }
 
 /** Instructions that transfer control would end functions and name labels; the texts are of straight code. */
@@ -88,7 +83,7 @@ const LEFT_OUT = ['isBranch', 'isCall', 'isTerminator', 'isBarrier'];
  * accept and that gives its bytes back.
  */
 export function randomText(target: TargetName, count: number, seed: number): Text {
-  const next = generator(seed);
+  const next = randomWords(seed);
   const rows = tableFor(target).rows.filter(
     (row) => !row.asmOnly && !row.codeGenOnly && !LEFT_OUT.some((flag) => row.flags.has(flag)),
   );

@@ -19,4 +19,4 @@ export {
 export type { FieldChange } from './diff/fields.ts';
 export { diffText } from './diff/text.ts';
 export { type DisassembleOptions, disassembleCodeObject } from './disassemble/disassemble.ts';
-export { listCodeObject, type SectionListing, writeListing } from './disassemble/listing.ts';
+export { listCodeObject, listingLine, type SectionListing, writeListing } from './disassemble/listing.ts';

@@ -74,6 +74,13 @@ function isNamed(symbol: ElfSymbol): boolean {
   return symbol.name !== '' && symbol.type !== SymbolType.SECTION && symbol.type !== SymbolType.FILE;
 }
 
+/** A line of a listing as text: see `writeListing`. */
+export function listingLine(line: ListingLine): string {
+  const digits = line.size < 4 ? 2 : 8;
+  const words = line.words.map((word) => word.toString(16).padStart(digits, '0')).join(' ');
+  return `${line.address.toString(16).padStart(ADDRESS_DIGITS, '0')}\t${words}\t${line.text}`;
+}
+
 /** Digits of an address in a listing. */
 const ADDRESS_DIGITS = 12;
 /** Room for a line: address, encoding, text. */
