@@ -15,6 +15,7 @@ const layers = [
   'program',
   'check',
   'device',
+  'verdict',
   'profile',
   'report',
   'iree',

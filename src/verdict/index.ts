@@ -1,5 +1,6 @@
-// Verdicts: are two results equal? `compare.ts` compares two arrays, `memory.ts` all memory of two runs, `verdict.ts` makes the one
-// verdict of what they and others found, `text.ts` says it. Begin with `verdictOf` in verdict.ts.
+// Room `verdict`: are two results equal? compare.ts compares two arrays, memory.ts all memory of two runs, verdict.ts makes the one
+// verdict of what they and others found, text.ts says it.
+// Begin with `verdictOf` in verdict.ts.
 export {
   type ComparedElement,
   type CompareOptions,
