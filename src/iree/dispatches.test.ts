@@ -101,3 +101,69 @@ test('what depends on run-time values is null; constants of another function do 
 test('functions without bindings are no kernels', () => {
   expect(readKernelRecords(SOURCES, HAL).has('helper')).toBe(false);
 });
+
+test('dispatches inside blocks, with locations, by symbol and with a grid from a buffer are recorded', () => {
+  const hal = `
+  util.func public @f(%n: index) {
+    %c2 = arith.constant 2 : index loc(#loc3)
+    %k = hal.executable.lookup.function target(%e : !hal.executable) function(@x::@v::@"k$1") : i64 loc("a.mlir":3:4)
+    cf.cond_br %p, ^bb1, ^bb2
+  ^bb1:  // pred: ^bb0
+    scf.if %p {
+      hal.command_buffer.dispatch<%cmd : !hal.command_buffer> target(%e : !hal.executable)[%k] workgroups([%c2, %c2, %c2]) bindings([
+        (%b : !hal.buffer)[%c2, %n]
+      ]) flags("None") loc(#loc3)
+    }
+    hal.command_buffer.dispatch.symbol<%cmd : !hal.command_buffer> target(@x::@v::@other) workgroups([%c2, %c2, %n]) bindings([(%b : !hal.buffer)[%c2, %c2]]) flags("None")
+  ^bb2:  // 2 preds: ^bb0, ^bb1
+    hal.command_buffer.dispatch.indirect<%cmd : !hal.command_buffer> target(%e : !hal.executable)[%k] workgroups(%w : !hal.buffer)[%c2] constants([%c2]) bindings([(%b : !hal.buffer)[%c2, %c2]]) flags("None")
+    util.return
+  }
+  #loc3 = loc("b.mlir":1:1)
+`;
+  const binding = { buffer: '%b', offset: 2, length: 2 };
+  const records = readKernelRecords('', hal);
+  expect(records.get('k$1')?.dispatches).toEqual([
+    { grid: [2, 2, 2], constants: [], bindings: [{ ...binding, length: null }] },
+    { grid: null, constants: [2], bindings: [binding] },
+  ]);
+  expect(records.get('other')?.dispatches).toEqual([{ grid: null, constants: [], bindings: [binding] }]);
+});
+
+test('element types that contain an x, vectors and layouts are kept apart from the shape', () => {
+  const type = (text: string): string => `
+  hal.executable private @e {
+    builtin.module {
+      func.func @k() {
+        %0 = hal.interface.binding.subspan layout(#p) binding(1) : ${text}
+        return
+      }
+    }
+  }`;
+  const read = (text: string) => readKernelRecords(type(text), '').get('k')?.bindings;
+  const tensor = { offset: 0, access: 'readwrite' };
+  expect(read('memref<4x?xindex, strided<[?, 1], offset: ?>, #gpu.address_space<global>>{%d}')).toEqual([
+    [],
+    [{ ...tensor, elementType: 'index', shape: [4, null] }],
+  ]);
+  expect(read('tensor<2xvector<4x8xf16>>')).toEqual([[], [{ ...tensor, elementType: 'vector<4x8xf16>', shape: [2] }]]);
+  expect(read('!x.tensor<readonly:tensor<f8E4M3FNUZ, #enc>>')).toEqual([
+    [],
+    [{ ...tensor, access: 'read', elementType: 'f8E4M3FNUZ', shape: [] }],
+  ]);
+});
+
+test('an operation that matters and cannot be placed is an error, never a missing record', () => {
+  const lost = `
+  util.func public @f() {
+    some.table ( 5 = { hal.command_buffer.dispatch<%c : !hal.command_buffer> target(@a::@b::@c) workgroups([%x, %y, %z]) } )
+  }`;
+  expect(() => readKernelRecords('', lost)).toThrow(
+    expect.objectContaining({ code: 'iree/unreadable-dump', position: expect.objectContaining({ line: 3 }) }),
+  );
+  expect(() => readKernelRecords('func.func @k() {', '')).toThrow(expect.objectContaining({ code: 'mlir/unbalanced' }));
+});
+
+test('dumps that are not there give no records', () => {
+  expect(readKernelRecords('', '')).toEqual(new Map());
+});

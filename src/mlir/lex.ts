@@ -101,6 +101,9 @@ const isLetter = (c: number): boolean => (c >= 65 && c <= 90) || (c >= 97 && c <
 const isNamePart = (c: number): boolean => isLetter(c) || isDigit(c) || c === 95 || c === 36 || c === 46;
 const isSuffixPart = (c: number): boolean => isNamePart(c) || c === 45;
 
+/** What needs no look inside a string: weights are strings of many megabytes. */
+const PLAIN = /[^"\\\n\v\f]*/y;
+
 class Lexer {
   private kinds = new Uint8Array(1024);
   private starts = new Int32Array(1024);
@@ -264,6 +267,9 @@ class Lexer {
   private string(kind: TokenKind, start: number, quote: number): number {
     const { text } = this;
     for (let at = quote + 1; at < text.length; at++) {
+      PLAIN.lastIndex = at;
+      PLAIN.test(text);
+      at = PLAIN.lastIndex;
       const c = text.charCodeAt(at);
       if (c === 34) {
         this.push(kind, start, at + 1);
