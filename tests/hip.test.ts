@@ -44,6 +44,7 @@ const CASES: readonly Case[] = [
   { name: 'properties', targets: ALL, args: (target) => [target] },
   { name: 'rdc', sources: ['rdc', 'rdc_other'], flags: ['-fgpu-rdc'] },
   { name: 'registration', sources: ['registration', 'registration_other'] },
+  { name: 'sizes' },
   { name: 'stream_values' },
   { name: 'streams' },
   { name: 'symbols' },

@@ -193,11 +193,12 @@ hipError_t Launch(const LaunchRequest& r) {
 namespace {
 
 hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], const uint32_t (&block)[3],
-                          uint32_t dynamic_shared, hipStream_t stream, void** parameters, void** extra,
+                          size_t dynamic_shared, hipStream_t stream, void** parameters, void** extra,
                           bool cooperative = false) {
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return hipErrorInvalidResourceHandle;
-  LaunchRequest request{function, {}, {}, dynamic_shared, stream, parameters, extra, cooperative};
+  if (dynamic_shared > UINT32_MAX) return hipErrorInvalidValue;
+  LaunchRequest request{function, {}, {}, static_cast<uint32_t>(dynamic_shared), stream, parameters, extra, cooperative};
   for (size_t d = 0; d < 3; d++) {
     const uint64_t items = uint64_t{groups[d]} * block[d];
     if (items > UINT32_MAX) return hipErrorInvalidConfiguration;
@@ -233,6 +234,7 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t 
                                     void** extra, hipEvent_t start, hipEvent_t stop, uint32_t) {
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return Done(hipErrorInvalidResourceHandle);
+  if (shared > UINT32_MAX) return Done(hipErrorInvalidValue);
   if (start != nullptr) {
     const hipError_t error = hipEventRecord(start, stream);
     if (error != hipSuccess) return error;
@@ -250,7 +252,7 @@ hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, voi
   Function* const function = FunctionOf(host_function, &error);
   if (function == nullptr) return Done(error);
   return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
-                             {block.x, block.y, block.z}, static_cast<uint32_t>(shared), stream, arguments, nullptr));
+                             {block.x, block.y, block.z}, shared, stream, arguments, nullptr));
 }
 
 hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,

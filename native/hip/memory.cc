@@ -1,12 +1,15 @@
-// Memory: allocation of every kind, copies, fills, pointer attributes, symbols. All of it is one memory that host and device address alike,
-// so a copy is memcpy at the right moment. Source: HIP API documentation, "Memory management".
+// Memory: allocation of every kind, registered memory of the program. All of it is one memory that host and device address alike. Source: HIP API documentation, "Memory management".
 #include <algorithm>
 #include <cstring>
 
+#include "common/size.h"
 #include "hip/runtime.h"
 
 namespace wavesmith::hip {
 namespace {
+
+// Rows of hipMallocPitch begin at multiples of this.
+constexpr size_t kPitchGranule = 256;
 
 std::mutex mutex;
 std::map<uint64_t, MemoryInfo> allocations;
@@ -67,104 +70,17 @@ bool FindMemory(const void* pointer, MemoryInfo* info) {
   return true;
 }
 
-namespace {
-
-// A copy of `height` × `depth` rows.
-struct Copy {
-  uint8_t* to;
-  const uint8_t* from;
-  size_t width;
-  size_t height = 1;
-  size_t depth = 1;
-  size_t to_pitch = 0;
-  size_t from_pitch = 0;
-  size_t to_slice = 0;
-  size_t from_slice = 0;
-
-  // Bytes from the first to behind the last.
-  size_t Extent(size_t pitch, size_t slice) const { return (depth - 1) * slice + (height - 1) * pitch + width; }
-  void Run() const {
-    for (size_t z = 0; z < depth; z++) {
-      for (size_t y = 0; y < height; y++) {
-        std::memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch, width);
-      }
-    }
-  }
-};
-
-// Whether a range that begins in an allocation also ends in it. What is in none is the program's own memory.
-bool Fits(const void* pointer, size_t size) {
+bool Fits(const void* pointer, Size size) {
+  if (!size.ok()) return false;
   MemoryInfo info;
   if (!FindMemory(pointer, &info)) return true;
-  return size <= info.size - (reinterpret_cast<uint64_t>(pointer) - info.address);
+  return size.value() <= info.size - (reinterpret_cast<uint64_t>(pointer) - info.address);
 }
 
-hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKind kind) {
-  if (static_cast<unsigned>(kind) > hipMemcpyDefault) return hipErrorInvalidMemcpyDirection;
-  if (size == 0) return hipSuccess;
-  return to == nullptr || from == nullptr ? hipErrorInvalidValue : hipSuccess;
-}
-
-// In stream order. A copy that HIP makes synchronous (`wait`) is done on return.
-hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work) {
-  if (IsCapturing(handle)) {
-    if (wait) return hipErrorStreamCaptureUnsupported_;
-    return Capture(handle, hipGraphNodeTypeMemcpy,
-                   [work = std::move(work)](hipStream_t stream) { return InStream(stream, false, work); });
-  }
-  hipError_t error;
-  Stream* const stream = StreamOf(handle, &error);
-  if (stream == nullptr) return error;
-  if (!wait) return stream->Host(std::move(work));
-  error = stream->Synchronize();
-  if (error != hipSuccess) return error;
-  work();
-  return hipSuccess;
-}
-
-// Memory that only the host uses may change or go as soon as an asynchronous copy's call returns.
-bool IsPageable(const void* pointer) {
-  MemoryInfo info;
-  hsa_amd_pointer_info_t known{};
-  known.size = sizeof known;
-  if (FindMemory(pointer, &info)) return false;
-  return hsa_amd_pointer_info(const_cast<void*>(pointer), &known, nullptr, nullptr, nullptr) != HSA_STATUS_SUCCESS ||
-         known.type == HSA_EXT_POINTER_TYPE_UNKNOWN;
-}
-
-hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait) {
-  if (!Fits(copy.to, copy.Extent(copy.to_pitch, copy.to_slice))) return hipErrorInvalidValue;
-  const size_t from_size = copy.Extent(copy.from_pitch, copy.from_slice);
-  if (!Fits(copy.from, from_size)) return hipErrorInvalidValue;
-  if (IsCapturing(stream)) return InStream(stream, wait, [=] { copy.Run(); });
-  if (wait || IsPageable(copy.to)) return InStream(stream, true, [=] { copy.Run(); });
-  if (!IsPageable(copy.from)) return InStream(stream, false, [=] { copy.Run(); });
-  const auto content = std::make_shared<std::vector<uint8_t>>(copy.from, copy.from + from_size);
-  Copy staged = copy;
-  staged.from = content->data();
-  return InStream(stream, false, [content, staged] { staged.Run(); });
-}
-
-hipError_t CopyBytes(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream, bool wait) {
-  const hipError_t error = CheckCopy(to, from, size, kind);
-  if (error != hipSuccess || size == 0) return error;
-  return RunCopy({static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), size}, stream, wait);
-}
-
-template <typename T>
-hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) {
-  if (count == 0) return hipSuccess;
-  if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) return hipErrorInvalidValue;
-  MemoryInfo info;
-  if (!FindMemory(to, &info)) return hipErrorInvalidValue;
-  if (reinterpret_cast<uint64_t>(to) + count * sizeof(T) > info.address + info.size) return hipErrorInvalidValue;
-  return InStream(stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); });
-}
-
-}  // namespace
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+using wavesmith::Size;
 
 extern "C" {
 
@@ -195,22 +111,31 @@ hipError_t hipHostFree(void* pointer) { return Done(FreeMemory(pointer, MemoryKi
 hipError_t hipFreeHost(void* pointer) { return hipHostFree(pointer); }
 
 hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  if (pitch == nullptr) return Done(hipErrorInvalidValue);
-  *pitch = (width + 255) / 256 * 256;
-  return hipMalloc(pointer, *pitch * height);
+  if (pointer == nullptr || pitch == nullptr) return Done(hipErrorInvalidValue);
+  const Size row = Size(width).RoundedUp(kPitchGranule);
+  if (!row.ok()) return Done(hipErrorInvalidValue);
+  const Size size = row * height;
+  if (!size.ok()) return Done(hipErrorOutOfMemory);
+  *pitch = row.value();
+  return hipMalloc(pointer, size.value());
 }
 hipError_t hipMemAllocPitch(hipDeviceptr_t* pointer, size_t* pitch, size_t width, size_t height, unsigned element) {
+  if (width == 0 || height == 0) return Done(hipErrorInvalidValue);
   if (element != 4 && element != 8 && element != 16) return Done(hipErrorInvalidValue);
   return hipMallocPitch(pointer, pitch, width, height);
 }
 hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
   if (pointer == nullptr) return Done(hipErrorInvalidValue);
+  const Size rows = Size(extent.height) * extent.depth;
+  if (!Size(extent.width).RoundedUp(kPitchGranule).ok()) return Done(hipErrorInvalidValue);
+  if (!rows.ok()) return Done(hipErrorOutOfMemory);
   size_t pitch;
-  const hipError_t error = hipMallocPitch(&pointer->ptr, &pitch, extent.width, extent.height * extent.depth);
+  const hipError_t error = hipMallocPitch(&pointer->ptr, &pitch, extent.width, rows.value());
+  if (error != hipSuccess) return error;
   pointer->pitch = pitch;
   pointer->xsize = extent.width;
   pointer->ysize = extent.height;
-  return error;
+  return hipSuccess;
 }
 
 hipError_t hipMemGetInfo(size_t* free, size_t* total) {
@@ -270,170 +195,6 @@ hipError_t hipHostGetFlags(unsigned* flags, void* pointer) {
   }
   *flags = info.flags;
   return hipSuccess;
-}
-
-// Copies -----------------------------------------------------------------------------------------------------------------------------------------
-
-hipError_t hipMemcpy(void* to, const void* from, size_t size, hipMemcpyKind kind) {
-  return Done(CopyBytes(to, from, size, kind, nullptr, true));
-}
-hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
-  return Done(CopyBytes(to, from, size, kind, stream, false));
-}
-hipError_t hipMemcpyWithStream(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
-  return Done(CopyBytes(to, from, size, kind, stream, true));
-}
-hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void* from, size_t size) {
-  return hipMemcpy(to, from, size, hipMemcpyHostToDevice);
-}
-hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, size_t size) {
-  return hipMemcpy(to, from, size, hipMemcpyDeviceToHost);
-}
-hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t size) {
-  return hipMemcpy(to, from, size, hipMemcpyDeviceToDevice);
-}
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from, size_t size, hipStream_t stream) {
-  return hipMemcpyAsync(to, from, size, hipMemcpyHostToDevice, stream);
-}
-hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, size_t size, hipStream_t stream) {
-  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToHost, stream);
-}
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size, hipStream_t stream) {
-  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
-}
-hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
-  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
-  return hipMemcpy(to, from, size, hipMemcpyDeviceToDevice);
-}
-hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size,
-                              hipStream_t stream) {
-  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
-  return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
-}
-
-namespace {
-
-hipError_t Copy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                  hipMemcpyKind kind, hipStream_t stream, bool wait) {
-  const hipError_t error = CheckCopy(to, from, width * height, kind);
-  if (error != hipSuccess || width * height == 0) return error;
-  if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
-  const Copy copy{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), width, height, 1, to_pitch, from_pitch};
-  return RunCopy(copy, stream, wait);
-}
-
-hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
-  if (p == nullptr) return hipErrorInvalidValue;
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
-  const hipExtent e = p->extent;
-  const hipError_t error = CheckCopy(p->dstPtr.ptr, p->srcPtr.ptr, e.width * e.height * e.depth, p->kind);
-  if (error != hipSuccess || e.width * e.height * e.depth == 0) return error;
-  const auto place = [](const hipPitchedPtr& q, const hipPos& at) {
-    return static_cast<uint8_t*>(q.ptr) + at.z * q.pitch * q.ysize + at.y * q.pitch + at.x;
-  };
-  if (e.width > p->dstPtr.pitch || e.width > p->srcPtr.pitch) return hipErrorInvalidPitchValue;
-  const Copy copy{place(p->dstPtr, p->dstPos), place(p->srcPtr, p->srcPos), e.width,
-                  e.height,                    e.depth,                     p->dstPtr.pitch,
-                  p->srcPtr.pitch,             p->dstPtr.pitch * p->dstPtr.ysize,
-                  p->srcPtr.pitch * p->srcPtr.ysize};
-  return RunCopy(copy, stream, wait);
-}
-
-}  // namespace
-
-hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                       hipMemcpyKind kind) {
-  return Done(Copy2D(to, to_pitch, from, from_pitch, width, height, kind, nullptr, true));
-}
-hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                            hipMemcpyKind kind, hipStream_t stream) {
-  return Done(Copy2D(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
-}
-
-namespace {
-
-hipError_t CopyParam2D(const hip_Memcpy2D* p, hipStream_t stream, bool wait) {
-  if (p == nullptr) return hipErrorInvalidValue;
-  const MemoryTypes types = MemoryTypesOfHip();
-  if (p->srcMemoryType == types.array || p->dstMemoryType == types.array) return hipErrorNotSupported;
-  const void* const from = p->srcMemoryType == types.host ? p->srcHost : p->srcDevice;
-  void* const to = p->dstMemoryType == types.host ? p->dstHost : p->dstDevice;
-  if (from == nullptr || to == nullptr) return hipErrorInvalidValue;
-  const size_t from_pitch = p->srcPitch == 0 ? p->srcXInBytes + p->WidthInBytes : p->srcPitch;
-  const size_t to_pitch = p->dstPitch == 0 ? p->dstXInBytes + p->WidthInBytes : p->dstPitch;
-  return Copy2D(static_cast<uint8_t*>(to) + p->dstY * to_pitch + p->dstXInBytes, to_pitch,
-                static_cast<const uint8_t*>(from) + p->srcY * from_pitch + p->srcXInBytes, from_pitch, p->WidthInBytes,
-                p->Height, hipMemcpyDefault, stream, wait);
-}
-
-}  // namespace
-
-hipError_t hipMemcpyParam2D(const hip_Memcpy2D* p) { return Done(CopyParam2D(p, nullptr, true)); }
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* p, hipStream_t stream) {
-  return Done(CopyParam2D(p, stream, false));
-}
-hipError_t hipMemcpy3D(const hipMemcpy3DParms* p) { return Done(Copy3D(p, nullptr, true)); }
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* p, hipStream_t stream) { return Done(Copy3D(p, stream, false)); }
-
-// Fills ------------------------------------------------------------------------------------------------------------------------------------------
-
-hipError_t hipMemset(void* to, int value, size_t size) {
-  return Done(Fill(to, static_cast<uint8_t>(value), size, nullptr, true));
-}
-hipError_t hipMemsetAsync(void* to, int value, size_t size, hipStream_t stream) {
-  return Done(Fill(to, static_cast<uint8_t>(value), size, stream, false));
-}
-hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
-  return Done(Fill<uint8_t>(to, value, count, nullptr, true));
-}
-hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
-  return Done(Fill<uint16_t>(to, value, count, nullptr, true));
-}
-hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
-  return Done(Fill<uint32_t>(to, static_cast<uint32_t>(value), count, nullptr, true));
-}
-hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream) {
-  return Done(Fill<uint8_t>(to, value, count, stream, false));
-}
-hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream) {
-  return Done(Fill<uint16_t>(to, value, count, stream, false));
-}
-hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
-  return Done(Fill<uint32_t>(to, static_cast<uint32_t>(value), count, stream, false));
-}
-
-namespace {
-
-hipError_t FillBox(void* to, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth,
-                   hipStream_t stream, bool wait) {
-  if (width * height * depth == 0) return hipSuccess;
-  if (to == nullptr || width > pitch) return hipErrorInvalidValue;
-  MemoryInfo info;
-  if (!FindMemory(to, &info) || !Fits(to, (depth - 1) * slice + (height - 1) * pitch + width)) {
-    return hipErrorInvalidValue;
-  }
-  return InStream(stream, wait, [=] {
-    for (size_t z = 0; z < depth; z++) {
-      for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + z * slice + y * pitch, value, width);
-    }
-  });
-}
-
-}  // namespace
-
-hipError_t hipMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return Done(FillBox(to, pitch, 0, value, width, height, 1, nullptr, true));
-}
-hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
-  return Done(FillBox(to, pitch, 0, value, width, height, 1, stream, false));
-}
-hipError_t hipMemset3D(hipPitchedPtr to, int value, hipExtent extent) {
-  return Done(FillBox(to.ptr, to.pitch, to.pitch * to.ysize, value, extent.width, extent.height, extent.depth, nullptr,
-                      true));
-}
-hipError_t hipMemset3DAsync(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
-  return Done(FillBox(to.ptr, to.pitch, to.pitch * to.ysize, value, extent.width, extent.height, extent.depth, stream,
-                      false));
 }
 
 }  // extern "C"

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/size.h"
 #include "hip/metadata.h"
 #include "hsa/abi.h"
 
@@ -260,5 +261,7 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind);
 void FreeNow(void* pointer);
 // The allocation an address is in.
 bool FindMemory(const void* pointer, MemoryInfo* info);
+// Whether a range that begins in an allocation also ends in it. What is in none is the program's own memory.
+bool Fits(const void* pointer, Size size);
 
 }  // namespace wavesmith::hip

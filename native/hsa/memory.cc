@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "common/size.h"
 #include "hsa/runtime.h"
 #include "hsa/signal.h"
 
@@ -29,7 +30,7 @@ uint32_t FlagsOf(uint64_t pool) {
       return HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED;
   }
 }
-uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+using wavesmith::Size;
 
 hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void** pointer) {
   if (pool == kGpuGroupPool) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
@@ -39,6 +40,21 @@ hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void
   hsa_status_t status;
   *pointer = reinterpret_cast<void*>(runtime.Allocate(size, kPage, pool, &status));
   return status;
+}
+
+// Whether a range that begins in an allocation also ends in it; what begins in none is the program's own memory.
+bool InAllocation(Runtime& runtime, const void* pointer, Size size) {
+  Allocation found;
+  if (!size.ok() || !(Size(reinterpret_cast<uintptr_t>(pointer)) + size).ok()) return false;
+  if (!runtime.Find(reinterpret_cast<uint64_t>(pointer), &found)) return true;
+  return size.value() <= found.size - (reinterpret_cast<uint64_t>(pointer) - found.address);
+}
+
+// Bytes from a pitched pointer to behind the last byte of a box; the box must lie in its rows and slices.
+Size BoxEnd(const hsa_pitched_ptr_t& p, const hsa_dim3_t& offset, const hsa_dim3_t& range) {
+  if (range.x == 0 || range.y == 0 || range.z == 0) return 0;
+  return Size(p.slice) * (Size(offset.z) + (range.z - 1)) + Size(p.pitch) * (Size(offset.y) + (range.y - 1)) +
+         (Size(offset.x) + range.x);
 }
 
 // Copies run one after the other on a thread, in the order their dependencies allow.
@@ -151,6 +167,9 @@ hsa_status_t hsa_memory_assign_agent(void* pointer, hsa_agent_t agent, hsa_acces
 hsa_status_t hsa_memory_copy(void* destination, const void* source, size_t size) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(destination != nullptr && source != nullptr);
+  if (!InAllocation(*runtime, destination, size) || !InAllocation(*runtime, source, size)) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
   std::memmove(destination, source, size);
   return HSA_STATUS_SUCCESS;
 }
@@ -181,6 +200,9 @@ hsa_status_t hsa_amd_memory_async_copy(void* destination, hsa_agent_t destinatio
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(destination != nullptr && source != nullptr);
   if (!IsAgent(destination_agent) || !IsAgent(source_agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!InAllocation(*runtime, destination, size) || !InAllocation(*runtime, source, size)) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
   return Asynchronously(*runtime, count, dependencies, completion,
                         [=] { std::memmove(destination, source, size); });
 }
@@ -210,6 +232,10 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* destination
   const hsa_dim3_t to_offset = *destination_offset;
   const hsa_dim3_t from_offset = *source_offset;
   const hsa_dim3_t size = *range;
+  if (!InAllocation(*runtime, to.base, BoxEnd(to, to_offset, size)) ||
+      !InAllocation(*runtime, from.base, BoxEnd(from, from_offset, size))) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
   return Asynchronously(*runtime, count, dependencies, completion, [=] {
     const auto at = [](const hsa_pitched_ptr_t& p, const hsa_dim3_t& o, uint32_t y, uint32_t z) {
       return static_cast<uint8_t*>(p.base) + (o.z + z) * p.slice + (o.y + y) * p.pitch + o.x;
@@ -223,6 +249,7 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* destination
 hsa_status_t hsa_amd_memory_fill(void* pointer, uint32_t value, size_t count) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 4 == 0);
+  if (!InAllocation(*runtime, pointer, Size(count) * sizeof value)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   std::fill_n(static_cast<uint32_t*>(pointer), count, value);
   return HSA_STATUS_SUCCESS;
 }
@@ -335,6 +362,7 @@ hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_t size, uin
   WAVESMITH_REQUIRE(address != nullptr && size != 0 && size % kPage == 0);
   WAVESMITH_REQUIRE((alignment & (alignment - 1)) == 0 && wanted % kPage == 0);
   const uint64_t extra = alignment > kPage ? alignment : 0;
+  if (!(Size(size) + extra).ok() || !(Size(wanted) + size).ok()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   const auto reserve = [&](uint64_t at, uint64_t bytes) {
     void* const p = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
@@ -351,7 +379,7 @@ hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_t size, uin
     if (reserved == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     if (extra != 0) {
       const uint64_t begin = reinterpret_cast<uint64_t>(reserved);
-      const uint64_t aligned = RoundUp(begin, extra);
+      const uint64_t aligned = Size(begin).RoundedUp(extra).value();
       if (aligned != begin) munmap(reserved, aligned - begin);
       const uint64_t end = begin + size + extra;
       if (aligned + size != end) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
@@ -405,9 +433,10 @@ hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd
   WAVESMITH_REQUIRE_INIT();
   const uint64_t begin = reinterpret_cast<uint64_t>(address);
   WAVESMITH_REQUIRE(begin != 0 && begin % kPage == 0 && size != 0 && size % kPage == 0 && offset % kPage == 0);
+  WAVESMITH_REQUIRE((Size(begin) + size).ok());
   const std::lock_guard lock(vmem_mutex);
   Handle* const found = HandleOf(handle);
-  if (found == nullptr || offset + size > found->size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  if (found == nullptr || !(Size(offset) + size).Within(found->size)) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   auto reserved = reservations.upper_bound(begin);
   if (reserved == reservations.begin()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   --reserved;

@@ -90,7 +90,9 @@ export class SimRuntime implements RuntimeDevice {
   allocate(size: number, alignment: number, address: number): number {
     const { memory } = this.device;
     if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
-    return memory.alloc(size, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21)).base;
+    // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
+    const bytes = this.options.strict === undefined ? Math.ceil(size / PAGE) * PAGE : size;
+    return memory.alloc(bytes, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21)).base;
   }
   /** The pages go back to the system at once: nobody knows when the device needs this place again. */
   free(address: number): void {
