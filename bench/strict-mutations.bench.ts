@@ -3,7 +3,7 @@
 // and what the others' waits were for. Arguments: words that kernel names must contain; `--all` mutates more than MAX_WAITS waits.
 
 import { readCodeObject } from '../src/codeobject/index.ts';
-import { createDevice, type Diagnostic } from '../src/device/index.ts';
+import { createDevice, type RunFinding } from '../src/device/index.ts';
 import { liftCodeObject, type Program, type ProgramFunction } from '../src/program/index.ts';
 import { type StrictSubject, strictSubjects } from '../tests/support/strict-kernels.ts';
 import { contextOf, explainWait, patchWait, waitsOf, weakerWaits } from '../tests/support/wait-mutations.ts';
@@ -20,7 +20,7 @@ interface Row {
   readonly survivors: Map<string, number>;
 }
 
-async function findings(subject: StrictSubject, bytes: Uint8Array): Promise<readonly Diagnostic[]> {
+async function findings(subject: StrictSubject, bytes: Uint8Array): Promise<readonly RunFinding[]> {
   const device = await createDevice('sim', { target: subject.target });
   try {
     const result = await subject.run(device, bytes, {});
@@ -50,7 +50,7 @@ async function mutate(subject: StrictSubject): Promise<Row> {
   const clean = await findings(subject, subject.codeObject);
   if (clean.length > 0) {
     console.log(
-      `${subject.name}: ${clean.length} findings on the kernel as it is: ${clean[0]?.code} ${clean[0]?.message}`,
+      `${subject.name}: ${clean.length} findings on the kernel as it is: ${clean[0]?.rule} ${clean[0]?.message}`,
     );
   }
   const all = waitsOf(program, f);
@@ -59,7 +59,7 @@ async function mutate(subject: StrictSubject): Promise<Row> {
     for (const bits of weakerWaits(code)) {
       const found = await findings(subject, patchWait(program, code, bits));
       row.mutants++;
-      if (found.some((d) => d.code.startsWith('waits/'))) row.found++;
+      if (found.some((d) => d.rule.startsWith('waits/'))) row.found++;
       else {
         const why = isStub(f, code.pc)
           ? 'code for hardware without kernarg preload'

@@ -13,6 +13,7 @@ const layers = [
   'codeobject',
   'asm',
   'program',
+  'finding',
   'check',
   'device',
   'verdict',

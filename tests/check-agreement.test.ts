@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkOrder, checkStrongWaits, checkWaits } from '../src/check/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
-import { type CodeInstruction, liftCodeObject, waitCounts } from '../src/program/index.ts';
+import type { Finding } from '../src/finding/index.ts';
+import { liftCodeObject } from '../src/program/index.ts';
 import { hasLlvm } from './support/build.ts';
 import { agreementOf } from './support/check-agreement.ts';
 import { comparedWith } from './support/check-mutations.ts';
@@ -27,12 +28,11 @@ describe.skipIf(clang.length + triton.length === 0)('wait mutants, judged twice'
 });
 
 /** The wait that a `waits/too-strong` note proposes, as the immediate of s_waitcnt. */
-function proposed(code: CodeInstruction, fix: string): number {
-  const counts = { ...waitCounts(code.instruction) };
-  for (const [, no, counter, count] of fix.matchAll(/(no )?(vm|lgkm)cnt(?:\((\d+)\))?/g)) {
-    counts[counter as 'vm' | 'lgkm'] = no === undefined ? Number(count) : counter === 'vm' ? 63 : 15;
-  }
-  return (counts.vm & 15) | ((counts.vm & 0x30) << 10) | (counts.exp << 4) | (counts.lgkm << 8);
+function proposed({ edits }: Finding): number {
+  const [edit] = edits;
+  if (edit?.kind !== 'set-wait') throw new Error('the note carries no wait');
+  const { vmcnt = 63, expcnt = 7, lgkmcnt = 15 } = edit.counters;
+  return (vmcnt & 15) | ((vmcnt & 0x30) << 10) | (expcnt << 4) | (lgkmcnt << 8);
 }
 
 describe.skipIf(allTriton.length === 0)('waits that are called too strong', () => {
@@ -41,9 +41,9 @@ describe.skipIf(allTriton.length === 0)('waits that are called too strong', () =
     for (const f of program.functions) {
       const before = checkWaits(contextOf(program, f)).length;
       for (const note of checkStrongWaits(contextOf(program, f))) {
-        const code = program.at(note.pc ?? -1);
+        const code = program.at(note.place.pc ?? -1);
         if (code === undefined) throw new Error(note.message);
-        const context = comparedWith(program, withWait(program, code, proposed(code, note.fix ?? '')), f);
+        const context = comparedWith(program, withWait(program, code, proposed(note)), f);
         expect(checkWaits(context).length, note.message).toBe(before);
         expect(checkOrder(context), note.message).toEqual([]);
       }

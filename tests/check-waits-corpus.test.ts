@@ -107,8 +107,8 @@ describe('code that ships', () => {
 
 /** Walks the path of an error again; what the waits on it say. Throws when the path does not show what the checker says. */
 function standingArgument(program: Program, f: Finding): string {
-  const operation = program.at(f.other?.pc ?? -1);
-  const user = program.at(f.pc ?? -1);
+  const operation = program.at(f.related[0]?.place.pc ?? -1);
+  const user = program.at(f.place.pc ?? -1);
   if (operation === undefined || user === undefined) throw new Error(f.message);
   const { waits, isProvedElsewhere } = witness(program, operation, user);
   if (waits === undefined || isProvedElsewhere) throw new Error(`not shown: ${f.message}`);

@@ -51,7 +51,7 @@ describe.skipIf(!hasLlvm())('run --check', () => {
     expect(ended.code).toBe(1);
     expect(ended.text).toContain('the run was ended');
     expect((await runBug('--check', '--fail-on', 'waits,memory/misaligned')).code).toBe(0);
-    await expect(runBug('--check', '--fail-on', 'wait')).rejects.toThrow(/is no diagnostic/);
+    await expect(runBug('--check', '--fail-on', 'wait')).rejects.toThrow(/is no rule/);
     await expect(runBug('--fail-on', 'error')).rejects.toThrow(/--check/);
   });
 

@@ -1,7 +1,7 @@
 // Strict mode on correct kernels has nothing to say, whatever executes them; with any wait weakened it has.
 import { describe, expect, test } from 'vitest';
 import { readCodeObject } from '../src/codeobject/index.ts';
-import { createDevice, type Diagnostic } from '../src/device/index.ts';
+import { createDevice, type RunFinding } from '../src/device/index.ts';
 import { liftCodeObject } from '../src/program/index.ts';
 import { hasLlvm } from './support/build.ts';
 import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
@@ -11,7 +11,7 @@ async function findings(
   subject: StrictSubject,
   bytes: Uint8Array,
   engine: 'compiled' | 'interpreter' = 'compiled',
-): Promise<readonly Diagnostic[]> {
+): Promise<readonly RunFinding[]> {
   const device = await createDevice('sim', { target: subject.target });
   try {
     return (await subject.run(device, bytes, {}, { engine })).diagnostics ?? [];
@@ -43,7 +43,7 @@ describe.skipIf(clang.length === 0)('kernels of clang', () => {
           const found = await findings(subject, patchWait(program, wait, bits));
           // These workgroups are one wavefront: nobody else reads LDS behind the barrier.
           const isForOthers = explainWait(contextOf(program, f), wait, bits).startsWith('order of memory');
-          if (!isForOthers && !found.some((d) => d.code.startsWith('waits/'))) {
+          if (!isForOthers && !found.some((d) => d.rule.startsWith('waits/'))) {
             missed.push(`0x${wait.pc.toString(16)} ${bits}`);
           }
         }

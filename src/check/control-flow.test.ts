@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkBody } from '../../tests/support/program.ts';
 import { checkControlFlow } from './rules/control-flow.ts';
 
-const rules = (body: string) => checkBody(checkControlFlow, body).map((f) => `${f.rule} ${f.instruction}`);
+const rules = (body: string) => checkBody(checkControlFlow, body).map((f) => `${f.rule} ${f.place.instruction}`);
 
 describe('control flow', () => {
   test('code that ends properly', () => {

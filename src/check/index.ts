@@ -1,7 +1,8 @@
 // Room `check`: the checker: what is wrong with a code object before it runs. Rules are pure functions from a context to findings.
 // Begin with types.ts (finding, context, rule), then this file, which runs the rules.
 import { WavesmithError } from '../base/index.ts';
-import type { CodeObject } from '../codeobject/index.ts';
+import { type CodeObject, type DebugLines, debugLines } from '../codeobject/index.ts';
+import { type Finding, type Place, ruleInfo } from '../finding/index.ts';
 import { isTargetName } from '../isa/table/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
@@ -17,8 +18,16 @@ import { checkResources } from './rules/resources.ts';
 import { checkStrongWaits } from './rules/strong-waits.ts';
 import { checkWaits } from './rules/waits.ts';
 import { checkXnack } from './rules/xnack.ts';
-import type { Finding, FindingSeverity, Rule } from './types.ts';
+import type { Rule } from './types.ts';
 
+export {
+  countFindings,
+  type Edit as FindingEdit,
+  type Finding,
+  findingRecord,
+  newFindings,
+  type Severity as FindingSeverity,
+} from '../finding/index.ts';
 export * from './edit.ts';
 export * from './entry.ts';
 export * from './register-use.ts';
@@ -54,14 +63,6 @@ const RULES: readonly Rule[] = [
   checkXnack,
 ];
 
-/** Notes that many correct kernels have; only with `notes`. */
-const QUIET: ReadonlySet<string> = new Set([
-  'control-flow/divergent-barrier',
-  'control-flow/maybe-uninitialised',
-  'control-flow/unreachable',
-  'hazards/xnack-clause',
-]);
-
 export interface CheckOptions {
   /** The code object whose place the checked one is to take. */
   readonly against?: CodeObject | undefined;
@@ -92,17 +93,30 @@ export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = 
     const context = { target: processor, codeObject, program, subject, kernel, baseline, baselineProgram };
     for (const rule of RULES) {
       for (const f of rule(context)) {
-        if (options.notes === true || f.severity !== 'note' || !QUIET.has(f.rule)) findings.push(f);
+        if (options.notes === true || !isQuiet(f)) findings.push(f);
       }
     }
     if (options.notes === true) findings.push(...checkStrongWaits(context));
   }
-  return findings;
+  return withLines(findings, codeObject);
 }
 
-/** How many findings have each severity. */
-export function countFindings(findings: readonly Finding[]): Record<FindingSeverity, number> {
-  const counts = { error: 0, warning: 0, note: 0 };
-  for (const { severity } of findings) counts[severity]++;
-  return counts;
+/** Notes that many correct kernels have. */
+function isQuiet({ rule, severity }: Finding): boolean {
+  return severity === 'note' && ruleInfo(rule).shown === 'notes';
+}
+
+/** The findings with the lines of the compiler's source, where the code object has a line table. */
+function withLines(findings: readonly Finding[], { elf }: CodeObject): Finding[] {
+  const lines = findings.length === 0 ? undefined : debugLines(elf);
+  if (lines === undefined) return [...findings];
+  return findings.map((one) => ({
+    ...one,
+    place: withLine(one.place, lines),
+    related: one.related.map((r) => ({ ...r, place: withLine(r.place, lines) })),
+  }));
+}
+
+function withLine(place: Place, lines: DebugLines): Place {
+  return place.pc === undefined ? place : { ...place, source: lines.at(place.pc) };
 }

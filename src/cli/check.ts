@@ -1,12 +1,32 @@
-// `wavesmith check FILE`: what is wrong with a code object or an assembly file before it runs.
-import { assemble, formatDiagnostic, type InstructionLines, type SourceLine } from '../asm/index.ts';
+// `wavesmith check FILE`: what is wrong with a code object or an assembly file before it runs, and how it is mended.
+import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject, countFindings, type Finding } from '../check/index.ts';
-import { type CodeObject, codeObjectsOf, link, openContainer, readCodeObject } from '../codeobject/index.ts';
-import { fileReader } from './asm.ts';
-import { type PlacedFinding, sarifLog } from './sarif.ts';
-import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { checkCodeObject } from '../check/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
+import {
+  type Allowance,
+  allowanceFor,
+  allowanceProblem,
+  applyPolicy,
+  countFindings,
+  type FailOn,
+  type Finding,
+  failsOn,
+  findingRecord,
+  newFindings,
+  parseAllowances,
+  parseFailOn,
+  RULE_IDS,
+  type RuleId,
+} from '../finding/index.ts';
+import { fixableSource, fixSource, writeFixed } from './check/fix.ts';
+import { type CheckedInput, type CheckedSource, type PlacedFinding, placed, readCode } from './check/input.ts';
+import { readKnown } from './check/known.ts';
+import { fullReport, groupedReport, type Hidden, summaryText } from './check/report.ts';
+import { type CheckSettings, CONFIG_NAME, findConfig, readSettings } from './check/settings.ts';
+import { rulePageFile } from './rule-pages.ts';
+import { sarifLog } from './sarif.ts';
+import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Options {
   readonly against?: string;
@@ -15,12 +35,15 @@ interface Options {
   readonly json?: boolean;
   readonly sarif?: boolean;
   readonly notes?: boolean;
-}
-
-/** What was read from a file: its code objects, and the source they were assembled from. */
-interface Input {
-  readonly codeObjects: readonly CodeObject[];
-  place(codeObject: CodeObject, finding: Finding): SourceLine | undefined;
+  readonly pedantic?: boolean;
+  readonly all?: boolean;
+  readonly baseline?: string;
+  readonly failOn?: string;
+  /** A path, or false for `--no-config`. */
+  readonly config?: string | false;
+  readonly fix?: boolean;
+  readonly unsafeFixes?: boolean;
+  readonly output?: string;
 }
 
 /** Runs the command. */
@@ -30,60 +53,143 @@ export async function run(argv: string[]): Promise<number> {
     .option('--against <file>', 'the code object (or assembly) whose place the file is to take')
     .option('--target <id>', "the target id (gfx942:xnack-), for sources without '.amdgcn_target'")
     .option('--object <n|target>', 'check only this code object of a file with several (number from 0, or target)')
+    .option('--all', 'every finding in full, instead of one line for each rule and kernel')
     .option('--notes', 'also what could be better: waits that are too strong, dead code')
+    .option('--pedantic', 'also what the manual forbids, but code that ships does and was never seen to fail')
+    .option('--baseline <file>', "only findings that this file does not have (written by 'check --json')")
+    .option(
+      '--fail-on <what>',
+      'exit with 1 for findings of a severity or stronger (error, warning, note), of rules (waits,abi/target), or never (none)',
+    )
+    .option('--config <file>', `settings; default: the nearest ${CONFIG_NAME} at or above the file`)
+    .option('--no-config', 'no settings file')
+    .option('--fix', 'mend what has an edit, in the file itself')
+    .option('--unsafe-fixes', 'with --fix: also edits that may change what the kernel computes')
+    .option('-o, --output <file>', 'with --fix: write the mended file here instead')
     .option('--json', 'print the findings as JSON')
     .option('--sarif', 'print the findings as a SARIF 2.1.0 log');
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
-  const [file] = command.args;
-  if (options.json && options.sarif) throw new WavesmithError('cli/usage', '--json and --sarif exclude each other.');
-  const input = readCode(file, options);
+  const [file] = command.args as [string];
+  checkUsage(options);
+  const settings = readSettings(options.config === false ? undefined : (options.config ?? findConfig(file)));
+  const view = viewOf(options, settings);
+  let input = readCode(file, options);
   const against = options.against === undefined ? undefined : baselineOf(options.against, options);
-  const findings: PlacedFinding[] = [];
+  if (options.fix === true) input = fix(input, against, view, options);
+  const { shown, hidden } = check(input, against, view);
+  const isFailed = shown.some((f) => failsOn(view.failOn, f));
+  if (options.sarif) {
+    const sources = new Map(input.source === undefined ? [] : [[input.source.file, input.source]]);
+    printJson(sarifLog(shown, sources, pageText));
+  } else if (options.json) {
+    printJson({ ok: !isFailed, counts: countFindings(shown), hidden, findings: shown.map(record) });
+  } else {
+    process.stdout.write(options.all === true ? fullReport(shown) : groupedReport(shown));
+    process.stdout.write(summaryText(shown, hidden));
+  }
+  return isFailed ? 1 : 0;
+}
+
+function checkUsage({ json, sarif, fix, unsafeFixes, output }: Options): void {
+  if (json && sarif) throw new WavesmithError('cli/usage', '--json and --sarif exclude each other.');
+  if (fix !== true && (unsafeFixes === true || output !== undefined)) {
+    throw new WavesmithError('cli/usage', '--unsafe-fixes and -o go with --fix.', { hint: 'Add --fix.' });
+  }
+}
+
+/** Which findings are wanted. */
+interface View {
+  readonly settings: CheckSettings;
+  readonly notes: boolean;
+  readonly pedantic: boolean;
+  readonly known: readonly string[];
+  readonly failOn: FailOn;
+}
+
+function viewOf(options: Options, settings: CheckSettings): View {
+  const baseline = options.baseline ?? settings.baseline;
+  return {
+    settings,
+    notes: options.notes ?? settings.notes ?? false,
+    pedantic: options.pedantic ?? settings.pedantic ?? false,
+    known: baseline === undefined ? [] : readKnown(baseline),
+    failOn: options.failOn === undefined ? (settings.failOn ?? 'error') : parseFailOn(options.failOn, RULE_IDS),
+  };
+}
+
+/** The findings that a view shows, and how many it does not. */
+function check(
+  input: CheckedInput,
+  against: CodeObject | undefined,
+  view: View,
+): { readonly shown: readonly PlacedFinding[]; readonly hidden: Hidden } {
+  const all: PlacedFinding[] = [];
   for (const codeObject of input.codeObjects) {
-    for (const finding of checkCodeObject(codeObject, { against, notes: options.notes })) {
-      const place = input.place(codeObject, finding);
-      findings.push({ ...finding, file: place?.file ?? file, line: place?.line });
-    }
+    const found = checkCodeObject(codeObject, { against, notes: view.notes });
+    for (const f of applyPolicy(found, view.settings.policy)) all.push(placed(f, input));
   }
-  const counts = countFindings(findings);
-  if (options.sarif) printJson(sarifLog(findings));
-  else if (options.json) printJson({ ok: counts.error === 0, counts, findings });
-  else {
-    for (const finding of findings) process.stdout.write(formatFinding(finding));
-    const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-    const { error, warning, note } = counts;
-    process.stdout.write(`${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}\n`);
-  }
-  return counts.error === 0 ? 0 : 1;
+  const wanted = view.pedantic ? all : all.filter((f) => f.basis !== 'shipped');
+  const fresh = newFindings(wanted, view.known);
+  const allowances = input.source === undefined ? [] : parseAllowances(input.source.text);
+  for (const one of allowances) warnOfAllowance(input.file, one);
+  const shown = fresh.filter((f) => !isAllowed(allowances, f, input));
+  return {
+    shown,
+    hidden: {
+      pedantic: all.length - wanted.length,
+      baseline: wanted.length - fresh.length,
+      allowed: fresh.length - shown.length,
+    },
+  };
 }
 
-/** `file:line: error[rule]: message`, then the instructions and the fix. */
-function formatFinding(finding: PlacedFinding): string {
-  const { file, line, pc, severity, rule, message, instruction, other, fix, reference } = finding;
-  const address = (at: number): string => `0x${at.toString(16)}`;
-  const where = line !== undefined ? `${file}:${line}` : pc === undefined ? file : `${file} (pc ${address(pc)})`;
-  const lines = [`${where}: ${severity}[${rule}]: ${message}`];
-  if (other !== undefined) lines.push(`    ${address(other.pc)}: ${other.instruction}`);
-  if (instruction !== undefined && pc !== undefined) lines.push(`    ${address(pc)}: ${instruction}`);
-  if (fix !== undefined) lines.push(`  fix: ${fix}`);
-  if (reference !== undefined) lines.push(`  see: ${reference}`);
-  return `${lines.join('\n')}\n`;
+function isAllowed(allowances: readonly Allowance[], finding: PlacedFinding, { source }: CheckedInput): boolean {
+  const { source: place } = finding.place;
+  return allowanceFor(allowances, finding, place?.file === source?.file ? place?.line : undefined) !== undefined;
 }
 
-function isSource(file: string, bytes: Uint8Array): boolean {
-  return /\.(s|S|asm|amdgcn)$/.test(file) || (file === '-' && !bytes.subarray(0, 512).includes(0));
+function warnOfAllowance(file: string, allowance: Allowance): void {
+  const problem = allowanceProblem(allowance);
+  if (problem !== undefined) process.stderr.write(`${file}:${allowance.line}: warning: ${problem}\n`);
 }
 
-function readCode(file: string, options: Options): Input {
-  const bytes = readInput(file);
-  if (isSource(file, bytes)) return readSource(file, bytes, options);
-  const codeObjects =
-    options.object === undefined ? codeObjectsOf(openContainer(bytes, file)) : [selectCodeObject(bytes, file, options)];
-  if (codeObjects.length === 0) {
-    throw new WavesmithError('container/empty', `'${file}' holds no code object.`, { file });
+/** Mends a file and says what was done; the result is what was written. */
+function fix(input: CheckedInput, against: CodeObject | undefined, view: View, options: Options): CheckedInput {
+  const select = (found: readonly Finding[], source: CheckedSource): PlacedFinding[] => {
+    const now: CheckedInput = { file: input.file, codeObjects: [source.codeObject], source };
+    const wanted = applyPolicy(found, view.settings.policy)
+      .filter((f) => view.pedantic || f.basis !== 'shipped')
+      .map((f) => placed(f, now));
+    const allowances = parseAllowances(source.text);
+    return newFindings(wanted, view.known).filter((f) => !isAllowed(allowances, f, now));
+  };
+  const result = fixSource(fixableSource(input), {
+    against,
+    notes: view.notes,
+    target: options.target,
+    unsafe: options.unsafeFixes,
+    select,
+  });
+  const output = options.output ?? input.file;
+  if (result.fixed > 0 || options.output !== undefined) writeFixed(output, input, result.source);
+  for (const { finding, problem } of result.refused) {
+    process.stderr.write(`not mended: ${finding.rule}: ${problem}\n`);
   }
-  return { codeObjects, place: () => undefined };
+  process.stderr.write(`${result.fixed} finding${result.fixed === 1 ? '' : 's'} mended in '${output}'\n`);
+  const mended = input.source === undefined ? undefined : result.source;
+  return { ...input, codeObjects: [result.source.codeObject], source: mended };
+}
+
+/** A finding as `--json` prints it. */
+function record(finding: PlacedFinding): Readonly<Record<string, unknown>> {
+  return { ...findingRecord(finding), file: finding.file };
+}
+
+/** The text of a rule's page. */
+function pageText(rule: RuleId): string | undefined {
+  const path = rulePageFile(rule);
+  return path === undefined ? undefined : readFileSync(path, 'utf8');
 }
 
 function baselineOf(file: string, options: Options): CodeObject {
@@ -94,52 +200,4 @@ function baselineOf(file: string, options: Options): CodeObject {
     file,
     hint: 'Pick one with --object N or --object TARGET, or extract it first.',
   });
-}
-
-function readSource(file: string, bytes: Uint8Array, options: Options): Input {
-  const { object, diagnostics, lines } = assemble(bytes, {
-    target: options.target,
-    explainConflicts: true,
-    file: file === '-' ? '<stdin>' : file,
-    readFile: fileReader(file, []),
-    trackLines: true,
-  });
-  for (const diagnostic of diagnostics) process.stderr.write(formatDiagnostic(diagnostic));
-  if (object === undefined) {
-    throw new WavesmithError('check/assemble', `'${file}' cannot be assembled, so there is nothing to check.`, {
-      file,
-      hint: 'Mend the errors above first.',
-    });
-  }
-  const codeObject = readCodeObject(link([object]), [file]);
-  const text = new TextDecoder().decode(bytes);
-  const place = (checked: CodeObject, finding: Finding) =>
-    lineOfInstruction(checked, finding, lines) ?? lineOfDirective(text, file, finding);
-  return { codeObjects: [codeObject], place };
-}
-
-/** The source line of the instruction that a finding is about. */
-function lineOfInstruction(
-  codeObject: CodeObject,
-  { pc }: Finding,
-  lines: InstructionLines | undefined,
-): SourceLine | undefined {
-  if (pc === undefined) return undefined;
-  const section = codeObject.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
-  return section && lines?.get(section.name)?.get(pc - section.address);
-}
-
-/** The line of the directive that a finding's fix names, in the block of its kernel; else that block's first line. */
-function lineOfDirective(text: string, file: string, { kernel, fix }: Finding): SourceLine | undefined {
-  const lines = text.split('\n');
-  const literal = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const find = (pattern: RegExp, from = 0): number => lines.findIndex((line, i) => i >= from && pattern.test(line));
-  const block =
-    kernel === undefined ? -1 : find(new RegExp(`^\\s*\\.amdhsa_kernel\\s+"?${literal(kernel)}"?\\s*(?:$|[;/])`));
-  const directive = fix === undefined ? undefined : /\.(?:amdhsa_\w+|amdgcn_target|\w+:)/.exec(fix)?.[0];
-  const isMetadata = directive?.endsWith(':') === true;
-  const named =
-    directive === undefined ? -1 : find(new RegExp(`^\\s*(?:- )?${literal(directive)}`), isMetadata ? 0 : block);
-  const at = named >= 0 ? named : block;
-  return at < 0 ? undefined : { file, line: at + 1 };
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
-import { formatDiagnostic } from '../device/index.ts';
+import { formatRunFinding } from '../device/index.ts';
 import { packageRoot } from '../iree/index.ts';
 import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -77,7 +77,7 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     maxInstructions: parseCount(options.budget, '--budget'),
     strict: strictOptionsOf(options),
     onDispatch: (kernel, result) => {
-      for (const d of result.diagnostics ?? []) process.stderr.write(formatDiagnostic(d, kernel));
+      for (const d of result.diagnostics ?? []) process.stderr.write(formatRunFinding(d, kernel));
       hasFindings ||= checkExitCode(options, result) !== 0;
     },
     report: (text) => process.stderr.write(`wavesmith: ${text}\n`),

@@ -1,17 +1,12 @@
 // `wavesmith lsp`: the language server on standard input and output.
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createConnection } from 'vscode-languageserver/node';
 import { serve } from '../lsp/index.ts';
+import { rulePageFile } from './rule-pages.ts';
 import { newCommand, parseArguments } from './support.ts';
 import { version } from './version.ts';
-
-/** The folder of the rules' pages, in a checkout and in an installed package. */
-function pagesFolder(): string | undefined {
-  const own = dirname(fileURLToPath(import.meta.url));
-  return ['..', '../..', '../../..'].map((up) => join(own, up, 'docs/check')).find((path) => existsSync(path));
-}
 
 /** The folder of a source; undefined when it is no file. */
 function folderOf(uri: string): string | undefined {
@@ -44,14 +39,13 @@ export async function run(argv: string[]): Promise<number> {
     .option('--stdio', 'the only transport, and the default')
     .option('--clientProcessId <pid>', 'end when this process does');
   if (!parseArguments(command, argv)) return 0;
-  const pages = pagesFolder();
   const connection = createConnection(process.stdin, process.stdout);
   serve(connection, {
     version: version(),
     readFile: readBeside,
     rulePage: (rule) => {
-      const page = pages === undefined ? undefined : join(pages, `${rule}.md`);
-      return page !== undefined && existsSync(page) ? pathToFileURL(page).href : undefined;
+      const page = rulePageFile(rule);
+      return page === undefined ? undefined : pathToFileURL(page).href;
     },
   });
   return new Promise(() => {});

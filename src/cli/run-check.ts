@@ -1,16 +1,16 @@
 // `wavesmith run --check`: strict mode's flags, report and exit code.
 import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
+import { type DispatchResult, formatRunFinding, type SimDispatchResult, type StrictOptions } from '../device/index.ts';
 import {
-  type Diagnostic,
-  type DispatchResult,
   type FailOn,
   failsOn,
-  formatDiagnostic,
+  findingRecord,
   parseFailOn,
-  type SimDispatchResult,
-  type StrictOptions,
-} from '../device/index.ts';
+  RUN_RULES,
+  type RunRuleId,
+  type Severity,
+} from '../finding/index.ts';
 
 export interface CheckOptions {
   readonly check?: boolean;
@@ -41,7 +41,7 @@ export function strictOptionsOf(options: CheckOptions): StrictOptions | undefine
 }
 
 function failOnOf({ failOn }: CheckOptions): FailOn | undefined {
-  return failOn === undefined ? undefined : parseFailOn(failOn);
+  return failOn === undefined ? undefined : parseFailOn(failOn, Object.keys(RUN_RULES) as RunRuleId[]);
 }
 
 /** 1 when there are findings that fail the run: errors, or those that `--fail-on` names. */
@@ -54,12 +54,20 @@ export function checkExitCode(options: CheckOptions, { diagnostics = [], isCompl
 /** The findings as text, empty without `--check`. */
 export function checkReport({ diagnostics, diagnosticsDropped = 0, isComplete }: CheckedResult, file: string): string {
   if (diagnostics === undefined) return '';
-  const count = (severity: Diagnostic['severity']): string => {
+  const count = (severity: Severity): string => {
     const n = diagnostics.filter((d) => d.severity === severity).length;
     return `${n} ${severity}${n === 1 ? '' : 's'}`;
   };
-  const lines = diagnostics.map((d) => formatDiagnostic(d, file));
+  const lines = diagnostics.map((d) => formatRunFinding(d, file));
   if (diagnosticsDropped > 0) lines.push(`${diagnosticsDropped} further findings were not kept\n`);
   const end = isComplete === false ? '; the run was ended' : '';
   return `${lines.join('')}strict mode: ${count('error')}, ${count('warning')}${end}\n`;
+}
+
+/** A result as `--json` prints it: its findings flat, under the names `code` and `source` too. */
+export function checkRecord(result: CheckedResult): Readonly<Record<string, unknown>> {
+  const { diagnostics } = result;
+  if (diagnostics === undefined) return { ...result };
+  const flat = diagnostics.map((d) => ({ ...findingRecord(d), code: d.rule, source: d.place.source }));
+  return { ...result, diagnostics: flat };
 }

@@ -21,7 +21,14 @@ import {
 import { nodeSimOptions } from '../device/node/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
-import { addCheckOptions, type CheckOptions, checkExitCode, checkReport, strictOptionsOf } from './run-check.ts';
+import {
+  addCheckOptions,
+  type CheckOptions,
+  checkExitCode,
+  checkRecord,
+  checkReport,
+  strictOptionsOf,
+} from './run-check.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
@@ -175,7 +182,7 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  if (json) printJson({ ...facts, ...result.dispatch, buffers: buffers.map(summary), ...tools });
+  if (json) printJson({ ...facts, ...checkRecord(result.dispatch), buffers: buffers.map(summary), ...tools });
   else
     process.stdout.write(
       report(facts, result.dispatch, buffers) + toolsReport(tools) + checkReport(result.dispatch, file),

@@ -2,8 +2,9 @@
 
 import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject, type Finding } from '../check/index.ts';
+import { checkCodeObject } from '../check/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
+import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { type CodeObjectFacts, sameKernel } from './facts.ts';
 
 /** A finding and its place in the edited text. */
@@ -25,32 +26,21 @@ export function checkEdit(
   }
   if (kernels.size === 0) return [];
   const baseline = readCodeObject(before.bytes);
-  const known = new Map<string, number>();
-  for (const f of checkCodeObject(baseline, { kernels })) known.set(keyOf(f), (known.get(keyOf(f)) ?? 0) + 1);
-  const found: Finding[] = [];
-  for (const f of checkCodeObject(readCodeObject(after.bytes), { kernels, against: baseline })) {
-    const left = known.get(keyOf(f)) ?? 0;
-    if (left > 0) known.set(keyOf(f), left - 1);
-    else found.push(f);
-  }
-  const { elf } = readCodeObject(after.bytes);
-  return found.map((f) => {
-    const section = elf.sections.find(
-      (s) => f.pc !== undefined && f.pc >= s.address && f.pc < s.address + s.bytes.length,
-    );
-    const place =
-      section === undefined || f.pc === undefined ? undefined : lines?.get(section.name)?.get(f.pc - section.address);
+  const known = checkCodeObject(baseline, { kernels }).map(fingerprint);
+  const edited = readCodeObject(after.bytes);
+  return newFindings(checkCodeObject(edited, { kernels, against: baseline }), known).map((f) => {
+    const { pc } = f.place;
+    const section =
+      pc === undefined
+        ? undefined
+        : edited.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
+    const place = section && lines?.get(section.name)?.get((pc as number) - section.address);
     return { ...f, file: place?.file, line: place?.line };
   });
 }
 
-/** What makes a finding the same one when code before it moved. */
-function keyOf({ rule, severity, kernel, instruction, other, registers }: Finding): string {
-  return JSON.stringify([rule, severity, kernel, instruction, other?.instruction, registers]);
-}
-
 /** One line about a finding. */
-export function describeFinding({ rule, severity, message, line, pc }: EditFinding): string {
+export function describeFinding({ rule, severity, message, line, place: { pc } }: EditFinding): string {
   const where = line !== undefined ? `line ${line}: ` : pc !== undefined ? `pc 0x${pc.toString(16)}: ` : '';
   return `${where}${severity}[${rule}]: ${message}`;
 }
@@ -60,11 +50,11 @@ export function checkFailed(errors: readonly EditFinding[], file: string): Waves
   const [first] = errors;
   if (first === undefined) throw new Error('there is no finding to report');
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
-  const at = first.instruction === undefined ? '' : ` At '${first.instruction}'.`;
+  const at = first.place.instruction === undefined ? '' : ` At '${first.place.instruction}'.`;
   return new WavesmithError('hijack/check', `${first.rule}: ${first.message}${at}${more}`, {
     file: first.file ?? file,
     line: first.line,
-    pc: first.line === undefined ? first.pc : undefined,
+    pc: first.line === undefined ? first.place.pc : undefined,
     hint: `${first.fix ?? ''} 'wavesmith check ${file}' shows everything; --force builds anyway.`.trim(),
   });
 }

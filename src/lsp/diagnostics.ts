@@ -1,15 +1,16 @@
 // Diagnostics of a source: what the assembler says, and when it assembles, what the checker finds, placed in the text.
 // In stages, so that a server can stop between them when the text has changed. Source: LSP 3.18, "Diagnostic".
-import type { DiagnosticRelatedInformation, Diagnostic as LspDiagnostic, Range } from 'vscode-languageserver';
+import type { DiagnosticRelatedInformation, Diagnostic as LspDiagnostic, Range, TextEdit } from 'vscode-languageserver';
 import { DiagnosticSeverity } from 'vscode-languageserver';
-import { type AssembleLimits, assemble, type Diagnostic, type InstructionLines } from '../asm/index.ts';
+import { type AssembleLimits, assemble, type Diagnostic } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject, type Finding } from '../check/index.ts';
-import { type CodeObject, link, readCodeObject } from '../codeobject/index.ts';
+import { checkCodeObject } from '../check/index.ts';
+import { link, readCodeObject } from '../codeobject/index.ts';
+import { editsTitle, type Finding, ruleInfo } from '../finding/index.ts';
 import { liftCodeObject } from '../program/index.ts';
 import type { SourceDocument } from './document.ts';
-import { metadataPlace } from './metadata-places.ts';
-import type { Statement } from './scan.ts';
+import { Places, statementRange, wordEnd } from './places.ts';
+import { sourceEdits } from './source-edits.ts';
 
 /** What the analysis needs to know besides the text. */
 export interface AnalysisOptions {
@@ -27,10 +28,12 @@ export interface AnalysisOptions {
   readonly limits?: Partial<AssembleLimits> | undefined;
 }
 
-/** What a diagnostic carries for its quick fixes. */
+/** What a diagnostic carries for its quick fix: the changes of the version that it is about. */
 export interface DiagnosticData {
-  readonly fix?: string;
-  readonly kernel?: string;
+  readonly version: number;
+  readonly title: string;
+  readonly edits: readonly TextEdit[];
+  readonly isPreferred: boolean;
 }
 
 /** While typing, a runaway macro or fill must not take the machine. */
@@ -69,7 +72,7 @@ export function* analyse(document: SourceDocument, options: AnalysisOptions = {}
     yield;
     const findings = checkCodeObject(codeObject, { program, notes: options.notes });
     yield;
-    const places = new Places(document, codeObject, result.lines);
+    const places = new Places(document, codeObject, result.lines, NAME);
     for (const finding of findings) found.push(findingDiagnostic(document, places, finding, options.rulePage));
     return found;
   } catch (error) {
@@ -124,7 +127,7 @@ function assemblerDiagnostics(document: SourceDocument, diagnostics: readonly Di
 function placeOf(document: SourceDocument, diagnostic: Diagnostic): { range: Range; prefix: string } {
   if (diagnostic.file === NAME) {
     const start = document.assemblerOffset(diagnostic.line, diagnostic.column);
-    return { range: document.range(start, endOf(document, start, diagnostic.length)), prefix: '' };
+    return { range: document.range(start, wordEnd(document, start, diagnostic.length)), prefix: '' };
   }
   const call = diagnostic.notes.findLast((note) => note.file === NAME);
   const shown = diagnostic.sourceLine.trim().slice(0, 120);
@@ -141,90 +144,7 @@ function placeOf(document: SourceDocument, diagnostic: Diagnostic): { range: Ran
   return { range: document.range(0, 0), prefix: `${diagnostic.file}:${diagnostic.line}: ` };
 }
 
-/** The end of what a message marks: its length when it has one, else the word there; never beyond the line. */
-function endOf(document: SourceDocument, start: number, length: number): number {
-  const { text } = document;
-  let limit = text.slice(start, start + 4096).search(/[\r\n]/);
-  limit = limit < 0 ? Math.min(text.length, start + 4096) : start + limit;
-  const word = /^[\w.$@]+/.exec(text.slice(start, limit))?.[0].length ?? 1;
-  return Math.min(limit, start + (length > 1 ? length : word));
-}
-
-/** The statement at an offset, without its labels; the next one of the line when the offset is before it. */
-function statementOf(document: SourceDocument, offset: number): Statement | undefined {
-  const { scan } = document;
-  const at = scan.statementBefore(offset);
-  const candidates = [scan.statements[at], scan.statements[at + 1]];
-  return candidates.find((s) => s !== undefined && s.end >= offset && !/\n/.test(document.text.slice(offset, s.start)));
-}
-
-function statementRange(document: SourceDocument, offset: number): Range {
-  const statement = statementOf(document, offset);
-  if (statement === undefined) return document.range(offset, endOf(document, offset, 1));
-  const start = statement.head < 0 ? statement.start : document.scan.start(statement.head);
-  return document.range(start, statement.end);
-}
-
 // ── the checker ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Where findings are in the text. */
-class Places {
-  private readonly document: SourceDocument;
-  private readonly codeObject: CodeObject;
-  private readonly lines: InstructionLines | undefined;
-
-  constructor(document: SourceDocument, codeObject: CodeObject, lines: InstructionLines | undefined) {
-    this.document = document;
-    this.codeObject = codeObject;
-    this.lines = lines;
-  }
-
-  /** The instruction at an address: its statement here, or the `.include` that it comes from. */
-  instruction(pc: number): Range | undefined {
-    const section = this.codeObject.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
-    const line = section && this.lines?.get(section.name)?.get(pc - section.address);
-    if (line === undefined) return undefined;
-    const { document } = this;
-    if (line.file === NAME) return statementRange(document, document.assemblerLine(line.line));
-    const { scan } = document;
-    const include = scan.statements.find(
-      (s) => scan.headText(s) === '.include' && document.text.slice(s.start, s.end).includes(`"${line.file}"`),
-    );
-    return include && document.range(include.start, include.end);
-  }
-
-  /** The directive that a fix names in the block of a kernel, else the block's first line. */
-  directive(kernel: string | undefined, fix: string | undefined): Range | undefined {
-    const { document } = this;
-    const { scan } = document;
-    const named = fix === undefined ? undefined : /\.(?:amdhsa_\w+|amdgcn_target|\w+:)/.exec(fix)?.[0];
-    const block = kernel === undefined ? undefined : kernelBlock(document, kernel);
-    if (named?.endsWith(':') === true) {
-      const found = kernel === undefined ? undefined : metadataPlace(document, kernel, named.slice(0, -1));
-      if (found !== undefined) return document.range(found.start, found.end);
-    } else if (named !== undefined) {
-      const from = block?.open ?? 0;
-      const found = scan.statements.find((s, i) => i >= from && scan.headText(s) === named);
-      if (found !== undefined) return document.range(found.start, found.end);
-    }
-    const open = block && scan.statements[block.open];
-    return open && document.range(open.start, open.end);
-  }
-}
-
-/** The `.amdhsa_kernel` block of a kernel, as indexes of statements. */
-export function kernelBlock(
-  document: SourceDocument,
-  kernel: string,
-): { readonly open: number; readonly close: number } | undefined {
-  const { scan } = document;
-  return scan.blocks.find((block) => {
-    if (block.kind !== 'kernel') return false;
-    const open = scan.statements[block.open] as Statement;
-    const name = open.count < 2 ? '' : scan.tokenText(open.head + 1);
-    return name === kernel || name === `"${kernel}"`;
-  });
-}
 
 const FINDING_SEVERITIES = {
   error: DiagnosticSeverity.Error,
@@ -238,21 +158,22 @@ function findingDiagnostic(
   finding: Finding,
   rulePage: ((rule: string) => string | undefined) | undefined,
 ): LspDiagnostic {
-  const { pc, other, instruction, rule, kernel, fix } = finding;
-  const own = pc === undefined ? undefined : places.instruction(pc);
-  const range = own ?? places.directive(kernel, fix) ?? document.range(0, 0);
+  const { place, rule, kernel, fix } = finding;
+  const range = places.of(place, kernel) ?? document.range(0, 0);
   const related: DiagnosticRelatedInformation[] = [];
-  const relate = (at: Range | undefined, text: string | undefined): void => {
-    if (at !== undefined && text !== undefined)
-      related.push({ location: { uri: document.uri, range: at }, message: text });
-  };
-  if (other !== undefined) relate(places.instruction(other.pc), other.instruction);
-  if (other !== undefined) relate(own, instruction);
+  for (const { role, place: other } of finding.related) {
+    const at = other.pc === undefined ? undefined : places.instruction(other.pc);
+    const message = other.instruction === undefined ? role : `'${other.instruction}' ${role}`;
+    if (at !== undefined) related.push({ location: { uri: document.uri, range: at }, message });
+  }
+  if (related.length > 0) {
+    related.push({ location: { uri: document.uri, range }, message: place.instruction ?? rule });
+  }
   const parts = [finding.message];
   if (fix !== undefined) parts.push(`Fix: ${fix}`);
-  if (finding.reference !== undefined) parts.push(`See ${finding.reference}.`);
+  parts.push(`See ${finding.reference}.`);
   const page = rulePage?.(rule);
-  const data: DiagnosticData = { ...(fix === undefined ? {} : { fix }), ...(kernel === undefined ? {} : { kernel }) };
+  const data = quickFixOf(document, places, finding);
   return {
     range,
     message: parts.join('\n'),
@@ -261,6 +182,13 @@ function findingDiagnostic(
     code: rule,
     ...(page === undefined ? {} : { codeDescription: { href: page } }),
     ...(related.length === 0 ? {} : { relatedInformation: related }),
-    data,
+    ...(data === undefined ? {} : { data }),
   };
+}
+
+function quickFixOf(document: SourceDocument, places: Places, { edits, rule }: Finding): DiagnosticData | undefined {
+  if (edits.length === 0) return undefined;
+  const made = sourceEdits(places, edits).edits;
+  const isPreferred = ruleInfo(rule).isEditUnsafe !== true;
+  return made && { version: document.version, title: editsTitle(edits), edits: made, isPreferred };
 }

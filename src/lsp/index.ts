@@ -5,6 +5,8 @@ export { type AnalysisOptions, analyse, analyseNow } from './diagnostics.ts';
 export { SourceDocument } from './document.ts';
 export { quickFixes } from './fixes.ts';
 export { hover } from './hover.ts';
+export { Places } from './places.ts';
 export { SEMANTIC_LEGEND, semanticTokens } from './semantic-tokens.ts';
 export { type ServerHost, serve } from './server.ts';
+export { applySourceEdits, type SourceEdits, sourceEdits } from './source-edits.ts';
 export { definitions, documentSymbols, foldingRanges, highlights, references, rename, renameable } from './symbols.ts';

@@ -10,6 +10,7 @@ export { ControlDependence } from './postdominators.ts';
 export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
 export type { BasicBlock, BlockExit, CodeInstruction, Program, ProgramFunction } from './types.ts';
 export {
+  EXP_FULL,
   FLAT_LGKM,
   FLAT_VM,
   LGKM_FULL,

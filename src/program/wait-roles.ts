@@ -47,6 +47,7 @@ export function waitRole(row: InstructionRow): WaitRole {
 /** The most operations that a counter can count: a field of all ones does not wait, and a full counter stalls issue. */
 export const VM_FULL = 63;
 export const LGKM_FULL = 15;
+export const EXP_FULL = 7;
 
 /** Flat operations: bits of the counters that have not been drained since. */
 export const FLAT_VM = 1;
@@ -66,15 +67,15 @@ export function waitCounts(instruction: Instruction): WaitCounts {
 }
 
 /** The weakest wait that proves an operation complete; `age` counts the operations of its kind issued since, for flat its undrained counters. */
-export function neededWait(kind: MemoryKind, age: number): string {
+export function neededWait(kind: MemoryKind, age: number): { readonly vmcnt?: number; readonly lgkmcnt?: number } {
   switch (kind) {
     case 'vm':
-      return `vmcnt(${Math.min(age, VM_FULL - 1)})`;
+      return { vmcnt: Math.min(age, VM_FULL - 1) };
     case 'lds':
-      return `lgkmcnt(${Math.min(age, LGKM_FULL - 1)})`;
+      return { lgkmcnt: Math.min(age, LGKM_FULL - 1) };
     case 'scalar':
-      return 'lgkmcnt(0)';
+      return { lgkmcnt: 0 };
     case 'flat':
-      return [(age & FLAT_VM) !== 0 && 'vmcnt(0)', (age & FLAT_LGKM) !== 0 && 'lgkmcnt(0)'].filter(Boolean).join(' ');
+      return { ...((age & FLAT_VM) !== 0 ? { vmcnt: 0 } : {}), ...((age & FLAT_LGKM) !== 0 ? { lgkmcnt: 0 } : {}) };
   }
 }

@@ -1,7 +1,7 @@
 // Wait mutants judged twice: by the checker (as an edit of the original) and by the virtual GPU's strict mode on one run.
 import { checkLdsDma, checkOrder, checkWaits } from '../../src/check/index.ts';
 import { readCodeObject } from '../../src/codeobject/index.ts';
-import { createDevice, type Diagnostic } from '../../src/device/index.ts';
+import { createDevice, type RunFinding } from '../../src/device/index.ts';
 import { type CodeInstruction, liftCodeObject, type Program, type ProgramFunction } from '../../src/program/index.ts';
 import { comparedWith } from './check-mutations.ts';
 import type { StrictSubject } from './strict-kernels.ts';
@@ -20,7 +20,7 @@ async function isFound(subject: StrictSubject, bytes: Uint8Array): Promise<boole
   const device = await createDevice('sim', { target: subject.target });
   try {
     const { diagnostics = [] } = await subject.run(device, bytes, {});
-    return diagnostics.some((d: Diagnostic) => d.code.startsWith('waits/'));
+    return diagnostics.some((d: RunFinding) => d.rule.startsWith('waits/'));
   } finally {
     device.close();
   }
@@ -52,7 +52,9 @@ export async function agreementOf(subject: StrictSubject, most: number): Promise
       : Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)] as CodeInstruction);
   const rules = [checkWaits, checkLdsDma, checkOrder];
   const known = new Set(
-    rules.flatMap((r) => r(contextOf(program, f))).map((x) => `${x.rule} ${x.severity} ${x.pc} ${x.other?.pc}`),
+    rules
+      .flatMap((r) => r(contextOf(program, f)))
+      .map((x) => `${x.rule} ${x.severity} ${x.place.pc} ${x.related[0]?.place.pc}`),
   );
   const verdicts: Verdict[] = [];
   for (const code of waits) {
@@ -60,7 +62,7 @@ export async function agreementOf(subject: StrictSubject, most: number): Promise
       const context = comparedWith(program, withWait(program, code, bits), f);
       const isStatic = rules
         .flatMap((r) => r(context))
-        .some((x) => !known.has(`${x.rule} ${x.severity} ${x.pc} ${x.other?.pc}`));
+        .some((x) => !known.has(`${x.rule} ${x.severity} ${x.place.pc} ${x.related[0]?.place.pc}`));
       const isDynamic = await isFound(subject, patchWait(program, code, bits));
       const why = isStatic === isDynamic ? undefined : explain(program, f, code, bits, isStatic);
       verdicts.push({

@@ -46,7 +46,7 @@ const RULES: Readonly<Record<MutationKind, readonly Rule[]>> = {
   argument: [checkKernelAgainst, checkResources],
 };
 
-const keyOf = (f: Finding): string => `${f.severity} ${f.rule} ${f.pc} ${f.other?.pc} ${f.message}`;
+const keyOf = (f: Finding): string => `${f.severity} ${f.rule} ${f.place.pc} ${f.related[0]?.place.pc} ${f.message}`;
 
 /** What the rules of a kind find in the unchanged function. */
 export function findingsOf(kind: MutationKind, context: CheckContext): Finding[] {

@@ -1,7 +1,8 @@
 // Test helper: assembles the body of one function and lifts it.
 import { assembleAndLink } from '../../src/asm/index.ts';
-import type { CheckContext, Finding, Rule } from '../../src/check/types.ts';
+import type { CheckContext, Rule } from '../../src/check/types.ts';
 import { type CodeObject, readCodeObject } from '../../src/codeobject/index.ts';
+import type { Finding } from '../../src/finding/index.ts';
 import type { TargetName } from '../../src/isa/index.ts';
 import { liftCodeObject, type Program, type ProgramFunction } from '../../src/program/index.ts';
 

@@ -1,5 +1,5 @@
 // Test helper: runs a small kernel, given as assembly, in strict mode.
-import { createDevice, type Diagnostic, type Dim3, type StrictOptions } from '../../src/device/index.ts';
+import { createDevice, type Dim3, type RunFinding, type StrictOptions } from '../../src/device/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { type KernelSource, kernelObject } from './kernel-source.ts';
 
@@ -25,7 +25,7 @@ v_lshlrev_b32_e32 v1, 2, v0
 s_waitcnt lgkmcnt(0)`;
 
 /** The findings of a run. The kernel has one argument, the address of a buffer; s[0:1] is the kernarg segment, s2 the workgroup. */
-export async function strictFindings(code: string, options: StrictRun = {}): Promise<readonly Diagnostic[]> {
+export async function strictFindings(code: string, options: StrictRun = {}): Promise<readonly RunFinding[]> {
   const { target = 'gfx942', bufferBytes = 1024, written = bufferBytes } = options;
   const object = kernelObject({
     ...options,
@@ -65,9 +65,9 @@ export async function strictFindings(code: string, options: StrictRun = {}): Pro
 }
 
 /** `code registers fix-wait` of each finding, to compare with. */
-export function shortFindings(findings: readonly Diagnostic[]): string[] {
+export function shortFindings(findings: readonly RunFinding[]): string[] {
   return findings.map((d) => {
-    const wait = /s_waitcnt ((?:(?:vm|lgkm|exp)cnt\(\d+\) ?)+)/.exec(d.fix)?.[1]?.trim();
-    return [d.code, d.registers.join(','), wait].filter(Boolean).join(' ');
+    const wait = /s_waitcnt ((?:(?:vm|lgkm|exp)cnt\(\d+\) ?)+)/.exec(d.fix ?? '')?.[1]?.trim();
+    return [d.rule, d.registers.join(','), wait].filter(Boolean).join(' ');
   });
 }

@@ -4,14 +4,17 @@
 
 import { formatProcessorAndFeatures } from '../../codeobject/elf/target-id.ts';
 import type { CodeObject, Kernel, KernelMetadata } from '../../codeobject/index.ts';
+import {
+  type Finding,
+  type FindingParts,
+  finding,
+  type RuleId,
+  setDirective,
+  setMetadata,
+} from '../../finding/index.ts';
 import { kernelCode } from '../code.ts';
 import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../entry.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding } from '../types.ts';
-
-const DISPATCH = 'LLVM AMDGPUUsage, Kernel Dispatch';
-const INITIAL_STATE = 'LLVM AMDGPUUsage, Initial Kernel Execution State';
-const PRELOAD = 'LLVM AMDGPUUsage, Preloaded Kernel Arguments';
+import type { CheckContext } from '../types.ts';
 
 /** One text per explicit or hidden argument, in order: what the host writes into the kernarg segment. */
 export function argumentLayout(metadata: KernelMetadata | undefined): string[] {
@@ -58,8 +61,8 @@ export function checkEntry(context: CheckContext): Finding[] {
         severity: 'error',
         kernel: name,
         message: `Kernel '${name}' enables ${count} user SGPRs, but its descriptor loads only ${descriptor.rsrc2.userSgprCount}.`,
-        fix: `Set .amdhsa_user_sgpr_count to ${count} or leave it out.`,
-        reference: INITIAL_STATE,
+        place: { directive: '.amdhsa_user_sgpr_count' },
+        advice: `Set .amdhsa_user_sgpr_count to ${count} or leave it out.`,
       }),
     );
   }
@@ -69,10 +72,9 @@ export function checkEntry(context: CheckContext): Finding[] {
         rule: 'abi/entry-alignment',
         severity: 'error',
         kernel: name,
-        pc: entry,
+        place: { pc: entry },
         message: `The entry point of kernel '${name}' is not aligned to ${PRELOAD_STUB} bytes.`,
-        fix: "Put .p2align 8 before the kernel's label.",
-        reference: DISPATCH,
+        edits: [{ kind: 'align', label: name, log2: Math.log2(PRELOAD_STUB) }],
       }),
     );
   }
@@ -85,12 +87,11 @@ export function checkEntry(context: CheckContext): Finding[] {
           rule: 'abi/preload-entry',
           severity: 'error',
           kernel: name,
-          pc: entry,
+          place: { pc: entry },
           message:
             `Kernel '${name}' preloads ${descriptor.preload.length} SGPRs, so execution starts ${PRELOAD_STUB} bytes ` +
             `behind its entry point, but ${problem}.`,
-          fix: 'Keep .p2align 8 behind the first block (loads, s_waitcnt, s_branch).',
-          reference: PRELOAD,
+          advice: 'Keep .p2align 8 behind the first block (loads, s_waitcnt, s_branch).',
         }),
       );
     }
@@ -108,8 +109,7 @@ export function checkFileAgainst(codeObject: CodeObject, baseline: CodeObject): 
         rule: 'abi/target',
         severity: 'error',
         message: `The code is for ${got}, the baseline for ${wanted}; a runtime that loads the baseline may refuse it.`,
-        fix: `Use the baseline's .amdgcn_target (…${wanted}).`,
-        reference: 'LLVM AMDGPUUsage, Target ID',
+        edits: [setDirective(undefined, '.amdgcn_target', `"amdgcn-amd-amdhsa--${wanted}"`)],
       }),
     );
   }
@@ -124,8 +124,7 @@ export function checkFileAgainst(codeObject: CodeObject, baseline: CodeObject): 
         message:
           `The code object has version ${after ?? 'unknown'}, the baseline ${before ?? 'unknown'}` +
           `${isLayout ? '; the hidden arguments lie elsewhere' : ''}.`,
-        fix: `Set .amdhsa_code_object_version to ${before ?? 'that of the baseline'}.`,
-        reference: 'LLVM AMDGPUUsage, Code Object',
+        edits: before === undefined ? [] : [setDirective(undefined, '.amdhsa_code_object_version', before)],
       }),
     );
   }
@@ -138,8 +137,7 @@ export function checkFileAgainst(codeObject: CodeObject, baseline: CodeObject): 
         severity: 'error',
         kernel: name,
         message: `The baseline's kernel '${name}' is missing (no symbol '${name}.kd').`,
-        fix: `Keep the label '${name}', its .amdhsa_kernel block, and .name and .symbol of the metadata.`,
-        reference: 'LLVM AMDGPUUsage, Code Object Metadata',
+        advice: `Keep the label '${name}', its .amdhsa_kernel block, and .name and .symbol of the metadata.`,
       }),
     );
   }
@@ -157,41 +155,32 @@ export function checkKernelAgainst(context: CheckContext): Finding[] {
 function argumentFindings(before: Kernel, after: Kernel): Finding[] {
   const found: Finding[] = [];
   const { name } = after;
-  const report = (message: string, fix: string): void => {
-    found.push(
-      finding({
-        rule: 'abi/kernarg-layout',
-        severity: 'error',
-        kernel: name,
-        message,
-        fix,
-        reference: 'LLVM AMDGPUUsage, Kernarg Segment',
-      }),
-    );
+  const report = (message: string, parts: Partial<FindingParts>): void => {
+    found.push(finding({ rule: 'abi/kernarg-layout', kernel: name, message, ...parts }));
   };
   if (before.metadata !== undefined && after.metadata === undefined) {
-    const fix = `Keep the kernel's entry in .amdgpu_metadata with .symbol: ${name}.kd.`;
-    report(`The metadata does not list kernel '${name}', the baseline's does.`, fix);
+    const advice = `Keep the kernel's entry in .amdgpu_metadata with .symbol: ${name}.kd.`;
+    report(`The metadata does not list kernel '${name}', the baseline's does.`, { advice });
     return found;
   }
   const [wanted, got] = [argumentLayout(before.metadata), argumentLayout(after.metadata)];
   for (let i = 0; i < Math.max(wanted.length, got.length); i++) {
     if (wanted[i] === got[i]) continue;
     const message = `Argument ${i} of kernel '${name}' is ${got[i] ?? 'missing'}, the baseline's is ${wanted[i] ?? 'absent'}.`;
-    report(message, 'Keep .args: of the metadata as in the baseline.');
+    report(message, { place: { metadata: '.args' }, advice: 'Keep .args: of the metadata as in the baseline.' });
     break;
   }
-  const sizes: [string, number | undefined, number | undefined][] = [
-    ['.amdhsa_kernarg_size', before.descriptor?.kernargSize, after.descriptor?.kernargSize],
-    ['.kernarg_segment_size:', before.metadata?.kernargSegmentSize, after.metadata?.kernargSegmentSize],
-  ];
-  for (const [directive, a, b] of sizes) {
-    if (a === undefined || a === b) continue;
-    report(
-      `The kernarg segment of kernel '${name}' is ${b ?? 0} bytes, the baseline's ${a}.`,
-      `Set ${directive} to ${a}.`,
-    );
-    break;
+  const sizes = [
+    { a: before.descriptor?.kernargSize, b: after.descriptor?.kernargSize, isMetadata: false },
+    { a: before.metadata?.kernargSegmentSize, b: after.metadata?.kernargSegmentSize, isMetadata: true },
+  ].filter(({ a, b }) => a !== undefined && a !== b);
+  const [first] = sizes;
+  if (first !== undefined) {
+    report(`The kernarg segment of kernel '${name}' is ${first.b ?? 0} bytes, the baseline's ${first.a}.`, {
+      edits: sizes.map(({ a = 0, isMetadata }) =>
+        isMetadata ? setMetadata(name, '.kernarg_segment_size', a) : setDirective(name, '.amdhsa_kernarg_size', a),
+      ),
+    });
   }
   return found;
 }
@@ -199,29 +188,24 @@ function argumentFindings(before: Kernel, after: Kernel): Finding[] {
 function launchFindings(before: Kernel, after: Kernel): Finding[] {
   const found: Finding[] = [];
   const { name } = after;
-  const report = (
-    rule: string,
-    severity: Finding['severity'],
-    message: string,
-    fix: string,
-    reference: string,
-  ): void => {
-    found.push(finding({ rule, severity, kernel: name, message, fix, reference }));
+  const report = (rule: RuleId, message: string, parts: Partial<FindingParts>): void => {
+    found.push(finding({ rule, kernel: name, message, ...parts }));
   };
   const [a, b] = [before.metadata, after.metadata];
   if (a !== undefined && b !== undefined) {
     const size = (m: KernelMetadata): string => m.reqdWorkgroupSize?.join('×') ?? 'any';
     if (size(a) !== size(b)) {
       const message = `Kernel '${name}' requires workgroups of ${size(b)}, the baseline's of ${size(a)}.`;
-      report('abi/workgroup-size', 'error', message, 'Keep .reqd_workgroup_size: as in the baseline.', DISPATCH);
+      const place = { metadata: '.reqd_workgroup_size' };
+      report('abi/workgroup-size', message, { place, advice: 'Keep .reqd_workgroup_size: as in the baseline.' });
     } else if (b.maxFlatWorkgroupSize < a.maxFlatWorkgroupSize) {
       const message = `Kernel '${name}' allows ${b.maxFlatWorkgroupSize} work-items per workgroup, the baseline's ${a.maxFlatWorkgroupSize}.`;
-      const fix = `Set .max_flat_workgroup_size: to ${a.maxFlatWorkgroupSize}.`;
-      report('abi/workgroup-size', 'error', message, fix, DISPATCH);
+      const edits = [setMetadata(name, '.max_flat_workgroup_size', a.maxFlatWorkgroupSize)];
+      report('abi/workgroup-size', message, { edits });
     }
     if (a.wavefrontSize !== b.wavefrontSize) {
       const message = `Kernel '${name}' has wavefronts of ${b.wavefrontSize}, the baseline's of ${a.wavefrontSize}.`;
-      report('abi/wavefront-size', 'error', message, `Set .wavefront_size: to ${a.wavefrontSize}.`, DISPATCH);
+      report('abi/wavefront-size', message, { edits: [setMetadata(name, '.wavefront_size', a.wavefrontSize)] });
     }
   }
   const [was, is] = [userSgprs(before).names, userSgprs(after).names];
@@ -230,10 +214,8 @@ function launchFindings(before: Kernel, after: Kernel): Finding[] {
     const at = moved < 0 ? was.length : moved;
     report(
       'abi/user-sgprs-changed',
-      'warning',
       `Kernel '${name}' starts with other user SGPRs than the baseline: ${is[at] ?? 'none'} instead of ${was[at] ?? 'none'}.`,
-      'Keep the .amdhsa_user_sgpr_ directives of the baseline, unless the code reads the new places.',
-      INITIAL_STATE,
+      { advice: 'Keep the .amdhsa_user_sgpr_ directives of the baseline, unless the code reads the new places.' },
     );
   }
   return found;

@@ -1,10 +1,9 @@
 // Rules `control-flow/*`: where execution would go that is no code of this program.
 // Source: CDNA3 ISA manual, chapter "Program Flow Control"; AMDGPUUsage on the end of kernels.
+import { type Finding, finding } from '../../finding/index.ts';
 import type { BasicBlock, CodeInstruction } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
-
-const REFERENCE = 'CDNA3 ISA manual, "Program Flow Control"';
+import { placeAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 
 /** Branches to no instruction, code that runs into bytes that are none, code that ends without s_endpgm. */
 export const checkControlFlow: Rule = (context) => {
@@ -34,11 +33,9 @@ function badTarget({ program, subject }: CheckContext, code: CodeInstruction, ta
     rule: 'control-flow/branch-target',
     severity: 'error',
     kernel: subject.name,
-    pc: code.pc,
-    instruction: program.text(code.pc),
+    place: placeAt(program, code.pc),
     message: `The branch goes ${where}, 0x${target.toString(16)}.`,
-    fix: 'Branch to a label; the assembler computes the distance.',
-    reference: REFERENCE,
+    advice: 'Branch to a label; the assembler computes the distance.',
   });
 }
 
@@ -48,10 +45,9 @@ function noEnd({ program, subject }: CheckContext, code: CodeInstruction, exit: 
     rule: 'control-flow/no-end',
     severity: 'error',
     kernel: subject.name,
-    pc: code.pc,
-    instruction: program.text(code.pc),
+    place: placeAt(program, code.pc),
     message: `Execution goes on from here into ${into}.`,
-    fix: 'End the kernel with s_endpgm, a function with s_setpc_b64.',
-    reference: REFERENCE,
+    edits: subject.kernel === undefined ? [] : [{ kind: 'insert-code', pc: code.pc, side: 'behind', code: 's_endpgm' }],
+    advice: subject.kernel === undefined ? 'End the function with s_setpc_b64.' : undefined,
   });
 }

@@ -1,5 +1,6 @@
 // Rules `control-flow/*` about lanes and reachability: barriers that some wavefronts skip, EXEC that is never restored, dead code.
 // Sources: CDNA3 ISA manual, "Program Flow Control", "EXECute Mask", "S_BARRIER"; LLVM's SILowerControlFlow for the usual shape.
+import { type Finding, finding } from '../../finding/index.ts';
 import { decoderFor } from '../../isa/codec/decode.ts';
 import {
   type BasicBlock,
@@ -9,12 +10,11 @@ import {
   hasSlot,
   livenessOf,
   type Program,
+  slotNames,
 } from '../../program/index.ts';
 import { kernelCode } from '../code.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
-
-const REFERENCE = 'CDNA3 ISA manual, "Program Flow Control" and "EXECute Mask"';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 
 /** All rules about the shape of control flow. */
 export const checkControlShape: Rule = (context) => [
@@ -55,12 +55,11 @@ function divergentBarriers({ program, subject }: CheckContext): Finding[] {
           rule: 'control-flow/divergent-barrier',
           severity: 'note',
           kernel: subject.name,
-          pc: barrier.pc,
-          instruction: program.text(barrier.pc),
-          other: { pc: branch.pc, instruction: program.text(branch.pc) },
+          place: placeAt(program, barrier.pc),
+          related: [relatedAt(program, branch.pc, 'decides whether it is reached')],
           message: `Whether this barrier is reached depends on '${program.text(branch.pc)}': wavefronts without active lanes skip it, and the others of the workgroup may wait forever.`,
-          fix: 'Let every wavefront of the workgroup reach the barrier: move it out of the region, or branch on a uniform condition.',
-          reference: REFERENCE,
+          advice:
+            'Let every wavefront of the workgroup reach the barrier: move it out of the region, or branch on a uniform condition.',
         }),
       );
       break;
@@ -96,13 +95,19 @@ function lostExec({ program, subject }: CheckContext): Finding[] {
         rule: 'control-flow/exec-not-restored',
         severity: 'warning',
         kernel: subject.name,
-        pc: vector.pc,
-        instruction: program.text(vector.pc),
-        other: { pc: save.pc, instruction: program.text(save.pc) },
+        place: placeAt(program, vector.pc),
+        related: [relatedAt(program, save.pc, 'saves EXEC')],
         registers: ['exec'],
         message: `The EXEC that '${program.text(save.pc)}' saves is never used again: this instruction, behind the region, runs for the region's lanes only.`,
-        fix: 'Insert s_or_b64 exec, exec, SAVED where the two sides meet.',
-        reference: REFERENCE,
+        edits: [
+          {
+            kind: 'insert-code',
+            pc: vector.pc,
+            side: 'before',
+            code: `s_or_b64 exec, exec, ${slotNames([saved.first, saved.first + 1]).join('')}`,
+          },
+        ],
+        advice: 'The saved mask must still be there.',
       }),
     );
   }
@@ -162,10 +167,8 @@ function deadCode(kernel: string, pc: number, count: number, mnemonic: string | 
     rule: 'control-flow/unreachable',
     severity: 'note',
     kernel,
-    pc,
-    instruction: mnemonic,
+    place: { pc, instruction: mnemonic },
     message: `${count} instruction${count === 1 ? '' : 's'} from here on cannot be reached from the kernel's entry.`,
-    fix: 'Remove them, or branch to them.',
-    reference: REFERENCE,
+    advice: 'Remove them, or branch to them.',
   });
 }

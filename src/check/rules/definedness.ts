@@ -2,6 +2,7 @@
 // Forward data flow: what some path has written, and what every path has. Sources: LLVM's AMDGPUUsage, "Initial Kernel Execution
 // State"; CDNA3 ISA manual, "Kernel State".
 import type { KernelDescriptor } from '../../codeobject/index.ts';
+import { type Finding, finding } from '../../finding/index.ts';
 import type { Instruction } from '../../isa/types.ts';
 import {
   addSlots,
@@ -17,10 +18,8 @@ import {
   slotNames,
   slotsOf,
 } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
-
-const REFERENCE = 'LLVM AMDGPUUsage, "Initial Kernel Execution State"';
+import { placeAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 
 /** What has been written: on some path, and on every path. */
 interface Written {
@@ -179,13 +178,11 @@ function report(
     rule: isNever ? 'control-flow/uninitialised' : 'control-flow/maybe-uninitialised',
     severity: isNever ? 'error' : 'note',
     kernel: subject.name,
-    pc: code.pc,
-    instruction,
+    place: placeAt(program, code.pc),
     registers,
     message: isNever
       ? `'${instruction}' reads ${names}, which no instruction before it writes and the wavefront does not start with.`
       : `'${instruction}' reads ${names}, which is written on some paths to it only.`,
-    fix: `Write ${names} before '${instruction}'.`,
-    reference: REFERENCE,
+    advice: `Write ${names} before '${instruction}'.`,
   });
 }

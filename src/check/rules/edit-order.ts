@@ -1,6 +1,7 @@
 // Rule `waits/order-lost` (with a baseline): what registers do not show. At a barrier, a cache operation or an LDS read the edited code
 // may have memory operations outstanding that the baseline has proved complete there, or older ones than the baseline.
 // Sources: CDNA3 ISA manual, "Data Dependency Resolution", "Memory Scopes"; LLVM's AMDGPUUsage, "Memory Model gfx942".
+import { type Finding, finding, insertWait, type WaitCounters } from '../../finding/index.ts';
 import {
   type BasicBlock,
   type CodeInstruction,
@@ -11,12 +12,10 @@ import {
   waitRole,
 } from '../../program/index.ts';
 import { type Edit, editOf } from '../edit.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 import { outstandingAtBlocks, stepThrough } from './waits.ts';
 import type { WaitState } from './waits-state.ts';
-
-const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"; LLVM AMDGPUUsage, "Memory Model"';
 
 /** What is outstanding at one place: by operation index, the ages on the paths with the fewest and the most operations since. */
 type Outstanding = Map<number, { operation: CodeInstruction; kind: MemoryKind; least: number; most: number }>;
@@ -108,7 +107,7 @@ function report(
   operation: CodeInstruction,
   was: CodeInstruction | undefined,
   old: CodeInstruction,
-  wait: string,
+  wait: WaitCounters,
 ): Finding {
   const code = program.instructions[index] as CodeInstruction;
   const [place, other] = [program.text(code.pc), program.text(operation.pc)];
@@ -122,13 +121,12 @@ function report(
     rule: 'waits/order-lost',
     severity: isMoved ? 'warning' : 'error',
     kernel: subject.name,
-    pc: code.pc,
-    instruction: place,
-    other: { pc: operation.pc, instruction: other },
+    place: placeAt(program, code.pc),
+    related: [relatedAt(program, operation.pc, 'may be outstanding')],
     message: isMoved
       ? `'${other}' may be outstanding here, where the baseline does not have it: LDS or memory may change under other wavefronts.`
       : `In the baseline '${other}' is complete at '${place}'; in the edit it may still be outstanding.`,
-    fix: `Insert s_waitcnt ${wait} before '${place}', or lower the count of the wait that is there.`,
-    reference: REFERENCE,
+    edits: [insertWait(code.pc, wait)],
+    advice: 'Or lower the count of the wait that is there.',
   });
 }

@@ -1,6 +1,7 @@
 // Rules that compare values with a baseline: an inserted instruction overwrites a value between its definition and its use; what the cache
 // operations of the memory model were for is gone; fewer wavefronts fit. Sources: CDNA3 ISA manual, "SALU"; LLVM's AMDGPUUsage.
 import { kernelOccupancy } from '../../codeobject/kernel/occupancy.ts';
+import { type Finding, finding } from '../../finding/index.ts';
 import {
   type BasicBlock,
   type CodeInstruction,
@@ -10,8 +11,8 @@ import {
   slotNames,
 } from '../../program/index.ts';
 import { type Edit, editOf, instructionsOf } from '../edit.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 
 /** All rules that compare the code of one kernel with the baseline's. */
 export const checkEditedValues: Rule = (context) => {
@@ -103,15 +104,13 @@ function reorderedFindings(program: Program, kernel: string, broken: ReadonlyMap
       rule: 'control-flow/reordered',
       severity: 'error',
       kernel,
-      pc: code.pc,
-      instruction,
-      other: { pc: other.pc, instruction: text },
+      place: placeAt(program, code.pc),
+      related: [relatedAt(program, other.pc, 'whose value it reads now')],
       registers,
       message: isLate
         ? `In the baseline '${instruction}' reads the ${registers.join(', ')} of '${text}', which the edit has put behind it.`
         : `'${instruction}' now reads the ${registers.join(', ')} of '${text}'; in the baseline it reads an other value.`,
-      fix: 'Keep instructions that depend on each other in their order.',
-      reference: 'CDNA3 ISA manual, operand tables',
+      advice: 'Keep instructions that depend on each other in their order.',
     });
   });
 }
@@ -125,15 +124,13 @@ function insertedFindings(program: Program, kernel: string, broken: ReadonlyMap<
       rule: 'control-flow/clobbered',
       severity: isImplicit ? 'error' : 'warning',
       kernel,
-      pc: inserted.pc,
-      instruction: program.text(inserted.pc),
-      other: { pc: use.pc, instruction: program.text(use.pc) },
+      place: placeAt(program, inserted.pc),
+      related: [relatedAt(program, use.pc, 'reads the old value')],
       registers,
       message: `The inserted instruction overwrites ${names} between '${program.text(expected?.pc ?? -1)}' and '${program.text(use.pc)}', which still reads the old value.`,
-      fix: changed.has(Slot.SCC)
+      advice: changed.has(Slot.SCC)
         ? 'Insert it before the instruction that sets SCC, or use one that leaves SCC alone (s_mov, s_cselect, vector code).'
         : 'Use a register that is dead here, or put the instruction before the definition.',
-      reference: 'CDNA3 ISA manual, "SALU" (which instructions write SCC) and the operand tables',
     });
   });
 }
@@ -145,19 +142,20 @@ function lostCacheOperations({ subject, program }: CheckContext, edit: Edit): Fi
   for (const code of instructionsOf(edit.baseline, edit.subject)) {
     if (!CACHE_OPERATION.test(code.instruction.row.operation) || edit.now(code.index) !== undefined) continue;
     const text = edit.baseline.text(code.pc);
+    const pc = nearest(edit, code, program);
     const isRelease = code.instruction.row.operation.includes('wb');
     findings.push(
       finding({
         rule: 'memory/cache-operation-lost',
         severity: 'error',
         kernel: subject.name,
-        pc: nearest(edit, code, program),
-        instruction: text,
+        place: pc === undefined ? {} : placeAt(program, pc),
+        related: [{ role: 'in the baseline', place: { instruction: text } }],
         message: `The baseline's '${text}' is gone: ${
           isRelease ? 'what this wavefront wrote may stay in its L2' : 'loads behind it may read stale cache lines'
         }, as seen from the scope it was for.`,
-        fix: `Keep '${text}' where it was.`,
-        reference: 'LLVM AMDGPUUsage, "Memory Model"',
+        edits: pc === undefined ? [] : [{ kind: 'insert-code', pc, side: 'before', code: text }],
+        advice: pc === undefined ? `Keep '${text}' where it was.` : undefined,
       }),
     );
   }
@@ -186,8 +184,7 @@ function occupancy({ kernel, baseline, target }: CheckContext): Finding[] {
       severity: isLower ? 'warning' : 'note',
       kernel: kernel.name,
       message: `Occupancy of kernel '${kernel.name}' ${isLower ? 'falls' : 'rises'} from ${before.wavesPerSimd} to ${after.wavesPerSimd} wavefronts per SIMD; limited by ${after.limiters.join(' and ')}.`,
-      fix: isLower ? 'Free registers or LDS, or accept it if the kernel has enough work in flight.' : undefined,
-      reference: 'CDNA3 ISA manual, "Kernel State"; LLVM AMDGPUUsage, "Kernel Descriptor"',
+      advice: isLower ? 'Free registers or LDS, or accept it if the kernel has enough work in flight.' : undefined,
     }),
   ];
 }

@@ -127,9 +127,9 @@ describe('waits that are too strong', () => {
 
   test('the largest count that proves what is needed', () => {
     expect(suggestion(`${two}s_waitcnt vmcnt(0)\n${use(2)}s_waitcnt vmcnt(0)\n${use(3)}`)).toEqual([
-      'Write vmcnt(1); later waits cover the rest.',
+      'Write s_waitcnt vmcnt(1) instead. Later waits cover the rest.',
       // As long as the first stays as it is.
-      'Write no vmcnt; later waits cover the rest.',
+      'Remove the wait. Later waits cover the rest.',
     ]);
     expect(suggestion(`${two}s_waitcnt vmcnt(1)\n${use(2)}s_waitcnt vmcnt(0)\n${use(3)}`)).toEqual([]);
     expect(suggestion(`${two}s_waitcnt vmcnt(0)\n${use(3)}`)).toEqual([]);
@@ -138,7 +138,7 @@ describe('waits that are too strong', () => {
   test('a counter that nothing needs', () => {
     expect(suggestion(`${two}s_waitcnt vmcnt(0)\ns_waitcnt vmcnt(0)\n${use(3)}`)).toHaveLength(2);
     expect(suggestion(`${two}s_waitcnt vmcnt(0) lgkmcnt(0)\n${use(3)}`)).toEqual([
-      'Write no lgkmcnt; later waits cover the rest.',
+      'Write s_waitcnt vmcnt(0) instead. Later waits cover the rest.',
     ]);
   });
 

@@ -145,7 +145,8 @@ describe.each(TARGETS)('%s', (target) => {
     if (wait === 0) return;
     const found = hazards(target, between(wait - 1));
     expect(found.map((f) => f.rule)).toEqual([`hazards/${rule}`]);
-    expect(found[0]?.fix).toBe('Put s_nop 0 (or 1 independent instruction) before it.');
+    const { place, fix } = found[0] as Finding;
+    expect(fix).toBe(`Insert s_nop 0 (or 1 independent instruction) before '${place.instruction}'.`);
   });
 });
 

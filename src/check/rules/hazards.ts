@@ -1,5 +1,6 @@
 // Missing wait states: for every instruction, the nearest earlier one on any path that the hardware does not hold it back for.
 // Sources: see hazard-tables.ts; which operands count follows LLVM's GCNHazardRecognizer.
+import { type Finding, finding, insertStates, type RuleId } from '../../finding/index.ts';
 import type { Immediate, Instruction, TargetName } from '../../isa/types.ts';
 import {
   type CodeInstruction,
@@ -12,8 +13,8 @@ import {
   slotNames,
   slotsOf,
 } from '../../program/index.ts';
-import { finding, instructionText } from '../finding.ts';
-import type { CheckContext, Finding } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext } from '../types.ts';
 import {
   MAX_WAIT_STATES,
   type MatrixFacts,
@@ -27,8 +28,6 @@ import {
   WAIT_TABLES,
   type WaitTable,
 } from './hazard-tables.ts';
-
-const REFERENCE = 'CDNA3 ISA manual, Manually Inserted Wait States';
 
 /** An instruction with what hazards ask about it. */
 interface Step {
@@ -176,7 +175,7 @@ class HazardCheck {
 
   /** Reports the nearest `matches` that is nearer than the table's wait. */
   private need(
-    rule: string,
+    rule: RuleId,
     key: keyof WaitTable,
     registers: readonly SlotRange[],
     matches: (step: Step) => boolean,
@@ -187,14 +186,13 @@ class HazardCheck {
   }
 
   private report(
-    rule: string,
+    rule: RuleId,
     wait: number,
     seen: number,
     registers: readonly SlotRange[],
     { step, between }: Nearest,
   ): void {
     const { pc, instruction } = this.step.code;
-    const missing = wait - between;
     const slots = registers.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
     const names = slotNames(slots);
     const about = names.length === 0 ? '' : ` (${names.join(', ')})`;
@@ -204,15 +202,13 @@ class HazardCheck {
         rule,
         severity: between < seen ? 'error' : 'warning',
         kernel: this.context.subject.name,
-        pc,
-        instruction: instructionText(instruction, this.target),
-        other: { pc: step.code.pc, instruction: instructionText(step.code.instruction, this.target) },
+        place: placeAt(this.context.program, pc),
+        related: [relatedAt(this.context.program, step.code.pc, 'is too near')],
         registers: names,
         message:
           `${instruction.row.mnemonic} needs ${wait} wait state${wait === 1 ? '' : 's'} after ${mnemonic}${about}, ` +
           `there ${between === 1 ? 'is' : 'are'} ${between}.`,
-        fix: `Put s_nop ${missing - 1} (or ${missing} independent instruction${missing === 1 ? '' : 's'}) before it.`,
-        reference: REFERENCE,
+        edits: [insertStates(pc, wait - between)],
       }),
     );
   }

@@ -1,9 +1,10 @@
 // Rule `waits/lds-dma`: a load into LDS that no wait proves complete before any LDS read behind it. Where some reads come after
 // such a wait and others do not, the reads may be of another buffer: that takes a baseline to judge (`waits/order-lost`).
 // Source: CDNA3 ISA manual, "Data Dependency Resolution" (loads to LDS count on vmcnt); LLVM's SIInsertWaitcnts.
+import { type Finding, finding, insertWait } from '../../finding/index.ts';
 import { type BasicBlock, type CodeInstruction, neededWait } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 import { outstandingAtBlocks, stepThrough } from './waits.ts';
 
 /** Loads into LDS that are outstanding at LDS reads, and are never known to have landed at any. */
@@ -38,18 +39,17 @@ export const checkLdsDma: Rule = (context: CheckContext) => {
   const findings: Finding[] = [];
   for (const [load, { read, age }] of open) {
     if (proved.has(load)) continue;
-    const [instruction, first] = [program.text(read.pc), program.text(load.pc)];
+    const first = program.text(load.pc);
     findings.push(
       finding({
         rule: 'waits/lds-dma',
         severity: 'error',
         kernel: subject.name,
-        pc: read.pc,
-        instruction,
-        other: { pc: load.pc, instruction: first },
+        place: placeAt(program, read.pc),
+        related: [relatedAt(program, load.pc, 'writes LDS')],
         message: `'${first}' writes LDS, and no wait on any path to an LDS read proves that it has.`,
-        fix: `Insert s_waitcnt ${neededWait('vm', age)} before '${instruction}', and s_barrier if other wavefronts read it.`,
-        reference: 'CDNA3 ISA manual, "Data Dependency Resolution"',
+        edits: [insertWait(read.pc, neededWait('vm', age))],
+        advice: 'If other wavefronts read it, s_barrier behind the wait too.',
       }),
     );
   }

@@ -1,12 +1,11 @@
 // Rules `memory/*`: write-backs and invalidates of caches that are not ordered with the accesses they are for.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942": release is buffer_wbl2, s_waitcnt vmcnt(0), store; acquire is load,
 // s_waitcnt vmcnt(0), buffer_inv.
+import { type Finding, finding, insertWait } from '../../finding/index.ts';
 import { type BasicBlock, type CodeInstruction, waitCounts, waitRole } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 import { outstandingAtBlocks, stepThrough } from './waits.ts';
-
-const REFERENCE = 'LLVM AMDGPUUsage, "Memory Model gfx942"';
 
 const isAtomic = ({ instruction }: CodeInstruction): boolean =>
   instruction.row.flags.has('IsAtomicRet') || instruction.row.flags.has('IsAtomicNoRet');
@@ -33,12 +32,10 @@ function writeBacks({ program, subject }: CheckContext): Finding[] {
             rule: 'memory/write-back-order',
             severity: 'warning',
             kernel: subject.name,
-            pc: code.pc,
-            instruction,
-            other: { pc: open.pc, instruction: first },
+            place: placeAt(program, code.pc),
+            related: [relatedAt(program, open.pc, 'writes back')],
             message: `'${instruction}' may be seen before '${first}' has written the cache back: nothing waits for it.`,
-            fix: `Insert s_waitcnt vmcnt(0) before '${instruction}'.`,
-            reference: REFERENCE,
+            edits: [insertWait(code.pc, { vmcnt: 0 })],
           }),
         );
         open = undefined;
@@ -72,12 +69,10 @@ function invalidates(context: CheckContext): Finding[] {
               rule: 'memory/invalidate-order',
               severity: 'warning',
               kernel: subject.name,
-              pc: code.pc,
-              instruction,
-              other: { pc: operation.pc, instruction: first },
+              place: placeAt(program, code.pc),
+              related: [relatedAt(program, operation.pc, 'may be outstanding')],
               message: `'${instruction}' may run before '${first}' has returned: loads behind it can then hit lines older than what the atomic saw.`,
-              fix: `Insert s_waitcnt ${kind === 'flat' ? 'vmcnt(0) lgkmcnt(0)' : 'vmcnt(0)'} before '${instruction}'.`,
-              reference: REFERENCE,
+              edits: [insertWait(code.pc, kind === 'flat' ? { vmcnt: 0, lgkmcnt: 0 } : { vmcnt: 0 })],
             }),
           );
         }

@@ -128,11 +128,10 @@ test('the finding names the instruction, the register and the numbers to write',
   expect(checkCodeObject(codeObject)).toMatchObject([
     {
       kernel: 'k',
-      pc: entry + 4,
-      instruction: 'v_add_f32_e32 v20, v0, v0',
+      place: { pc: entry + 4, instruction: 'v_add_f32_e32 v20, v0, v0' },
       registers: ['v20'],
       message: "Kernel 'k' uses v20, but its descriptor allocates only 8 VGPRs.",
-      fix: 'Raise .amdhsa_next_free_vgpr to at least 24 and .amdhsa_accum_offset to 24, and .vgpr_count.',
+      fix: 'Set .amdhsa_next_free_vgpr to 24, .vgpr_count: to 24 and .amdhsa_accum_offset to 24.',
     },
   ]);
 });

@@ -1,14 +1,20 @@
 // Whether the kernel descriptor gives a wavefront what the code uses, and whether descriptor and metadata agree.
 // Sources: CDNA3 ISA manual, "Kernel State"; LLVM's AMDGPUUsage, "Kernel Descriptor" and "Code Object Metadata".
 import { descriptorRegisters, type Kernel, type KernelDescriptor } from '../../codeobject/index.ts';
+import {
+  type Edit,
+  type Finding,
+  finding,
+  type RuleId,
+  type Severity,
+  setDirective,
+  setMetadata,
+} from '../../finding/index.ts';
 import { type TargetInfo, targetInfo } from '../../isa/table/targets.ts';
 import type { CodeInstruction, Program, ProgramFunction } from '../../program/index.ts';
-import { finding, instructionText } from '../finding.ts';
+import { placeAt } from '../place.ts';
 import { type RegisterMention, registerUse } from '../register-use.ts';
-import type { CheckContext, Finding } from '../types.ts';
-
-const DESCRIPTOR = 'LLVM AMDGPUUsage, Kernel Descriptor';
-const METADATA = 'LLVM AMDGPUUsage, Code Object Metadata';
+import type { CheckContext } from '../types.ts';
 
 /** Wavefronts of a workgroup, and how many of that kernel a compute unit holds by its vector registers. */
 export function workgroupFit(
@@ -67,55 +73,62 @@ function registerFindings(
   const has = descriptorRegisters(descriptor);
   const accum = (descriptor.rsrc3.accumOffset + 1) * 4;
   const found: Finding[] = [];
-  const report = (rule: string, file: string, at: RegisterMention | undefined, count: number, fix: string): void => {
+  const { name } = kernel;
+  // Metadata has the number for tools; without an entry there is nothing to change.
+  const listed = (key: string, count: number): Edit[] =>
+    kernel.metadata === undefined ? [] : [setMetadata(name, key, count)];
+  const vectors = (count: number): Edit[] => [
+    setDirective(name, '.amdhsa_next_free_vgpr', count),
+    ...listed('.vgpr_count', count),
+  ];
+  const report = (
+    rule: RuleId,
+    file: string,
+    at: RegisterMention | undefined,
+    count: number,
+    edits: readonly Edit[],
+  ): void => {
     if (at === undefined) return;
     found.push(
       finding({
         rule,
         severity: 'error',
         kernel: kernel.name,
-        pc: at.pc,
-        instruction: instructionText(at.instruction, context.target),
+        place: placeAt(context.program, at.pc),
         registers: [at.register.text],
         message: `Kernel '${kernel.name}' uses ${at.register.text}, but its descriptor allocates only ${count} ${file}s.`,
-        fix,
-        reference: DESCRIPTOR,
+        edits,
       }),
     );
   };
   const offset = Math.ceil(use.vgprs / 4) * 4;
   const total = offset + use.agprs;
-  if (use.vgprs > has.totalVgprs) {
-    const fix = `Raise .amdhsa_next_free_vgpr to at least ${total} and .amdhsa_accum_offset to ${offset}, and .vgpr_count.`;
-    report('resources/vgprs', 'VGPR', use.highest.v, has.totalVgprs, fix);
-  } else if (use.vgprs > has.vgprs && use.agprs > 0) {
-    const fix = `Raise .amdhsa_accum_offset to ${offset} and .amdhsa_next_free_vgpr to at least ${total}, and .vgpr_count.`;
-    report('resources/vgprs', 'VGPR', use.highest.v, has.vgprs, fix);
+  if (use.vgprs > has.totalVgprs || (use.vgprs > has.vgprs && use.agprs > 0)) {
+    const count = use.vgprs > has.totalVgprs ? has.totalVgprs : has.vgprs;
+    const edits = [...vectors(Math.max(total, has.totalVgprs)), setDirective(name, '.amdhsa_accum_offset', offset)];
+    report('resources/vgprs', 'VGPR', use.highest.v, count, edits);
   } else if (use.vgprs > has.vgprs && use.highest.v !== undefined) {
-    const { pc, register, instruction } = use.highest.v;
+    const { pc, register } = use.highest.v;
     found.push(
       finding({
         rule: 'resources/accum-offset',
         severity: 'warning',
         kernel: kernel.name,
-        pc,
-        instruction: instructionText(instruction, context.target),
+        place: placeAt(context.program, pc),
         registers: [register.text],
         message:
           `Kernel '${kernel.name}' uses ${register.text}, where its AGPRs would start (${has.vgprs}); ` +
           'that only works as long as it uses no AGPRs.',
-        fix: `Set .amdhsa_accum_offset to ${offset}.`,
-        reference: DESCRIPTOR,
+        edits: [setDirective(name, '.amdhsa_accum_offset', offset)],
       }),
     );
   }
   if (use.agprs > has.agprs) {
-    const fix = `Raise .amdhsa_next_free_vgpr to ${accum + use.agprs}, and .vgpr_count.`;
-    report('resources/agprs', 'AGPR', use.highest.a, has.agprs, fix);
+    report('resources/agprs', 'AGPR', use.highest.a, has.agprs, vectors(accum + use.agprs));
   }
   if (use.sgprs > has.sgprs) {
-    const fix = `Raise .amdhsa_next_free_sgpr to ${use.sgprs}, and .sgpr_count.`;
-    report('resources/sgprs', 'SGPR', use.highest.s, has.sgprs, fix);
+    const edits = [setDirective(name, '.amdhsa_next_free_sgpr', use.sgprs), ...listed('.sgpr_count', use.sgprs)];
+    report('resources/sgprs', 'SGPR', use.highest.s, has.sgprs, edits);
   }
   return found;
 }
@@ -135,11 +148,9 @@ function scratchFindings(
       rule: 'resources/scratch',
       severity: 'error',
       kernel: kernel.name,
-      pc: first.pc,
-      instruction: instructionText(first.instruction, context.target),
+      place: placeAt(context.program, first.pc),
       message: `Kernel '${kernel.name}' accesses scratch memory, but its descriptor allocates none.`,
-      fix: 'Set .amdhsa_private_segment_fixed_size, .amdhsa_enable_private_segment and .private_segment_fixed_size.',
-      reference: DESCRIPTOR,
+      advice: 'Set .amdhsa_private_segment_fixed_size, .amdhsa_enable_private_segment and .private_segment_fixed_size.',
     }),
   ];
 }
@@ -147,19 +158,21 @@ function scratchFindings(
 function limitFindings(kernel: Kernel, descriptor: KernelDescriptor, info: TargetInfo): Finding[] {
   const found: Finding[] = [];
   const { name, metadata } = kernel;
-  const report = (rule: string, message: string, fix: string): void => {
-    found.push(finding({ rule, severity: 'error', kernel: name, message, fix, reference: DESCRIPTOR }));
+  const report = (rule: RuleId, message: string, directive: string, advice: string): void => {
+    found.push(finding({ rule, severity: 'error', kernel: name, place: { directive }, message, advice }));
   };
   const lds = descriptor.groupSegmentFixedSize;
   if (lds > info.ldsBytes) {
     const message = `Kernel '${name}' asks for ${lds} bytes of LDS; ${info.name} has ${info.ldsBytes} per workgroup.`;
-    report('resources/lds', message, `Set .amdhsa_group_segment_fixed_size to at most ${info.ldsBytes}.`);
+    const directive = '.amdhsa_group_segment_fixed_size';
+    report('resources/lds', message, directive, `Set ${directive} to at most ${info.ldsBytes}.`);
   }
   const { totalVgprs } = descriptorRegisters(descriptor);
   const accum = (descriptor.rsrc3.accumOffset + 1) * 4;
   if (accum > totalVgprs) {
     const message = `The AGPRs of kernel '${name}' start at ${accum}, behind its ${totalVgprs} vector registers.`;
-    report('resources/accum-offset', message, `Set .amdhsa_accum_offset to at most ${totalVgprs}.`);
+    const directive = '.amdhsa_accum_offset';
+    report('resources/accum-offset', message, directive, `Set ${directive} to at most ${totalVgprs}.`);
   }
   const required = metadata?.reqdWorkgroupSize;
   if (required !== undefined) {
@@ -169,11 +182,9 @@ function limitFindings(kernel: Kernel, descriptor: KernelDescriptor, info: Targe
       const message =
         `A workgroup of ${items} work-items of kernel '${name}' cannot start: with ${totalVgprs} vector registers a ` +
         `compute unit holds ${fitting} wavefronts, the workgroup has ${waves}.`;
-      report(
-        'resources/does-not-fit',
-        message,
-        `Set .amdhsa_next_free_vgpr to at most ${mostVgprs} (VGPRs and AGPRs together).`,
-      );
+      const directive = '.amdhsa_next_free_vgpr';
+      const advice = `Set ${directive} to at most ${mostVgprs} (VGPRs and AGPRs together).`;
+      report('resources/does-not-fit', message, directive, advice);
     }
   }
   return found;
@@ -183,37 +194,49 @@ function metadataFindings(kernel: Kernel, descriptor: KernelDescriptor, info: Ta
   const { name, metadata } = kernel;
   if (metadata === undefined) return [];
   const found: Finding[] = [];
-  const report = (message: string, fix: string, severity: Finding['severity'] = 'warning'): void => {
-    found.push(finding({ rule: 'resources/metadata', severity, kernel: name, message, fix, reference: METADATA }));
+  const report = (message: string, edits: readonly Edit[], severity: Severity = 'warning'): void => {
+    found.push(finding({ rule: 'resources/metadata', severity, kernel: name, message, edits }));
   };
   // A runtime takes segment sizes from one or the other; hand-written kernels often leave the descriptor's at zero.
-  const sizes: [string, number, number][] = [
-    ['.group_segment_fixed_size', metadata.groupSegmentFixedSize, descriptor.groupSegmentFixedSize],
-    ['.private_segment_fixed_size', metadata.privateSegmentFixedSize, descriptor.privateSegmentFixedSize],
-    ['.kernarg_segment_size', metadata.kernargSegmentSize, descriptor.kernargSize],
+  const sizes: [string, string, number, number][] = [
+    [
+      '.group_segment_fixed_size',
+      '.amdhsa_group_segment_fixed_size',
+      metadata.groupSegmentFixedSize,
+      descriptor.groupSegmentFixedSize,
+    ],
+    [
+      '.private_segment_fixed_size',
+      '.amdhsa_private_segment_fixed_size',
+      metadata.privateSegmentFixedSize,
+      descriptor.privateSegmentFixedSize,
+    ],
+    ['.kernarg_segment_size', '.amdhsa_kernarg_size', metadata.kernargSegmentSize, descriptor.kernargSize],
   ];
-  for (const [key, listed, set] of sizes) {
+  for (const [key, directive, listed, set] of sizes) {
     if (listed === set) continue;
     const isLeftOut = set === 0;
     report(
       `Kernel '${name}': metadata ${key} is ${listed}, the descriptor's is ${set}.`,
-      `Set ${key}: and the .amdhsa directive to the same number.`,
+      // Too large a segment costs occupancy, too small a one the result.
+      [setMetadata(name, key, Math.max(listed, set)), setDirective(name, directive, Math.max(listed, set))],
       isLeftOut ? 'note' : 'warning',
     );
   }
   const end = metadata.args.reduce((most, a) => Math.max(most, a.offset + a.size), 0);
   if (end > metadata.kernargSegmentSize) {
     const message = `Kernel '${name}': its arguments end at ${end}, behind .kernarg_segment_size ${metadata.kernargSegmentSize}.`;
-    report(message, `Set .kernarg_segment_size: to at least ${end}.`, 'error');
+    const edits = [setMetadata(name, '.kernarg_segment_size', end), setDirective(name, '.amdhsa_kernarg_size', end)];
+    report(message, edits, 'error');
   }
   if (metadata.wavefrontSize !== info.wavefrontSize) {
     const message = `Kernel '${name}': .wavefront_size is ${metadata.wavefrontSize}; ${info.name} has wavefronts of ${info.wavefrontSize}.`;
-    report(message, `Set .wavefront_size: to ${info.wavefrontSize}.`, 'error');
+    report(message, [setMetadata(name, '.wavefront_size', info.wavefrontSize)], 'error');
   }
   const { totalVgprs } = descriptorRegisters(descriptor);
   if (metadata.vgprCount > totalVgprs) {
     const message = `Kernel '${name}': .vgpr_count is ${metadata.vgprCount}, but the descriptor allocates ${totalVgprs} vector registers.`;
-    report(message, `Set .vgpr_count: to what .amdhsa_next_free_vgpr says.`);
+    report(message, [setMetadata(name, '.vgpr_count', totalVgprs)]);
   }
   return found;
 }

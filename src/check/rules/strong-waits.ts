@@ -1,10 +1,12 @@
 // Rule `waits/too-strong`: waits that wait for more than anything behind them needs, with the largest count that is safe.
 // Forward data flow: for each operation that a wait proves, whether it is needed before a later wait proves it too.
 // Source: CDNA3 ISA manual, "Data Dependency Resolution".
+import { type Finding, finding, type WaitCounters } from '../../finding/index.ts';
 import {
   type BasicBlock,
   BlockQueue,
   type CodeInstruction,
+  EXP_FULL,
   LGKM_FULL,
   type MemoryKind,
   overlaps,
@@ -12,8 +14,8 @@ import {
   waitCounts,
   waitRole,
 } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 import { outstandingAtBlocks, stepThrough } from './waits.ts';
 import type { WaitState } from './waits-state.ts';
 
@@ -172,26 +174,28 @@ export const checkStrongWaits: Rule = (context: CheckContext) => {
   }
   const findings: Finding[] = [];
   for (const [code, needs] of [...walk.needs].sort(([a], [b]) => a.index - b.index)) {
-    const { vm, lgkm } = waitCounts(code.instruction);
+    const { vm, exp, lgkm } = waitCounts(code.instruction);
     const better: string[] = [];
-    const compare = (name: string, is: number, full: number, need: number | undefined): void => {
-      if (is >= full || (need !== undefined && need <= is)) return;
+    const kept = (name: string, is: number, full: number, need: number | undefined): number | undefined => {
+      if (is >= full || (need !== undefined && need <= is)) return is >= full ? undefined : is;
       better.push(need === undefined ? `no ${name}` : `${name}(${need})`);
+      return need;
     };
-    compare('vmcnt', vm, VM_FULL, needs.vm);
-    compare('lgkmcnt', lgkm, LGKM_FULL, needs.lgkm);
+    const counters: WaitCounters = {
+      vmcnt: kept('vmcnt', vm, VM_FULL, needs.vm),
+      expcnt: exp >= EXP_FULL ? undefined : exp,
+      lgkmcnt: kept('lgkmcnt', lgkm, LGKM_FULL, needs.lgkm),
+    };
     if (better.length === 0) continue;
     const instruction = program.text(code.pc);
     findings.push(
       finding({
         rule: 'waits/too-strong',
-        severity: 'note',
         kernel: subject.name,
-        pc: code.pc,
-        instruction,
+        place: placeAt(program, code.pc),
         message: `'${instruction}' waits for more than the code behind it needs: ${better.join(' and ')} would be as safe.`,
-        fix: `Write ${better.join(', ')}; later waits cover the rest.`,
-        reference: 'CDNA3 ISA manual, "Data Dependency Resolution"',
+        edits: [{ kind: 'set-wait', pc: code.pc, counters }],
+        advice: 'Later waits cover the rest.',
       }),
     );
   }

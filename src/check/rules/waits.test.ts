@@ -143,8 +143,8 @@ describe('paths', () => {
     const findings = checkBody(checkWaits, `${LOAD(2)} v_mov_b32 v9, v2\n v_mov_b32 v8, v2\n s_endpgm`);
     expect(findings).toHaveLength(1);
     expect(findings[0]).toMatchObject({
-      instruction: 'v_mov_b32_e32 v9, v2',
-      other: { instruction: 'global_load_dword v2, v[0:1], off' },
+      place: { instruction: 'v_mov_b32_e32 v9, v2' },
+      related: [{ place: { instruction: 'global_load_dword v2, v[0:1], off' } }],
       kernel: 'main',
       registers: ['v2'],
     });

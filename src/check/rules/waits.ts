@@ -4,6 +4,7 @@
 //
 // Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
 // Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
+import { type Finding, finding, insertWait } from '../../finding/index.ts';
 import {
   type BasicBlock,
   BlockQueue,
@@ -18,10 +19,9 @@ import {
   waitRole,
 } from '../../program/index.ts';
 import { PRELOAD_STUB } from '../entry.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
-
-const REFERENCE = 'CDNA3 ISA manual, "Data Dependency Resolution"';
 
 type Report = (rule: 'read' | 'write' | 'barrier', code: CodeInstruction, collisions: readonly Collision[]) => void;
 
@@ -179,19 +179,17 @@ function makeFinding(
   collision: Collision,
 ): Finding {
   const { operation } = collision;
-  const instruction = program.text(code.pc);
-  const other = { pc: operation.pc, instruction: program.text(operation.pc) };
-  const wait = neededWait(collision.kind, collision.age);
-  const common = { kernel: subject.name, pc: code.pc, instruction, other, reference: REFERENCE };
+  const other = program.text(operation.pc);
+  const common = { kernel: subject.name, place: placeAt(program, code.pc) };
   if (rule === 'barrier') {
-    return {
+    return finding({
       ...common,
       rule: 'waits/barrier-before-write',
-      severity: 'warning',
-      registers: [],
-      message: `The barrier may be passed before '${other.instruction}' has written LDS.`,
-      fix: 'Insert s_waitcnt lgkmcnt(0) before the barrier.',
-    };
+      isCertain: false,
+      related: [relatedAt(program, operation.pc, 'writes LDS')],
+      message: `The barrier may be passed before '${other}' has written LDS.`,
+      edits: [insertWait(code.pc, { lgkmcnt: 0 })],
+    });
   }
   const touched = rule === 'read' ? code.effects.uses : [...code.effects.defs, ...code.effects.keeps];
   const registers = slotNames(commonSlots(touched, operation.effects.defs));
@@ -199,14 +197,16 @@ function makeFinding(
   const many = registers.length > 1 || registers.some((r) => r.includes(':'));
   // Hardware that preloads arguments starts behind the stub.
   const isStub = (subject.kernel?.descriptor?.preload.length ?? 0) > 0 && operation.pc - subject.entry < PRELOAD_STUB;
-  return {
+  return finding({
     ...common,
     rule: rule === 'read' ? 'waits/read-before-return' : 'waits/write-before-return',
     severity: collision.isCertain && !isStub ? 'error' : 'warning',
+    isCertain: collision.isCertain,
+    related: [relatedAt(program, operation.pc, 'writes the register')],
     registers,
-    message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other.instruction}' is known to have returned.`,
-    fix: `Insert s_waitcnt ${wait} before '${instruction}'.`,
-  };
+    message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other}' is known to have returned.`,
+    edits: [insertWait(code.pc, neededWait(collision.kind, collision.age))],
+  });
 }
 
 function commonSlots(a: readonly SlotRange[], b: readonly SlotRange[]): Set<number> {

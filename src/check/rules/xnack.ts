@@ -1,8 +1,9 @@
 // Rule `hazards/xnack-clause`: with XNACK, memory instructions in a row may be replayed together after a page fault, so none may
 // overwrite what another of them (or itself) reads. Source: LLVM's GCNHazardRecognizer, checkSoftClauseHazards.
+import { type Finding, finding, insertStates } from '../../finding/index.ts';
 import { type BasicBlock, type CodeInstruction, overlaps, type SlotRange, slotNames } from '../../program/index.ts';
-import { finding } from '../finding.ts';
-import type { CheckContext, Finding, Rule } from '../types.ts';
+import { placeAt, relatedAt } from '../place.ts';
+import type { CheckContext, Rule } from '../types.ts';
 
 /** Which kind of clause an instruction belongs to. */
 function clauseKind({ instruction }: CodeInstruction): 'scalar' | 'vector' | undefined {
@@ -60,7 +61,6 @@ function report(
   other: CodeInstruction,
   isOn: boolean,
 ): Finding {
-  const instruction = program.text(code.pc);
   const registers = slotNames(
     new Set(shared(other, code).flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i))),
   );
@@ -72,12 +72,11 @@ function report(
     rule: 'hazards/xnack-clause',
     severity: isOn ? 'error' : 'note',
     kernel: subject.name,
-    pc: code.pc,
-    instruction,
-    other: { pc: other.pc, instruction: program.text(other.pc) },
+    place: placeAt(program, code.pc),
+    related: [relatedAt(program, other.pc, 'is replayed with it')],
     registers,
     message: `With XNACK these memory instructions may be replayed together, and then one ${what}.`,
-    fix: `Put s_nop 0 before '${instruction}'${isOn ? '' : ', or make the code for xnack-'}.`,
-    reference: 'LLVM GCNHazardRecognizer, soft clause hazards; CDNA3 ISA manual, "XNACK"',
+    edits: [insertStates(code.pc, 1)],
+    advice: isOn ? undefined : 'Or make the code for xnack-.',
   });
 }

@@ -3,7 +3,7 @@ import type { DeviceAddress, DispatchRequest, DispatchResult } from '../device.t
 import type { Monitor } from './dispatch/monitor.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
 import type { MemoryOptions } from './state/memory.ts';
-import type { Diagnostic, StrictOptions } from './strict/diagnostics.ts';
+import type { RunFinding, StrictOptions } from './strict/diagnostics.ts';
 import type { WorkerHost } from './workers/worker-host.ts';
 
 /** How kernels run on the virtual GPU. */
@@ -47,7 +47,7 @@ export interface SimDispatchResult extends DispatchResult {
   readonly instructions: number;
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
   /** Findings of strict mode, in the order in which they first happened. */
-  readonly diagnostics?: readonly Diagnostic[] | undefined;
+  readonly diagnostics?: readonly RunFinding[] | undefined;
   /** Findings that were not kept: there are too many different ones. */
   readonly diagnosticsDropped?: number | undefined;
   /** False when a finding ended the run; then the counts are what had been done. */

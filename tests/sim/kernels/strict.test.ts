@@ -2,7 +2,7 @@
 // Skips without the reference corpus.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../../src/device/index.ts';
+import type { RunFinding } from '../../../src/device/index.ts';
 import { createDevice } from '../../../src/device/index.ts';
 import { sharedPath } from '../../support/shared.ts';
 import { tritonSubjects } from '../../support/strict-kernels.ts';
@@ -13,8 +13,8 @@ import { TENSILE_KERNELS } from './tensile-cases.ts';
 import { deriveDispatches, fillerFor, VmfbRunner } from './vmfb.ts';
 
 /** Kinds of findings: code, address and instruction. */
-function summary(findings: readonly Diagnostic[]): string[] {
-  const texts = findings.map(({ code, pc, instruction }) => `${code} 0x${pc?.toString(16)} ${instruction}`);
+function summary(findings: readonly RunFinding[]): string[] {
+  const texts = findings.map(({ rule, place }) => `${rule} 0x${place.pc?.toString(16)} ${place.instruction}`);
   return [...new Set(texts)].sort();
 }
 

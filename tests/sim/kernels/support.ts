@@ -14,8 +14,8 @@ import {
   createDevice,
   type DeviceBuffer,
   type DeviceKernel,
-  type Diagnostic,
   type Dim3,
+  type RunFinding,
   randomNumbers,
   type SimDevice,
 } from '../../../src/device/index.ts';
@@ -134,7 +134,7 @@ export function compare(got: ArrayLike<number>, expected: ArrayLike<number>): { 
 }
 
 /** While `findings` is there, kernels run once, compiled and in strict mode, and what it finds goes there. */
-export const strictRuns: { findings: Diagnostic[] | undefined } = { findings: undefined };
+export const strictRuns: { findings: RunFinding[] | undefined } = { findings: undefined };
 
 /** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
 export class Bench {

@@ -9,7 +9,7 @@ import {
   readVmfb,
   type VmfbDispatch,
 } from '../../../src/codeobject/index.ts';
-import type { DeviceKernel, Diagnostic, Dim3, StrictOptions } from '../../../src/device/index.ts';
+import type { DeviceKernel, Dim3, RunFinding, StrictOptions } from '../../../src/device/index.ts';
 import { SimDevice } from '../../../src/device/sim/sim-device.ts';
 
 /** Sizes of the call: tokens of a prefill, pages of the cache a sequence uses, pages in the cache. */
@@ -66,7 +66,7 @@ export interface KernelRun {
   readonly instructions: number;
   readonly workgroups: number;
   /** Of a strict run. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly RunFinding[];
   /** Bytes of all bindings that changed. */
   readonly changed: number;
   /** A hash of all bindings after the run. */

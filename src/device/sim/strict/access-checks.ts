@@ -3,6 +3,7 @@
 // atomics must be naturally aligned, scratch dwords by 4 (LLVM: no unaligned-scratch-access on gfx9), and scalar memory drops the
 // low two address bits. Sources: CDNA3 ISA manual, "Memory Alignment", "Scalar Memory"; LLVM AMDGPUUsage, "Memory Model gfx942".
 
+import { insertWait, waitText } from '../../../finding/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { neededWait } from '../../../program/index.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
@@ -179,7 +180,7 @@ export class AccessChecks {
         address,
         allocation: this.reporter.near(address),
         message: `The store of ${bytes} bytes at 0x${address.toString(16)} goes to read-only memory '${region.label}'.`,
-        fix: 'Pass a buffer that the kernel may write.',
+        advice: 'Pass a buffer that the kernel may write.',
       }));
     }
     if (access.kind === 'atomic' && address % bytes !== 0) this.misaligned(actor, lane, 'global', address, bytes);
@@ -220,7 +221,7 @@ export class AccessChecks {
         address,
         allocation,
         message: `The ${what} of ${bytes} bytes at ${place} is in '${freed.label}', which has been freed.`,
-        fix: 'Free the buffer after the last dispatch that uses it.',
+        advice: 'Free the buffer after the last dispatch that uses it.',
       }));
     }
     return reporter.fatal('memory/out-of-bounds', w, pc, () => ({
@@ -229,7 +230,7 @@ export class AccessChecks {
       address,
       allocation: reporter.near(address),
       message: `The ${what} of ${bytes} bytes at ${place} is outside of every allocation.`,
-      fix: 'Check the sizes of the buffers, the grid, and the bounds test of the kernel.',
+      advice: 'Check the sizes of the buffers, the grid, and the bounds test of the kernel.',
     }));
   }
 
@@ -245,7 +246,7 @@ export class AccessChecks {
       space,
       address,
       message: `The ${access.isScalar ? 'scalar ' : ''}${access.kind} at 0x${address.toString(16)} must be aligned to ${alignment} bytes.`,
-      fix:
+      advice:
         access.isScalar && access.kind !== 'atomic'
           ? 'Use an address that is a multiple of 4: scalar memory drops the low two bits.'
           : `Use an address that is a multiple of ${alignment}.`,
@@ -259,7 +260,7 @@ export class AccessChecks {
       address,
       allocation: space === 'global' ? this.reporter.near(address) : undefined,
       message: `The atomic reads ${space} address 0x${address.toString(16)}, which nothing has written.`,
-      fix: `Initialise the ${space === 'lds' ? 'LDS' : 'buffer'} first.`,
+      advice: `Initialise the ${space === 'lds' ? 'LDS' : 'buffer'} first.`,
     }));
   }
 
@@ -270,7 +271,7 @@ export class AccessChecks {
       space: 'global',
       address,
       message: `Byte ${address - (kernarg?.base ?? 0)} of the kernarg segment is read; the kernel declares ${kernargSize} bytes.`,
-      fix: 'Raise .amdhsa_kernarg_size and .kernarg_segment_size, or correct the offset.',
+      advice: 'Raise .amdhsa_kernarg_size and .kernarg_segment_size, or correct the offset.',
     }));
   }
 
@@ -345,9 +346,9 @@ export class AccessChecks {
         space: 'global',
         address,
         allocation: reporter.near(address),
-        other: reporter.other(conflict.pc, undefined, id),
+        related: [reporter.other('touches the same bytes', conflict.pc, undefined, id)],
         message: `0x${address.toString(16)} is ${isWrite ? 'written' : 'read'} here and ${conflict.other === 'write' ? 'written' : 'read'} by ${who} in the same dispatch, in no defined order.`,
-        fix: 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
+        advice: 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
       };
     });
   }
@@ -369,7 +370,7 @@ export class AccessChecks {
         space: 'scratch',
         address: offset,
         message: `The ${access.kind} of ${bytes} bytes at scratch offset ${offset} is beyond the ${limit} bytes of a lane.`,
-        fix: 'Raise .amdhsa_private_segment_fixed_size and .private_segment_fixed_size, or correct the offset.',
+        advice: 'Raise .amdhsa_private_segment_fixed_size and .private_segment_fixed_size, or correct the offset.',
       }));
     }
     if (!shadow.registers.isScalarDefined(FLAT_SCRATCH)) {
@@ -377,7 +378,7 @@ export class AccessChecks {
         registers: ['flat_scratch'],
         lane,
         message: 'Scratch is accessed, but nothing has written flat_scratch.',
-        fix: 'Set up flat_scratch from the flat scratch init SGPRs in the prologue.',
+        advice: 'Set up flat_scratch from the flat scratch init SGPRs in the prologue.',
       }));
       shadow.registers.setScalar(FLAT_SCRATCH, true);
     }
@@ -425,7 +426,7 @@ export class AccessChecks {
         space: 'lds',
         address,
         message: `The ${kind} of ${bytes} bytes at LDS address ${address} is beyond the workgroup's ${size} bytes; hardware gives zero or another workgroup's data.`,
-        fix: 'Raise .amdhsa_group_segment_fixed_size or the dynamic LDS of the dispatch, or correct the address.',
+        advice: 'Raise .amdhsa_group_segment_fixed_size or the dynamic LDS of the dispatch, or correct the address.',
       }));
     }
     if (kind === 'atomic' && address % bytes !== 0) this.misaligned(actor, lane, 'lds', address, bytes);
@@ -476,22 +477,21 @@ export class AccessChecks {
     // A later load into LDS of the same wavefront returns later; other wavefronts in the same interval are a race, not a wait.
     if (isOwn ? actor.access.toLds : operation.epoch === lds.epoch) return;
     reporter.report(isOwn ? 'waits/lds-before-return' : 'waits/barrier-before-write', w, pc, () => {
-      const other = reporter.other(operation.pc, operation.wave, w.workgroup.id);
+      const other = reporter.other('writes LDS', operation.pc, operation.wave, w.workgroup.id);
+      const text = other?.place.instruction;
       const counter = operation.kind === 'vm' ? 'vm' : operation.kind;
       const age = isOwn ? shadow.queue.ageOf(operation) : operation.barrierAge;
       const wait = neededWait(counter, age);
-      const place = isOwn
-        ? `before '${reporter.text(pc)}'`
-        : `before the s_barrier that follows '${other?.instruction}'`;
       return {
         lane,
         space: 'lds',
         address,
-        other,
+        related: [other],
         message: isOwn
-          ? `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} before '${other?.instruction}' is known to have written it.`
-          : `LDS address ${address} is used after a barrier that wavefront ${operation.wave} passed before '${other?.instruction}' was known to have written it.`,
-        fix: `Insert s_waitcnt ${wait} ${place}.`,
+          ? `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} before '${text}' is known to have written it.`
+          : `LDS address ${address} is used after a barrier that wavefront ${operation.wave} passed before '${text}' was known to have written it.`,
+        edits: isOwn ? [insertWait(pc, wait)] : [],
+        advice: isOwn ? undefined : `Insert ${waitText(wait)} before the s_barrier that follows '${text}'.`,
       };
     });
   }
@@ -506,9 +506,16 @@ export class AccessChecks {
         lane,
         space: 'lds',
         address,
-        other: reporter.other(conflict.pc, conflict.wave < 0 ? undefined : conflict.wave, w.workgroup.id),
+        related: [
+          reporter.other(
+            'touches the same bytes',
+            conflict.pc,
+            conflict.wave < 0 ? undefined : conflict.wave,
+            w.workgroup.id,
+          ),
+        ],
         message: `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} here and ${conflict.isWrite ? 'written' : 'read'} by ${who} with no barrier between.`,
-        fix: 'Put an s_barrier (after the waits for the first access) between the two, or use an atomic.',
+        advice: 'Put an s_barrier (after the waits for the first access) between the two, or use an atomic.',
       };
     });
   }

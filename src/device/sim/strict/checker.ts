@@ -14,7 +14,7 @@ import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import { DeadlockFinder } from './deadlock.ts';
-import { DiagnosticLog, type StrictOptions } from './diagnostics.ts';
+import { FindingLog, type StrictOptions } from './diagnostics.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
@@ -49,7 +49,7 @@ interface Running {
 const accumulating = new WeakSet<Program>();
 
 export class StrictChecker implements Monitor {
-  readonly log: DiagnosticLog;
+  readonly log: FindingLog;
   private readonly kernel: StrictKernel;
   private readonly history: MemoryHistory;
   private running: Running | undefined;
@@ -68,7 +68,7 @@ export class StrictChecker implements Monitor {
   constructor(kernel: StrictKernel, history: MemoryHistory, options: StrictOptions) {
     this.kernel = kernel;
     this.history = history;
-    this.log = new DiagnosticLog(options);
+    this.log = new FindingLog(options);
   }
 
   startDispatch(info: DispatchInfo): void {
@@ -168,7 +168,7 @@ export class StrictChecker implements Monitor {
           file === 'v' && index + dwords <= totalVgprs
             ? `${text} is where the AGPRs begin: the descriptor's accum offset is ${limit}.`
             : `${text} is beyond the ${limit} ${file === 's' ? 'SGPRs' : file === 'a' ? 'AGPRs' : 'VGPRs'} that the descriptor allocates.`,
-        fix:
+        advice:
           file === 's'
             ? `Raise .amdhsa_next_free_sgpr to at least ${index + dwords}.`
             : `Raise .amdhsa_next_free_vgpr and .amdhsa_accum_offset so that ${text} exists.`,
@@ -289,7 +289,7 @@ export class StrictChecker implements Monitor {
         message:
           `Wavefront ${most.wave.index} passed ${count(most.barriers)}, wavefront ${least.wave.index} only ${least.barriers}: ` +
           'one that has ended no longer takes part, so the barriers did not wait for it.',
-        fix: 'Let every wavefront of the workgroup execute the same barriers before it ends.',
+        advice: 'Let every wavefront of the workgroup execute the same barriers before it ends.',
       }));
     }
     this.finished++;
@@ -314,21 +314,19 @@ export class StrictChecker implements Monitor {
     if (!global.isTruncated) return;
     reporter.report('races/untracked', undefined, undefined, () => ({
       message: 'The dispatch touches more memory than strict mode follows; races in the rest of it are not found.',
-      fix: 'Run a smaller grid or smaller buffers.',
+      advice: 'Run a smaller grid or smaller buffers.',
     }));
   }
 
   /** Keeps the reason of a run that was stopped by something else than a finding. */
-  stopped(code: 'schedule/budget' | 'run/stopped', message: string, pc: number | undefined, fix: string): void {
+  stopped(rule: 'schedule/budget' | 'run/stopped', message: string, pc: number | undefined, advice: string): void {
     const { reporter, info } = this.now;
     this.log.record({
-      code,
+      rule,
       kernel: info.launch.kernelName,
       message,
-      fix,
-      pc,
-      instruction: pc === undefined ? undefined : reporter.text(pc),
-      source: pc === undefined ? undefined : this.kernel.lines?.at(pc),
+      advice,
+      place: reporter.placeAt(pc),
     });
   }
 

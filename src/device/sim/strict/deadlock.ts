@@ -179,7 +179,7 @@ export class DeadlockFinder {
     const pc = this.watches.get(w)?.provedPc;
     this.reporter.fatal('schedule/deadlock', w, pc, () => ({
       message: `Wavefront ${looping.join(', ')} repeats the same loop${exec} without changing a register or memory${others}: the workgroup never ends.`,
-      fix: 'Let the lanes that hold what the others wait for go on: no spinning while EXEC has turned them off.',
+      advice: 'Let the lanes that hold what the others wait for go on: no spinning while EXEC has turned them off.',
     }));
   }
 }

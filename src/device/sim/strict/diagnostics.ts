@@ -1,45 +1,14 @@
-// What strict mode reports: codes, severities, one record per (code, pc) with a count, and which of them stop a run.
-// The codes are documented, with an example and a fix each, in docs/virtual-gpu.md, "Strict".
-import { WavesmithError } from '../../../base/index.ts';
-
-export type DiagnosticSeverity = 'error' | 'warning';
-
-/** Every code and its severity. `error`: the kernel is wrong. `warning`: it is legal on the hardware and probably not meant. */
-export const DIAGNOSTIC_CODES = {
-  'memory/out-of-bounds': 'error',
-  'memory/use-after-free': 'error',
-  'memory/read-only': 'error',
-  'memory/lds-out-of-bounds': 'error',
-  'memory/scratch-out-of-bounds': 'error',
-  'memory/misaligned': 'error',
-  'memory/uninitialised': 'error',
-  'memory/kernarg-overrun': 'error',
-  'registers/uninitialised': 'error',
-  'registers/beyond-allocation': 'error',
-  'waits/read-before-return': 'error',
-  'waits/write-before-return': 'error',
-  'waits/lds-before-return': 'error',
-  'waits/barrier-before-write': 'error',
-  'races/lds': 'error',
-  'races/lds-in-flight': 'warning',
-  'races/global': 'error',
-  'races/untracked': 'warning',
-  'barriers/divergence': 'warning',
-  'schedule/deadlock': 'error',
-  'schedule/budget': 'error',
-  'run/stopped': 'error',
-} as const satisfies Readonly<Record<string, DiagnosticSeverity>>;
-
-export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
-
-/** Another instruction that a diagnostic is about: what wrote the register, the other side of a race. */
-export interface OtherInstruction {
-  /** Address in the code object. */
-  readonly pc: number;
-  readonly instruction: string;
-  readonly workgroup?: readonly [number, number, number] | undefined;
-  readonly wavefront?: number | undefined;
-}
+// What strict mode reports: one finding per rule and instruction with a count, and which of them stop a run.
+// The rules are documented, with an example and a fix each, in docs/virtual-gpu.md, "Strict".
+import {
+  type FailOn,
+  type Finding,
+  type FindingParts,
+  failsOn,
+  finding,
+  RUN_RULES,
+  type RunRuleId,
+} from '../../../finding/index.ts';
 
 /** The live or freed allocation nearest to an address. */
 export interface NearAllocation {
@@ -50,33 +19,19 @@ export interface NearAllocation {
   readonly distance: number;
 }
 
-/** One finding of a strict run. JSON-able. */
-export interface Diagnostic {
-  readonly code: DiagnosticCode;
-  readonly severity: DiagnosticSeverity;
+/** One finding of a strict run: who did it first, and to what memory. JSON-able. */
+export interface RunFinding extends Finding {
+  readonly rule: RunRuleId;
   readonly kernel: string;
-  /** Address of the instruction in the code object; undefined when the finding is not about one. */
-  readonly pc: number | undefined;
-  readonly instruction: string | undefined;
-  /** Where it happened first. */
   readonly workgroup: readonly [number, number, number] | undefined;
   readonly wavefront: number | undefined;
   readonly lane: number | undefined;
   readonly space: 'global' | 'lds' | 'scratch' | undefined;
   readonly address: number | undefined;
-  readonly registers: readonly string[];
-  readonly other: OtherInstruction | undefined;
-  readonly source: { readonly file: string; readonly line: number } | undefined;
   readonly allocation: NearAllocation | undefined;
-  /** One sentence. */
-  readonly message: string;
-  readonly fix: string;
   /** How often it happened; everything else is about the first time. */
   readonly count: number;
 }
-
-/** Which findings end a run: all errors, all findings, none, or the codes (or their areas: `waits`) of a list. */
-export type FailOn = 'error' | 'warning' | 'none' | readonly string[];
 
 /** Options of a strict dispatch. */
 export interface StrictOptions {
@@ -86,43 +41,23 @@ export interface StrictOptions {
   readonly maxDiagnostics?: number | undefined;
 }
 
-/** Parses `error`, `warning`, `none`, or a comma-separated list of codes and areas. */
-export function parseFailOn(text: string): FailOn {
-  if (text === 'error' || text === 'warning' || text === 'none') return text;
-  const codes = text.split(',').map((part) => part.trim());
-  const known = Object.keys(DIAGNOSTIC_CODES);
-  for (const code of codes) {
-    if (known.includes(code) || (code !== '' && known.some((k) => k.startsWith(`${code}/`)))) continue;
-    throw new WavesmithError('strict/unknown-code', `'${code}' is no diagnostic of strict mode.`, {
-      hint: `Write error, warning, none, or some of: ${known.join(', ')}.`,
-    });
-  }
-  return codes;
-}
-
-/** Whether a finding is one of those. */
-export function failsOn(failOn: FailOn, { code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
-  if (failOn === 'none') return false;
-  if (failOn === 'warning') return true;
-  if (failOn === 'error') return severity === 'error';
-  return failOn.some((one) => one === code || code.startsWith(`${one}/`));
-}
-
 /** Ends a strict run; the finding is in the log already. */
 export class StrictStop extends Error {
-  readonly diagnostic: Diagnostic;
-  constructor(diagnostic: Diagnostic) {
-    super(diagnostic.message);
-    this.diagnostic = diagnostic;
+  readonly finding: RunFinding;
+  constructor(finding: RunFinding) {
+    super(finding.message);
+    this.finding = finding;
   }
 }
 
 /** What a check says; the log adds severity and count. */
-export type DiagnosticParts = Pick<Diagnostic, 'code' | 'kernel' | 'message' | 'fix'> & Partial<Diagnostic>;
+export type RunFindingParts = FindingParts &
+  Pick<RunFinding, 'rule' | 'kernel'> &
+  Partial<Pick<RunFinding, 'workgroup' | 'wavefront' | 'lane' | 'space' | 'address' | 'allocation'>>;
 
-/** Collects findings: one record per code and pc. */
-export class DiagnosticLog {
-  private readonly byKey = new Map<string, Diagnostic>();
+/** Collects findings: one record per rule and pc. */
+export class FindingLog {
+  private readonly byKey = new Map<string, RunFinding>();
   private readonly failOn: FailOn;
   private readonly limit: number;
   /** Findings that were not kept because there are too many different ones. */
@@ -134,69 +69,65 @@ export class DiagnosticLog {
   }
 
   /** Counts a finding that has been reported before; false when it is new. */
-  countKnown(code: DiagnosticCode, pc: number | undefined): boolean {
-    const known = this.byKey.get(`${code} ${pc}`);
+  countKnown(rule: RunRuleId, pc: number | undefined): boolean {
+    const known = this.byKey.get(`${rule} ${pc}`);
     if (known === undefined) return false;
     (known as { count: number }).count++;
     return true;
   }
 
   /** Reports a new finding; throws `StrictStop` when it ends the run. */
-  add(parts: DiagnosticParts): Diagnostic {
-    const diagnostic = this.record(parts);
-    if (failsOn(this.failOn, diagnostic)) throw new StrictStop(diagnostic);
-    return diagnostic;
+  add(parts: RunFindingParts): RunFinding {
+    const found = this.record(parts);
+    if (failsOn(this.failOn, found)) throw new StrictStop(found);
+    return found;
   }
 
   /** Keeps a finding. */
-  record(parts: DiagnosticParts): Diagnostic {
-    const diagnostic: Diagnostic = {
-      code: parts.code,
-      severity: DIAGNOSTIC_CODES[parts.code],
-      kernel: parts.kernel,
-      pc: parts.pc,
-      instruction: parts.instruction,
+  record(parts: RunFindingParts): RunFinding {
+    const { rule, kernel } = parts;
+    const found: RunFinding = {
+      ...finding({ ...parts, severity: RUN_RULES[rule].severity }),
+      rule,
+      kernel,
       workgroup: parts.workgroup,
       wavefront: parts.wavefront,
       lane: parts.lane,
       space: parts.space,
       address: parts.address,
-      registers: parts.registers ?? [],
-      other: parts.other,
-      source: parts.source,
       allocation: parts.allocation,
-      message: parts.message,
-      fix: parts.fix,
       count: 1,
     };
-    const key = `${diagnostic.code} ${diagnostic.pc}`;
-    if (this.byKey.size < this.limit || this.byKey.has(key)) this.byKey.set(key, diagnostic);
+    const key = `${rule} ${found.place.pc}`;
+    if (this.byKey.size < this.limit || this.byKey.has(key)) this.byKey.set(key, found);
     else this.dropped++;
-    return diagnostic;
+    return found;
   }
 
   /** All findings in the order in which they first happened. */
-  get diagnostics(): readonly Diagnostic[] {
+  get findings(): readonly RunFinding[] {
     return [...this.byKey.values()];
   }
 }
 
 /** A finding as text: where, what, the other instruction, the fix. */
-export function formatDiagnostic(d: Diagnostic, file: string): string {
+export function formatRunFinding(found: RunFinding, file: string): string {
+  const { place, related } = found;
   const hex = (n: number): string => `0x${n.toString(16)}`;
-  const where = d.source !== undefined ? `${d.source.file}:${d.source.line}` : file;
-  const at = d.pc === undefined ? '' : ` (pc ${hex(d.pc)})`;
-  const lines = [`${where}${at}: ${d.severity}[${d.code}]: ${d.message}`];
-  if (d.other !== undefined) {
-    const who = d.other.wavefront === undefined ? '' : ` (${whoText(d.other.workgroup, d.other.wavefront, undefined)})`;
-    lines.push(`    ${hex(d.other.pc)}: ${d.other.instruction}${who}`);
+  const where = place.source !== undefined ? `${place.source.file}:${place.source.line}` : file;
+  const at = place.pc === undefined ? '' : ` (pc ${hex(place.pc)})`;
+  const lines = [`${where}${at}: ${found.severity}[${found.rule}]: ${found.message}`];
+  for (const { place: other, workgroup, wavefront } of related) {
+    const who = wavefront === undefined ? '' : ` (${whoText(workgroup, wavefront, undefined)})`;
+    if (other.pc !== undefined) lines.push(`    ${hex(other.pc)}: ${other.instruction}${who}`);
   }
-  if (d.pc !== undefined && d.instruction !== undefined) lines.push(`    ${hex(d.pc)}: ${d.instruction}`);
-  const who = whoText(d.workgroup, d.wavefront, d.lane);
-  const times = d.count === 1 ? '' : `, ${d.count} times in all`;
-  lines.push(`  in kernel '${d.kernel}'${who === '' ? '' : `, ${who}`}${times}`);
-  if (d.allocation !== undefined) lines.push(`  near: ${allocationText(d.allocation)}`);
-  lines.push(`  fix: ${d.fix}`);
+  if (place.pc !== undefined && place.instruction !== undefined)
+    lines.push(`    ${hex(place.pc)}: ${place.instruction}`);
+  const who = whoText(found.workgroup, found.wavefront, found.lane);
+  const times = found.count === 1 ? '' : `, ${found.count} times in all`;
+  lines.push(`  in kernel '${found.kernel}'${who === '' ? '' : `, ${who}`}${times}`);
+  if (found.allocation !== undefined) lines.push(`  near: ${allocationText(found.allocation)}`);
+  if (found.fix !== undefined) lines.push(`  fix: ${found.fix}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,4 +1,4 @@
-// Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a diagnostic of a partial result.
+// Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a finding of a partial result.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
@@ -29,7 +29,7 @@ export async function dispatchStrict(
   const checker = new StrictMonitor(kernel, history, request.strict ?? {});
   const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => ({
     ...result,
-    diagnostics: checker.log.diagnostics,
+    diagnostics: checker.log.findings,
     diagnosticsDropped: checker.log.dropped,
     isComplete,
   });

@@ -1,7 +1,7 @@
 // Checks of one instruction's registers: results that have not come back, values that nothing has written; and what becomes defined.
+import { insertWait, type RunRuleId } from '../../../finding/index.ts';
 import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from '../../../program/index.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
-import type { DiagnosticCode } from './diagnostics.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
 import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
@@ -49,7 +49,7 @@ export class RegisterChecks {
   }
 
   private collide(
-    code: DiagnosticCode,
+    code: RunRuleId,
     w: Wave,
     shadow: WaveShadow,
     pc: number,
@@ -64,7 +64,7 @@ export class RegisterChecks {
   }
 
   private reportCollision(
-    code: DiagnosticCode,
+    code: RunRuleId,
     w: Wave,
     shadow: WaveShadow,
     pc: number,
@@ -75,16 +75,15 @@ export class RegisterChecks {
     const { reporter } = this;
     reporter.report(code, w, pc, () => {
       const registers = slotNames(common(ranges, operation.plan.effects.defs));
-      const other = reporter.other(operation.pc, w.index, w.workgroup.id);
+      const other = reporter.other('writes the register', operation.pc, w.index, w.workgroup.id);
       const verb = code === 'waits/read-before-return' ? 'read' : 'overwritten';
       const many = registers.length > 1 || registers.some((r) => r.includes(':'));
-      const wait = neededWait(operation.kind, shadow.queue.ageOf(operation));
       return {
         registers,
-        other,
+        related: [other],
         lane: plan.reads.length === 0 ? undefined : activeLane(w),
-        message: `${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other?.instruction}' is known to have returned.`,
-        fix: `Insert s_waitcnt ${wait} before '${reporter.text(pc)}'.`,
+        message: `${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other?.place.instruction}' is known to have returned.`,
+        edits: [insertWait(pc, neededWait(operation.kind, shadow.queue.ageOf(operation)))],
       };
     });
   }
@@ -146,12 +145,12 @@ export class RegisterChecks {
       reporter.report('registers/uninitialised', w, pc, () => ({
         registers: [name],
         lane,
-        other: root && reporter.other(root.pc, w.index, w.workgroup.id),
+        related: [root && reporter.other('computes it', root.pc, w.index, w.workgroup.id)],
         message:
           root === undefined
             ? `${name} is read${inLane}, but ${others}.`
             : `${name} is used${inLane}; it is computed from ${slotName(root.address)}, which has no value there.`,
-        fix: `Write ${slotName(root?.address ?? slot)} before '${reporter.text(root?.pc ?? pc)}', in every lane that EXEC enables there.`,
+        advice: `Write ${slotName(root?.address ?? slot)} before '${reporter.text(root?.pc ?? pc)}', in every lane that EXEC enables there.`,
       }));
       return;
     }
@@ -159,9 +158,9 @@ export class RegisterChecks {
       reporter.report('memory/kernarg-overrun', w, pc, () => ({
         registers: [name],
         address: origin.address,
-        other: reporter.other(origin.pc, w.index, w.workgroup.id),
+        related: [reporter.other('loads it', origin.pc, w.index, w.workgroup.id)],
         message: `${name} was loaded from behind the end of the kernarg segment.`,
-        fix: 'Load less, or raise .amdhsa_kernarg_size and .kernarg_segment_size.',
+        advice: 'Load less, or raise .amdhsa_kernarg_size and .kernarg_segment_size.',
       }));
       return;
     }
@@ -171,10 +170,10 @@ export class RegisterChecks {
       lane,
       space,
       address: origin.address,
-      other: reporter.other(origin.pc, w.index, w.workgroup.id),
+      related: [reporter.other('loads it', origin.pc, w.index, w.workgroup.id)],
       allocation: space === 'global' ? reporter.near(origin.address) : undefined,
       message: `${name}${inLane} comes from ${space} address 0x${origin.address.toString(16)}, which nothing has written.`,
-      fix: `Write the ${space === 'lds' ? 'LDS' : space} bytes before they are loaded.`,
+      advice: `Write the ${space === 'lds' ? 'LDS' : space} bytes before they are loaded.`,
     }));
   }
 

@@ -1,14 +1,14 @@
-// Turns what a check saw into a diagnostic: instruction text, source line, wavefront, allocation. One place for all checks.
+// Turns what a check saw into a finding: instruction text, source line, wavefront, allocation. One place for all checks.
 import type { DebugLines } from '../../../codeobject/index.ts';
+import type { FindingParts, Place, RelatedPlace, RunRuleId } from '../../../finding/index.ts';
 import type { Program } from '../interpreter/program.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import {
-  type Diagnostic,
-  type DiagnosticCode,
-  type DiagnosticLog,
+  type FindingLog,
   type NearAllocation,
-  type OtherInstruction,
+  type RunFinding,
+  type RunFindingParts,
   StrictStop,
 } from './diagnostics.ts';
 
@@ -22,22 +22,14 @@ export interface StrictDispatch {
 }
 
 /** What a check adds to the place. */
-export interface FindingDetails {
-  readonly message: string;
-  readonly fix: string;
-  readonly lane?: number | undefined;
-  readonly space?: Diagnostic['space'];
-  readonly address?: number | undefined;
-  readonly registers?: readonly string[];
-  readonly other?: OtherInstruction | undefined;
-  readonly allocation?: NearAllocation | undefined;
-}
+export type FindingDetails = Pick<FindingParts, 'message' | 'edits' | 'advice' | 'registers' | 'related'> &
+  Partial<Pick<RunFinding, 'lane' | 'space' | 'address' | 'allocation'>>;
 
 export class Reporter {
-  readonly log: DiagnosticLog;
+  readonly log: FindingLog;
   readonly dispatch: StrictDispatch;
 
-  constructor(log: DiagnosticLog, dispatch: StrictDispatch) {
+  constructor(log: FindingLog, dispatch: StrictDispatch) {
     this.log = log;
     this.dispatch = dispatch;
   }
@@ -49,32 +41,45 @@ export class Reporter {
   }
 
   /** Reports a finding at an instruction, `details` being asked for only when it is new. */
-  report(code: DiagnosticCode, w: Wave | undefined, pc: number | undefined, details: () => FindingDetails): void {
-    if (this.log.countKnown(code, pc)) return;
-    this.log.add(this.diagnostic(code, w, pc, details()));
+  report(rule: RunRuleId, w: Wave | undefined, pc: number | undefined, details: () => FindingDetails): void {
+    if (this.log.countKnown(rule, pc)) return;
+    this.log.add(this.partsOf(rule, w, pc, details()));
   }
 
   /** Reports a finding after which the run cannot go on. */
-  fatal(code: DiagnosticCode, w: Wave | undefined, pc: number | undefined, details: () => FindingDetails): never {
-    throw new StrictStop(this.log.add(this.diagnostic(code, w, pc, details())));
+  fatal(rule: RunRuleId, w: Wave | undefined, pc: number | undefined, details: () => FindingDetails): never {
+    throw new StrictStop(this.log.add(this.partsOf(rule, w, pc, details())));
   }
 
-  private diagnostic(code: DiagnosticCode, w: Wave | undefined, pc: number | undefined, details: FindingDetails) {
+  private partsOf(
+    rule: RunRuleId,
+    w: Wave | undefined,
+    pc: number | undefined,
+    details: FindingDetails,
+  ): RunFindingParts {
     return {
-      code,
+      rule,
       kernel: this.dispatch.kernelName,
-      pc,
-      instruction: pc === undefined ? undefined : this.text(pc),
+      place: this.placeAt(pc),
       workgroup: w?.workgroup.id,
       wavefront: w?.index,
-      source: pc === undefined ? undefined : this.dispatch.lines?.at(pc),
       ...details,
     };
   }
 
+  /** An instruction of the code object, with its line. */
+  placeAt(pc: number | undefined): Place {
+    return pc === undefined ? {} : { pc, instruction: this.text(pc), source: this.dispatch.lines?.at(pc) };
+  }
+
   /** Another instruction of a finding. */
-  other(pc: number, wavefront?: number, workgroup?: readonly [number, number, number]): OtherInstruction | undefined {
-    return pc < 0 ? undefined : { pc, instruction: this.text(pc), workgroup, wavefront };
+  other(
+    role: string,
+    pc: number,
+    wavefront?: number,
+    workgroup?: readonly [number, number, number],
+  ): RelatedPlace | undefined {
+    return pc < 0 ? undefined : { role, place: this.placeAt(pc), workgroup, wavefront };
   }
 
   /** The live allocation nearest to an address. */

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type StrictRun, shortFindings, strictFindings } from '../../../../tests/support/strict.ts';
-import { DIAGNOSTIC_CODES, formatDiagnostic } from './diagnostics.ts';
+import { RUN_RULES } from '../../../finding/index.ts';
+import { formatRunFinding } from './diagnostics.ts';
 
 interface Case {
   readonly name: string;
@@ -325,24 +326,24 @@ describe('a finding', () => {
   test('says where it is, what was involved, and how to mend it', async () => {
     const [d] = await strictFindings(`${LOAD}\ns_mov_b64 exec, 0xf0\nv_add_u32_e32 v3, v2, v1`);
     expect(d).toMatchObject({
-      code: 'waits/read-before-return',
+      rule: 'waits/read-before-return',
       severity: 'error',
       kernel: 'k',
-      instruction: 'v_add_u32_e32 v3, v2, v1',
+      place: { instruction: 'v_add_u32_e32 v3, v2, v1' },
       workgroup: [0, 0, 0],
       wavefront: 0,
       lane: 4,
       registers: ['v2'],
-      other: { instruction: 'global_load_dword v2, v1, s[4:5]' },
+      related: [{ role: 'writes the register', place: { instruction: 'global_load_dword v2, v1, s[4:5]' } }],
       count: 1,
     });
-    expect(formatDiagnostic(d as NonNullable<typeof d>, 'k.co')).toContain('fix: Insert s_waitcnt vmcnt(0)');
+    expect(formatRunFinding(d as NonNullable<typeof d>, 'k.co')).toContain('fix: Insert s_waitcnt vmcnt(0)');
   });
 
   test('names the lane, the address and the nearest allocation of a fault', async () => {
     const [d] = await strictFindings(`v_add_u32_e32 v1, 0x384, v1\n${STORE('v0')}`);
     expect(d).toMatchObject({
-      code: 'memory/out-of-bounds',
+      rule: 'memory/out-of-bounds',
       lane: 31,
       space: 'global',
       allocation: { label: 'x', size: 1024, distance: 0 },
@@ -350,7 +351,7 @@ describe('a finding', () => {
     expect((d?.address ?? 0) - (d?.allocation?.base ?? 0)).toBe(1024);
   });
 
-  test('is counted by code and pc', async () => {
+  test('is counted by rule and pc', async () => {
     const [d, ...more] = await strictFindings(`v_add_u32_e32 v3, v2, v1\n${STORE('v3')}`, {
       block: [256, 1, 1],
       grid: [3, 1, 1],
@@ -417,6 +418,8 @@ describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (e
 
 test('every code has a row with its severity in the documentation', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'virtual-gpu.md'), 'utf8');
-  const missing = Object.entries(DIAGNOSTIC_CODES).filter(([code, s]) => !page.includes(`| \`${code}\` | ${s} |`));
+  const missing = Object.entries(RUN_RULES).filter(
+    ([rule, { severity }]) => !page.includes(`| \`${rule}\` | ${severity} |`),
+  );
   expect(missing).toEqual([]);
 });

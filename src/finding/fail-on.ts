@@ -1,0 +1,28 @@
+// Which findings fail a command: `--fail-on` of `check` and of `run --check`.
+import { WavesmithError } from '../base/index.ts';
+import type { Finding } from './finding.ts';
+import { matchRules, type RuleId } from './rules.ts';
+import { SEVERITIES, type Severity } from './severity.ts';
+
+/** All findings of a severity or a stronger one, none, or the rules (or their areas: `waits`) of a list. */
+export type FailOn = Severity | 'none' | readonly string[];
+
+/** Parses a severity, `none`, or a comma-separated list of `rules` and their areas; anything else is `finding/unknown-rule`. */
+export function parseFailOn(text: string, rules: readonly RuleId[]): FailOn {
+  if (text === 'none' || (SEVERITIES as readonly string[]).includes(text)) return text as Severity | 'none';
+  const names = text.split(',').map((part) => part.trim());
+  for (const name of names) {
+    if (name !== '' && matchRules(name).some((rule) => rules.includes(rule))) continue;
+    throw new WavesmithError('finding/unknown-rule', `'${name}' is no rule and no area of rules.`, {
+      hint: `Write ${SEVERITIES.join(', ')}, none, or some of: ${rules.join(', ')}.`,
+    });
+  }
+  return names;
+}
+
+/** Whether a finding is one of those. */
+export function failsOn(failOn: FailOn, { rule, severity }: Pick<Finding, 'rule' | 'severity'>): boolean {
+  if (failOn === 'none') return false;
+  if (typeof failOn === 'string') return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(failOn);
+  return failOn.some((name) => matchRules(name).includes(rule));
+}

@@ -1,0 +1,34 @@
+// Every rule of the checker and of strict mode: its severity, what it is about, its page and its source. One that is not here does not
+// compile. `shown` says whether a rule speaks without being asked, `seen` on what evidence it lets shipped code pass.
+import type { RuleInfo } from './rule-info.ts';
+import { CHECK_RULES } from './rules-check.ts';
+import { RUN_RULES } from './rules-run.ts';
+
+export const RULES = { ...RUN_RULES, ...CHECK_RULES } as const satisfies Readonly<Record<string, RuleInfo>>;
+
+export type RuleId = keyof typeof RULES;
+/** The rules of strict mode. */
+export type RunRuleId = keyof typeof RUN_RULES;
+/** The rules of the checker. */
+export type CheckRuleId = keyof typeof CHECK_RULES;
+
+export const RULE_IDS = Object.keys(RULES).sort() as readonly RuleId[];
+
+export function isRuleId(text: string): text is RuleId {
+  return Object.hasOwn(RULES, text);
+}
+
+export function ruleInfo(rule: RuleId): RuleInfo {
+  return RULES[rule];
+}
+
+/** A rule's page, as a path below `docs/`; rules that only strict mode has share one. */
+export function rulePage(rule: RuleId): string {
+  return Object.hasOwn(CHECK_RULES, rule) ? `check/${rule}.md` : 'virtual-gpu.md#strict';
+}
+
+/** The rules that `pattern` names: a rule (`waits/lds-dma`) or an area (`waits`, `waits/*`). */
+export function matchRules(pattern: string): RuleId[] {
+  const area = pattern.endsWith('/*') ? pattern.slice(0, -2) : pattern;
+  return RULE_IDS.filter((rule) => rule === area || rule.startsWith(`${area}/`));
+}
