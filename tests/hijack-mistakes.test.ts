@@ -187,7 +187,7 @@ describe('mistakes in the assembly', () => {
       [
         'a hazard no-op that was lost',
         [/^\ts_nop 2\n(\tds_read_u16 v38)/m, '$1'],
-        /error\[hijack\/check\]: hazards\/matrix-\w+: .*\n {2}hint: Put s_nop \d+/,
+        /error\[hijack\/check\]: hazards\/matrix-\w+: .*\n {2}hint: Insert s_nop \d+/,
       ],
     ];
     test.each(table)('%s', async (_title, [pattern, replacement], text) => {
