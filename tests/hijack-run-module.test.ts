@@ -1,9 +1,10 @@
 // `hijack run` on whole modules: iree-run-module with the virtual GPU runs the baseline and the modified module.
-import { cpSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, test, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../src/cli/main.ts';
-import { parseFunctions } from '../src/iree/run-module.ts';
+import { readNpy, writeNpy } from '../src/device/npy.ts';
 import { findIreeTool } from '../src/iree/tools.ts';
 import { asmFile, edit, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
 import { hasNativeBuild } from './support/native.ts';
@@ -27,21 +28,21 @@ async function wavesmith(...argv: string[]): Promise<{ status: number; out: stri
   return { status, ...text };
 }
 
-test('functions are what the module declares', () => {
-  const text = `
-  [  0] two(!vm.ref<?>, i32) -> (!vm.ref<?>, f32)
-        iree.abi.declaration: sync func @two(%input0: tensor<4x?xbf16>, %input1: i32) -> (%output0: tensor<f32>, %output1: f32)
-  [  1] none() -> ()
-        iree.abi.declaration: sync func @none() -> ()
-  [  2] later$async(!vm.ref<?>) -> ()
-        iree.abi.declaration: async func @later(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)
-  [  3] __init() -> ()
+const PARAMETERS = `
+util.global private @weights = #stream.parameter.named<"model"::"weights"> : tensor<16x8xf32>
+func.func @apply(%x: tensor<4x16xf32>) -> tensor<4x8xf32> {
+  %w = util.global.load @weights : tensor<16x8xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %acc = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<4x16xf32>, tensor<16x8xf32>) outs(%acc : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+func.func @open(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %y = math.absf %x : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
 `;
-  expect(parseFunctions(text)).toEqual([
-    { name: 'two', inputs: ['tensor<4x?xbf16>', 'i32'], outputs: ['tensor<f32>', 'f32'] },
-    { name: 'none', inputs: [], outputs: [] },
-  ]);
-});
 
 const hasIree = findIreeTool('iree-run-module') !== undefined;
 if (!hasIree) console.warn("skipped: IREE is not installed ('npm run setup' installs it).");
@@ -101,5 +102,55 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     expect(run.out).toContain('output 0 (tensor<?x64xf32>): identical');
     expect((await wavesmith('hijack', 'run', folder, '--input', '48x64xf16')).err).toContain('hijack/input-count');
     expect((await wavesmith('hijack', 'run', folder, '--function', 'no')).err).toContain('There are: dyn.');
+  });
+
+  it('run functions beside one of unknown shape, with parameters outside, inputs of files, and keep the outputs', async () => {
+    if (findIreeTool('iree-compile') === undefined) return;
+    const folder = join(temporaryFolder(), 'parameters');
+    const input = join(folder, '..', 'model.mlir');
+    writeFileSync(input, PARAMETERS);
+    expect((await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942')).status).toBe(0);
+    for (const part of ['apply', 'open']) edit(asmFile(folder, part), /^\ts_endpgm$/m, '\ts_nop 0\n$&');
+    expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
+    const without = await wavesmith('hijack', 'run', folder);
+    expect(without.err).toContain(
+      "error[hijack/no-parameters]: The module's parameters live outside it: 'model::weights'.",
+    );
+
+    const archive = join(folder, '..', 'model.irpa');
+    const tool = findIreeTool('iree-create-parameters')?.path ?? '';
+    const made = spawnSync(tool, ['--splat=weights=16x8xf32=0.5', `--output=${archive}`], { encoding: 'utf8' });
+    expect(made.status, made.stderr).toBe(0);
+    const parameters = `--parameters=model=${archive}`;
+    const kept = join(folder, 'kept');
+    const run = await wavesmith('hijack', 'run', folder, parameters, '--save', kept);
+    expect(run.out, run.err).toContain('@apply(4x16xf32)');
+    expect(run.out).toContain('output 0 (tensor<4x8xf32>): identical');
+    expect(run.out).toContain(
+      "@open  not run: The shape of input 0 of 'open' is ?x8xf32. Give every input with its shape",
+    );
+    expect(readNpy(new Uint8Array(readFileSync(join(kept, 'baseline-apply-output0.npy'))))).toMatchObject({
+      type: 'f32',
+      shape: [4, 8],
+    });
+    const other = await wavesmith('hijack', 'run', folder, `--parameters=other=${archive}`);
+    expect(other.err).toContain("The module loads parameter 'model::weights', and the archives hold scope 'other'.");
+
+    const one = ['hijack', 'run', folder, parameters, '--function', 'apply'];
+    const npy = join(folder, 'x.npy');
+    writeFileSync(
+      npy,
+      writeNpy({ type: 'f32', shape: [4, 16], bytes: new Uint8Array(new Float32Array(64).fill(2).buffer) }),
+    );
+    const two = await wavesmith(...one, '--input', npy, '--save', kept);
+    expect(two.status, two.err).toBe(0);
+    const { bytes } = readNpy(new Uint8Array(readFileSync(join(kept, 'modified-apply-output0.npy'))));
+    expect(new Float32Array(bytes.slice().buffer)).toEqual(new Float32Array(32).fill(16));
+    writeFileSync(npy, writeNpy({ type: 'f16', shape: [4, 16], bytes: new Uint8Array(128) }));
+    expect((await wavesmith(...one, '--input', npy)).err).toContain(
+      `error[hijack/input-type]: Input 0 of 'apply' is tensor<4x16xf32>; '${npy}' is 4x16xf16.`,
+    );
+    const count = await wavesmith('hijack', 'run', folder, parameters, '--input', '4x16xf32');
+    expect(count.err).toContain('--input belongs to one function, and the module has 2.');
   });
 });

@@ -135,13 +135,7 @@ export {
   type VmInstruction,
   type VmRegister,
 } from './vmfb/bytecode.ts';
-export {
-  type DimensionQuery,
-  type DispatchOptions,
-  readDispatches,
-  type VmfbDispatch,
-  type VmfbDispatchBinding,
-} from './vmfb/dispatch.ts';
+export { readDispatches, type VmfbDispatch, type VmfbDispatchBinding } from './vmfb/dispatch.ts';
 export {
   EXECUTABLE_HEADER_SIZE,
   type ExecutableBlob,
@@ -151,6 +145,7 @@ export {
   executableFormat,
   readExecutable,
 } from './vmfb/executable.ts';
+export { needsParameters, readParameters, type VmfbParameter } from './vmfb/parameters.ts';
 export {
   inconsistentEntries,
   patchExecutables,
@@ -158,6 +153,8 @@ export {
   type VmfbPatchResult,
   type VmfbPatchStep,
 } from './vmfb/patch.ts';
+export type { DimensionQuery, PropagationOptions, ViewSize } from './vmfb/propagate.ts';
+export { readSignatures, type VmfbSignature, type VmfbType } from './vmfb/signature.ts';
 export {
   isVmfb,
   readVmfb,

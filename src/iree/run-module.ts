@@ -1,17 +1,21 @@
 // Running the whole baseline and modified module with the real iree-run-module on the same seeded inputs, and comparing every output.
-// Functions and their types are what the module itself declares (`iree.abi.declaration`, printed by iree-dump-module).
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// Functions and their types are what the module itself declares or checks (codeobject/vmfb/signature.ts).
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
+import { readNpy } from '../device/npy.ts';
 import type { TargetName } from '../isa/types.ts';
 import { readBaseline } from './build.ts';
-import { type Comparison, compareBuffers, elementType, fillRandom, randomSource } from './compare.ts';
+import { type Comparison, compareBuffers } from './compare.ts';
 import { readFacts, sameBytes } from './facts.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
+import { makeInputs } from './inputs.ts';
 import { readManifest } from './manifest.ts';
 import { readModule } from './module.ts';
+import { parameterFlags } from './parameters.ts';
 import type { Verdict } from './run.ts';
-import { requireIreeTool, runTool, type ToolRun } from './tools.ts';
+import { requireIreeTool, type ToolRun } from './tools.ts';
 
 /** One kernel that ran. */
 export interface ModuleDispatch {
@@ -36,9 +40,23 @@ export interface ModuleRunOptions {
   readonly function?: string | undefined;
   /** Inputs in order instead of seeded ones: as iree-run-module takes them, or a shape and type (`64x64xf16`) to be seeded. */
   readonly inputs: readonly string[];
+  /** Parameter archives: `scope=file` or `file`, as iree-run-module takes them. */
+  readonly parameters?: readonly string[] | undefined;
+  /** More flags for iree-run-module. */
+  readonly extra?: readonly string[] | undefined;
+  /** A folder that keeps the inputs and both sides' outputs. */
+  readonly save?: string | undefined;
   readonly seed: number;
   readonly exact: boolean;
   readonly tolerance?: number | undefined;
+}
+
+/** A function that could not be run, and why. */
+export interface NotRun {
+  readonly function: string;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
 }
 
 export interface ModuleOutput {
@@ -70,42 +88,13 @@ export interface ModuleRunResult {
   readonly exact: boolean;
   /** Empty when the modules are the same, byte for byte. */
   readonly functions: readonly FunctionRun[];
+  /** Functions that could not be run while others could. */
+  readonly notRun: readonly NotRun[];
   readonly ok: boolean;
-}
-
-/** A function of a module, with MLIR types. */
-export interface ModuleFunction {
-  readonly name: string;
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
 }
 
 /** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
 const LEAST_LIMIT = 200_000;
-const DECLARATION = /iree\.abi\.declaration: (?:sync )?func @([\w.$-]+)\(([^\n]*?)\) -> \(([^\n]*)\)\s*$/gm;
-
-/** The functions that the output of `iree-dump-module --output=metadata` declares. */
-export function parseFunctions(text: string): ModuleFunction[] {
-  const types = (list: string): string[] => [...list.matchAll(/%\w+: ([^\s,<>]+(?:<[^<>]*>)?)/g)].map((m) => m[1]);
-  return [...text.matchAll(DECLARATION)].map((m) => ({ name: m[1], inputs: types(m[2]), outputs: types(m[3]) }));
-}
-
-interface TensorType {
-  /** null: known at run time only. */
-  readonly shape: readonly (number | null)[];
-  readonly elementType: string;
-}
-
-function parseTensor(text: string): TensorType | undefined {
-  const match = /^((?:(?:\d+|\?)x)*)([a-zA-Z]\w*)$/.exec(text);
-  if (match === null) return undefined;
-  const shape = match[1].split('x').filter(Boolean);
-  return { shape: shape.map((n) => (n === '?' ? null : Number(n))), elementType: match[2] };
-}
-
-/** Inputs of one function may be this large together. */
-const MOST_BYTES = 2 ** 30;
-
 /** Runs the functions of both modules. */
 export async function runModules(folder: string, options: ModuleRunOptions): Promise<ModuleRunResult> {
   const manifest = readManifest(folder);
@@ -122,118 +111,88 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
   const isSame = executables[0].every(
     (code, i) => executables[1][i] !== undefined && sameBytes(code, executables[1][i]),
   );
-  if (isSame && executables[0].length === executables[1].length) return { ...common, functions: [], ok: true };
+  if (isSame && executables[0].length === executables[1].length)
+    return { ...common, functions: [], notRun: [], ok: true };
   const [first] = executables[0];
   if (first === undefined) throw new WavesmithError('hijack/no-kernels', 'The module has no GPU executables.');
   const target = readFacts(first).targetName;
+  if (options.save !== undefined) mkdirSync(options.save, { recursive: true });
   return withTemporaryFolder(async (temporary) => {
     const before = join(temporary, 'baseline.vmfb');
     writeFileSync(before, baseline);
     const functions: FunctionRun[] = [];
-    for (const one of await selectFunctions(before, options)) {
-      functions.push(await runFunction(one, before, path, temporary, target, options));
+    const notRun: NotRun[] = [];
+    const selected = selectFunctions(baseline, options);
+    const parameters = await parameterFlags(baseline, options.parameters);
+    for (const one of selected) {
+      try {
+        functions.push(await runFunction(one, before, path, temporary, target, parameters, options));
+      } catch (error) {
+        // One function that cannot be run does not stop the others.
+        if (!(error instanceof WavesmithError) || selected.length === 1) throw error;
+        notRun.push({ function: one.name, code: error.code, message: error.message, hint: error.hint ?? null });
+        if (notRun.length === selected.length) throw error;
+      }
     }
     const accepted: readonly Verdict[] = options.exact ? ['identical'] : ['identical', 'within-tolerance'];
-    return { ...common, functions, ok: functions.every((f) => accepted.includes(f.verdict)) };
+    return { ...common, functions, notRun, ok: functions.every((f) => accepted.includes(f.verdict)) };
   });
 }
 
-async function selectFunctions(module: string, options: ModuleRunOptions): Promise<ModuleFunction[]> {
-  const dump = await runTool(requireIreeTool('iree-dump-module').path, ['--output=metadata', module]);
-  const all = parseFunctions(dump.stdout);
-  const selected = options.function === undefined ? all : all.filter((f) => f.name === options.function);
-  if (selected.length > 0) return selected;
+function selectFunctions(module: Uint8Array, options: ModuleRunOptions): VmfbSignature[] {
+  const all = readSignatures(readVmfb(module));
   const names = all.map((f) => f.name).join(', ');
-  throw new WavesmithError(
-    'hijack/no-function',
-    options.function === undefined
-      ? 'The module declares no function with its types.'
-      : `The module has no function '${options.function}'.`,
-    { hint: names === '' ? "Run single kernels with '--dispatch'." : `There are: ${names}.` },
-  );
-}
-
-/** The --input flags for a function; seeded tensors go through files. */
-function makeInputs(
-  one: ModuleFunction,
-  folder: string,
-  options: ModuleRunOptions,
-): { flags: string[]; shown: string[] } {
-  const random = randomSource(options.seed);
-  const { inputs: given } = options;
-  if (given.length > 0 && given.length !== one.inputs.length) {
+  const selected = options.function === undefined ? all : all.filter((f) => f.name === options.function);
+  if (selected.length === 0) {
     throw new WavesmithError(
-      'hijack/input-count',
-      `Function '${one.name}' takes ${one.inputs.length} inputs, ${given.length} were given.`,
-      { hint: `Its inputs are ${one.inputs.join(', ')}: give --input once for each.` },
+      'hijack/no-function',
+      options.function === undefined
+        ? 'The module exports no function.'
+        : `The module has no function '${options.function}'.`,
+      { hint: names === '' ? "Run single kernels with '--dispatch'." : `There are: ${names}.` },
     );
   }
-  const shown = one.inputs.map((type, i) => given[i] ?? type.replace(/^tensor<(.*)>$/, '$1'));
-  let total = 0;
-  const flags = shown.map((text, i) => {
-    if (text.includes('=') || (given[i] !== undefined && parseTensor(text) === undefined)) return `--input=${text}`;
-    const tensor = parseTensor(text);
-    if (tensor === undefined) {
-      throw new WavesmithError('hijack/no-input', `Input ${i} of '${one.name}' has type ${one.inputs[i]}.`, {
-        hint: 'Give every input with --input, as iree-run-module takes it.',
-      });
-    }
-    const type = elementType(tensor.elementType);
-    const isScalar = given[i] === undefined && !one.inputs[i].startsWith('tensor<');
-    if (isScalar) return `--input=${type.integer ? Math.floor(random() * 8) : (random() * 2 - 1).toFixed(6)}`;
-    let elements = 1;
-    for (const size of tensor.shape) {
-      if (size === null) {
-        throw new WavesmithError('hijack/dynamic-shape', `The shape of input ${i} of '${one.name}' is ${text}.`, {
-          hint: `Give every input with its shape, for example --input ${text.replaceAll('?', '16')}.`,
-        });
-      }
-      elements *= size;
-    }
-    total += elements * type.bytes;
-    if (!(total <= MOST_BYTES)) {
-      throw new WavesmithError('hijack/too-large', `The inputs of '${one.name}' are larger than ${MOST_BYTES} bytes.`, {
-        hint: 'Compile the model with smaller shapes.',
-      });
-    }
-    const bytes = new Uint8Array(elements * type.bytes);
-    fillRandom(bytes, tensor.elementType, random);
-    const file = join(folder, `${one.name}-input${i}.bin`);
-    writeFileSync(file, bytes);
-    return `--input=${text}=@${file}`;
-  });
-  return { flags, shown };
+  if (options.inputs.length > 0 && selected.length > 1) {
+    throw new WavesmithError(
+      'hijack/input-function',
+      `--input belongs to one function, and the module has ${selected.length}.`,
+      { hint: `Give --function with one of ${names}.` },
+    );
+  }
+  return selected;
 }
 
 async function runFunction(
-  one: ModuleFunction,
+  one: VmfbSignature,
   baseline: string,
   modified: string,
   folder: string,
   target: TargetName,
+  parameters: readonly string[],
   options: ModuleRunOptions,
 ): Promise<FunctionRun> {
-  const inputs = makeInputs(one, folder, options);
-  const before = await runSide('baseline', one, baseline, inputs.flags, folder, target, undefined, options);
+  const inputs = makeInputs(one, { given: options.inputs, seed: options.seed, folder: options.save ?? folder });
+  const flags = [...inputs.flags, ...parameters, ...(options.extra ?? [])];
+  const before = await runSide('baseline', one, baseline, flags, folder, target, undefined, options);
   if ('failure' in before) {
     throw new WavesmithError('hijack/baseline-failed', `The baseline's '${one.name}' did not run: ${before.failure}`, {
       hint: 'Its inputs may not fit (--input), or the virtual GPU lacks something: wavesmith exec shows more.',
     });
   }
   const limit = Math.max(LEAST_LIMIT, 20 * before.most);
-  const after = await runSide('modified', one, modified, inputs.flags, folder, target, limit, options);
+  const after = await runSide('modified', one, modified, flags, folder, target, limit, options);
   const common = { function: one.name, inputs: inputs.shown, baseline: before.side };
   if ('failure' in after) {
     const error = { code: 'hijack/modified-failed', message: after.failure };
     return { ...common, modified: null, error, outputs: [], verdict: 'failed' };
   }
-  const outputs = one.outputs.map((type, index): ModuleOutput => {
-    const tensor = parseTensor(type.replace(/^tensor<(.*)>$/, '$1'));
-    const element = tensor?.elementType ?? 'i8';
+  const outputs = one.outputs.map(({ text, elementType }, index): ModuleOutput => {
+    const [a, b] = [before.outputs[index], after.outputs[index]];
+    const element = elementType ?? a.elementType ?? 'i8';
     return {
       index,
-      type,
-      comparison: compareBuffers(before.outputs[index], after.outputs[index], element, options.tolerance),
+      type: text ?? 'bytes',
+      comparison: compareBuffers(a.bytes, b.bytes, element, options.tolerance),
     };
   });
   const verdict: Verdict = outputs.some((o) => o.comparison.outside > 0)
@@ -244,16 +203,32 @@ async function runFunction(
   return { ...common, modified: after.side, error: null, outputs, verdict };
 }
 
+/** Types that IREE writes as .npy; others are kept as their bytes. */
+const NPY_BY_IREE: ReadonlySet<string> = new Set(['f16', 'f32', 'f64', 'i8', 'i16', 'i32', 'i64']);
+
+/** A result, with its type where the file says it. */
+interface Output {
+  readonly bytes: Uint8Array;
+  readonly elementType: string | undefined;
+}
+
+function readOutput(file: string): Output {
+  const content = readWhole(file, 'an output');
+  if (!file.endsWith('.npy')) return { bytes: content, elementType: undefined };
+  const { type, bytes } = readNpy(content);
+  return { bytes, elementType: type };
+}
+
 interface Ran {
   readonly side: ModuleSide;
   /** Instructions of the longest dispatch. */
   readonly most: number;
-  readonly outputs: readonly Uint8Array[];
+  readonly outputs: readonly Output[];
 }
 
 async function runSide(
   name: string,
-  one: ModuleFunction,
+  one: VmfbSignature,
   module: string,
   inputs: readonly string[],
   folder: string,
@@ -261,7 +236,11 @@ async function runSide(
   maxInstructions: number | undefined,
   options: ModuleRunOptions,
 ): Promise<Ran | { readonly failure: string }> {
-  const files = one.outputs.map((_, i) => join(folder, `${name}-${one.name}-output${i}.bin`));
+  const stem = `${name}-${one.name.replace(/[^\w.$-]/g, '_')}`;
+  const files = one.outputs.map(({ elementType }, i) => {
+    const isNpy = elementType === undefined || NPY_BY_IREE.has(elementType);
+    return join(options.save ?? folder, `${stem}-output${i}.${isNpy ? 'npy' : 'bin'}`);
+  });
   const outputs = files.map((file) => `--output=@${file}`);
   const host = await options.openHost(target, maxInstructions);
   try {
@@ -276,7 +255,7 @@ async function runSide(
     return {
       side,
       most: Math.max(0, ...host.dispatches.map((d) => d.instructions)),
-      outputs: files.map((file) => readFileSync(file)),
+      outputs: files.map(readOutput),
     };
   } finally {
     await host.close();

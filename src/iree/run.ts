@@ -114,7 +114,12 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
     for (const item of selected) {
       const before = baseline[item.index];
       const after = owner(modified, item.kernel.name, path);
+      const seen = new Set<string>();
       for (const site of item.kernel.dispatches.length === 0 ? [UNKNOWN_SITE] : item.kernel.dispatches) {
+        // Sites that the options make equal are run once.
+        const key = JSON.stringify(placePlan(item.kernel, site, options));
+        if (seen.has(key)) continue;
+        seen.add(key);
         runs.push(await runOne(item, site, [before, after], sides, options));
       }
     }
@@ -245,8 +250,16 @@ async function runOne(
   return { ...common, baseline, modified: sideResult(edited), error: null, buffers, verdict };
 }
 
-function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan {
-  const { kernel } = item;
+/** A plan without contents: where everything is, and what is passed. */
+interface PlacedPlan {
+  readonly grid: Dim3;
+  readonly constants: readonly number[];
+  readonly sizes: readonly number[];
+  readonly starts: readonly { readonly allocation: number; readonly offset: number }[];
+  readonly spans: readonly number[];
+}
+
+function placePlan(kernel: ManifestKernel, site: DispatchSite, options: RunOptions): PlacedPlan {
   const grid = options.grid ?? site.grid;
   if (grid === null) {
     throw new WavesmithError('hijack/no-grid', `The grid of kernel '${kernel.name}' is not recorded.`, {
@@ -261,7 +274,12 @@ function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan
     });
   });
   const sizes = kernel.bindings.map((_, i) => bindingSize(kernel, site, i, options));
-  const { starts, spans } = placeBindings(site, sizes);
+  return { grid, constants, sizes, ...placeBindings(site, sizes) };
+}
+
+function makePlan(item: Selected, site: DispatchSite, options: RunOptions): Plan {
+  const { kernel } = item;
+  const { grid, constants, sizes, starts, spans } = placePlan(kernel, site, options);
   const total = spans.reduce((sum, size) => sum + size, 0);
   if (!(total <= MOST_BYTES)) {
     throw new WavesmithError(

@@ -11,7 +11,7 @@ export const LLVM_TOOLS = ['clang', 'ld.lld', 'llvm-mc', 'llvm-objdump', 'llvm-r
 export type LlvmToolName = (typeof LLVM_TOOLS)[number];
 
 /** IREE programs, from the Python wheels or a build. */
-export type IreeToolName = 'iree-compile' | 'iree-run-module' | 'iree-dump-module';
+export type IreeToolName = 'iree-compile' | 'iree-run-module' | 'iree-dump-parameters' | 'iree-create-parameters';
 
 /** A program that exists and is executable. */
 export interface Tool {

@@ -54,6 +54,9 @@ export function describeModules(result: ModuleRunResult): string {
   const { functions } = result;
   if (functions.length === 0) return 'No kernel was changed: baseline and modified module hold the same code.\n';
   const lines = functions.flatMap((f) => describeFunction(f, result.exact));
+  for (const { function: name, message, hint } of result.notRun) {
+    lines.push(`@${name}  not run: ${message}${hint === null ? '' : ` ${hint}`}`);
+  }
   const bad = functions.filter((f) => f.verdict === 'different' || f.verdict === 'failed').length;
   const exactly = functions.filter((f) => f.verdict === 'identical').length;
   lines.push(

@@ -13,6 +13,8 @@ interface Flags {
   dispatch: string[] | true;
   function?: string;
   input: string[];
+  parameters: string[];
+  save?: string;
   all?: boolean;
   device: string;
   seed: string;
@@ -30,16 +32,27 @@ const collect = (value: string, list: string[]): string[] => [...list, value];
 const collectNames = (value: string, list: string[] | true): string[] => [...(list === true ? [] : list), value];
 
 export async function run(argv: string[]): Promise<number> {
+  // Everything after `--` belongs to iree-run-module.
+  const cut = argv.indexOf('--');
+  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const extra = cut < 0 ? [] : argv.slice(cut + 1);
   const command = newCommand('hijack run', 'Run the baseline and the modified module on the same inputs and compare.')
     .argument('<dir>', 'a folder made by hijack init and built by hijack build')
     .option('--modified <file>', 'the modified module (default DIR/modified.vmfb)')
     .option('--function <name>', 'the function to run (default: every one)')
     .option(
       '--input <value>',
-      'an input as iree-run-module takes it, or a shape and type to seed; repeatable',
+      'an input as iree-run-module takes it, a .npy file, or a shape and type to seed (4x8xf16, 4x8xf16=random:7, =zeros, =iota); repeatable',
       collect,
       [],
     )
+    .option(
+      '--parameters <[scope=]file>',
+      'parameters outside the module: .irpa, .safetensors, .gguf; repeatable',
+      collect,
+      [],
+    )
+    .option('--save <dir>', 'keep the inputs and the outputs of both sides in this folder')
     .option('--dispatch [name]', 'run single kernels instead: the changed ones, or these; repeatable', collectNames, [])
     .option('--all', 'run every kernel by itself')
     .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
@@ -56,9 +69,10 @@ export async function run(argv: string[]): Promise<number> {
       'after',
       `
 The whole module runs through iree-run-module with the virtual GPU as its GPU (docs/exec.md). With --dispatch, --all, --grid, --buffer,
---constant or --max-instructions single kernels run instead, with buffers that Wavesmith makes.`,
+--constant or --max-instructions single kernels run instead, with buffers that Wavesmith makes.
+Flags after '--' go to iree-run-module.`,
     );
-  if (!parseArguments(command, argv)) return 0;
+  if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
   const isByKernel =
     flags.dispatch === true ||
@@ -68,7 +82,10 @@ The whole module runs through iree-run-module with the virtual GPU as its GPU (d
     flags.buffer.length > 0 ||
     flags.constant.length > 0 ||
     flags.maxInstructions !== undefined;
-  if (!isByKernel) return runWhole(command.args[0], flags);
+  if (!isByKernel) return runWhole(command.args[0], flags, extra);
+  if (extra.length > 0) {
+    throw new WavesmithError('cli/usage', "Flags after '--' go to iree-run-module, which single kernels do without.");
+  }
   const result = await runFolder(command.args[0], {
     openDevice: deviceOpener(flags.device),
     modified: flags.modified,
@@ -88,12 +105,15 @@ The whole module runs through iree-run-module with the virtual GPU as its GPU (d
   return result.ok ? 0 : 1;
 }
 
-async function runWhole(folder: string, flags: Flags): Promise<number> {
+async function runWhole(folder: string, flags: Flags, extra: readonly string[]): Promise<number> {
   const result = await runModules(folder, {
     openHost: moduleHostOpener(flags.device, parseMatrixMode(flags.mfma)),
     modified: flags.modified,
     function: flags.function,
     inputs: flags.input,
+    parameters: flags.parameters,
+    save: flags.save,
+    extra,
     seed: integer('--seed', flags.seed),
     exact: flags.exact === true,
     tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
