@@ -1,6 +1,5 @@
 // `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
-import { disassembleCodeObject, disassembleInto } from '../asm/disassemble/disassemble.ts';
-import { listCodeObject, writeListing } from '../asm/disassemble/listing.ts';
+import type { SectionListing } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { selectCodeObject } from './select-code-object.ts';
@@ -36,15 +35,16 @@ export async function run(argv: string[]): Promise<number> {
     throw new WavesmithError('cli/usage', '--listing shows whole sections and takes no --kernel.');
   }
   const codeObject = selectCodeObject(readInput(file), file, options);
-  if (options.json) {
-    const text = () => ({ ...summary(codeObject), text: disassembleCodeObject(codeObject, options) });
-    printJson(options.listing ? listingJson(codeObject) : text());
+  // A listing needs no assembler, so each form loads what it needs.
+  if (options.listing) {
+    const { listCodeObject, writeListing } = await import('../asm/disassemble/listing.ts');
+    if (options.json) printJson({ ...summary(codeObject), sections: listedSections(listCodeObject(codeObject.elf)) });
+    else writeText(options.output, (out) => writeListing(codeObject.elf, out));
     return 0;
   }
-  writeText(options.output, (out) => {
-    if (options.listing) writeListing(codeObject.elf, out);
-    else disassembleInto(out, codeObject, options);
-  });
+  const { disassembleCodeObject, disassembleInto } = await import('../asm/disassemble/disassemble.ts');
+  if (options.json) printJson({ ...summary(codeObject), text: disassembleCodeObject(codeObject, options) });
+  else writeText(options.output, (out) => disassembleInto(out, codeObject, options));
   return 0;
 }
 
@@ -53,10 +53,9 @@ function summary(codeObject: CodeObject) {
   return { path, target: targetId, version, kernels: kernels.map((kernel) => kernel.name) };
 }
 
-function listingJson(codeObject: CodeObject) {
-  const sections = listCodeObject(codeObject.elf).map(({ section, lines }) => ({
+function listedSections(sections: readonly SectionListing[]) {
+  return sections.map(({ section, lines }) => ({
     name: section.name,
     instructions: Array.from(lines, ({ address, size, words, text }) => ({ address, size, words, text })),
   }));
-  return { ...summary(codeObject), sections };
 }

@@ -1,31 +1,15 @@
 // The first pass over a code object: header, printable image, kernels, decoded code and the labels that it needs.
 // The disassembler prints the result and the diff aligns it. Source: AMDGPUUsage, "ELF Code Object".
 import { WavesmithError } from '../../base/index.ts';
-import {
-  codeObjectVersion,
-  type ElfFile,
-  ElfMachine,
-  ElfType,
-  metadataNotes,
-  readElf,
-  readMetadata,
-  type TargetId,
-  targetIdOfFlags,
-} from '../../codeobject/index.ts';
-import { isTargetName, type TargetName, targetInfo } from '../../isa/index.ts';
+import { type ElfFile, metadataNotes, readElf, readMetadata } from '../../codeobject/index.ts';
+import { targetInfo } from '../../isa/index.ts';
 import { InstructionCache } from './cache.ts';
 import { CodeSection } from './code.ts';
 import type { RegisterCounts } from './descriptor.ts';
+import { type CodeObjectHeader, readHeader } from './header.ts';
 import { Image, type ImageSection, type ImageSymbol } from './image.ts';
 import { Labels } from './labels.ts';
 import { DataSection, findKernels, type Kernel } from './sections.ts';
-
-/** What the ELF header says, checked to be something that can be disassembled. */
-export interface CodeObjectHeader {
-  readonly target: TargetName;
-  readonly id: TargetId;
-  readonly version: number;
-}
 
 /** Everything that printing and comparing need; labels have their names. */
 export interface Analysis {
@@ -68,41 +52,6 @@ export function analyseCodeObject(codeObject: Uint8Array | { readonly elf: ElfFi
   }
   labels.assign();
   return { elf, header, image, labels, cache, kernels, code, data };
-}
-
-/** Reads the ELF header and refuses what cannot be disassembled. */
-export function readHeader(elf: ElfFile): CodeObjectHeader {
-  const { machine, type, flags, osAbi, abiVersion } = elf.header;
-  const fail = (code: string, message: string, byteOffset: number, hint?: string) =>
-    new WavesmithError(code, message, { byteOffset, hint });
-  if (machine !== ElfMachine.AMDGPU) {
-    throw fail('disasm/not-amdgpu', `The ELF file is for machine ${machine}, not for AMDGPU.`, 18);
-  }
-  if (type !== ElfType.DYN && type !== ElfType.REL && type !== ElfType.EXEC) {
-    throw fail('disasm/file-type', `An ELF file of type ${type} cannot be disassembled.`, 16);
-  }
-  const version = codeObjectVersion(osAbi, abiVersion);
-  if (version === undefined || version < 3) {
-    throw fail('disasm/version', `Code object version ${version ?? '?'} (OS ABI ${osAbi}) is not supported.`, 7);
-  }
-  const id = targetIdOfFlags(flags, osAbi, abiVersion);
-  if (!isTargetName(id.processor)) {
-    throw fail(
-      'disasm/target',
-      `There is no instruction table for ${id.processor}.`,
-      48,
-      'Supported: gfx90a, gfx942, gfx950.',
-    );
-  }
-  if (elf.sections.length === 0) {
-    throw fail(
-      'disasm/no-sections',
-      'The code object has no section headers.',
-      40,
-      'Use the file before it was stripped of them.',
-    );
-  }
-  return { target: id.processor, id, version };
 }
 
 /** Register counts by kernel name as the metadata records them; damaged metadata records none. */

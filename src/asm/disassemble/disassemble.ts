@@ -13,11 +13,12 @@ import {
   SymbolBinding,
   SymbolType,
 } from '../../codeobject/index.ts';
-import { analyseCodeObject, type CodeObjectHeader } from './analysis.ts';
+import { analyseCodeObject } from './analysis.ts';
 import { areCanonical } from './canonical.ts';
 import type { Range } from './code.ts';
 import type { CodeComments } from './comments.ts';
 import { type LineSink, pushAll } from './data.ts';
+import type { CodeObjectHeader } from './header.ts';
 import type { Image, ImageSection, ImageSymbol } from './image.ts';
 import { noteLines } from './notes.ts';
 import { isProtectedLater, type Kernel, sectionHeader } from './sections.ts';

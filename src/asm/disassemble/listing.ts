@@ -14,8 +14,8 @@ import {
 import type { TargetName } from '../../isa/index.ts';
 import { type ListingLine, labelsByAddress, listing } from '../../isa/print/listing.ts';
 import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
-import { readHeader } from './analysis.ts';
 import { wordAt } from './data.ts';
+import { readHeader } from './header.ts';
 
 /** The lines of one executable section. */
 export interface SectionListing {

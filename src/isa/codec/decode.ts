@@ -195,6 +195,9 @@ function popcount(value: number): number {
   return (((v + (v >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
+/** The table that has the F8F6F4 matrix instructions. */
+const FORMAT_NAMESPACE = 'GFX940';
+
 /** Formats of the scaled F8F6F4 matrix operands, by cbsz/blgp: registers each takes. */
 const F8F6F4_DWORDS: readonly number[] = [8, 8, 6, 6, 4];
 
@@ -215,7 +218,7 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
   const families = new Map<string, Map<string, InstructionRow>>();
   const size: Record<string, number> = { f8: 8, f6: 6, f4: 4 };
   for (const row of rows) {
-    if (row.namespace !== 'GFX940') continue;
+    if (row.namespace !== FORMAT_NAMESPACE) continue;
     const match = /^(.*_F8F6F4)_(f[864])_(f[864])(_gfx940_[av]cd)$/.exec(row.name);
     if (match === null) continue;
     const key = `${match[1]}${match[4]}`;
@@ -231,31 +234,76 @@ function formatVariants(rows: readonly InstructionRow[]): Map<InstructionRow, Ma
   return byRow;
 }
 
+/** The rows that a decoder may yield, with mask and value of the fixed bits of their first dword. */
+class DecodableRows {
+  readonly rows: readonly InstructionRow[];
+  readonly masks: Int32Array;
+  readonly bits: Int32Array;
+  private readonly candidates: (Candidate | undefined)[] = [];
+
+  constructor(rows: readonly InstructionRow[]) {
+    this.rows = rows;
+    this.masks = new Int32Array(rows.length);
+    this.bits = new Int32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as InstructionRow;
+      this.masks[i] = row.fixedMask[0] as number;
+      this.bits[i] = row.fixedBits[0] as number;
+    }
+  }
+
+  /** The rows, as indexes, by bits 31:23 of the first dwords that they match. */
+  byTop(): (number[] | undefined)[] {
+    const tops: (number[] | undefined)[] = new Array(512);
+    for (let i = 0; i < this.rows.length; i++) {
+      const fixed = (this.masks[i] as number) >>> 23;
+      const own = ((this.bits[i] as number) >>> 23) & fixed;
+      const free = ~fixed & 511;
+      // Every subset of the free bits, the empty one last.
+      for (let subset = free; ; subset = (subset - 1) & free) {
+        const list = tops[own | subset];
+        if (list === undefined) tops[own | subset] = [i];
+        else list.push(i);
+        if (subset === 0) break;
+      }
+    }
+    return tops;
+  }
+
+  candidate(index: number): Candidate {
+    let candidate = this.candidates[index];
+    if (candidate === undefined) {
+      candidate = new Candidate(this.rows[index] as InstructionRow);
+      this.candidates[index] = candidate;
+    }
+    return candidate;
+  }
+}
+
 /** Most bits that a bucket's index has. */
 const INDEX_BITS = 12;
 
 /** Candidates that share bits 31:23 of the first dword, by the bits below in which those that fix them differ. */
 class Bucket {
-  private readonly all: readonly Candidate[];
+  private readonly rows: DecodableRows;
+  private readonly members: readonly number[];
   private readonly shift: number;
   private readonly mask: number;
   private readonly lists: (readonly Candidate[] | undefined)[];
 
-  constructor(all: readonly Candidate[]) {
-    this.all = all;
-    const first = (all[0]?.row.fixedBits[0] ?? 0) | 0;
+  constructor(rows: DecodableRows, members: readonly number[]) {
+    this.rows = rows;
+    this.members = members;
+    const first = rows.bits[members[0] ?? 0] as number;
     let fixed = 0x7fffff;
     let different = 0;
-    for (const { row } of all) {
-      fixed &= row.fixedMask[0] as number;
-      different |= (row.fixedBits[0] as number) ^ first;
+    for (const i of members) {
+      fixed &= rows.masks[i] as number;
+      different |= (rows.bits[i] as number) ^ first;
     }
     const telling = fixed & different;
     this.shift = telling === 0 ? 0 : 31 - Math.clz32(telling & -telling);
-    this.mask =
-      telling === 0
-        ? 0
-        : (2 ** Math.min(INDEX_BITS, 32 - Math.clz32(telling >>> this.shift)) - 1) & (telling >>> this.shift);
+    this.mask = (telling >>> this.shift) & (2 ** INDEX_BITS - 1);
     this.lists = new Array(this.mask + 1);
   }
 
@@ -266,7 +314,10 @@ class Bucket {
 
   private fill(word: number): readonly Candidate[] {
     const telling = this.mask << this.shift;
-    const list = this.all.filter(({ row }) => (((row.fixedBits[0] as number) ^ word) & telling) === 0);
+    const list = this.members
+      .filter((i) => (((this.rows.bits[i] as number) ^ word) & telling) === 0)
+      .map((i) => this.rows.candidate(i))
+      .sort((a, b) => a.rank - b.rank || b.specificity - a.specificity || a.row.id - b.row.id);
     this.lists[(word >>> this.shift) & this.mask] = list;
     return list;
   }
@@ -279,23 +330,17 @@ export class TargetDecoder implements Decoder {
   private readonly maxBytes: number;
   /** Candidates by bits 31:23 of the first dword. */
   private readonly buckets: (Bucket | undefined)[] = new Array(512);
-  /** Rows that the decoder may yield, with mask and value of their bits 31:23. */
-  private readonly rows: readonly InstructionRow[];
-  private readonly topMasks: Uint16Array;
-  private readonly topBits: Uint16Array;
-  private readonly candidates: (Candidate | undefined)[] = [];
+  private readonly rows: DecodableRows;
+  private readonly tops: readonly (readonly number[] | undefined)[];
   private readonly words = new Int32Array(4);
   private readonly state: LiteralState;
-  private readonly formats: Map<InstructionRow, Map<string, InstructionRow>>;
+  private formatFamilies: Map<InstructionRow, Map<string, InstructionRow>> | undefined;
 
   constructor(target: TargetName) {
     this.target = target;
     this.maxBytes = targetInfo(target).maxInstructionBytes;
-    const rows = tableFor(target).rows;
-    this.rows = rows.filter((row) => !row.asmOnly && !row.codeGenOnly);
-    this.topMasks = Uint16Array.from(this.rows, (row) => (row.fixedMask[0] as number) >>> 23);
-    this.topBits = Uint16Array.from(this.rows, (row) => (row.fixedBits[0] as number) >>> 23);
-    this.formats = formatVariants(rows);
+    this.rows = new DecodableRows(tableFor(target).rows.filter((row) => !row.asmOnly && !row.codeGenOnly));
+    this.tops = this.rows.byTop();
     this.state = {
       constant: undefined,
       bytes: new Uint8Array(0),
@@ -307,17 +352,14 @@ export class TargetDecoder implements Decoder {
   }
 
   private bucket(top: number): Bucket {
-    const list: Candidate[] = [];
-    for (let i = 0; i < this.rows.length; i++) {
-      if ((((this.topBits[i] as number) ^ top) & (this.topMasks[i] as number)) !== 0) continue;
-      const candidate = this.candidates[i] ?? new Candidate(this.rows[i] as InstructionRow);
-      this.candidates[i] = candidate;
-      list.push(candidate);
-    }
-    list.sort((a, b) => a.rank - b.rank || b.specificity - a.specificity || a.row.id - b.row.id);
-    const found = new Bucket(list);
+    const found = new Bucket(this.rows, this.tops[top] ?? []);
     this.buckets[top] = found;
     return found;
+  }
+
+  private get formats(): Map<InstructionRow, Map<string, InstructionRow>> {
+    this.formatFamilies ??= formatVariants(tableFor(this.target).rows);
+    return this.formatFamilies;
   }
 
   /** The first row in LLVM's order whose fixed bits match and that fits into `available` bytes, operands not looked at. */
@@ -333,7 +375,7 @@ export class TargetDecoder implements Decoder {
 
   /** Whether other rows can take an instruction of this row over, by the values of its operands. */
   hasVariants(row: InstructionRow): boolean {
-    return row.encoding === 'MIMG' || this.formats.has(row);
+    return row.encoding === 'MIMG' || (row.namespace === FORMAT_NAMESPACE && this.formats.has(row));
   }
 
   decode(bytes: Uint8Array, offset: number, end: number = bytes.length): Instruction | undefined {
@@ -367,7 +409,7 @@ export class TargetDecoder implements Decoder {
 
   private finish(row: InstructionRow, operands: Operand[], size: number): Instruction {
     if (row.encoding === 'MIMG') return this.widenImage(row, operands, size);
-    const family = this.formats.get(row);
+    const family = row.namespace === FORMAT_NAMESPACE ? this.formats.get(row) : undefined;
     return family === undefined ? { row, operands, size } : this.pickFormat(family, row, operands, size);
   }
 

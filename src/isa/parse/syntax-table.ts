@@ -1,7 +1,7 @@
 // The assembler's view of the instruction table: for each mnemonic the syntaxes to match, by variant, and what parses each
 // operand position. Sources: LLVM's AsmMatcherEmitter.cpp (matchable order, custom operand parsers), VOPC/VOP2/VOP3P aliases.
 import { operandClass } from '../table/operand-classes.ts';
-import { allRows, operationOf, tableFor } from '../table/table.ts';
+import { allRows, tableFor } from '../table/table.ts';
 import type { InstructionRow, TargetName } from '../types.ts';
 import { type Formal, keywordFormal, operandFormal, type RankedParser } from './operand-classes.ts';
 
@@ -98,8 +98,11 @@ function foreignTemplatesOf(row: InstructionRow): string[] {
   return [...wave32, ...sdst];
 }
 
+const NO_ALIASES: readonly string[] = [];
+
 /** Mnemonics that name a row besides its own: matrix instructions keep their older spellings on gfx940. */
-function aliasesOf(row: InstructionRow): string[] {
+function aliasesOf(row: InstructionRow): readonly string[] {
+  if (!/^V_(?:ACCVGPR_|S?MFMA)/.test(row.name)) return NO_ALIASES;
   if (/^V_ACCVGPR_(READ|WRITE)_B32_/.test(row.name)) return [row.operation.replace(/_b32$/, '')];
   const old = /^(V_S?MFMAC?_.+?)_gfx940/.exec(row.name)?.[1]?.toLowerCase();
   if (old === undefined || row.name.includes('F8F6F4')) return [];
@@ -174,12 +177,15 @@ export class MnemonicTable {
     this.target = target;
     for (const row of allRows()) {
       if (row.codeGenOnly) continue;
-      for (const name of [operationOf(row.mnemonic), ...aliasesOf(row)]) {
-        const list = this.rows.get(name);
-        if (list === undefined) this.rows.set(name, [row]);
-        else list.push(row);
-      }
+      this.add(row.operation, row);
+      for (const alias of aliasesOf(row)) this.add(alias, row);
     }
+  }
+
+  private add(name: string, row: InstructionRow): void {
+    const list = this.rows.get(name);
+    if (list === undefined) this.rows.set(name, [row]);
+    else list.push(row);
   }
 
   /** The mnemonic, with rows of other targets included; undefined when no supported target has it. */

@@ -33,8 +33,6 @@ interface Head {
   readonly asmOnly: boolean;
   readonly codeGenOnly: boolean;
   readonly namespace: string;
-  /** The JSON of the rest. */
-  readonly rest: string;
 }
 
 type HeadKeys = 'size' | 'fixedMask' | 'asmOnly' | 'codeGenOnly' | 'namespace';
@@ -54,15 +52,21 @@ function dwordsOfHex(hex: string, size: number): number[] {
   return out;
 }
 
-const shapeLines = SHAPES.split('\n');
+const TAB = '\t';
+let shapeLines: readonly string[] | undefined;
 const heads: (Head | undefined)[] = [];
 const shapes: (Shape | undefined)[] = [];
+
+/** A line of the shapes. */
+function shapeLine(index: number): string {
+  shapeLines ??= SHAPES.split('\n');
+  return shapeLines[index] as string;
+}
 
 function headAt(index: number): Head {
   const known = heads[index];
   if (known !== undefined) return known;
-  const [sizeText, mask, targets, availability, namespace, rest] = (shapeLines[index] as string).split('\t') as [
-    string,
+  const [sizeText, mask, targets, availability, namespace] = shapeLine(index).split(TAB, 5) as [
     string,
     string,
     string,
@@ -78,7 +82,6 @@ function headAt(index: number): Head {
     asmOnly: (only & 1) !== 0,
     codeGenOnly: (only & 2) !== 0,
     namespace,
-    rest,
   };
   heads[index] = head;
   return head;
@@ -88,7 +91,8 @@ function shapeAt(index: number): Shape {
   const known = shapes[index];
   if (known !== undefined) return known;
   const head = headAt(index);
-  const raw = JSON.parse(head.rest) as ShapeText;
+  const line = shapeLine(index);
+  const raw = JSON.parse(line.slice(line.lastIndexOf(TAB) + 1)) as ShapeText;
   const shape: Shape = {
     fields: raw.f.map(([operand, at, width, shift]): EncodedField => ({ operand, at, width, shift })),
     template: raw.t,
@@ -107,37 +111,51 @@ function shapeAt(index: number): Shape {
   return shape;
 }
 
-/** A row; everything it shares with others is expanded on first use. */
+/** A row; its parts are made of the generated text on first use. */
 class Row implements InstructionRow {
   readonly id: number;
-  readonly name: string;
-  readonly mnemonic: string;
-  private readonly shapeIndex: number;
-  private readonly bitsText: string;
+  private readonly line: string;
+  private nameText: string | undefined;
+  private mnemonicText: string | undefined;
+  private ownHead: Head | undefined;
+  private ownShape: Shape | undefined;
   private bits: readonly number[] | undefined;
   private operationText: string | undefined;
 
   constructor(id: number, line: string) {
-    const [name, mnemonic, shape, bits] = line.split('\t') as [string, string, string, string];
     this.id = id;
-    this.name = name;
-    this.mnemonic = mnemonic;
-    this.shapeIndex = Number.parseInt(shape, 36);
-    this.bitsText = bits;
+    this.line = line;
+  }
+  get name(): string {
+    this.nameText ??= this.line.slice(0, this.line.indexOf(TAB));
+    return this.nameText;
+  }
+  get mnemonic(): string {
+    if (this.mnemonicText === undefined) {
+      const start = this.line.indexOf(TAB) + 1;
+      this.mnemonicText = this.line.slice(start, this.line.indexOf(TAB, start));
+    }
+    return this.mnemonicText;
   }
   get operation(): string {
     this.operationText ??= operationOf(this.mnemonic);
     return this.operationText;
   }
   get fixedBits(): readonly number[] {
-    this.bits ??= dwordsOfHex(this.bitsText, this.size);
+    this.bits ??= dwordsOfHex(this.line.slice(this.line.lastIndexOf(TAB) + 1), this.size);
     return this.bits;
   }
   private get shape(): Shape {
-    return shapes[this.shapeIndex] ?? shapeAt(this.shapeIndex);
+    this.ownShape ??= shapeAt(this.shapeIndex());
+    return this.ownShape;
   }
   private get head(): Head {
-    return heads[this.shapeIndex] ?? headAt(this.shapeIndex);
+    this.ownHead ??= headAt(this.shapeIndex());
+    return this.ownHead;
+  }
+  private shapeIndex(): number {
+    const end = this.line.lastIndexOf(TAB);
+    return Number.parseInt(this.line.slice(this.line.lastIndexOf(TAB, end - 1) + 1, end), 36);
   }
   get targetSet(): number {
     return this.head.targetSet;
@@ -197,7 +215,16 @@ class Row implements InstructionRow {
 
 /** The operation of a printed mnemonic: without `_e32`, `_e64`, `_sdwa`, `_dpp`. */
 export function operationOf(mnemonic: string): string {
-  return mnemonic.replace(/_(?:e32|e64|sdwa|dpp)$/, '');
+  const at = mnemonic.lastIndexOf('_');
+  switch (at < 0 ? '' : mnemonic.slice(at)) {
+    case '_e32':
+    case '_e64':
+    case '_sdwa':
+    case '_dpp':
+      return mnemonic.slice(0, at);
+    default:
+      return mnemonic;
+  }
 }
 
 /** The rows of one target and their indexes. */
@@ -254,7 +281,9 @@ const tables = new Map<TargetName, Table>();
 
 /** Every row of every target; `row.id` is its index. */
 export function allRows(): readonly InstructionRow[] {
-  rows ??= ROWS.split('\n').map((line, id) => new Row(id, line));
+  if (rows === undefined) {
+    rows = ROWS.split('\n').map((line, id) => new Row(id, line));
+  }
   return rows;
 }
 
