@@ -3,15 +3,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AsmStreamer, type AssembleOptions, assemble, formatDiagnostic } from '../asm/index.ts';
-import { WavesmithError } from '../base/index.ts';
+import { TextOutput, WavesmithError } from '../base/index.ts';
 import { writeObject } from '../codeobject/index.ts';
 import { decoderFor } from '../isa/codec/decode.ts';
 import { encode } from '../isa/codec/encode.ts';
-import { printInstruction } from '../isa/print/print.ts';
+import { MAX_INSTRUCTION_TEXT, textWriterFor } from '../isa/print/text-writer.ts';
 import { isTargetName } from '../isa/table/targets.ts';
-import type { TargetName } from '../isa/types.ts';
-import { type ByteStatement, parseByteInput } from './mc-bytes.ts';
-import { writeOutput } from './support.ts';
+import type { Instruction, TargetName } from '../isa/types.ts';
+import { type ByteStatement, readByteInput } from './mc-bytes.ts';
+import { writeOutput, writeText } from './support.ts';
 
 const HELP = `Usage: wavesmith mc [options] [FILE]
 
@@ -237,36 +237,67 @@ function assembleSource(flags: Flags, target: TargetName, source: Uint8Array, na
 const COMMENT_COLUMN = 40;
 
 function disassemble(flags: Flags, target: TargetName, source: Uint8Array, name: string): number {
-  const input = parseByteInput(source, name, flags.hex, (text) => process.stderr.write(text));
-  const lines: string[] = [];
-  let { failed } = input;
-  for (const statement of input.statements) {
-    if (!disassembleStatement(statement, flags, target, lines)) failed = true;
-  }
-  emit(flags, lines.join(''));
+  let failed = false;
+  const messages = new TextOutput((chunk) => process.stderr.write(Buffer.from(chunk)));
+  const work = (out: TextOutput): void => {
+    const isWrong = readByteInput(source, name, flags.hex, {
+      problem: (text) => messages.write(text),
+      statement: (statement) => {
+        if (!disassembleStatement(statement, flags, target, out, messages)) failed = true;
+      },
+    });
+    if (isWrong) failed = true;
+  };
+  if (flags.output === '/dev/null') work(new TextOutput(() => {}));
+  else writeText(flags.output === '-' ? undefined : flags.output, work);
+  messages.finish();
   return failed ? 1 : 0;
 }
 
+const TAB = 9;
+const NEWLINE = 10;
+const SPACE = 32;
+
 /** False when a block in brackets has an invalid instruction. */
-function disassembleStatement(statement: ByteStatement, flags: Flags, target: TargetName, lines: string[]): boolean {
-  const decoder = decoderFor(target);
+function disassembleStatement(
+  statement: ByteStatement,
+  flags: Flags,
+  target: TargetName,
+  out: TextOutput,
+  messages: TextOutput,
+): boolean {
+  const writer = textWriterFor(target);
   const { bytes, isBlock } = statement;
   for (let at = 0; at < bytes.length; ) {
-    const instruction = decoder.decode(bytes, at);
-    if (instruction === undefined) {
-      process.stderr.write(statement.warning(at, 'invalid instruction encoding'));
+    const size = writer.match(bytes, at, bytes.length);
+    if (size === 0) {
+      messages.write(statement.warning(at, 'invalid instruction encoding'));
       if (isBlock) return false;
       at += Math.min(4, bytes.length - at);
       continue;
     }
-    const text = printInstruction(target, instruction);
+    out.room(MAX_INSTRUCTION_TEXT + COMMENT_COLUMN);
+    const to = out.bytes;
+    to[out.at] = TAB;
+    const start = out.at + 1;
+    let end = writer.writeText(to, start);
     if (flags.showEncoding) {
-      // LLVM shows the instruction encoded again: bits that mean nothing come out as it writes them.
-      const hex = Array.from(encode(instruction), (b) => `0x${b.toString(16).padStart(2, '0')}`);
-      const padding = text.length < COMMENT_COLUMN ? ' '.repeat(COMMENT_COLUMN - text.length) : ' ';
-      lines.push(`\t${text}${padding}; encoding: [${hex.join(',')}]\n`);
-    } else lines.push(`\t${text}\n`);
-    at += instruction.size;
+      const padding = Math.max(1, COMMENT_COLUMN - (end - start));
+      to.fill(SPACE, end, end + padding);
+      end += padding;
+      out.at = end;
+      out.write(`; encoding: [${encodingOf(target, bytes, at)}]\n`);
+    } else {
+      to[end] = NEWLINE;
+      out.at = end + 1;
+    }
+    at += size;
   }
   return true;
+}
+
+/** The bytes that LLVM shows for an instruction: it encodes again, so that bits that mean nothing come out as it writes them. */
+function encodingOf(target: TargetName, bytes: Uint8Array, at: number): string {
+  const instruction = decoderFor(target).decode(bytes, at) as Instruction;
+  return Array.from(encode(instruction), (b) => `0x${b.toString(16).padStart(2, '0')}`).join(',');
 }
