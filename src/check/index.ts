@@ -3,7 +3,7 @@
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, type DebugLines, debugLines } from '../codeobject/index.ts';
 import { type Finding, type Place, ruleInfo } from '../finding/index.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
 import { checkControlFlow } from './rules/control-flow.ts';
@@ -79,7 +79,7 @@ export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = 
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('check/target', `The code object is for ${processor}, which is not supported.`, {
-      hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
+      hint: `Supported targets are ${TARGET_LIST}.`,
     });
   }
   const { kernels } = options;

@@ -1,10 +1,12 @@
 // `wavesmith exec`: runs an unmodified HIP or HSA program on the virtual GPU.
+
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { formatRunFinding } from '../device/index.ts';
 import { packageRoot } from '../iree/index.ts';
 import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
+import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
@@ -21,7 +23,7 @@ interface Options extends CheckOptions {
 
 /** The target of `--device sim:TARGET`. */
 export function parseDevice(text: string): TargetName {
-  const [kind, target = 'gfx942'] = text.split(':');
+  const [kind, target = DEFAULT_TARGET] = text.split(':');
   if (kind !== 'sim' || !isTargetName(target)) {
     throw new WavesmithError('cli/bad-option', `'${text}' is not a device.`, {
       hint: `Use sim:TARGET with one of ${TARGET_NAMES.join(', ')}.`,
@@ -43,7 +45,7 @@ function parseCount(text: string | undefined, option: string): number | undefine
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('exec', 'Run an unmodified HIP or HSA program with the virtual GPU as its GPU.')
     .argument('[program...]', 'the program and its arguments, after --')
-    .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', 'sim:gfx942')
+    .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', `sim:${DEFAULT_TARGET}`)
     .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
     .option('--workers <n>', 'threads that run workgroups')
     .option('--budget <n>', 'stop a kernel after this many instructions')

@@ -1,4 +1,5 @@
 // `wavesmith isa MNEMONIC`: what an instruction is: encodings, operands, registers it touches, wait counter, meaning.
+
 import { WavesmithError } from '../base/index.ts';
 import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import {
@@ -7,6 +8,7 @@ import {
   listOperations,
   similarOperations,
 } from '../isa/print/describe.ts';
+import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Flags {
@@ -18,7 +20,7 @@ interface Flags {
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('isa', 'Explain an instruction, or list the mnemonics of a target.')
     .argument('[mnemonic]', 'with or without _e32, _e64, _sdwa, _dpp')
-    .option('--target <name>', TARGET_NAMES.join(', '), 'gfx942')
+    .option('--target <name>', TARGET_NAMES.join(', '), DEFAULT_TARGET)
     .option('--list', 'list all mnemonics')
     .option('--json', 'print the description as JSON');
   if (!parseArguments(command, argv)) return 0;

@@ -10,7 +10,7 @@ import {
 import { isSimKernel } from '../device/sim/module.ts';
 import { analyse, recordSimulated } from '../profile/index.ts';
 import { RuntimeProfiler } from '../runtime/profiler.ts';
-import { BOARDS } from '../runtime/sim-runtime.ts';
+import { virtualBoard } from '../runtime/sim-runtime.ts';
 import { writeResults } from './profile.ts';
 
 /** Runs a kernel under the counters and writes its profile. */
@@ -41,7 +41,7 @@ export async function profiledRun(
     return result.dispatch;
   });
   const { target } = kernel.module;
-  const { name, computeUnits } = BOARDS[target];
+  const { name, computeUnits } = virtualBoard(target);
   const { dispatches, failures } = profiler;
   const program = `wavesmith run --kernel ${kernel.name}`;
   writeResults(folder, analyse(recordSimulated({ program, target, device: name, computeUnits, dispatches, failures })));

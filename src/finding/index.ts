@@ -1,6 +1,6 @@
-// What is wrong with a kernel, said once for everybody: the checker, strict mode and the profile make findings, and the command line,
-// the language server and SARIF show them. Begin with finding.ts (what a finding is), then edits.ts (how it is mended) and rules.ts
-// (which rules there are).
+// Room `finding`: what is wrong with a kernel, said once for everybody: the checker, strict mode and the profile make findings, and the
+// command line, the language server and SARIF show them.
+// Begin with finding.ts (what a finding is), then edits.ts (how it is mended) and rules.ts (which rules there are).
 export { type Allowance, allowanceFor, allowanceProblem, parseAllowances } from './allow.ts';
 export {
   type Edit,

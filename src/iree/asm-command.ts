@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import {
   checkExtraFlags,
   checkSubstitutions,
@@ -121,7 +121,7 @@ function chooseTarget(text: string, file: string, gpuTarget: string | undefined)
     throw new WavesmithError('hijack/target', `The assembly is for ${target}, which is not supported.`, {
       file,
       line: directive?.line,
-      hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
+      hint: `Supported targets are ${TARGET_LIST}.`,
     });
   }
   return target;

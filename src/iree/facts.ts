@@ -7,7 +7,7 @@ import type { ElfFile, ElfSection } from '../codeobject/elf/read.ts';
 import type { TargetId } from '../codeobject/elf/target-id.ts';
 import { KERNEL_DESCRIPTOR_SIZE, type KernelDescriptor } from '../codeobject/kernel/descriptor.ts';
 import type { KernelMetadata } from '../codeobject/kernel/metadata.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 
 export interface KernelFacts {
@@ -47,7 +47,7 @@ export function readFacts(bytes: Uint8Array): CodeObjectFacts {
   const { elf, target } = object;
   if (!isTargetName(target.processor)) {
     throw new WavesmithError('hijack/target', `The code object is for ${target.processor}, which is not supported.`, {
-      hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
+      hint: `Supported targets are ${TARGET_LIST}.`,
     });
   }
   if (object.isRelocatable) {

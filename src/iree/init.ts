@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync 
 import { basename, extname, join, resolve } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import { checkExtraFlags, compile, probeCompiler, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
 import { kernelNamesOf } from './engine.ts';
@@ -51,7 +51,7 @@ const LINK_FLAG = '--iree-hal-link-executables';
 export async function initFromMlir(input: string, folder: string, options: InitMlirOptions): Promise<InitResult> {
   if (!isTargetName(options.target)) {
     throw new WavesmithError('hijack/target', `There is no target '${options.target}'.`, {
-      hint: 'Targets are gfx90a, gfx942 and gfx950.',
+      hint: `Targets are ${TARGET_LIST}.`,
     });
   }
   checkExtraFlags(options.extra);

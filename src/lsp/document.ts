@@ -3,7 +3,7 @@
 import type { Position, Range } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { parseTargetId } from '../codeobject/elf/target-id.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { DEFAULT_TARGET, isTargetName } from '../isa/table/targets.ts';
 import { Tok } from '../isa/text/lexer.ts';
 import type { TargetName } from '../isa/types.ts';
 import { Names } from './names.ts';
@@ -12,7 +12,7 @@ import { Scan, type Statement } from './scan.ts';
 const utf8 = new TextEncoder();
 
 /** The target that documentation is about when a source does not say: the newest that is common. */
-const DOCUMENTED: TargetName = 'gfx942';
+const DOCUMENTED = DEFAULT_TARGET;
 
 /** A source at one version. */
 export class SourceDocument {

@@ -1,8 +1,10 @@
 // Lifts a code object: decodes what is reachable from its kernels and functions, splits it into blocks, resolves indirect
 // branches with known values. Source: AMDGPUUsage (kernel entry), CDNA3 ISA manual, chapter "Program Flow Control".
+
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts';
+import { TARGET_LIST } from '../isa/table/targets.ts';
 import { type CodeMap, CodeRegions } from './code-map.ts';
 import { joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
 import type { BasicBlock, CodeInstruction, Program, ProgramFunction } from './types.ts';
@@ -23,7 +25,7 @@ export function liftCodeObject(codeObject: CodeObject, options: LiftOptions = {}
   const target = codeObject.target.processor;
   if (!isTargetName(target)) {
     throw new WavesmithError('program/target', `There is no instruction table for ${target}.`, {
-      hint: 'Supported: gfx90a, gfx942, gfx950.',
+      hint: `Supported targets are ${TARGET_LIST}.`,
     });
   }
   if (codeObject.isRelocatable) {

@@ -14,12 +14,12 @@ import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ } from './shared-memory.ts';
 
-/** Boards the targets stand for. Source: AMD's product pages (compute units of one device as HIP shows it). */
-export const BOARDS: Readonly<Record<TargetName, { name: string; computeUnits: number }>> = {
-  gfx90a: { name: 'AMD Instinct MI210 (virtual)', computeUnits: 104 },
-  gfx942: { name: 'AMD Instinct MI300X (virtual)', computeUnits: 304 },
-  gfx950: { name: 'AMD Instinct MI350X (virtual)', computeUnits: 256 },
-};
+/** What programs see of the board that a target stands for. */
+export function virtualBoard(target: TargetName): { readonly name: string; readonly computeUnits: number } {
+  const { name, computeUnits } = targetInfo(target).board;
+  return { name: `${name} (virtual)`, computeUnits };
+}
+
 const DISPATCH_QUEUE_BYTES = 256;
 
 /** How every kernel of the process runs. */
@@ -70,7 +70,7 @@ export class SimRuntime implements RuntimeDevice {
 
   hello(): HelloReply {
     const info = targetInfo(this.target);
-    const board = BOARDS[this.target];
+    const board = virtualBoard(this.target);
     return {
       version: PROTOCOL_VERSION,
       devicePid: process.pid,

@@ -4,7 +4,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { parseTargetId, type TargetId } from '../../codeobject/elf/target-id.ts';
 import type { ParseContext } from '../../isa/parse/types.ts';
-import { isTargetName, type TargetInfo, targetInfo } from '../../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST, type TargetInfo, targetInfo } from '../../isa/table/targets.ts';
 import { parseExpression } from '../../isa/text/expr.ts';
 import type { Expr } from '../../isa/text/expr-tree.ts';
 import { type Lexer, Tok } from '../../isa/text/lexer.ts';
@@ -248,7 +248,7 @@ export class Assembler extends SourceReader implements ParseContext {
     if (!isTargetName(id.processor)) {
       throw new WavesmithError('asm/unsupported-target', `The assembler does not support '${id.processor}'.`, {
         file: this.options.file,
-        hint: "Supported targets are gfx90a, gfx942 and gfx950; '--engine llvm' assembles others with clang.",
+        hint: `Supported targets are ${TARGET_LIST}; '--engine llvm' assembles others with clang.`,
       });
     }
     this.targetId = id;

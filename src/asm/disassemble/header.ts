@@ -1,5 +1,6 @@
 // What the ELF header of a code object says: target, target id and version, checked to be something that can be disassembled.
 // Source: AMDGPUUsage, "ELF Code Object".
+
 import { WavesmithError } from '../../base/index.ts';
 import {
   codeObjectVersion,
@@ -10,6 +11,7 @@ import {
   targetIdOfFlags,
 } from '../../codeobject/index.ts';
 import { isTargetName, type TargetName } from '../../isa/index.ts';
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 
 /** What the ELF header says, checked to be something that can be disassembled. */
 export interface CodeObjectHeader {
@@ -39,7 +41,7 @@ export function readHeader(elf: ElfFile): CodeObjectHeader {
       'disasm/target',
       `There is no instruction table for ${id.processor}.`,
       48,
-      'Supported: gfx90a, gfx942, gfx950.',
+      `Supported targets are ${TARGET_LIST}.`,
     );
   }
   if (elf.sections.length === 0) {

@@ -1,7 +1,9 @@
 // Missing wait states: for every instruction, the nearest earlier one on any path that the hardware does not hold it back for.
-// Sources: see hazard-tables.ts; which operands count follows LLVM's GCNHazardRecognizer.
+// Sources: see src/isa/table/hazards.ts; which operands count follows LLVM's GCNHazardRecognizer.
 import { type Finding, finding, insertStates, type RuleId } from '../../finding/index.ts';
-import type { Immediate, Instruction, TargetName } from '../../isa/types.ts';
+import type { MatrixWaits, WaitTable } from '../../isa/table/hazards.ts';
+import { targetInfo } from '../../isa/table/targets.ts';
+import type { Immediate, Instruction } from '../../isa/types.ts';
 import {
   type CodeInstruction,
   overlaps,
@@ -25,8 +27,6 @@ import {
   matrixSourceWait,
   SEEN_WAITS,
   seenMatrixWait,
-  WAIT_TABLES,
-  type WaitTable,
 } from './hazard-tables.ts';
 
 /** An instruction with what hazards ask about it. */
@@ -50,7 +50,7 @@ const VCC: readonly SlotRange[] = [{ first: Slot.VCC, count: 2 }];
 const M0: readonly SlotRange[] = [{ first: Slot.M0, count: 1 }];
 const isVectorSlot = ({ first }: SlotRange): boolean => first >= Slot.VGPR0;
 
-function makeStep(code: CodeInstruction, target: TargetName): Step {
+function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
   const { instruction } = code;
   const { flags, operation } = instruction.row;
   const isMemory = flags.has('MUBUF') || flags.has('MTBUF') || flags.has('MIMG') || flags.has('FLAT');
@@ -61,7 +61,7 @@ function makeStep(code: CodeInstruction, target: TargetName): Step {
     isVector,
     isMemory: isMemory || flags.has('DS'),
     isDot: isVector && operation.startsWith('v_dot'),
-    matrix: matrixFacts(instruction, target),
+    matrix: matrixFacts(instruction, waits),
     isTrans: flags.has('TRANS'),
     isPart: isVector && writesPart(instruction),
     wideData: isMemory ? wideStoreData(instruction) : [],
@@ -83,12 +83,13 @@ class Walker {
   constructor(program: Program, subject: ProgramFunction) {
     this.program = program;
     const steps: (Step | undefined)[] = [];
+    const waits = targetInfo(program.target).matrixWaits;
     for (const index of subject.blocks) {
       const block = program.blocks[index];
       if (block === undefined) continue;
       for (let i = block.first; i < block.end; i++) {
         const code = program.instructions[i];
-        if (code !== undefined) steps[i] = makeStep(code, program.target);
+        if (code !== undefined) steps[i] = makeStep(code, waits);
       }
     }
     this.steps = steps;
@@ -136,7 +137,7 @@ class HazardCheck {
   private readonly context: CheckContext;
   private readonly walker: Walker;
   private readonly table: WaitTable;
-  private readonly target: TargetName;
+  private readonly matrixWaits: MatrixWaits;
   /** By slot: index of the last matrix instruction of the block so far that reads or writes it. */
   private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
   private step!: Step;
@@ -145,8 +146,9 @@ class HazardCheck {
   constructor(context: CheckContext) {
     this.context = context;
     this.walker = new Walker(context.program, context.subject);
-    this.target = context.target;
-    this.table = WAIT_TABLES[context.target];
+    const { waits, matrixWaits } = targetInfo(context.target);
+    this.table = waits;
+    this.matrixWaits = matrixWaits;
   }
 
   run(): Finding[] {
@@ -301,7 +303,7 @@ class HazardCheck {
 
   /** A matrix instruction behind VALU instructions and other matrix instructions. */
   private matrix(c: MatrixFacts): void {
-    const { target, step } = this;
+    const { matrixWaits: waits, step } = this;
     const { instruction } = step.code;
     this.need('hazards/exec', 'execToMatrix', EXEC, this.vectorWrites(EXEC));
     instruction.row.operands.forEach(({ name, isOut }, i) => {
@@ -316,14 +318,14 @@ class HazardCheck {
       if (before === undefined || p === undefined) return;
       const written = before.step.code.effects.defs[0];
       const isSame = written !== undefined && written.first === use.first && written.count === use.count;
-      const wait = name === 'src2' ? matrixAccumulatorWait(p, c, isSame, target) : matrixResultWait(p, target, false);
+      const wait = name === 'src2' ? matrixAccumulatorWait(p, c, isSame, waits) : matrixResultWait(p, waits, false);
       if (before.between < wait) this.report('hazards/matrix-source', wait, wait, [use], before);
     });
   }
 
   /** A vector or memory instruction that reads or overwrites what a matrix instruction works on. */
   private matrixResults(): void {
-    const { step, target } = this;
+    const { step, matrixWaits: waits } = this;
     if (step.matrix !== undefined) return;
     const { instruction, effects } = step.code;
     for (const use of explicitUses(instruction)) {
@@ -331,22 +333,22 @@ class HazardCheck {
       const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
       const p = before?.step.matrix;
       if (before === undefined || p === undefined) continue;
-      const wait = matrixResultWait(p, target, step.isMemory);
+      const wait = matrixResultWait(p, waits, step.isMemory);
       if (before.between < wait)
-        this.report('hazards/matrix-result', wait, seenMatrixWait(p, wait, target), [use], before);
+        this.report('hazards/matrix-result', wait, seenMatrixWait(p, wait, waits), [use], before);
     }
     for (const def of effects.defs) {
       if (!isVectorSlot(def)) continue;
       const written = this.nearestMatrix(def, (p) => writesMatrix(p, def));
       const w = written?.step.matrix;
-      const overwrite = w === undefined ? 0 : matrixOverwriteWait(w, target);
+      const overwrite = w === undefined ? 0 : matrixOverwriteWait(w, waits);
       if (written !== undefined && w !== undefined && written.between < overwrite) {
-        this.report('hazards/matrix-overwrite', overwrite, seenMatrixWait(w, overwrite, target), [def], written);
+        this.report('hazards/matrix-overwrite', overwrite, seenMatrixWait(w, overwrite, waits), [def], written);
         continue;
       }
-      const read = this.nearestMatrix(def, (p) => readsAccumulator(p, def, target));
+      const read = this.nearestMatrix(def, (p) => readsAccumulator(p, def));
       const r = read?.step.matrix;
-      const wait = r === undefined ? 0 : matrixSourceWait(r, target);
+      const wait = r === undefined ? 0 : matrixSourceWait(r);
       if (read !== undefined && read.between < wait) this.report('hazards/matrix-overwrite', wait, wait, [def], read);
     }
   }
@@ -440,8 +442,8 @@ function writesMatrix(step: Step, registers: SlotRange): boolean {
   return step.matrix !== undefined && overlaps(step.code.effects.defs, [registers]);
 }
 
-function readsAccumulator(step: Step, registers: SlotRange, target: TargetName): boolean {
-  if (step.matrix === undefined || matrixSourceWait(step.matrix, target) === 0) return false;
+function readsAccumulator(step: Step, registers: SlotRange): boolean {
+  if (step.matrix === undefined || matrixSourceWait(step.matrix) === 0) return false;
   return overlaps(operandSlots(step.code.instruction, 'src2'), [registers]);
 }
 

@@ -1,3 +1,6 @@
+// Room `cli/check`: the parts of `wavesmith check`: what it reads, what it fixes, how it reports, its settings.
+// Begin with this file, then report.ts and fix.ts.
+//
 // What `wavesmith check` reads: code objects, or a source that is assembled, with the places of findings in it.
 import { assemble, disassembleCodeObject, formatDiagnostic } from '../../asm/index.ts';
 import { WavesmithError } from '../../base/index.ts';

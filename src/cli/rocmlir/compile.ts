@@ -1,4 +1,5 @@
 // `wavesmith rocmlir compile`: one module to a code object and a manifest of how to launch it.
+import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
 import { compileKernel, manifestOf } from '../../rocmlir/run.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from '../support.ts';
 import { addTargetOptions, exportOptions, printLines, readModuleText, type TargetFlags } from './common.ts';
@@ -20,7 +21,7 @@ export async function run(argv: string[]): Promise<number> {
   if (!parseArguments(command, argv)) return 0;
   const flags = command.opts<Flags>();
   const [file] = command.args;
-  const options = exportOptions({ ...flags, arch: flags.arch ?? 'gfx942' });
+  const options = exportOptions({ ...flags, arch: flags.arch ?? DEFAULT_TARGET });
   const compiled = await compileKernel(readModuleText(file), options, file);
   printLines(compiled.remarks.map((remark) => `remark: ${remark}`));
   const manifest = manifestOf(compiled);

@@ -1,5 +1,7 @@
 // `wavesmith rocmlir run`: a module's kernel on a device, compared with IREE's CPU backend.
+
 import { WavesmithError } from '../../base/index.ts';
+import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
 import { type RunReport, runModule } from '../../rocmlir/run.ts';
 import { deviceOpener } from '../hijack/device.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
@@ -31,7 +33,7 @@ export async function run(argv: string[]): Promise<number> {
   const flags = command.opts<Flags>();
   const [file] = command.args;
   const report = await runModule(readModuleText(file), {
-    ...exportOptions({ ...flags, arch: flags.arch ?? 'gfx942' }),
+    ...exportOptions({ ...flags, arch: flags.arch ?? DEFAULT_TARGET }),
     openDevice: deviceOpener(flags.device),
     seed: numberFlag('--seed', flags.seed),
     tolerance: flags.tolerance === undefined ? undefined : numberFlag('--tolerance', flags.tolerance),

@@ -1,6 +1,8 @@
 // Target ids and e_flags: `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-` to and from the ELF header's fields.
 // Source: LLVM's AMDGPUUsage, "Target ID" and "ELF Header"; mach numbers as llvm-readelf 22 names them.
+
 import { WavesmithError } from '../../base/index.ts';
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 
 /** EF_AMDGPU_MACH values and their processor names. */
 const MACH_NAMES: ReadonlyMap<number, string> = new Map([
@@ -133,7 +135,7 @@ export function flagsOfTargetId(id: TargetId, version: number): number {
   const mach = machOfProcessor(id.processor);
   if (mach === undefined) {
     throw new WavesmithError('target/unknown', `There is no processor '${id.processor}'.`, {
-      hint: 'Supported targets are gfx90a, gfx942 and gfx950.',
+      hint: `Supported targets are ${TARGET_LIST}.`,
     });
   }
   if (version <= 3) return mach | (id.xnack === 'on' ? 0x100 : 0) | (id.sramecc === 'on' ? 0x200 : 0);

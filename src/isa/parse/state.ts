@@ -1,6 +1,7 @@
 // A parsed assembler operand (LLVM's AMDGPUOperand) and the state shared by the instruction parser's parts.
 // Source: llvm/lib/Target/AMDGPU/AsmParser/AMDGPUAsmParser.cpp.
 
+import { targetInfo } from '../table/targets.ts';
 import type { Expr } from '../text/expr-tree.ts';
 import type { Lexer } from '../text/lexer.ts';
 import type { Register, TargetName } from '../types.ts';
@@ -122,7 +123,7 @@ export class ParseState {
     this.lexer = lexer;
     this.context = context;
     this.target = context.target;
-    this.isGfx940 = context.target !== 'gfx90a';
+    this.isGfx940 = targetInfo(context.target).features.has('GFX940Insts');
   }
 
   private push(kind: number, start: number): ParsedOperand {

@@ -2,6 +2,16 @@
 // Source: LLVM AMDGPUUsage (EF_AMDGPU_MACH, target features), LLVM's GCNSubtarget limits, CDNA ISA manuals.
 import { FEATURES } from '../generated/features.ts';
 import type { TargetName } from '../types.ts';
+import {
+  GFX90A_MATRIX,
+  GFX90A_WAITS,
+  GFX942_MATRIX,
+  GFX942_WAITS,
+  GFX950_MATRIX,
+  GFX950_WAITS,
+  type MatrixWaits,
+  type WaitTable,
+} from './hazards.ts';
 import { TARGET_NAMES } from './table.ts';
 
 export interface TargetInfo {
@@ -40,8 +50,32 @@ export interface TargetInfo {
   readonly supportsSramecc: boolean;
   /** Cache policy bits are called sc0, nt, sc1 instead of glc, slc, scc. */
   readonly scopedCachePolicy: boolean;
+  /** FP8 and BF8 are the OCP formats (else FNUZ, with one zero and no infinity). */
+  readonly ocpFloat8: boolean;
+  /** How matrix instructions add products of narrow floats: rounded pair by pair (CDNA2), or cut to the largest exponent (CDNA3). */
+  readonly matrixSums: 'pairwise' | 'truncating';
+  /** Data types whose matrix instructions have hardware counters (`SQ_INSTS_VALU_MFMA_F16`). */
+  readonly matrixCounters: readonly string[];
+  /** How LDS serves a wavefront's banks is published. */
+  readonly publishedLdsBanks: boolean;
+  /** Wait states that software owes the hardware. */
+  readonly waits: WaitTable;
+  readonly matrixWaits: MatrixWaits;
+  /** The product that a virtual device of this target stands for. */
+  readonly board: Board;
   /** LLVM's subtarget features (`GFX940Insts`, `MAIInsts`, …), without `Feature`. */
   readonly features: ReadonlySet<string>;
+}
+
+/** One device of a product, as HIP shows it. Source: AMD's product pages and data sheets. */
+export interface Board {
+  readonly name: string;
+  readonly computeUnits: number;
+  /** Peak engine clock. */
+  readonly clockMhz: number;
+  /** Accelerator complex dies. */
+  readonly xccs: number;
+  readonly l2Channels: number;
 }
 
 const COMMON = {
@@ -58,12 +92,64 @@ const COMMON = {
   maxWorkgroupSize: 1024,
 };
 
-const PER_TARGET: Readonly<
-  Record<TargetName, Pick<TargetInfo, 'elfMach' | 'ldsBytes' | 'ldsGranule' | 'maxInstructionBytes'>>
-> = {
-  gfx90a: { elfMach: 0x3f, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
-  gfx942: { elfMach: 0x4c, ldsBytes: 65536, ldsGranule: 512, maxInstructionBytes: 8 },
-  gfx950: { elfMach: 0x4f, ldsBytes: 163840, ldsGranule: 1280, maxInstructionBytes: 16 },
+const MATRIX_COUNTERS = ['F16', 'BF16', 'F32', 'F64', 'I8'];
+
+/** Facts that LLVM's features do not say. */
+type OwnFacts = Pick<
+  TargetInfo,
+  | 'elfMach'
+  | 'ldsBytes'
+  | 'ldsGranule'
+  | 'maxInstructionBytes'
+  | 'ocpFloat8'
+  | 'matrixSums'
+  | 'matrixCounters'
+  | 'publishedLdsBanks'
+  | 'waits'
+  | 'matrixWaits'
+  | 'board'
+>;
+
+const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
+  gfx90a: {
+    elfMach: 0x3f,
+    ldsBytes: 65536,
+    ldsGranule: 512,
+    maxInstructionBytes: 8,
+    ocpFloat8: false,
+    matrixSums: 'pairwise',
+    matrixCounters: MATRIX_COUNTERS,
+    publishedLdsBanks: true,
+    waits: GFX90A_WAITS,
+    matrixWaits: GFX90A_MATRIX,
+    board: { name: 'AMD Instinct MI210', computeUnits: 104, clockMhz: 1700, xccs: 1, l2Channels: 32 },
+  },
+  gfx942: {
+    elfMach: 0x4c,
+    ldsBytes: 65536,
+    ldsGranule: 512,
+    maxInstructionBytes: 8,
+    ocpFloat8: false,
+    matrixSums: 'truncating',
+    matrixCounters: [...MATRIX_COUNTERS, 'F8'],
+    publishedLdsBanks: true,
+    waits: GFX942_WAITS,
+    matrixWaits: GFX942_MATRIX,
+    board: { name: 'AMD Instinct MI300X', computeUnits: 304, clockMhz: 2100, xccs: 8, l2Channels: 128 },
+  },
+  gfx950: {
+    elfMach: 0x4f,
+    ldsBytes: 163840,
+    ldsGranule: 1280,
+    maxInstructionBytes: 16,
+    ocpFloat8: true,
+    matrixSums: 'truncating',
+    matrixCounters: [...MATRIX_COUNTERS, 'F8', 'XF32', 'F6F4'],
+    publishedLdsBanks: false,
+    waits: GFX950_WAITS,
+    matrixWaits: GFX950_MATRIX,
+    board: { name: 'AMD Instinct MI350X', computeUnits: 256, clockMhz: 2200, xccs: 8, l2Channels: 128 },
+  },
 };
 
 function makeInfo(name: TargetName): TargetInfo {
@@ -81,6 +167,12 @@ function makeInfo(name: TargetName): TargetInfo {
     features,
   };
 }
+
+/** The target of commands that are not told one. */
+export const DEFAULT_TARGET: TargetName = 'gfx942';
+
+/** `gfx90a, gfx942 and gfx950`, for messages. */
+export const TARGET_LIST = `${TARGET_NAMES.slice(0, -1).join(', ')} and ${TARGET_NAMES.at(-1)}`;
 
 const infos = new Map<TargetName, TargetInfo>();
 

@@ -1,9 +1,11 @@
 // Drives rocprofv3: one run for the trace, one per counter pass, one for the thread trace when asked. Counters that fit into
 // one pass share it (limits per hardware block). Source: rocprofv3 --help; rocprofiler-compute mi_gpu_spec.yaml.
+
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
+import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
 import { counterPasses, METRICS } from '../arch/metrics.ts';
 import { loadProfile } from './load.ts';
 
@@ -55,7 +57,7 @@ export function findProgram(name: string): string | undefined {
 
 /** Runs rocprofv3 as often as needed; resolves to the folder with its output. */
 export function driveRocprofv3(options: DriveOptions): string {
-  const guess = options.arch ?? 'gfx942';
+  const guess = options.arch ?? DEFAULT_TARGET;
   if (METRICS[guess] === undefined) {
     throw new WavesmithError('profile/unknown-arch', `There are no metric formulas for ${guess}.`, {
       hint: `Known: ${Object.keys(METRICS).join(', ')}.`,

@@ -1,5 +1,6 @@
 // What the virtual GPU counted while it ran a program, as a recording: exact counters, launches, queue order and waits. Times are
 // unknown: how long a simulator takes says nothing about a GPU. Source: src/runtime/profiler.ts (the same fields, by structure).
+import { isTargetName, targetInfo } from '../../isa/table/targets.ts';
 import { Recording, Timing } from '../recording.ts';
 
 interface Traffic {
@@ -61,13 +62,6 @@ export interface SimulatedProgram {
   readonly failures: readonly { readonly kernel: string; readonly reason: string }[];
 }
 
-/** What the chip the virtual GPU stands for can do. Source: AMD's data sheets of MI210, MI300X and MI350X. */
-const BOARDS: Readonly<Record<string, { clock: number; xccs: number; l2Channels: number }>> = {
-  gfx90a: { clock: 1700, xccs: 1, l2Channels: 32 },
-  gfx942: { clock: 2100, xccs: 8, l2Channels: 128 },
-  gfx950: { clock: 2200, xccs: 8, l2Channels: 128 },
-};
-
 const SPACES = ['global', 'buffer', 'flat', 'lds', 'scratch', 'scalar'] as const;
 const KINDS = ['load', 'store', 'atomic'] as const;
 const FILE = 'virtual GPU';
@@ -75,15 +69,15 @@ const FILE = 'virtual GPU';
 /** The recording of a simulated program. */
 export function recordSimulated(run: SimulatedProgram): Recording {
   const r = new Recording();
-  const board = BOARDS[run.target];
+  const info = isTargetName(run.target) ? targetInfo(run.target) : undefined;
   const agent = r.agent(run.device);
   agent.name = run.device;
   agent.arch = run.target;
   agent.cuCount = run.computeUnits;
-  agent.simdPerCu = 4;
-  agent.xccCount = board?.xccs;
-  agent.maxClockMhz = board?.clock;
-  agent.l2Channels = board?.l2Channels;
+  agent.simdPerCu = info?.simdsPerCu;
+  agent.xccCount = info?.board.xccs;
+  agent.maxClockMhz = info?.board.clockMhz;
+  agent.l2Channels = info?.board.l2Channels;
   r.sources.push({ path: run.program, format: 'simulated' });
   r.info.set('command', run.program);
   const gaps = new Map<string, string>();

@@ -96,7 +96,7 @@ export class LoadedCode {
     const elf = readElf(bytes);
     const target = targetFromElfMach(elf.header.flags & 0xff);
     if (elf.header.machine !== ElfMachine.AMDGPU || target === undefined) {
-      throw new WavesmithError('profile/wrong-target', `${file} is not code for gfx90a, gfx942 or gfx950.`, {
+      throw new WavesmithError('profile/wrong-target', `${file} is not code for a supported target.`, {
         file,
         hint: 'Give the code object that the traced kernel came from.',
       });

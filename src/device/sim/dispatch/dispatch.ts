@@ -30,8 +30,6 @@ const FIRST_SLICE_MS = 8;
 /** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. */
 const WORTH_MS = 10;
 const MAX_WORKERS = 256;
-/** Compute units of a device, which bounds how many workgroups run at once. Source: AMD's product data sheets. */
-const COMPUTE_UNITS = { gfx90a: 104, gfx942: 304, gfx950: 256 } as const;
 
 /** A dispatch that was ended by its signal, with what it had done. */
 export class DispatchAborted extends WavesmithError {
@@ -72,6 +70,7 @@ export async function runDispatch(
 /** Workgroups that the hardware would run at the same time. */
 function residentWorkgroups(launch: Launch): number {
   const registers = descriptorRegisters(launch.descriptor);
+  const info = targetInfo(launch.target);
   const { workgroupsPerCu } = occupancy(
     {
       vgprs: registers.vgprs + registers.agprs,
@@ -79,9 +78,9 @@ function residentWorkgroups(launch: Launch): number {
       ldsBytes: launch.ldsBytes,
       workgroupSize: launch.block[0] * launch.block[1] * launch.block[2],
     },
-    targetInfo(launch.target),
+    info,
   );
-  return Math.max(1, workgroupsPerCu) * COMPUTE_UNITS[launch.target];
+  return Math.max(1, workgroupsPerCu) * info.board.computeUnits;
 }
 
 async function runLaunch(

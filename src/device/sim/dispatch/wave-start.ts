@@ -1,6 +1,8 @@
 // The state of a workgroup's waves before their first instruction.
 // Source: LLVM AMDGPUUsage, "Initial Kernel Execution State", "Kernel Prolog".
+
 import type { KernelDescriptor } from '../../../codeobject/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import { loadGlobal } from '../interpreter/spaces.ts';
 import { LANES, WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, type Wave } from '../state/wave.ts';
@@ -52,7 +54,7 @@ export function startWave(
   const { rsrc1, rsrc2, properties, preload } = descriptor;
   w.reset(group, index, codeBase);
   w.pc = launch.entry;
-  w.env.ocp = launch.target === 'gfx950';
+  w.env.ocp = targetInfo(launch.target).ocpFloat8;
   w.setMode(initialMode(rsrc1));
   const first = index * LANES;
   const active = Math.min(LANES, size[0] * size[1] * size[2] - first);

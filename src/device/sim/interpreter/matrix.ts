@@ -1,5 +1,6 @@
 // Executes matrix operations: gathers A and B by their register layouts, computes every element of D, scatters it. EXEC is ignored.
 // Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions" (cbsz, abid, blgp, sparse indices, block scales).
+
 import {
   BF6,
   BF8_FNUZ,
@@ -19,6 +20,7 @@ import {
   type SmallFormat,
 } from '../../../base/elements/formats.ts';
 import { inputPosition, type MatrixOperation, type MatrixType, outputPosition } from '../../../isa/semantics/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import {
@@ -61,10 +63,10 @@ const ELEMENTS: Record<Exclude<MatrixType, 'f8f6f4'>, Element> = {
   bf8: small(BF8_FNUZ),
 };
 
-/** The element of an operand: FP8 and BF8 are OCP formats on gfx950; f8f6f4 chooses by a field. */
+/** The element of an operand: FP8 and BF8 are OCP formats on some targets; f8f6f4 chooses by a field. */
 function elementOf(type: MatrixType, code: number, target: TargetName): Element | undefined {
   if (type === 'f8f6f4') return F8F6F4[code];
-  if (target === 'gfx950' && (type === 'fp8' || type === 'bf8')) return F8F6F4[type === 'fp8' ? 0 : 1];
+  if (targetInfo(target).ocpFloat8 && (type === 'fp8' || type === 'bf8')) return F8F6F4[type === 'fp8' ? 0 : 1];
   return ELEMENTS[type];
 }
 
@@ -141,7 +143,7 @@ export function bindMatrix(
   const b: Operands = { values: new Float64Array(blocks * sizeB), exponents: new Int32Array(blocks * sizeB) };
   const words = op.d === 'f64' ? 2 : 1;
   const results = new Int32Array(blocks * m * n * words);
-  const pairs = target === 'gfx90a' && mode === 'exact' && (op.a === 'f16' || op.a === 'bf16');
+  const pairs = targetInfo(target).matrixSums === 'pairwise' && mode === 'exact' && (op.a === 'f16' || op.a === 'bf16');
   const flushBelow = pairs ? 2 ** elementA.emin : 0;
   const index = op.sparse ? vectorRegister(instruction, 'idx') : 0;
   const scaleA = bindScale(instruction, 'scale_src0', 0);
@@ -297,7 +299,8 @@ function bindCompute(
   // Scaled elements may leave f32's range, so their chain is fused: one rounding a step, as in `chainAdd` within that range.
   if (op.a === 'f32' || op.a === 'f8f6f4') return (ao, bo, c) => chainF32(a.values, ao, b.values, bo, k, c);
   if (op.sparse || mode === 'fast') return (ao, bo, c) => chainAdd(a.values, ao, b.values, bo, k, c);
-  if (target === 'gfx90a') return (ao, bo, c) => pairwise(a.values, ao, b.values, bo, k, c, op.pairing);
+  if (targetInfo(target).matrixSums === 'pairwise')
+    return (ao, bo, c) => pairwise(a.values, ao, b.values, bo, k, c, op.pairing);
   if (op.a === 'fp8' || op.a === 'bf8') return (ao, bo, c) => groupedTruncating(a, ao, b, bo, k, c);
   const group = op.a === 'xf32' ? 4 : 8;
   return (ao, bo, c) => truncating(a, ao, b, bo, k, c, group);

@@ -4,6 +4,7 @@
 // low two address bits. Sources: CDNA3 ISA manual, "Memory Alignment", "Scalar Memory"; LLVM AMDGPUUsage, "Memory Model gfx942".
 
 import { insertWait, waitText } from '../../../finding/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { neededWait } from '../../../program/index.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
@@ -68,7 +69,7 @@ export class AccessChecks {
     this.registers = registers;
     this.regions = regions;
     this.global = global;
-    this.deviceScope = regions.target === 'gfx90a' ? 1 : 16;
+    this.deviceScope = targetInfo(regions.target).scopedCachePolicy ? 16 : 1;
     this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, regions.workgroups);
   }
 

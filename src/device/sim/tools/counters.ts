@@ -1,7 +1,9 @@
 // Hardware counters that are exact functions of execution, derived from execution counts. Names and definitions: ROCm's counter
 // definitions (rocprofiler-sdk counter_defs.yaml). What those leave open was settled by counters measured on MI210 and MI300X
 // where that was possible; where it was not, a kernel that executes the instruction in question gets no value, but the reason.
+
 import { type MatrixOperation, type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { immediateOf } from '../interpreter/operands.ts';
 import type { SiteCount, SiteCounts } from './counts.ts';
@@ -111,13 +113,17 @@ function matrixType(w: Classified, op: MatrixOperation): string {
   return immediateOf(w.instruction, 'cbsz') >= 2 && immediateOf(w.instruction, 'blgp') >= 2 ? 'F6F4' : 'open';
 }
 
-function matrixCount(type: string, target: TargetName, weight: (op: MatrixOperation) => Weight): CounterRule['weigh'] {
+function matrixCount(
+  type: string,
+  types: readonly string[],
+  weight: (op: MatrixOperation) => Weight,
+): CounterRule['weigh'] {
   return (w) => {
     if (w.op?.kind !== 'matrix') return 0;
     const actual = matrixType(w, w.op);
     if (actual === 'open') return type === 'F8' || type === 'F6F4' ? 'open' : 0;
     // gfx942 has xf32 products, but no counter of that name.
-    if (actual === 'XF32' && target === 'gfx942') return type === 'F32' ? 'open' : 0;
+    if (actual === 'XF32' && !types.includes('XF32')) return type === 'F32' ? 'open' : 0;
     return actual === type ? weight(w.op) : 0;
   };
 }
@@ -161,14 +167,12 @@ function rules(target: TargetName): CounterRule[] {
     { name: 'SQ_INSTS_VALU_INT64', weigh: integerClass('64') },
     { name: 'SQ_INSTS_MFMA', weigh: (w) => (w.op?.kind === 'matrix' ? 1 : 0) },
   );
-  const types = ['F16', 'BF16', 'F32', 'F64', 'I8'];
-  if (target !== 'gfx90a') types.push('F8');
-  if (target === 'gfx950') types.push('XF32', 'F6F4');
+  const types = targetInfo(target).matrixCounters;
   for (const type of types) {
-    out.push({ name: `SQ_INSTS_VALU_MFMA_${type}`, weigh: matrixCount(type, target, () => 1) });
+    out.push({ name: `SQ_INSTS_VALU_MFMA_${type}`, weigh: matrixCount(type, types, () => 1) });
   }
   for (const type of types) {
-    out.push({ name: `SQ_INSTS_VALU_MFMA_MOPS_${type}`, weigh: matrixCount(type, target, mops) });
+    out.push({ name: `SQ_INSTS_VALU_MFMA_MOPS_${type}`, weigh: matrixCount(type, types, mops) });
   }
   return out;
 }

@@ -2,7 +2,9 @@
 // conflict across phases; a phase takes as many cycles as the busiest bank has different dwords (atomics: lanes).
 // Phases: 32 lanes for up to 4 bytes, 16 lanes for 8 bytes (AMD OpenCL optimisation guide, "Local memory bank conflicts");
 // 8 lanes for 16 bytes, in the lane order of AMD Composable Kernel's "LDS bank conflicts" page. For gfx90a and gfx942.
+
 import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { immediateOf, operandNamed, vectorBase } from '../interpreter/operands.ts';
 import type { BoundInstruction } from '../interpreter/program.ts';
@@ -102,9 +104,9 @@ export function phaseCycles(addresses: readonly number[], bytes: number, atomic:
   return most;
 }
 
-/** Whether the model covers a target: gfx950's LDS has other banks, whose phases are not published. */
+/** Whether the model covers a target: not where the LDS has other banks, whose phases are not published (gfx950). */
 export function hasLdsBankModel(target: TargetName): boolean {
-  return target !== 'gfx950';
+  return targetInfo(target).publishedLdsBanks;
 }
 
 /** A monitor that counts conflicts. */

@@ -1,6 +1,8 @@
 // The instructions of one block as WebAssembly: runs of vector code, scalar code, calls of memory, lane-crossing and matrix helpers,
 // and calls of the interpreter for the rest.
+
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { isVector, requireOperand } from '../interpreter/operands.ts';
@@ -144,7 +146,7 @@ export class BlockCode {
 
   private addVector(instruction: Instruction, operation: VectorOperation, mode: number): void {
     if (this.run !== undefined && endsRun(this.run, instruction, operation)) this.flush();
-    addVector(this.openRun(), this.module, instruction, operation, laneMode(mode, this.target === 'gfx950'));
+    addVector(this.openRun(), this.module, instruction, operation, laneMode(mode, targetInfo(this.target).ocpFloat8));
     if (closesRun(instruction, operation)) this.flush();
   }
 

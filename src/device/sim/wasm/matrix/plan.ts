@@ -1,6 +1,8 @@
 // The shape of one matrix instruction as compiled code needs it: element formats, positions, numerics, loop bounds.
 // Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics as in interpreter/matrix-math.ts.
+
 import { inputPosition, type MatrixOperation, type MatrixType } from '../../../../isa/semantics/index.ts';
+import { targetInfo } from '../../../../isa/table/targets.ts';
 import type { TargetName } from '../../../../isa/types.ts';
 import type { MatrixMode } from '../../interpreter/matrix.ts';
 
@@ -32,7 +34,7 @@ const F8F6F4: readonly FloatFormat[] = [
 ];
 
 function formatOf(type: MatrixType, code: number, target: TargetName): FloatFormat | undefined {
-  const ocp = target === 'gfx950';
+  const ocp = targetInfo(target).ocpFloat8;
   switch (type) {
     case 'f8f6f4':
       return F8F6F4[code];
@@ -60,7 +62,7 @@ export function numericsOf(op: MatrixOperation, target: TargetName, mode: Matrix
   if (op.a === 'f64') return 'fma64';
   if (op.a === 'f32') return 'fma32';
   if (op.sparse || op.a === 'f8f6f4' || mode === 'fast') return 'chain';
-  if (target === 'gfx90a') return 'pairwise';
+  if (targetInfo(target).matrixSums === 'pairwise') return 'pairwise';
   return op.a === 'fp8' || op.a === 'bf8' ? 'grouped' : 'truncating';
 }
 
