@@ -9,10 +9,10 @@ import { SimDevice } from './sim/sim-device.ts';
 
 export { type Fill, fillElements, getElement, putElement, randomNumbers } from '../base/index.ts';
 export * from './device.ts';
+export * from './fault.ts';
 export * from './launch.ts';
 export * from './npy.ts';
 export * from './plan.ts';
-export { DispatchAborted } from './sim/dispatch/dispatch.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
 export { noTools } from './sim/module.ts';

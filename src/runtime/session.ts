@@ -1,5 +1,6 @@
 // One program: answers its messages and owns what it allocated, loaded and queued, until its socket closes.
 import { ByteWriter, WavesmithError } from '../base/index.ts';
+import { DeviceFault, type Fault } from '../device/index.ts';
 import { AqlQueue } from './aql-queue.ts';
 import {
   ErrorCode,
@@ -195,10 +196,9 @@ export class Session {
 
   private sendFault(queue: bigint, error: unknown): void {
     const text = error instanceof WavesmithError ? error.format() : String(error);
-    const code = error instanceof WavesmithError ? error.code : '';
-    // Memory faults name the address first.
-    const address = /0x([0-9a-f]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '0';
-    const event = { queue, kind: faultKindOf(code), address: Number.parseInt(address, 16), text };
+    const access = error instanceof DeviceFault ? error.fault.access : undefined;
+    const address = access?.space === 'global' ? access.address : 0;
+    const event = { queue, kind: faultKindOf(error), address, text };
     this.send(MessageType.Fault, 0n, putFaultEvent(new ByteWriter(), event).finish());
     this.host.faulted(text);
   }
@@ -229,15 +229,14 @@ function errorCodeOf(error: WavesmithError): ErrorCodeValue {
     : ErrorCode.Unsupported;
 }
 
-const FAULT_KINDS: Readonly<Record<string, FaultKindValue>> = {
-  'sim/memory-fault': FaultKind.Memory,
-  'sim/illegal-instruction': FaultKind.IllegalInstruction,
-  'sim/unsupported-instruction': FaultKind.IllegalInstruction,
-  'sim/bad-pc': FaultKind.IllegalInstruction,
-  'sim/trap': FaultKind.Trap,
-  'sim/budget': FaultKind.Budget,
+const FAULT_KINDS: Readonly<Record<Fault['kind'], FaultKindValue>> = {
+  memory: FaultKind.Memory,
+  instruction: FaultKind.IllegalInstruction,
+  trap: FaultKind.Trap,
+  budget: FaultKind.Budget,
 };
 
-function faultKindOf(code: string): FaultKindValue {
-  return FAULT_KINDS[code] ?? (code.startsWith('strict/') ? FaultKind.Strict : FaultKind.Other);
+function faultKindOf(error: unknown): FaultKindValue {
+  if (error instanceof DeviceFault) return FAULT_KINDS[error.fault.kind];
+  return error instanceof WavesmithError && error.code.startsWith('strict/') ? FaultKind.Strict : FaultKind.Other;
 }

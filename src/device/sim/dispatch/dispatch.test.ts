@@ -227,7 +227,7 @@ describe('a dispatch under way', () => {
     expect(partial.workgroups).toBeGreaterThan(3);
     expect(partial.workgroups).toBeLessThan(400);
     expect(partial.instructions).toBeGreaterThan(3 * 8_000);
-    const byEncoding = Object.values(partial.instructionsByEncoding).reduce((a, b) => a + b, 0);
+    const byEncoding = Object.values(partial.instructionsByEncoding ?? {}).reduce((a, b) => a + b, 0);
     expect(byEncoding).toBe(partial.instructions);
     expect(seen[0]).toEqual([0, 400]);
     // The device goes on working.

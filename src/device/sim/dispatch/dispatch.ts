@@ -6,6 +6,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
 import { targetInfo } from '../../../isa/index.ts';
+import { DeviceFault, DispatchAborted } from '../../fault.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
 import type { Program } from '../interpreter/program.ts';
 import type { SimKernel } from '../module.ts';
@@ -30,19 +31,6 @@ const FIRST_SLICE_MS = 8;
 /** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. */
 const WORTH_MS = 10;
 const MAX_WORKERS = 256;
-
-/** A dispatch that was ended by its signal, with what it had done. */
-export class DispatchAborted extends WavesmithError {
-  readonly partial: SimDispatchResult;
-
-  constructor(kernelName: string, partial: SimDispatchResult, total: number) {
-    super(
-      'sim/aborted',
-      `Kernel '${kernelName}' was ended after ${partial.workgroups} of ${total} workgroups and ${partial.instructions} instructions.`,
-    );
-    this.partial = partial;
-  }
-}
 
 /** What a dispatch uses of its device. */
 export interface DispatchDevice {
@@ -246,10 +234,11 @@ function mergeCounts(parts: readonly Readonly<Record<string, number>>[]): Record
   return sum;
 }
 
-function sumOverBudget(launch: Launch, instructions: number): WavesmithError {
-  return new WavesmithError(
+function sumOverBudget({ kernelName: kernel, budget }: Launch, instructions: number): DeviceFault {
+  return new DeviceFault(
     'sim/budget',
-    `Kernel '${launch.kernelName}' executed ${instructions} instructions, more than its budget of ${launch.budget}.`,
+    `Kernel '${kernel}' executed ${instructions} instructions, more than its budget of ${budget}.`,
+    { kind: 'budget', kernel },
     { hint: 'Raise the instruction budget.' },
   );
 }

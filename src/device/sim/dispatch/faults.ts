@@ -1,7 +1,7 @@
 // Turns what an instruction threw into a typed error with kernel, pc, instruction, lane, address and the nearest allocation.
-import { WavesmithError } from '../../../base/index.ts';
+import { DeviceFault, type Fault, type FaultKind } from '../../fault.ts';
+import { KernelStop } from '../interpreter/kernel-stop.ts';
 import type { Program } from '../interpreter/program.ts';
-import { KernelStop, stopError } from '../interpreter/structural.ts';
 import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 
@@ -15,17 +15,31 @@ export function explain(program: Program, w: Wave, error: unknown): unknown {
   const { dispatch } = w.workgroup;
   const pc = w.pc - program.region.base;
   const where = `In kernel '${dispatch.kernelName}', ${place(program, w)}.`;
-  if (error instanceof KernelStop) return stopError(error, where, pc);
+  if (error instanceof KernelStop) {
+    return new DeviceFault(error.code, `${error.message} ${where}`, facts(w, kindOf(error)), { pc, hint: error.hint });
+  }
   if (!(error instanceof MemoryFault)) return error;
+  const { access } = error;
   let live: string;
-  if (error.what.startsWith('LDS')) live = `the workgroup has ${w.workgroup.lds.byteLength} bytes of LDS`;
-  else if (error.what.startsWith('scratch')) live = `each lane has ${dispatch.scratchPerLane} bytes of scratch`;
-  else live = nearestText(w.memory, error.address);
-  return new WavesmithError(
+  if (access.space === 'lds') live = `the workgroup has ${w.workgroup.lds.byteLength} bytes of LDS`;
+  else if (access.space === 'scratch') live = `each lane has ${dispatch.scratchPerLane} bytes of scratch`;
+  else live = nearestText(w.memory, access.address);
+  return new DeviceFault(
     'sim/memory-fault',
     `${error.message} by lane ${w.lane} is outside live memory: ${live}. ${where}`,
+    { ...facts(w, 'memory'), lane: w.lane, access },
     { pc, hint: 'Check buffer sizes, the grid and the kernel arguments.' },
   );
+}
+
+function facts(w: Wave, kind: FaultKind): Fault {
+  const { dispatch, id } = w.workgroup;
+  return { kind, kernel: dispatch.kernelName, workgroup: id, wavefront: w.index };
+}
+
+/** Traps and halts are the kernel's own will; every other stop is an instruction that cannot be executed. */
+function kindOf({ code }: KernelStop): FaultKind {
+  return code === 'sim/trap' || code === 'sim/halted' ? 'trap' : 'instruction';
 }
 
 function nearestText(memory: DeviceMemory, address: number): string {
@@ -41,10 +55,11 @@ function nearestText(memory: DeviceMemory, address: number): string {
 }
 
 /** The dispatch has executed more instructions than it may. */
-export function budgetError(program: Program, w: Wave, executed: number): WavesmithError {
-  return new WavesmithError(
+export function budgetError(program: Program, w: Wave, executed: number): DeviceFault {
+  return new DeviceFault(
     'sim/budget',
     `Kernel '${w.workgroup.dispatch.kernelName}' was stopped after ${executed} instructions; ${place(program, w)}.`,
+    facts(w, 'budget'),
     {
       pc: w.pc - program.region.base,
       hint: 'It may loop forever; raise the instruction budget if it does not.',

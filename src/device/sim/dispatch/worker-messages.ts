@@ -1,6 +1,7 @@
 // What a device and its worker threads tell each other.
 import { type Position, WavesmithError } from '../../../base/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
+import { DeviceFault, type Fault } from '../../fault.ts';
 import type { RegionRecord } from '../state/memory.ts';
 import type { Slot } from '../state/slots.ts';
 import type { Launch } from './launch.ts';
@@ -44,6 +45,7 @@ export interface FailureRecord {
   readonly position: Position;
   readonly hint: string | undefined;
   readonly stack: string | undefined;
+  readonly fault: Fault | undefined;
 }
 
 /** Answer to a run. */
@@ -66,14 +68,16 @@ export function slotRecord(slot: Slot): SlotRecord {
 export function failureRecord(group: number, error: unknown): FailureRecord {
   if (error instanceof WavesmithError) {
     const { code, message, position, hint } = error;
-    return { group, code, message, position, hint, stack: undefined };
+    const fault = error instanceof DeviceFault ? error.fault : undefined;
+    return { group, code, message, position, hint, stack: undefined, fault };
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { group, code: undefined, message, position: {}, hint: undefined, stack };
+  return { group, code: undefined, message, position: {}, hint: undefined, stack, fault: undefined };
 }
 
 /** The error that a record describes. */
-export function failureError({ code, message, position, hint, stack }: FailureRecord): Error {
+export function failureError({ code, message, position, hint, stack, fault }: FailureRecord): Error {
+  if (code !== undefined && fault !== undefined) return new DeviceFault(code, message, fault, { ...position, hint });
   if (code !== undefined) return new WavesmithError(code, message, { ...position, hint });
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;

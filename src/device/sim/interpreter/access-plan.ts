@@ -4,6 +4,7 @@
 import type { AtomicOperation, Operation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { AGPR_BASE, M0, type Wave } from '../state/wave.ts';
+import { KernelStop } from './kernel-stop.ts';
 import { ATOMIC_WORDS, bindBuffer, bindScalarAddress, bindTarget, pairOffsets, type Target } from './memory-access.ts';
 import { immediateOf, operandNamed, registerOf } from './operands.ts';
 import { formatLayout } from './typed-buffers.ts';
@@ -87,8 +88,17 @@ function wordPieces(bytes: number, offset: number, register: number, half: Acces
   return pieces;
 }
 
-/** The access of an instruction, or undefined when it touches no memory. */
+/** The access of an instruction, or undefined when it touches no memory: also when it stops the kernel instead of executing. */
 export function accessPlan(instruction: Instruction, op: Operation | undefined): AccessPlan | undefined {
+  try {
+    return bindAccess(instruction, op);
+  } catch (error) {
+    if (error instanceof KernelStop) return undefined;
+    throw error;
+  }
+}
+
+function bindAccess(instruction: Instruction, op: Operation | undefined): AccessPlan | undefined {
   switch (op?.kind) {
     case 'load':
     case 'store':

@@ -23,6 +23,7 @@ import { inputPosition, type MatrixOperation, type MatrixType, outputPosition } 
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { LANES, type Wave } from '../state/wave.ts';
+import { notSimulated } from './kernel-stop.ts';
 import {
   chainAdd,
   chainF32,
@@ -106,7 +107,7 @@ export type MatrixMode = 'exact' | 'fast';
 /** Index in `vgprs` of an operand that must be a vector register. */
 function vectorRegister(instruction: Instruction, name: string): number {
   const register = registerOf(instruction, name);
-  if (!isVector(register)) throw new Error(`${instruction.row.name}: ${name} is not a vector register`);
+  if (!isVector(register)) throw notSimulated(`its ${name} is not a vector register`);
   return vectorBase(register);
 }
 
@@ -124,7 +125,7 @@ export function bindMatrix(
   const elementA = elementOf(op.a, cbsz, target);
   const elementB = elementOf(op.b, blgp, target);
   if (elementA === undefined || elementB === undefined) {
-    throw new Error(`${instruction.row.mnemonic}: element format ${cbsz}/${blgp} does not exist`);
+    throw notSimulated(`element format ${cbsz}/${blgp} does not exist`);
   }
   const { m, n, k, blocks } = op;
   const aBase = vectorRegister(instruction, 'src0');

@@ -13,6 +13,7 @@ import type { OperandType, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, type Wave } from '../state/wave.ts';
+import { notSimulated } from './kernel-stop.ts';
 
 /** Bits of a `srcN_modifiers` operand. */
 export const NEG = 1;
@@ -58,9 +59,10 @@ export function immediateOf(instruction: Instruction, name: string): number {
   return operand.kind === 'imm' ? operand.value : operand.kind === 'literal' ? operand.bits : 0;
 }
 
+/** The register of a slot; bits that name something else there are not simulated. */
 export function registerOf(instruction: Instruction, name: string): Register {
   const operand = requireOperand(instruction, name);
-  if (operand.kind !== 'reg') throw new Error(`${instruction.row.name}: ${name} is not a register`);
+  if (operand.kind !== 'reg') throw notSimulated(`its ${name} is not a register`);
   return operand;
 }
 
@@ -143,7 +145,7 @@ export function bindScalarWord(operand: Operand, type: OperandType): ScalarWord 
     case 254:
       return (w) => w.workgroup.ldsDirect(w.sgprs[M0] as number);
     default:
-      throw new Error(`scalar source ${operand.text} cannot be read`);
+      throw notSimulated(`scalar source ${operand.text} cannot be read`);
   }
 }
 

@@ -8,11 +8,12 @@ import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
 import type { Region } from '../state/memory.ts';
 import { M0, type Wave } from '../state/wave.ts';
+import { KernelStop, notSimulated } from './kernel-stop.ts';
 import { bindMatrix, type MatrixMode } from './matrix.ts';
 import { bindAtomic, bindLoad, bindStore } from './memory-access.ts';
 import { bindBranch, bindScalar } from './scalar.ts';
 import { bindScaleConvert } from './scale-convert.ts';
-import { bindStructural, KernelStop } from './structural.ts';
+import { bindStructural } from './structural.ts';
 import { bindFormat } from './typed-buffers.ts';
 import { bindVector, type Step } from './vector.ts';
 
@@ -65,7 +66,7 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
     case 'structural':
       return bindStructural(instruction, op);
     case 'unreachable':
-      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${op.reason}.`);
+      throw notSimulated(op.reason);
   }
 }
 
@@ -88,18 +89,13 @@ export function bindInstruction(instruction: Instruction, target: TargetName, mf
 
 function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName, mfma: MatrixMode): Step {
   try {
-    if (op === undefined) throw new Error('it has no semantics');
-    if (immediateGds(instruction)) throw new Error('global data share does not exist on CDNA');
+    if (op === undefined) throw notSimulated('it has no semantics');
+    if (immediateGds(instruction)) throw notSimulated('global data share does not exist on CDNA');
     return bindOperation(instruction, op, target, mfma);
   } catch (error) {
-    if (error instanceof KernelStop) {
-      return () => {
-        throw error;
-      };
-    }
-    const reason = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof KernelStop)) throw error;
     return () => {
-      throw new KernelStop('sim/unsupported-instruction', `This instruction is not simulated: ${reason}.`);
+      throw error;
     };
   }
 }

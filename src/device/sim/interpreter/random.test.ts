@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { makeWave } from '../../../../tests/support/one-instruction.ts';
 import { randomNumbers } from '../../../base/index.ts';
 import { decoderFor, tableFor } from '../../../isa/index.ts';
+import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { MemoryFault } from '../state/memory.ts';
 import { EXEC, M0, VCC } from '../state/wave.ts';
+import { accessPlan } from './access-plan.ts';
+import { KernelStop } from './kernel-stop.ts';
 import { bindInstruction } from './program.ts';
-import { KernelStop } from './structural.ts';
 
 describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
   it('should end every random instruction in a typed way', () => {
@@ -31,6 +33,7 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
       w.gprIndexing = false;
       w.vskip = false;
       try {
+        accessPlan(instruction, semanticsOf(row.operation));
         bindInstruction(instruction, target)(w);
         executed++;
       } catch (error) {

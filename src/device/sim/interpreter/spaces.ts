@@ -63,12 +63,12 @@ export const globalSpace: Space = {
 };
 
 function storeLds(w: Wave, address: number, bytes: number, value: number): void {
-  w.workgroup.checkLds(address, bytes, 'store');
+  w.workgroup.checkLds(address, bytes, true);
   storeView(w.workgroup.ldsView, address, bytes, value);
 }
 export const ldsSpace: Space = {
   load: (w, address, bytes) => {
-    w.workgroup.checkLds(address, bytes, 'load');
+    w.workgroup.checkLds(address, bytes, false);
     return loadView(w.workgroup.ldsView, address, bytes);
   },
   store: storeLds,
@@ -79,19 +79,19 @@ export const ldsSpace: Space = {
 export function scratchAddress(w: Wave, offset: number): number {
   return w.address(FLAT_SCRATCH) + Math.floor(offset / 4) * 4 * LANES + w.lane * 4 + (offset & 3);
 }
-function checkScratch(w: Wave, offset: number, bytes: number, what: string): void {
+function checkScratch(w: Wave, offset: number, bytes: number, isWrite: boolean): void {
   if (!(offset >= 0 && offset + bytes <= w.workgroup.dispatch.scratchPerLane)) {
-    throw new MemoryFault(offset, bytes, `scratch ${what}`);
+    throw new MemoryFault('scratch', offset, bytes, isWrite);
   }
 }
 function storeScratch(w: Wave, offset: number, bytes: number, value: number): void {
-  checkScratch(w, offset, bytes, 'store');
+  checkScratch(w, offset, bytes, true);
   if ((offset & 3) + bytes <= 4) storeGlobal(w.memory, scratchAddress(w, offset), bytes, value);
   else for (let n = 0; n < bytes; n++) storeGlobal(w.memory, scratchAddress(w, offset + n), 1, value >>> (8 * n));
 }
 export const scratchSpace: Space = {
   load: (w, offset, bytes) => {
-    checkScratch(w, offset, bytes, 'load');
+    checkScratch(w, offset, bytes, false);
     if ((offset & 3) + bytes <= 4) return loadGlobal(w.memory, scratchAddress(w, offset), bytes);
     let value = 0;
     for (let n = 0; n < bytes; n++) value |= loadGlobal(w.memory, scratchAddress(w, offset + n), 1) << (8 * n);

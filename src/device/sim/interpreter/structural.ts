@@ -1,25 +1,13 @@
 // Executes what is not an expression: control flow through registers, hardware registers, cross-lane moves, LDS permutes.
 // Sources: AMD CDNA3/CDNA4 ISA, chapters "SOPP", "SOPK", "VOP1", "Data Share"; LLVM AMDGPUUsage (hwreg ids, sendmsg, traps).
-import { WavesmithError } from '../../../base/index.ts';
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from '../state/wave.ts';
+import { KernelStop } from './kernel-stop.ts';
 import { bindScalarWord, bindWord, immediateOf, registerOf, requireOperand, vectorBase } from './operands.ts';
 import { ldsSpace } from './spaces.ts';
 import { swizzleLane } from './swizzle.ts';
 import type { Step } from './vector.ts';
-
-/** Thrown by a step that stops the kernel; the interpreter adds position and kernel. */
-export class KernelStop extends Error {
-  readonly code: string;
-  readonly hint: string | undefined;
-
-  constructor(code: string, message: string, hint?: string) {
-    super(message);
-    this.code = code;
-    this.hint = hint;
-  }
-}
 
 type Binder = (instruction: Instruction, op: StructuralOperation) => Step;
 
@@ -400,9 +388,4 @@ function movrelIndex(w: Wave, register: number): number {
 /** Binds a structural operation. */
 export function bindStructural(instruction: Instruction, op: StructuralOperation): Step {
   return BINDERS[op.name](instruction, op);
-}
-
-/** The error of a kernel stop with its place. */
-export function stopError(stop: KernelStop, where: string, pc: number): WavesmithError {
-  return new WavesmithError(stop.code, `${stop.message} ${where}`, { pc, hint: stop.hint });
 }

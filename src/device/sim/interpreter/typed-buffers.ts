@@ -4,10 +4,10 @@ import { bitsFromF16, bitsFromF32, f16FromBits, f32FromBits, rint } from '../../
 import type { FormatOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from '../state/wave.ts';
+import { KernelStop } from './kernel-stop.ts';
 import { bindBuffer } from './memory-access.ts';
 import { immediateOf, operandNamed, vectorBase } from './operands.ts';
 import { type BufferResource, ldsSpace, loadGlobal, storeGlobal } from './spaces.ts';
-import { KernelStop } from './structural.ts';
 import type { Step } from './vector.ts';
 
 /** Component widths in bits, by data format number. */

@@ -1,6 +1,7 @@
 // Device memory of the virtual GPU: allocations in one WebAssembly memory, which compiled code and worker threads share. Every access
 // is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`).
 import { WavesmithError } from '../../../base/index.ts';
+import type { FaultingAccess } from '../../fault.ts';
 import { Heap } from './heap.ts';
 import { HEAP, HEAP_END, LIMITS, MAX_WASM_PAGES, PAGE, TABLE_BYTES, WASM_PAGE, WINDOW, WRITABLE } from './layout.ts';
 import type { ModuleCache } from './module-cache.ts';
@@ -64,15 +65,12 @@ export interface FreedRegion {
 
 /** Thrown by an access outside live memory; the interpreter adds kernel, pc and lane. */
 export class MemoryFault extends Error {
-  readonly address: number;
-  readonly size: number;
-  readonly what: string;
+  readonly access: FaultingAccess;
 
-  constructor(address: number, size: number, what: string) {
+  constructor(space: FaultingAccess['space'], address: number, size: number, isWrite: boolean, target = '') {
+    const what = { global: '', lds: 'LDS ', scratch: 'scratch ' }[space] + (isWrite ? 'store' : 'load') + target;
     super(`${what} of ${size} bytes at 0x${address.toString(16)}`);
-    this.address = address;
-    this.size = size;
-    this.what = what;
+    this.access = { space, address, size, isWrite };
   }
 }
 
@@ -383,9 +381,9 @@ export class DeviceMemory {
   /** The allocation to read or write, or a fault. */
   access(address: number, size: number, write: boolean): Region {
     const region = this.find(address, size);
-    if (region === undefined) throw new MemoryFault(address, size, write ? 'store' : 'load');
+    if (region === undefined) throw new MemoryFault('global', address, size, write);
     if (write && region.readOnlyRanges.length > 0 && region.isReadOnly(address, size)) {
-      throw new MemoryFault(address, size, 'store to read-only memory');
+      throw new MemoryFault('global', address, size, true, ' to read-only memory');
     }
     return region;
   }

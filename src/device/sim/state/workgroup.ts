@@ -29,14 +29,14 @@ export class Workgroup {
   }
 
   /** Throws unless `bytes` bytes of LDS exist at `offset`. */
-  checkLds(offset: number, bytes: number, what: string): void {
-    if (!(offset >= 0 && offset + bytes <= this.lds.byteLength)) throw new MemoryFault(offset, bytes, `LDS ${what}`);
+  checkLds(offset: number, bytes: number, isWrite: boolean): void {
+    if (!(offset >= 0 && offset + bytes <= this.lds.byteLength)) throw new MemoryFault('lds', offset, bytes, isWrite);
   }
 
   /** The value of the `lds_direct` source: the dword at M0[15:0]. */
   ldsDirect(m0: number): number {
     const offset = m0 & 0xffff;
-    this.checkLds(offset, 4, 'load');
+    this.checkLds(offset, 4, false);
     return this.ldsView.getInt32(offset, true);
   }
 }

@@ -98,12 +98,7 @@ export class DeadlockFinder {
   private mayChangeMemory(w: Wave, watch: LoopWatch, bound: BoundInstruction): boolean {
     let plan = this.plans.get(bound);
     if (plan === undefined) {
-      const op = semanticsOf(bound.instruction.row.operation);
-      try {
-        plan = accessPlan(bound.instruction, op) ?? null;
-      } catch {
-        plan = null;
-      }
+      plan = accessPlan(bound.instruction, semanticsOf(bound.instruction.row.operation)) ?? null;
       this.plans.set(bound, plan);
     }
     if (plan === null) return false;

@@ -242,7 +242,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const op = semanticsOf(row.operation);
   const effects = effectsOf(instruction);
   const role = waitRole(row);
-  const access = planAccess(instruction, op);
+  const access = accessPlan(instruction, op);
   const copies = copiesOf(instruction);
   const encodesLanes = row.encoding === 'DPP' || row.encoding === 'SDWA';
   const special: SpecialCase = encodesLanes ? 'none' : (SPECIAL[row.operation] ?? 'none');
@@ -312,12 +312,3 @@ export const ALWAYS_DEFINED: ReadonlySet<number> = new Set([
   128,
   ...Array.from({ length: 16 }, (_, n) => 108 + n),
 ]);
-
-/** An instruction that cannot be bound (it stops the kernel when executed) touches no memory. */
-function planAccess(instruction: Instruction, op: Operation | undefined): AccessPlan | undefined {
-  try {
-    return accessPlan(instruction, op);
-  } catch {
-    return undefined;
-  }
-}

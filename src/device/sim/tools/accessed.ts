@@ -51,12 +51,7 @@ export class AccessReader {
     let plan = this.plans[pc >>> 2];
     if (plan === undefined) {
       const { instruction } = bound;
-      try {
-        plan = accessPlan(instruction, semanticsOf(instruction.row.operation)) ?? null;
-      } catch {
-        // What cannot be bound cannot execute either: the step itself reports why.
-        plan = null;
-      }
+      plan = accessPlan(instruction, semanticsOf(instruction.row.operation)) ?? null;
       this.plans[pc >>> 2] = plan;
     }
     return plan;
