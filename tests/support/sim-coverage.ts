@@ -2,8 +2,8 @@
 // the emitters of compiled code. Shared by coverage.test.ts and tools/sim-coverage.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
 import { KernelStop } from '../../src/device/sim/interpreter/kernel-stop.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
 import { compile } from '../../src/device/sim/wasm/compile.ts';
 import { decoderFor, tableFor } from '../../src/isa/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
