@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fillRandom, randomSource } from '../src/iree/compare.ts';
+import { elementType, fillRandom, randomNumbers } from '../src/base/index.ts';
 import { findIreeTool } from '../src/iree/tools.ts';
 import { exec, hasNativeBuild, root } from './support/native.ts';
 
@@ -48,14 +48,14 @@ describe.skipIf(!hasIree || !hasNativeBuild())('iree-run-module --device=hip', (
   }
 
   function makeInputs({ name, inputs }: Example): string[] {
-    const next = randomSource(11);
+    const next = randomNumbers(11);
     return inputs.map((input, n) => {
       const parts = input.split('x');
       const type = parts.pop() as string;
       const bytes = new Uint8Array(
         parts.reduce((a, b) => a * Number(b), 1) * (type.endsWith('8') ? 1 : type === 'f32' ? 4 : 2),
       );
-      fillRandom(bytes, type, next);
+      fillRandom(bytes, elementType(type), next);
       const file = join(folder, `${name}-${n}.bin`);
       writeFileSync(file, bytes);
       return `--input=${input}=@${file}`;

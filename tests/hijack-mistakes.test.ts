@@ -288,7 +288,7 @@ describe('stale folders', () => {
     expect(refused).toBeGreaterThan(200);
     // What passes the reader must not crash what comes after it either; every ninth keeps this short.
     const idle: typeof RUN.openDevice = async (target) => {
-      const device = await RUN.openDevice(target);
+      const device = await RUN.openDevice(target, false);
       device.dispatch = async () => ({ instructions: 0, wavefronts: 0, workgroups: 0, instructionsByEncoding: {} });
       return device;
     };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
+import { elementType } from '../src/base/index.ts';
 import type { Device, DeviceBuffer } from '../src/device/device.ts';
 import { SimDevice } from '../src/device/sim/sim-device.ts';
 import type { BuildOptions } from '../src/iree/build.ts';
@@ -64,7 +65,7 @@ export function standIn(folder: string, name: string, body: string): string {
 export const BUILD: BuildOptions = { via: 'patch', engine: 'wavesmith', force: false };
 
 export const RUN: RunOptions = {
-  openDevice: async (target) => new SimDevice(target),
+  openDevice: async (target, isStrict) => new SimDevice(target, isStrict ? { run: { strict: {} } } : {}),
   dispatches: [],
   all: false,
   seed: 1,
@@ -73,7 +74,14 @@ export const RUN: RunOptions = {
   exact: false,
 };
 
-/** What went into and came out of one dispatch's bindings, in order of allocation. */
+/** The elements of a buffer. */
+export function floats(name: string, bytes: Uint8Array): number[] {
+  const type = elementType(name);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: (8 * bytes.length) / type.storageBits }, (_, i) => type.read(view, i));
+}
+
+/** What went into and came out of the allocations of a side's dispatches, in order: of the first run, of the second, … */
 export interface Recording {
   readonly inputs: Uint8Array[];
   readonly outputs: Uint8Array[];
@@ -81,8 +89,8 @@ export interface Recording {
 
 /** A virtual device that records what is written before and read after the dispatch. */
 export function recordingDevices(recordings: Recording[]): RunOptions['openDevice'] {
-  return async (target) => {
-    const device: Device = new SimDevice(target);
+  return async (target, isStrict) => {
+    const device: Device = await RUN.openDevice(target, isStrict);
     const recording: Recording = { inputs: [], outputs: [] };
     recordings.push(recording);
     const write = device.write.bind(device);

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest';
 import { readCodeObject } from '../src/codeobject/code-object.ts';
 import { inconsistentEntries } from '../src/codeobject/vmfb/patch.ts';
 import { build } from '../src/iree/build.ts';
-import { elementType } from '../src/iree/compare.ts';
 import { readFacts, sameCode } from '../src/iree/facts.ts';
 import { initFromModule } from '../src/iree/init.ts';
 import { readManifest } from '../src/iree/manifest.ts';
@@ -18,6 +17,7 @@ import {
   edit,
   FIXTURE,
   fixtureFolder,
+  floats,
   forgetPristine,
   KERNEL,
   type Recording,
@@ -29,12 +29,6 @@ import { llvmTool } from './support/llvm.ts';
 
 const haveLlvm = llvmTool('clang-22') !== undefined;
 const HARMLESS = [/^\tv_mfma_/gm, '\ts_nop 1\n$&'] as const;
-
-function floats(type: string, bytes: Uint8Array): number[] {
-  const t = elementType(type);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.length / t.bytes }, (_, i) => t.read(view, i * t.bytes));
-}
 
 describe('build', () => {
   test('an untouched folder gives a byte-identical module', async () => {
@@ -162,7 +156,7 @@ describe('run', () => {
     await build(folder, BUILD);
     const recordings: Recording[] = [];
     const result = await run(folder, { ...RUN, openDevice: recordingDevices(recordings) });
-    expect(result).toMatchObject({ ok: true, runs: [{ kernel: KERNEL, grid: [2, 1, 1], verdict: 'identical' }] });
+    expect(result).toMatchObject({ ok: true, runs: [{ kernel: KERNEL, grid: [2, 1, 1], verdict: 'equal' }] });
     expect(result.runs[0].modified?.instructions).toBe((result.runs[0].baseline.instructions ?? 0) + 64 * 8);
     const [a, b] = recordings[0].inputs.map((bytes) => floats('f16', bytes));
     const c = floats('f32', recordings[0].outputs[2]);
@@ -211,7 +205,7 @@ describe('run', () => {
     );
     await build(folder, BUILD);
     const [result] = (await run(folder, RUN)).runs;
-    expect(result).toMatchObject({ verdict: 'failed', modified: null });
+    expect(result).toMatchObject({ verdict: 'different', modified: null });
     expect(result.baseline.instructions).toBeGreaterThan(0);
     expect(result.error?.message).toMatch(/global_load_dword/);
   });
@@ -220,14 +214,14 @@ describe('run', () => {
     const folder = fixtureFolder();
     edit(asmFile(folder), /^\ts_barrier\n/m, '.Lagain:\n\ts_nop 0\n\ts_branch .Lagain\n$&');
     await build(folder, BUILD);
-    expect((await run(folder, RUN)).runs[0]).toMatchObject({ verdict: 'failed', error: { code: 'sim/budget' } });
+    expect((await run(folder, RUN)).runs[0]).toMatchObject({ verdict: 'different', error: { code: 'sim/budget' } });
   });
 
   test('nothing edited runs nothing; --all runs everything', async () => {
     const folder = fixtureFolder();
     await build(folder, BUILD);
     expect((await run(folder, RUN)).runs).toEqual([]);
-    expect((await run(folder, { ...RUN, all: true })).runs).toMatchObject([{ verdict: 'identical' }]);
+    expect((await run(folder, { ...RUN, all: true })).runs).toMatchObject([{ verdict: 'equal' }]);
   });
 
   test('inputs depend on the seed alone', async () => {
@@ -236,7 +230,7 @@ describe('run', () => {
     const recordings: Recording[] = [];
     const open = recordingDevices(recordings);
     const openIdle: typeof open = async (target) => {
-      const device = await open(target);
+      const device = await open(target, false);
       device.dispatch = async () => ({ instructions: 0, wavefronts: 0, workgroups: 0, instructionsByEncoding: {} });
       return device;
     };
@@ -287,7 +281,7 @@ describe('init MODEL.vmfb', () => {
     const result = await run(folder, { ...all, buffers });
     expect(result).toMatchObject({
       ok: true,
-      runs: [{ verdict: 'identical', grid: [2, 1, 1], baseline: { wavefronts: 8 } }],
+      runs: [{ verdict: 'equal', grid: [2, 1, 1], baseline: { wavefronts: 8 } }],
     });
   });
 

@@ -17,6 +17,8 @@ export interface PlannedAllocation {
   readonly label: string;
   /** Its content before the launch; its size. */
   readonly bytes: Uint8Array;
+  /** Parts of it that are left as the device gives them (zeros), so that a strict device knows that nobody wrote them. Sorted. */
+  readonly untouched?: readonly { readonly offset: number; readonly bytes: number }[] | undefined;
 }
 
 /** An explicit argument of the kernel: the address of a place in an allocation, or a value. */
@@ -84,10 +86,14 @@ export async function execute<D extends Device>(
 ): Promise<Execution<ResultOf<D>>> {
   const buffers: DeviceBuffer[] = [];
   try {
-    for (const { label, bytes } of plan.allocations) {
+    for (const { label, bytes, untouched = [] } of plan.allocations) {
       const buffer = device.alloc(bytes.length, label);
       buffers.push(buffer);
-      device.write(buffer, bytes);
+      let from = 0;
+      for (const part of [...untouched, { offset: bytes.length, bytes: 0 }]) {
+        if (part.offset > from) device.write(buffer, bytes.subarray(from, part.offset), from);
+        from = part.offset + part.bytes;
+      }
     }
     const args = plan.arguments.map((argument): ArgumentValue => {
       if (argument.kind === 'value') return argument.value;

@@ -1,26 +1,29 @@
 // Running the whole baseline and modified module with the real iree-run-module on the same seeded inputs, and comparing every output.
 // Functions and their types are what the module itself declares or checks (codeobject/vmfb/signature.ts).
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
 import { readNpy } from '../device/npy.ts';
+import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
 import type { TargetName } from '../isa/types.ts';
+import { type Comparison, compareElements, type Verdict, type VerdictKind, verdictOf } from '../verdict/index.ts';
 import { readBaseline } from './build.ts';
-import { type Comparison, compareBuffers } from './compare.ts';
-import { readFacts, sameBytes } from './facts.ts';
+import { findEdits, type ModuleEdits, notLaunched, strictObjections } from './edits.ts';
+import { readFacts } from './facts.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
 import { makeInputs } from './inputs.ts';
 import { readManifest } from './manifest.ts';
-import { readModule } from './module.ts';
 import { parameterFlags } from './parameters.ts';
-import type { Verdict } from './run.ts';
+import { type JudgeOptions, LEAST_LIMIT, readPair } from './run.ts';
 import { requireIreeTool, type ToolRun } from './tools.ts';
 
 /** One kernel that ran. */
 export interface ModuleDispatch {
   readonly kernel: string;
   readonly instructions: number;
+  /** Findings of the strict mode. */
+  readonly diagnostics: readonly RunFinding[];
 }
 
 /** A virtual GPU that programs see as theirs. */
@@ -31,9 +34,13 @@ export interface ModuleHost {
   close(): Promise<void>;
 }
 
-export interface ModuleRunOptions {
-  /** Opens a device; a kernel that executes more instructions fails. */
-  readonly openHost: (target: TargetName, maxInstructions: number | undefined) => Promise<ModuleHost>;
+export interface ModuleRunOptions extends JudgeOptions {
+  /** Opens a device, strict or not; a kernel that executes more instructions fails. */
+  readonly openHost: (
+    target: TargetName,
+    maxInstructions: number | undefined,
+    isStrict: boolean,
+  ) => Promise<ModuleHost>;
   /** The modified module; default DIR/modified.vmfb. */
   readonly modified?: string | undefined;
   /** The function to run; default: every one that declares its types. */
@@ -47,8 +54,6 @@ export interface ModuleRunOptions {
   /** A folder that keeps the inputs and both sides' outputs. */
   readonly save?: string | undefined;
   readonly seed: number;
-  readonly exact: boolean;
-  readonly tolerance?: number | undefined;
 }
 
 /** A function that could not be run, and why. */
@@ -69,6 +74,9 @@ export interface ModuleSide {
   readonly seconds: number;
   readonly dispatches: number;
   readonly instructions: number;
+  /** Names of the kernels that ran to their end. */
+  readonly kernels: readonly string[];
+  readonly diagnostics: readonly RunFinding[];
 }
 
 export interface FunctionRun {
@@ -79,43 +87,37 @@ export interface FunctionRun {
   readonly modified: ModuleSide | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly outputs: readonly ModuleOutput[];
-  readonly verdict: Verdict;
+  readonly verdict: VerdictKind;
 }
 
-export interface ModuleRunResult {
+export interface ModuleRunResult extends Verdict {
   readonly target: string;
   readonly seed: number;
   readonly exact: boolean;
-  /** Empty when the modules are the same, byte for byte. */
+  readonly check: boolean;
+  /** Empty when the modules hold the same code, or the modified one is not what the folder's text says. */
   readonly functions: readonly FunctionRun[];
   /** Functions that could not be run while others could. */
   readonly notRun: readonly NotRun[];
-  readonly ok: boolean;
 }
 
-/** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
-const LEAST_LIMIT = 200_000;
 /** Runs the functions of both modules. */
 export async function runModules(folder: string, options: ModuleRunOptions): Promise<ModuleRunResult> {
   const manifest = readManifest(folder);
-  const path = options.modified ?? join(folder, 'modified.vmfb');
-  if (options.modified === undefined && !existsSync(path)) {
-    throw new WavesmithError('hijack/no-modified', `There is no '${path}' to compare with.`, {
-      hint: `Build it with 'wavesmith hijack build ${folder}'.`,
-    });
-  }
   const baseline = readBaseline(folder, manifest);
-  const modified = readWhole(path, 'the modified module');
-  const common = { target: manifest.target, seed: options.seed, exact: options.exact };
-  const executables = [baseline, modified].map((bytes) => readModule(bytes).map((e) => e.codeObject));
-  const isSame = executables[0].every(
-    (code, i) => executables[1][i] !== undefined && sameBytes(code, executables[1][i]),
-  );
-  if (isSame && executables[0].length === executables[1].length)
-    return { ...common, functions: [], notRun: [], ok: true };
-  const [first] = executables[0];
+  const pair = readPair(folder, manifest, options.modified, baseline);
+  const edits = await findEdits(pair);
+  const { seed, exact, check = false, force } = options;
+  const common = { target: manifest.target, seed, exact, check };
+  const { notBuilt } = edits;
+  if (notBuilt.length > 0) return { ...common, functions: [], notRun: [], ...verdictOf({ comparisons: [], notBuilt }) };
+  if (edits.groups.length === 0) {
+    const nothing = 'No kernel was changed: baseline and modified module hold the same code';
+    return { ...common, functions: [], notRun: [], ...verdictOf({ comparisons: [], nothing }) };
+  }
+  const [first] = pair.baseline;
   if (first === undefined) throw new WavesmithError('hijack/no-kernels', 'The module has no GPU executables.');
-  const target = readFacts(first).targetName;
+  const target = readFacts(first.codeObject).targetName;
   if (options.save !== undefined) mkdirSync(options.save, { recursive: true });
   return withTemporaryFolder(async (temporary) => {
     const before = join(temporary, 'baseline.vmfb');
@@ -126,7 +128,7 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
     const parameters = await parameterFlags(baseline, options.parameters);
     for (const one of selected) {
       try {
-        functions.push(await runFunction(one, before, path, temporary, target, parameters, options));
+        functions.push(await runFunction(one, before, pair.path, temporary, target, parameters, options));
       } catch (error) {
         // One function that cannot be run does not stop the others.
         if (!(error instanceof WavesmithError) || selected.length === 1) throw error;
@@ -134,9 +136,36 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
         if (notRun.length === selected.length) throw error;
       }
     }
-    const accepted: readonly Verdict[] = options.exact ? ['identical'] : ['identical', 'within-tolerance'];
-    return { ...common, functions, notRun, ok: functions.every((f) => accepted.includes(f.verdict)) };
+    const objections = [
+      ...edits.objections,
+      ...functions.flatMap((f) =>
+        strictObjections(f.baseline.diagnostics, f.modified?.diagnostics ?? [], edits.placeOf),
+      ),
+    ];
+    const verdict = verdictOf({
+      comparisons: functions.flatMap((f) => f.outputs.map((o) => o.comparison)),
+      failures: functions.flatMap((f) => (f.error === null ? [] : [`'${f.function}' did not finish`])),
+      notLaunched: notLaunched(edits.groups, kernelsOf(functions)),
+      nothing: nothingOf(functions, edits),
+      objections,
+      exact,
+      force,
+    });
+    return { ...common, functions, notRun, ...verdict };
   });
+}
+
+const kernelsOf = (functions: readonly FunctionRun[]): ReadonlySet<string> =>
+  new Set(functions.flatMap((f) => f.modified?.kernels ?? []));
+
+/** Edited kernels that ran in functions without outputs only have not been compared. */
+function nothingOf(functions: readonly FunctionRun[], { groups }: ModuleEdits): string | undefined {
+  const compared = functions.filter((f) => f.verdict !== 'nothing-compared');
+  if (compared.length === functions.length) return undefined;
+  const names = functions.filter((f) => !compared.includes(f)).map((f) => `'${f.function}'`);
+  const missed = notLaunched(groups, kernelsOf(compared));
+  if (missed.length === 0) return undefined;
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no output, and only there edited kernels ran`;
 }
 
 function selectFunctions(module: Uint8Array, options: ModuleRunOptions): VmfbSignature[] {
@@ -184,22 +213,20 @@ async function runFunction(
   const common = { function: one.name, inputs: inputs.shown, baseline: before.side };
   if ('failure' in after) {
     const error = { code: 'hijack/modified-failed', message: after.failure };
-    return { ...common, modified: null, error, outputs: [], verdict: 'failed' };
+    return { ...common, modified: null, error, outputs: [], verdict: 'different' };
   }
-  const outputs = one.outputs.map(({ text, elementType }, index): ModuleOutput => {
+  const { tolerance, changedShare, exact } = options;
+  const outputs = one.outputs.map(({ text, elementType, shape }, index): ModuleOutput => {
     const [a, b] = [before.outputs[index], after.outputs[index]];
-    const element = elementType ?? a.elementType ?? 'i8';
+    const sizes = a.shape ?? shape?.map((size) => (typeof size === 'number' ? size : null));
+    const how = { shape: sizes, tolerance, changedShare };
     return {
       index,
       type: text ?? 'bytes',
-      comparison: compareBuffers(a.bytes, b.bytes, element, options.tolerance),
+      comparison: compareElements(a.bytes, b.bytes, elementType ?? a.elementType ?? 'u8', how),
     };
   });
-  const verdict: Verdict = outputs.some((o) => o.comparison.outside > 0)
-    ? 'different'
-    : outputs.some((o) => o.comparison.different > 0)
-      ? 'within-tolerance'
-      : 'identical';
+  const { verdict } = verdictOf({ comparisons: outputs.map((o) => o.comparison), exact });
   return { ...common, modified: after.side, error: null, outputs, verdict };
 }
 
@@ -210,13 +237,14 @@ const NPY_BY_IREE: ReadonlySet<string> = new Set(['f16', 'f32', 'f64', 'i8', 'i1
 interface Output {
   readonly bytes: Uint8Array;
   readonly elementType: string | undefined;
+  readonly shape: readonly number[] | undefined;
 }
 
 function readOutput(file: string): Output {
   const content = readWhole(file, 'an output');
-  if (!file.endsWith('.npy')) return { bytes: content, elementType: undefined };
-  const { type, bytes } = readNpy(content);
-  return { bytes, elementType: type };
+  if (!file.endsWith('.npy')) return { bytes: content, elementType: undefined, shape: undefined };
+  const { type, shape, bytes } = readNpy(content);
+  return { bytes, elementType: type, shape };
 }
 
 interface Ran {
@@ -242,7 +270,7 @@ async function runSide(
     return join(options.save ?? folder, `${stem}-output${i}.${isNpy ? 'npy' : 'bin'}`);
   });
   const outputs = files.map((file) => `--output=@${file}`);
-  const host = await options.openHost(target, maxInstructions);
+  const host = await options.openHost(target, maxInstructions, options.check === true);
   try {
     const args = ['--device=hip', `--module=${module}`, `--function=${one.name}`, ...inputs, ...outputs];
     const ran = await host.run(requireIreeTool('iree-run-module').path, args);
@@ -251,6 +279,8 @@ async function runSide(
       seconds: ran.milliseconds / 1000,
       dispatches: host.dispatches.length,
       instructions: host.dispatches.reduce((sum, d) => sum + d.instructions, 0),
+      kernels: [...new Set(host.dispatches.map((d) => d.kernel))],
+      diagnostics: host.dispatches.flatMap((d) => d.diagnostics),
     };
     return {
       side,

@@ -2,15 +2,15 @@
 // IREE's CPU backend on the same seeded inputs. The CPU sees the plain linalg form, so it also judges the lowering's fused one.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesOfElements, elementType, WavesmithError } from '../base/index.ts';
+import { bytesOfElements, elementType, fillRandom, randomNumbers, WavesmithError } from '../base/index.ts';
 import type { Device, Dim3 } from '../device/device.ts';
 import { execute, type LaunchPlan } from '../device/plan.ts';
-import { type Comparison, compareBuffers, fillRandom, randomSource } from '../iree/compare.ts';
 import { readFacts } from '../iree/facts.ts';
 import { readWhole, sha256, withTemporaryFolder } from '../iree/files.ts';
 import { findIreeTool, isExecutableFile, runTool, type Tool } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type Document, parseMlir } from '../mlir/parse.ts';
+import { type Comparison, compareElements, type Verdict, verdictOf } from '../verdict/index.ts';
 import { COMPILE_TIMEOUT_MS } from './compile.ts';
 import { findCompiler, type RocmlirEnvironment } from './environment.ts';
 import { type ExportOptions, exportModule } from './export.ts';
@@ -148,12 +148,12 @@ export function mergedKernel(text: string, file?: string): LaunchableKernel {
 
 /** Seeded contents of the inputs, in order. */
 export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint8Array[] {
-  const random = randomSource(seed);
+  const random = randomNumbers(seed);
   return tensors
     .filter((tensor) => tensor.kind === 'input')
     .map((tensor) => {
       const bytes = new Uint8Array(tensor.bytes);
-      fillRandom(bytes, tensor.element, random);
+      fillRandom(bytes, elementType(tensor.element), random);
       return bytes;
     });
 }
@@ -273,8 +273,12 @@ export async function runOnCpu(
 export interface RunOptions extends ExportOptions {
   readonly openDevice: (target: TargetName) => Promise<Device>;
   readonly seed: number;
-  /** Replaces the element types' own tolerances. */
+  /** Replaces the float types' own tolerances. */
   readonly tolerance?: number | undefined;
+  /** Replaces the share of float elements that may change by more than half. */
+  readonly changedShare?: number | undefined;
+  /** Fail on any different bit. */
+  readonly exact?: boolean | undefined;
   /** Run without the reference. */
   readonly noCompare?: boolean | undefined;
   /** A merged module whose kernel is run instead of compiling one. */
@@ -296,7 +300,8 @@ export interface RunReport {
   readonly tensors: readonly KernelTensor[];
   /** `baseline` is the CPU's result. Empty without comparison. */
   readonly comparisons: readonly Comparison[];
-  readonly ok: boolean;
+  /** Null when no comparison was asked for. */
+  readonly verdict: Verdict | null;
   readonly remarks: readonly string[];
 }
 
@@ -325,8 +330,10 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
         return runOnCpu(module, parts.name, tensors, inputs, environment);
       });
   const outputs = tensors.filter((tensor) => tensor.kind === 'output');
+  const { tolerance, changedShare, exact } = options;
+  const judged = { tolerance, changedShare };
   const comparisons = expected.map((bytes, i) =>
-    compareBuffers(bytes, run.outputs[i], outputs[i].element, options.tolerance),
+    compareElements(bytes, run.outputs[i], outputs[i].element, { shape: outputs[i].shape, ...judged }),
   );
   return {
     function: parts.name,
@@ -340,7 +347,7 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
     seconds: run.seconds,
     tensors,
     comparisons,
-    ok: comparisons.every((comparison) => comparison.outside === 0),
+    verdict: options.noCompare ? null : verdictOf({ comparisons, exact }),
     remarks: compiled?.remarks ?? [],
   };
 }

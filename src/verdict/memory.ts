@@ -11,8 +11,11 @@ export interface TensorPlace {
   readonly elementType: string;
   /** Dimensions as far as they are known. */
   readonly shape?: readonly (number | null)[] | undefined;
-  /** `write`: its bytes before the run mean nothing. */
-  readonly access: 'read' | 'write' | 'readwrite';
+  /**
+   * `write`: its bytes before the run mean nothing. `unknown`: they may or may not, so they are data, and other data under the
+   * pattern `inverse`.
+   */
+  readonly access: 'read' | 'write' | 'readwrite' | 'unknown';
 }
 
 /** An allocation and the tensors in it; they may overlap. */
@@ -30,7 +33,7 @@ export interface Range {
   readonly bytes: number;
 }
 
-/** The bytes of each allocation before a run. Tensors hold the same for every pattern. */
+/** The bytes of each allocation before a run. Tensors that are known to be read hold the same for every pattern. */
 export function makeContents(allocations: readonly Allocation[], seed: number, pattern: Pattern): Uint8Array[] {
   const random = randomNumbers(seed);
   return allocations.map(({ bytes, tensors }, n) => {
@@ -38,7 +41,8 @@ export function makeContents(allocations: readonly Allocation[], seed: number, p
     for (const tensor of tensors) {
       if (tensor.access === 'write') continue;
       const place = content.subarray(tensor.offset, tensor.offset + tensor.bytes);
-      fillRandom(place, elementType(tensor.elementType), random);
+      const isOther = tensor.access === 'unknown' && pattern === 'inverse';
+      fillRandom(place, elementType(tensor.elementType), isOther ? randomNumbers(seed + n + 1) : random);
     }
     return content;
   });
@@ -161,29 +165,32 @@ function countWritten(
   { offset, bytes }: Range,
   side: 'baseline' | 'modified',
 ): number {
+  const [one, two = one] = runs as readonly [MemoryRun, ...MemoryRun[]];
+  const [a, b] = [one[side][n], two[side][n]] as [Uint8Array, Uint8Array];
+  const [beforeA, beforeB] = [one.before[n], two.before[n]] as [Uint8Array, Uint8Array];
   let count = 0;
-  for (let at = offset; at < offset + bytes; at++) {
-    if (runs.some((run) => (run[side][n] as Uint8Array)[at] !== (run.before[n] as Uint8Array)[at])) count++;
-  }
+  for (let at = offset; at < offset + bytes; at++) if (a[at] !== beforeA[at] || b[at] !== beforeB[at]) count++;
   return count;
 }
 
-/** A byte that one run left as it was and the other wrote, or that both wrote differently. */
+/** Looks for bytes that one run left as they were and the other wrote, or that both wrote differently. */
 function findUnwrittenReads(runs: readonly MemoryRun[]): UnwrittenReads {
   const [one, two] = runs as readonly [MemoryRun, MemoryRun];
-  const depends = (side: 'baseline' | 'modified', n: number, at: number): boolean => {
-    const [a, b] = [one[side][n]?.[at], two[side][n]?.[at]];
-    return a !== b && !(a === one.before[n]?.[at] && b === two.before[n]?.[at]);
-  };
   let [baseline, modified] = [0, 0];
   let first: UnwrittenReads['first'] = null;
-  for (const [allocation, { length }] of one.before.entries()) {
-    for (let offset = 0; offset < length; offset++) {
-      const inBaseline = depends('baseline', allocation, offset);
-      const inModified = depends('modified', allocation, offset);
+  for (const allocation of one.before.keys()) {
+    const of = (side: 'before' | 'baseline' | 'modified') =>
+      [one[side][allocation], two[side][allocation]] as [Uint8Array, Uint8Array];
+    const [before, beforeTwo] = of('before');
+    const [base, baseTwo] = of('baseline');
+    const [edited, editedTwo] = of('modified');
+    for (let at = 0; at < before.length; at++) {
+      const inBaseline = base[at] !== baseTwo[at] && (base[at] !== before[at] || baseTwo[at] !== beforeTwo[at]);
+      const inModified = edited[at] !== editedTwo[at] && (edited[at] !== before[at] || editedTwo[at] !== beforeTwo[at]);
       if (inBaseline) baseline++;
-      if (inModified) modified++;
-      if (inModified && !inBaseline) first ??= { allocation, offset };
+      if (!inModified) continue;
+      modified++;
+      if (!inBaseline && first === null) first = { allocation, offset: at };
     }
   }
   return { baseline, modified, first };

@@ -37,7 +37,7 @@ test.each<[string, Evidence, string, boolean]>([
   ['a difference cannot be forced', { comparisons: [wrong], force: true }, 'different', false],
 ])('%s', (_name, evidence, kind, ok) => {
   const verdict = verdictOf(evidence);
-  expect(verdict).toMatchObject({ kind, ok });
+  expect(verdict).toMatchObject({ verdict: kind, ok });
   expect(exitCodeOf(verdict)).toBe(ok ? 0 : 1);
 });
 

@@ -46,7 +46,7 @@ export interface Evidence {
 }
 
 export interface Verdict {
-  readonly kind: VerdictKind;
+  readonly verdict: VerdictKind;
   /** True when the verdict is `equal` or `within-tolerance` and nothing objects (or objections were forced past). */
   readonly ok: boolean;
   /** What makes it so, one sentence each; empty for `equal`. */
@@ -62,9 +62,9 @@ export function verdictOf(evidence: Evidence): Verdict {
   const verdicts = comparisons.map(comparisonVerdict);
   const differences = [...(evidence.failures ?? []), ...(evidence.differences ?? [])];
   const scales = [...new Set(comparisons.filter((c) => c.different > 0).flatMap((c) => c.scale ?? []))];
-  const make = (kind: VerdictKind, reasons: readonly string[]): Verdict => {
-    const isEqual = kind === 'equal' || kind === 'within-tolerance';
-    return { kind, ok: isEqual && (force || objections.length === 0), reasons, objections, scales };
+  const make = (verdict: VerdictKind, reasons: readonly string[]): Verdict => {
+    const isEqual = verdict === 'equal' || verdict === 'within-tolerance';
+    return { verdict, ok: isEqual && (force || objections.length === 0), reasons, objections, scales };
   };
   if ((evidence.notBuilt ?? []).length > 0) return make('not-built', evidence.notBuilt ?? []);
   const isRounded = verdicts.includes('within-tolerance');
@@ -97,7 +97,7 @@ const HEADLINES: Readonly<Record<VerdictKind, string>> = {
  * their own in a report, and every rule that objects.
  */
 export function verdictLine(verdict: Verdict, counts: string): string {
-  const { kind, reasons, objections, scales } = verdict;
+  const { verdict: kind, reasons, objections, scales } = verdict;
   const parts = [counts];
   if (kind === 'within-tolerance') parts.push(`relative to the ${scales.join(' and the ')}`);
   if (kind !== 'different') parts.push(...reasons);

@@ -1,10 +1,11 @@
 // Whole modules under the virtual runtime for `hijack run`: the device that iree-run-module sees, and the report.
 import { WavesmithError } from '../../base/index.ts';
-import type { Comparison } from '../../iree/compare.ts';
 import type { FunctionRun, ModuleDispatch, ModuleHost, ModuleRunResult, ModuleSide } from '../../iree/run-module.ts';
 import { packageRoot, runTool } from '../../iree/tools.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { startDeviceProcess } from '../../runtime/exec.ts';
+import { comparisonLines } from '../../verdict/index.ts';
+import { conclusion } from './describe.ts';
 
 /** Most milliseconds one run of iree-run-module may take. */
 const TIMEOUT_MS = 3_600_000;
@@ -15,18 +16,20 @@ const GRACE_MS = 300;
 export function moduleHostOpener(
   name: string,
   mfma: 'exact' | 'fast',
-): (target: TargetName, maxInstructions: number | undefined) => Promise<ModuleHost> {
+): (target: TargetName, maxInstructions: number | undefined, isStrict: boolean) => Promise<ModuleHost> {
   if (name !== 'sim') {
     throw new WavesmithError('cli/usage', `There is no device '${name}'.`, { hint: "The device is 'sim'." });
   }
-  return async (target, maxInstructions) => {
+  return async (target, maxInstructions, isStrict) => {
     const dispatches: ModuleDispatch[] = [];
     const device = await startDeviceProcess({
       root: packageRoot() ?? '.',
       target,
       mfma,
       maxInstructions,
-      onDispatch: (kernel, { instructions }) => dispatches.push({ kernel, instructions }),
+      strict: isStrict ? {} : undefined,
+      onDispatch: (kernel, { instructions, diagnostics = [] }) =>
+        dispatches.push({ kernel, instructions, diagnostics }),
       report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
     });
     return {
@@ -51,19 +54,18 @@ export function moduleHostOpener(
 
 /** The report as text. */
 export function describeModules(result: ModuleRunResult): string {
-  const { functions } = result;
-  if (functions.length === 0) return 'No kernel was changed: baseline and modified module hold the same code.\n';
-  const lines = functions.flatMap((f) => describeFunction(f, result.exact));
-  for (const { function: name, message, hint } of result.notRun) {
+  const { functions, notRun, exact, seed } = result;
+  const lines = functions.flatMap((f) => describeFunction(f, exact));
+  for (const { function: name, message, hint } of notRun) {
     lines.push(`@${name}  not run: ${message}${hint === null ? '' : ` ${hint}`}`);
   }
-  const bad = functions.filter((f) => f.verdict === 'different' || f.verdict === 'failed').length;
-  const exactly = functions.filter((f) => f.verdict === 'identical').length;
   lines.push(
-    result.ok
-      ? `EQUAL: ${functions.length} function(s), ${exactly} identical in every bit, seed ${result.seed}`
-      : `DIFFERENT: ${bad || functions.length - exactly} of ${functions.length} function(s), seed ${result.seed}`,
-    '',
+    ...conclusion(
+      result,
+      functions.map((f) => f.verdict),
+      'function(s)',
+      seed,
+    ),
   );
   return lines.join('\n');
 }
@@ -77,30 +79,8 @@ function describeFunction(run: FunctionRun, isExact: boolean): string[] {
   lines.push(side('baseline', run.baseline), side('modified', run.modified));
   if (run.error !== null) lines.push(...run.error.message.split('\n').map((line) => `    ${line}`));
   for (const { index, type, comparison } of run.outputs) {
-    lines.push(...differenceLines(`  output ${index} (${type})`, comparison, isExact));
+    lines.push(...comparisonLines(`  output ${index} (${type})`, comparison, isExact));
   }
+  if (run.verdict === 'nothing-compared') lines.push('  nothing compared: the function has no output');
   return lines;
-}
-
-/** How two buffers differ, in one line or two. */
-export function differenceLines(what: string, c: Comparison, isExact: boolean): string[] {
-  if (c.different === 0) return [`${what}: identical`];
-  const scale = `largest difference ${number(c.maxAbsolute)}, relative ${number(c.maxRelative)}`;
-  const first =
-    c.first === null ? '' : `; element ${c.first.index}: ${number(c.first.baseline)} → ${number(c.first.modified)}`;
-  const lines = [
-    c.outside === 0
-      ? `${what}: ${c.different} differ in bits, all within the ${c.elementType} tolerance ${c.tolerance} (${scale})`
-      : `${what}: ${c.outside} outside the ${c.elementType} tolerance ${c.tolerance} (${scale}${first})`,
-  ];
-  if (c.outside === 0 && isExact) {
-    lines.push(
-      `    --exact was asked for; rounding differences like these are normal for ${c.elementType}: leave it out`,
-    );
-  }
-  return lines;
-}
-
-function number(value: number): string {
-  return Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : String(value);
 }

@@ -1,13 +1,16 @@
-// `wavesmith hijack run`: baseline and modified module on the same seeded inputs, every output compared; or single dispatches, every buffer.
-import { WavesmithError } from '../../base/index.ts';
-import { elementType } from '../../iree/compare.ts';
-import { type DispatchRun, type RunResult, run as runFolder } from '../../iree/run.ts';
+// `wavesmith hijack run`: baseline and modified module on the same seeded inputs, every output compared; or single dispatches, every
+// byte of their memory.
+import { findElementType, KNOWN_TYPES, WavesmithError } from '../../base/index.ts';
+import { run as runFolder } from '../../iree/run.ts';
 import { runModules } from '../../iree/run-module.ts';
+import { exitCodeOf } from '../../verdict/index.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
+import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
+import { describeDispatches } from './describe.ts';
 import { deviceOpener } from './device.ts';
-import { describeModules, differenceLines, moduleHostOpener } from './run-module.ts';
+import { describeModules, moduleHostOpener } from './run-module.ts';
 
-interface Flags {
+interface Flags extends JudgeFlags {
   modified?: string;
   /** `true`: without a name. */
   dispatch: string[] | true;
@@ -21,8 +24,8 @@ interface Flags {
   grid?: string;
   buffer: string[];
   constant: string[];
-  exact?: boolean;
-  tolerance?: string;
+  check?: boolean;
+  force?: boolean;
   maxInstructions?: string;
   mfma: string;
   json?: boolean;
@@ -60,8 +63,8 @@ export async function run(argv: string[]): Promise<number> {
     .option('--grid <x,y,z>', 'kernels: workgroups, where the grid is not recorded')
     .option('--buffer <n=bytes:type>', 'kernels: size, element type or both of binding N; repeatable', collect, [])
     .option('--constant <n=value>', 'kernels: value of constant N; repeatable', collect, [])
-    .option('--exact', 'fail on any different bit')
-    .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
+    .option('--check', 'run both sides in strict mode: every access, register and wait is checked')
+    .option('--force', 'objections of the checker and of --check do not fail the run (the verdict still names them)')
     .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print the result as JSON')
@@ -69,9 +72,13 @@ export async function run(argv: string[]): Promise<number> {
       'after',
       `
 The whole module runs through iree-run-module with the virtual GPU as its GPU (docs/exec.md). With --dispatch, --all, --grid, --buffer,
---constant or --max-instructions single kernels run instead, with buffers that Wavesmith makes.
-Flags after '--' go to iree-run-module.`,
+--constant or --max-instructions single kernels run instead, with memory that Wavesmith makes, and every byte of it is compared.
+Flags after '--' go to iree-run-module.
+
+Exit code: 0 for EQUAL and EQUAL WITHIN TOLERANCE; 1 for DIFFERENT, NOTHING COMPARED, EDITED KERNEL NOT LAUNCHED and NOT BUILT, and
+when the checker (or --check) objects to the edit. docs/verdict.md explains them.`,
     );
+  addJudgeOptions(command);
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
   const isByKernel =
@@ -82,45 +89,45 @@ Flags after '--' go to iree-run-module.`,
     flags.buffer.length > 0 ||
     flags.constant.length > 0 ||
     flags.maxInstructions !== undefined;
-  if (!isByKernel) return runWhole(command.args[0], flags, extra);
+  const common = {
+    modified: flags.modified,
+    seed: integer('--seed', flags.seed),
+    check: flags.check === true,
+    force: flags.force === true,
+    ...judgeOptions(flags),
+  };
+  const mfma = parseMatrixMode(flags.mfma);
+  if (!isByKernel) {
+    const result = await runModules(command.args[0], {
+      ...common,
+      openHost: moduleHostOpener(flags.device, mfma),
+      function: flags.function,
+      inputs: flags.input,
+      parameters: flags.parameters,
+      save: flags.save,
+      extra,
+    });
+    if (flags.json) printJson(result);
+    else process.stdout.write(describeModules(result));
+    return exitCodeOf(result);
+  }
   if (extra.length > 0) {
     throw new WavesmithError('cli/usage', "Flags after '--' go to iree-run-module, which single kernels do without.");
   }
   const result = await runFolder(command.args[0], {
-    openDevice: deviceOpener(flags.device),
-    modified: flags.modified,
+    ...common,
+    openDevice: deviceOpener(flags.device, { mfma }),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
-    seed: integer('--seed', flags.seed),
     grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),
     buffers: new Map(flags.buffer.map(bufferFlag)),
     constants: new Map(flags.constant.map(constantFlag)),
-    exact: flags.exact === true,
-    tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
     maxInstructions:
       flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
   });
   if (flags.json) printJson(result);
-  else process.stdout.write(describe(result));
-  return result.ok ? 0 : 1;
-}
-
-async function runWhole(folder: string, flags: Flags, extra: readonly string[]): Promise<number> {
-  const result = await runModules(folder, {
-    openHost: moduleHostOpener(flags.device, parseMatrixMode(flags.mfma)),
-    modified: flags.modified,
-    function: flags.function,
-    inputs: flags.input,
-    parameters: flags.parameters,
-    save: flags.save,
-    extra,
-    seed: integer('--seed', flags.seed),
-    exact: flags.exact === true,
-    tolerance: flags.tolerance === undefined ? undefined : toleranceFlag(flags.tolerance),
-  });
-  if (flags.json) printJson(result);
-  else process.stdout.write(describeModules(result));
-  return result.ok ? 0 : 1;
+  else process.stdout.write(describeDispatches(result));
+  return exitCodeOf(result);
 }
 
 function integer(name: string, text: string): number {
@@ -139,14 +146,16 @@ function gridFlag(text: string): [number, number, number] {
 }
 
 function bufferFlag(text: string): [number, { bytes: number | undefined; elementType: string | undefined }] {
-  const match = /^(\d+)=(?:(\d+)(?::([a-zA-Z]\w*))?|([a-zA-Z]\w*))$/.exec(text);
+  const match = /^(\d+)=(?:(\d+)(?::([a-zA-Z][\w<>]*))?|([a-zA-Z][\w<>]*))$/.exec(text);
   if (match === null) {
     throw new WavesmithError('cli/usage', `--buffer needs N=BYTES, N=TYPE or N=BYTES:TYPE, not '${text}'.`, {
       hint: 'For example --buffer 0=8192:f16.',
     });
   }
   const type = match[3] ?? match[4];
-  if (type !== undefined) elementType(type);
+  if (type !== undefined && findElementType(type) === undefined) {
+    throw new WavesmithError('hijack/element-type', `There is no element type '${type}'.`, { hint: KNOWN_TYPES });
+  }
   return [Number(match[1]), { bytes: match[2] === undefined ? undefined : Number(match[2]), elementType: type }];
 }
 
@@ -154,41 +163,4 @@ function constantFlag(text: string): [number, number] {
   const match = /^(\d+)=(.+)$/.exec(text);
   if (match !== null) return [Number(match[1]), integer('--constant', match[2])];
   throw new WavesmithError('cli/usage', `--constant needs N=VALUE, not '${text}'.`);
-}
-
-function toleranceFlag(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= 0) return value;
-  throw new WavesmithError('cli/usage', `--tolerance needs a number from 0, not '${text}'.`);
-}
-
-function describe(result: RunResult): string {
-  if (result.runs.length === 0) {
-    return 'No kernel was changed: baseline and modified module hold the same code (--all runs every kernel).\n';
-  }
-  const lines = result.runs.flatMap((r) => describeRun(r, result));
-  const bad = result.runs.filter((r) => r.verdict === 'different' || r.verdict === 'failed').length;
-  const exactly = result.runs.filter((r) => r.verdict === 'identical').length;
-  lines.push(
-    result.ok
-      ? `EQUAL: ${result.runs.length} dispatch(es), ${exactly} identical in every bit, seed ${result.seed}`
-      : `DIFFERENT: ${bad || result.runs.length - exactly} of ${result.runs.length} dispatch(es), seed ${result.seed}`,
-    '',
-  );
-  return lines.join('\n');
-}
-
-function describeRun(r: DispatchRun, result: RunResult): string[] {
-  const lines = [`${r.kernel}`, `  grid ${r.grid.join('×')}, workgroup ${r.block.join('×')}`];
-  const side = (name: string, s: DispatchRun['modified']): string =>
-    s === null
-      ? `  ${name}  did not finish`
-      : `  ${name}  ${s.instructions === null ? '' : `${s.instructions} instructions, `}${s.wavefronts} wavefronts, ${s.seconds.toFixed(2)} s`;
-  lines.push(side('baseline', r.baseline), side('modified', r.modified));
-  if (r.error !== null) lines.push(...r.error.message.split('\n').map((line) => `    ${line}`));
-  for (const { binding, readOnly, comparison: c } of r.buffers) {
-    const what = `  binding ${binding} (${readOnly ? 'input' : 'output'}, ${c.elements} × ${c.elementType})`;
-    lines.push(...differenceLines(what, c, result.exact));
-  }
-  return lines;
 }

@@ -3,15 +3,16 @@
 import { WavesmithError } from '../../base/index.ts';
 import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
 import { type RunReport, runModule } from '../../rocmlir/run.ts';
+import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts';
 import { deviceOpener } from '../hijack/device.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
+import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
 import { addTargetOptions, exportOptions, printLines, readModuleText, type TargetFlags } from './common.ts';
 
-interface Flags extends TargetFlags {
+interface Flags extends TargetFlags, JudgeFlags {
   merged?: string;
   device: string;
   seed: string;
-  tolerance?: string;
   compare: boolean;
   json?: boolean;
 }
@@ -26,25 +27,26 @@ export async function run(argv: string[]): Promise<number> {
     .option('--merged <file>', 'run the kernel of this merged module instead of compiling one')
     .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
-    .option('--tolerance <x>', 'relative tolerance instead of the element types’ own')
     .option('--no-compare', 'run without the reference on the CPU')
     .option('--json', 'print the result as JSON');
+  addJudgeOptions(command);
   if (!parseArguments(command, argv)) return 0;
   const flags = command.opts<Flags>();
   const [file] = command.args;
+  const seed = numberFlag('--seed', flags.seed);
   const report = await runModule(readModuleText(file), {
     ...exportOptions({ ...flags, arch: flags.arch ?? DEFAULT_TARGET }),
     openDevice: deviceOpener(flags.device),
-    seed: numberFlag('--seed', flags.seed),
-    tolerance: flags.tolerance === undefined ? undefined : numberFlag('--tolerance', flags.tolerance),
+    seed,
+    ...judgeOptions(flags),
     noCompare: !flags.compare,
     merged: flags.merged === undefined ? undefined : readModuleText(flags.merged),
     file,
   });
   printLines(report.remarks.map((remark) => `remark: ${remark}`));
   if (flags.json) printJson(report);
-  else process.stdout.write(describe(report));
-  return report.ok ? 0 : 1;
+  else process.stdout.write(describe(report, seed));
+  return report.verdict === null ? 0 : exitCodeOf(report.verdict);
 }
 
 function numberFlag(name: string, text: string): number {
@@ -53,27 +55,18 @@ function numberFlag(name: string, text: string): number {
   throw new WavesmithError('cli/usage', `${name} needs a number from 0, not '${text}'.`);
 }
 
-function describe(report: RunReport): string {
+function describe(report: RunReport, seed: number): string {
   const { kernel, target, device, grid, block, instructions, wavefronts, seconds } = report;
   const lines = [
     `${kernel} on ${device} (${target}): ${grid.join('×')} workgroups of ${block.join('×')}`,
     `  ${instructions === null ? '' : `${instructions} instructions, `}${wavefronts} wavefronts, ${seconds.toFixed(2)} s`,
   ];
-  for (const c of report.comparisons) {
-    const shown = (value: number): string => Number(value.toPrecision(4)).toString();
-    const first =
-      c.first === null ? '' : `; element ${c.first.index}: CPU ${c.first.baseline}, kernel ${c.first.modified}`;
-    lines.push(
-      c.outside > 0
-        ? `  ${c.elements} × ${c.elementType}: ${c.outside} outside the tolerance ${c.tolerance}${first}`
-        : `  ${c.elements} × ${c.elementType}: ${c.different === 0 ? 'equal in every bit' : `${c.different} differ within the tolerance ${c.tolerance}, relative ${shown(c.maxRelative)}`}`,
-    );
+  const outputs = report.tensors.filter((tensor) => tensor.kind === 'output');
+  for (const [i, c] of report.comparisons.entries()) {
+    lines.push(...comparisonLines(`  output ${i} (${[...(outputs[i]?.shape ?? []), c.elementType].join('x')})`, c));
   }
-  const verdict =
-    report.comparisons.length === 0
-      ? 'NOT COMPARED'
-      : report.ok
-        ? 'EQUAL to IREE on the CPU'
-        : 'DIFFERENT from IREE on the CPU';
-  return `${[...lines, verdict].join('\n')}\n`;
+  const { verdict, comparisons } = report;
+  const counts = `${comparisons.length} output(s) beside IREE on the CPU, seed ${seed}`;
+  lines.push(verdict === null ? 'NOT COMPARED, as --no-compare asks' : verdictLine(verdict, counts));
+  return `${lines.join('\n')}\n`;
 }

@@ -1,0 +1,68 @@
+// One side of a comparison: its device, opened for the first launch, and its code objects, loaded once each.
+import { WavesmithError } from '../base/index.ts';
+import type { Device, DeviceModule, DispatchResult } from '../device/device.ts';
+import { type Execution, execute, type LaunchPlan } from '../device/plan.ts';
+import type { SimDispatchResult } from '../device/sim/options.ts';
+import { formatRunFinding, type RunFinding } from '../device/sim/strict/diagnostics.ts';
+import type { TargetName } from '../isa/types.ts';
+import { readFacts } from './facts.ts';
+import type { ModuleExecutable } from './module.ts';
+
+/** Opens a device for a target; `isStrict` asks for one that checks every access, register and wait (`--check`). */
+export type DeviceOpener = (target: TargetName, isStrict: boolean) => Promise<Device>;
+
+/** A launch, and what the strict mode says about it. */
+export interface SideExecution extends Execution {
+  readonly diagnostics: readonly RunFinding[];
+}
+
+export class Side {
+  private readonly open: DeviceOpener;
+  private readonly isStrict: boolean;
+  private readonly devices = new Map<TargetName, Device>();
+  private readonly modules = new Map<ModuleExecutable, { readonly device: Device; readonly module: DeviceModule }>();
+
+  constructor(open: DeviceOpener, isStrict: boolean) {
+    this.open = open;
+    this.isStrict = isStrict;
+  }
+
+  /** Runs a kernel. A strict run that a finding ended is an error with that finding's code. */
+  async run(
+    executable: ModuleExecutable,
+    kernel: string,
+    plan: LaunchPlan,
+    maxInstructions: number | undefined,
+  ): Promise<SideExecution> {
+    const { device, module } = this.modules.get(executable) ?? (await this.load(executable));
+    const execution = await execute(device, module.kernel(kernel), plan, { fields: { maxInstructions } });
+    if (!this.isStrict) return { ...execution, diagnostics: [] };
+    const checked: DispatchResult & Pick<SimDispatchResult, 'diagnostics' | 'isComplete'> = execution.dispatch;
+    const { diagnostics, isComplete } = checked;
+    if (diagnostics === undefined) {
+      throw new WavesmithError('hijack/no-strict', `The device '${device.kind}' cannot check kernels while they run.`, {
+        hint: 'Leave out --check, or use --device sim, which has the strict mode.',
+      });
+    }
+    const last = diagnostics.at(-1);
+    if (isComplete === false && last !== undefined) {
+      throw new WavesmithError(last.rule, formatRunFinding(last, kernel).trimEnd(), { pc: last.place.pc });
+    }
+    return { ...execution, diagnostics };
+  }
+
+  private async load(
+    executable: ModuleExecutable,
+  ): Promise<{ readonly device: Device; readonly module: DeviceModule }> {
+    const { targetName } = readFacts(executable.codeObject);
+    const device = this.devices.get(targetName) ?? (await this.open(targetName, this.isStrict));
+    this.devices.set(targetName, device);
+    const loaded = { device, module: device.load(executable.codeObject) };
+    this.modules.set(executable, loaded);
+    return loaded;
+  }
+
+  close(): void {
+    for (const device of this.devices.values()) device.close();
+  }
+}
