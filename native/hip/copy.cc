@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "common/size.h"
-#include "hip/runtime.h"
+#include "hip/graph/model.h"
 
 namespace wavesmith::hip {
 namespace {
@@ -14,9 +14,9 @@ constexpr size_t kMaxPitch = INT32_MAX;
 
 // A copy of `height` × `depth` rows.
 struct Copy {
-  uint8_t* to;
-  const uint8_t* from;
-  size_t width;
+  uint8_t* to = nullptr;
+  const uint8_t* from = nullptr;
+  size_t width = 0;
   size_t height = 1;
   size_t depth = 1;
   size_t to_pitch = 0;
@@ -41,13 +41,9 @@ hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKin
   return to == nullptr || from == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
 
-// In stream order. A copy that HIP makes synchronous (`wait`) is done on return.
-hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work) {
-  if (IsCapturing(handle)) {
-    if (wait) return hipErrorStreamCaptureUnsupported_;
-    return Capture(handle, hipGraphNodeTypeMemcpy,
-                   [work = std::move(work)](hipStream_t stream) { return InStream(stream, false, work); });
-  }
+// In stream order. A copy that HIP makes synchronous (`wait`) is done on return. In a capturing stream it becomes the node.
+hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work, NodeParams node) {
+  if (IsCapturing(handle)) return wait ? hipErrorStreamCaptureUnsupported : CaptureNode(handle, std::move(node));
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
   if (stream == nullptr) return error;
@@ -68,23 +64,25 @@ bool IsPageable(const void* pointer) {
          known.type == HSA_EXT_POINTER_TYPE_UNKNOWN;
 }
 
-hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait) {
+hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait, const MemcpyNode& node) {
   if (!Fits(copy.to, copy.Extent(copy.to_pitch, copy.to_slice))) return hipErrorInvalidValue;
   const Size from_size = copy.Extent(copy.from_pitch, copy.from_slice);
   if (!Fits(copy.from, from_size)) return hipErrorInvalidValue;
-  if (IsCapturing(stream)) return InStream(stream, wait, [=] { copy.Run(); });
-  if (wait || IsPageable(copy.to)) return InStream(stream, true, [=] { copy.Run(); });
-  if (!IsPageable(copy.from)) return InStream(stream, false, [=] { copy.Run(); });
+  const auto run = [=] { copy.Run(); };
+  if (IsCapturing(stream)) return InStream(stream, wait, run, node);
+  if (wait || IsPageable(copy.to)) return InStream(stream, true, run, node);
+  if (!IsPageable(copy.from)) return InStream(stream, false, run, node);
   const auto content = std::make_shared<std::vector<uint8_t>>(copy.from, copy.from + from_size.value());
   Copy staged = copy;
   staged.from = content->data();
-  return InStream(stream, false, [content, staged] { staged.Run(); });
+  return InStream(stream, false, [content, staged] { staged.Run(); }, node);
 }
 
 hipError_t CopyBytes(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream, bool wait) {
   const hipError_t error = CheckCopy(to, from, size, kind);
   if (error != hipSuccess || size == 0) return error;
-  return RunCopy({static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), size}, stream, wait);
+  return RunCopy({static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), size}, stream, wait,
+                 {MemcpyNode::Form::kRange, {}, to, from, size, kind});
 }
 
 template <typename T>
@@ -93,7 +91,8 @@ hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) 
   if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) return hipErrorInvalidValue;
   MemoryInfo info;
   if (!FindMemory(to, &info) || !Fits(to, Size(count) * sizeof(T))) return hipErrorInvalidValue;
-  return InStream(stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); });
+  return InStream(stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); },
+                  MemsetNode{{to, sizeof(T), 1, count * sizeof(T), value, count}});
 }
 
 }  // namespace
@@ -153,7 +152,12 @@ hipError_t Copy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch
   if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
   if (to_pitch > kMaxPitch || from_pitch > kMaxPitch) return hipErrorInvalidValue;
   const Copy copy{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), width, height, 1, to_pitch, from_pitch};
-  return RunCopy(copy, stream, wait);
+  MemcpyNode node;
+  node.box.dstPtr = {to, to_pitch, width, height};
+  node.box.srcPtr = {const_cast<void*>(from), from_pitch, width, height};
+  node.box.extent = {width, height, 1};
+  node.box.kind = kind;
+  return RunCopy(copy, stream, wait, node);
 }
 
 // Where a box begins in pitched memory. False when it does not lie in its rows, or the sizes do not fit.
@@ -173,21 +177,46 @@ bool PlaceOf(const hipPitchedPtr& memory, const hipPos& at, const hipExtent& ext
   return true;
 }
 
-hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
+// The copy that a box means; nothing to copy is an empty one.
+hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
+  *copy = {};
   if (p == nullptr) return hipErrorInvalidValue;
   if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
+  if (static_cast<unsigned>(p->kind) > hipMemcpyDefault) return hipErrorInvalidMemcpyDirection;
   const hipExtent e = p->extent;
-  const bool empty = e.width == 0 || e.height == 0 || e.depth == 0;
-  const hipError_t error = CheckCopy(p->dstPtr.ptr, p->srcPtr.ptr, empty ? 0 : 1, p->kind);
-  if (error != hipSuccess || empty) return error;
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return hipSuccess;
+  if (p->dstPtr.ptr == nullptr || p->srcPtr.ptr == nullptr) return hipErrorInvalidValue;
+  if (p->dstPtr.pitch < e.width || p->srcPtr.pitch < e.width) return hipErrorInvalidPitchValue;
   Place to{};
   Place from{};
   if (!PlaceOf(p->dstPtr, p->dstPos, e, &to) || !PlaceOf(p->srcPtr, p->srcPos, e, &from)) return hipErrorInvalidValue;
-  return RunCopy({to.first, from.first, e.width, e.height, e.depth, p->dstPtr.pitch, p->srcPtr.pitch, to.slice, from.slice},
-                 stream, wait);
+  *copy = {to.first, from.first, e.width, e.height, e.depth, p->dstPtr.pitch, p->srcPtr.pitch, to.slice, from.slice};
+  return hipSuccess;
+}
+
+hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
+  Copy copy;
+  const hipError_t error = Plan3D(p, &copy);
+  if (error != hipSuccess || copy.to == nullptr) return error;
+  return RunCopy(copy, stream, wait, {MemcpyNode::Form::kBox, *p});
 }
 
 }  // namespace
+}  // extern "C"
+
+namespace wavesmith::hip {
+
+hipError_t CheckCopy3D(const hipMemcpy3DParms* p) {
+  Copy copy;
+  return Plan3D(p, &copy);
+}
+hipError_t CheckDirection(const void*, const void*, hipMemcpyKind kind) {
+  return static_cast<unsigned>(kind) > hipMemcpyDefault ? hipErrorInvalidMemcpyDirection : hipSuccess;
+}
+
+}  // namespace wavesmith::hip
+
+extern "C" {
 
 hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                        hipMemcpyKind kind) {
@@ -268,11 +297,17 @@ hipError_t FillBox(void* to, size_t pitch, size_t rows, int value, size_t width,
   const Size extent = Size(pitch) * rows * (depth - 1) + Size(pitch) * (height - 1) + width;
   if (!FindMemory(to, &info) || !Fits(to, extent)) return hipErrorInvalidValue;
   const size_t slice = pitch * rows;
-  return InStream(stream, wait, [=] {
+  const auto fill = [=] {
     for (size_t z = 0; z < depth; z++) {
       for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + z * slice + y * pitch, value, width);
     }
-  });
+  };
+  // A node fills one slice, or slices that follow each other without a gap.
+  const bool plane = depth == 1 || rows == height;
+  const hipMemsetParams params{to, 1, height * depth, pitch, static_cast<uint8_t>(value), width};
+  NodeParams node = WorkNode{[=](hipStream_t s) { return FillBox(to, pitch, rows, value, width, height, depth, s, false); }};
+  if (plane) node = MemsetNode{params};
+  return InStream(stream, wait, fill, std::move(node));
 }
 
 }  // namespace

@@ -113,38 +113,21 @@ hipError_t FillExplicit(const LaunchRequest& r, std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-hipError_t KeepLaunch(const LaunchRequest& r, GraphStep* step) {
+hipError_t KeepArguments(const LaunchRequest& r, std::vector<uint8_t>* bytes) {
   hipError_t error;
   Device* const device = GetDevice(&error);
   if (device == nullptr) return error;
   error = Check(r, *device);
   if (error != hipSuccess) return error;
-  // The caller's arguments may be gone when it runs.
-  std::vector<uint8_t> bytes(std::max(r.function->kernarg_size, r.function->info.kernarg_size));
-  error = FillExplicit(r, bytes);
-  if (error != hipSuccess) return error;
-  *step = [r, bytes](hipStream_t stream) mutable {
-    size_t size = bytes.size();
-    void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, bytes.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     HIP_LAUNCH_PARAM_END};
-    LaunchRequest again = r;
-    again.stream = stream;
-    again.parameters = nullptr;
-    again.extra = extra;
-    return Launch(again);
-  };
-  return hipSuccess;
+  bytes->assign(std::max(r.function->kernarg_size, r.function->info.kernarg_size), 0);
+  return FillExplicit(r, *bytes);
 }
 
 hipError_t Launch(const LaunchRequest& r) {
   hipError_t error;
   Device* const device = GetDevice(&error);
   if (device == nullptr) return error;
-  if (IsCapturing(r.stream)) {
-    GraphStep step;
-    error = KeepLaunch(r, &step);
-    return error == hipSuccess ? Capture(r.stream, hipGraphNodeTypeKernel, std::move(step)) : error;
-  }
+  if (IsCapturing(r.stream)) return CaptureLaunch(r);
   if (DeviceError() != hipSuccess) return DeviceError();
   error = Check(r, *device);
   if (error != hipSuccess) return error;

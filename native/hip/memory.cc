@@ -37,6 +37,7 @@ hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** p
 
 hipError_t FreeMemory(void* pointer, MemoryKind kind) {
   if (pointer == nullptr) return hipSuccess;
+  if (kind != MemoryKind::kHost && ReleaseGraphMemory(pointer)) return SynchronizeAll();
   {
     const std::lock_guard lock(mutex);
     const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));

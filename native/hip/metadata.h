@@ -1,5 +1,6 @@
 // What a code object says about its kernels: the msgpack note of LLVM AMDGPUUsage, "Code Object V3 and Above Metadata", as far as launches need it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,6 +26,11 @@ struct KernelInfo {
   uint32_t sgprs = 0;
   uint32_t vgprs = 0;
   uint32_t agprs = 0;
+
+  // Whether a caller gives arguments.
+  bool HasExplicit() const {
+    return std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) { return !a.hidden(); });
+  }
 };
 
 struct CodeObject {

@@ -103,6 +103,8 @@ bool IsFunction(const Function* function);
 // The kernel behind a host function of a program's fat binary; nullptr with `error` when there is none.
 Function* FunctionOf(const void* host_function, hipError_t* error);
 hipError_t VariableOf(const void* symbol, Variable* variable);
+// Where a range of a variable is.
+hipError_t SymbolRange(const void* symbol, size_t offset, size_t size, uint8_t** place);
 
 // Streams ----------------------------------------------------------------------------------------------------------------------------------
 
@@ -229,22 +231,25 @@ uint64_t DeviceHeapState();
 
 // Graphs -----------------------------------------------------------------------------------------------------------------------------------
 
-// What a node of a graph does, in the stream that the graph runs in.
-using GraphStep = std::function<hipError_t(hipStream_t)>;
-hipError_t AddGraphNode(hipGraph_t graph, hipGraphNode_t* node, const hipGraphNode_t* dependencies, size_t count,
-                        hipGraphNodeType type, GraphStep run);
-// Whether one of `to` depends on `node`, or is it.
-bool GraphReaches(hipGraph_t graph, hipGraphNode_t node, const std::vector<hipGraphNode_t>& to);
+// The arguments of a launch, copied; what Launch() would refuse is refused.
+hipError_t KeepArguments(const LaunchRequest& request, std::vector<uint8_t>* bytes);
 
-// Makes a step of a launch; its arguments are copied.
-hipError_t KeepLaunch(const LaunchRequest& request, GraphStep* step);
-
-// A capturing stream's work becomes a node.
+// A capturing stream's work becomes a node (hip/graph/).
 bool IsCapturing(hipStream_t stream);
-hipError_t Capture(hipStream_t stream, hipGraphNodeType type, GraphStep step);
+hipError_t CaptureLaunch(const LaunchRequest& request);
 hipError_t CaptureRecord(hipEvent_t event, hipStream_t stream);
 // The stream goes on from an event of a capture. False when the event is of none.
 bool CaptureWait(hipStream_t stream, hipEvent_t event);
+// An event that a capture recorded is no event to wait for or ask.
+bool IsCapturedEvent(hipEvent_t event);
+void ForgetCapturedEvent(hipEvent_t event);
+// hipErrorStreamCaptureImplicit when using the default stream would make a capturing stream wait.
+hipError_t CheckImplicit(hipStream_t stream);
+// hipErrorStreamCaptureUnsupported when a capture forbids this thread calls that may wait.
+hipError_t CheckUnsafe();
+// False when the pointer is no memory that a graph allocated and uses.
+bool ReleaseGraphMemory(void* pointer);
+bool IsEvent(hipEvent_t event);
 
 // Memory -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -261,6 +266,9 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind);
 void FreeNow(void* pointer);
 // The allocation an address is in.
 bool FindMemory(const void* pointer, MemoryInfo* info);
+// What copies ask of their arguments.
+hipError_t CheckDirection(const void* to, const void* from, hipMemcpyKind kind);
+hipError_t CheckCopy3D(const hipMemcpy3DParms* p);
 // Whether a range that begins in an allocation also ends in it. What is in none is the program's own memory.
 bool Fits(const void* pointer, Size size);
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "hip/runtime.h"
+#include "hip/graph/model.h"
 
 namespace wavesmith::hip {
 namespace {
@@ -23,6 +23,12 @@ Event* Find(hipEvent_t handle) {
   const std::lock_guard lock(events_mutex);
   return events.contains(event) ? event : nullptr;
 }
+
+}  // namespace
+
+bool IsEvent(hipEvent_t event) { return Find(event) != nullptr; }
+
+namespace {
 
 // Times are recorded unless the flag forbids it.
 uint64_t EndTime(const SignalRef& signal) {
@@ -154,10 +160,7 @@ hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback
 }
 hipError_t hipLaunchHostFunc(hipStream_t handle, hipHostFn_t function, void* data) {
   if (function == nullptr) return Done(hipErrorInvalidValue);
-  if (IsCapturing(handle)) {
-    return Done(Capture(handle, hipGraphNodeTypeHost,
-                        [=](hipStream_t stream) { return hipLaunchHostFunc(stream, function, data); }));
-  }
+  if (IsCapturing(handle)) return Done(CaptureNode(handle, HostNode{{function, data}}));
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
   return Done(stream == nullptr ? error : stream->Host([=] { function(data); }, true));
@@ -203,6 +206,7 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   Event* const event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
   if (IsCapturing(stream_handle)) return Done(CaptureRecord(handle, stream_handle));
+  ForgetCapturedEvent(handle);
   hipError_t error;
   Stream* const stream = StreamOf(stream_handle, &error);
   if (stream == nullptr) return Done(error);
@@ -216,11 +220,13 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
 hipError_t hipEventQuery(hipEvent_t handle) {
   Event* const event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
+  if (IsCapturedEvent(handle)) return Done(hipErrorCapturedEvent);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
   return IsDone(SignalOf(*event)) ? hipSuccess : Remember(hipErrorNotReady);
 }
 hipError_t hipEventSynchronize(hipEvent_t handle) {
   Event* const event = Find(handle);
+  if (event != nullptr && IsCapturedEvent(handle)) return Done(hipErrorCapturedEvent);
   return Done(event == nullptr ? hipErrorInvalidHandle : WaitEvent(*event));
 }
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop_handle) {

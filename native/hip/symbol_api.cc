@@ -3,9 +3,7 @@
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
 
-extern "C" {
-
-namespace {
+namespace wavesmith::hip {
 
 hipError_t SymbolRange(const void* symbol, size_t offset, size_t size, uint8_t** place) {
   Variable variable{};
@@ -16,7 +14,9 @@ hipError_t SymbolRange(const void* symbol, size_t offset, size_t size, uint8_t**
   return hipSuccess;
 }
 
-}  // namespace
+}  // namespace wavesmith::hip
+
+extern "C" {
 
 hipError_t hipGetSymbolAddress(void** pointer, const void* symbol) {
   uint8_t* place;
