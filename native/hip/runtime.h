@@ -240,6 +240,8 @@ hipError_t CaptureLaunch(const LaunchRequest& request);
 hipError_t CaptureRecord(hipEvent_t event, hipStream_t stream);
 // The stream goes on from an event of a capture. False when the event is of none.
 bool CaptureWait(hipStream_t stream, hipEvent_t event);
+// A stream that goes takes its capture with it.
+void DropCapture(hipStream_t stream);
 // An event that a capture recorded is no event to wait for or ask.
 bool IsCapturedEvent(hipEvent_t event);
 void ForgetCapturedEvent(hipEvent_t event);

@@ -349,6 +349,7 @@ hipError_t RemoveStream(hipStream_t handle) {
     const std::lock_guard lock(streams_mutex);
     if (streams.erase(stream) == 0) return hipErrorContextIsDestroyed_;
   }
+  DropCapture(handle);
   const hipError_t error = stream->Synchronize();
   delete stream;
   return error;

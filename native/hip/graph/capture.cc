@@ -76,6 +76,28 @@ void ForgetCapturedEvent(hipEvent_t event) {
   events.erase(event);
 }
 
+void DropCapture(hipStream_t stream) {
+  if (captures.load() == 0) return;
+  hipGraph_t dropped = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = streams.find(stream);
+    if (found == streams.end()) return;
+    const hipGraph_t graph = found->second.graph;
+    if (origins.at(graph).stream != stream) {
+      streams.erase(found);
+      return;
+    }
+    if (!origins.at(graph).is_given) dropped = graph;
+    std::erase_if(streams, [&](const auto& entry) { return entry.second.graph == graph; });
+    std::erase_if(events, [&](const auto& entry) { return entry.second.graph == graph; });
+    origins.erase(graph);
+    invalidated.erase(graph);
+    captures--;
+  }
+  if (dropped != nullptr) (void)hipGraphDestroy(dropped);
+}
+
 hipError_t CheckImplicit(hipStream_t stream) {
   if (captures.load() == 0 || !IsLegacy(stream)) return hipSuccess;
   const std::lock_guard lock(mutex);

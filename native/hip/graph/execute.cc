@@ -10,8 +10,14 @@ namespace {
 
 constexpr unsigned long long kAutoFree = 1;
 constexpr unsigned long long kUpload = 2;
+constexpr unsigned long long kDeviceLaunch = 4;
 constexpr unsigned long long kUsePriority = 8;
 enum InstantiateResult : int { kMade = 0, kFailed = 1, kInvalidStructure = 2 };
+
+// One flag at a time, as in HIP.
+bool IsFlag(unsigned long long flags) {
+  return flags == 0 || flags == kAutoFree || flags == kUpload || flags == kDeviceLaunch || flags == kUsePriority;
+}
 
 std::map<Executable*, std::unique_ptr<Executable>> executables;
 
@@ -47,6 +53,9 @@ hipGraphExecUpdateResult Compare(const Node& mine, const Node& theirs) {
   if (const auto* const kernel = std::get_if<KernelNode>(&mine.params)) {
     const auto& other = std::get<KernelNode>(theirs.params);
     if (kernel->request.function->module != other.request.function->module) return hipGraphExecUpdateErrorFunctionChanged;
+  }
+  if (const auto* const copy = std::get_if<MemcpyNode>(&mine.params)) {
+    if (!SameDirection(*copy, std::get<MemcpyNode>(theirs.params))) return hipGraphExecUpdateErrorParametersChanged;
   }
   if (std::holds_alternative<AllocNode>(mine.params) || std::holds_alternative<FreeNode>(mine.params)) {
     return hipGraphExecUpdateErrorParametersChanged;
@@ -84,12 +93,12 @@ hipError_t hipGraphInstantiate(hipGraphExec_t* result, hipGraph_t handle, hipGra
   return Done(Instantiate(result, handle, 0, &why));
 }
 hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* result, hipGraph_t graph, unsigned long long flags) {
-  if ((flags & ~(kAutoFree | kUpload | kUsePriority)) != 0) return Done(hipErrorInvalidValue);
+  if (!IsFlag(flags)) return Done(hipErrorInvalidValue);
   int why;
   return Done(Instantiate(result, graph, flags, &why));
 }
 hipError_t hipGraphInstantiateWithParams(hipGraphExec_t* result, hipGraph_t graph, InstantiateParams* p) {
-  if (p == nullptr || (p->flags & ~(kAutoFree | kUpload | kUsePriority)) != 0) return Done(hipErrorInvalidValue);
+  if (p == nullptr || !IsFlag(p->flags)) return Done(hipErrorInvalidValue);
   p->error_node = nullptr;
   return Done(Instantiate(result, graph, p->flags, &p->result));
 }

@@ -25,10 +25,10 @@ hipError_t Give(const std::vector<Node*>& nodes, hipGraphNode_t* out, size_t* co
   return hipSuccess;
 }
 
-const char* NameOf(hipGraphNodeType type) {
+const char* NameOf(NodeType type) {
   constexpr const char* kNames[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "WAIT_EVENT", "EVENT_RECORD"};
   const auto at = static_cast<size_t>(type);
-  return at < std::size(kNames) ? kNames[at] : type == kNodeTypeMemAlloc ? "MEM_ALLOC" : "MEM_FREE";
+  return at < std::size(kNames) ? kNames[at] : type == NodeType::kMemAlloc ? "MEM_ALLOC" : "MEM_FREE";
 }
 
 void PrintGraph(std::FILE* file, const Graph& graph, int depth) {
@@ -51,6 +51,8 @@ void PrintGraph(std::FILE* file, const Graph& graph, int depth) {
 }  // namespace
 
 void ReleaseUserObject(UserObject* object, unsigned count) {
+  // A program may have released more than it had.
+  if (!user_objects.contains(object)) return;
   object->count -= std::min(object->count, count);
   if (object->count != 0) return;
   user_objects.erase(object);
@@ -177,7 +179,7 @@ hipError_t hipGraphNodeGetType(hipGraphNode_t handle, hipGraphNodeType* type) {
   const auto lock = GraphLock();
   const Node* const node = FindNode(handle);
   if (node == nullptr || type == nullptr) return Done(hipErrorInvalidValue);
-  *type = TypeOf(node->params);
+  *type = static_cast<hipGraphNodeType>(static_cast<int>(TypeOf(node->params)) + (HipMajor() == 5 ? 1 : 0));
   return hipSuccess;
 }
 hipError_t hipGraphDestroyNode(hipGraphNode_t handle) {
@@ -236,7 +238,7 @@ hipError_t hipGraphDebugDotPrint(hipGraph_t handle, const char* path, unsigned) 
 
 hipError_t hipUserObjectCreate(UserObject** result, void* data, hipHostFn_t destroy, unsigned count, unsigned flags) {
   constexpr unsigned kNoDestructorSync = 1;
-  if (result == nullptr || data == nullptr || destroy == nullptr || count == 0 || count > INT32_MAX || flags != kNoDestructorSync) {
+  if (result == nullptr || destroy == nullptr || count == 0 || count > INT32_MAX || flags != kNoDestructorSync) {
     return Done(hipErrorInvalidValue);
   }
   const auto lock = GraphLock();

@@ -50,13 +50,35 @@ hipError_t CaptureLaunch(const LaunchRequest& r) {
 }
 
 hipError_t MakeMemcpyNode1D(void* to, const void* from, size_t size, hipMemcpyKind kind, MemcpyNode* node) {
-  if (to == nullptr || from == nullptr || size == 0) return hipErrorInvalidValue;
+  if (to == nullptr || from == nullptr || to == from || size == 0) return hipErrorInvalidValue;
   const hipError_t error = CheckDirection(to, from, kind);
   if (error != hipSuccess) return error;
   if (!Fits(to, size) || !Fits(from, size)) return hipErrorInvalidValue;
+  MemoryInfo info;
+  if (kind == hipMemcpyDeviceToDevice && (!FindMemory(to, &info) || !FindMemory(from, &info))) return hipErrorInvalidValue;
   *node = {MemcpyNode::Form::kRange, {}, to, from, size, kind};
   return hipSuccess;
 }
+
+namespace {
+
+bool OnDevice(const void* pointer) {
+  MemoryInfo info;
+  return FindMemory(pointer, &info) && info.kind == MemoryKind::kDevice;
+}
+// What the caller said, or else what the pointers are.
+hipMemcpyKind DirectionOf(const MemcpyNode& n) {
+  const bool box = n.form == MemcpyNode::Form::kBox;
+  const hipMemcpyKind kind = box ? n.box.kind : n.kind;
+  if (kind != hipMemcpyDefault) return kind;
+  const bool to = OnDevice(box ? n.box.dstPtr.ptr : n.to);
+  const bool from = OnDevice(box ? n.box.srcPtr.ptr : n.from);
+  return from ? (to ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost) : (to ? hipMemcpyHostToDevice : hipMemcpyHostToHost);
+}
+
+}  // namespace
+
+bool SameDirection(const MemcpyNode& a, const MemcpyNode& b) { return DirectionOf(a) == DirectionOf(b); }
 
 hipError_t MakeMemcpyNode(const hipMemcpy3DParms* p, MemcpyNode* node) {
   const hipError_t error = CheckCopy3D(p);

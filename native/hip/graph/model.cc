@@ -169,18 +169,18 @@ std::vector<Node*> OrderOf(const Graph& graph) {
   return order;
 }
 
-hipGraphNodeType TypeOf(const NodeParams& params) {
-  return std::visit(Overload{[](const EmptyNode&) { return hipGraphNodeTypeEmpty; },
-                             [](const KernelNode&) { return hipGraphNodeTypeKernel; },
-                             [](const MemcpyNode&) { return hipGraphNodeTypeMemcpy; },
-                             [](const MemsetNode&) { return hipGraphNodeTypeMemset; },
-                             [](const HostNode&) { return hipGraphNodeTypeHost; },
-                             [](const ChildNode&) { return hipGraphNodeTypeGraph; },
-                             [](const EventRecordNode&) { return hipGraphNodeTypeEventRecord; },
-                             [](const EventWaitNode&) { return hipGraphNodeTypeWaitEvent; },
-                             [](const AllocNode&) { return kNodeTypeMemAlloc; },
-                             [](const FreeNode&) { return kNodeTypeMemFree; },
-                             [](const WorkNode&) { return hipGraphNodeTypeHost; }},
+NodeType TypeOf(const NodeParams& params) {
+  return std::visit(Overload{[](const EmptyNode&) { return NodeType::kEmpty; },
+                             [](const KernelNode&) { return NodeType::kKernel; },
+                             [](const MemcpyNode&) { return NodeType::kMemcpy; },
+                             [](const MemsetNode&) { return NodeType::kMemset; },
+                             [](const HostNode&) { return NodeType::kHost; },
+                             [](const ChildNode&) { return NodeType::kGraph; },
+                             [](const EventRecordNode&) { return NodeType::kEventRecord; },
+                             [](const EventWaitNode&) { return NodeType::kWaitEvent; },
+                             [](const AllocNode&) { return NodeType::kMemAlloc; },
+                             [](const FreeNode&) { return NodeType::kMemFree; },
+                             [](const WorkNode&) { return NodeType::kHost; }},
                     params);
 }
 

@@ -135,7 +135,7 @@ inline hipGraph_t HandleOf(Graph* graph) { return reinterpret_cast<hipGraph_t>(g
 std::shared_ptr<Graph> CloneGraph(const Graph& graph, std::map<const Node*, Node*>* copies);
 // Nodes in an order that puts dependencies first; empty when they form a circle.
 std::vector<Node*> OrderOf(const Graph& graph);
-hipGraphNodeType TypeOf(const NodeParams& params);
+NodeType TypeOf(const NodeParams& params);
 // Puts a node's work into a stream.
 hipError_t RunNode(const Node& node, hipStream_t stream);
 
@@ -143,6 +143,8 @@ hipError_t RunNode(const Node& node, hipStream_t stream);
 hipError_t MakeKernelNode(const hipKernelNodeParams* params, KernelNode* node);
 hipError_t MakeMemcpyNode(const hipMemcpy3DParms* params, MemcpyNode* node);
 hipError_t MakeMemcpyNode1D(void* to, const void* from, size_t size, hipMemcpyKind kind, MemcpyNode* node);
+// Whether two copies go between the same sides: another direction is another kind of copy, which an executable does not take.
+bool SameDirection(const MemcpyNode& a, const MemcpyNode& b);
 hipError_t MakeMemsetNode(const hipMemsetParams* params, MemsetNode* node);
 
 // Whether two graphs have the same kinds of nodes in the same order.

@@ -36,23 +36,12 @@ hipError_t MakeSymbolNode(Form form, const void* symbol, void* to, const void* f
   const hipError_t error = SymbolRange(symbol, offset, size, &place);
   if (error != hipSuccess) return error;
   const bool writes = form == Form::kToSymbol;
+  // The variable's shadow in the program is no place to copy from or to.
+  if ((writes ? from : to) == symbol) return hipErrorInvalidValue;
   if (kind == (writes ? hipMemcpyDeviceToHost : hipMemcpyHostToDevice)) return hipErrorInvalidMemcpyDirection;
   const hipError_t made = MakeMemcpyNode1D(writes ? place : to, writes ? from : place, size, kind, node);
   if (made == hipSuccess) node->form = form;
   return made;
-}
-
-// Another direction is another kind of copy, which an executable does not take.
-bool SameDirection(const MemcpyNode& a, const MemcpyNode& b) {
-  const auto on_device = [](const void* p) {
-    MemoryInfo info;
-    return FindMemory(p, &info) && info.kind == MemoryKind::kDevice;
-  };
-  const void* const a_to = a.form == Form::kBox ? a.box.dstPtr.ptr : a.to;
-  const void* const b_to = b.form == Form::kBox ? b.box.dstPtr.ptr : b.to;
-  const void* const a_from = a.form == Form::kBox ? a.box.srcPtr.ptr : a.from;
-  const void* const b_from = b.form == Form::kBox ? b.box.srcPtr.ptr : b.from;
-  return on_device(a_to) == on_device(b_to) && on_device(a_from) == on_device(b_from);
 }
 
 // Puts a made node's parameters where they belong.
@@ -341,7 +330,7 @@ hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, con
                                      size_t count, hipGraph_t handle) {
   const auto lock = GraphLock();
   const Graph* const child = FindGraph(handle);
-  if (child == nullptr || FindGraph(graph) == nullptr || child == FindGraph(graph)) return Done(hipErrorInvalidValue);
+  if (child == nullptr || FindGraph(graph) == nullptr) return Done(hipErrorInvalidValue);
   if (child->Allocates()) return Done(hipErrorNotSupported);
   std::map<const Node*, Node*> copies;
   std::shared_ptr<Graph> copy = CloneGraph(*child, &copies);
@@ -370,8 +359,8 @@ hipError_t hipGraphNodeSetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
   const auto lock = GraphLock();
   Node* const found = NodeIn(exec, node);
   if (found == nullptr) return Done(hipErrorInvalidValue);
-  const hipGraphNodeType type = TypeOf(found->params);
-  if (type != hipGraphNodeTypeKernel && type != hipGraphNodeTypeMemcpy && type != hipGraphNodeTypeMemset) {
+  const NodeType type = TypeOf(found->params);
+  if (type != NodeType::kKernel && type != NodeType::kMemcpy && type != NodeType::kMemset) {
     return Done(hipErrorInvalidValue);
   }
   found->enabled = enabled != 0;
@@ -381,8 +370,8 @@ hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
   const auto lock = GraphLock();
   const Node* const found = NodeIn(exec, node);
   if (found == nullptr || enabled == nullptr) return Done(hipErrorInvalidValue);
-  const hipGraphNodeType type = TypeOf(found->params);
-  if (type != hipGraphNodeTypeKernel && type != hipGraphNodeTypeMemcpy && type != hipGraphNodeTypeMemset) {
+  const NodeType type = TypeOf(found->params);
+  if (type != NodeType::kKernel && type != NodeType::kMemcpy && type != NodeType::kMemset) {
     return Done(hipErrorInvalidValue);
   }
   *enabled = found->enabled ? 1 : 0;
@@ -394,26 +383,26 @@ hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
 hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
                            GenericNodeParams* p) {
   if (p == nullptr) return Done(hipErrorInvalidValue);
-  switch (static_cast<int>(p->type)) {
-    case hipGraphNodeTypeKernel:
+  switch (p->type) {
+    case NodeType::kKernel:
       return hipGraphAddKernelNode(node, graph, dependencies, count, &p->kernel);
-    case hipGraphNodeTypeMemcpy:
+    case NodeType::kMemcpy:
       return hipGraphAddMemcpyNode(node, graph, dependencies, count, &p->memcpy.copy);
-    case hipGraphNodeTypeMemset:
+    case NodeType::kMemset:
       return hipGraphAddMemsetNode(node, graph, dependencies, count, &p->memset);
-    case hipGraphNodeTypeHost:
+    case NodeType::kHost:
       return hipGraphAddHostNode(node, graph, dependencies, count, &p->host);
-    case hipGraphNodeTypeGraph:
+    case NodeType::kGraph:
       return hipGraphAddChildGraphNode(node, graph, dependencies, count, p->graph);
-    case hipGraphNodeTypeEmpty:
+    case NodeType::kEmpty:
       return hipGraphAddEmptyNode(node, graph, dependencies, count);
-    case hipGraphNodeTypeWaitEvent:
+    case NodeType::kWaitEvent:
       return hipGraphAddEventWaitNode(node, graph, dependencies, count, p->event);
-    case hipGraphNodeTypeEventRecord:
+    case NodeType::kEventRecord:
       return hipGraphAddEventRecordNode(node, graph, dependencies, count, p->event);
-    case kNodeTypeMemAlloc:
+    case NodeType::kMemAlloc:
       return Done(AddAllocNode(node, graph, dependencies, count, &p->alloc));
-    case kNodeTypeMemFree:
+    case NodeType::kMemFree:
       return Done(AddFreeNode(node, graph, dependencies, count, p->free));
     default:
       return Done(hipErrorInvalidValue);
@@ -421,18 +410,18 @@ hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGrap
 }
 hipError_t hipGraphNodeSetParams(hipGraphNode_t node, GenericNodeParams* p) {
   if (p == nullptr) return Done(hipErrorInvalidValue);
-  switch (static_cast<int>(p->type)) {
-    case hipGraphNodeTypeKernel:
+  switch (p->type) {
+    case NodeType::kKernel:
       return hipGraphKernelNodeSetParams(node, &p->kernel);
-    case hipGraphNodeTypeMemcpy:
+    case NodeType::kMemcpy:
       return hipGraphMemcpyNodeSetParams(node, &p->memcpy.copy);
-    case hipGraphNodeTypeMemset:
+    case NodeType::kMemset:
       return hipGraphMemsetNodeSetParams(node, &p->memset);
-    case hipGraphNodeTypeHost:
+    case NodeType::kHost:
       return hipGraphHostNodeSetParams(node, &p->host);
-    case hipGraphNodeTypeWaitEvent:
+    case NodeType::kWaitEvent:
       return hipGraphEventWaitNodeSetEvent(node, p->event);
-    case hipGraphNodeTypeEventRecord:
+    case NodeType::kEventRecord:
       return hipGraphEventRecordNodeSetEvent(node, p->event);
     default:
       return Done(hipErrorInvalidValue);
@@ -440,20 +429,20 @@ hipError_t hipGraphNodeSetParams(hipGraphNode_t node, GenericNodeParams* p) {
 }
 hipError_t hipGraphExecNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, GenericNodeParams* p) {
   if (p == nullptr) return Done(hipErrorInvalidValue);
-  switch (static_cast<int>(p->type)) {
-    case hipGraphNodeTypeKernel:
+  switch (p->type) {
+    case NodeType::kKernel:
       return hipGraphExecKernelNodeSetParams(exec, node, &p->kernel);
-    case hipGraphNodeTypeMemcpy:
+    case NodeType::kMemcpy:
       return hipGraphExecMemcpyNodeSetParams(exec, node, &p->memcpy.copy);
-    case hipGraphNodeTypeMemset:
+    case NodeType::kMemset:
       return hipGraphExecMemsetNodeSetParams(exec, node, &p->memset);
-    case hipGraphNodeTypeHost:
+    case NodeType::kHost:
       return hipGraphExecHostNodeSetParams(exec, node, &p->host);
-    case hipGraphNodeTypeGraph:
+    case NodeType::kGraph:
       return hipGraphExecChildGraphNodeSetParams(exec, node, p->graph);
-    case hipGraphNodeTypeWaitEvent:
+    case NodeType::kWaitEvent:
       return hipGraphExecEventWaitNodeSetEvent(exec, node, p->event);
-    case hipGraphNodeTypeEventRecord:
+    case NodeType::kEventRecord:
       return hipGraphExecEventRecordNodeSetEvent(exec, node, p->event);
     default:
       return Done(hipErrorInvalidValue);

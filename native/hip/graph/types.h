@@ -5,8 +5,19 @@
 
 namespace wavesmith::hip {
 
-inline constexpr auto kNodeTypeMemAlloc = static_cast<hipGraphNodeType>(10);
-inline constexpr auto kNodeTypeMemFree = static_cast<hipGraphNodeType>(11);
+// Numbers of hipGraphNodeType from HIP 6 on; in HIP 5 they began with 1.
+enum class NodeType : int {
+  kKernel = 0,
+  kMemcpy = 1,
+  kMemset = 2,
+  kHost = 3,
+  kGraph = 4,
+  kEmpty = 5,
+  kWaitEvent = 6,
+  kEventRecord = 7,
+  kMemAlloc = 10,
+  kMemFree = 11,
+};
 
 struct MemAllocNodeParams {
   hipMemPoolProps pool;
@@ -44,7 +55,7 @@ struct InstantiateParams {
 };
 // hipGraphNodeParams: which member counts is the type's.
 struct GenericNodeParams {
-  hipGraphNodeType type;
+  NodeType type;
   int reserved0[3];
   union {
     long long reserved1[29];
