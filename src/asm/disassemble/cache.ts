@@ -1,8 +1,9 @@
-// Decoded instructions by their bytes. Code repeats itself, so each distinct encoding is decoded, printed and checked
-// once; a position in a section then costs one hash lookup.
+// Instructions by their bytes. Code repeats itself, so each distinct encoding is decoded, printed and checked once; a
+// position in a section then costs a hash lookup or two.
+import type { TextOutput } from '../../base/index.ts';
 import { type Decoder, decoderFor } from '../../isa/codec/decode.ts';
-import { type Instruction, type Operand, operandClass, type TargetName } from '../../isa/index.ts';
-import { type Printer, printerFor } from '../../isa/print/print.ts';
+import { type Instruction, type InstructionRow, type Operand, operandClass, type TargetName } from '../../isa/index.ts';
+import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
 import { wordAt } from './data.ts';
 
 const EMPTY = -1;
@@ -58,15 +59,13 @@ function hash(a: number, b: number): number {
   return Math.imul(h, 0x2c1b3c6d) ^ (h >>> 13);
 }
 
-/** The part an instruction can play in branches, address computations and padding. */
-export type Role = 'plain' | 'branch' | 'getPc' | 'addLow' | 'addHigh' | 'addOffset';
+/** The part an instruction can play in branches and address computations. */
+export type Role = 'branch' | 'getPc' | 'addLow' | 'addHigh' | 'addOffset';
 
-/** What is known of a distinct encoding beside the instruction. */
-export interface CodeData {
-  readonly text: string;
-  /** The text as it is printed; kept so that equal lines share one string. */
-  readonly line: string;
+/** What is known of an instruction that plays a part. */
+export interface CodeRole {
   readonly role: Role;
+  readonly instruction: Instruction;
   /** Of a branch: bytes from the next instruction to the target. */
   readonly displacement: number;
   /** Of the address computations: index of the scalar register written; of a pair its first. */
@@ -98,59 +97,90 @@ function literalBits(operand: Operand | undefined): number | undefined {
   return operand?.kind === 'literal' ? operand.bits : undefined;
 }
 
-function describe(instruction: Instruction, text: string): CodeData {
-  const plain: CodeData = { text, line: `\t${text}`, role: 'plain', displacement: 0, register: -1, literal: 0 };
+/** The part that instructions of a row can play. */
+function roleOf(row: InstructionRow): Role | undefined {
+  if (row.operands.some((o) => operandClass(o.cls).operandType === 'PCREL')) return 'branch';
+  return ROLES.get(row.operation);
+}
+
+/** The part that an instruction plays, by its operands; undefined when it plays none. */
+function describe(instruction: Instruction, role: Role): CodeRole | undefined {
   const { row, operands } = instruction;
-  const target = row.operands.findIndex((o) => operandClass(o.cls).operandType === 'PCREL');
-  if (target >= 0) {
-    const offset = operands[target];
-    if (offset.kind !== 'imm') return plain;
-    return { ...plain, role: 'branch', displacement: ((offset.value << 16) >> 16) * 4 };
+  const plain: CodeRole = { role, instruction, displacement: 0, register: -1, literal: 0 };
+  if (role === 'branch') {
+    const offset = operands[row.operands.findIndex((o) => operandClass(o.cls).operandType === 'PCREL')];
+    if (offset.kind !== 'imm') return undefined;
+    return { ...plain, displacement: ((offset.value << 16) >> 16) * 4 };
   }
-  const role = ROLES.get(row.operation);
-  if (role === undefined) return plain;
   const register = scalarIndex(operandNamed(instruction, 'sdst'));
   const first = operandNamed(instruction, 'src0');
   const second = operandNamed(instruction, 'src1');
   switch (role) {
     case 'getPc':
-      return register < 0 ? plain : { ...plain, role, register };
+      return register < 0 ? undefined : { ...plain, register };
     case 'addLow': {
       const literal = literalBits(second);
-      if (literal === undefined || register < 0 || scalarIndex(first) !== register) return plain;
-      return { ...plain, role, register, literal };
+      if (literal === undefined || register < 0 || scalarIndex(first) !== register) return undefined;
+      return { ...plain, register, literal };
     }
     case 'addHigh':
-      return register < 0 || scalarIndex(first) !== register ? plain : { ...plain, role, register };
+      return register < 0 || scalarIndex(first) !== register ? undefined : { ...plain, register };
     default: {
       const literal = literalBits(first);
       const isOffset = second?.kind === 'inline' && second.encoding === INLINE_FOUR;
-      return literal === undefined || !isOffset ? plain : { ...plain, role, literal };
+      return literal === undefined || !isOffset ? undefined : { ...plain, literal };
     }
   }
 }
 
-/** One distinct encoding. */
-export interface CachedInstruction {
-  readonly instruction: Instruction;
-  readonly data: CodeData;
-  readonly encoding: Uint8Array;
+/** Bytes that only grow. */
+class BytePool {
+  bytes: Uint8Array;
+  size = 0;
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size);
+  }
+
+  /** Makes room for `count` more bytes. */
+  room(count: number): void {
+    if (this.size + count <= this.bytes.length) return;
+    const bigger = new Uint8Array(this.bytes.length * 2 + count);
+    bigger.set(this.bytes);
+    this.bytes = bigger;
+  }
 }
 
-/** Decodes and prints through a cache. */
+const TAB = 9;
+const NEWLINE = 10;
+
+/** The distinct encodings of a code object by number, with their lines: a tab, the text, a newline. */
 export class InstructionCache {
   private readonly decoder: Decoder;
-  private readonly printer: Printer;
-  private readonly entries: CachedInstruction[] = [];
+  private readonly writer: TextWriter;
   private readonly short = new PairTable();
   private readonly long = new PairTable();
+  /** By row id: what its instructions can be, asked once. */
+  private readonly rowRoles: (Role | null | undefined)[] = [];
+  private readonly lines = new BytePool(1 << 16);
+  private readonly encodings = new BytePool(1 << 14);
+  /** By number, and behind the last: where the line and the encoding start. */
+  private readonly lineStarts: number[] = [0];
+  private readonly encodingStarts: number[] = [0];
+  private readonly rows: InstructionRow[] = [];
+  private readonly roles: (CodeRole | undefined)[] = [];
 
   constructor(target: TargetName) {
     this.decoder = decoderFor(target);
-    this.printer = printerFor(target);
+    this.writer = textWriterFor(target);
   }
 
-  /** The id of the instruction at `offset`, or a negative number when there is none before `end`. */
+  /** How many distinct encodings there are. */
+  get count(): number {
+    return this.rows.length;
+  }
+
+  /** The number of the instruction at `offset`, or a negative one when there is none before `end`. */
   idAt(bytes: Uint8Array, offset: number, end: number): number {
     if (end - offset < 4) return EMPTY;
     const first = wordAt(bytes, offset);
@@ -161,26 +191,87 @@ export class InstructionCache {
     const long = this.long.get(first, second);
     if (long !== EMPTY) return long;
     const id = this.add(bytes, offset, end);
-    const size = id < 0 ? 0 : this.entries[id].instruction.size;
+    const size = id < 0 ? 0 : this.sizeOf(id);
     if (size === 4) this.short.set(first, 0, id);
     else if (size === 8) this.long.set(first, second, id);
     return id;
   }
 
-  entry(id: number): CachedInstruction {
-    return this.entries[id];
+  /** Size of an instruction in bytes. */
+  sizeOf(id: number): number {
+    return this.encodingStarts[id + 1] - this.encodingStarts[id];
   }
 
-  /** Every distinct encoding, by id. */
-  all(): readonly CachedInstruction[] {
-    return this.entries;
+  rowOf(id: number): InstructionRow {
+    return this.rows[id];
+  }
+
+  /** The part the instruction plays; undefined for most. */
+  roleOf(id: number): CodeRole | undefined {
+    return this.roles[id];
+  }
+
+  /** The bytes of the instruction. */
+  encodingOf(id: number): Uint8Array {
+    return this.encodings.bytes.subarray(this.encodingStarts[id], this.encodingStarts[id + 1]);
+  }
+
+  /** The text without tab and newline. */
+  textOf(id: number): string {
+    return this.textBetween(this.lineStarts[id] + 1, this.lineStarts[id + 1] - 1);
+  }
+
+  /** The lines of the instructions from `start` up to `end`, one behind the other. */
+  linesOf(start: number, end: number): string {
+    return this.textBetween(this.lineStarts[start], this.lineStarts[end]);
+  }
+
+  private textBetween(start: number, end: number): string {
+    return ascii.decode(this.lines.bytes.subarray(start, end));
+  }
+
+  /** Writes the line. */
+  writeLine(id: number, out: TextOutput): void {
+    const start = this.lineStarts[id];
+    const end = this.lineStarts[id + 1];
+    out.room(end - start);
+    const from = this.lines.bytes;
+    const to = out.bytes;
+    let at = out.at;
+    for (let i = start; i < end; i++) to[at++] = from[i];
+    out.at = at;
   }
 
   private add(bytes: Uint8Array, offset: number, end: number): number {
-    const instruction = this.decoder.decode(bytes, offset, end);
-    if (instruction === undefined) return -1;
-    const text = this.printer.print(instruction);
-    const encoding = bytes.subarray(offset, offset + instruction.size);
-    return this.entries.push({ instruction, data: describe(instruction, text), encoding }) - 1;
+    const { writer, lines, encodings } = this;
+    const size = writer.match(bytes, offset, end);
+    if (size === 0) return EMPTY;
+    lines.room(MAX_INSTRUCTION_TEXT + 2);
+    lines.bytes[lines.size] = TAB;
+    const stop = writer.writeText(lines.bytes, lines.size + 1);
+    lines.bytes[stop] = NEWLINE;
+    lines.size = stop + 1;
+    this.lineStarts.push(lines.size);
+    encodings.room(size);
+    for (let i = 0; i < size; i++) encodings.bytes[encodings.size + i] = bytes[offset + i];
+    encodings.size += size;
+    this.encodingStarts.push(encodings.size);
+    const row = writer.row as InstructionRow;
+    const role = this.roleOfRow(row);
+    this.roles.push(
+      role === undefined ? undefined : describe(this.decoder.decode(bytes, offset, end) as Instruction, role),
+    );
+    return this.rows.push(row) - 1;
+  }
+
+  private roleOfRow(row: InstructionRow): Role | undefined {
+    let role = this.rowRoles[row.id];
+    if (role === undefined) {
+      role = roleOf(row) ?? null;
+      this.rowRoles[row.id] = role;
+    }
+    return role ?? undefined;
   }
 }
+
+const ascii = new TextDecoder();

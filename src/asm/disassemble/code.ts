@@ -1,9 +1,10 @@
 // A section of code as text, in two passes: `scan` decodes everything and asks for the labels that branches, relocations
 // and pc-relative code need; `print` writes instructions, labels, function symbols and padding.
 // Source: LLVM's AMDGPUMCCodeEmitter.cpp (where literals and branch offsets sit) and SIInstrInfo.cpp (pc-relative code).
+import type { TextOutput } from '../../base/index.ts';
 import { RelocationType, SymbolType } from '../../codeobject/index.ts';
 import type { Instruction } from '../../isa/index.ts';
-import { type CodeData, type InstructionCache, operandNamed } from './cache.ts';
+import { type CodeRole, type InstructionCache, operandNamed } from './cache.ts';
 import { type CodeComments, Commenter } from './comments.ts';
 import { hex, type LineSink, pushAll, rawText, wordAt } from './data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './image.ts';
@@ -93,12 +94,12 @@ export class CodeSection {
           continue;
         }
         const id = this.cache.idAt(bytes, at, end);
-        const entry = id < 0 ? undefined : this.cache.entry(id);
+        const length = id < 0 ? 0 : this.cache.sizeOf(id);
         this.labels.markStart(this.section, at);
-        if (entry !== undefined && at + entry.instruction.size <= boundary) {
+        if (length > 0 && at + length <= boundary) {
           this.push(id);
-          this.inspect(at, entry.instruction, entry.data);
-          at += entry.instruction.size;
+          this.inspect(at, length, this.cache.roleOf(id));
+          at += length;
         } else {
           const size = Math.min(WORD - (at % WORD), boundary - at);
           this.push(-size);
@@ -127,7 +128,7 @@ export class CodeSection {
   }
 
   private sizeOf(item: number): number {
-    return item < 0 ? -item : this.cache.entry(item).instruction.size;
+    return item < 0 ? -item : this.cache.sizeOf(item);
   }
 
   /** Size of the data at an offset: a relocation at the start of an item that is no branch patches data. */
@@ -155,11 +156,12 @@ export class CodeSection {
     return reference;
   }
 
-  private inspect(at: number, instruction: Instruction, data: CodeData): void {
-    const reference = this.inspectRelocation(at, instruction.size);
+  private inspect(at: number, size: number, data: CodeRole | undefined): void {
+    const reference = this.inspectRelocation(at, size);
     const state = this.pcState;
-    const isNext = state !== undefined && state.next === at && reference === undefined;
     this.pcState = undefined;
+    if (data === undefined) return;
+    const isNext = state !== undefined && state.next === at && reference === undefined;
     switch (data.role) {
       case 'branch': {
         const offset = at + WORD + data.displacement;
@@ -170,7 +172,7 @@ export class CodeSection {
         return;
       }
       case 'getPc': {
-        const pc = at + instruction.size;
+        const pc = at + size;
         this.pcState = { next: pc, pc, register: data.register, low: undefined };
         return;
       }
@@ -179,15 +181,14 @@ export class CodeSection {
         return;
       case 'addLow':
         if (isNext && state.low === undefined && data.register === state.register) {
-          this.pcState = { ...state, next: at + instruction.size, low: { at, bits: data.literal } };
+          this.pcState = { ...state, next: at + size, low: { at, bits: data.literal } };
         }
         return;
       case 'addHigh':
         if (isNext && state.low !== undefined && data.register === state.register + 1) {
-          this.addPair(state, state.low, at, instruction);
+          this.addPair(state, state.low, at, data.instruction);
         }
         return;
-      default:
     }
   }
 
@@ -268,7 +269,7 @@ export class CodeSection {
 
   /** Writes the section's lines, with `comments` where they are asked for. `isCanonical` is by instruction id; some function symbols are made protected by `.amdhsa_kernel` alone. */
   print(
-    out: LineSink,
+    out: TextOutput,
     isCanonical: readonly boolean[],
     isProtectedByDirective: (symbol: ImageSymbol) => boolean,
     skipped: readonly Range[] = [],
@@ -300,8 +301,10 @@ export class CodeSection {
       }
       const item = this.items[i];
       if (item < 0) this.printRaw(out, at, -item);
-      else if (commenter === undefined) this.printInstruction(out, item, at, isCanonical[item]);
-      else {
+      else if (commenter === undefined) {
+        if (isCanonical[item] && !this.specials.has(at)) this.cache.writeLine(item, out);
+        else this.printInstruction(out, item, at, isCanonical[item]);
+      } else {
         const lines: string[] = [];
         this.printInstruction(lines, item, at, isCanonical[item]);
         pushAll(out, commenter.comment(lines, at, this.sizeOf(item)));
@@ -321,7 +324,7 @@ export class CodeSection {
         const text = this.rawLine(this.specials.get(at), at, -item);
         yield { offset: at, text, general: text, target: undefined };
       } else {
-        yield this.codeLine(at, this.cache.entry(item).data.text);
+        yield this.codeLine(at, this.cache.textOf(item));
       }
       at += this.sizeOf(item);
     }
@@ -352,9 +355,10 @@ export class CodeSection {
   /** How many equal one-word items from item `i` on can be written as one directive; 0 for none. */
   private runAt(i: number, at: number, layout: LayoutPrinter): number {
     const item = this.items[i];
-    if (at % WORD !== 0 || this.sizeOf(item) !== WORD || this.specials.has(at)) return 0;
-    const word = wordAt(this.section.bytes, at);
+    const word = at % WORD === 0 && this.sizeOf(item) === WORD ? wordAt(this.section.bytes, at) : undefined;
+    if (word === undefined) return 0;
     const isFiller = word === NOP_WORD || word === 0;
+    if ((item >= 0 && !isFiller) || this.specials.has(at)) return 0;
     const isBehindJump = this.isBehindJump(i, at);
     const isPadding = isFiller && (isBehindJump || !layout.isInFunction(at));
     if (item >= 0 && !isPadding && word !== 0) return 0;
@@ -375,7 +379,7 @@ export class CodeSection {
   private isBehindJump(i: number, at: number): boolean {
     if (i === 0 || wordAt(this.section.bytes, at) !== NOP_WORD) return false;
     const before = this.items[i - 1];
-    return before >= 0 && this.cache.entry(before).instruction.row.flags.has('isBarrier');
+    return before >= 0 && this.cache.rowOf(before).flags.has('isBarrier');
   }
 
   private printRaw(out: LineSink, at: number, size: number): void {
@@ -393,16 +397,16 @@ export class CodeSection {
   }
 
   private printInstruction(out: LineSink, item: number, at: number, isCanonical: boolean): void {
-    const { instruction, data } = this.cache.entry(item);
+    const canonical = this.cache.textOf(item);
     const special = this.specials.get(at);
-    const text = special === undefined ? undefined : this.specialText(special, data.text, at);
+    const text = special === undefined ? undefined : this.specialText(special, canonical, at);
     if (text !== undefined && isCanonical) out.push(`\t${text}`);
-    else if (isCanonical && special?.kind !== 'relocation') out.push(data.line);
+    else if (isCanonical && special?.kind !== 'relocation') out.push(`\t${canonical}`);
     else {
       if (special?.kind === 'relocation') out.push(...this.relocLines(special.reference, at));
       const words: string[] = [];
-      for (let w = 0; w < instruction.size; w += WORD) words.push(hex(wordAt(this.section.bytes, at + w)));
-      out.push(`\t.long ${words.join(', ')}\t; ${data.text}`);
+      for (let w = 0; w < this.cache.sizeOf(item); w += WORD) words.push(hex(wordAt(this.section.bytes, at + w)));
+      out.push(`\t.long ${words.join(', ')}\t; ${canonical}`);
     }
   }
 

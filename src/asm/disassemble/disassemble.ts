@@ -3,7 +3,7 @@
 //
 // A code object as LLVM-dialect assembler text that assembles (here and with clang) and links to the same code,
 // descriptors, metadata and data. Source: AMDGPUUsage, "Code Object" and "Assembler Directives".
-import { WavesmithError } from '../../base/index.ts';
+import { TextOutput, WavesmithError } from '../../base/index.ts';
 import {
   debugLines,
   type ElfFile,
@@ -17,7 +17,7 @@ import { analyseCodeObject } from './analysis.ts';
 import { areCanonical } from './canonical.ts';
 import type { Range } from './code.ts';
 import type { CodeComments } from './comments.ts';
-import { type LineSink, pushAll } from './data.ts';
+import { pushAll } from './data.ts';
 import type { CodeObjectHeader } from './header.ts';
 import type { Image, ImageSection, ImageSymbol } from './image.ts';
 import { noteLines } from './notes.ts';
@@ -40,14 +40,19 @@ export function disassembleCodeObject(
   codeObject: Uint8Array | { readonly elf: ElfFile },
   options: DisassembleOptions = {},
 ): string {
-  const lines: string[] = [];
-  disassembleInto(lines, codeObject, options);
-  return `${lines.join('\n')}\n`;
+  const decoder = new TextDecoder();
+  let text = '';
+  const out = new TextOutput((chunk) => {
+    text += decoder.decode(chunk, { stream: true });
+  });
+  disassembleInto(out, codeObject, options);
+  out.finish();
+  return text + decoder.decode();
 }
 
 /** The same line by line, for texts that need not be in memory as a whole. Errors come before the first line. */
 export function disassembleInto(
-  out: LineSink,
+  out: TextOutput,
   codeObject: Uint8Array | { readonly elf: ElfFile },
   options: DisassembleOptions = {},
 ): void {
@@ -61,8 +66,7 @@ export function disassembleInto(
     const kernel = byEntry.get(symbol);
     return kernel !== undefined && Array.isArray(kernel.directives) && isProtectedLater(kernel.descriptor, symbol);
   };
-  const checked = analysis.cache.all().map(({ data, encoding }) => ({ text: data.text, encoding }));
-  const isCanonical = areCanonical(checked, header.target, header.id);
+  const isCanonical = areCanonical(analysis.cache, header.target, header.id);
   const comments = commentsOf(elf, options);
   // Code comes first: `.amdhsa_kernel` copies binding and visibility from the function's directives.
   for (const [section, part] of analysis.code) {
