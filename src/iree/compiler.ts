@@ -81,13 +81,29 @@ export function checkExtraFlags(extra: readonly string[]): void {
   }
 }
 
-/** Runs iree-compile; a failure is `hijack/compile-failed` with the compiler's first error line. */
-export async function compile(
-  compiler: IreeCompiler,
-  args: readonly string[],
-): Promise<{ stderr: string; seconds: number }> {
-  const run = await runTool(compiler.path, args);
-  if (run.status === 0) return { stderr: run.stderr, seconds: run.milliseconds / 1000 };
+/** What a compile said and took. */
+export interface Compiled {
+  readonly stderr: string;
+  readonly seconds: number;
+  /** The last line of a first try that crashed; null when there was none. */
+  readonly crash: string | null;
+}
+
+/** Exit codes from here on are signals and aborts (250 is the wheels' wrapper for SIGABRT). */
+const CRASHED = 128;
+
+/**
+ * Runs iree-compile; a failure is `hijack/compile-failed` with the compiler's first error line. A crash is tried once more: IREE 3.13
+ * corrupts its heap in about one of a hundred compiles on a busy machine.
+ */
+export async function compile(compiler: IreeCompiler, args: readonly string[]): Promise<Compiled> {
+  let run = await runTool(compiler.path, args);
+  let crash: string | null = null;
+  if (run.status >= CRASHED && !run.timedOut) {
+    crash = run.stderr.split('\n').find((line) => line.trim() !== '') ?? `exit code ${run.status}`;
+    run = await runTool(compiler.path, args);
+  }
+  if (run.status === 0) return { stderr: run.stderr, seconds: run.milliseconds / 1000, crash };
   const unknown = /Unknown command line argument '([^']+)'/.exec(run.stderr)?.[1];
   if (unknown !== undefined) {
     throw new WavesmithError('hijack/unknown-flag', `iree-compile ${compiler.version} does not know '${unknown}'.`, {
