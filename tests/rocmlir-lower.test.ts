@@ -10,7 +10,7 @@ import { memoryLayout } from '../src/rocmlir/lower/types.ts';
 import { kernelFunction } from '../src/rocmlir/run.ts';
 import { examplesFolder, hasMlirOpt, mlirOpt } from './support/rocmlir.ts';
 
-const lower = (text: string): string => lowerModule(parseMlir(text, 'm.mlir'), { fuseAttention: false });
+const lower = (text: string): string => lowerModule(parseMlir(text, 'm.mlir'), { fuseAttention: false, reader: 'module' });
 
 /** A function with one operation on line 3; `types` are of its operands and its result. */
 function moduleWith(operation: string, attributes: string, types: string[], result: string): string {

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { Edits, moduleAttribute, setModuleAttribute } from '../src/mlir/edit.ts';
 import { quoteBytes } from '../src/mlir/lex.ts';
 import { parseMlir } from '../src/mlir/parse.ts';
-import { generate, selectKernel } from '../src/rocmlir/gen.ts';
+import { generate, selectProgram } from '../src/rocmlir/gen.ts';
 import { exportAttribute } from '../src/rocmlir/gpu-object.ts';
+import { launchOperations } from '../src/rocmlir/launch.ts';
 import { merge, readMerged } from '../src/rocmlir/merge.ts';
-import { mergedKernel } from '../src/rocmlir/run.ts';
+import type { LaunchSequence } from '../src/rocmlir/sequence.ts';
 import {
   environment,
   hasMlirOpt,
@@ -30,11 +31,16 @@ const options = { arch: 'gfx942', features: '+sramecc,-xnack' };
 describe('gen: the checks of the pass', () => {
   const kernel = { sym_name: 'k', workgroup_sizes: [64, 1, 1], workgroup_memory: 0, workgroup_count: [2, 1, 1] };
   const binary = { $elf: '7F454C46', $kernels: ['k'], k: kernel };
+  const sequence = { $elf: '7F454C46', scratch_bytes: 256, steps: [{ ...kernel, arguments: [{ scratch: 0 }] }] };
+  test('a good sequence', () => {
+    expect(selectProgram({ binaries: [], sequence }).sequence).toMatchObject({
+      scratchBytes: 256,
+      steps: [{ kernel: 'k', arguments: [{ kind: 'scratch', offset: 0 }] }],
+    });
+  });
   test('a good result', () => {
-    expect(selectKernel({ binaries: [binary] })).toMatchObject({
-      kernel: 'k',
-      workgroupCount: [2, 1, 1],
-      workgroupMemory: 0,
+    expect(selectProgram({ binaries: [binary] })).toMatchObject({
+      sequence: { scratchBytes: 0, steps: [{ kernel: 'k', workgroupCount: [2, 1, 1], workgroupMemory: 0 }] },
     });
   });
   test.each([
@@ -57,7 +63,15 @@ describe('gen: the checks of the pass', () => {
       { binaries: [{ ...binary, k: { ...kernel, workgroup_memory: 'x' } }] },
       'expected a valid `workgroup_memory` field',
     ],
-  ])('%j: %s', (result, message) => expect(() => selectKernel(result)).toThrow(message));
+    [{ binaries: [], sequence: { ...sequence, steps: [] } }, 'invalid sequence'],
+    [{ binaries: [], sequence: { ...sequence, scratch_bytes: -1 } }, 'invalid sequence'],
+    [{ binaries: [], sequence: { ...sequence, $elf: 'x' } }, 'expected a valid ELF'],
+    [{ binaries: [], sequence: { ...sequence, steps: [kernel] } }, 'invalid step of a sequence'],
+    [
+      { binaries: [], sequence: { ...sequence, steps: [{ ...kernel, arguments: [{ buffer: -1, offset: 0 }] }] } },
+      'expected a buffer, scratch or constant',
+    ],
+  ])('%j: %s', (result, message) => expect(() => selectProgram(result)).toThrow(message));
 });
 
 describe('gen: compilers that fail', () => {
@@ -79,7 +93,7 @@ describe('gen: compilers that fail', () => {
     ['a compiler that writes no output', 'exit 0', 'io/read', /module\.vmfb/],
   ])('%s', async (_, body, code, message) => {
     const result = await run(body);
-    expect(result).toMatchObject({ status: 'fallback', text: FALLBACK, kernel: undefined });
+    expect(result).toMatchObject({ status: 'fallback', text: FALLBACK, sequence: undefined });
     expect(result.failure?.code).toBe(code);
     expect(result.failure?.message).toMatch(message);
     expect(result.messages.some((line) => line.startsWith('Error[iree-gen:invocation]: '))).toBe(true);
@@ -140,7 +154,7 @@ describe('gen: compilers that fail', () => {
 
 const facts = { kernel: 'k', workgroupSizes: [64, 1, 1], workgroupCount: [3, 2, 1], workgroupMemory: 16 };
 const attributeOf = (changes: Partial<typeof facts> = {}, elf = smallElf(['k'], 3)): string =>
-  exportAttribute('gfx942', { ...facts, ...changes }, elf);
+  exportAttribute('gfx942', { scratchBytes: 0, steps: [{ ...facts, ...changes, arguments: undefined }] }, elf);
 /** The binary's kernel table as rocMLIR has it. */
 const TABLE =
   'kernels = <[#gpu.kernel_metadata<"rock_kernel", !llvm.func<void (ptr, ptr, ptr)>, arg_attrs = [{}, {}, {rock.out}], ' +
@@ -180,13 +194,14 @@ describe('merge', () => {
         '{block_size = array<i64: 64, 1, 1>, grid_size = array<i64: 3, 2, 1>, lds_size = 16 : i64, original_func = @mixr, ' +
         'rock.shared_buffer_size = 16 : i64}>]>, bin = ',
     );
-    const { launches, elf } = readMerged(text);
+    const { sequence, elf } = readMerged(text);
     expect(elf).toEqual(smallElf(['k'], 3));
+    expect(sequence).toEqual({ scratchBytes: 0, steps: [{ ...facts, arguments: undefined }] });
+    const launches = launchOperations(parseMlir(text));
     expect(launches.map((launch) => [launch.constants, launch.dynamicLdsBytes, launch.arguments])).toEqual([
       [[3, 2, 1, 64, 1, 1], 16, ['%a', '%b', '%c']],
       [[3, 2, 1, 64, 1, 1], 16, ['%b', '%a', '%c']],
     ]);
-    expect(mergedKernel(text)).toMatchObject({ kernel: 'k', grid: [3, 2, 1], block: [64, 1, 1], dynamicLds: 16 });
     // What is neither the attribute, the binary nor a launch keeps its bytes.
     for (const line of before.split('\n')) {
       if (!/iree\.export|gpu\.binary|launch_func/.test(line)) expect(text).toContain(line);
@@ -212,11 +227,78 @@ describe('merge', () => {
     },
   );
 
+  describe('several launches in the place of one', () => {
+    const step = { ...facts, workgroupMemory: 0 };
+    const sequence: LaunchSequence = {
+      scratchBytes: 512,
+      steps: [
+        { ...step, arguments: [{ kind: 'buffer', position: 1, offset: 0 }, { kind: 'scratch', offset: 256 }] },
+        {
+          ...step,
+          kernel: 'l',
+          workgroupCount: [7, 1, 1],
+          arguments: [{ kind: 'scratch', offset: 256 }, { kind: 'buffer', position: 2, offset: 64 }],
+        },
+      ],
+    };
+    const elf = smallElf(['k', 'l'], 2);
+    const attribute = (changed: LaunchSequence = sequence): string => exportAttribute('gfx942', changed, elf);
+
+    test('each launch becomes the sequence, and reads back as it was meant', () => {
+      const one = binaryModule(attribute()).replace(/^ {4}%lds.*\n.*launch_func.*\n/m, '');
+      const result = merge(one, environment());
+      expect(result.failure?.message).toBeUndefined();
+      expect(result).toMatchObject({ status: 'merged', launches: 1, sequence });
+      expect(result.text).toContain('gpu.alloc () : memref<512xi8>');
+      expect(result.text.match(/gpu\.dealloc/g)).toHaveLength(1);
+      expect(result.text).not.toContain('rock_kernel');
+      expect(readMerged(result.text)).toEqual({ elf, sequence });
+    });
+
+    test.skipIf(!hasMlirOpt())('it verifies: pointers and memrefs, index and i64, pretty and generic', () => {
+      const memrefs = binaryModule(attribute()).replaceAll('!llvm.ptr', 'memref<64xf32>');
+      for (const text of [binaryModule(attribute()), memrefs, mlirOpt(binaryModule(attribute()), ['--mlir-print-op-generic'])]) {
+        const result = merge(text, environment());
+        expect(result.failure?.message).toBeUndefined();
+        const printed = mlirOpt(result.text);
+        expect(printed.match(/gpu\.launch_func/g)).toHaveLength(4);
+        expect(printed.match(/gpu\.kernel_metadata</g)).toHaveLength(2);
+        expect(readMerged(printed).elf).toEqual(elf);
+      }
+      const sizes = moduleToBinary(hostModule(3, { attribute: attribute(), sizes: 'i64' }));
+      const result = merge(sizes, environment());
+      expect(result.failure?.message).toBeUndefined();
+      expect(readMerged(mlirOpt(result.text)).sequence).toEqual(sequence);
+    });
+
+    test.each([
+      [
+        'more arguments than the launch passes',
+        { ...sequence, steps: [{ ...sequence.steps[0], arguments: [{ kind: 'buffer', position: 3, offset: 0 }, { kind: 'scratch', offset: 0 }] }] },
+        'argument-count',
+        /passes 3 argument\(s\), IREE's kernel takes 4/,
+      ],
+      ['other arguments than the kernel has', { ...sequence, steps: [{ ...sequence.steps[0], arguments: [] }] }, 'argument-count', /which takes 2/],
+      ['scratch outside', { ...sequence, scratchBytes: 256 }, 'sequence', /outside the 256 bytes/],
+    ] as readonly [string, LaunchSequence, string, RegExp][])('%s keeps the module as it is', (_, changed, code, message) => {
+      const text = binaryModule(attribute(changed));
+      const result = merge(text, environment());
+      expect([result.status, result.failure?.code, result.text]).toEqual(['fallback', `rocmlir/${code}`, text]);
+      expect(result.failure?.message).toMatch(message);
+    });
+
+    test('an asynchronous launch stays', () => {
+      const text = binaryModule(attribute()).replace(/gpu\.launch_func  @/, '%t = gpu.launch_func async @');
+      expect(merge(text, environment()).failure?.code).toBe('rocmlir/async-launch');
+    });
+  });
+
   test('without launches the one kernel of the table is replaced', () => {
     const text = binaryModule(attributeOf()).replace(/^ {4}gpu\.launch_func.*\n/gm, '');
     const result = merge(text, environment());
     expect(result).toMatchObject({ status: 'merged', launches: 0 });
-    expect(readMerged(result.text)).toMatchObject({ kernel: 'k', table: { name: 'k' } });
+    expect(result.text).toContain('gpu.kernel_metadata<"k"');
+    expect(readMerged(result.text).sequence.steps).toEqual([]);
   });
 
   const damaged = smallElf(['k'], 3);

@@ -8,12 +8,11 @@ import { moduleAttribute } from '../src/mlir/edit.ts';
 import { parseMlir, rangeText } from '../src/mlir/parse.ts';
 import { type GenResult, generate } from '../src/rocmlir/gen.ts';
 import { functionsOf, lowerModule } from '../src/rocmlir/lower/lower.ts';
-import { merge } from '../src/rocmlir/merge.ts';
+import { merge, readMerged } from '../src/rocmlir/merge.ts';
 import {
   compileForCpu,
   kernelFunction,
   makeInputs,
-  mergedKernel,
   runOnCpu,
   runOnDevice,
   tensorsOf,
@@ -66,7 +65,7 @@ describe.skipIf(!ready)('migraphx modules', () => {
       const text = readFileSync(join(examplesFolder, name), 'utf8');
       const document = parseMlir(text, name);
       const parts = kernelFunction(document);
-      const lowered = lowerModule(document, { fuseAttention: false });
+      const lowered = lowerModule(document, { fuseAttention: false, reader: 'processor' });
       prepared.set(name, { text, function: parts.name, tensors: tensorsOf(document, parts), lowered });
     }
     // One compilation for the CPU of all functions, while the kernels are generated two at a time.
@@ -128,10 +127,10 @@ describe.skipIf(!ready)('migraphx modules', () => {
       const merged = merge(binaries[index], environment());
       expect(merged.failure?.message).toBeUndefined();
       expect(merged).toMatchObject({ status: 'merged', launches: 1 });
-      const kernel = mergedKernel(merged.text);
+      const program = readMerged(merged.text);
       const inputs = makeInputs(tensors, 7);
       const device = new SimDevice(arch);
-      const { outputs } = await runOnDevice(device, kernel, tensors, inputs);
+      const { outputs } = await runOnDevice(device, program, tensors, inputs);
       device.close();
       const expected = await runOnCpu(cpuModule, functionName, tensors, inputs, environment());
       const results = tensors.filter((tensor) => tensor.kind === 'output');

@@ -5,11 +5,11 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/code-object.ts';
+import { featureSupport } from '../codeobject/elf/target-id.ts';
 import { readExecutable } from '../codeobject/vmfb/executable.ts';
 import { commandLine, type IreeCompiler, probeCompiler, targetFlags } from '../iree/compiler.ts';
-import type { DispatchSite } from '../iree/dispatches.ts';
 import { readText, readWhole, withTemporaryFolder } from '../iree/files.ts';
-import { type ModuleExecutable, readModule, readModuleDispatches } from '../iree/module.ts';
+import { type ModuleExecutable, readModule } from '../iree/module.ts';
 import { runTool, type ToolRun } from '../iree/tools.ts';
 import {
   type FlagNote,
@@ -21,6 +21,7 @@ import {
 } from './environment.ts';
 import { type HostProgram, readHostProgram } from './host-program.ts';
 import { inOrder, renumberBindings } from './lower/reorder.ts';
+import { type LaunchSequence, sequenceOf, singleOrder } from './sequence.ts';
 
 /** How long iree-compile may take, as in the original. */
 export const COMPILE_TIMEOUT_MS = 60_000;
@@ -35,29 +36,14 @@ export interface CompileOptions {
   readonly timeout?: number | undefined;
 }
 
-/** What a pointer argument of the kernel is to the function; positions count the results after the arguments. */
-export interface KernelPointer {
-  /** Position among arguments and results; undefined for a buffer of IREE's own. */
-  readonly position: number | undefined;
-  readonly readOnly: boolean;
-}
-
 /** A kernel as iree-compile made it. */
 export interface IreeKernel {
   readonly name: string;
   readonly workgroupSizes: readonly [number, number, number];
-  /** Empty where only known at run time. */
-  readonly workgroupCount: readonly number[];
-  /** Places in the host program that launch it. */
-  readonly launches: number;
-  /** Bytes of LDS that the launch must add: none since IREE declares LDS in the code object. */
-  readonly dynamicLds: number;
   /** Bytes of LDS that the code object declares. */
   readonly staticLds: number;
-  /** 32-bit values after the pointers. */
-  readonly constants: number;
-  /** The pointers in kernel argument order; undefined when the host program could not be followed. */
-  readonly pointers: readonly KernelPointer[] | undefined;
+  /** The pointers in argument order. */
+  readonly bindings: readonly { readonly readOnly: boolean }[];
 }
 
 /** A code object with its kernels. */
@@ -72,10 +58,16 @@ export interface Compiled {
   readonly binaries: readonly IreeBinary[];
   /** Text of the HAL phase. */
   readonly hal: string;
-  /** Arguments and results of the function; undefined when the host program could not be followed. */
-  readonly host: HostProgram | undefined;
+  /** How the kernels of the one binary compute the function, or why no sequence of launches does. */
+  readonly sequence: LaunchSequence | WavesmithError;
   /** The module as iree-compile wrote it. */
   readonly vmfb: Uint8Array;
+}
+
+/** The original's features `+sramecc,-xnack`, as far as the architecture has them. */
+export function defaultFeatures(arch: string): string {
+  const support = featureSupport(arch);
+  return [support.sramecc ? '+sramecc' : '', support.xnack ? '-xnack' : ''].filter((text) => text !== '').join(',');
 }
 
 /** Checks what is passed on as flags, so that it cannot mean anything else. */
@@ -92,6 +84,15 @@ function checkTarget(arch: string, features: string): void {
   if (!/^(?:[+-](?:sramecc|xnack)(?:,[+-](?:sramecc|xnack))*)?$/.test(features)) {
     throw new WavesmithError('rocmlir/features', `'${features}' is no list of target features.`, {
       hint: 'Give -f with sramecc and xnack only, for example -f +sramecc,-xnack.',
+    });
+  }
+  const support = featureSupport(arch);
+  const missing = [...features.matchAll(/sramecc|xnack/g)].map(([name]) => name as 'sramecc' | 'xnack');
+  const lacking = missing.find((name) => !support[name]);
+  if (lacking !== undefined) {
+    const fitting = defaultFeatures(arch);
+    throw new WavesmithError('rocmlir/features', `${arch} has no target feature '${lacking}'.`, {
+      hint: `Give -f '${fitting}'${fitting === '' ? ': the architecture has no such features' : ''}.`,
     });
   }
 }
@@ -166,96 +167,77 @@ export async function compileModule(
     const phase = readdirSync(phases).find((name) => /\.hal\.mlir$/.test(name));
     const hal = phase === undefined ? '' : readText(join(phases, phase), 'the HAL phase');
     const host = readHostProgram(hal);
-    const dispatches = readModuleDispatches(vmfb);
-    const binaries = readModule(vmfb).map((executable) => binaryOf(executable, dispatches, host));
-    const [kernel] = binaries[0]?.kernels ?? [];
-    const single = binaries.length === 1 && binaries[0].kernels.length === 1;
-    const order = single ? argumentOrder(kernel, host) : undefined;
-    const total = host === undefined ? 0 : host.arguments + host.results;
-    if (order !== undefined && !inOrder(order, total)) {
-      const source = readdirSync(sources).map((name) => readText(join(sources, name), 'the executable’s source'));
-      const renumbered = source.length === 1 ? renumberBindings(source[0], order, total) : undefined;
-      if (renumbered !== undefined) {
-        writeFileSync(input, renumbered);
-        await invoke([...common, '--compile-mode=hal-executable', input, '-o', output]);
-        binaries[0] = reordered(readWhole(output, 'the executable'), kernel, total);
-      }
+    const binaries = readModule(vmfb).map(binaryOf);
+    const sequence = sequenceFor(host, binaries);
+    const order = sequence instanceof WavesmithError ? undefined : singleOrder(sequence);
+    const plain = { compiler, flagNotes: notes, hal, vmfb };
+    if (order === undefined || host === undefined || sequence instanceof WavesmithError) {
+      return { ...plain, binaries, sequence };
     }
-    return { compiler, flagNotes: notes, binaries, hal, host, vmfb };
+    // One kernel: in the order that the launch passes its arguments already, or compiled once more so that it is.
+    const [step] = sequence.steps;
+    const single: LaunchSequence = { scratchBytes: 0, steps: [{ ...step, arguments: undefined }] };
+    if (inOrder(order, host.positions)) return { ...plain, binaries, sequence: single };
+    const source = readdirSync(sources).map((name) => readText(join(sources, name), 'the executable’s source'));
+    const renumbered = source.length === 1 ? renumberBindings(source[0], order, host.positions) : undefined;
+    if (renumbered === undefined) return { ...plain, binaries, sequence };
+    writeFileSync(input, renumbered);
+    await invoke([...common, '--compile-mode=hal-executable', input, '-o', output]);
+    const again = reordered(readWhole(output, 'the executable'), binaries[0].kernels[0]);
+    return again === undefined ? { ...plain, binaries, sequence } : { ...plain, binaries: [again], sequence: single };
   });
 }
 
-function binaryOf(
-  executable: ModuleExecutable,
-  dispatches: ReadonlyMap<string, readonly DispatchSite[]>,
+function sequenceFor(
   host: HostProgram | undefined,
-): IreeBinary {
+  binaries: readonly IreeBinary[],
+): LaunchSequence | WavesmithError {
+  const refuse = (code: string, message: string, hint: string): WavesmithError =>
+    new WavesmithError(`rocmlir/${code}`, message, { hint });
+  if (binaries.length === 0) {
+    return refuse('no-kernel', 'expected at least one binary', 'The module’s function needs no kernel: it only passes values on.');
+  }
+  if (binaries.length > 1) {
+    return refuse('several-binaries', 'more than one binary was found', 'rocMLIR takes one code object: let IREE link its executables.');
+  }
+  if (host === undefined) {
+    return refuse(
+      'host-program',
+      'IREE’s host program is not one command buffer, so the launches cannot be told from it.',
+      'Give a module with one function; leave out flags that change the execution model.',
+    );
+  }
+  try {
+    return sequenceOf(host, binaries[0].kernels);
+  } catch (error) {
+    if (error instanceof WavesmithError) return error;
+    throw error;
+  }
+}
+
+function binaryOf(executable: ModuleExecutable): IreeBinary {
   const object = readCodeObject(executable.codeObject);
   const kernels = executable.kernels.map((kernel): IreeKernel => {
-    const sites = dispatches.get(kernel.name) ?? [];
-    const site = sites.length === 1 ? sites[0] : undefined;
     const descriptor = object.kernels.find((k) => k.name === kernel.name)?.descriptor;
     return {
       name: kernel.name,
       workgroupSizes: kernel.workgroupSize,
-      workgroupCount: site?.grid ?? [],
-      launches: sites.length,
-      dynamicLds: 0,
       staticLds: descriptor?.groupSegmentFixedSize ?? 0,
-      constants: kernel.constants,
-      pointers:
-        site && host && kernel.bindings.map(({ readOnly }, i) => ({ position: position(site, i, host), readOnly })),
+      bindings: kernel.bindings,
     };
   });
   return { elf: executable.codeObject, kernels };
 }
 
-/** The binary of a renumbered executable: the first kernel's launch facts, as long as both agree on the workgroup. */
-function reordered(bytes: Uint8Array, before: IreeKernel, total: number): IreeBinary {
+/** The binary of a renumbered executable, as long as it has the same kernel with the same workgroup. */
+function reordered(bytes: Uint8Array, before: IreeKernel): IreeBinary | undefined {
   const { images, exports } = readExecutable(bytes, 0);
   const [image] = images;
   const [kernel] = exports;
   const same = kernel?.workgroupSize.every((size, d) => size === before.workgroupSizes[d]);
-  if (images.length !== 1 || exports.length !== 1 || kernel.kernelName !== before.name || !same) {
-    throw new WavesmithError(
-      'rocmlir/argument-order',
-      `Kernel '${before.name}' cannot take its arguments in the function's order.`,
-      {
-        hint: 'Order the function’s arguments as its operations use them.',
-      },
-    );
-  }
+  if (images.length !== 1 || exports.length !== 1 || kernel.kernelName !== before.name || !same) return undefined;
   const object = readCodeObject(image.bytes);
   const descriptor = object.kernels.find((k) => k.name === before.name)?.descriptor;
-  const readOnly = new Map((before.pointers ?? []).map((pointer) => [pointer.position, pointer.readOnly]));
-  const pointers = Array.from({ length: total }, (_, position) => ({
-    position,
-    readOnly: readOnly.get(position) ?? true,
-  }));
-  return {
-    elf: image.bytes.slice(),
-    kernels: [{ ...before, staticLds: descriptor?.groupSegmentFixedSize ?? 0, pointers }],
-  };
-}
-
-/** Which argument or result begins where binding `binding` of the dispatch points. */
-function position(site: DispatchSite, binding: number, host: HostProgram): number | undefined {
-  const range = site.bindings[binding];
-  const slot = /^slot (\d+)$/.exec(range?.buffer ?? '')?.[1];
-  const source = slot === undefined ? undefined : host.slots[Number(slot)];
-  if (source?.kind === 'argument') return range.offset === 0 ? source.index : undefined;
-  if (source?.kind !== 'result') return undefined;
-  const result = source.results.find(({ offset }) => offset === range.offset);
-  return result === undefined ? undefined : host.arguments + result.index;
-}
-
-/** The position of each kernel pointer when they are exactly the function's arguments and results, each once; else undefined. */
-export function argumentOrder(kernel: IreeKernel, host: HostProgram | undefined): readonly number[] | undefined {
-  if (host === undefined || kernel.pointers === undefined || kernel.constants > 0) return undefined;
-  const order: number[] = [];
-  for (const pointer of kernel.pointers) {
-    if (pointer.position === undefined) return undefined;
-    order.push(pointer.position);
-  }
-  return order;
+  const staticLds = descriptor?.groupSegmentFixedSize ?? 0;
+  return { elf: image.bytes.slice(), kernels: [{ ...before, staticLds }] };
 }

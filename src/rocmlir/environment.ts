@@ -116,8 +116,8 @@ const RENAMED: Readonly<Record<string, Mapping>> = {
 /** A flag's name, with two dashes as the help prints it. */
 export const flagName = (flag: string): string => flag.split('=', 1)[0].replace(/^-+/, '--');
 
-/** What lets IREE make one kernel of a module: rocMLIR can only take one. A flag of the user takes the place of its namesake. */
-const ONE_KERNEL: readonly string[] = [
+/** What lets IREE make one kernel of a module, or a right one. A flag of the user takes the place of its namesake. */
+const OWN_FLAGS: readonly string[] = [
   '--iree-dispatch-creation-enable-fuse-padding-into-linalg-consumer-ops',
   '--iree-dispatch-creation-enable-aggressive-fusion',
   '--iree-dispatch-creation-fuse-multi-use',
@@ -125,6 +125,11 @@ const ONE_KERNEL: readonly string[] = [
   '--iree-flow-inline-constants-max-byte-length=65536',
   '--iree-opt-const-eval=false',
   '--iree-opt-const-expr-hoisting=false',
+  // Chips compute the 8-bit floats of the other generation in software.
+  '--iree-llvmgpu-enable-small-float-emulation',
+  // Loop strength reduction starts offsets below zero and adds the rest as the buffer instruction's constant; a buffer's range
+  // check takes the register alone for out of range: the first row of a mask read in a loop was zero.
+  '--disable-lsr',
 ];
 
 const helps = new Map<string, Promise<ReadonlySet<string>>>();
@@ -148,7 +153,7 @@ export function resolveFlags(
 ): { readonly flags: readonly string[]; readonly notes: readonly FlagNote[] } {
   const flags = new Map<string, string>();
   const notes: FlagNote[] = [];
-  for (const flag of ONE_KERNEL) if (known.has(flagName(flag))) flags.set(flagName(flag), flag);
+  for (const flag of OWN_FLAGS) if (known.has(flagName(flag))) flags.set(flagName(flag), flag);
   for (const flag of config) {
     const name = flagName(flag);
     if (known.has(name)) {

@@ -7,10 +7,10 @@ import { commandLine } from '../iree/compiler.ts';
 import { readWhole } from '../iree/files.ts';
 import { decodeModule } from '../mlir/lex.ts';
 import { parseMlir } from '../mlir/parse.ts';
-import { argumentOrder, type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
+import { type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
 import { describeFlag, type RocmlirEnvironment } from './environment.ts';
-import { lowerModule, needsLowering } from './lower/lower.ts';
-import { inOrder } from './lower/reorder.ts';
+import { lowerModule } from './lower/lower.ts';
+import type { LaunchSequence, StepArgument } from './sequence.ts';
 
 /** Launch facts of one kernel. */
 export interface ExportedKernel {
@@ -29,10 +29,25 @@ export type ExportedBinary = { readonly $elf: string; readonly $kernels: readonl
   readonly [kernel: string]: ExportedKernel | string | readonly string[];
 };
 
+/** One launch of a sequence; `arguments` as `{buffer, offset}`, `{scratch}` or `{constant}`. */
+export interface ExportedStep extends ExportedKernel {
+  readonly arguments: readonly Readonly<Record<string, number>>[];
+}
+
+/** Several launches in the place of one kernel: an addition of this project, which the original's pass does not look at. */
+export interface ExportedSequence {
+  readonly $elf: string;
+  /** Bytes of the buffer that the caller has to provide. */
+  readonly scratch_bytes: number;
+  readonly steps: readonly ExportedStep[];
+}
+
 /** What is written to the output file. */
 export interface ExportResult {
   readonly MLIR?: readonly string[];
+  /** Empty where one kernel does not do: then `sequence` says what does. */
   readonly binaries?: readonly ExportedBinary[];
+  readonly sequence?: ExportedSequence;
   /** The original's error string. */
   readonly error?: string;
   /** The same failure as this project reports it. */
@@ -83,10 +98,9 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   let result: ExportResult;
   try {
     const document = parseMlir(text, file);
-    const input = needsLowering(document) ? lowerModule(document, { fuseAttention: true }) : text;
+    const input = lowerModule(document, { fuseAttention: true, reader: 'kernel' });
     compiled = await compileModule(input, options, onFailure);
-    checkArguments(compiled);
-    result = { MLIR: compiled.hal.split(/(?<=\n)/), binaries: compiled.binaries.map(exportBinary) };
+    result = { MLIR: compiled.hal.split(/(?<=\n)/), ...exportPrograms(compiled) };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     failure = error;
@@ -98,43 +112,58 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   return { result, compiled, failure, messages, remarks };
 }
 
-/** A single kernel must be launched once and take the function's arguments and results: the launch passes nothing else. */
-function checkArguments(compiled: Compiled): void {
-  const [binary, ...more] = compiled.binaries;
-  if (binary === undefined || more.length > 0 || binary.kernels.length !== 1) return;
-  const [kernel] = binary.kernels;
-  if (kernel.launches > 1) {
-    throw new WavesmithError(
-      'rocmlir/several-kernels',
-      `IREE launches kernel '${kernel.name}' ${kernel.launches} times to compute the function.`,
-      { hint: 'rocMLIR takes one launch: split the module, or let rocMLIR’s own kernel be used.' },
-    );
+/** The binaries in the original's form where one kernel is all, else the sequence of launches. */
+function exportPrograms({ binaries, sequence }: Compiled): Pick<ExportResult, 'binaries' | 'sequence'> {
+  const [binary, ...more] = binaries;
+  if (binary === undefined || more.length > 0) return { binaries: binaries.map((one) => exportBinary(one, [])) };
+  if (sequence instanceof WavesmithError) {
+    // The original writes such a kernel too, and who reads the JSON refuses it.
+    if (sequence.code === 'rocmlir/workgroup-count' && binary.kernels.length === 1) {
+      return { binaries: [exportBinary(binary, [])] };
+    }
+    throw sequence;
   }
-  // Who reads the JSON refuses a kernel without a workgroup count.
-  if (kernel.workgroupCount.length === 0) return;
-  const order = argumentOrder(kernel, compiled.host);
-  const total = compiled.host === undefined ? 0 : compiled.host.arguments + compiled.host.results;
-  if (order !== undefined && inOrder(order, total)) return;
-  throw new WavesmithError(
-    'rocmlir/kernel-arguments',
-    `Kernel '${kernel.name}' takes other buffers or values than the function's arguments and results.`,
-    { hint: 'IREE keeps large constants and intermediate results in buffers of its own; pass weights as arguments.' },
-  );
+  const [step] = sequence.steps;
+  if (step.arguments === undefined) return { binaries: [exportBinary(binary, step.workgroupCount)] };
+  return { binaries: [], sequence: exportSequence(binary, sequence) };
 }
 
-function exportBinary({ elf, kernels }: IreeBinary): ExportedBinary {
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join('');
+
+function exportBinary({ elf, kernels }: IreeBinary, workgroupCount: readonly number[]): ExportedBinary {
   const entries = kernels.map((kernel): [string, ExportedKernel] => [
     kernel.name,
     {
       sym_name: kernel.name,
       workgroup_sizes: kernel.workgroupSizes,
-      workgroup_memory: kernel.dynamicLds,
-      workgroup_count: kernel.workgroupCount,
+      workgroup_memory: 0,
+      workgroup_count: workgroupCount,
       static_workgroup_memory: kernel.staticLds,
     },
   ]);
-  const hex = Array.from(elf, (byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join('');
-  return { $elf: hex, $kernels: kernels.map((kernel) => kernel.name), ...Object.fromEntries(entries) };
+  return { $elf: hexOf(elf), $kernels: kernels.map((kernel) => kernel.name), ...Object.fromEntries(entries) };
+}
+
+function exportSequence({ elf, kernels }: IreeBinary, { scratchBytes, steps }: LaunchSequence): ExportedSequence {
+  const argument = (a: StepArgument): Readonly<Record<string, number>> =>
+    a.kind === 'buffer'
+      ? { buffer: a.position, offset: a.offset }
+      : a.kind === 'scratch'
+        ? { scratch: a.offset }
+        : { constant: a.value };
+  return {
+    $elf: hexOf(elf),
+    scratch_bytes: scratchBytes,
+    steps: steps.map((step) => ({
+      sym_name: step.kernel,
+      workgroup_sizes: step.workgroupSizes,
+      workgroup_memory: step.workgroupMemory,
+      workgroup_count: step.workgroupCount,
+      static_workgroup_memory: kernels.find(({ name }) => name === step.kernel)?.staticLds ?? 0,
+      arguments: (step.arguments ?? []).map(argument),
+    })),
+  };
 }
 
 /** Exports a file as the executable does; a missing file is an error in the JSON. */
@@ -160,9 +189,10 @@ export async function exportFile(path: string, options: ExportOptions): Promise<
 
 /** The summary line the original prints with IREE_DEBUG set. */
 export function exportSummary(result: ExportResult, functionName: string): string {
-  const count = result.binaries?.length ?? 0;
+  const count = result.sequence?.steps.length ?? result.binaries?.length ?? 0;
   const line = `[iree-export]: number of kernels: ${count}, rocMLIR name: ${functionName}`;
   if (result.binaries === undefined) return line;
-  const facts = result.binaries.flatMap((binary) => binary.$kernels.map((name) => binary[name]));
+  const facts =
+    result.sequence?.steps ?? result.binaries.flatMap((binary) => binary.$kernels.map((name) => binary[name]));
   return `${line}, iree-metadata ${JSON.stringify(facts)}`;
 }

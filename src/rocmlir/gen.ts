@@ -5,8 +5,9 @@ import { WavesmithError } from '../base/index.ts';
 import { Edits, setModuleAttribute } from '../mlir/edit.ts';
 import { parseMlir } from '../mlir/parse.ts';
 import { type ExportOptions, type ExportResult, exportModule } from './export.ts';
-import { exportAttribute, type LaunchFacts, readExportedElf } from './gpu-object.ts';
+import { checkProgram, exportAttribute } from './gpu-object.ts';
 import { lowerModule, usesMigraphx } from './lower/lower.ts';
+import type { LaunchSequence, LaunchStep, StepArgument } from './sequence.ts';
 
 /** The attribute's value after a failure. */
 export const FAILURE_ATTRIBUTE = '"[iree-error]: invocation failed"';
@@ -24,7 +25,10 @@ export interface GenResult {
   readonly status: GenStatus;
   readonly text: string;
   readonly failure: WavesmithError | undefined;
-  readonly kernel: (LaunchFacts & { readonly bytes: number; readonly staticLds: number }) | undefined;
+  /** The launches that were generated. */
+  readonly sequence: LaunchSequence | undefined;
+  /** Bytes of the code object, 0 without one. */
+  readonly bytes: number;
   /** Lines for IREE_DEBUG. */
   readonly messages: readonly string[];
   readonly remarks: readonly string[];
@@ -36,17 +40,75 @@ const check = (code: string, message: string, hint?: string): WavesmithError =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One kernel of an iree-export result, checked as the pass checks it. Throws `rocmlir/…` with the original's message. */
-export function selectKernel(result: ExportResult | unknown): LaunchFacts & {
+/** A code object with the launches that compute the function. */
+export interface KernelProgram {
   readonly elf: Uint8Array;
-  readonly staticLds: number;
-} {
+  readonly sequence: LaunchSequence;
+}
+
+/** The bytes of a hexadecimal text. */
+function readElf(elf: unknown): Uint8Array {
+  if (typeof elf !== 'string' || elf.length === 0 || elf.length % 2 !== 0 || /[^0-9a-fA-F]/.test(elf)) {
+    throw check('elf', 'expected a valid ELF');
+  }
+  return Uint8Array.from({ length: elf.length / 2 }, (_, i) => Number.parseInt(elf.slice(2 * i, 2 * i + 2), 16));
+}
+
+const isCount = (value: unknown, least = 0): value is number => Number.isSafeInteger(value) && (value as number) >= least;
+
+/** Launch facts of one kernel's entry, but for its arguments. */
+function readStep(facts: unknown, kernel: string): LaunchStep {
+  if (!isObject(facts)) throw check('kernel-properties', 'invalid kernel properties');
+  const numbers = (field: string, count: number, hint?: string): number[] => {
+    const value = facts[field];
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    if (list.length === count && list.every((n) => isCount(n))) return list as number[];
+    throw check(field.replace('_', '-'), `expected a valid \`${field}\` field`, hint);
+  };
+  const workgroupSizes = numbers('workgroup_sizes', 3);
+  const workgroupCount = numbers(
+    'workgroup_count',
+    3,
+    'The number of workgroups depends on run-time values; give static shapes.',
+  );
+  const [workgroupMemory] = numbers('workgroup_memory', 1);
+  return { kernel, workgroupSizes, workgroupCount, workgroupMemory, arguments: undefined };
+}
+
+function readArgument(value: unknown): StepArgument {
+  if (isObject(value)) {
+    const { buffer, offset, scratch, constant } = value;
+    if (isCount(buffer) && isCount(offset)) return { kind: 'buffer', position: buffer, offset };
+    if (isCount(scratch)) return { kind: 'scratch', offset: scratch };
+    if (isCount(constant, -(2 ** 31))) return { kind: 'constant', value: constant };
+  }
+  throw check('sequence', 'expected a buffer, scratch or constant for each argument of a step');
+}
+
+/** The launches of an iree-export result, checked as the pass checks it. Throws `rocmlir/…` with the original's message. */
+export function selectProgram(result: ExportResult | unknown): KernelProgram {
   if (!isObject(result)) throw check('json', 'invalid JSON');
   if (result.error !== undefined) {
     throw check('invocation', typeof result.error === 'string' ? result.error : 'IREE invocation failed');
   }
-  const { binaries } = result;
+  const { binaries, sequence } = result;
   if (!Array.isArray(binaries)) throw check('json', 'invalid JSON, expected `binaries` field');
+  if (isObject(sequence)) {
+    const { steps, scratch_bytes: scratchBytes } = sequence;
+    if (!Array.isArray(steps) || steps.length === 0 || !isCount(scratchBytes)) throw check('sequence', 'invalid sequence');
+    return {
+      elf: readElf(sequence.$elf),
+      sequence: {
+        scratchBytes,
+        steps: steps.map((step: unknown) => {
+          const name = isObject(step) ? step.sym_name : undefined;
+          const list = isObject(step) ? step.arguments : undefined;
+          if (typeof name !== 'string' || !Array.isArray(list)) throw check('sequence', 'invalid step of a sequence');
+          return { ...readStep(step, name), arguments: list.map(readArgument) };
+        }),
+      },
+    };
+  }
   const single = 'Split the module so that each function is one kernel, or let rocMLIR’s own kernel be used.';
   if (binaries.length > 1) throw check('several-binaries', 'more than one binary was found', single);
   if (binaries.length === 0) {
@@ -58,10 +120,7 @@ export function selectKernel(result: ExportResult | unknown): LaunchFacts & {
   }
   const binary: unknown = binaries[0];
   if (!isObject(binary)) throw check('json', 'expected a dict for each binary');
-  const elf = binary.$elf;
-  if (typeof elf !== 'string' || elf.length === 0 || elf.length % 2 !== 0 || /[^0-9a-fA-F]/.test(elf)) {
-    throw check('elf', 'expected a valid ELF');
-  }
+  const elf = readElf(binary.$elf);
   const table = binary.$kernels;
   if (!Array.isArray(table) || table.length !== 1) {
     const names = Array.isArray(table) ? table.slice(0, 4).join(', ') : 'no list';
@@ -73,31 +132,7 @@ export function selectKernel(result: ExportResult | unknown): LaunchFacts & {
   }
   const kernel: unknown = table[0];
   if (typeof kernel !== 'string' || kernel === '') throw check('kernel-name', 'expected a valid kernel name');
-  const facts = binary[kernel];
-  if (!isObject(facts)) throw check('kernel-properties', 'invalid kernel properties');
-  const numbers = (field: string, count: number, hint?: string): number[] => {
-    const value = facts[field];
-    const list: unknown[] = Array.isArray(value) ? value : [value];
-    if (list.length === count && list.every((n) => Number.isSafeInteger(n) && (n as number) >= 0))
-      return list as number[];
-    throw check(field.replace('_', '-'), `expected a valid \`${field}\` field`, hint);
-  };
-  const workgroupSizes = numbers('workgroup_sizes', 3);
-  const workgroupCount = numbers(
-    'workgroup_count',
-    3,
-    'The number of workgroups depends on run-time values; give static shapes.',
-  );
-  const [workgroupMemory] = numbers('workgroup_memory', 1);
-  const staticLds = facts.static_workgroup_memory;
-  return {
-    elf: Uint8Array.from({ length: elf.length / 2 }, (_, i) => Number.parseInt(elf.slice(2 * i, 2 * i + 2), 16)),
-    kernel,
-    workgroupSizes,
-    workgroupCount,
-    workgroupMemory,
-    staticLds: typeof staticLds === 'number' ? staticLds : 0,
-  };
+  return { elf, sequence: { scratchBytes: 0, steps: [readStep(binary[kernel], kernel)] } };
 }
 
 /** The `Error[iree-gen:…]` line of a failure. */
@@ -108,7 +143,7 @@ const debugLine = (error: WavesmithError): string =>
 export async function generate(text: string, options: GenOptions): Promise<GenResult> {
   const document = parseMlir(text, options.file);
   const { debug, disabled } = options.environment;
-  const unchanged = { status: 'unchanged', text, kernel: undefined, remarks: [] } as const;
+  const unchanged = { status: 'unchanged', text, sequence: undefined, bytes: 0, remarks: [] } as const;
   if (disabled) return { ...unchanged, failure: undefined, messages: [] };
   if (options.arch === '') {
     const failure = check('arch', 'expected a valid target architecture', 'Give -a gfx942.');
@@ -119,14 +154,15 @@ export async function generate(text: string, options: GenOptions): Promise<GenRe
   let failure = exported.failure;
   let value = FAILURE_ATTRIBUTE;
   let output = text;
-  let kernel: GenResult['kernel'];
+  let program: KernelProgram | undefined;
   try {
-    const { elf, staticLds, ...facts } = selectKernel(exported.result);
-    value = exportAttribute(options.arch, facts, elf);
-    const object = { target: '', properties: undefined, kernels: undefined, format: 'bin', bytes: elf };
-    readExportedElf(object, facts);
-    kernel = { ...facts, bytes: elf.length, staticLds };
-    if (usesMigraphx(document) && !options.keepMigraphx) output = lowerModule(document, { fuseAttention: false });
+    const { elf, sequence } = selectProgram(exported.result);
+    value = exportAttribute(options.arch, sequence, elf);
+    checkProgram(elf, sequence);
+    program = { elf, sequence };
+    if (usesMigraphx(document) && !options.keepMigraphx) {
+      output = lowerModule(document, { fuseAttention: false, reader: 'module' });
+    }
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     failure ??= error;
@@ -140,7 +176,8 @@ export async function generate(text: string, options: GenOptions): Promise<GenRe
     status: failure === undefined ? 'generated' : 'fallback',
     text: edits.apply(output),
     failure,
-    kernel: failure === undefined ? kernel : undefined,
+    sequence: failure === undefined ? program?.sequence : undefined,
+    bytes: failure === undefined ? (program?.elf.length ?? 0) : 0,
     messages,
     remarks: exported.remarks,
   };

@@ -2,10 +2,11 @@
 // Source: MLIR's GPU dialect, CompilationAttrs.td (LLVM 22): `<target, properties = {…}, kernels = <[…]>, bin = "…">`.
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, readCodeObject } from '../codeobject/code-object.ts';
-import { type Attribute, entryOf, parseAttribute, parseDictionary, parseList } from '../mlir/attribute.ts';
+import { type Attribute, type DictionaryEntry, entryOf, parseAttribute, parseDictionary, parseList } from '../mlir/attribute.ts';
 import { quoteBytes, quoteText, stringBytes, stringText, TokenKind } from '../mlir/lex.ts';
 import { type Document, isPunct, rangeText, tokenText } from '../mlir/parse.ts';
 import { splitAtCommas } from './lower/read.ts';
+import type { LaunchSequence, LaunchStep, StepArgument } from './sequence.ts';
 
 /** One entry of a kernel table. */
 export interface KernelEntry {
@@ -79,22 +80,43 @@ function readKernelTable(document: Document, first: number, last: number): Kerne
   });
 }
 
-/** Launch facts in the properties of `iree.export`. */
-export interface LaunchFacts {
-  readonly kernel: string;
-  readonly workgroupSizes: readonly number[];
-  readonly workgroupCount: readonly number[];
-  readonly workgroupMemory: number;
+const numbersText = (values: readonly number[]): string => `array<i64: ${values.join(', ')}>`;
+
+/** The entries of one launch in the properties of `iree.export`. */
+function stepText(step: LaunchStep): string {
+  const { kernel, workgroupSizes, workgroupCount, workgroupMemory } = step;
+  return (
+    `kernel = ${quoteText(kernel)}, workgroup_sizes = ${numbersText(workgroupSizes)}, ` +
+    `workgroup_count = ${numbersText(workgroupCount)}, workgroup_memory = ${workgroupMemory} : i64`
+  );
 }
 
-/** Text of the `iree.export` attribute. */
-export function exportAttribute(arch: string, facts: LaunchFacts, elf: Uint8Array): string {
-  const array = (values: readonly number[]): string => `array<i64: ${values.join(', ')}>`;
+function argumentText(argument: StepArgument): string {
+  switch (argument.kind) {
+    case 'buffer':
+      return `{buffer = ${argument.position} : i64, offset = ${argument.offset} : i64}`;
+    case 'scratch':
+      return `{scratch = ${argument.offset} : i64}`;
+    default:
+      return `{constant = ${argument.value} : i64}`;
+  }
+}
+
+/**
+ * Text of the `iree.export` attribute. One kernel that takes the function's arguments has the original's properties; several
+ * launches are `sequence = […]` with the arguments of each, and `scratch_bytes`.
+ */
+export function exportAttribute(arch: string, { scratchBytes, steps }: LaunchSequence, elf: Uint8Array): string {
+  const [first] = steps;
+  const properties =
+    steps.length === 1 && first.arguments === undefined
+      ? stepText(first)
+      : `scratch_bytes = ${scratchBytes} : i64, sequence = [${steps
+          .map((step) => `{${stepText(step)}, arguments = [${(step.arguments ?? []).map(argumentText).join(', ')}]}`)
+          .join(', ')}]`;
   return (
     `#gpu.object<#rocdl.target<O = 3, triple = "amdgcn-amd-amdhsa", chip = ${quoteText(arch)}>, ` +
-    `properties = {kernel = ${quoteText(facts.kernel)}, workgroup_sizes = ${array(facts.workgroupSizes)}, ` +
-    `workgroup_count = ${array(facts.workgroupCount)}, workgroup_memory = ${facts.workgroupMemory} : i64}, ` +
-    `bin = ${quoteBytes(elf)}>`
+    `properties = {${properties}}, bin = ${quoteBytes(elf)}>`
   );
 }
 
@@ -102,10 +124,42 @@ export function exportAttribute(arch: string, facts: LaunchFacts, elf: Uint8Arra
 const invalid = (code: string, message: string, hint?: string): WavesmithError =>
   new WavesmithError(`rocmlir/${code}`, message, { hint });
 
-/** The launch facts of an `iree.export` object; every missing or impossible one is an error. */
-export function readLaunchFacts(object: GpuObject): LaunchFacts {
+/** The launches in an `iree.export` object; every missing or impossible fact is an error. */
+export function readLaunches(object: GpuObject): LaunchSequence {
   if (object.properties?.kind !== 'dictionary') throw invalid('no-properties', 'expected a property dictionary');
   const { entries } = object.properties;
+  const sequence = entryOf(entries, 'sequence');
+  if (sequence === undefined) return { scratchBytes: 0, steps: [readStep(entries)] };
+  const scratchBytes = entryOf(entries, 'scratch_bytes');
+  if (sequence.kind !== 'array' || sequence.items.length === 0 || scratchBytes?.kind !== 'integer' || scratchBytes.value < 0n) {
+    throw invalid('sequence', 'invalid `sequence` or `scratch_bytes` field');
+  }
+  return {
+    scratchBytes: Number(scratchBytes.value),
+    steps: sequence.items.map((item) => {
+      if (item.kind !== 'dictionary') throw invalid('sequence', 'invalid step in the `sequence` field');
+      const list = entryOf(item.entries, 'arguments');
+      if (list?.kind !== 'array') throw invalid('sequence', 'a step in the `sequence` field has no `arguments`');
+      return { ...readStep(item.entries), arguments: list.items.map(readArgument) };
+    }),
+  };
+}
+
+function readArgument(item: Attribute): StepArgument {
+  const number = (name: string): number | undefined => {
+    const value = item.kind === 'dictionary' ? entryOf(item.entries, name) : undefined;
+    return value?.kind === 'integer' && Number.isSafeInteger(Number(value.value)) ? Number(value.value) : undefined;
+  };
+  const [position, offset, scratch, constant] = ['buffer', 'offset', 'scratch', 'constant'].map(number);
+  if (position !== undefined && offset !== undefined && position >= 0 && offset >= 0) {
+    return { kind: 'buffer', position, offset };
+  }
+  if (scratch !== undefined && scratch >= 0) return { kind: 'scratch', offset: scratch };
+  if (constant !== undefined) return { kind: 'constant', value: constant };
+  throw invalid('sequence', 'invalid argument of a step in the `sequence` field');
+}
+
+function readStep(entries: readonly DictionaryEntry[]): LaunchStep {
   const memory = entryOf(entries, 'workgroup_memory');
   if (memory?.kind !== 'integer' || memory.value < 0n || memory.value > 0x7fffffffn) {
     throw invalid('workgroup-memory', 'invalid `workgroup_memory` field');
@@ -127,14 +181,20 @@ export function readLaunchFacts(object: GpuObject): LaunchFacts {
   const workgroupSizes = triple('workgroup_sizes');
   const name = entryOf(entries, 'kernel');
   if (name?.kind !== 'string' || stringText(name.value) === '') throw invalid('kernel-name', 'invalid `kernel` field');
-  return { kernel: stringText(name.value), workgroupSizes, workgroupCount, workgroupMemory: Number(memory.value) };
+  return {
+    kernel: stringText(name.value),
+    workgroupSizes,
+    workgroupCount,
+    workgroupMemory: Number(memory.value),
+    arguments: undefined,
+  };
 }
 
-/** The code object of an `iree.export` object, checked against its launch facts. */
-export function readExportedElf(object: GpuObject, facts: LaunchFacts): CodeObject {
+/** The code object of a sequence, checked against its launches. */
+export function checkProgram(elf: Uint8Array, { steps, scratchBytes }: LaunchSequence): CodeObject {
   let codeObject: CodeObject;
   try {
-    codeObject = readCodeObject(object.bytes);
+    codeObject = readCodeObject(elf);
   } catch (cause) {
     if (!(cause instanceof WavesmithError)) throw cause;
     throw new WavesmithError('rocmlir/elf', `expected a valid ELF: ${cause.message}`, {
@@ -143,20 +203,41 @@ export function readExportedElf(object: GpuObject, facts: LaunchFacts): CodeObje
       cause,
     });
   }
-  const kernel = codeObject.kernels.find((k) => k.name === facts.kernel);
+  for (const step of steps) checkStep(codeObject, step, scratchBytes);
+  return codeObject;
+}
+
+function checkStep(codeObject: CodeObject, step: LaunchStep, scratchBytes: number): void {
+  const kernel = codeObject.kernels.find((k) => k.name === step.kernel);
   if (kernel?.descriptor === undefined || kernel.metadata === undefined) {
     const names = codeObject.kernels.map((k) => k.name).join(', ') || 'none';
-    throw invalid('elf-kernel', `the ELF has no complete kernel '${facts.kernel}' (its kernels: ${names})`);
+    throw invalid('elf-kernel', `the ELF has no complete kernel '${step.kernel}' (its kernels: ${names})`);
   }
   const required = kernel.metadata.reqdWorkgroupSize;
-  if (required?.some((size, d) => size !== facts.workgroupSizes[d])) {
-    const sizes = facts.workgroupSizes.join('×');
+  if (required?.some((size, d) => size !== step.workgroupSizes[d])) {
+    const sizes = step.workgroupSizes.join('×');
     throw invalid(
       'workgroup-sizes',
-      `kernel '${facts.kernel}' requires workgroups of ${required.join('×')}, not ${sizes}`,
+      `kernel '${step.kernel}' requires workgroups of ${required.join('×')}, not ${sizes}`,
     );
   }
-  return codeObject;
+  if (step.arguments === undefined) return;
+  const takes = explicitArgumentCount(codeObject, step.kernel);
+  if (step.arguments.length !== takes) {
+    throw invalid(
+      'argument-count',
+      `the sequence passes ${step.arguments.length} argument(s) to '${step.kernel}', which takes ${takes}`,
+    );
+  }
+  if (step.arguments.some((a) => a.kind === 'scratch' && a.offset >= scratchBytes)) {
+    throw invalid('sequence', `a scratch pointer of '${step.kernel}' lies outside the ${scratchBytes} bytes of scratch`);
+  }
+}
+
+/** Explicit (not hidden) arguments of a kernel by its metadata. */
+export function explicitArgumentCount(codeObject: CodeObject, name: string): number {
+  const metadata = codeObject.kernels.find((kernel) => kernel.name === name)?.metadata;
+  return metadata?.args.filter((argument) => !argument.valueKind.startsWith('hidden_')).length ?? 0;
 }
 
 /** Entries of a properties dictionary as text, by name. */

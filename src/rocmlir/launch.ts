@@ -1,13 +1,12 @@
 // `gpu.launch_func` in its pretty and generic form: what it launches with how many workgroups, and rewriting it for another
 // kernel. Source: MLIR's GPU dialect, GPUOps.td (LaunchFuncOp), LLVM 22.
 import type { WavesmithError } from '../base/index.ts';
-import type { CodeObject } from '../codeobject/code-object.ts';
 import { entryOf, parseDictionary, symbolName } from '../mlir/attribute.ts';
 import type { Edits } from '../mlir/edit.ts';
 import { quoteText, TokenKind } from '../mlir/lex.ts';
 import { type Document, isPunct, type Operation, rangeText, tokenText, walk } from '../mlir/parse.ts';
-import type { LaunchFacts } from './gpu-object.ts';
 import { operationError, splitAtCommas } from './lower/read.ts';
+import type { LaunchStep } from './sequence.ts';
 
 /** One launch; token positions are of its document. */
 export interface LaunchSite {
@@ -30,6 +29,7 @@ export interface LaunchSite {
   readonly dynamicLdsBytes: number | undefined;
   /** Values of the kernel's arguments. */
   readonly arguments: readonly string[];
+  readonly argumentTypes: readonly string[];
   /** A type of the kernel, from the arguments' types. */
   readonly functionType: string;
   /** Generic form: the dictionary token of operandSegmentSizes' value and where types stand. */
@@ -40,12 +40,6 @@ export interface LaunchSite {
         readonly values: readonly number[];
       }
     | undefined;
-}
-
-/** Explicit (not hidden) arguments of a kernel by its metadata. */
-export function explicitArgumentCount(codeObject: CodeObject, name: string): number {
-  const metadata = codeObject.kernels.find((kernel) => kernel.name === name)?.metadata;
-  return metadata?.args.filter((argument) => !argument.valueKind.startsWith('hidden_')).length ?? 0;
 }
 
 /** Integer constants by value name, of the whole text. */
@@ -85,7 +79,7 @@ function malformed(document: Document, operation: Operation, what: string): Wave
 }
 
 /** `!llvm.func<void (…)>` when every type is LLVM's, else `(…) -> ()`. */
-function functionTypeOf(types: readonly string[]): string {
+export function functionTypeOf(types: readonly string[]): string {
   if (!types.every((type) => /^!llvm\.|^i\d+$|^f\d+$/.test(type))) return `(${types.join(', ')}) -> ()`;
   return `!llvm.func<void (${types.map((type) => type.replace(/^!llvm\./, '')).join(', ')})>`;
 }
@@ -153,6 +147,7 @@ function readPretty(document: Document, operation: Operation, constants: Readonl
     dynamicLds,
     dynamicLdsBytes: dynamicLds === undefined ? undefined : constants.get(tokenText(document, dynamicLds)),
     arguments: names,
+    argumentTypes: types,
     functionType: functionTypeOf(types),
     generic: undefined,
   };
@@ -187,6 +182,7 @@ function readGeneric(document: Document, operation: Operation, constants: Readon
   const from = start(SEGMENT.arguments);
   const to = from + counts[SEGMENT.arguments];
   const dynamicLds = counts[SEGMENT.lds] === 1 ? values[start(SEGMENT.lds)] : undefined;
+  const argumentTypes = types.slice(from, to).map((range) => rangeText(document, ...range));
   return {
     operation,
     module: path[0],
@@ -199,20 +195,21 @@ function readGeneric(document: Document, operation: Operation, constants: Readon
     dynamicLds,
     dynamicLdsBytes: dynamicLds === undefined ? undefined : constants.get(tokenText(document, dynamicLds)),
     arguments: values.slice(from, to).map((token) => tokenText(document, token)),
-    functionType: functionTypeOf(types.slice(from, to).map((range) => rangeText(document, ...range))),
+    argumentTypes,
+    functionType: functionTypeOf(argumentTypes),
     generic: { segments: [segments.first, segments.last], types, values },
   };
 }
 
 /** `@name`, quoted when it has to be. */
-function symbolText(name: string): string {
+export function symbolText(name: string): string {
   return /^[A-Za-z_][\w$.]*$/.test(name) ? `@${name}` : `@${quoteText(name)}`;
 }
 
 const freshNames = new WeakMap<Document, { taken: ReadonlySet<string>; next: number }>();
 
 /** A value name that the text does not use. */
-function fresh(document: Document): string {
+export function fresh(document: Document): string {
   let state = freshNames.get(document);
   if (state === undefined) {
     const taken = new Set<string>();
@@ -234,7 +231,7 @@ export function rewriteLaunch(
   edits: Edits,
   launch: LaunchSite,
   module: string,
-  facts: LaunchFacts,
+  facts: LaunchStep,
 ): void {
   const { text, tokens } = document;
   const { operation } = launch;

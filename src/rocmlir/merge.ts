@@ -11,22 +11,25 @@ import type { RocmlirEnvironment } from './environment.ts';
 import {
   chipOf,
   type GpuObject,
+  checkProgram,
+  explicitArgumentCount,
   type KernelEntry,
-  type LaunchFacts,
   propertyText,
-  readExportedElf,
   readGpuObject,
-  readLaunchFacts,
+  readLaunches,
 } from './gpu-object.ts';
-import { explicitArgumentCount, type LaunchSite, launchOperations, rewriteLaunch } from './launch.ts';
+import { type LaunchSite, launchOperations, rewriteLaunch } from './launch.ts';
+import { readSequence, replaceLaunch, stepType } from './launch-sequence.ts';
 import { operationError } from './lower/read.ts';
+import type { LaunchSequence, LaunchStep } from './sequence.ts';
 
 export interface MergeResult {
   /** `merged`: IREE's kernel is in; `fallback`: rocMLIR's own stays; `unchanged`: IREE_DISABLE is set. */
   readonly status: 'merged' | 'fallback' | 'unchanged';
   readonly text: string;
   readonly failure: WavesmithError | undefined;
-  readonly kernel: LaunchFacts | undefined;
+  /** What each launch of rocMLIR's kernel became. */
+  readonly sequence: LaunchSequence | undefined;
   /** Launches that were rewritten. */
   readonly launches: number;
   readonly messages: readonly string[];
@@ -38,17 +41,17 @@ const failed = (code: string, message: string, hint?: string): WavesmithError =>
 /** Merges the kernel of a module's `iree.export`. Throws only for a text that is no MLIR module. */
 export function merge(text: string, environment: RocmlirEnvironment, file?: string): MergeResult {
   const document = parseMlir(text, file);
-  const none = { text, kernel: undefined, launches: 0 } as const;
+  const none = { text, sequence: undefined, launches: 0 } as const;
   if (environment.disabled) return { ...none, status: 'unchanged', failure: undefined, messages: [] };
   const debug = environment.debug > 0;
   try {
     const edits = new Edits();
-    const { facts, launches } = mergeInto(document, edits);
+    const { sequence, launches } = mergeInto(document, edits);
     const merged = edits.apply(text);
     // What was written must read back as what was meant.
     readMerged(merged, file);
     const messages = debug ? ['[iree-merge]: success'] : [];
-    return { status: 'merged', text: merged, failure: undefined, kernel: facts, launches, messages };
+    return { status: 'merged', text: merged, failure: undefined, sequence, launches, messages };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     const line = `Error[iree-merge:${error.code.replace(/^.*\//, '')}]: ${error.message}`;
@@ -58,6 +61,26 @@ export function merge(text: string, environment: RocmlirEnvironment, file?: stri
 
 /** The `gpu.binary` and its launches, as both passes expect them. */
 function findBinary(document: Document): { binary: Operation; symbol: string; launches: LaunchSite[] } {
+  const found = findLaunches(document);
+  for (const launch of found.launches) {
+    if (launch.kernel === found.launches[0].kernel) continue;
+    throw severalKernels(document, launch, found.symbol);
+  }
+  return found;
+}
+
+function severalKernels(document: Document, launch: LaunchSite, symbol: string): WavesmithError {
+  return operationError(
+    document,
+    launch.operation,
+    'rocmlir/several-kernels',
+    'expected at most one kernel',
+    `This launches @${launch.module}::@${launch.kernel}; all launches must be of one kernel of @${symbol}.`,
+  );
+}
+
+/** The one `gpu.binary` and the launches of its kernels. */
+function findLaunches(document: Document): { binary: Operation; symbol: string; launches: LaunchSite[] } {
   const binaries = topOperations(document).filter((operation) => operation.name === 'gpu.binary');
   if (binaries.length > 1) throw failed('several-binaries', 'expected a single binary');
   if (binaries.length === 0) {
@@ -66,17 +89,7 @@ function findBinary(document: Document): { binary: Operation; symbol: string; la
   const [binary] = binaries;
   const symbol = binarySymbol(document, binary);
   const launches = launchOperations(document);
-  for (const launch of launches) {
-    const fits = launch.module === symbol && launch.kernel === launches[0].kernel;
-    if (fits) continue;
-    throw operationError(
-      document,
-      launch.operation,
-      'rocmlir/several-kernels',
-      'expected at most one kernel',
-      `This launches @${launch.module}::@${launch.kernel}; all launches must be of one kernel of @${symbol}.`,
-    );
-  }
+  for (const launch of launches) if (launch.module !== symbol) throw severalKernels(document, launch, symbol);
   return { binary, symbol, launches };
 }
 
@@ -106,7 +119,7 @@ function objectsOf(document: Document, binary: Operation): number {
   throw operationError(document, binary, 'rocmlir/malformed', 'The gpu.binary has no objects.');
 }
 
-function mergeInto(document: Document, edits: Edits): { facts: LaunchFacts; launches: number } {
+function mergeInto(document: Document, edits: Edits): { sequence: LaunchSequence; launches: number } {
   const attribute = moduleAttribute(document, 'iree.export');
   const object = attribute && readGpuObject(document, attribute);
   if (attribute === undefined || object === undefined) {
@@ -117,9 +130,9 @@ function mergeInto(document: Document, edits: Edits): { facts: LaunchFacts; laun
     throw failed('no-export', 'failed to find the `iree.export` attribute', hint);
   }
   const { binary, symbol, launches } = findBinary(document);
-  const facts = readLaunchFacts(object);
-  const codeObject = readExportedElf(object, facts);
-  checkLaunches(document, codeObject, facts, launches);
+  const sequence = readLaunches(object);
+  const codeObject = checkProgram(object.bytes, sequence);
+  checkLaunches(document, codeObject, sequence, launches);
   const open = objectsOf(document, binary);
   const [first] = parseList(document, open);
   const rock = first && readGpuObject(document, first);
@@ -128,15 +141,19 @@ function mergeInto(document: Document, edits: Edits): { facts: LaunchFacts; laun
   const replaced = newObject(document, {
     rock,
     rockName: launches[0]?.kernel,
-    facts,
+    sequence,
     codeObject,
     launches,
     iree: object,
   });
   edits.replaceTokens(document, open, document.match[open] + 1, `[${replaced}]`);
-  for (const launch of launches) rewriteLaunch(document, edits, launch, symbol, facts);
+  for (const launch of launches) {
+    const [step] = sequence.steps;
+    if (step.arguments === undefined) rewriteLaunch(document, edits, launch, symbol, step);
+    else replaceLaunch(document, edits, launch, symbol, sequence);
+  }
   removeModuleAttribute(document, edits, 'iree.export');
-  return { facts, launches: launches.length };
+  return { sequence, launches: launches.length };
 }
 
 /** The code object must be for the chip of the binary it replaces. */
@@ -154,17 +171,23 @@ function checkChip(document: Document, object: Attribute, codeObject: CodeObject
 function checkLaunches(
   document: Document,
   codeObject: CodeObject,
-  facts: LaunchFacts,
+  { steps }: LaunchSequence,
   launches: readonly LaunchSite[],
 ): void {
-  const takes = explicitArgumentCount(codeObject, facts.kernel);
+  const [first] = steps;
+  const positions = steps.flatMap((step) =>
+    (step.arguments ?? []).map((argument) => (argument.kind === 'buffer' ? argument.position + 1 : 0)),
+  );
+  const takes = first.arguments === undefined ? explicitArgumentCount(codeObject, first.kernel) : Math.max(0, ...positions);
   for (const launch of launches) {
-    if (launch.arguments.length === takes) continue;
+    // A sequence may leave out the last arguments; one kernel takes them all.
+    const passes = launch.arguments.length;
+    if (first.arguments === undefined ? passes === takes : passes >= takes) continue;
     throw operationError(
       document,
       launch.operation,
       'rocmlir/argument-count',
-      `the launch passes ${launch.arguments.length} argument(s), IREE's kernel takes ${takes}`,
+      `the launch passes ${passes} argument(s), IREE's kernel takes ${takes}`,
       'The module that was compiled and the module that launches are not of one function.',
     );
   }
@@ -177,35 +200,47 @@ function newObject(
     readonly rock: GpuObject;
     readonly rockName: string | undefined;
     readonly iree: GpuObject;
-    readonly facts: LaunchFacts;
+    readonly sequence: LaunchSequence;
     readonly codeObject: CodeObject;
     readonly launches: readonly LaunchSite[];
   },
 ): string {
-  const { rock, facts } = parts;
+  const { rock, sequence, codeObject } = parts;
   const entry = rockKernel(rock, parts.rockName);
   const rockName = parts.rockName ?? entry?.name;
-  const array = (values: readonly number[]): string => `array<i64: ${values.join(', ')}>`;
-  const kernel = parts.codeObject.kernels.find((k) => k.name === facts.kernel);
-  const lds = `${facts.workgroupMemory + (kernel?.descriptor?.groupSegmentFixedSize ?? 0)} : i64`;
-  const metadata = [
-    `block_size = ${array(facts.workgroupSizes)}`,
-    `grid_size = ${array(facts.workgroupCount)}`,
-    `lds_size = ${lds}`,
-  ];
   const original =
     entry?.metadata?.kind === 'dictionary' ? entryOf(entry.metadata.entries, 'original_func') : undefined;
-  if (original !== undefined) metadata.push(`original_func = ${rangeText(document, original.first, original.last)}`);
-  metadata.push(`rock.shared_buffer_size = ${lds}`);
-  const type = entry?.type ?? parts.launches[0]?.functionType ?? '() -> ()';
-  const argumentAttributes = entry?.argumentAttributes === undefined ? '' : `arg_attrs = ${entry.argumentAttributes}, `;
+  const array = (values: readonly number[]): string => `array<i64: ${values.join(', ')}>`;
+  const table = distinctKernels(sequence).map((step) => {
+    const kernel = codeObject.kernels.find((k) => k.name === step.kernel);
+    const lds = `${step.workgroupMemory + (kernel?.descriptor?.groupSegmentFixedSize ?? 0)} : i64`;
+    const metadata = [
+      `block_size = ${array(step.workgroupSizes)}`,
+      `grid_size = ${array(step.workgroupCount)}`,
+      `lds_size = ${lds}`,
+    ];
+    if (original !== undefined) metadata.push(`original_func = ${rangeText(document, original.first, original.last)}`);
+    metadata.push(`rock.shared_buffer_size = ${lds}`);
+    const type = stepType(step) ?? entry?.type ?? parts.launches[0]?.functionType ?? '() -> ()';
+    // Attributes of rocMLIR's arguments are those of a kernel with the same arguments.
+    const kept = step.arguments === undefined ? entry?.argumentAttributes : undefined;
+    const argumentAttributes = kept === undefined ? '' : `arg_attrs = ${kept}, `;
+    return (
+      `#gpu.kernel_metadata<${quoteText(step.kernel)}, ${type}, ` +
+      `${argumentAttributes}metadata = {${metadata.join(', ')}}>`
+    );
+  });
   const ownProperties = rockName === undefined ? undefined : propertyText(document, rock, rockName);
-  const properties =
-    ownProperties === undefined ? '' : `properties = {${quoteText(facts.kernel)} = ${ownProperties}}, `;
-  return (
-    `#gpu.object<${rock.target}, ${properties}kernels = <[#gpu.kernel_metadata<${quoteText(facts.kernel)}, ${type}, ` +
-    `${argumentAttributes}metadata = {${metadata.join(', ')}}>]>, bin = ${quoteBytes(parts.iree.bytes)}>`
-  );
+  const names = distinctKernels(sequence).map((step) => `${quoteText(step.kernel)} = ${ownProperties}`);
+  const properties = ownProperties === undefined ? '' : `properties = {${names.join(', ')}}, `;
+  return `#gpu.object<${rock.target}, ${properties}kernels = <[${table.join(', ')}]>, bin = ${quoteBytes(parts.iree.bytes)}>`;
+}
+
+/** The first step of each kernel, by name: a kernel table is sorted. */
+function distinctKernels({ steps }: LaunchSequence): LaunchStep[] {
+  const first = new Map<string, LaunchStep>();
+  for (const step of steps) if (!first.has(step.kernel)) first.set(step.kernel, step);
+  return [...first.values()].sort((a, b) => (a.kernel < b.kernel ? -1 : 1));
 }
 
 /** The table's entry of the kernel that is replaced; undefined when the object has no table. */
@@ -223,20 +258,17 @@ function rockKernel(rock: GpuObject, name: string | undefined): KernelEntry | un
 /** A merged module as something to launch. */
 export interface MergedModule {
   readonly elf: Uint8Array;
-  readonly kernel: string;
-  readonly launches: readonly LaunchSite[];
-  /** Metadata of the kernel table: `block_size`, `grid_size`. */
-  readonly table: KernelEntry | undefined;
+  readonly sequence: LaunchSequence;
 }
 
-/** Reads back the one binary and its launches. */
+/** Reads back the one binary and what its launches do. Throws `rocmlir/no-launch` where they have no constant sizes. */
 export function readMerged(text: string, file?: string): MergedModule {
   const document = parseMlir(text, file);
-  const { binary, launches } = findBinary(document);
+  const { binary, launches } = findLaunches(document);
   const [first] = parseList(document, objectsOf(document, binary));
   const object = first && readGpuObject(document, first);
-  const table = object?.kernels?.[0];
-  const kernel = launches[0]?.kernel ?? table?.name;
-  if (object === undefined || kernel === undefined) throw failed('binary-object', 'invalid object in the gpu.binary');
-  return { elf: object.bytes, kernel, launches, table };
+  if (object === undefined) throw failed('binary-object', 'invalid object in the gpu.binary');
+  const sequence = readSequence(document, launches);
+  checkProgram(object.bytes, sequence);
+  return { elf: object.bytes, sequence };
 }

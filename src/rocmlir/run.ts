@@ -1,10 +1,11 @@
-// The whole pipeline for one module: the kernel that IREE makes (or that a merged module holds) on a device, compared with
-// IREE's CPU backend on the same seeded inputs. The CPU sees the plain linalg form, so it also judges the lowering's fused one.
+// The whole pipeline for one module: the kernels that IREE makes (or that a merged module holds) on a device, compared with what
+// the operations mean (`reference/`) or with IREE's CPU backend on the same seeded inputs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesOfElements, elementType, fillRandom, randomNumbers, WavesmithError } from '../base/index.ts';
+import { elementType, fillRandom, randomNumbers, WavesmithError } from '../base/index.ts';
+import { readCodeObject } from '../codeobject/code-object.ts';
 import type { Device, Dim3 } from '../device/device.ts';
-import { execute, type LaunchPlan } from '../device/plan.ts';
+import { execute, type LaunchPlan, type PlannedAllocation, type PlannedArgument } from '../device/plan.ts';
 import { readFacts } from '../iree/facts.ts';
 import { readWhole, sha256, withTemporaryFolder } from '../iree/files.ts';
 import { findIreeTool, isExecutableFile, runTool, type Tool } from '../iree/tools.ts';
@@ -14,12 +15,15 @@ import { type Comparison, compareElements, type Verdict, verdictOf } from '../ve
 import { COMPILE_TIMEOUT_MS } from './compile.ts';
 import { findCompiler, type RocmlirEnvironment } from './environment.ts';
 import { type ExportOptions, exportModule } from './export.ts';
-import { selectKernel } from './gen.ts';
-import { readExportedElf } from './gpu-object.ts';
-import { functionsOf, lowerModule, memoryShape, needsLowering } from './lower/lower.ts';
+import { type KernelProgram, selectProgram } from './gen.ts';
+import { checkProgram } from './gpu-object.ts';
+import { kernelOperation } from './lower/kernel-function.ts';
+import { functionsOf, lowerModule, memoryTensor, usesMigraphx } from './lower/lower.ts';
 import { type FunctionParts, readFunction } from './lower/read.ts';
-import { type Element, elementsOf } from './lower/types.ts';
+import { bytesOf, type Element, elementsOf } from './lower/types.ts';
 import { readMerged } from './merge.ts';
+import { evaluateFunction, nearestAnswer } from './reference/evaluate.ts';
+import type { LaunchSequence, LaunchStep } from './sequence.ts';
 
 /** A tensor that the kernel reads or writes. */
 export interface KernelTensor {
@@ -30,17 +34,8 @@ export interface KernelTensor {
   readonly bytes: number;
 }
 
-/** A kernel with all that is needed to launch it. */
-export interface LaunchableKernel {
-  readonly elf: Uint8Array;
-  readonly kernel: string;
-  readonly grid: Dim3;
-  readonly block: Dim3;
-  readonly dynamicLds: number;
-  readonly staticLds: number;
-}
-
-export interface CompiledKernel extends LaunchableKernel {
+/** A module compiled to a code object with its launches. */
+export interface CompiledKernel extends KernelProgram {
   readonly function: string;
   readonly arch: string;
   readonly features: string;
@@ -53,22 +48,14 @@ const triple = (values: readonly number[]): Dim3 => [values[0], values[1], value
 
 /** The one function of a module that takes and returns tensors. */
 export function kernelFunction(document: Document): FunctionParts {
-  const functions = functionsOf(document);
-  if (functions.length === 1) return readFunction(document, functions[0]);
-  throw new WavesmithError(
-    'rocmlir/several-functions',
-    functions.length === 0
-      ? 'The module has no function with a body.'
-      : `The module has ${functions.length} functions.`,
-    { file: document.file, hint: 'Give a module with exactly one function: it becomes the kernel.' },
-  );
+  return readFunction(document, kernelOperation(document, functionsOf(document)));
 }
 
 /** The tensors of a function: arguments, then results. */
 export function tensorsOf(document: Document, parts: FunctionParts): KernelTensor[] {
   const tensor = (kind: KernelTensor['kind'], type: FunctionParts['results'][number]): KernelTensor => {
-    const shape = memoryShape(document, parts, type);
-    return { kind, element: type.element, shape, bytes: bytesOfElements(elementType(type.element), elementsOf(shape)) };
+    const { shape, element } = memoryTensor(document, parts, type);
+    return { kind, element, shape, bytes: bytesOf(shape, element) };
   };
   return [
     ...parts.arguments.map(({ type }) => tensor('input', type)),
@@ -83,14 +70,10 @@ export async function compileKernel(text: string, options: ExportOptions, file?:
   const tensors = tensorsOf(document, parts);
   const { result, compiled, failure, remarks } = await exportModule(text, options, file);
   if (failure !== undefined) throw failure;
-  const { elf, kernel, workgroupSizes, workgroupCount, workgroupMemory, staticLds } = selectKernel(result);
+  const program = selectProgram(result);
+  checkProgram(program.elf, program.sequence);
   return {
-    elf,
-    kernel,
-    grid: triple(workgroupCount),
-    block: triple(workgroupSizes),
-    dynamicLds: workgroupMemory,
-    staticLds,
+    ...program,
     function: parts.name,
     arch: options.arch,
     features: options.features,
@@ -102,47 +85,32 @@ export async function compileKernel(text: string, options: ExportOptions, file?:
 
 /** What a manifest says of a compiled kernel. */
 export function manifestOf(compiled: CompiledKernel): Record<string, unknown> {
-  const { elf, kernel, grid, block, dynamicLds, staticLds, arch, features, compiler, tensors } = compiled;
+  const { elf, sequence, arch, features, compiler, tensors } = compiled;
+  const object = readCodeObject(elf);
+  const facts = sequence.steps.map((step) => ({
+    kernel: step.kernel,
+    workgroup_sizes: step.workgroupSizes,
+    workgroup_count: step.workgroupCount,
+    workgroup_memory: step.workgroupMemory,
+    static_workgroup_memory:
+      object.kernels.find(({ name }) => name === step.kernel)?.descriptor?.groupSegmentFixedSize ?? 0,
+  }));
+  const [{ arguments: own }] = sequence.steps;
   return {
     format: 'wavesmith-rocmlir-kernel',
     version: 1,
     function: compiled.function,
-    kernel,
     arch,
     features,
     compiler,
     sha256: sha256(elf),
-    workgroup_sizes: block,
-    workgroup_count: grid,
-    workgroup_memory: dynamicLds,
-    static_workgroup_memory: staticLds,
+    ...(own === undefined
+      ? facts[0]
+      : {
+          scratch_bytes: sequence.scratchBytes,
+          steps: facts.map((fact, i) => ({ ...fact, arguments: sequence.steps[i].arguments })),
+        }),
     arguments: tensors,
-  };
-}
-
-/** The kernel that a merged module launches. */
-export function mergedKernel(text: string, file?: string): LaunchableKernel {
-  const { elf, kernel, launches, table } = readMerged(text, file);
-  const [launch] = launches;
-  const sizes = launch?.constants ?? [];
-  const [x, y, z, bx, by, bz] = sizes;
-  if ([x, y, z, bx, by, bz].some((size) => size === undefined)) {
-    throw new WavesmithError('rocmlir/no-launch', `The module does not launch '${kernel}' with constant sizes.`, {
-      file,
-      hint: 'Give a module that wavesmith rocmlir merge wrote.',
-    });
-  }
-  const object = { target: '', properties: undefined, kernels: undefined, format: 'bin', bytes: elf };
-  const block: Dim3 = [bx ?? 1, by ?? 1, bz ?? 1];
-  const facts = { kernel, workgroupSizes: block, workgroupCount: [x ?? 1, y ?? 1, z ?? 1], workgroupMemory: 0 };
-  const found = readExportedElf(object, facts).kernels.find((k) => k.name === (table?.name ?? kernel));
-  return {
-    elf,
-    kernel,
-    grid: [x ?? 1, y ?? 1, z ?? 1],
-    block,
-    dynamicLds: launch?.dynamicLdsBytes ?? 0,
-    staticLds: found?.descriptor?.groupSegmentFixedSize ?? 0,
   };
 }
 
@@ -153,7 +121,15 @@ export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint
     .filter((tensor) => tensor.kind === 'input')
     .map((tensor) => {
       const bytes = new Uint8Array(tensor.bytes);
-      fillRandom(bytes, elementType(tensor.element), random);
+      // Bytes may hold two elements each, conditions, or exponents: all values, and zero often.
+      const isByte = tensor.element === 'i8' || tensor.element === 'ui8';
+      if (!isByte && tensor.element !== 'f8E8M0FNU') fillRandom(bytes, elementType(tensor.element), random);
+      else {
+        for (let i = 0; i < bytes.length; i++) {
+          if (isByte) bytes[i] = random() < 0.25 ? 0 : Math.floor(random() * 256);
+          else bytes[i] = 124 + Math.floor(random() * 8);
+        }
+      }
       return bytes;
     });
 }
@@ -166,37 +142,50 @@ export interface DeviceRun {
   readonly seconds: number;
 }
 
-/** The launch of a kernel: one buffer for each tensor, inputs in order, outputs zeroed. */
-export function planOf(
-  { grid, block, dynamicLds }: LaunchableKernel,
-  tensors: readonly KernelTensor[],
-  inputs: readonly Uint8Array[],
-): LaunchPlan {
+/** One launch of a program, with `memory` in the allocations: a buffer for each tensor, and behind them the scratch. */
+function planOf(step: LaunchStep, memory: readonly PlannedAllocation[], tensors: number): LaunchPlan {
+  const passed = step.arguments ?? Array.from({ length: tensors }, (_, position) => ({ kind: 'buffer', position, offset: 0 }) as const);
   return {
-    grid,
-    block,
-    dynamicLds,
-    allocations: tensors.map(({ kind, bytes }, i) => ({
-      label: `${kind} ${i}`,
-      bytes: kind === 'input' ? inputs[i] : new Uint8Array(bytes),
-    })),
-    arguments: tensors.map((_, i) => ({ kind: 'binding', allocation: i, offset: 0 })),
+    grid: triple(step.workgroupCount),
+    block: triple(step.workgroupSizes),
+    dynamicLds: step.workgroupMemory,
+    allocations: memory,
+    arguments: passed.map((argument): PlannedArgument => {
+      if (argument.kind === 'constant') return { kind: 'value', value: argument.value };
+      const allocation = argument.kind === 'scratch' ? tensors : argument.position;
+      const size = memory[allocation]?.bytes.length ?? 0;
+      if (argument.offset < size) return { kind: 'binding', allocation, offset: argument.offset };
+      throw new WavesmithError('rocmlir/sequence', `A launch of '${step.kernel}' points outside the function’s buffers.`);
+    }),
   };
 }
 
-/** Runs a kernel on a device: pointers to the inputs, then to the outputs. */
+/** Runs a program on a device, launch after launch: a buffer for each tensor, inputs in order, outputs zeroed. */
 export async function runOnDevice(
   device: Device,
-  kernel: LaunchableKernel,
+  { elf, sequence }: KernelProgram,
   tensors: readonly KernelTensor[],
   inputs: readonly Uint8Array[],
 ): Promise<DeviceRun> {
-  const module = device.load(kernel.elf);
+  const module = device.load(elf);
   try {
-    const plan = planOf(kernel, tensors, inputs);
-    const { dispatch, contents, seconds } = await execute(device, module.kernel(kernel.kernel), plan);
-    const outputs = contents.filter((_, i) => tensors[i].kind === 'output');
-    return { outputs, instructions: dispatch.instructions ?? null, wavefronts: dispatch.wavefronts, seconds };
+    let memory: PlannedAllocation[] = tensors.map(({ kind, bytes }, i) => ({
+      label: `${kind} ${i}`,
+      bytes: kind === 'input' ? inputs[i] : new Uint8Array(bytes),
+    }));
+    if (sequence.scratchBytes > 0) memory.push({ label: 'scratch', bytes: new Uint8Array(sequence.scratchBytes) });
+    let instructions: number | null = 0;
+    let [wavefronts, seconds] = [0, 0];
+    for (const step of sequence.steps) {
+      const done = await execute(device, module.kernel(step.kernel), planOf(step, memory, tensors.length));
+      memory = memory.map(({ label }, i) => ({ label, bytes: done.contents[i] }));
+      const counted = done.dispatch.instructions;
+      instructions = instructions === null || counted === undefined ? null : instructions + counted;
+      wavefronts += done.dispatch.wavefronts;
+      seconds += done.seconds;
+    }
+    const outputs = memory.flatMap(({ bytes }, i) => (tensors[i]?.kind === 'output' ? [bytes] : []));
+    return { outputs, instructions, wavefronts, seconds };
   } finally {
     module.unload();
   }
@@ -221,7 +210,7 @@ async function invoke(tool: Tool, args: readonly string[], what: string): Promis
   const first = run.stderr.split('\n').find((line) => /error|INVALID|UNAVAILABLE|UNIMPLEMENTED/i.test(line));
   const how = run.timedOut ? 'timed out' : run.status === -1 ? 'was killed' : `failed (exit code ${run.status})`;
   throw new WavesmithError('rocmlir/reference', `${what} ${how}: ${(first ?? run.stderr).trim()}`, {
-    hint: 'The reference on the CPU could not be computed; use --no-compare to run without it.',
+    hint: 'The reference on the CPU could not be computed; use --reference none to run without it.',
   });
 }
 
@@ -270,6 +259,8 @@ export async function runOnCpu(
   });
 }
 
+export type Reference = 'direct' | 'cpu' | 'none';
+
 export interface RunOptions extends ExportOptions {
   readonly openDevice: (target: TargetName) => Promise<Device>;
   readonly seed: number;
@@ -279,8 +270,11 @@ export interface RunOptions extends ExportOptions {
   readonly changedShare?: number | undefined;
   /** Fail on any different bit. */
   readonly exact?: boolean | undefined;
-  /** Run without the reference. */
-  readonly noCompare?: boolean | undefined;
+  /**
+   * What judges the results: `direct` evaluates the `migraphx` operations by their definitions, `cpu` is IREE's CPU backend.
+   * Undefined: `direct` where the module is of the dialect and small enough, else `cpu`. `none` runs without.
+   */
+  readonly reference?: Reference | undefined;
   /** A merged module whose kernel is run instead of compiling one. */
   readonly merged?: string | undefined;
   readonly file?: string | undefined;
@@ -288,17 +282,16 @@ export interface RunOptions extends ExportOptions {
 
 export interface RunReport {
   readonly function: string;
-  readonly kernel: string;
   readonly target: TargetName;
   readonly device: string;
-  readonly grid: Dim3;
-  readonly block: Dim3;
+  readonly sequence: LaunchSequence;
   /** null on a device that does not count them. */
   readonly instructions: number | null;
   readonly wavefronts: number;
   readonly seconds: number;
   readonly tensors: readonly KernelTensor[];
-  /** `baseline` is the CPU's result. Empty without comparison. */
+  readonly reference: Reference;
+  /** `baseline` is the reference's result. Empty without comparison. */
   readonly comparisons: readonly Comparison[];
   /** Null when no comparison was asked for. */
   readonly verdict: Verdict | null;
@@ -311,43 +304,84 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
   const parts = kernelFunction(document);
   const tensors = tensorsOf(document, parts);
   const compiled = options.merged === undefined ? await compileKernel(text, options, options.file) : undefined;
-  const kernel = compiled ?? mergedKernel(options.merged ?? '');
+  const program = compiled ?? readMerged(options.merged ?? '');
+  if (program.sequence.steps.length === 0) {
+    throw new WavesmithError('rocmlir/no-launch', 'The merged module launches nothing.', {
+      hint: 'Give a module that wavesmith rocmlir merge wrote, with its gpu.launch_func.',
+    });
+  }
   const inputs = makeInputs(tensors, options.seed);
-  const target = readFacts(kernel.elf).targetName;
+  const target = readFacts(program.elf).targetName;
   const device = await options.openDevice(target);
   let run: DeviceRun;
   try {
-    run = await runOnDevice(device, kernel, tensors, inputs);
+    run = await runOnDevice(device, program, tensors, inputs);
   } finally {
     device.close();
   }
-  const reference = needsLowering(document) ? lowerModule(document, { fuseAttention: false }) : text;
-  const { environment } = options;
-  const expected = options.noCompare
-    ? []
-    : await withTemporaryFolder(async (folder) => {
-        const module = await compileForCpu(reference, environment, folder);
-        return runOnCpu(module, parts.name, tensors, inputs, environment);
-      });
   const outputs = tensors.filter((tensor) => tensor.kind === 'output');
+  const judged = await judge(document, parts, tensors, inputs, run.outputs, options);
   const { tolerance, changedShare, exact } = options;
-  const judged = { tolerance, changedShare };
-  const comparisons = expected.map((bytes, i) =>
-    compareElements(bytes, run.outputs[i], outputs[i].element, { shape: outputs[i].shape, ...judged }),
+  const comparisons = judged.expected.map((bytes, i) =>
+    compareElements(bytes, run.outputs[i], outputs[i].element, { shape: outputs[i].shape, tolerance, changedShare }),
   );
   return {
     function: parts.name,
-    kernel: kernel.kernel,
     target,
     device: device.kind,
-    grid: kernel.grid,
-    block: kernel.block,
+    sequence: program.sequence,
     instructions: run.instructions,
     wavefronts: run.wavefronts,
     seconds: run.seconds,
     tensors,
+    reference: judged.reference,
     comparisons,
-    verdict: options.noCompare ? null : verdictOf({ comparisons, exact }),
-    remarks: compiled?.remarks ?? [],
+    verdict: judged.reference === 'none' ? null : verdictOf({ comparisons, exact }),
+    remarks: [...(compiled?.remarks ?? []), ...judged.remarks],
   };
+}
+
+/** What the results must be, by the reference that was asked for or that fits the module. */
+async function judge(
+  document: Document,
+  parts: FunctionParts,
+  tensors: readonly KernelTensor[],
+  inputs: readonly Uint8Array[],
+  made: readonly Uint8Array[],
+  { reference, environment }: RunOptions,
+): Promise<{ reference: Reference; expected: readonly Uint8Array[]; remarks: readonly string[] }> {
+  if (reference === 'none') return { reference, expected: [], remarks: [] };
+  const remarks: string[] = [];
+  if (reference === 'direct' || (reference === undefined && usesMigraphx(document))) {
+    try {
+      return { reference: 'direct', expected: expectedOf(document, parts, tensors, inputs, made), remarks };
+    } catch (error) {
+      const isLimit =
+        error instanceof WavesmithError && /^rocmlir\/(?:too-much-work|not-evaluated)$/.test(error.code);
+      if (reference !== undefined || !isLimit) throw error;
+      remarks.push(`${error.message} IREE on the CPU judges instead.`);
+    }
+  }
+  const text = lowerModule(document, { fuseAttention: false, reader: 'processor' });
+  const expected = await withTemporaryFolder(async (folder) => {
+    const module = await compileForCpu(text, environment, folder);
+    return runOnCpu(module, parts.name, tensors, inputs, environment);
+  });
+  return { reference: 'cpu', expected, remarks };
+}
+
+/** The results by definition, between rounding each operation and rounding once: nearest to what was made. */
+export function expectedOf(
+  document: Document,
+  parts: FunctionParts,
+  tensors: readonly KernelTensor[],
+  inputs: readonly Uint8Array[],
+  made: readonly Uint8Array[],
+): Uint8Array[] {
+  const outputs = tensors.filter((tensor) => tensor.kind === 'output');
+  const sizes = outputs.map((tensor) => tensor.bytes);
+  const { rounded, exact } = evaluateFunction(document, parts, inputs, sizes);
+  return outputs.map(({ element, shape }, i) =>
+    nearestAnswer(rounded[i], exact[i], made[i], element, elementsOf(shape)),
+  );
 }

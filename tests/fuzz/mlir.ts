@@ -89,7 +89,7 @@ export default {
           for (const open of operation.dictionaries) parseDictionary(document, open);
         }
       },
-      () => lowerModule(document, { fuseAttention: true }),
+      () => lowerModule(document, { fuseAttention: true, reader: 'kernel' }),
       () => launchOperations(document),
       () => {
         const edits = new Edits();

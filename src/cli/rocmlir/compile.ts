@@ -2,7 +2,15 @@
 import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
 import { compileKernel, manifestOf } from '../../rocmlir/run.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from '../support.ts';
-import { addTargetOptions, exportOptions, printLines, readModuleText, type TargetFlags } from './common.ts';
+import {
+  addTargetOptions,
+  exportOptions,
+  printLines,
+  printResult,
+  readModuleText,
+  sequenceLines,
+  type TargetFlags,
+} from './common.ts';
 
 interface Flags extends TargetFlags {
   output: string;
@@ -29,11 +37,8 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.manifest !== undefined) writeOutput(flags.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
   if (flags.json) printJson(manifest);
   else {
-    const { kernel, grid, block, elf, staticLds } = compiled;
-    process.stdout.write(
-      `${flags.output}: ${kernel}, ${grid.join('×')} workgroups of ${block.join('×')}, ` +
-        `${staticLds} bytes of LDS, ${elf.length} bytes\n`,
-    );
+    const { elf, sequence } = compiled;
+    printResult([`${flags.output}: code object of ${elf.length} bytes`, ...sequenceLines(sequence).map((line) => `  ${line}`)]);
   }
   return 0;
 }

@@ -9,7 +9,9 @@ import {
   exportOptions,
   printFallback,
   printLines,
+  printResult,
   readModuleText,
+  sequenceLines,
   type TargetFlags,
 } from './common.ts';
 
@@ -39,12 +41,11 @@ export async function run(argv: string[]): Promise<number> {
   writeOutput(flags.output, text);
   printFallback(result.failure);
   if (flags.json) printJson({ ...result, output: flags.output });
-  else if (result.kernel !== undefined) {
-    const { kernel, workgroupCount, workgroupSizes, bytes, staticLds } = result.kernel;
-    process.stdout.write(
-      `${flags.output}: ${kernel}, ${workgroupCount.join('×')} workgroups of ${workgroupSizes.join('×')}, ` +
-        `${staticLds} bytes of LDS, code object of ${bytes} bytes\n`,
-    );
+  else if (result.sequence !== undefined) {
+    printResult([
+      `${flags.output}: code object of ${result.bytes} bytes`,
+      ...sequenceLines(result.sequence).map((line) => `  ${line}`),
+    ]);
   } else if (result.failure === undefined) process.stdout.write(`${flags.output}: unchanged, IREE_DISABLE is set\n`);
   return 0;
 }

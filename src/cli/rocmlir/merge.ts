@@ -25,8 +25,9 @@ export async function run(argv: string[]): Promise<number> {
   writeOutput(flags.output, text);
   printFallback(result.failure);
   if (flags.json) printJson({ ...result, output: flags.output });
-  else if (result.kernel !== undefined) {
-    process.stdout.write(`${flags.output}: ${result.kernel.kernel} launched at ${result.launches} place(s)\n`);
+  else if (result.sequence !== undefined) {
+    const kernels = result.sequence.steps.map((step) => step.kernel).join(', ');
+    process.stdout.write(`${flags.output}: ${kernels} launched at ${result.launches} place(s)\n`);
   } else if (result.failure === undefined) process.stdout.write(`${flags.output}: unchanged, IREE_DISABLE is set\n`);
   return 0;
 }

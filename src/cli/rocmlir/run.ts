@@ -1,25 +1,32 @@
-// `wavesmith rocmlir run`: a module's kernel on a device, compared with IREE's CPU backend.
+// `wavesmith rocmlir run`: a module's kernels on a device, compared with what its operations mean.
 
 import { WavesmithError } from '../../base/index.ts';
 import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
-import { type RunReport, runModule } from '../../rocmlir/run.ts';
+import { type Reference, type RunReport, runModule } from '../../rocmlir/run.ts';
 import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts';
 import { deviceOpener } from '../hijack/device.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
-import { addTargetOptions, exportOptions, printLines, readModuleText, type TargetFlags } from './common.ts';
+import {
+  addTargetOptions,
+  exportOptions,
+  printLines,
+  readModuleText,
+  sequenceLines,
+  type TargetFlags,
+} from './common.ts';
 
 interface Flags extends TargetFlags, JudgeFlags {
   merged?: string;
   device: string;
   seed: string;
-  compare: boolean;
+  reference?: string;
   json?: boolean;
 }
 
 export async function run(argv: string[]): Promise<number> {
   const command = addTargetOptions(
-    newCommand('rocmlir run', "Run a module's kernel and compare its results with IREE's CPU backend.").argument(
+    newCommand('rocmlir run', "Run a module's kernels and compare the results with what its operations mean.").argument(
       '<input>',
       'module in TOSA, linalg/tensor or the migraphx dialect',
     ),
@@ -27,7 +34,10 @@ export async function run(argv: string[]): Promise<number> {
     .option('--merged <file>', 'run the kernel of this merged module instead of compiling one')
     .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
-    .option('--no-compare', 'run without the reference on the CPU')
+    .option(
+      '--reference <which>',
+      'direct (the operations’ definitions), cpu (IREE on the CPU) or none (default: direct where it can)',
+    )
     .option('--json', 'print the result as JSON');
   addJudgeOptions(command);
   if (!parseArguments(command, argv)) return 0;
@@ -39,7 +49,7 @@ export async function run(argv: string[]): Promise<number> {
     openDevice: deviceOpener(flags.device),
     seed,
     ...judgeOptions(flags),
-    noCompare: !flags.compare,
+    reference: referenceFlag(flags.reference),
     merged: flags.merged === undefined ? undefined : readModuleText(flags.merged),
     file,
   });
@@ -49,6 +59,14 @@ export async function run(argv: string[]): Promise<number> {
   return report.verdict === null ? 0 : exitCodeOf(report.verdict);
 }
 
+const REFERENCES: readonly Reference[] = ['direct', 'cpu', 'none'];
+
+function referenceFlag(text: string | undefined): Reference | undefined {
+  const found = REFERENCES.find((name) => name === text);
+  if (text === undefined || found !== undefined) return found;
+  throw new WavesmithError('cli/usage', `--reference is one of ${REFERENCES.join(', ')}, not '${text}'.`);
+}
+
 function numberFlag(name: string, text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
@@ -56,9 +74,9 @@ function numberFlag(name: string, text: string): number {
 }
 
 function describe(report: RunReport, seed: number): string {
-  const { kernel, target, device, grid, block, instructions, wavefronts, seconds } = report;
+  const { target, device, sequence, instructions, wavefronts, seconds } = report;
   const lines = [
-    `${kernel} on ${device} (${target}): ${grid.join('×')} workgroups of ${block.join('×')}`,
+    ...sequenceLines(sequence, `on ${device} (${target})`),
     `  ${instructions === null ? '' : `${instructions} instructions, `}${wavefronts} wavefronts, ${seconds.toFixed(2)} s`,
   ];
   const outputs = report.tensors.filter((tensor) => tensor.kind === 'output');
@@ -66,7 +84,8 @@ function describe(report: RunReport, seed: number): string {
     lines.push(...comparisonLines(`  output ${i} (${[...(outputs[i]?.shape ?? []), c.elementType].join('x')})`, c));
   }
   const { verdict, comparisons } = report;
-  const counts = `${comparisons.length} output(s) beside IREE on the CPU, seed ${seed}`;
-  lines.push(verdict === null ? 'NOT COMPARED, as --no-compare asks' : verdictLine(verdict, counts));
+  const judge = report.reference === 'direct' ? 'what the operations mean' : 'IREE on the CPU';
+  const counts = `${comparisons.length} output(s) beside ${judge}, seed ${seed}`;
+  lines.push(verdict === null ? 'NOT COMPARED, as --reference none asks' : verdictLine(verdict, counts));
   return `${lines.join('\n')}\n`;
 }

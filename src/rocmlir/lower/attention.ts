@@ -14,10 +14,10 @@ const KEEPS_SPLAT = new Set(['migraphx.multibroadcast', 'migraphx.broadcast', 'm
 function splatValue(
   document: Document,
   name: string,
-  definitions: ReadonlyMap<string, ReadOperation>,
+  definition: (name: string) => ReadOperation | undefined,
 ): number | undefined {
-  let read = definitions.get(name);
-  while (read !== undefined && KEEPS_SPLAT.has(read.name)) read = definitions.get(read.operands[0]);
+  let read = definition(name);
+  while (read !== undefined && KEEPS_SPLAT.has(read.name)) read = definition(read.operands[0]);
   if (read === undefined || (read.name !== 'migraphx.literal' && read.name !== 'arith.constant')) return undefined;
   const text = rangeText(document, read.operation.nameToken + 1, read.operation.last);
   const value = Number(/dense<\s*([-+.\deE]+)\s*>/.exec(text)?.[1] ?? Number.NaN);
@@ -28,20 +28,20 @@ function splatValue(
 export function matchAttention(
   document: Document,
   read: ReadOperation,
-  definitions: ReadonlyMap<string, ReadOperation>,
+  definition: (name: string) => ReadOperation | undefined,
   view: (name: string) => View,
 ): Attention | undefined {
   if (read.name !== 'migraphx.dot') return undefined;
   const value = view(read.operands[1]);
   const skipConversions = (name: string): string => {
     let at = name;
-    for (let source = definitions.get(at); source?.name === 'migraphx.convert'; source = definitions.get(at)) {
+    for (let source = definition(at); source?.name === 'migraphx.convert'; source = definition(at)) {
       if (!isFloat(view(source.operands[0]).element)) break;
       at = source.operands[0];
     }
     return at;
   };
-  const softmax = definitions.get(skipConversions(read.operands[0]));
+  const softmax = definition(skipConversions(read.operands[0]));
   if (softmax?.name !== 'migraphx.softmax') return undefined;
   const rank = view(softmax.operands[0]).shape.length;
   const axis = integerAttribute(document, softmax, 'axis');
@@ -50,7 +50,7 @@ export function matchAttention(
   let mask: View | undefined;
   let name = skipConversions(softmax.operands[0]);
   for (;;) {
-    const source = definitions.get(name);
+    const source = definition(name);
     if (source === undefined) return undefined;
     if (source.name === 'migraphx.dot') {
       const [query, key] = source.operands.map(view);
@@ -59,15 +59,15 @@ export function matchAttention(
     }
     const [a, b] = source.operands;
     if (source.name === 'migraphx.mul' || source.name === 'migraphx.div') {
-      const right = splatValue(document, b, definitions);
-      const left = source.name === 'migraphx.mul' ? splatValue(document, a, definitions) : undefined;
+      const right = splatValue(document, b, definition);
+      const left = source.name === 'migraphx.mul' ? splatValue(document, a, definition) : undefined;
       const factor = right ?? left;
       if (factor === undefined) return undefined;
       scale *= source.name === 'migraphx.mul' ? factor : 1 / factor;
       name = skipConversions(right === undefined ? b : a);
     } else if (source.name === 'migraphx.add' && mask === undefined && scale === 1) {
       const isScores = (operand: string): boolean => {
-        const found = definitions.get(skipConversions(operand));
+        const found = definition(skipConversions(operand));
         return found !== undefined && ['migraphx.dot', 'migraphx.mul', 'migraphx.div'].includes(found.name);
       };
       const scores = isScores(a) ? a : isScores(b) ? b : undefined;

@@ -1,11 +1,15 @@
 // Dot products, convolutions and attention. Sums are kept in f32 (floats) or i32 (integers) and rounded once.
 // Source: rocMLIR's MIGraphX.td (dot, quant_dot, convolution, quant_convolution); IREE's LinalgExt dialect (attention).
-import { affineMap, type Emitter, operandMap, type View, wholeView, zeroOf } from './emit.ts';
+import { affineMap, broadcastShape, type Emitter, operandMap, type View, wholeView, zeroOf } from './emit.ts';
 import { Scalars } from './scalar.ts';
-import { type Element, isFloat, tensorText } from './types.ts';
+import { carrierOf, ELEMENTS, type Element, isFloat, isUnsigned, tensorText } from './types.ts';
 
-/** The element type of a sum of products. */
-export const accumulatorOf = (element: Element): Element => (isFloat(element) ? 'f32' : 'i32');
+/** The element type of a sum: wide enough that one rounding at the end is all there is. */
+export function accumulatorOf(element: Element): Element {
+  if (isFloat(element)) return element === 'f64' ? 'f64' : 'f32';
+  if (ELEMENTS[element].bits === 64) return element;
+  return isUnsigned(element) && element !== 'i1' ? 'ui32' : 'i32';
+}
 
 /** acc + a·b, with the factors widened to the accumulator's type. */
 export function multiplyAccumulate(
@@ -25,13 +29,29 @@ export function convertView(emit: Emitter, view: View, to: Element): View {
   return emit.elementwise([view], to, ([a]) => new Scalars(emit).convert(a, view.element, to));
 }
 
+/** Both factors with the batch dimensions of the larger one; undefined when they do not fit. */
+export function alignBatches(emit: Emitter, a: View, b: View): readonly [View, View] | undefined {
+  if (Math.min(a.shape.length, b.shape.length) < 2) return undefined;
+  const batch = broadcastShape([a.shape.slice(0, -2), b.shape.slice(0, -2)]);
+  if (batch === undefined) return undefined;
+  const widen = (view: View): View => {
+    const shape = [...batch, ...view.shape.slice(-2)];
+    return shape.length === view.shape.length && shape.every((size, d) => size === view.shape[d])
+      ? view
+      : emit.broadcast(view, shape, shape.length - view.shape.length);
+  };
+  return [widen(a), widen(b)];
+}
+
 /** `[…, m, k] · […, k, n]`; batch dimensions are equal or repeat. Returns undefined when the shapes do not fit. */
-export function dot(emit: Emitter, a: View, b: View, result: Element): View | undefined {
+export function dot(emit: Emitter, left: View, right: View, result: Element): View | undefined {
+  const aligned = alignBatches(emit, left, right);
+  if (aligned === undefined) return undefined;
+  const [a, b] = aligned;
   const rank = a.shape.length;
   const batch = a.shape.slice(0, -2);
   const [m, k, n] = [a.shape[rank - 2], a.shape[rank - 1], b.shape[rank - 1]];
-  if (rank < 2 || b.shape.length !== rank || b.shape[rank - 2] !== k) return undefined;
-  if (batch.some((size, d) => size !== b.shape[d])) return undefined;
+  if (b.shape[rank - 2] !== k) return undefined;
   const accumulator = accumulatorOf(a.element);
   const shape = [...batch, m, n];
   const count = batch.length + 3;
@@ -81,7 +101,7 @@ function pad(emit: Emitter, view: View, c: ConvolutionShape): View {
   const high = [0, 0, ...c.padding.map(([, after]) => after)].join(', ');
   emit.line(`${result} = tensor.pad ${view.ssa} low[${low}] high[${high}] {`);
   emit.line(`^bb0(${shape.map(() => `${emit.fresh()}: index`).join(', ')}):`);
-  emit.line(`  tensor.yield ${zero} : ${view.element}`);
+  emit.line(`  tensor.yield ${zero} : ${carrierOf(view.element)}`);
   emit.line(`} : ${tensorText(view.shape, view.element)} to ${tensorText(shape, view.element)}`);
   return wholeView(result, view.element, shape);
 }
@@ -131,6 +151,86 @@ export function convolution(emit: Emitter, input: View, filter: View, c: Convolu
   });
   const converted = convertView(emit, wholeView(ssa, accumulator, shape), result);
   return grouped ? emit.reshape(converted, [image.shape[0], features, ...out]) : converted;
+}
+
+/** Sizes of the spatial dimensions of a convolution run backwards: the image that the convolution would make `input` of. */
+export function widenedSizes(input: readonly number[], filter: readonly number[], c: ConvolutionShape): number[] {
+  return c.stride.map(
+    (stride, d) =>
+      (input[2 + d] - 1) * stride + c.dilation[d] * (filter[2 + d] - 1) + 1 - c.padding[d][0] - c.padding[d][1],
+  );
+}
+
+/**
+ * The gradient of a convolution to its image (a transposed convolution): `input` spread out by the stride with zeros between,
+ * convolved with the filters turned round and with their channels exchanged. Filters are C, F/group, spatial….
+ */
+export function convolutionBackwards(
+  emit: Emitter,
+  input: View,
+  filter: View,
+  c: ConvolutionShape,
+  result: Element,
+): View {
+  const s = new Scalars(emit);
+  const spatial = c.stride.length;
+  const dimensions = Array.from({ length: spatial }, (_, d) => d);
+  const number = (value: number): string => s.constant(String(value), 'index');
+  const { element } = input;
+  // Spread out: position p of dimension d holds input (p - low) / stride where that is a whole number inside.
+  const low = dimensions.map((d) => c.dilation[d] * (filter.shape[2 + d] - 1) - c.padding[d][0]);
+  const sizes = widenedSizes(input.shape, filter.shape, c);
+  const spread = [
+    ...input.shape.slice(0, 2),
+    ...dimensions.map((d) => sizes[d] + c.dilation[d] * (filter.shape[2 + d] - 1)),
+  ];
+  const source = emit.dense(input);
+  const image = emit.generate(spread, element, (position) => {
+    let inside: string | undefined;
+    const at = dimensions.map((d) => {
+      const shifted = s.binary('arith.subi', position[2 + d], number(low[d]), 'index');
+      const place = s.binary('arith.floordivsi', shifted, number(c.stride[d]), 'index');
+      const back = s.binary('arith.muli', place, number(c.stride[d]), 'index');
+      const least = s.binary('arith.maxsi', place, number(0), 'index');
+      const clamped = s.binary('arith.minsi', least, number(input.shape[2 + d] - 1), 'index');
+      for (const [a, b] of [
+        [back, shifted],
+        [clamped, place],
+      ]) {
+        const holds = s.compare('eq', a, b, 'index');
+        inside = inside === undefined ? holds : s.binary('arith.andi', inside, holds, 'i1');
+      }
+      return clamped;
+    });
+    const value = emit.extract(source, [...position.slice(0, 2), ...at]);
+    return inside === undefined ? value : s.select(inside, value, s.constant(zeroOf(element), element), element);
+  });
+  const weights = emit.dense(filter);
+  const features = filter.shape[1];
+  const channels = filter.shape[0] / c.group;
+  const turned = emit.generate([c.group * features, channels, ...filter.shape.slice(2)], filter.element, (position) => {
+    const group = s.binary('arith.floordivsi', position[0], number(features), 'index');
+    const feature = s.binary('arith.remsi', position[0], number(features), 'index');
+    const first = s.binary('arith.muli', group, number(channels), 'index');
+    const channel = s.binary('arith.addi', first, position[1], 'index');
+    const window = dimensions.map((d) => mirrored(s, position[2 + d], filter.shape[2 + d]));
+    return emit.extract(weights, [channel, feature, ...window]);
+  });
+  const forwards = { ...c, stride: c.stride.map(() => 1), padding: c.padding.map(() => [0, 0] as const) };
+  return convolution(emit, image, turned, forwards, result);
+}
+
+/**
+ * `size - 1 - position`, chosen and not computed: LLVM takes the constant of a difference apart and adds it in the buffer
+ * instruction, where the rest is below zero and so out of range.
+ */
+function mirrored(s: Scalars, position: string, size: number): string {
+  let place = s.constant('0', 'index');
+  for (let at = size - 2; at >= 0; at--) {
+    const isHere = s.compare('eq', position, s.constant(String(at), 'index'), 'index');
+    place = s.select(isHere, s.constant(String(size - 1 - at), 'index'), place, 'index');
+  }
+  return place;
 }
 
 /** An attention block, as IREE's one operation for it. */

@@ -1,6 +1,6 @@
 // Writing linalg: values as views of tensors (transposed, repeated, sliced without a copy), fresh names, `linalg.generic`.
 // Source: MLIR's linalg dialect, "Payload-carrying operations"; indexing maps here are always projected permutations.
-import { type Element, elementsOf, isFloat, tensorText } from './types.ts';
+import { carrierOf, type Element, elementsOf, isFloat, type ScalarType, tensorText } from './types.ts';
 
 /** A tensor value: an SSA tensor and, for each logical dimension, which of the tensor's dimensions it walks (null: repeats). */
 export interface View {
@@ -41,6 +41,19 @@ export function operandMap(view: View, loops: readonly number[], count: number):
 /** The text of a zero of a type. */
 export const zeroOf = (element: Element): string => (isFloat(element) ? '0.000000e+00' : '0');
 
+/** The shape that all of `shapes` repeat to, aligned at their last dimensions; undefined where two sizes differ and none is 1. */
+export function broadcastShape(shapes: readonly (readonly number[])[]): number[] | undefined {
+  const rank = Math.max(...shapes.map((shape) => shape.length));
+  const common: number[] = [];
+  for (let d = 1; d <= rank; d++) {
+    const sizes = shapes.map((shape) => shape[shape.length - d] ?? 1);
+    const size = Math.max(...sizes);
+    if (sizes.some((other) => other !== 1 && other !== size)) return undefined;
+    common.unshift(size);
+  }
+  return common;
+}
+
 /** Collects the operations of one function body. */
 export class Emitter {
   readonly lines: string[] = [];
@@ -72,8 +85,8 @@ export class Emitter {
     return name;
   }
 
-  scalar(text: string, element: string): string {
-    return this.value(`arith.constant ${text} : ${element}`);
+  scalar(text: string, element: ScalarType): string {
+    return this.value(`arith.constant ${text} : ${carrierOf(element)}`);
   }
 
   /** An uninitialised tensor. */
@@ -86,7 +99,7 @@ export class Emitter {
     const type = tensorText(shape, element);
     const scalar = this.scalar(constant, element);
     return this.value(
-      `linalg.fill ins(${scalar} : ${element}) outs(${this.empty(shape, element)} : ${type}) -> ${type}`,
+      `linalg.fill ins(${scalar} : ${carrierOf(element)}) outs(${this.empty(shape, element)} : ${type}) -> ${type}`,
     );
   }
 
@@ -117,11 +130,11 @@ export class Emitter {
       `${result} = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]} ${ins}outs(${into} : ${type}) {`,
     );
     const args = [...inputs.map(() => this.fresh()), this.fresh()];
-    const types = [...inputs.map(({ view }) => view.element), element];
+    const types = [...inputs.map(({ view }) => view.element), element].map(carrierOf);
     this.line(`^bb0(${args.map((name, i) => `${name}: ${types[i]}`).join(', ')}):`);
     this.depth++;
     const yielded = options.body(args);
-    this.line(`linalg.yield ${yielded} : ${element}`);
+    this.line(`linalg.yield ${yielded} : ${carrierOf(element)}`);
     this.depth--;
     this.line(`} -> ${type}`);
     return result;
@@ -142,6 +155,34 @@ export class Emitter {
       ),
       iterators: shape.map(() => 'parallel'),
       body,
+    });
+    return wholeView(ssa, element, shape);
+  }
+
+  /** The value of loop `loop` inside a body. */
+  index(loop: number): string {
+    return this.value(`linalg.index ${loop} : index`);
+  }
+
+  /** One element of a dense view inside a body. */
+  extract(view: View, position: readonly string[]): string {
+    return this.value(`tensor.extract ${view.ssa}[${position.join(', ')}] : ${tensorText(view.base, view.element)}`);
+  }
+
+  /** A tensor whose elements are computed from their position alone; `body` gets one `index` a dimension. */
+  generate(shape: readonly number[], element: Element, body: (position: readonly string[]) => string): View {
+    const loops = shape.map((_, d) => d);
+    const ssa = this.generic({
+      inputs: [],
+      into: this.empty(shape, element),
+      shape,
+      element,
+      map: affineMap(
+        shape.length,
+        loops.map((d) => `d${d}`),
+      ),
+      iterators: shape.map(() => 'parallel'),
+      body: () => body(loops.map((d) => this.index(d))),
     });
     return wholeView(ssa, element, shape);
   }

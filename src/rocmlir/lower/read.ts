@@ -14,7 +14,6 @@ export interface ReadOperation {
   readonly operands: readonly string[];
   readonly results: readonly string[];
   readonly attributes: readonly DictionaryEntry[];
-  readonly operandTypes: readonly TensorType[];
   readonly resultTypes: readonly TensorType[];
   /** What stands in `migraphx.literal (…)`. */
   readonly literal: Attribute | undefined;
@@ -74,7 +73,7 @@ function withoutLocation(document: Document, operation: Operation): number {
   return operation.last;
 }
 
-/** Reads an operation whose operands and results are tensors. */
+/** Reads an operation whose results are tensors; the operands are names, whose types their definitions tell. */
 export function readOperation(document: Document, operation: Operation): ReadOperation {
   const { kinds } = document.tokens;
   const last = withoutLocation(document, operation);
@@ -94,19 +93,14 @@ export function readOperation(document: Document, operation: Operation): ReadOpe
     at = document.match[at] > at ? document.match[at] + 1 : at + 1;
   }
   const attributes = operation.dictionaries.flatMap((open) => parseDictionary(document, open));
-  let operandTypes: TensorType[] = [];
   let resultTypes: TensorType[] = [];
-  if (colon >= 0) {
-    let arrow = -1;
+  if (colon >= 0 && operation.results.length > 0) {
+    let first = colon + 1;
     for (let at = colon + 1; at < last; at = document.match[at] > at ? document.match[at] + 1 : at + 1) {
       const isTo = kinds[at] === TokenKind.Identifier && tokenText(document, at) === 'to';
-      if (isPunct(document, at, '->') || isTo) arrow = at;
+      if (isPunct(document, at, '->') || isTo) first = at + 1;
     }
-    if (arrow >= 0) {
-      operandTypes = typeList(document, colon + 1, arrow);
-      resultTypes = typeList(document, arrow + 1, last);
-    } else if (operation.results.length > 0) resultTypes = typeList(document, colon + 1, last);
-    else operandTypes = typeList(document, colon + 1, last);
+    resultTypes = typeList(document, first, last);
   }
   if (operation.results.length !== resultTypes.length) {
     throw operationError(
@@ -122,7 +116,6 @@ export function readOperation(document: Document, operation: Operation): ReadOpe
     operands,
     results: operation.results.map((result) => result.name),
     attributes,
-    operandTypes,
     resultTypes,
     literal,
   };
@@ -145,9 +138,55 @@ export interface FunctionParts {
   readonly signatureLast: number;
 }
 
+/** Where the parts of a `func.func` in its pretty form stand. */
+export interface FunctionHeader {
+  /** Tokens of the symbol, and of the word `private` where the function has it. */
+  readonly symbol: number;
+  readonly privateToken: number | undefined;
+  /** The parentheses of the arguments. */
+  readonly open: number;
+  readonly close: number;
+  readonly arguments: readonly (readonly [number, number])[];
+  readonly results: readonly (readonly [number, number])[];
+  /** Where the results end. */
+  readonly end: number;
+}
+
+/** The parts of a function's header; undefined in the generic form or without an argument list. */
+export function functionHeader(document: Document, operation: Operation): FunctionHeader | undefined {
+  if (operation.generic) return undefined;
+  const { kinds } = document.tokens;
+  let symbol = operation.nameToken + 1;
+  let privateToken: number | undefined;
+  for (; symbol < operation.last && kinds[symbol] !== TokenKind.Symbol; symbol++) {
+    if (tokenText(document, symbol) === 'private') privateToken = symbol;
+  }
+  const open = symbol + 1;
+  if (open >= operation.last || !isPunct(document, open, '(')) return undefined;
+  const close = document.match[open];
+  let end = close + 1;
+  let results: [number, number][] = [];
+  if (isPunct(document, close + 1, '->')) {
+    const body = operation.regions[0];
+    const isEnd = (token: number): boolean =>
+      token >= operation.last || token === body?.open || tokenText(document, token) === 'attributes';
+    for (end = close + 2; !isEnd(end); ) end = document.match[end] > end ? document.match[end] + 1 : end + 1;
+    const wrapped = isPunct(document, close + 2, '(') && document.match[close + 2] === end - 1;
+    results = wrapped ? splitAtCommas(document, close + 3, end - 1) : splitAtCommas(document, close + 2, end);
+  }
+  return {
+    symbol,
+    privateToken,
+    open,
+    close,
+    arguments: splitAtCommas(document, open + 1, close),
+    results,
+    end,
+  };
+}
+
 /** Reads a `func.func` in its pretty form. */
 export function readFunction(document: Document, operation: Operation): FunctionParts {
-  const { kinds } = document.tokens;
   const malformed = (message: string, hint?: string): WavesmithError =>
     operationError(document, operation, 'rocmlir/malformed', message, hint);
   if (operation.generic) {
@@ -156,48 +195,29 @@ export function readFunction(document: Document, operation: Operation): Function
       'Print the module without --mlir-print-op-generic.',
     );
   }
-  let at = operation.nameToken + 1;
-  while (at < operation.last && kinds[at] !== TokenKind.Symbol) at++;
-  const body = operation.regions[0];
-  if (at + 1 >= operation.last || !isPunct(document, at + 1, '('))
-    throw malformed('The function has no argument list.');
-  const symbol = tokenText(document, at);
-  const open = at + 1;
-  const close = document.match[open];
-  const args = splitAtCommas(document, open + 1, close).map(([first, last]) => {
-    if (kinds[first] !== TokenKind.Value || !isPunct(document, first + 1, ':')) {
+  const header = functionHeader(document, operation);
+  if (header === undefined) throw malformed('The function has no argument list.');
+  /** A type ends where its attributes begin. */
+  const typeEnd = (first: number, last: number): number => {
+    let end = first;
+    while (end < last && !isPunct(document, end, '{')) end = document.match[end] > end ? document.match[end] + 1 : end + 1;
+    return end;
+  };
+  const args = header.arguments.map(([first, last]) => {
+    if (document.tokens.kinds[first] !== TokenKind.Value || !isPunct(document, first + 1, ':')) {
       throw malformed('A function without a body cannot be lowered.', 'Give the function that holds the operations.');
     }
-    let end = first + 2;
-    while (end < last && !isPunct(document, end, '{')) {
-      end = document.match[end] > end ? document.match[end] + 1 : end + 1;
-    }
+    const end = typeEnd(first + 2, last);
     return {
       name: tokenText(document, first),
       type: readType(document, first + 2, end),
       attributes: end < last ? ` ${rangeText(document, end, document.match[end] + 1)}` : '',
     };
   });
-  let signatureLast = close + 1;
-  let results: TensorType[] = [];
-  if (isPunct(document, close + 1, '->')) {
-    let end = close + 2;
-    const isEnd = (token: number): boolean =>
-      token >= operation.last || token === body?.open || tokenText(document, token) === 'attributes';
-    while (!isEnd(end)) end = document.match[end] > end ? document.match[end] + 1 : end + 1;
-    const wrapped = isPunct(document, close + 2, '(') && document.match[close + 2] === end - 1;
-    const [from, to] = wrapped ? [close + 3, end - 1] : [close + 2, end];
-    results = splitAtCommas(document, from, to).map(([first, last]) => {
-      let typeEnd = first;
-      while (typeEnd < last && !isPunct(document, typeEnd, '{')) {
-        typeEnd = document.match[typeEnd] > typeEnd ? document.match[typeEnd] + 1 : typeEnd + 1;
-      }
-      return readType(document, first, typeEnd);
-    });
-    signatureLast = end;
-  }
+  const results = header.results.map(([first, last]) => readType(document, first, typeEnd(first, last)));
+  const symbol = tokenText(document, header.symbol);
   const name = symbol.startsWith('@"') ? symbol.slice(2, -1) : symbol.slice(1);
-  return { operation, name, arguments: args, results, signatureFirst: open, signatureLast };
+  return { operation, name, arguments: args, results, signatureFirst: header.open, signatureLast: header.end };
 }
 
 /** `[1, 2]` or `array<i64: 1, 2>` as numbers. */

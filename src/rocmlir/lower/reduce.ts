@@ -3,17 +3,26 @@
 import { accumulatorOf, convertView } from './contract.ts';
 import { affineMap, type Emitter, type View, wholeView, zeroOf } from './emit.ts';
 import { Scalars } from './scalar.ts';
-import { tensorText } from './types.ts';
+import { type Element, isFloat, isUnsigned, tensorText } from './types.ts';
 
 /** Softmax over one dimension. */
 export function softmax(emit: Emitter, view: View, axis: number): View {
-  const wide = emit.dense(convertView(emit, view, 'f32'));
-  const type = tensorText(wide.shape, 'f32');
-  const into = emit.empty(wide.shape, 'f32');
+  const sum = accumulatorOf(view.element);
+  const wide = emit.dense(convertView(emit, view, sum));
+  const type = tensorText(wide.shape, sum);
+  const into = emit.empty(wide.shape, sum);
   const ssa = emit.value(
     `linalg.softmax dimension(${axis}) ins(${wide.ssa} : ${type}) outs(${into} : ${type}) -> ${type}`,
   );
-  return convertView(emit, wholeView(ssa, 'f32', wide.shape), view.element);
+  return convertView(emit, wholeView(ssa, sum, wide.shape), view.element);
+}
+
+/** The text of a constant below every other value. */
+function lowestOf(element: Element): string {
+  if (element === 'f64') return '0xFFF0000000000000';
+  if (element === 'f32') return '0xFF800000';
+  if (isUnsigned(element)) return '0';
+  return element === 'i64' ? '-9223372036854775808' : '-2147483648';
 }
 
 export type ReductionKind = 'sum' | 'mean' | 'max';
@@ -22,18 +31,18 @@ export type ReductionKind = 'sum' | 'mean' | 'max';
 export function reduce(emit: Emitter, view: View, axes: ReadonlySet<number>, kind: ReductionKind): View {
   const rank = view.shape.length;
   const sum = accumulatorOf(view.element);
-  const isFloatSum = sum === 'f32';
+  const isFloatSum = isFloat(sum);
   const kept = view.shape.flatMap((_, d) => (axes.has(d) ? [] : [d]));
   const shape = kept.map((d) => view.shape[d]);
   const s = new Scalars(emit);
-  const lowest = isFloatSum ? '0xFF800000' : '-2147483648';
-  const combine =
-    kind === 'max' ? (isFloatSum ? 'arith.maximumf' : 'arith.maxsi') : isFloatSum ? 'arith.addf' : 'arith.addi';
+  const unsigned = isUnsigned(sum);
+  const add = isFloatSum ? 'arith.addf' : 'arith.addi';
+  const combine = kind !== 'max' ? add : isFloatSum ? 'arith.maximumf' : unsigned ? 'arith.maxui' : 'arith.maxsi';
   const dense = emit.dense(view);
   const loops = (dimensions: readonly number[]): string[] => dimensions.map((d) => `d${d}`);
   const ssa = emit.generic({
     inputs: [{ view: dense, map: affineMap(rank, loops(view.shape.map((_, d) => d))) }],
-    into: emit.filled(shape, sum, kind === 'max' ? lowest : zeroOf(sum)),
+    into: emit.filled(shape, sum, kind === 'max' ? lowestOf(sum) : zeroOf(sum)),
     shape,
     element: sum,
     map: affineMap(rank, loops(kept)),
@@ -43,7 +52,7 @@ export function reduce(emit: Emitter, view: View, axes: ReadonlySet<number>, kin
   let total = wholeView(ssa, sum, shape);
   if (kind === 'mean') {
     const count = [...axes].reduce((product, d) => product * view.shape[d], 1);
-    const divide = isFloatSum ? 'arith.divf' : 'arith.divsi';
+    const divide = isFloatSum ? 'arith.divf' : unsigned ? 'arith.divui' : 'arith.divsi';
     total = emit.elementwise([total], sum, ([x]) =>
       s.binary(divide, x, s.constant(isFloatSum ? `${count}.0` : `${count}`, sum), sum),
     );

@@ -1,16 +1,18 @@
 // TOSA as rocMLIR's migraphx-to-tosa wrote it before TOSA 1.0 (attributes where operands are today), which iree-compile no longer
 // reads: what the original passes hand to iree-export. Source: MLIR's TosaOps.td of LLVM 19; rocMLIR's MIGraphXToTosa tests.
-import type { WavesmithError } from '../../base/index.ts';
 import { entryOf, parseDictionary } from '../../mlir/attribute.ts';
 import { type Document, type Operation, rangeText, walk } from '../../mlir/parse.ts';
+import { cannotMultiply, type LowerContext } from './context.ts';
 import { convertView, convolution, convolvedSizes, dot } from './contract.ts';
-import type { Emitter, View } from './emit.ts';
-import { integerAttribute, integerList, type ReadOperation } from './read.ts';
-import { Scalars } from './scalar.ts';
-import { isFloat, type TensorType } from './types.ts';
+import type { View } from './emit.ts';
+import { literal, reshape } from './layout.ts';
+import { elementwise, reduceOver, where } from './operations.ts';
+import { integerAttribute, integerList } from './read.ts';
+import { ELEMENTWISE, Scalars } from './scalar.ts';
+import { isFloat } from './types.ts';
 
 /** Elementwise operations under their MIGraphX names. */
-export const TOSA_ELEMENTWISE: Readonly<Record<string, string>> = {
+const TOSA_ELEMENTWISE: Readonly<Record<string, string>> = {
   'tosa.add': 'migraphx.add',
   'tosa.sub': 'migraphx.sub',
   'tosa.mul': 'migraphx.mul',
@@ -76,19 +78,21 @@ export function usesOldTosa(document: Document): boolean {
   return false;
 }
 
-/** What lowering TOSA needs of the function around it. */
-export interface TosaContext {
-  readonly document: Document;
-  readonly emit: Emitter;
-  readonly operands: (...counts: number[]) => View[];
-  readonly definition: (name: string) => ReadOperation | undefined;
-  readonly error: (code: string, message: string) => WavesmithError;
-}
-
-/** Lowers an operation that is not elementwise; undefined for one that is not known. */
-export function lowerTosa(context: TosaContext, read: ReadOperation, type: TensorType): View | undefined {
-  const { document, emit, operands } = context;
+/** Lowers an operation; undefined for one that is not known. */
+export function lowerTosa(context: LowerContext): View | undefined {
+  const { document, emit, operands, read, type } = context;
+  const name = TOSA_ELEMENTWISE[read.name];
+  if (name !== undefined) return elementwise(context, ELEMENTWISE[name]);
   switch (read.name) {
+    case 'tosa.const':
+      return literal(context);
+    case 'tosa.reshape':
+      return reshape(context);
+    case 'tosa.select':
+      return where(context);
+    case 'tosa.reduce_sum':
+    case 'tosa.reduce_max':
+      return reduceOver(context, [integerAttribute(document, read, 'axis')]);
     case 'tosa.cast':
       return convertView(emit, operands(1)[0], type.element);
     case 'tosa.identity':
@@ -97,10 +101,7 @@ export function lowerTosa(context: TosaContext, read: ReadOperation, type: Tenso
       const [a, b] = operands(2);
       const view = dot(emit, a, b, type.element);
       if (view !== undefined) return view;
-      throw context.error(
-        'rocmlir/shape',
-        `Shapes ${a.shape.join('x')} and ${b.shape.join('x')} cannot be multiplied.`,
-      );
+      throw cannotMultiply(context, a, b);
     }
     case 'tosa.transpose': {
       const [view] = operands(2);
@@ -120,17 +121,17 @@ export function lowerTosa(context: TosaContext, read: ReadOperation, type: Tenso
       return emit.part(view, start, size);
     }
     case 'tosa.clamp':
-      return clamp(context, read);
+      return clamp(context);
     case 'tosa.conv2d':
     case 'tosa.conv3d':
-      return convolutionChannelsLast(context, read, type);
+      return convolutionChannelsLast(context);
     default:
       return undefined;
   }
 }
 
 /** The integers of a `tosa.const`. */
-function constantList(context: TosaContext, name: string): number[] {
+function constantList(context: LowerContext, name: string): number[] {
   const read = context.definition(name);
   const value = read?.attributes.find((entry) => entry.name === 'value')?.value;
   const text = value === undefined ? '' : rangeText(context.document, value.first, value.last);
@@ -138,7 +139,7 @@ function constantList(context: TosaContext, name: string): number[] {
   return list === undefined || list.trim() === '' ? [] : list.split(',').map(Number);
 }
 
-function clamp({ emit, operands, error }: TosaContext, read: ReadOperation): View {
+function clamp({ emit, operands, read, error }: LowerContext): View {
   const [view] = operands(1);
   const float = isFloat(view.element);
   const [low, high] = ['min', 'max'].map((name) => {
@@ -163,11 +164,7 @@ function clamp({ emit, operands, error }: TosaContext, read: ReadOperation): Vie
 }
 
 /** N, spatial…, C convolved with F, spatial…, C/group and a bias of F. */
-function convolutionChannelsLast(
-  { document, emit, operands, error }: TosaContext,
-  read: ReadOperation,
-  type: TensorType,
-): View {
+function convolutionChannelsLast({ document, emit, operands, read, type, error }: LowerContext): View {
   const [image, filter, bias] = operands(3);
   const spatial = image.shape.length - 2;
   const rank = spatial + 2;

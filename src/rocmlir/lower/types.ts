@@ -1,15 +1,63 @@
 // Tensor types of kernels: `tensor<…>` and MIGraphX's `!migraphx.shaped<…>` with strides, their element types and memory layout.
 // Source: rocMLIR's MIGraphXTypes.td (shape, strides, element type; stride 0 is a broadcast dimension).
-import { type ElementName, elementType } from '../../base/index.ts';
 import { mlirError } from '../../mlir/lex.ts';
 import type { Document } from '../../mlir/parse.ts';
 
-/** Element types that the lowering handles. */
-const ELEMENTS = ['f32', 'f16', 'bf16', 'i8', 'i16', 'i32', 'i64', 'i1'] as const satisfies readonly ElementName[];
-export type Element = (typeof ELEMENTS)[number];
-const isElement = (name: string): name is Element => (ELEMENTS as readonly string[]).includes(name);
+/** What an element is, how many bits it takes in memory, and the MLIR type that carries it inside the lowered code. */
+interface ElementFacts {
+  readonly kind: 'float' | 'signed' | 'unsigned';
+  /** Elements of fewer than 8 bits lie two in a byte, the first in the low half. */
+  readonly bits: number;
+  readonly carrier: string;
+}
 
-export const isFloat = (element: Element): boolean => elementType(element).kind === 'float';
+const float = (bits: number, carrier: string): ElementFacts => ({ kind: 'float', bits, carrier });
+const signed = (bits: number, carrier = `i${bits}`): ElementFacts => ({ kind: 'signed', bits, carrier });
+const unsigned = (bits: number, carrier = `i${bits}`): ElementFacts => ({ kind: 'unsigned', bits, carrier });
+
+/** The element types that are lowered. MLIR's arithmetic has integers without a sign: `ui8` is carried as `i8`. */
+export const ELEMENTS = {
+  f64: float(64, 'f64'),
+  f32: float(32, 'f32'),
+  f16: float(16, 'f16'),
+  bf16: float(16, 'bf16'),
+  f8E4M3FN: float(8, 'f8E4M3FN'),
+  f8E5M2: float(8, 'f8E5M2'),
+  f8E4M3FNUZ: float(8, 'f8E4M3FNUZ'),
+  f8E5M2FNUZ: float(8, 'f8E5M2FNUZ'),
+  f8E8M0FNU: float(8, 'f8E8M0FNU'),
+  // Every value of it is an f16; IREE's runtime has no such buffers.
+  f4E2M1FN: float(4, 'f16'),
+  i1: unsigned(8, 'i1'),
+  i4: signed(4, 'i8'),
+  i8: signed(8),
+  i16: signed(16),
+  i32: signed(32),
+  i64: signed(64),
+  ui4: unsigned(4, 'i8'),
+  ui8: unsigned(8),
+  ui16: unsigned(16),
+  ui32: unsigned(32),
+  ui64: unsigned(64),
+} as const satisfies Readonly<Record<string, ElementFacts>>;
+
+export type Element = keyof typeof ELEMENTS;
+
+export const isFloat = (element: Element): boolean => ELEMENTS[element].kind === 'float';
+export const isUnsigned = (element: Element): boolean => ELEMENTS[element].kind === 'unsigned';
+/** True when two elements share a byte. */
+export const isPacked = (element: Element): boolean => ELEMENTS[element].bits < 8;
+/** A scalar of the lowered code. */
+export type ScalarType = Element | 'index';
+/** The type that carries an element in the lowered code. */
+export const carrierOf = (element: ScalarType): string =>
+  element === 'index' ? 'index' : ELEMENTS[element].carrier;
+/** Bits of the type that carries an integer. */
+export const carrierBits = (element: Element): number => (element === 'i1' ? 1 : Math.max(8, ELEMENTS[element].bits));
+
+/** Bytes that a dense tensor takes in memory. */
+export const bytesOf = (shape: readonly number[], element: Element): number =>
+  (elementsOf(shape) * ELEMENTS[element].bits) / 8;
 
 /** A tensor value's type. */
 export interface TensorType {
@@ -24,10 +72,13 @@ const MAX_ELEMENTS = 2 ** 31;
 
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
-/** `tensor<2x3xf32>`. */
+/** `tensor<2x3xf32>`, of the type that carries the element. */
 export function tensorText(shape: readonly number[], element: Element): string {
-  return `tensor<${shape.map((size) => `${size}x`).join('')}${element}>`;
+  return `tensor<${shape.map((size) => `${size}x`).join('')}${carrierOf(element)}>`;
 }
+
+/** `2x3xui8`, for messages. */
+export const shapeText = (shape: readonly number[], element: Element): string => [...shape, element].join('x');
 
 /** Row-major strides. */
 export function standardStrides(shape: readonly number[]): number[] {
@@ -59,11 +110,11 @@ export function parseTensorType(document: Document, text: string, offset: number
     );
   }
   const element = match[3].replace(/^si/, 'i');
-  if (!isElement(element)) {
+  if (!Object.hasOwn(ELEMENTS, element)) {
     throw bad(
       'rocmlir/element-type',
       `Elements of type ${match[3]} are not supported.`,
-      `Supported are ${ELEMENTS.join(', ')}.`,
+      `Supported are ${Object.keys(ELEMENTS).join(', ')}.`,
     );
   }
   const shape = match[2]
@@ -86,7 +137,7 @@ export function parseTensorType(document: Document, text: string, offset: number
       'Give one stride a dimension.',
     );
   }
-  return { element, shape, strides: isScalar ? undefined : strides };
+  return { element: element as Element, shape, strides: isScalar ? undefined : strides };
 }
 
 /** How a logical shape lies in memory: a dense tensor, which part of it, and which of its dimensions each logical one is. */
