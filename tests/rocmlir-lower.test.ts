@@ -10,7 +10,8 @@ import { memoryLayout } from '../src/rocmlir/lower/types.ts';
 import { kernelFunction } from '../src/rocmlir/run.ts';
 import { examplesFolder, hasMlirOpt, mlirOpt } from './support/rocmlir.ts';
 
-const lower = (text: string): string => lowerModule(parseMlir(text, 'm.mlir'), { fuseAttention: false, reader: 'module' });
+const lower = (text: string): string =>
+  lowerModule(parseMlir(text, 'm.mlir'), { fuseAttention: false, reader: 'module' });
 
 /** A function with one operation on line 3; `types` are of its operands and its result. */
 function moduleWith(operation: string, attributes: string, types: string[], result: string): string {
@@ -239,7 +240,7 @@ describe('what is not lowered', () => {
       2,
       /not known at compile time/,
     ],
-    ['f64', moduleWith('relu', '', ['tensor<4xf64>'], 'tensor<4xf64>'), 'rocmlir/element-type', 2, /f64/],
+    ['f80', moduleWith('relu', '', ['tensor<4xf80>'], 'tensor<4xf80>'), 'rocmlir/element-type', 2, /f80/],
     ['a wrong result shape', moduleWith('dot', '', [f('4x8'), f('8x4')], f('4x5')), 'rocmlir/shape', 3, /4x4xf32/],
     [
       'factors that do not fit',
@@ -268,12 +269,47 @@ describe('what is not lowered', () => {
       moduleWith(
         'convolution',
         '{dilation = [1, 1], group = 1, padding = [0, 0], padding_mode = 1 : i64, stride = [1, 1]}',
-        [f('1x2x4x4'), f('2x2x1x1')],
+        [f('1x2x4x4'), f('2x2x3x3')],
         f('1x2x4x4'),
       ),
       'rocmlir/unsupported-operation',
       3,
       /padding_mode/,
+    ],
+    [
+      'a packed row of odd length',
+      moduleWith('relu', '', ['!migraphx.shaped<2x3xf4E2M1FN, 3x1>'], f('2x3')),
+      'rocmlir/strides',
+      2,
+      /whole bytes/,
+    ],
+    [
+      'a 4-bit result',
+      moduleWith('convert', '', [f('2x4')], '!migraphx.shaped<2x4xf4E2M1FN, 4x1>')
+        .replace(' -> !mig', ' to !mig')
+        .replace(') to', ') ->'),
+      'rocmlir/element-type',
+      3,
+      /read, not made/,
+    ],
+    [
+      'unpacking floats',
+      moduleWith('unpack', '{axis = 0 : i64}', [f('4')], f('8')),
+      'rocmlir/element-type',
+      3,
+      /takes bytes, not f32/,
+    ],
+    [
+      'a backwards convolution of other channels',
+      moduleWith(
+        'backwards_data_convolution',
+        '{dilation = [1, 1], group = 1, padding = [0, 0, 0, 0], stride = [1, 1]}',
+        [f('1x3x4x4'), f('2x3x3x3')],
+        f('1x3x6x6'),
+      ),
+      'rocmlir/shape',
+      3,
+      /3 channels in 1 group/,
     ],
     ['too few operands', moduleWith('add', '', [f('4')], f('4')), 'rocmlir/malformed', 3, /takes 2 operand/],
     [

@@ -9,14 +9,7 @@ import { parseMlir, rangeText } from '../src/mlir/parse.ts';
 import { type GenResult, generate } from '../src/rocmlir/gen.ts';
 import { functionsOf, lowerModule } from '../src/rocmlir/lower/lower.ts';
 import { merge, readMerged } from '../src/rocmlir/merge.ts';
-import {
-  compileForCpu,
-  kernelFunction,
-  makeInputs,
-  runOnCpu,
-  runOnDevice,
-  tensorsOf,
-} from '../src/rocmlir/run.ts';
+import { compileForCpu, kernelFunction, makeInputs, runOnCpu, runOnDevice, tensorsOf } from '../src/rocmlir/run.ts';
 import { compareElements, comparisonVerdict } from '../src/verdict/index.ts';
 import {
   environment,

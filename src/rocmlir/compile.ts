@@ -188,17 +188,22 @@ export async function compileModule(
   });
 }
 
-function sequenceFor(
-  host: HostProgram | undefined,
-  binaries: readonly IreeBinary[],
-): LaunchSequence | WavesmithError {
+function sequenceFor(host: HostProgram | undefined, binaries: readonly IreeBinary[]): LaunchSequence | WavesmithError {
   const refuse = (code: string, message: string, hint: string): WavesmithError =>
     new WavesmithError(`rocmlir/${code}`, message, { hint });
   if (binaries.length === 0) {
-    return refuse('no-kernel', 'expected at least one binary', 'The module’s function needs no kernel: it only passes values on.');
+    return refuse(
+      'no-kernel',
+      'expected at least one binary',
+      'The module’s function needs no kernel: it only passes values on.',
+    );
   }
   if (binaries.length > 1) {
-    return refuse('several-binaries', 'more than one binary was found', 'rocMLIR takes one code object: let IREE link its executables.');
+    return refuse(
+      'several-binaries',
+      'more than one binary was found',
+      'rocMLIR takes one code object: let IREE link its executables.',
+    );
   }
   if (host === undefined) {
     return refuse(

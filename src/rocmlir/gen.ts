@@ -54,7 +54,8 @@ function readElf(elf: unknown): Uint8Array {
   return Uint8Array.from({ length: elf.length / 2 }, (_, i) => Number.parseInt(elf.slice(2 * i, 2 * i + 2), 16));
 }
 
-const isCount = (value: unknown, least = 0): value is number => Number.isSafeInteger(value) && (value as number) >= least;
+const isCount = (value: unknown, least = 0): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least;
 
 /** Launch facts of one kernel's entry, but for its arguments. */
 function readStep(facts: unknown, kernel: string): LaunchStep {
@@ -95,7 +96,8 @@ export function selectProgram(result: ExportResult | unknown): KernelProgram {
   if (!Array.isArray(binaries)) throw check('json', 'invalid JSON, expected `binaries` field');
   if (isObject(sequence)) {
     const { steps, scratch_bytes: scratchBytes } = sequence;
-    if (!Array.isArray(steps) || steps.length === 0 || !isCount(scratchBytes)) throw check('sequence', 'invalid sequence');
+    if (!Array.isArray(steps) || steps.length === 0 || !isCount(scratchBytes))
+      throw check('sequence', 'invalid sequence');
     return {
       elf: readElf(sequence.$elf),
       sequence: {

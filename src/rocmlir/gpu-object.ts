@@ -2,7 +2,14 @@
 // Source: MLIR's GPU dialect, CompilationAttrs.td (LLVM 22): `<target, properties = {…}, kernels = <[…]>, bin = "…">`.
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, readCodeObject } from '../codeobject/code-object.ts';
-import { type Attribute, type DictionaryEntry, entryOf, parseAttribute, parseDictionary, parseList } from '../mlir/attribute.ts';
+import {
+  type Attribute,
+  type DictionaryEntry,
+  entryOf,
+  parseAttribute,
+  parseDictionary,
+  parseList,
+} from '../mlir/attribute.ts';
 import { quoteBytes, quoteText, stringBytes, stringText, TokenKind } from '../mlir/lex.ts';
 import { type Document, isPunct, rangeText, tokenText } from '../mlir/parse.ts';
 import { splitAtCommas } from './lower/read.ts';
@@ -131,7 +138,12 @@ export function readLaunches(object: GpuObject): LaunchSequence {
   const sequence = entryOf(entries, 'sequence');
   if (sequence === undefined) return { scratchBytes: 0, steps: [readStep(entries)] };
   const scratchBytes = entryOf(entries, 'scratch_bytes');
-  if (sequence.kind !== 'array' || sequence.items.length === 0 || scratchBytes?.kind !== 'integer' || scratchBytes.value < 0n) {
+  if (
+    sequence.kind !== 'array' ||
+    sequence.items.length === 0 ||
+    scratchBytes?.kind !== 'integer' ||
+    scratchBytes.value < 0n
+  ) {
     throw invalid('sequence', 'invalid `sequence` or `scratch_bytes` field');
   }
   return {
@@ -230,7 +242,10 @@ function checkStep(codeObject: CodeObject, step: LaunchStep, scratchBytes: numbe
     );
   }
   if (step.arguments.some((a) => a.kind === 'scratch' && a.offset >= scratchBytes)) {
-    throw invalid('sequence', `a scratch pointer of '${step.kernel}' lies outside the ${scratchBytes} bytes of scratch`);
+    throw invalid(
+      'sequence',
+      `a scratch pointer of '${step.kernel}' lies outside the ${scratchBytes} bytes of scratch`,
+    );
   }
 }
 

@@ -1,8 +1,9 @@
 // What the host program that IREE made around a function does on the device, read from its HAL phase: which buffer each slot of
 // the command buffer is, and the commands in order. Source: IREE's HALOps.td, printed forms.
+
+import { symbolName } from '../mlir/attribute.ts';
 import { TokenKind } from '../mlir/lex.ts';
 import { type Document, isPunct, type Operation, parseMlir, tokenText, walk } from '../mlir/parse.ts';
-import { symbolName } from '../mlir/attribute.ts';
 import { splitAtCommas } from './lower/read.ts';
 
 /** Bytes of a slot; null where only known at run time. */

@@ -4,9 +4,9 @@ import { WavesmithError } from '../base/index.ts';
 import { entryOf, parseDictionary } from '../mlir/attribute.ts';
 import type { Edits } from '../mlir/edit.ts';
 import { TokenKind } from '../mlir/lex.ts';
-import { type Document, fullName, type Operation, tokenText, walk } from '../mlir/parse.ts';
+import { type Document, fullName, isPunct, type Operation, tokenText, walk } from '../mlir/parse.ts';
 import { fresh, functionTypeOf, type LaunchSite, symbolText } from './launch.ts';
-import { functionHeader, operationError } from './lower/read.ts';
+import { functionHeader, operationError, splitAtCommas } from './lower/read.ts';
 import type { LaunchSequence, LaunchStep, StepArgument } from './sequence.ts';
 
 const POINTER = '!llvm.ptr';
@@ -53,7 +53,9 @@ class LaunchWriter {
   }
 
   offset(pointer: string, offset: number): string {
-    return offset === 0 ? pointer : this.value(`llvm.getelementptr ${pointer}[${offset}] : (${POINTER}) -> ${POINTER}, i8`);
+    return offset === 0
+      ? pointer
+      : this.value(`llvm.getelementptr ${pointer}[${offset}] : (${POINTER}) -> ${POINTER}, i8`);
   }
 }
 
@@ -80,8 +82,12 @@ export function replaceLaunch(
   const scratchType = `memref<${sequence.scratchBytes}xi8>`;
   const scratch = sequence.scratchBytes === 0 ? undefined : writer.value(`gpu.alloc () : ${scratchType}`);
   for (const step of sequence.steps) {
-    const passed = (step.arguments ?? []).map((argument) => writeArgument(writer, launch, argument, scratch, scratchType));
-    const sizes = [...step.workgroupCount, ...step.workgroupSizes].map((size) => writer.constant(size, launch.sizeType));
+    const passed = (step.arguments ?? []).map((argument) =>
+      writeArgument(writer, launch, argument, scratch, scratchType),
+    );
+    const sizes = [...step.workgroupCount, ...step.workgroupSizes].map((size) =>
+      writer.constant(size, launch.sizeType),
+    );
     const lds = writer.constant(step.workgroupMemory, 'i32');
     const type = launch.isIndex ? '' : ` : ${launch.sizeType}`;
     writer.lines.push(
@@ -128,10 +134,14 @@ export function readSequence(document: Document, launches: readonly LaunchSite[]
   const steps = launches.map((launch): LaunchStep => {
     const sizes = launch.constants.filter((size) => size !== undefined);
     if (sizes.length !== 6) {
-      throw new WavesmithError('rocmlir/no-launch', `The module does not launch '${launch.kernel}' with constant sizes.`, {
-        file: document.file,
-        hint: 'Give a module that wavesmith rocmlir merge wrote.',
-      });
+      throw new WavesmithError(
+        'rocmlir/no-launch',
+        `The module does not launch '${launch.kernel}' with constant sizes.`,
+        {
+          file: document.file,
+          hint: 'Give a module that wavesmith rocmlir merge wrote.',
+        },
+      );
     }
     return {
       kernel: launch.kernel,
@@ -206,13 +216,21 @@ class ValueReader {
     }
   }
 
+  /** Where the arguments of a function stand: in its header, or in the generic form in the first block's label. */
+  private argumentsOf(operation: Operation): readonly (readonly [number, number])[] {
+    const header = functionHeader(this.document, operation);
+    if (header !== undefined) return header.arguments;
+    const [label] = operation.regions[0]?.labels ?? [];
+    if (label === undefined || !isPunct(this.document, label + 1, '(')) return [];
+    return splitAtCommas(this.document, label + 2, this.document.match[label + 1]);
+  }
+
   /** The position of a value among the arguments of the function around a launch. */
   private position(name: string, launch: Operation): number {
     for (const operation of walk(this.document.operations)) {
       if (!/^(?:func|llvm)\.func$/.test(fullName(operation)) || operation.first > launch.first) continue;
       if (operation.last < launch.last) continue;
-      const header = functionHeader(this.document, operation);
-      const position = header?.arguments.findIndex(([first]) => tokenText(this.document, first) === name) ?? -1;
+      const position = this.argumentsOf(operation).findIndex(([first]) => tokenText(this.document, first) === name);
       if (position >= 0) return position;
     }
     throw operationError(

@@ -9,10 +9,10 @@ import { quoteBytes, quoteText } from '../mlir/lex.ts';
 import { type Document, isPunct, type Operation, parseMlir, rangeText, symbolToken, tokenText } from '../mlir/parse.ts';
 import type { RocmlirEnvironment } from './environment.ts';
 import {
-  chipOf,
-  type GpuObject,
   checkProgram,
+  chipOf,
   explicitArgumentCount,
+  type GpuObject,
   type KernelEntry,
   propertyText,
   readGpuObject,
@@ -49,7 +49,7 @@ export function merge(text: string, environment: RocmlirEnvironment, file?: stri
     const { sequence, launches } = mergeInto(document, edits);
     const merged = edits.apply(text);
     // What was written must read back as what was meant.
-    readMerged(merged, file);
+    checkMerged(merged, sequence, file);
     const messages = debug ? ['[iree-merge]: success'] : [];
     return { status: 'merged', text: merged, failure: undefined, sequence, launches, messages };
   } catch (error) {
@@ -178,7 +178,8 @@ function checkLaunches(
   const positions = steps.flatMap((step) =>
     (step.arguments ?? []).map((argument) => (argument.kind === 'buffer' ? argument.position + 1 : 0)),
   );
-  const takes = first.arguments === undefined ? explicitArgumentCount(codeObject, first.kernel) : Math.max(0, ...positions);
+  const takes =
+    first.arguments === undefined ? explicitArgumentCount(codeObject, first.kernel) : Math.max(0, ...positions);
   for (const launch of launches) {
     // A sequence may leave out the last arguments; one kernel takes them all.
     const passes = launch.arguments.length;
@@ -253,6 +254,17 @@ function rockKernel(rock: GpuObject, name: string | undefined): KernelEntry | un
   const entry = rock.kernels.find((kernel) => kernel.name === name);
   if (entry !== undefined) return entry;
   throw failed('rock-kernel', `invalid rock kernel: the binary's kernel table has no '${name}'`);
+}
+
+/** What was written must hold the code object and launch its kernels, in order, at every place. */
+function checkMerged(text: string, { steps }: LaunchSequence, file: string | undefined): void {
+  const document = parseMlir(text, file);
+  const { binary, launches } = findLaunches(document);
+  const [first] = parseList(document, objectsOf(document, binary));
+  const object = first && readGpuObject(document, first);
+  const wrong = launches.findIndex((launch, i) => launch.kernel !== steps[i % steps.length].kernel);
+  if (object !== undefined && wrong < 0 && launches.length % steps.length === 0) return;
+  throw failed('merged', 'the merged module does not read back as what was written');
 }
 
 /** A merged module as something to launch. */

@@ -144,7 +144,9 @@ export interface DeviceRun {
 
 /** One launch of a program, with `memory` in the allocations: a buffer for each tensor, and behind them the scratch. */
 function planOf(step: LaunchStep, memory: readonly PlannedAllocation[], tensors: number): LaunchPlan {
-  const passed = step.arguments ?? Array.from({ length: tensors }, (_, position) => ({ kind: 'buffer', position, offset: 0 }) as const);
+  const passed =
+    step.arguments ??
+    Array.from({ length: tensors }, (_, position) => ({ kind: 'buffer', position, offset: 0 }) as const);
   return {
     grid: triple(step.workgroupCount),
     block: triple(step.workgroupSizes),
@@ -155,7 +157,10 @@ function planOf(step: LaunchStep, memory: readonly PlannedAllocation[], tensors:
       const allocation = argument.kind === 'scratch' ? tensors : argument.position;
       const size = memory[allocation]?.bytes.length ?? 0;
       if (argument.offset < size) return { kind: 'binding', allocation, offset: argument.offset };
-      throw new WavesmithError('rocmlir/sequence', `A launch of '${step.kernel}' points outside the function’s buffers.`);
+      throw new WavesmithError(
+        'rocmlir/sequence',
+        `A launch of '${step.kernel}' points outside the function’s buffers.`,
+      );
     }),
   };
 }
@@ -356,8 +361,7 @@ async function judge(
     try {
       return { reference: 'direct', expected: expectedOf(document, parts, tensors, inputs, made), remarks };
     } catch (error) {
-      const isLimit =
-        error instanceof WavesmithError && /^rocmlir\/(?:too-much-work|not-evaluated)$/.test(error.code);
+      const isLimit = error instanceof WavesmithError && /^rocmlir\/(?:too-much-work|not-evaluated)$/.test(error.code);
       if (reference !== undefined || !isLimit) throw error;
       remarks.push(`${error.message} IREE on the CPU judges instead.`);
     }

@@ -57,7 +57,11 @@ export function sequenceOf(host: HostProgram, kernels: readonly StepKernel[]): L
   for (const slot of host.slots) {
     if (slot.kind !== 'scratch' || scratch.has(slot.name)) continue;
     if (slot.bytes === null) {
-      throw cannot('scratch-size', 'The size of an intermediate result is known at run time only.', 'Give static shapes.');
+      throw cannot(
+        'scratch-size',
+        'The size of an intermediate result is known at run time only.',
+        'Give static shapes.',
+      );
     }
     scratch.set(slot.name, scratchBytes);
     scratchBytes += Math.ceil(slot.bytes / ALIGNMENT) * ALIGNMENT;
@@ -113,7 +117,11 @@ function placeOf(slots: readonly BufferSource[], scratch: ReadonlyMap<string, nu
     );
   }
   if (range.offset === null || slot.offset === null) {
-    throw cannot('kernel-arguments', 'Where a kernel’s buffer begins is known at run time only.', 'Give static shapes.');
+    throw cannot(
+      'kernel-arguments',
+      'Where a kernel’s buffer begins is known at run time only.',
+      'Give static shapes.',
+    );
   }
   const offset = range.offset + slot.offset;
   if (slot.kind === 'argument') return { kind: 'buffer', position: slot.position, offset };

@@ -18,7 +18,10 @@ export interface TargetFlags {
 export function addTargetOptions(command: Command): Command {
   return command
     .option('-a, --arch <arch>', 'GPU architecture: gfx90a, gfx942, gfx950')
-    .option('-f, --features <features>', "target features (default: '+sramecc,-xnack' as far as the architecture has them)")
+    .option(
+      '-f, --features <features>',
+      "target features (default: '+sramecc,-xnack' as far as the architecture has them)",
+    )
     .option('--timeout <seconds>', 'end iree-compile after this time (default 60)');
 }
 
@@ -29,7 +32,12 @@ export function exportOptions(flags: TargetFlags): ExportOptions {
     throw new WavesmithError('cli/usage', `--timeout needs seconds from above 0 to 86400, not '${flags.timeout}'.`);
   }
   const arch = flags.arch ?? '';
-  return { arch, features: flags.features ?? defaultFeatures(arch), environment: readEnvironment(process.env), timeout };
+  return {
+    arch,
+    features: flags.features ?? defaultFeatures(arch),
+    environment: readEnvironment(process.env),
+    timeout,
+  };
 }
 
 /** A module's text. */
@@ -40,7 +48,12 @@ export function readModuleText(path: string): string {
 /** One line a launch, and one for the scratch buffer where there is one. */
 export function sequenceLines({ steps, scratchBytes }: LaunchSequence, where = ''): string[] {
   const lines = steps.map((step) =>
-    [`${step.kernel}${where === '' ? '' : ` ${where}`}:`, step.workgroupCount.join('×'), 'workgroups of', step.workgroupSizes.join('×')].join(' '),
+    [
+      `${step.kernel}${where === '' ? '' : ` ${where}`}:`,
+      step.workgroupCount.join('×'),
+      'workgroups of',
+      step.workgroupSizes.join('×'),
+    ].join(' '),
   );
   return scratchBytes === 0 ? lines : [...lines, `${scratchBytes} bytes of scratch between them`];
 }

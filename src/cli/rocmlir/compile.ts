@@ -38,7 +38,10 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.json) printJson(manifest);
   else {
     const { elf, sequence } = compiled;
-    printResult([`${flags.output}: code object of ${elf.length} bytes`, ...sequenceLines(sequence).map((line) => `  ${line}`)]);
+    printResult([
+      `${flags.output}: code object of ${elf.length} bytes`,
+      ...sequenceLines(sequence).map((line) => `  ${line}`),
+    ]);
   }
   return 0;
 }

@@ -25,7 +25,10 @@ export function kernelOperation(document: Document, functions: readonly Operatio
     functions.length === 0
       ? 'The module has no function with a body.'
       : `The module has ${functions.length} functions, ${marked.length} of them marked as kernel.`,
-    { file: document.file, hint: 'Give a module with exactly one function, or mark one with the attribute rock.kernel.' },
+    {
+      file: document.file,
+      hint: 'Give a module with exactly one function, or mark one with the attribute rock.kernel.',
+    },
   );
 }
 

@@ -95,7 +95,10 @@ export function pad({ document, emit, read, operands, error }: LowerContext): Vi
   const pads = integerList(document, read, 'pads');
   const rank = view.shape.length;
   if (pads.length !== 2 * rank || pads.some((size) => size < 0)) {
-    throw error('rocmlir/shape', `The attribute 'pads' of ${read.name} needs ${2 * rank} numbers that are not negative.`);
+    throw error(
+      'rocmlir/shape',
+      `The attribute 'pads' of ${read.name} needs ${2 * rank} numbers that are not negative.`,
+    );
   }
   if (integerAttribute(document, read, 'mode', 0) !== 0) {
     throw error('rocmlir/unsupported-operation', `${read.name} is lowered with the mode constant_pad (0) only.`);

@@ -3,7 +3,7 @@
 //
 // `migraphx` functions to linalg, tensor, arith and math. Everything of the module that is no such function keeps its bytes.
 // Source: rocMLIR's MIGraphX.td and MIGraphXToTosa tests for what the operations mean.
-import { WavesmithError } from '../../base/index.ts';
+import type { WavesmithError } from '../../base/index.ts';
 import { Edits } from '../../mlir/edit.ts';
 import { type Document, fullName, type Operation, walk } from '../../mlir/parse.ts';
 import { type LowerContext, sameShape } from './context.ts';
@@ -77,7 +77,8 @@ export function memoryTensor(
   const { shape } = layout;
   if (!isPacked(type.element)) return { shape, element: type.element };
   const row = shape.at(-1) ?? 1;
-  if (row % 2 === 0 && sameShape(layout.shape, layout.used)) return { shape: [...shape.slice(0, -1), row / 2], element: 'i8' };
+  if (row % 2 === 0 && sameShape(layout.shape, layout.used))
+    return { shape: [...shape.slice(0, -1), row / 2], element: 'i8' };
   throw operationError(
     document,
     parts.operation,
@@ -114,7 +115,9 @@ class FunctionLowering {
     const { parts, options } = this;
     const text = (type: TensorType): string => this.memoryText(type);
     const keeps = options.reader === 'module';
-    const args = parts.arguments.map(({ name, type, attributes }) => `${name}: ${text(type)}${keeps ? attributes : ''}`);
+    const args = parts.arguments.map(
+      ({ name, type, attributes }) => `${name}: ${text(type)}${keeps ? attributes : ''}`,
+    );
     if (options.reader === 'kernel') {
       args.push(...parts.results.map((_, i) => `${this.emit.fresh()}: !hal.buffer {iree.abi.output = ${i} : index}`));
     }

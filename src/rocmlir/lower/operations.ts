@@ -56,7 +56,10 @@ export function elementwise(context: LowerContext, operation: ElementwiseOperati
 /** An 8-bit exponent and a 4-bit float are read, never made. */
 function checkMade({ read, error }: LowerContext, element: Element): void {
   if (element !== 'f4E2M1FN' && element !== 'f8E8M0FNU') return;
-  throw error('rocmlir/element-type', `${read.name} to ${element} is not lowered here: values of it are read, not made.`);
+  throw error(
+    'rocmlir/element-type',
+    `${read.name} to ${element} is not lowered here: values of it are read, not made.`,
+  );
 }
 
 const convert: Lowering = (context) => {
@@ -161,7 +164,8 @@ function convolutionOperands(context: LowerContext): { input: View; filter: View
 /** `padding` says it all; a `padding_mode` that asks for other sizes than it gives is refused. */
 function checkConvolved(context: LowerContext, sizes: readonly number[]): void {
   const { document, read, type } = context;
-  if (sizes.some((size) => size < 1)) throw context.error('rocmlir/shape', 'The filters are larger than the padded image.');
+  if (sizes.some((size) => size < 1))
+    throw context.error('rocmlir/shape', 'The filters are larger than the padded image.');
   const isDefault = integerAttribute(document, read, 'padding_mode', 0) === 0;
   if (isDefault || sameShape(sizes, type.shape.slice(2))) return;
   throw context.error(

@@ -200,7 +200,8 @@ export function readFunction(document: Document, operation: Operation): Function
   /** A type ends where its attributes begin. */
   const typeEnd = (first: number, last: number): number => {
     let end = first;
-    while (end < last && !isPunct(document, end, '{')) end = document.match[end] > end ? document.match[end] + 1 : end + 1;
+    while (end < last && !isPunct(document, end, '{'))
+      end = document.match[end] > end ? document.match[end] + 1 : end + 1;
     return end;
   };
   const args = header.arguments.map(([first, last]) => {

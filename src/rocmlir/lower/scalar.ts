@@ -65,7 +65,8 @@ export class Scalars {
     const cast = (operation: string): string => this.emit.value(`${operation} ${a} : ${carrier} to ${wanted}`);
     const through = (middle: Element): string => this.convert(this.convert(a, from, middle), middle, to);
     if (isFloat(from) && isFloat(to)) {
-      if (from === 'f64') return wanted === 'f32' || wanted === 'f16' || wanted === 'bf16' ? cast('arith.truncf') : through('f32');
+      if (from === 'f64')
+        return wanted === 'f32' || wanted === 'f16' || wanted === 'bf16' ? cast('arith.truncf') : through('f32');
       if (from === 'f32' && to !== 'f64') return this.narrow(a, to);
       if (to === 'f32' || to === 'f64') return cast('arith.extf');
       return through('f32');

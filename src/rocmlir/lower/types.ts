@@ -50,8 +50,7 @@ export const isPacked = (element: Element): boolean => ELEMENTS[element].bits < 
 /** A scalar of the lowered code. */
 export type ScalarType = Element | 'index';
 /** The type that carries an element in the lowered code. */
-export const carrierOf = (element: ScalarType): string =>
-  element === 'index' ? 'index' : ELEMENTS[element].carrier;
+export const carrierOf = (element: ScalarType): string => (element === 'index' ? 'index' : ELEMENTS[element].carrier);
 /** Bits of the type that carries an integer. */
 export const carrierBits = (element: Element): number => (element === 'i1' ? 1 : Math.max(8, ELEMENTS[element].bits));
 

@@ -1,6 +1,6 @@
 // What a `migraphx` function means, evaluated directly: each operation's definition in 64-bit floats, without the lowering and
 // without IREE. Slow and plain: it judges what the kernels compute. Source: rocMLIR's MIGraphX.td, MIGraphX operator reference.
-import { WavesmithError } from '../../base/index.ts';
+import type { WavesmithError } from '../../base/index.ts';
 import { type Document, fullName, rangeText } from '../../mlir/parse.ts';
 import {
   type FunctionParts,
@@ -11,7 +11,7 @@ import {
   readOperation,
 } from '../lower/read.ts';
 import { type Element, elementsOf, isFloat, standardStrides, type TensorType } from '../lower/types.ts';
-import { erf, integerRange, readElement, roundToEven, roundTo, valueOfBits, writeElement } from './numbers.ts';
+import { erf, integerRange, readElement, roundTo, roundToEven, valueOfBits, writeElement } from './numbers.ts';
 import { convolve, convolveBackwards, type Tensor } from './window.ts';
 
 /** A limit on products and sums: beyond it the evaluation would take minutes. */
@@ -122,7 +122,12 @@ class Evaluation {
   private value(read: ReadOperation, index: number): Tensor {
     const value = this.values.get(read.operands[index]);
     if (value !== undefined) return value;
-    throw operationError(this.document, read.operation, 'rocmlir/malformed', `${read.name} lacks operand ${index + 1}.`);
+    throw operationError(
+      this.document,
+      read.operation,
+      'rocmlir/malformed',
+      `${read.name} lacks operand ${index + 1}.`,
+    );
   }
 
   private count(read: ReadOperation, products: number): void {
@@ -138,7 +143,11 @@ class Evaluation {
   }
 
   /** Operands read at each position of the result, repeating dimensions of size 1. */
-  private pointwise(read: ReadOperation, shape: readonly number[], compute: (x: readonly number[]) => number): Float64Array {
+  private pointwise(
+    read: ReadOperation,
+    shape: readonly number[],
+    compute: (x: readonly number[]) => number,
+  ): Float64Array {
     const operands = read.operands.map((_, i) => this.value(read, i));
     const strides = operands.map((operand) => {
       const own = standardStrides(operand.shape);
@@ -267,7 +276,9 @@ class Evaluation {
     const total = elementsOf(shape);
     const raw = /^\s*"0x([0-9a-fA-F]*)"\s*$/.exec(inner)?.[1];
     if (raw !== undefined) {
-      const bytes = Uint8Array.from({ length: raw.length / 2 }, (_, i) => Number.parseInt(raw.slice(2 * i, 2 * i + 2), 16));
+      const bytes = Uint8Array.from({ length: raw.length / 2 }, (_, i) =>
+        Number.parseInt(raw.slice(2 * i, 2 * i + 2), 16),
+      );
       return Float64Array.from({ length: total }, (_, i) => readElement(bytes, element, i));
     }
     const numbers = [...inner.matchAll(/[-+.\w]+/g)].map(([word]) => {

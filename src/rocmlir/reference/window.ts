@@ -61,7 +61,8 @@ export function convolve(image: Tensor, filter: Tensor, shape: readonly number[]
         const first = Math.floor(f / (features / settings.group)) * perGroup;
         for (let c = 0; c < perGroup; c++) {
           data[(n * features + f) * smallSize + to] +=
-            image.data[(n * channels + first + c) * largeSize + from] * filter.data[(f * perGroup + c) * windowSize + at];
+            image.data[(n * channels + first + c) * largeSize + from] *
+            filter.data[(f * perGroup + c) * windowSize + at];
         }
       }
     }
@@ -70,7 +71,12 @@ export function convolve(image: Tensor, filter: Tensor, shape: readonly number[]
 }
 
 /** The gradient of a convolution to its image: each input element spreads over the window. Filters are C, F/group, spatial…. */
-export function convolveBackwards(input: Tensor, filter: Tensor, shape: readonly number[], settings: Settings): Float64Array {
+export function convolveBackwards(
+  input: Tensor,
+  filter: Tensor,
+  shape: readonly number[],
+  settings: Settings,
+): Float64Array {
   const [batch, channels] = input.shape;
   const features = shape[1];
   const perGroup = filter.shape[1];
