@@ -44,6 +44,7 @@ export interface DeviceModule {
   readonly kernels: readonly DeviceKernel[];
   /** The kernel called `name`; a missing one is `device/no-such-kernel` naming those that exist. */
   kernel(name: string): DeviceKernel;
+  /** Dispatches that were asked for before run to their end; later ones are `device/not-loaded`. */
   unload(): void;
 }
 
@@ -93,7 +94,11 @@ export interface DispatchResult {
   readonly instructionsByEncoding?: Readonly<Record<string, number>> | undefined;
 }
 
-/** A device. Every failure is a WavesmithError. */
+/**
+ * A device. Every failure is a WavesmithError; what a kernel does wrong is a DeviceFault, after which the device is usable as before.
+ * Dispatches of one device run one after the other, in the order in which they were asked for. The contract that every device is tested
+ * against is in tests/support/device-contract.
+ */
 export interface Device {
   /** `sim`, `rocm`. */
   readonly kind: string;
@@ -109,5 +114,6 @@ export interface Device {
   /** Loads a code object (an ELF of the device's target). */
   load(codeObject: Uint8Array): DeviceModule;
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
+  /** Ends what runs. Everything asked for afterwards is `device/closed`. */
   close(): void;
 }

@@ -66,6 +66,8 @@ export class SimModule implements DeviceModule {
   readonly lines: DebugLines | undefined;
   private readonly memory: DeviceMemory;
   private loaded = true;
+  /** Dispatches that were asked for and have not ended. */
+  private users = 0;
 
   constructor(memory: DeviceMemory, target: TargetName, object: CodeObject) {
     this.memory = memory;
@@ -85,8 +87,18 @@ export class SimModule implements DeviceModule {
       .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) }));
   }
 
-  get isLoaded(): boolean {
-    return this.loaded;
+  /** Whether its kernels may be dispatched on the device with this memory. */
+  isLoadedIn(memory: DeviceMemory): boolean {
+    return this.loaded && this.memory === memory;
+  }
+
+  /** Keeps the image in memory until `release`, also when the module is unloaded in between. */
+  hold(): void {
+    this.users++;
+  }
+  release(): void {
+    this.users--;
+    if (!this.loaded && this.users === 0) this.memory.free(this.program.region.base);
   }
 
   kernel(name: string): SimKernel {
@@ -99,7 +111,7 @@ export class SimModule implements DeviceModule {
   }
 
   unload(): void {
-    if (this.loaded) this.memory.free(this.program.region.base);
+    if (this.loaded && this.users === 0) this.memory.free(this.program.region.base);
     this.loaded = false;
   }
 }

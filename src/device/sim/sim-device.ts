@@ -28,6 +28,9 @@ export class SimDevice implements Device {
   private readonly history = new MemoryHistory();
   /** The dispatch that runs last; dispatches of a device run one after the other. */
   private lastDispatch: Promise<unknown> | undefined;
+  /** Ends the dispatch that runs. */
+  private ending: AbortController | undefined;
+  private isClosed = false;
 
   constructor(target: TargetName, options: SimOptions = {}) {
     this.target = target;
@@ -39,11 +42,13 @@ export class SimDevice implements Device {
   }
 
   alloc(size: number, label = 'buffer'): DeviceBuffer {
+    this.requireOpen();
     const region = this.memory.alloc(size, label);
     this.history.alloc(region);
     return { address: region.base, size, label };
   }
   free(buffer: DeviceBuffer): void {
+    this.requireOpen();
     if (!this.memory.free(buffer.address)) {
       throw new WavesmithError('device/double-free', `Buffer '${buffer.label}' is not allocated.`);
     }
@@ -62,7 +67,9 @@ export class SimDevice implements Device {
   }
 
   private range(buffer: DeviceBuffer, offset: number, size: number): Uint8Array {
-    const region = offset >= 0 && size >= 0 ? this.memory.find(buffer.address + offset, size) : undefined;
+    this.requireOpen();
+    const isRange = Number.isInteger(offset) && Number.isInteger(size) && offset >= 0 && size >= 0;
+    const region = isRange ? this.memory.find(buffer.address + offset, size) : undefined;
     if (region === undefined || region.base !== buffer.address) {
       throw new WavesmithError(
         'device/out-of-bounds',
@@ -72,7 +79,12 @@ export class SimDevice implements Device {
     return region.bytes.subarray(offset, offset + size);
   }
 
+  private requireOpen(): void {
+    if (this.isClosed) throw new WavesmithError('device/closed', 'The device was closed.');
+  }
+
   load(codeObject: Uint8Array): SimModule {
+    this.requireOpen();
     const object = readCodeObject(codeObject);
     const { header } = object.elf;
     const target = targetFromElfMach(header.flags & 0xff);
@@ -100,8 +112,16 @@ export class SimDevice implements Device {
       workers: given.workers ?? run.workers,
       strict: given.strict ?? run.strict,
     };
+    this.requireOpen();
+    const kernel = request.kernel as SimKernel;
+    const { module } = kernel;
+    if (!(module instanceof SimModule) || !module.isLoadedIn(this.memory)) {
+      throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
+    }
+    module.hold();
     const before = this.lastDispatch;
-    const result = before === undefined ? this.start(request) : before.then(() => this.start(request));
+    const start = () => this.start(kernel, request).finally(() => module.release());
+    const result = before === undefined ? start() : before.then(start);
     const settled = result.then(
       () => {},
       () => {},
@@ -114,22 +134,32 @@ export class SimDevice implements Device {
     }
   }
 
-  private async start(request: SimDispatchRequest): Promise<SimDispatchResult> {
-    const kernel = request.kernel as SimKernel;
-    if (!(kernel.module instanceof SimModule) || !kernel.module.isLoaded) {
-      throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
-    }
+  private async start(kernel: SimKernel, request: SimDispatchRequest): Promise<SimDispatchResult> {
+    this.requireOpen();
+    const { memory, slots, crew, history } = this;
+    const ending = new AbortController();
+    const abort = (): void => ending.abort();
+    if (request.signal?.aborted) abort();
+    request.signal?.addEventListener('abort', abort);
+    this.ending = ending;
     const run = (one: SimDispatchRequest) =>
-      runDispatch({ memory: this.memory, slots: this.slots, crew: this.crew }, kernel, one);
-    if (request.strict === undefined) {
-      this.history.unwatched();
-      return run(request);
+      runDispatch({ memory, slots, crew }, kernel, { ...one, signal: ending.signal });
+    try {
+      if (request.strict === undefined) {
+        history.unwatched();
+        return await run(request);
+      }
+      const { kernargSize, module } = kernel;
+      return await dispatchStrict(request, { kernargSize, lines: module.lines }, history, run);
+    } finally {
+      request.signal?.removeEventListener('abort', abort);
+      this.ending = undefined;
     }
-    const { kernargSize, module } = kernel;
-    return dispatchStrict(request, { kernargSize, lines: module.lines }, this.history, run);
   }
 
   close(): void {
+    this.isClosed = true;
+    this.ending?.abort();
     this.crew?.close();
   }
 }
