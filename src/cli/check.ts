@@ -126,7 +126,7 @@ function check(
 ): { readonly shown: readonly PlacedFinding[]; readonly hidden: Hidden } {
   const all: PlacedFinding[] = [];
   for (const codeObject of input.codeObjects) {
-    const found = checkCodeObject(codeObject, { against, notes: view.notes });
+    const found = checkCodeObject(codeObject, { against, notes: view.notes, pedantic: true });
     for (const f of applyPolicy(found, view.settings.policy)) all.push(placed(f, input));
   }
   const wanted = view.pedantic ? all : all.filter((f) => f.basis !== 'shipped');
@@ -158,15 +158,14 @@ function warnOfAllowance(file: string, allowance: Allowance): void {
 function fix(input: CheckedInput, against: CodeObject | undefined, view: View, options: Options): CheckedInput {
   const select = (found: readonly Finding[], source: CheckedSource): PlacedFinding[] => {
     const now: CheckedInput = { file: input.file, codeObjects: [source.codeObject], source };
-    const wanted = applyPolicy(found, view.settings.policy)
-      .filter((f) => view.pedantic || f.basis !== 'shipped')
-      .map((f) => placed(f, now));
+    const wanted = applyPolicy(found, view.settings.policy).map((f) => placed(f, now));
     const allowances = parseAllowances(source.text);
     return newFindings(wanted, view.known).filter((f) => !isAllowed(allowances, f, now));
   };
   const result = fixSource(fixableSource(input), {
     against,
     notes: view.notes,
+    pedantic: view.pedantic,
     target: options.target,
     unsafe: options.unsafeFixes,
     select,

@@ -26,9 +26,9 @@ export function checkEdit(
   }
   if (kernels.size === 0) return [];
   const baseline = readCodeObject(before.bytes);
-  const known = checkCodeObject(baseline, { kernels }).map(fingerprint);
+  const known = checkCodeObject(baseline, { kernels, pedantic: true }).map(fingerprint);
   const edited = readCodeObject(after.bytes);
-  return newFindings(checkCodeObject(edited, { kernels, against: baseline }), known).map((f) => {
+  return newFindings(checkCodeObject(edited, { kernels, against: baseline, pedantic: true }), known).map((f) => {
     const { pc } = f.place;
     const section =
       pc === undefined

@@ -1,13 +1,15 @@
-// Values of scalar registers that are known while code runs, as far as branch targets need them: addresses made with s_getpc_b64
-// and the constants added to them. Source: the sequences LLVM and Tensile emit for calls and far branches.
+// Values of registers that are known while code runs: constants, addresses made with s_getpc_b64 (where calls and far branches go) and
+// addresses of kernel arguments. Source: the sequences LLVM and Tensile emit for calls and far branches.
 import type { Instruction, Operand } from '../isa/index.ts';
+import { Slot, slotsOf } from './slots.ts';
 import type { CodeInstruction } from './types.ts';
 
-/** The low dword of a scalar register. Code objects are smaller than 4 GiB, so it tells an address apart. */
+/** The low dword of a register. Code objects and kernarg segments are smaller than 4 GiB, so it tells an address apart. */
 export interface KnownValue {
+  /** A number, or bytes from the base. */
   readonly low: number;
-  /** Made from the program counter. */
-  readonly isAddress: boolean;
+  /** `pc`: an address in the code object. `kernarg`: an address in the kernarg segment. */
+  readonly base: 'none' | 'pc' | 'kernarg';
 }
 
 /** Known values by slot; a slot that is absent can hold anything. */
@@ -15,9 +17,11 @@ export type Knowledge = Map<number, readonly KnownValue[]>;
 
 /** More values than this in one register are given up. */
 const MAX_VALUES = 32;
+/** Operands of a vector operation without modifiers (SDWA and DPP forms have more, and do something else). */
+const MAX_OPERANDS = 4;
 
 function isSame(a: KnownValue, b: KnownValue): boolean {
-  return a.low === b.low && a.isAddress === b.isAddress;
+  return a.low === b.low && a.base === b.base;
 }
 
 function union(a: readonly KnownValue[], b: readonly KnownValue[]): readonly KnownValue[] | undefined {
@@ -26,12 +30,13 @@ function union(a: readonly KnownValue[], b: readonly KnownValue[]): readonly Kno
   return a.length + extra.length > MAX_VALUES ? undefined : [...a, ...extra];
 }
 
-/** Joins what is known on two paths into `into`; whether it changed. */
-export function joinKnowledge(into: Knowledge, from: Knowledge): boolean {
+/** Joins what is known on two paths into `into`, registers with more than `most` values being given up; whether it changed. */
+export function joinKnowledge(into: Knowledge, from: Knowledge, most = MAX_VALUES): boolean {
   let changed = false;
   for (const [slot, values] of into) {
     const other = from.get(slot);
-    const joined = other && union(values, other);
+    const all = other && union(values, other);
+    const joined = all !== undefined && all.length > most ? undefined : all;
     if (joined === values) continue;
     changed = true;
     if (joined === undefined) into.delete(slot);
@@ -40,18 +45,19 @@ export function joinKnowledge(into: Knowledge, from: Knowledge): boolean {
   return changed;
 }
 
-function valuesOf(operand: Operand | undefined, known: Knowledge): readonly KnownValue[] | undefined {
+/** What an operand can hold; undefined when that is not known. */
+export function valuesOf(operand: Operand | undefined, known: Knowledge): readonly KnownValue[] | undefined {
   switch (operand?.kind) {
     case 'reg':
-      return known.get(operand.encoding);
+      return known.get(slotsOf(operand)?.first ?? -1);
     case 'literal':
-      return [{ low: operand.bits | 0, isAddress: false }];
+      return [{ low: operand.bits | 0, base: 'none' }];
     case 'imm':
-      return [{ low: operand.value | 0, isAddress: false }];
+      return [{ low: operand.value | 0, base: 'none' }];
     case 'inline': {
       const { encoding } = operand;
       if (encoding > 208) return undefined;
-      return [{ low: encoding <= 192 ? encoding - 128 : 192 - encoding, isAddress: false }];
+      return [{ low: encoding <= 192 ? encoding - 128 : 192 - encoding, base: 'none' }];
     }
     default:
       return undefined;
@@ -67,7 +73,9 @@ function combine(
   let out: readonly KnownValue[] | undefined = [];
   for (const x of a) {
     for (const y of b) {
-      out = out && union(out, [{ low: apply(x.low, y.low) | 0, isAddress: x.isAddress || y.isAddress }]);
+      if (x.base !== 'none' && y.base !== 'none') return undefined;
+      const base = x.base === 'none' ? y.base : x.base;
+      out = out && union(out, [{ low: apply(x.low, y.low) | 0, base }]);
     }
   }
   return out;
@@ -77,8 +85,18 @@ type Evaluate = (sources: readonly (readonly KnownValue[] | undefined)[]) => rea
 
 const ADD: Evaluate = ([a, b]) => combine(a, b, (x, y) => x + y);
 const SUBTRACT: Evaluate = ([a, b]) => combine(a, b, (x, y) => x - y);
+const SHIFT: Evaluate = ([a, b]) => combine(a, b, (x, y) => x << y);
+const SHIFT_BY: Evaluate = ([a, b]) => combine(b, a, (x, y) => x << y);
+const AND: Evaluate = ([a, b]) => combine(a, b, (x, y) => x & y);
+const OR: Evaluate = ([a, b]) => combine(a, b, (x, y) => x | y);
+const MULTIPLY: Evaluate = ([a, b]) => (isZero(a) ? a : isZero(b) ? b : combine(a, b, Math.imul));
 
-/** The scalar operations that address sequences are made of, by their low dword. */
+/** Whether a value is known to be zero. */
+export function isZero(values: readonly KnownValue[] | undefined): boolean {
+  return values !== undefined && values.length === 1 && values[0]?.low === 0 && values[0].base === 'none';
+}
+
+/** The operations that address sequences and offsets are made of, by their low dword. */
 const OPERATIONS: Readonly<Record<string, Evaluate>> = {
   s_mov_b32: ([a]) => a,
   s_mov_b64: ([a]) => a,
@@ -88,10 +106,23 @@ const OPERATIONS: Readonly<Record<string, Evaluate>> = {
   s_addk_i32: ADD,
   s_sub_u32: SUBTRACT,
   s_sub_i32: SUBTRACT,
-  s_lshl_b32: ([a, b]) => combine(a, b, (x, y) => x << y),
-  s_and_b32: ([a, b]) => combine(a, b, (x, y) => x & y),
+  s_lshl_b32: SHIFT,
+  s_and_b32: AND,
+  s_or_b32: OR,
+  s_mul_i32: MULTIPLY,
   s_cselect_b32: ([a, b]) => a && b && union(a, b),
   s_cselect_b64: ([a, b]) => a && b && union(a, b),
+};
+
+/** The vector operations among them: known in the lanes that are active. */
+const VECTOR_OPERATIONS: Readonly<Record<string, Evaluate>> = {
+  v_mov_b32: ([a]) => a,
+  v_add_u32: ADD,
+  v_lshlrev_b32: SHIFT_BY,
+  v_and_b32: AND,
+  v_or_b32: OR,
+  v_mul_lo_u32: MULTIPLY,
+  v_mul_u32_u24: MULTIPLY,
 };
 
 function sourcesOf(instruction: Instruction, known: Knowledge): (readonly KnownValue[] | undefined)[] {
@@ -102,30 +133,37 @@ function sourcesOf(instruction: Instruction, known: Knowledge): (readonly KnownV
   return out;
 }
 
-/** Changes `known` as the instruction changes the registers. */
-export function stepKnowledge(code: CodeInstruction, known: Knowledge): void {
+/** Changes `known` as the instruction changes the registers; of vector registers only with `hasVectors`. */
+export function stepKnowledge(code: CodeInstruction, known: Knowledge, hasVectors = false): void {
   const { instruction, effects, pc } = code;
   const { row, operands } = instruction;
   let result: readonly KnownValue[] | undefined;
   if (row.operation === 's_getpc_b64' || row.flags.has('isCall')) {
-    result = [{ low: (pc + instruction.size) | 0, isAddress: true }];
-  } else if (known.size > 0 || row.flags.has('SALU')) {
-    const evaluate = Object.hasOwn(OPERATIONS, row.operation) ? OPERATIONS[row.operation] : undefined;
+    result = [{ low: (pc + instruction.size) | 0, base: 'pc' }];
+  } else if (known.size > 0 || hasVectors || row.flags.has('SALU')) {
+    const { operation } = row;
+    const isVector = hasVectors && Object.hasOwn(VECTOR_OPERATIONS, operation) && operands.length <= MAX_OPERANDS;
+    const evaluate = isVector
+      ? VECTOR_OPERATIONS[operation]
+      : Object.hasOwn(OPERATIONS, operation)
+        ? OPERATIONS[operation]
+        : undefined;
     result = evaluate?.(sourcesOf(instruction, known));
   }
   if (known.size > 0) {
     for (const { first, count } of effects.defs) {
-      if (first < 256) for (let slot = first; slot < first + count; slot++) known.delete(slot);
+      if (first < Slot.VGPR0 || hasVectors) for (let slot = first; slot < first + count; slot++) known.delete(slot);
     }
   }
   const out = row.operands[0]?.isOut ? operands[0] : undefined;
-  if (result !== undefined && out?.kind === 'reg') known.set(out.encoding, result);
+  const slot = out?.kind === 'reg' ? slotsOf(out)?.first : undefined;
+  if (result !== undefined && slot !== undefined) known.set(slot, result);
 }
 
 /** Where an s_setpc or s_swappc goes; undefined when it cannot be told. */
 export function targetsOf(instruction: Instruction, known: Knowledge): readonly number[] | undefined {
   const index = instruction.row.operands.findIndex((o) => !o.isOut);
   const values = valuesOf(instruction.operands[index], known);
-  if (values === undefined || values.some((v) => !v.isAddress)) return undefined;
+  if (values === undefined || values.some((v) => v.base !== 'pc')) return undefined;
   return values.map((v) => v.low >>> 0);
 }

@@ -2,6 +2,7 @@
 // for. The checker and everything that changes code work on this form.
 // Begin with types.ts (what a Program is), then lift.ts (how it is made), then liveness.ts, the analysis that others follow.
 export { BlockQueue } from './block-queue.ts';
+export { isZero, joinKnowledge, type Knowledge, type KnownValue, stepKnowledge, valuesOf } from './constants.ts';
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
 export { type LiftOptions, liftCodeObject } from './lift.ts';

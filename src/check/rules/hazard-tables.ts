@@ -1,6 +1,6 @@
 // Wait states around matrix instructions: how many follow from the passes of the instruction and the target's `MatrixWaits`.
 // Sources: see src/isa/table/hazards.ts, which holds the figures.
-import type { MatrixWaits, WaitTable } from '../../isa/table/hazards.ts';
+import type { MatrixWaits } from '../../isa/table/hazards.ts';
 import type { Immediate, Instruction } from '../../isa/types.ts';
 
 /** A matrix instruction as its hazards see it. */
@@ -84,23 +84,6 @@ export function matrixAccumulatorWait(p: MatrixFacts, c: MatrixFacts, isSame: bo
     return p.passes === 4 ? 4 : waits.double16Accumulator;
   }
   if (!p.isXdl) return c.isXdl ? 0 : p.passes;
-  return p.passes + late(p, waits) + (c.isDouble ? 1 : waits.lateXdlAccumulator);
-}
-
-/**
- * The fewest wait states that shipped hand-written kernels (attention, MoE, GEMM libraries of AMD) run with, where that is less
- * than the table says. A finding with at least so many is a warning: the code departs from the manual, but such code works.
- */
-export const SEEN_WAITS: Partial<WaitTable> = {
-  scalarToVector: 0,
-  vectorToDpp: 1,
-  vectorToMatrix: 1,
-  vectorToSwap: 0,
-  m0: 0,
-};
-
-/** The same for `matrixResultWait` and `matrixOverwriteWait`, of which `wait` came out. */
-export function seenMatrixWait(p: MatrixFacts, wait: number, waits: MatrixWaits): number {
-  if (p.isDouble || !p.isXdl) return wait;
-  return waits.seenResult === 'one less' ? wait - 1 : p.passes / 2;
+  // Unlike where the result is read, instructions of 2 passes are late too. Source: LLVM 22, read off its output.
+  return p.passes + waits.lateResult + (c.isDouble ? 1 : waits.lateXdlAccumulator);
 }

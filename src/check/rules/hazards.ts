@@ -17,6 +17,7 @@ import {
 } from '../../program/index.ts';
 import { placeAt, relatedAt } from '../place.ts';
 import type { CheckContext } from '../types.ts';
+import { seenMatrixStates, seenStates } from './hazard-evidence.ts';
 import {
   MAX_WAIT_STATES,
   type MatrixFacts,
@@ -25,8 +26,6 @@ import {
   matrixOverwriteWait,
   matrixResultWait,
   matrixSourceWait,
-  SEEN_WAITS,
-  seenMatrixWait,
 } from './hazard-tables.ts';
 
 /** An instruction with what hazards ask about it. */
@@ -184,13 +183,15 @@ class HazardCheck {
   ): void {
     const wait = this.table[key];
     const nearest = this.walker.nearest(this.step.code.index, this.block, wait, matches);
-    if (nearest !== undefined) this.report(rule, wait, SEEN_WAITS[key] ?? wait, registers, nearest);
+    if (nearest === undefined) return;
+    const [producer, consumer] = [nearest.step, this.step].map(({ code }) => code.instruction.row.operation);
+    this.report(rule, wait, seenStates(key, producer as string, consumer as string), registers, nearest);
   }
 
   private report(
     rule: RuleId,
     wait: number,
-    seen: number,
+    seen: number | undefined,
     registers: readonly SlotRange[],
     { step, between }: Nearest,
   ): void {
@@ -199,10 +200,12 @@ class HazardCheck {
     const names = slotNames(slots);
     const about = names.length === 0 ? '' : ` (${names.join(', ')})`;
     const { mnemonic } = step.code.instruction.row;
+    const isShipped = seen !== undefined && between >= seen;
     this.found.push(
       finding({
         rule,
-        severity: between < seen ? 'error' : 'warning',
+        severity: isShipped ? 'note' : 'error',
+        basis: isShipped ? 'shipped' : 'manual',
         kernel: this.context.subject.name,
         place: placeAt(this.context.program, pc),
         related: [relatedAt(this.context.program, step.code.pc, 'is too near')],
@@ -319,7 +322,7 @@ class HazardCheck {
       const written = before.step.code.effects.defs[0];
       const isSame = written !== undefined && written.first === use.first && written.count === use.count;
       const wait = name === 'src2' ? matrixAccumulatorWait(p, c, isSame, waits) : matrixResultWait(p, waits, false);
-      if (before.between < wait) this.report('hazards/matrix-source', wait, wait, [use], before);
+      if (before.between < wait) this.report('hazards/matrix-source', wait, undefined, [use], before);
     });
   }
 
@@ -335,7 +338,7 @@ class HazardCheck {
       if (before === undefined || p === undefined) continue;
       const wait = matrixResultWait(p, waits, step.isMemory);
       if (before.between < wait)
-        this.report('hazards/matrix-result', wait, seenMatrixWait(p, wait, waits), [use], before);
+        this.report('hazards/matrix-result', wait, seenMatrixStates(p, wait, waits, step.isMemory), [use], before);
     }
     for (const def of effects.defs) {
       if (!isVectorSlot(def)) continue;
@@ -343,13 +346,20 @@ class HazardCheck {
       const w = written?.step.matrix;
       const overwrite = w === undefined ? 0 : matrixOverwriteWait(w, waits);
       if (written !== undefined && w !== undefined && written.between < overwrite) {
-        this.report('hazards/matrix-overwrite', overwrite, seenMatrixWait(w, overwrite, waits), [def], written);
+        this.report(
+          'hazards/matrix-overwrite',
+          overwrite,
+          seenMatrixStates(w, overwrite, waits, step.isMemory),
+          [def],
+          written,
+        );
         continue;
       }
       const read = this.nearestMatrix(def, (p) => readsAccumulator(p, def));
       const r = read?.step.matrix;
       const wait = r === undefined ? 0 : matrixSourceWait(r);
-      if (read !== undefined && read.between < wait) this.report('hazards/matrix-overwrite', wait, wait, [def], read);
+      if (read !== undefined && read.between < wait)
+        this.report('hazards/matrix-overwrite', wait, undefined, [def], read);
     }
   }
 

@@ -2,6 +2,7 @@
 // Sources: CDNA3 ISA manual, "Kernel State"; LLVM's AMDGPUUsage, "Kernel Descriptor" and "Code Object Metadata".
 import { descriptorRegisters, type Kernel, type KernelDescriptor } from '../../codeobject/index.ts';
 import {
+  type Basis,
   type Edit,
   type Finding,
   finding,
@@ -194,8 +195,13 @@ function metadataFindings(kernel: Kernel, descriptor: KernelDescriptor, info: Ta
   const { name, metadata } = kernel;
   if (metadata === undefined) return [];
   const found: Finding[] = [];
-  const report = (message: string, edits: readonly Edit[], severity: Severity = 'warning'): void => {
-    found.push(finding({ rule: 'resources/metadata', severity, kernel: name, message, edits }));
+  const report = (
+    message: string,
+    edits: readonly Edit[],
+    severity: Severity = 'warning',
+    basis: Basis = 'manual',
+  ): void => {
+    found.push(finding({ rule: 'resources/metadata', severity, basis, kernel: name, message, edits }));
   };
   // A runtime takes segment sizes from one or the other; hand-written kernels often leave the descriptor's at zero.
   const sizes: [string, string, number, number][] = [
@@ -221,6 +227,7 @@ function metadataFindings(kernel: Kernel, descriptor: KernelDescriptor, info: Ta
       // Too large a segment costs occupancy, too small a one the result.
       [setMetadata(name, key, Math.max(listed, set)), setDirective(name, directive, Math.max(listed, set))],
       isLeftOut ? 'note' : 'warning',
+      isLeftOut ? 'shipped' : 'manual',
     );
   }
   const end = metadata.args.reduce((most, a) => Math.max(most, a.offset + a.size), 0);

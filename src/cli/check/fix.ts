@@ -34,7 +34,11 @@ export function fixSource(start: CheckedSource, options: FixOptions): FixResult 
   let refused: FixResult['refused'] = [];
   const tried = new Map<string, number>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = checkCodeObject(source.codeObject, { against: options.against, notes: options.notes });
+    const found = checkCodeObject(source.codeObject, {
+      against: options.against,
+      notes: options.notes,
+      pedantic: options.pedantic,
+    });
     const counts = countKeys(found);
     const wanted = options
       .select(found, source)
