@@ -145,7 +145,7 @@ function build(text: string): { codeObject: CodeObject; places: Places } {
 }
 
 function findingsOf(codeObject: CodeObject, against: CodeObject | undefined): Finding[] {
-  return checkCodeObject(codeObject, { against, notes: true });
+  return checkCodeObject(codeObject, { against, notes: true, pedantic: true });
 }
 
 const name = ({ rule, wrong }: Case): string => `${rule}: ${(wrong.code ?? '').split('\n').at(-1)}`;

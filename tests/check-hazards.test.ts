@@ -48,7 +48,7 @@ KERNEL lanes(GLOBAL float *o, GLOBAL float *a, int n) {
 }`;
 
 const hazardsOf = (bytes: Uint8Array): Finding[] =>
-  checkCodeObject(readCodeObject(bytes)).filter((f) => f.rule.startsWith('hazards/'));
+  checkCodeObject(readCodeObject(bytes), { pedantic: true }).filter((f) => f.rule.startsWith('hazards/'));
 
 describe.skipIf(!hasLlvm())('clang 22', () => {
   // Without XNACK: with it, clang also puts s_nop between loads that a replay could disturb, which no rule looks at.

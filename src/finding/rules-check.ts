@@ -132,6 +132,7 @@ export const CHECK_RULES = {
     title: 'A DPP instruction reads a VGPR too shortly after a vector instruction wrote it',
     source: SOURCES.waitStates,
     isFixable: true,
+    seen: '1 of 2 wait states: 10 kernels',
   },
   'hazards/exec': {
     severity: 'error',
@@ -151,18 +152,21 @@ export const CHECK_RULES = {
     title: 'An instruction reads M0 right after a scalar instruction wrote it',
     source: SOURCES.waitStates,
     isFixable: true,
+    seen: 'loads to LDS right behind s_mov and s_add of M0: 59 kernels',
   },
   'hazards/matrix-overwrite': {
     severity: 'error',
     title: 'A vector or memory instruction overwrites the result or the C operand of a matrix instruction too early',
     source: SOURCES.matrixWaitStates,
     isFixable: true,
+    seen: 'vector instructions half of the passes behind: 6 kernels',
   },
   'hazards/matrix-result': {
     severity: 'error',
     title: 'A vector or memory instruction reads the result of a matrix instruction too early',
     source: SOURCES.matrixWaitStates,
     isFixable: true,
+    seen: 'vector instructions half of the passes behind: 19 kernels',
   },
   'hazards/matrix-source': {
     severity: 'error',
@@ -187,6 +191,7 @@ export const CHECK_RULES = {
     title: 'A permlane swap follows a vector instruction that wrote one of its registers (gfx950)',
     source: SOURCES.waitStates,
     isFixable: true,
+    seen: '1 of 2 wait states, 0 between two swaps: 4 kernels',
   },
   'hazards/readlane': {
     severity: 'error',
@@ -206,6 +211,7 @@ export const CHECK_RULES = {
       'A vector instruction reads an SGPR or VCC that a vector instruction wrote too shortly before (gfx942, gfx950)',
     source: SOURCES.waitStates,
     isFixable: true,
+    seen: 'v_cmp to v_cndmask, v_add_co to v_addc_co, v_readlane to v_mov, v_writelane and v_mul_lo: 55 kernels',
   },
   'hazards/setreg': {
     severity: 'error',
@@ -230,6 +236,7 @@ export const CHECK_RULES = {
     title: 'A matrix instruction reads a register that a vector instruction wrote too shortly before',
     source: SOURCES.matrixWaitStates,
     isFixable: true,
+    seen: '1 of 2 wait states: 2 kernels',
   },
   'hazards/xnack-clause': {
     severity: 'error',
@@ -255,6 +262,7 @@ export const CHECK_RULES = {
     title: 'A store, an atomic or a barrier follows `buffer_wbl2` with no `s_waitcnt vmcnt(0)` between',
     source: SOURCES.memoryModel,
     isFixable: true,
+    seen: 'LLVM 22 drops the wait where it counts nothing as outstanding',
   },
   'resources/accum-offset': {
     severity: 'error',
@@ -283,6 +291,7 @@ export const CHECK_RULES = {
     title: 'Metadata and descriptor, or metadata and itself, disagree',
     source: SOURCES.metadata,
     isFixable: true,
+    seen: 'descriptors that leave a segment size at zero: 76 kernels',
   },
   'resources/occupancy': {
     severity: 'warning',

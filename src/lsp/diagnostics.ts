@@ -6,7 +6,15 @@ import { type AssembleLimits, assemble, type Diagnostic } from '../asm/index.ts'
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
 import { link, readCodeObject } from '../codeobject/index.ts';
-import { editsTitle, type Finding, ruleInfo } from '../finding/index.ts';
+import {
+  type Allowance,
+  allowanceFor,
+  allowanceProblem,
+  editsTitle,
+  type Finding,
+  parseAllowances,
+  ruleInfo,
+} from '../finding/index.ts';
 import { liftCodeObject } from '../program/index.ts';
 import type { SourceDocument } from './document.ts';
 import { Places, statementRange, wordEnd } from './places.ts';
@@ -73,7 +81,12 @@ export function* analyse(document: SourceDocument, options: AnalysisOptions = {}
     const findings = checkCodeObject(codeObject, { program, notes: options.notes });
     yield;
     const places = new Places(document, codeObject, result.lines, NAME);
-    for (const finding of findings) found.push(findingDiagnostic(document, places, finding, options.rulePage));
+    const allowances = parseAllowances(document.text);
+    for (const allowance of allowances) found.push(...allowanceDiagnostics(document, allowance));
+    for (const finding of findings) {
+      const made = findingDiagnostic(document, places, finding, options.rulePage);
+      if (allowanceFor(allowances, finding, made.range.start.line + 1) === undefined) found.push(made);
+    }
     return found;
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
@@ -184,6 +197,14 @@ function findingDiagnostic(
     ...(related.length === 0 ? {} : { relatedInformation: related }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+function allowanceDiagnostics(document: SourceDocument, allowance: Allowance): LspDiagnostic[] {
+  const message = allowanceProblem(allowance);
+  if (message === undefined) return [];
+  const start = document.assemblerLine(allowance.line);
+  const range = document.range(start, start + document.text.slice(start).search(/[\r\n]|$/));
+  return [{ range, message, severity: DiagnosticSeverity.Warning, source: SOURCE, code: 'allow' }];
 }
 
 function quickFixOf(document: SourceDocument, places: Places, { edits, rule }: Finding): DiagnosticData | undefined {

@@ -10,6 +10,8 @@ import {
   BlockQueue,
   type CodeInstruction,
   hasSlot,
+  isZero,
+  type Knowledge,
   type Program,
   type ProgramFunction,
   SLOT_WORDS,
@@ -17,9 +19,11 @@ import {
   type SlotRange,
   slotNames,
   slotsOf,
+  valuesOf,
 } from '../../program/index.ts';
 import { placeAt } from '../place.ts';
 import type { CheckContext, Rule } from '../types.ts';
+import { knowledgeAtBlocks, stepThroughValues } from '../values.ts';
 
 /** What has been written: on some path, and on every path. */
 interface Written {
@@ -134,10 +138,29 @@ export function valueReads(instruction: Instruction): SlotRange[] {
   return out;
 }
 
+/** Products and masks: with a zero on one side the result does not depend on the other. Both sides are `src0` and `src1`. */
+const PRODUCT =
+  /^(?:s_mul_(?:hi_)?[iu]32|s_and_b32|v_and_b32|v_mul_(?:lo|hi)_[iu]32|v_mul_(?:hi_)?[iu]32_[iu]24|v_mad_[iu]32_[iu]24)$/;
+
+/** The operands whose value an instruction looks at, as far as what is known of the others leaves them a say. */
+function neededReads(instruction: Instruction, known: Knowledge): SlotRange[] {
+  const reads = valueReads(instruction);
+  const { row, operands } = instruction;
+  if (!PRODUCT.test(row.operation) || reads.length === 0) return reads;
+  const factors = ['src0', 'src1'].map((name) => operands[row.operands.findIndex((o) => o.name === name)]);
+  const zero = factors.findIndex((factor) => isZero(valuesOf(factor, known)));
+  const other = factors[1 - zero];
+  const ignored = zero < 0 || other?.kind !== 'reg' ? undefined : slotsOf(other);
+  const sum = operands[row.operands.findIndex((o) => o.name === 'src2')];
+  const isSum = sum?.kind === 'reg' && slotsOf(sum)?.first === ignored?.first;
+  return ignored === undefined || isSum ? reads : reads.filter((r) => r.first !== ignored.first);
+}
+
 /** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
 export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
   if (subject.kernel?.descriptor === undefined) return [];
   const inputs = solve(program, subject);
+  const values = knowledgeAtBlocks(program, subject);
   const findings: Finding[] = [];
   const told = new Uint32Array(SLOT_WORDS);
   for (const index of subject.blocks) {
@@ -145,11 +168,10 @@ export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
     if (input === undefined) continue;
     const state = { some: input.some.slice(), every: input.every.slice() };
     const block = program.blocks[index] as BasicBlock;
-    for (let i = block.first; i < block.end; i++) {
-      const code = program.instructions[i] as CodeInstruction;
+    stepThroughValues(program, block, values.get(index) ?? new Map(), (code, known) => {
       const never: number[] = [];
       const sometimes: number[] = [];
-      for (const { first, count } of valueReads(code.instruction)) {
+      for (const { first, count } of neededReads(code.instruction, known)) {
         for (let slot = first; slot < first + count; slot++) {
           if (hasSlot(state.every, slot) || hasSlot(told, slot)) continue;
           (hasSlot(state.some, slot) ? sometimes : never).push(slot);
@@ -159,7 +181,7 @@ export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
       if (sometimes.length > 0) findings.push(report(program, subject, code, sometimes, false));
       for (const slot of [...never, ...sometimes]) addSlots(told, [{ first: slot, count: 1 }]);
       write(state, code);
-    }
+    });
   }
   return findings;
 };

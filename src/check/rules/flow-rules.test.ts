@@ -65,9 +65,9 @@ const TABLE: readonly [string, string, string[], string, string?][] = [
   ],
   [
     'a write-back that the flag does not wait for',
-    'v_mov_b32 v1, v0\nbuffer_wbl2 sc1\nglobal_store_dword v0, v1, s[0:1] sc0 sc1',
+    'v_mov_b32 v1, v0\nglobal_store_dword v0, v1, s[0:1]\nbuffer_wbl2 sc1\nglobal_store_dword v0, v1, s[0:1] sc0 sc1',
     ['warning memory/write-back-order'],
-    'v_mov_b32 v1, v0\nbuffer_wbl2 sc1\ns_waitcnt vmcnt(0)\nglobal_store_dword v0, v1, s[0:1] sc0 sc1',
+    'v_mov_b32 v1, v0\nglobal_store_dword v0, v1, s[0:1]\nbuffer_wbl2 sc1\ns_waitcnt vmcnt(0)\nglobal_store_dword v0, v1, s[0:1] sc0 sc1',
   ],
   [
     'an invalidate before the atomic has returned',

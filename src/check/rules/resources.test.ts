@@ -5,7 +5,7 @@ import { checkCodeObject } from '../index.ts';
 
 /** `severity rule` of every finding. */
 function rulesOf(options: KernelSource): string[] {
-  return checkCodeObject(kernelObject(options)).map((f) => `${f.severity} ${f.rule}`);
+  return checkCodeObject(kernelObject(options), { pedantic: true }).map((f) => `${f.severity} ${f.rule}`);
 }
 
 const TOTAL_16 = { next_free_vgpr: 16, accum_offset: 8 };

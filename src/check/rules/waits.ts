@@ -11,6 +11,7 @@ import {
   type CodeInstruction,
   type MemoryKind,
   neededWait,
+  overlaps,
   type Program,
   type ProgramFunction,
   type SlotRange,
@@ -77,7 +78,11 @@ export const checkWaits: Rule = (context) => {
   const inputs = outstandingAtBlocks(context);
   const findings: Finding[] = [];
   const report: Report = (rule, code, collisions) => {
-    for (const collision of collisions) findings.push(makeFinding(context, rule, code, collision));
+    for (const collision of collisions) {
+      if (rule !== 'write' || !isRepeated(program, collision.operation, code)) {
+        findings.push(makeFinding(context, rule, code, collision));
+      }
+    }
   };
   for (const index of subject.blocks) {
     const input = inputs.get(index);
@@ -207,6 +212,20 @@ function makeFinding(
     message: `${collision.isCertain ? '' : 'On some paths '}${registers.join(', ')} ${many ? 'are' : 'is'} ${verb} before '${other}' is known to have returned.`,
     edits: [insertWait(code.pc, neededWait(collision.kind, collision.age))],
   });
+}
+
+/** The same load of the same address once more, into the same register: whichever returns last, it brings the same. */
+function isRepeated(program: Program, first: CodeInstruction, again: CodeInstruction): boolean {
+  const isSame = first.instruction.row === again.instruction.row && program.text(first.pc) === program.text(again.pc);
+  if (!isSame || first.index >= again.index || program.blockAt(first.pc) !== program.blockAt(again.pc)) return false;
+  const { flags } = first.instruction.row;
+  if (flags.has('IsAtomicRet') || flags.has('mayStore')) return false;
+  for (let i = first.index; i < again.index; i++) {
+    const between = program.instructions[i] as CodeInstruction;
+    const isStore = i > first.index && between.instruction.row.flags.has('mayStore');
+    if (isStore || overlaps(between.effects.defs, again.effects.uses)) return false;
+  }
+  return true;
 }
 
 function commonSlots(a: readonly SlotRange[], b: readonly SlotRange[]): Set<number> {

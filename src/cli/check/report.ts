@@ -5,6 +5,9 @@ import type { PlacedFinding } from './input.ts';
 /** Places that a group names. */
 const PLACES_SHOWN = 3;
 
+/** Names of generated kernels can have hundreds of characters; `--all` and `--json` have them whole. */
+const NAME_SHOWN = 64;
+
 const hex = (address: number): string => `0x${address.toString(16)}`;
 
 /** `file:line`, or the file with the address. */
@@ -44,11 +47,15 @@ function groupText(group: readonly PlacedFinding[]): string {
   if (group.length > 1) {
     const shown = group.slice(0, PLACES_SHOWN).map(({ place }) => placeText(place));
     const more = group.length > PLACES_SHOWN ? ', …' : '';
-    const where = kernel === undefined || message.includes(`'${kernel}'`) ? '' : ` in '${kernel}'`;
+    const where = kernel === undefined || message.includes(`'${kernel}'`) ? '' : ` in '${shortName(kernel)}'`;
     lines.push(`  ${group.length} places${where}: ${shown.join(', ')}${more}`);
   }
   if (fix !== undefined) lines.push(`  fix: ${fix}`);
   return `${lines.join('\n')}\n`;
+}
+
+function shortName(name: string): string {
+  return name.length <= NAME_SHOWN ? name : `${name.slice(0, NAME_SHOWN - 1)}…`;
 }
 
 function placeText({ source, pc }: PlacedFinding['place']): string {
