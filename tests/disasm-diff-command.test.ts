@@ -2,31 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { main } from '../src/cli/main.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeBundle } from '../src/codeobject/index.ts';
+import { wavesmith } from './support/cli.ts';
 import { buildWithWavesmith } from './support/round-trip.ts';
 import { sampleText } from './support/sample.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-'));
 const at = (name: string) => join(folder, name);
-
-/** Runs a command line; returns the exit code and what it printed. */
-async function wavesmith(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
-  const text = { out: '', err: '' };
-  const capture = (key: 'out' | 'err') => (chunk: string | Uint8Array) => {
-    text[key] += chunk.toString();
-    return true;
-  };
-  const out = vi.spyOn(process.stdout, 'write').mockImplementation(capture('out'));
-  const err = vi.spyOn(process.stderr, 'write').mockImplementation(capture('err'));
-  try {
-    return { code: await main(argv), ...text };
-  } finally {
-    out.mockRestore();
-    err.mockRestore();
-  }
-}
 
 beforeAll(() => {
   const objects = ['gfx942', 'gfx950'].map((target) => buildWithWavesmith(sampleText(target), false));

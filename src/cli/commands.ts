@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   disasm: { summary: 'code object to text that assembles to the same bytes', load: () => import('./disasm.ts') },
   mc: { summary: 'drop-in for llvm-mc on AMDGPU assembly', load: () => import('./mc.ts') },
   isa: { summary: 'explain an instruction', load: () => import('./isa.ts') },
+  explain: { summary: 'say what causes an error and what to do next', load: () => import('./explain.ts') },
   diff: { summary: 'compare two code objects kernel by kernel', load: () => import('./diff.ts') },
   asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
   check: { summary: 'find what is wrong with a kernel before it runs', load: () => import('./check.ts') },
