@@ -1,6 +1,7 @@
 // Room `cli/explain`: every error code with its cause and what to do next. `wavesmith explain` prints it, tools/gen-errors makes the
 // pages of docs/errors/ from it, and tests/error-codes.test.ts holds that every code of the sources is here.
 // Begin with types.ts and this file; the codes are in files.ts, text.ts, run.ts, iree.ts and profile.ts, by area.
+import { closeMatches } from '../../isa/table/suggest.ts';
 import { FILES_ERRORS } from './files.ts';
 import { IREE_ERRORS } from './iree.ts';
 import { PROFILE_ERRORS } from './profile.ts';
@@ -22,12 +23,17 @@ export function errorPage(code: string, [cause, next]: ErrorPage): string {
   return `# ${code}\n\n## Cause\n\n${cause}\n\n## What to do next\n\n${next}`;
 }
 
-/** The codes closest to a word: those of its area, or those that contain it. */
+/** The codes closest to a word: misspelt ones, those of the same name in another area, those that contain it, those of its area. */
 export function codesLike(text: string): string[] {
-  const [area = '', name = ''] = text.toLowerCase().split('/');
+  const word = text.toLowerCase().slice(0, 80);
+  const [area = '', name = ''] = word.split('/');
   const codes = Object.keys(ERRORS);
-  const sameName = name === '' ? [] : codes.filter((code) => code.endsWith(`/${name}`));
-  const sameArea = codes.filter((code) => code.startsWith(`${area}/`));
-  const containing = codes.filter((code) => code.includes(name === '' ? area : name));
-  return [...new Set([...sameName, ...containing, ...sameArea])];
+  return [
+    ...new Set([
+      ...closeMatches(word, codes, 4),
+      ...codes.filter((code) => name !== '' && code.endsWith(`/${name}`)),
+      ...codes.filter((code) => code.includes(name === '' ? area : name)),
+      ...codes.filter((code) => code.startsWith(`${area}/`)),
+    ]),
+  ];
 }
