@@ -136,7 +136,7 @@ describe('build', () => {
     expect((await build(folder, BUILD)).executables[0].state).toBe('same-code');
   });
 
-  test('a shorter code object is patched in place, a longer one is appended; the edit can be undone', async () => {
+  test('a shorter code object is patched in place, a longer one makes the module grow; the edit can be undone', async () => {
     const folder = fixtureFolder();
     const asm = asmFile(folder);
     const pristine = readFileSync(asm);

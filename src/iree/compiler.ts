@@ -1,7 +1,7 @@
 // iree-compile as this project uses it: version and flag spellings, one compile with every dump, reading of its
 // substitution messages. Sources: iree/compiler/Dialect/HAL/Target/TargetOptions.cpp, HAL/Transforms/SubstituteExecutables.cpp.
 import { WavesmithError } from '../base/index.ts';
-import { runTool, type Tool } from './tools.ts';
+import { runTool, type Tool, type ToolRun } from './tools.ts';
 
 /** What one iree-compile is and which spellings it understands. */
 export interface IreeCompiler {
@@ -81,29 +81,13 @@ export function checkExtraFlags(extra: readonly string[]): void {
   }
 }
 
-/** What a compile said and took. */
-export interface Compiled {
-  readonly stderr: string;
-  readonly seconds: number;
-  /** The last line of a first try that crashed; null when there was none. */
-  readonly crash: string | null;
-}
-
-/** Exit codes from here on are signals and aborts (250 is the wheels' wrapper for SIGABRT). */
-const CRASHED = 128;
-
-/**
- * Runs iree-compile; a failure is `hijack/compile-failed` with the compiler's first error line. A crash is tried once more: IREE 3.13
- * corrupts its heap in about one of a hundred compiles on a busy machine.
- */
-export async function compile(compiler: IreeCompiler, args: readonly string[]): Promise<Compiled> {
-  let run = await runTool(compiler.path, args);
-  let crash: string | null = null;
-  if (run.status >= CRASHED && !run.timedOut) {
-    crash = run.stderr.split('\n').find((line) => line.trim() !== '') ?? `exit code ${run.status}`;
-    run = await runTool(compiler.path, args);
-  }
-  if (run.status === 0) return { stderr: run.stderr, seconds: run.milliseconds / 1000, crash };
+/** Runs iree-compile; a failure is `hijack/compile-failed` with the compiler's first error line. */
+export async function compile(
+  compiler: IreeCompiler,
+  args: readonly string[],
+): Promise<{ stderr: string; seconds: number }> {
+  const run = await runTool(compiler.path, args);
+  if (run.status === 0) return { stderr: run.stderr, seconds: run.milliseconds / 1000 };
   const unknown = /Unknown command line argument '([^']+)'/.exec(run.stderr)?.[1];
   if (unknown !== undefined) {
     throw new WavesmithError('hijack/unknown-flag', `iree-compile ${compiler.version} does not know '${unknown}'.`, {
@@ -112,11 +96,19 @@ export async function compile(compiler: IreeCompiler, args: readonly string[]): 
   }
   const lines = run.stderr.split('\n').filter((line) => line.trim() !== '');
   const first = lines.find((line) => /error:|ERROR/.test(line)) ?? lines[0] ?? '(it printed nothing)';
-  throw new WavesmithError(
-    'hijack/compile-failed',
-    `iree-compile failed (${run.status === -1 ? 'killed or timed out' : `exit code ${run.status}`}): ${first.trim()}`,
-    { hint: `The command was: ${commandLine([compiler.path, ...args])}` },
-  );
+  throw new WavesmithError('hijack/compile-failed', `iree-compile ${howItEnded(run)}: ${first.trim()}`, {
+    hint: `The command was: ${commandLine([compiler.path, ...args])}`,
+  });
+}
+
+/** Exit codes from here on stand for signals. */
+const CRASHED = 128;
+
+function howItEnded({ status }: ToolRun): string {
+  if (status === -1) return 'failed (killed or timed out)';
+  return status >= CRASHED
+    ? `crashed by itself (exit code ${status}; the same command does so without Wavesmith)`
+    : `failed (exit code ${status})`;
 }
 
 /** A command as one would type it. */

@@ -144,9 +144,9 @@ def llama():
 def outside():
     """Two linear layers whose weights live in a parameter archive."""
     g = Graph()
-    x = g.input("x", TensorProto.FLOAT16, [16, 64])
-    y = g.MatMul(g.Relu(g.MatMul(x, g.weight(64, 96))), g.weight(96, 32))
-    g.output(y, TensorProto.FLOAT16, [16, 32])
+    x = g.input("x", TensorProto.FLOAT16, [32, 64])
+    y = g.MatMul(g.Relu(g.MatMul(x, g.weight(64, 128))), g.weight(128, 64))
+    g.output(y, TensorProto.FLOAT16, [32, 64])
     return g
 
 

@@ -1,12 +1,13 @@
-// Puts other ELF images into a compiled IREE module without recompiling and without moving anything that stays.
-// An image that is not bigger than the old one is overwritten in place, its length shrunk and the rest zeroed. A bigger
-// one makes its executable blob grow: the new blob is appended and the segment's record points at it.
+// Puts other ELF images into a compiled IREE module without recompiling.
+// An image that is not bigger than the old one is overwritten in place, its length shrunk and the rest zeroed. A bigger one makes
+// its executable blob grow: what is behind the blob moves, and the records of what moved point at it.
 // Source: IREE's vm/bytecode/archive.c (what the runtime reads) and ArchiveWriter.cpp (the zip framing).
 import { ByteReader, ByteWriter, WavesmithError } from '../../base/index.ts';
 import { isElf } from '../elf/read.ts';
 import { EXECUTABLE_HEADER_SIZE } from './executable.ts';
+import { growImage } from './grow.ts';
 import { readVmfb, type Vmfb, type VmfbExecutable, type VmfbRodata } from './vmfb.ts';
-import { crc32, zip64Fields, zip64OfRecord } from './zip.ts';
+import { crc32, type ZipDirectory, type ZipEntry, zip64Fields, zip64OfRecord } from './zip.ts';
 
 /** One image to replace. */
 export interface VmfbChange {
@@ -21,8 +22,8 @@ export interface VmfbChange {
 /** How one image was replaced. */
 export interface VmfbPatchStep {
   readonly executable: string;
-  /** `same`: bytes were already equal; `in-place`; `appended`: a rewritten blob at the end of the data. */
-  readonly method: 'same' | 'in-place' | 'appended';
+  /** `same`: bytes were already equal; `in-place`; `grown`: a bigger blob, and what is behind it moved. */
+  readonly method: 'same' | 'in-place' | 'grown';
 }
 
 export interface VmfbPatchResult {
@@ -49,8 +50,8 @@ export function patchExecutables(module: Uint8Array, changes: readonly VmfbChang
     }
     let method: VmfbPatchStep['method'] = 'same';
     if (!equal(image.bytes, change.elf)) {
-      method = change.elf.length <= image.size ? 'in-place' : 'appended';
-      bytes = method === 'in-place' ? patchInPlace(vmfb, executable, change) : patchAppended(vmfb, executable, change);
+      method = change.elf.length <= image.size ? 'in-place' : 'grown';
+      bytes = method === 'in-place' ? patchInPlace(vmfb, executable, change) : patchGrown(vmfb, executable, change);
     }
     steps.push({ executable: executable.name, method });
   }
@@ -130,11 +131,17 @@ function refreshChecksums(vmfb: Vmfb, content: Uint8Array, patch: Patch): void {
   }
 }
 
-/** The executable blob with a new, bigger image. In a FlatBuffer the image goes to the end and its reference follows. */
+/**
+ * The executable blob with a new, bigger image: in the old one's place, or, in a FlatBuffer of an unknown layout, at its end with
+ * the reference to it corrected.
+ */
 function growBlob(executable: VmfbExecutable, change: VmfbChange): Uint8Array {
   const { rodata } = executable;
   const image = executable.images[change.image ?? 0];
   if (image.lengthPosition === undefined || image.referencePosition === undefined) return change.elf;
+  const place = { offset: image.offset - rodata.offset, size: image.size };
+  const grown = growImage(rodata.bytes, executable.hasHeader, place, change.elf);
+  if (grown !== undefined) return grown;
   const writer = new ByteWriter(rodata.length + change.elf.length + 64).raw(rodata.bytes);
   const old = rodata.bytes.subarray(image.offset - rodata.offset, image.offset - rodata.offset + image.size);
   while ((writer.length + 4) % BLOB_ALIGNMENT !== 0) writer.u8(0);
@@ -147,7 +154,7 @@ function growBlob(executable: VmfbExecutable, change: VmfbChange): Uint8Array {
   return blob;
 }
 
-function patchAppended(vmfb: Vmfb, executable: VmfbExecutable, change: VmfbChange): Uint8Array {
+function patchGrown(vmfb: Vmfb, executable: VmfbExecutable, change: VmfbChange): Uint8Array {
   const { rodata } = executable;
   const { image } = findImage(vmfb, change);
   if (rodata.kind === 'embedded') {
@@ -159,105 +166,77 @@ function patchAppended(vmfb: Vmfb, executable: VmfbExecutable, change: VmfbChang
     );
   }
   const blob = growBlob(executable, change);
-  if (vmfb.archive !== undefined) return appendToArchive(vmfb, rodata, blob);
-  const placed = withStoredOffset(vmfb, rodata);
-  const start = Math.ceil(placed.bytes.length / BLOB_ALIGNMENT) * BLOB_ALIGNMENT;
-  const patch = new Patch(new Uint8Array(start + blob.length));
-  patch.bytes.set(placed.bytes);
-  patch.bytes.set(blob, start);
-  patch.u64(placed.offsetPosition, start - placed.rodataBase);
-  patch.u64(placed.lengthPosition, blob.length);
-  return patch.bytes;
+  return growSegment(vmfb, rodata, blob);
 }
+
+const SEGMENT_ALIGNMENT = 64;
 
 /**
- * A module without archive whose segment starts at 0 does not store that offset (FlatBuffers leave out defaults). Then
- * the FlatBuffer gets a new record at its end, and the data behind it moves by whole 64-byte steps.
+ * The module with a bigger segment where the old one was. What is behind it moves by a whole number of 64 bytes, so that every
+ * alignment stays; its offsets in the FlatBuffer and in the archive's directory follow.
  */
-function withStoredOffset(vmfb: Vmfb, rodata: VmfbRodata) {
-  const { bytes, rodataBase, offsetPosition, lengthPosition } = {
-    ...vmfb,
-    offsetPosition: rodata.offsetPosition,
-    lengthPosition: rodata.lengthPosition,
-  };
-  if (offsetPosition !== undefined && lengthPosition !== undefined) {
-    return { bytes, rodataBase, offsetPosition, lengthPosition };
-  }
-  if (vmfb.prefixOffset === vmfb.flatbufferOffset) {
-    throw new WavesmithError('vmfb/no-prefix', 'The module has no size prefix, so it cannot grow.', {
-      byteOffset: vmfb.prefixOffset,
-      hint: 'Recompile the module with a current IREE.',
-    });
-  }
-  const end = vmfb.flatbufferOffset + vmfb.flatbufferSize;
-  const writer = new ByteWriter(bytes.length + 256).raw(bytes.subarray(0, end));
-  while ((writer.length - vmfb.prefixOffset) % 8 !== 0) writer.u8(0);
-  // A vtable for slots 0–4 with only 3 and 4 present, padded to 16 bytes, then the table: vtable offset, two u64.
-  const vtable = writer.length;
-  writer.u16(14).u16(24).u16(0).u16(0).u16(0).u16(8).u16(16).u16(0);
-  const table = writer.length;
-  writer.u32(table - vtable).u32(0);
-  const newOffset = writer.length;
-  writer.u64(rodata.offset - rodataBase).u64(rodata.length);
-  writer.setU32(rodata.referencePosition, table - rodata.referencePosition);
-  writer.setU32(vmfb.prefixOffset, writer.length - vmfb.flatbufferOffset);
-  writer.align(64);
-  const newBase = writer.length;
-  writer.raw(bytes.subarray(rodataBase));
-  return {
-    bytes: writer.finish(),
-    rodataBase: newBase,
-    offsetPosition: newOffset,
-    lengthPosition: newOffset + 8,
-  };
-}
-
-/** Appends a blob as the new data of its archive entry; the directory moves behind it. */
-function appendToArchive(vmfb: Vmfb, rodata: VmfbRodata, blob: Uint8Array): Uint8Array {
-  const archive = vmfb.archive!;
-  const { entry, offsetPosition, lengthPosition } = rodata;
-  if (entry === undefined || offsetPosition === undefined || lengthPosition === undefined) {
+function growSegment(vmfb: Vmfb, rodata: VmfbRodata, blob: Uint8Array): Uint8Array {
+  const { archive, bytes } = vmfb;
+  const { entry, lengthPosition } = rodata;
+  const end = rodata.offset + rodata.length;
+  if (lengthPosition === undefined || (archive !== undefined && entry === undefined)) {
     throw new WavesmithError('vmfb/unnamed-segment', `Rodata segment ${rodata.index} has no entry in the archive.`, {
       byteOffset: rodata.offset,
       hint: 'The archive was changed by another tool.',
     });
   }
-  const writer = new ByteWriter(vmfb.bytes.length + blob.length + 256);
-  writer.raw(vmfb.bytes.subarray(0, archive.directoryOffset));
-  const headerOffset = writer.length;
-  const name = new TextEncoder().encode(entry.name);
-  const crc = crc32(blob);
-  const withoutPadding = headerOffset + 30 + name.length + 4 + 20;
-  const padding = (BLOB_ALIGNMENT - (withoutPadding % BLOB_ALIGNMENT)) % BLOB_ALIGNMENT;
-  writer.raw(vmfb.bytes.subarray(entry.headerOffset, entry.headerOffset + 14));
-  writer
-    .u32(crc)
-    .u32(0xffffffff)
-    .u32(0xffffffff)
-    .u16(name.length)
-    .u16(4 + padding + 20)
-    .raw(name);
-  writer.u16(0xfeca).u16(padding).fill(padding);
-  writer.u16(1).u16(16).u64(blob.length).u64(blob.length);
-  const dataOffset = writer.length;
-  writer.raw(blob);
-  const directoryOffset = writer.length;
-  writer.raw(vmfb.bytes.subarray(archive.directoryOffset));
-  const moved = directoryOffset - archive.directoryOffset;
-  const patch = new Patch(writer.finish());
-  patch.u64(offsetPosition, dataOffset - vmfb.rodataBase);
+  const others = vmfb.rodata.filter((r) => r !== rodata && r.kind === 'external');
+  const starts = [
+    ...others.map((r) => r.offset),
+    ...(archive?.entries.map((e) => e.headerOffset) ?? []),
+    archive?.directoryOffset ?? bytes.length,
+  ];
+  const next = Math.min(...starts.filter((at) => at >= end), bytes.length);
+  const room = next - rodata.offset;
+  const delta = Math.ceil(Math.max(0, blob.length - room) / SEGMENT_ALIGNMENT) * SEGMENT_ALIGNMENT;
+  const moved = (at: number): number => (at >= next ? at + delta : at);
+  const patch = new Patch(new Uint8Array(bytes.length + delta));
+  patch.bytes.set(bytes.subarray(0, rodata.offset));
+  patch.bytes.set(blob, rodata.offset);
+  patch.bytes.set(bytes.subarray(next), next + delta);
   patch.u64(lengthPosition, blob.length);
-  const record = entry.recordOffset + moved;
-  setRecord(patch, record, crc, blob.length, headerOffset);
-  for (const other of archive.entries) {
-    if (other === entry) continue;
-    const newCrc = crc32(patch.bytes.subarray(other.dataOffset, other.dataOffset + other.size));
-    if (newCrc === other.crc) continue;
-    patch.u32(other.recordOffset + moved + 16, newCrc);
-    patch.u32(other.headerOffset + 14, newCrc);
+  for (const { offset, offsetPosition } of others) {
+    if (offset >= next && offsetPosition !== undefined) patch.u64(offsetPosition, moved(offset) - vmfb.rodataBase);
   }
-  moveDirectory(patch, directoryOffset, archive.directorySize);
+  if (archive !== undefined && entry !== undefined) moveEntries(archive, entry, blob, moved, patch);
   return patch.bytes;
+}
+
+/** Corrects the archive's headers and directory after its entries have moved. */
+function moveEntries(
+  archive: ZipDirectory,
+  grown: ZipEntry,
+  blob: Uint8Array,
+  moved: (at: number) => number,
+  patch: Patch,
+): void {
+  const reader = new ByteReader(patch.bytes, 'zip archive', 'zip/truncated');
+  for (const entry of archive.entries) {
+    const size = entry === grown ? blob.length : entry.size;
+    const header = moved(entry.headerOffset);
+    const data = moved(entry.dataOffset);
+    const crc = crc32(patch.bytes.subarray(data, data + size));
+    setRecord(patch, moved(entry.recordOffset), crc, size, header);
+    patch.u32(header + 14, crc);
+    const sizes = zip64Fields(reader, header + 30 + reader.u16(header + 26), reader.u16(header + 28), {
+      size: reader.u32(header + 22) === 0xffffffff,
+      compressed: reader.u32(header + 18) === 0xffffffff,
+      headerOffset: false,
+    });
+    for (const [plain, wide] of [
+      [header + 18, sizes.compressed],
+      [header + 22, sizes.size],
+    ] as const) {
+      if (wide === undefined) patch.u32(plain, size);
+      else patch.u64(wide, size);
+    }
+  }
+  moveDirectory(patch, moved(archive.directoryOffset), archive.directorySize);
 }
 
 function setRecord(patch: Patch, record: number, crc: number, size: number, headerOffset: number): void {

@@ -82,13 +82,15 @@ describe.each(VARIANTS)('an IREE module, %s', (label, module) => {
     expect(inconsistentEntries(bytes)).toEqual([]);
   });
 
-  test('a bigger image is appended, twice in a row too', () => {
+  test('a bigger image grows in its place, twice in a row too', () => {
     let bytes = module;
     for (const extra of [10, 5000]) {
       const elf = new Uint8Array(ELF.length + extra).fill(0xee);
       elf.set(ELF);
       const result = patchExecutables(bytes, [{ executable: 0, elf }]);
-      expect(result.steps[0].method).toBe('appended');
+      expect(result.steps[0].method).toBe('grown');
+      // Nothing of the old image stays.
+      expect(result.bytes.length).toBeLessThanOrEqual(bytes.length + extra + 128);
       bytes = result.bytes;
       const [executable] = readVmfb(bytes).executables;
       expect(executable.images[0].bytes).toEqual(elf);

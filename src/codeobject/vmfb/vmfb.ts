@@ -24,8 +24,6 @@ export interface VmfbRodata {
   readonly lengthPosition: number | undefined;
   /** Where the length of embedded data is stored. */
   readonly embeddedLengthPosition: number | undefined;
-  /** Where the segment's table is referred to in the segment vector. */
-  readonly referencePosition: number;
 }
 
 /** An executable of the module. */
@@ -158,11 +156,9 @@ function readRodata(
   archive: ZipDirectory | undefined,
 ): VmfbRodata[] {
   const entryAt = new Map(archive?.entries.map((entry) => [entry.dataOffset, entry]));
-  const vector = root.vector(9, 4);
   return root.tables(9).map((table, index): VmfbRodata => {
     const absolute = (position: number | undefined) =>
       position === undefined ? undefined : flatbufferOffset + position;
-    const referencePosition = flatbufferOffset + vector!.at + 4 * index;
     if (table.u8(0) !== 0) {
       throw new WavesmithError('vmfb/compressed', `Rodata segment ${index} is compressed, which is not supported.`, {
         byteOffset: flatbufferOffset + table.at,
@@ -181,7 +177,6 @@ function readRodata(
         offsetPosition: undefined,
         lengthPosition: undefined,
         embeddedLengthPosition: flatbufferOffset + embedded.at - 4,
-        referencePosition,
       };
     }
     const offset = rodataBase + table.u64(3);
@@ -198,7 +193,6 @@ function readRodata(
       offsetPosition: absolute(table.position(3)),
       lengthPosition: absolute(table.position(4)),
       embeddedLengthPosition: undefined,
-      referencePosition,
     };
   });
 }
