@@ -2,7 +2,7 @@
 // Begin with this file, then commands.ts (the list) and inspect.ts, a short command.
 //
 // The CLI: picks the command, loads only its module, turns errors into messages and exit codes.
-// Exit codes: 0 done, 1 the answer is no or the input is bad, 2 wrong usage.
+// Exit codes: 0 done, 1 the answer is no or the input is bad, 2 wrong usage, 70 a defect of Wavesmith.
 import { WavesmithError } from '../base/index.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -20,6 +20,24 @@ function help(): string {
     "'wavesmith COMMAND --help' explains a command.",
     '',
   ].join('\n');
+}
+
+/** Reports an exception that nothing expected; the exit code of a defect. */
+async function reportDefect(error: unknown, wantsJson: boolean): Promise<number> {
+  const { INTERNAL_ERROR, internalError, internalErrorText } = await import('./internal-error.ts');
+  const defect = internalError(error);
+  if (wantsJson) process.stdout.write(`${JSON.stringify(defect, null, 2)}\n`);
+  process.stderr.write(internalErrorText(defect));
+  return INTERNAL_ERROR;
+}
+
+/** Exceptions of timers and event handlers, which no command awaits, end the process with the same report. */
+function reportUncaught(wantsJson: boolean): () => void {
+  const handler = (error: unknown): void => {
+    void reportDefect(error, wantsJson).then((code) => process.exit(code));
+  };
+  process.on('uncaughtException', handler);
+  return () => process.off('uncaughtException', handler);
 }
 
 /** Runs one command line (without node and script) and returns the exit code. */
@@ -46,13 +64,16 @@ export async function main(argv: string[]): Promise<number> {
     return 2;
   }
   const wantsJson = rest.includes('--json');
+  const restore = reportUncaught(wantsJson);
   try {
     const { run } = await command.load();
     return await run(rest);
   } catch (error) {
-    if (!(error instanceof WavesmithError)) throw error;
+    if (!(error instanceof WavesmithError)) return await reportDefect(error, wantsJson);
     if (wantsJson) process.stdout.write(`${JSON.stringify(error.toJSON(), null, 2)}\n`);
     process.stderr.write(`${error.format()}\n`);
     return error.code.startsWith('cli/') ? 2 : 1;
+  } finally {
+    restore();
   }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../codeobject/index.ts';
 import type { TargetName } from '../../isa/types.ts';
 import type { DeviceKernel, DeviceModule, KernelArgument } from '../device.ts';
+import { writtenBytes } from './dispatch/kernargs.ts';
 import { Program } from './interpreter/program.ts';
 import { PAGE } from './state/layout.ts';
 import type { DeviceMemory, Region } from './state/memory.ts';
@@ -203,11 +204,12 @@ function makeKernel(
     valueKind: a.valueKind,
   }));
   const kernargSize = Math.max(k?.kernargSegmentSize ?? 0, descriptor.kernargSize);
-  for (const a of args) {
-    if (a.offset + a.size > kernargSize) {
+  for (const { name: label, offset, size, valueKind } of args) {
+    if (!(offset >= 0 && size >= 0 && offset + Math.max(size, writtenBytes(valueKind)) <= kernargSize)) {
       throw new WavesmithError(
         'device/bad-metadata',
-        `Argument ${a.name ?? '?'} of kernel '${name}' lies outside its kernarg segment.`,
+        `Argument ${label ?? valueKind} of kernel '${name}' (bytes ${offset} to ${offset + size}) lies outside its kernarg segment of ${kernargSize} bytes.`,
+        { hint: "The kernel's metadata is damaged, or was edited without its kernarg size." },
       );
     }
   }

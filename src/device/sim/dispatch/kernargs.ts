@@ -1,9 +1,8 @@
 // Builds the kernarg segment: explicit arguments from the request, hidden arguments as the metadata's value kinds ask.
 // Source: LLVM AMDGPUUsage, "Code Object V5 Kernel Argument Metadata", `.value_kind`.
 import { WavesmithError } from '../../../base/index.ts';
-import type { Dim3, KernelArgument } from '../../device.ts';
+import type { DeviceKernel, Dim3, KernelArgument } from '../../device.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
-import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest } from '../options.ts';
 
 export interface HiddenValues {
@@ -20,7 +19,7 @@ export function explicitArguments(kernel: { readonly arguments: readonly KernelA
 }
 
 /** The bytes of the kernarg segment. */
-export function kernargBytes(kernel: SimKernel, request: SimDispatchRequest, hidden: HiddenValues): Uint8Array {
+export function kernargBytes(kernel: DeviceKernel, request: SimDispatchRequest, hidden: HiddenValues): Uint8Array {
   const bytes = new Uint8Array(kernel.kernargSize);
   const view = new DataView(bytes.buffer);
   const { args, kernargs } = request;
@@ -36,15 +35,19 @@ export function kernargBytes(kernel: SimKernel, request: SimDispatchRequest, hid
     }
     bytes.set(kernargs);
   } else putExplicit(kernel, args ?? [], bytes, view);
-  for (const argument of kernel.arguments) {
-    if (argument.valueKind === 'dynamic_shared_pointer') view.setUint32(argument.offset, kernel.ldsSize, true);
-    else if (argument.valueKind.startsWith('hidden_')) putHidden(argument, view, hidden);
+  for (const { valueKind, offset } of kernel.arguments) {
+    const size = writtenBytes(valueKind);
+    if (size === 0) continue;
+    const value = hiddenValue(valueKind, kernel.ldsSize, hidden);
+    if (size === 2) view.setUint16(offset, value, true);
+    else if (size === 4) view.setUint32(offset, value, true);
+    else view.setBigUint64(offset, BigInt(value), true);
   }
   return bytes;
 }
 
 function putExplicit(
-  kernel: SimKernel,
+  kernel: DeviceKernel,
   args: NonNullable<SimDispatchRequest['args']>,
   bytes: Uint8Array,
   view: DataView,
@@ -117,20 +120,23 @@ function putInteger(
 /** Index of the dimension a `…_x`, `…_y`, `…_z` kind names. */
 const dimension = (kind: string): 0 | 1 | 2 => (kind.endsWith('_x') ? 0 : kind.endsWith('_y') ? 1 : 2);
 
-function putHidden(argument: KernelArgument, view: DataView, h: HiddenValues): void {
-  const { valueKind: kind, offset } = argument;
+/** Bytes that the device writes for an argument of a kind; 0 for kinds that stay as they are. */
+export function writtenBytes(kind: string): 0 | 2 | 4 | 8 {
+  if (/^hidden_block_count_[xyz]$/.test(kind)) return 4;
+  if (/^hidden_(group_size|remainder)_[xyz]$/.test(kind) || kind === 'hidden_grid_dims') return 2;
+  if (/^hidden_(dynamic_lds_size|private_base|shared_base)$/.test(kind) || kind === 'dynamic_shared_pointer') return 4;
+  return kind === 'hidden_queue_ptr' ? 8 : 0;
+}
+
+/** Global offsets, printf, hostcall, heap, default queue and completion action stay zero: the sim has none of them. */
+function hiddenValue(kind: string, ldsSize: number, h: HiddenValues): number {
   const d = dimension(kind);
-  if (offset + argument.size > view.byteLength) {
-    throw new WavesmithError('device/arguments', `Hidden argument ${kind} lies outside the kernarg segment.`);
-  }
-  if (kind.startsWith('hidden_block_count_')) view.setUint32(offset, Math.floor(h.workItems[d] / h.block[d]), true);
-  else if (kind.startsWith('hidden_group_size_')) view.setUint16(offset, h.block[d], true);
-  else if (kind.startsWith('hidden_remainder_')) view.setUint16(offset, h.workItems[d] % h.block[d], true);
-  else if (kind === 'hidden_grid_dims') {
-    view.setUint16(offset, h.workItems[2] > 1 ? 3 : h.workItems[1] > 1 ? 2 : 1, true);
-  } else if (kind === 'hidden_dynamic_lds_size') view.setUint32(offset, h.dynamicLds, true);
-  else if (kind === 'hidden_private_base') view.setUint32(offset, PRIVATE_APERTURE_HIGH, true);
-  else if (kind === 'hidden_shared_base') view.setUint32(offset, SHARED_APERTURE_HIGH, true);
-  else if (kind === 'hidden_queue_ptr') view.setBigUint64(offset, BigInt(h.queue), true);
-  // Global offsets, printf, hostcall, heap, default queue and completion action stay zero: the sim has none of them.
+  if (kind === 'dynamic_shared_pointer') return ldsSize;
+  if (kind.startsWith('hidden_block_count_')) return Math.floor(h.workItems[d] / h.block[d]);
+  if (kind.startsWith('hidden_group_size_')) return h.block[d];
+  if (kind.startsWith('hidden_remainder_')) return h.workItems[d] % h.block[d];
+  if (kind === 'hidden_grid_dims') return h.workItems[2] > 1 ? 3 : h.workItems[1] > 1 ? 2 : 1;
+  if (kind === 'hidden_dynamic_lds_size') return h.dynamicLds;
+  if (kind === 'hidden_private_base') return PRIVATE_APERTURE_HIGH;
+  return kind === 'hidden_shared_base' ? SHARED_APERTURE_HIGH : h.queue;
 }
