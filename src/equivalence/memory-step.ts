@@ -1,0 +1,330 @@
+// Memory instructions on terms: where each lane reads and writes, and what that does to the states of the memories.
+// Accesses are cut into dwords, so that one wide access and several narrow ones are the same terms.
+// Sources: CDNA3 ISA manual, "Vector Memory Buffer Instructions", "Flat Memory", "Data Share", "Scalar Memory".
+import type {
+  AtomicOperation,
+  FormatOperation,
+  LoadOperation,
+  MemorySpace,
+  StoreOperation,
+} from '../isa/semantics/index.ts';
+import type { Register } from '../isa/types.ts';
+import { Slot, slotsOf } from '../program/index.ts';
+import { NotFollowed } from './errors.ts';
+import { laneNumber } from './expressions.ts';
+import type { Place } from './memory.ts';
+import {
+  fieldValue,
+  isVectorRegister,
+  operandAt,
+  readPair,
+  readRegisterWord,
+  readWord,
+  registerAt,
+  writeLanes,
+  writeScalar,
+} from './operands.ts';
+import { Memory } from './state.ts';
+import type { Step } from './step.ts';
+import type { Term } from './terms.ts';
+
+type MemoryOperation = LoadOperation | StoreOperation | AtomicOperation | FormatOperation;
+
+/** Fields that change how an access is cached and ordered. */
+const POLICY = ['cpol', 'glc', 'slc', 'dlc', 'scc', 'sc0', 'sc1', 'nt', 'gds', 'swz', 'tfe', 'lwe', 'format'];
+
+function policyOf(step: Step): string {
+  return POLICY.flatMap((name) => {
+    const value = fieldValue(step.instruction, name);
+    return value === 0 ? [] : [`${name}=${value}`];
+  }).join(' ');
+}
+
+/** The memories that an access of a space can touch. */
+function memoriesOf(space: MemorySpace): readonly number[] {
+  switch (space) {
+    case 'lds':
+      return [Memory.LDS];
+    case 'scratch':
+    case 'scalarScratch':
+      return [Memory.SCRATCH];
+    case 'flat':
+      return [Memory.GLOBAL, Memory.LDS, Memory.SCRATCH];
+    default:
+      return [Memory.GLOBAL];
+  }
+}
+
+/** What changes the result of a buffer access beside its offset. */
+function bufferBase(step: Step): Term {
+  const { instruction, algebra } = step;
+  const { terms } = algebra;
+  const resource = registerAt(instruction, 'srsrc', 'sbase') as Register;
+  const words = [0, 1, 2, 3].map((n) => readRegisterWord(step, resource, n));
+  const soffset = operandAt(instruction, 'soffset');
+  const vaddr = registerAt(instruction, 'vaddr');
+  const isIndexed = / idxen/.test(instruction.row.template) && vaddr !== undefined;
+  const index = isIndexed ? readWord(step, vaddr, 0, 'i32') : terms.i32(0);
+  const extra = soffset === undefined ? terms.i32(0) : readWord(step, soffset, 0, 'i32');
+  return terms.make('buffer', 'i64', [...words, extra, index], { attr: isIndexed ? 'indexed' : '' });
+}
+
+/** Where byte `more` of the access is. */
+type Placer = (more: number, bytes: number) => Place;
+
+function placer(step: Step, space: MemorySpace): Placer {
+  const { instruction, algebra } = step;
+  const { integers, terms } = algebra;
+  const offset = fieldValue(instruction, 'offset');
+  const at = (base: Term | undefined, start: Term, isPrivate = false): Placer => {
+    return (more, bytes) => ({ base, offset: integers.addConstant(start, more), bytes, isPrivate });
+  };
+  switch (space) {
+    case 'lds': {
+      const register = registerAt(instruction, 'addr') as Register;
+      return at(undefined, integers.addConstant(readWord(step, register, 0, 'i32'), offset));
+    }
+    case 'flat':
+    case 'global': {
+      const vaddr = registerAt(instruction, 'vaddr') as Register;
+      const saddr = registerAt(instruction, 'saddr');
+      const start =
+        saddr === undefined
+          ? readPair(step, vaddr)
+          : integers.add(readPair(step, saddr), integers.extendU(readWord(step, vaddr, 0, 'i32')));
+      return at(undefined, integers.addConstant(start, offset));
+    }
+    case 'scratch': {
+      const vaddr = registerAt(instruction, 'vaddr');
+      const saddr = registerAt(instruction, 'saddr');
+      let start: Term = terms.i32(offset);
+      for (const register of [vaddr, saddr]) {
+        if (register !== undefined) start = integers.add(start, readWord(step, register, 0, 'i32'));
+      }
+      return at(undefined, start, true);
+    }
+    case 'buffer':
+    case 'tbuffer': {
+      const { template } = instruction.row;
+      const vaddr = registerAt(instruction, 'vaddr');
+      const hasOffset = / offen/.test(template) && vaddr !== undefined;
+      const word = / idxen/.test(template) ? 1 : 0;
+      const start = hasOffset ? readWord(step, vaddr, word, 'i32') : terms.i32(0);
+      return at(bufferBase(step), integers.addConstant(start, offset));
+    }
+    case 'scalar':
+    case 'scalarBuffer':
+    case 'scalarScratch':
+      return scalarPlacer(step, space, offset);
+  }
+}
+
+function scalarPlacer(step: Step, space: MemorySpace, offset: number): Placer {
+  const { instruction, algebra } = step;
+  const { integers, terms } = algebra;
+  const soffset = operandAt(instruction, 'soffset');
+  const extra = soffset === undefined ? terms.i32(0) : readWord(step, soffset, 0, 'i32');
+  if (space === 'scalarBuffer') {
+    const resource = registerAt(instruction, 'sbase') as Register;
+    const words = [0, 1, 2, 3].map((n) => readRegisterWord(step, resource, n));
+    const base = terms.make('buffer', 'i64', words, { attr: 'scalar' });
+    return (more, bytes) => ({ base, offset: integers.addConstant(extra, offset + more), bytes, isPrivate: false });
+  }
+  const scaled = integers.scale(integers.extendU(extra), space === 'scalarScratch' ? 64n : 1n);
+  const start = integers.add(readPair(step, registerAt(instruction, 'sbase') as Register), scaled);
+  return (more, bytes) => ({
+    base: undefined,
+    offset: integers.addConstant(start, offset + more),
+    bytes,
+    isPrivate: false,
+  });
+}
+
+/** The pieces that an access is cut into: offset, bytes, and which data word. */
+function* pieces(
+  step: Step,
+  bytes: number,
+  pairStride: number | undefined,
+): Generator<{ offset: number; bytes: number }> {
+  const starts =
+    pairStride === undefined
+      ? [0]
+      : [fieldValue(step.instruction, 'offset0') * pairStride, fieldValue(step.instruction, 'offset1') * pairStride];
+  for (const start of starts) {
+    if (bytes < 4) yield { offset: start, bytes };
+    else for (let n = 0; n < bytes; n += 4) yield { offset: start + n, bytes: 4 };
+  }
+}
+
+/** Executes a memory operation. */
+export function stepMemory(step: Step, op: MemoryOperation): void {
+  switch (op.kind) {
+    case 'load':
+      if (op.toLds || / lds$/.test(step.instruction.row.template)) stepLdsDirect(step, op);
+      else stepLoad(step, op);
+      return;
+    case 'store':
+      stepStore(step, op);
+      return;
+    case 'atomic':
+    case 'format':
+      stepWhole(step, op);
+      return;
+  }
+}
+
+const isScalarSpace = (space: MemorySpace): boolean =>
+  space === 'scalar' || space === 'scalarBuffer' || space === 'scalarScratch';
+
+/** The state a load reads; of several memories all of them. */
+function stateOf(step: Step, space: MemorySpace): Term {
+  const [first, ...more] = memoriesOf(space).map((m) => step.state[m] as Term) as [Term, ...Term[]];
+  return more.length === 0 ? first : step.algebra.terms.make('memories', 'effect', [first, ...more]);
+}
+
+function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): Term {
+  const { algebra, exec, code } = step;
+  const { integers, terms } = algebra;
+  const isUniform = isScalarSpace(op.space);
+  // Aligned down by hardware; whole dwords only.
+  const attr = `${op.space} ${place.bytes} ${policyOf(step)}`;
+  // Nobody writes arguments while the kernel runs.
+  const isArgument = op.space === 'scalar' && algebra.isArgument(place.offset);
+  const from = isArgument ? terms.symbol('arguments', 'effect') : memory;
+  const raw = algebra.memories.load(from, place, attr, isUniform, exec);
+  step.onAccess(code, raw);
+  if (place.bytes >= 4) return raw;
+  const bits = 8 * place.bytes;
+  const field = integers.and(raw, terms.i32(2 ** bits - 1));
+  if (!op.signed) return field;
+  const unused = terms.i32(32 - bits);
+  return integers.shrS(integers.shl(field, unused), unused);
+}
+
+function stepLoad(step: Step, op: LoadOperation): void {
+  const { algebra, instruction } = step;
+  const { integers, terms } = algebra;
+  const place = placer(step, op.space);
+  const memory = stateOf(step, op.space);
+  const values: Term[] = [];
+  for (const { offset, bytes } of pieces(step, op.bytes, op.pairStride)) {
+    values.push(loadPiece(step, op, place(offset, bytes), memory));
+  }
+  if (isScalarSpace(op.space)) {
+    const target = registerAt(instruction, 'sdst');
+    for (const [n, value] of values.entries()) if (target !== undefined) writeScalar(step, target, n, value);
+    return;
+  }
+  const target = registerAt(instruction, 'vdst', 'vdata');
+  if (target === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no data register`);
+  for (const [n, value] of values.entries()) {
+    let word = value;
+    if (op.half === 'low') word = integers.and(value, terms.i32(0xffff));
+    else if (op.half === 'high') word = integers.shl(value, terms.i32(16));
+    writeLanes(step, target, n, word);
+  }
+}
+
+function dataWord(step: Step, register: Register, n: number): Term {
+  return readWord(step, register, n, 'i32');
+}
+
+function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): void {
+  const { algebra, state, exec, code } = step;
+  const attr = `${space} ${place.bytes} ${policyOf(step)}`;
+  const lanes = isScalarSpace(space) ? algebra.terms.i64(1n) : exec;
+  const memories = memoriesOf(space);
+  if (memories.length === 1) {
+    const [memory] = memories as [number];
+    const after = algebra.memories.store(state[memory] as Term, lanes, place, value, attr);
+    step.onAccess(code, algebra.terms.make('write', 'effect', [place.offset, value], { attr }));
+    state[memory] = after;
+    return;
+  }
+  const all = algebra.terms.make('flatStore', 'effect', [stateOf(step, space), lanes, place.offset, value], { attr });
+  step.onAccess(code, all);
+  for (const memory of memories) state[memory] = algebra.terms.make('part', 'effect', [all], { attr: String(memory) });
+}
+
+function stepStore(step: Step, op: StoreOperation): void {
+  const { algebra, instruction } = step;
+  const { integers, terms } = algebra;
+  const place = placer(step, op.space);
+  const first = registerAt(instruction, 'vdata', 'data0', 'sdata');
+  if (first === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no data register`);
+  const words = op.bytes < 4 ? 1 : op.bytes / 4;
+  const second = op.pairStride === undefined ? undefined : registerAt(instruction, 'data1');
+  let n = 0;
+  const places = [...pieces(step, op.bytes, op.pairStride)];
+  for (const { offset, bytes } of places) {
+    const register = n >= words && second !== undefined ? second : first;
+    let value = dataWord(step, register, n % words);
+    if (op.half === 'high') value = integers.shrU(value, terms.i32(16));
+    if (bytes < 4) value = integers.and(value, terms.i32(2 ** (8 * bytes) - 1));
+    storePiece(step, op.space, place(offset, bytes), value);
+    n++;
+  }
+}
+
+/** A load whose data goes to LDS at M0 + offset + lane × size. */
+function stepLdsDirect(step: Step, op: LoadOperation): void {
+  const { algebra, instruction, state, exec, code } = step;
+  const { integers, terms, memories } = algebra;
+  const place = placer(step, op.space);
+  const memory = stateOf(step, op.space);
+  const lane = laneNumber(integers);
+  const size = Math.max(4, op.bytes);
+  const start = integers.addConstant(
+    integers.add(state[Slot.M0] as Term, integers.scale(lane, BigInt(size))),
+    fieldValue(instruction, 'offset'),
+  );
+  for (const { offset, bytes } of pieces(step, op.bytes, undefined)) {
+    const value = loadPiece(step, op, place(offset, bytes), memory);
+    const word = bytes < 4 && !op.signed ? integers.and(value, terms.i32(2 ** (8 * bytes) - 1)) : value;
+    const target: Place = { base: undefined, offset: integers.addConstant(start, offset), bytes: 4, isPrivate: false };
+    state[Memory.LDS] = memories.store(state[Memory.LDS] as Term, exec, target, word, 'lds 4 ');
+    step.onAccess(code, state[Memory.LDS] as Term);
+  }
+}
+
+/** Atomics and typed buffer accesses stay whole and in order. */
+function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
+  const { algebra, instruction, state, exec, code } = step;
+  const { terms, masks } = algebra;
+  const { row } = instruction;
+  const place = placer(step, op.space)(0, 4);
+  const isScalar = isScalarSpace(op.space);
+  const args: Term[] = [stateOf(step, op.space), isScalar ? terms.i64(1n) : exec, place.offset];
+  if (place.base !== undefined) args.push(place.base);
+  for (const name of ['vdata_in', 'vdata', 'data0', 'data1', 'sdata', 'vdst_in']) {
+    const index = row.operands.findIndex((o) => o.name === name && !o.isOut);
+    const register = instruction.operands[index];
+    if (register?.kind !== 'reg') continue;
+    for (let n = 0; n < register.dwords; n++) {
+      const word = readRegisterWord(step, register, n);
+      args.push(isVectorRegister(register) ? masks.view(exec, word) : word);
+    }
+  }
+  const offsets = `${fieldValue(instruction, 'offset0')},${fieldValue(instruction, 'offset1')}`;
+  const attr = `${row.operation} ${offsets} ${policyOf(step)}`;
+  const isLoad = op.kind === 'format' && op.direction === 'load';
+  const toLds = isLoad && / lds$/.test(row.template);
+  if (toLds) throw new NotFollowed('typed loads into LDS are not followed');
+  const effect = terms.make(isLoad ? 'typedLoad' : 'access', 'effect', args, { attr });
+  step.onAccess(code, effect);
+  if (!isLoad) {
+    for (const memory of memoriesOf(op.space)) {
+      const isAlone = memoriesOf(op.space).length === 1;
+      state[memory] = isAlone ? effect : terms.make('part', 'effect', [effect], { attr: String(memory) });
+    }
+  }
+  row.operands.forEach((o, i) => {
+    const target = instruction.operands[i];
+    if (!o.isOut || target?.kind !== 'reg') return;
+    for (let n = 0; n < target.dwords; n++) {
+      const value = terms.make('result', 'i32', [effect], { attr: String(n), isUniform: isScalar });
+      if (isVectorRegister(target)) writeLanes(step, target, n, value);
+      else if (slotsOf(target) !== undefined) writeScalar(step, target, n, value);
+    }
+  });
+}

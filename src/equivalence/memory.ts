@@ -1,0 +1,146 @@
+// States of a memory: the accesses that led to them, in an order that does not depend on how independent ones were scheduled.
+// Two accesses are independent only when no lane of one can touch a byte of any lane of the other.
+import { type Integers, knownTrailingZeros } from './integers.ts';
+import { type Term, widthMask } from './terms.ts';
+
+/** Some bytes that each lane of an access touches. */
+export interface Place {
+  /** `buffer[…]` with the resource and index for buffers; undefined where `offset` is the whole address. */
+  readonly base: Term | undefined;
+  /** Address or offset of the first byte; per lane unless uniform. */
+  readonly offset: Term;
+  readonly bytes: number;
+  /** Every lane has memory of its own at the same addresses (scratch). */
+  readonly isPrivate: boolean;
+}
+
+/** The power of two that divides every value of factor × term. */
+function stride(term: Term, factor: bigint): bigint {
+  let power = 1n << BigInt(knownTrailingZeros(term));
+  for (let f = factor; f !== 0n && (f & 1n) === 0n; f >>= 1n) power <<= 1n;
+  return power & widthMask(term.kind);
+}
+
+function parts(term: Term): { constant: bigint; list: (readonly [Term, bigint])[] } {
+  if (term.op === 'const') return { constant: term.value, list: [] };
+  if (term.op === 'sum') {
+    return { constant: term.value, list: term.args.map((t, i) => [t, term.factors[i] as bigint] as const) };
+  }
+  return { constant: 0n, list: [[term, 1n]] };
+}
+
+/**
+ * Whether no byte of one place can be a byte of the other, whichever lanes they belong to. Values that differ between lanes count as
+ * unknown multiples of their stride, because two lanes need not have the same.
+ */
+export function areApart(a: Place, b: Place): boolean {
+  if (a.base !== b.base || a.offset.kind !== b.offset.kind) return false;
+  const [x, y] = [parts(a.offset), parts(b.offset)];
+  const uniform = new Map<Term, bigint>();
+  let gcd = 0n;
+  const vary = (term: Term, factor: bigint): void => {
+    const power = stride(term, factor);
+    if (power !== 0n && (gcd === 0n || power < gcd)) gcd = power;
+  };
+  for (const [list, sign] of [
+    [x.list, 1n],
+    [y.list, -1n],
+  ] as const) {
+    for (const [term, factor] of list) {
+      if (term.isUniform || a.isPrivate) uniform.set(term, (uniform.get(term) ?? 0n) + sign * factor);
+      else vary(term, factor);
+    }
+  }
+  const mask = widthMask(a.offset.kind);
+  for (const [term, factor] of uniform) if ((factor & mask) !== 0n) vary(term, factor & mask);
+  const modulus = gcd === 0n ? mask + 1n : gcd;
+  const distance = (((x.constant - y.constant) % modulus) + modulus) % modulus;
+  return distance >= BigInt(b.bytes) && modulus - distance >= BigInt(a.bytes);
+}
+
+/** Where and how a store writes: kept beside its term. */
+interface StoreRecord {
+  readonly place: Place;
+  readonly rest: Term;
+  readonly args: readonly Term[];
+  readonly attr: string;
+  /** What decides the order among independent stores. */
+  readonly rank: readonly number[];
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const d = (a[i] as number) - (b[i] as number);
+    if (d !== 0) return d;
+  }
+  return 0;
+}
+
+/** Builds memory states and what is read from them. */
+export class Memories {
+  private readonly integers: Integers;
+  private readonly stores = new Map<Term, StoreRecord>();
+
+  constructor(integers: Integers) {
+    this.integers = integers;
+  }
+
+  /** The state after the lanes of `exec` wrote `value`. `attr` tells access size and cache policy. */
+  store(memory: Term, exec: Term, place: Place, value: Term, attr: string): Term {
+    const args = [exec, place.offset, value, ...(place.base === undefined ? [] : [place.base])];
+    const { constant } = parts(place.offset);
+    const rank = [place.base?.id ?? -1, place.offset.id, Number(BigInt.asIntN(48, constant)), exec.id, value.id];
+    const record = { place, args, attr, rank };
+    return this.insert(memory, record);
+  }
+
+  private insert(memory: Term, record: Omit<StoreRecord, 'rest'>): Term {
+    // Back past independent stores, to the earliest place that the order of independent stores gives this one.
+    const passed: StoreRecord[] = [];
+    let keep = 0;
+    let under = memory;
+    for (;;) {
+      const other = this.stores.get(under);
+      if (other === undefined || !areApart(record.place, other.place)) break;
+      passed.push(other);
+      under = other.rest;
+      if (compareRanks(record.rank, other.rank) < 0) keep = passed.length;
+    }
+    let at = memory;
+    for (let i = 0; i < keep; i++) at = (passed[i] as StoreRecord).rest;
+    let state = this.put(at, record);
+    for (let i = keep - 1; i >= 0; i--) state = this.put(state, passed[i] as StoreRecord);
+    return state;
+  }
+
+  private put(rest: Term, record: Omit<StoreRecord, 'rest'>): Term {
+    const term = this.integers.terms.make('store', 'effect', [rest, ...record.args], { attr: record.attr });
+    if (!this.stores.has(term)) this.stores.set(term, { ...record, rest });
+    return term;
+  }
+
+  /** What a load reads: `kind` word of a state, independent later stores left out. */
+  load(memory: Term, place: Place, attr: string, isUniform: boolean, exec: Term): Term {
+    let state = memory;
+    for (;;) {
+      const other = this.stores.get(state);
+      if (other === undefined) break;
+      if (areApart(place, other.place)) state = other.rest;
+      else if (place.isPrivate && this.isReload(place, attr, exec, other)) return other.args[2] as Term;
+      else break;
+    }
+    const args = [state, place.offset, ...(place.base === undefined ? [] : [place.base])];
+    return this.integers.terms.make('load', 'i32', args, { attr, isUniform });
+  }
+
+  /** A whole dword of the lane's own memory, as the same lanes stored it. */
+  private isReload(place: Place, attr: string, exec: Term, other: StoreRecord): boolean {
+    return (
+      place.bytes === 4 &&
+      other.place.bytes === 4 &&
+      attr === other.attr &&
+      place.offset === other.place.offset &&
+      exec === other.args[0]
+    );
+  }
+}

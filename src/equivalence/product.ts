@@ -1,0 +1,296 @@
+// Runs two programs side by side. A point is a pair of blocks that the two reach together; from each point both run to their next
+// conditional branch or end, on terms. At a point, registers of either program that hold the same value on every way there share one
+// term; the solver starts with as many equal as the first way shows and splits classes until nothing changes (congruence of the
+// product program, found optimistically as in Alpern, Wegman and Zadeck's value numbering).
+import { branchTarget } from '../isa/index.ts';
+import { type BasicBlock, type CodeInstruction, type Program, Slot } from '../program/index.ts';
+import { NotFollowed } from './errors.ts';
+import { Machine } from './machine.ts';
+import { Memory, STATE_SIZE, type State } from './state.ts';
+import type { Algebra } from './step.ts';
+import { isConstant, type Term } from './terms.ts';
+
+/** One of the two programs, with where its addresses count from. */
+export interface Side {
+  readonly program: Program;
+  /** See `Step.imageShift`; undefined when addresses of the two files cannot be compared. */
+  readonly imageShift: bigint | undefined;
+}
+
+/** Where a proof stopped: an address of each program, and why. */
+export class Mismatch extends Error {
+  readonly places: readonly [number | undefined, number | undefined];
+
+  constructor(message: string, places: readonly [number | undefined, number | undefined]) {
+    super(message);
+    this.places = places;
+  }
+}
+
+/** Ran out of the time or terms that were allowed. */
+export class LimitReached extends Error {}
+
+export interface Limits {
+  /** Milliseconds of processor time for one kernel. */
+  readonly milliseconds: number;
+  /** Terms of one kernel. */
+  readonly terms: number;
+}
+
+/** How a run from a point ends. */
+type Stop =
+  | {
+      readonly kind: 'branch';
+      readonly pc: number;
+      readonly condition: Term;
+      readonly taken: number;
+      readonly next: number;
+    }
+  | { readonly kind: 'end'; readonly pc: number; readonly how: string };
+
+interface Edge {
+  readonly states: readonly [State, State];
+}
+
+interface Point {
+  readonly id: number;
+  /** Block of each program. */
+  readonly blocks: readonly [number, number];
+  readonly ways: Map<string, Edge>;
+  /** By register of the first program, then of the second. */
+  entry: Term[] | undefined;
+  /** The class a register was last in; -1: it holds the same term on every way. */
+  readonly classes: Int32Array;
+}
+
+/** Told accesses while the solved product is walked once more. */
+export type AccessObserver = (side: 0 | 1, point: number, code: CodeInstruction, term: Term) => void;
+
+export class Product {
+  private readonly algebra: Algebra;
+  private readonly sides: readonly [Side, Side];
+  private readonly machines: readonly [Machine, Machine];
+  private readonly limits: Limits;
+  private readonly points = new Map<string, Point>();
+  private readonly started = performance.now();
+  /** Instructions executed on terms, of both programs. */
+  steps = 0;
+
+  constructor(algebra: Algebra, sides: readonly [Side, Side], limits: Limits) {
+    this.algebra = algebra;
+    this.sides = sides;
+    this.limits = limits;
+    this.machines = [new Machine(algebra, sides[0].imageShift), new Machine(algebra, sides[1].imageShift)];
+  }
+
+  /** Points that were found. */
+  get size(): number {
+    return this.points.size;
+  }
+
+  /** Solves the product from pairs of entry blocks. Throws `Mismatch`, `LimitReached`. */
+  solve(entries: readonly (readonly [number, number])[], initial: readonly [State, State]): void {
+    const work: Point[] = [];
+    const push = (point: Point): void => {
+      if (!work.includes(point)) work.push(point);
+    };
+    for (const blocks of entries) {
+      const point = this.point(blocks);
+      point.ways.set('entry', { states: initial });
+      if (this.meet(point)) push(point);
+    }
+    while (work.length > 0) {
+      // The earliest block first: loops settle before what follows them.
+      work.sort((x, y) => y.blocks[0] - x.blocks[0] || y.blocks[1] - x.blocks[1]);
+      const point = work.pop() as Point;
+      for (const next of this.run(point)) push(next);
+    }
+  }
+
+  /** Walks every point of the solved product once. */
+  observe(onAccess: AccessObserver): void {
+    for (const point of this.points.values()) {
+      const states = this.statesAt(point);
+      for (const side of [0, 1] as const) {
+        this.trace(side, point.blocks[side], states[side], (code, term) => onAccess(side, point.id, code, term));
+      }
+    }
+  }
+
+  private point(blocks: readonly [number, number]): Point {
+    const key = blocks.join(',');
+    let point = this.points.get(key);
+    if (point === undefined) {
+      const id = this.points.size;
+      point = { id, blocks, ways: new Map(), entry: undefined, classes: new Int32Array(2 * STATE_SIZE).fill(-1) };
+      this.points.set(key, point);
+    }
+    return point;
+  }
+
+  private statesAt(point: Point): [State, State] {
+    const entry = point.entry as Term[];
+    return [entry.slice(0, STATE_SIZE), entry.slice(STATE_SIZE)];
+  }
+
+  /** Runs both programs from a point; the points whose entry changed. */
+  private run(point: Point): Point[] {
+    const states = this.statesAt(point);
+    const stops = ([0, 1] as const).map((side) => this.trace(side, point.blocks[side], states[side], () => {})) as [
+      Stop,
+      Stop,
+    ];
+    const [a, b] = stops;
+    const places = [a.pc, b.pc] as const;
+    if (a.kind === 'end' && b.kind === 'end') {
+      this.compareEnds(a, b, states, places);
+      return [];
+    }
+    if (a.kind === 'end' || b.kind === 'end') throw new Mismatch('one kernel ends where the other goes on', places);
+    const changed: Point[] = [];
+    for (const [name, blocks] of this.waysOut(a, b, places)) {
+      const next = this.point(blocks);
+      next.ways.set(`${point.id}:${name}`, { states });
+      if (this.meet(next)) changed.push(next);
+    }
+    return changed;
+  }
+
+  private compareEnds(
+    a: Extract<Stop, { kind: 'end' }>,
+    b: Extract<Stop, { kind: 'end' }>,
+    [x, y]: readonly [State, State],
+    places: readonly [number, number],
+  ): void {
+    if (a.how !== b.how) throw new Mismatch(`one kernel ends with ${a.how}, the other with ${b.how}`, places);
+    if (x[Memory.GLOBAL] !== y[Memory.GLOBAL]) {
+      throw new Mismatch('what the kernels have done to device memory is not shown to be the same', places);
+    }
+  }
+
+  private *waysOut(
+    a: Extract<Stop, { kind: 'branch' }>,
+    b: Extract<Stop, { kind: 'branch' }>,
+    places: readonly [number, number],
+  ): Generator<[string, readonly [number, number]]> {
+    const { integers } = this.algebra;
+    const isSame = a.condition === b.condition;
+    if (!isSame && a.condition !== integers.not(b.condition)) {
+      throw new Mismatch('the kernels branch on values that are not shown to be the same', places);
+    }
+    const [taken, next] = isSame ? [b.taken, b.next] : [b.next, b.taken];
+    if (!isConstant(a.condition, 0n)) yield ['taken', [a.taken, taken]];
+    if (!isConstant(a.condition, 1n)) yield ['next', [a.next, next]];
+  }
+
+  /** Runs one program to its next conditional branch or end, changing `state`. */
+  private trace(side: 0 | 1, start: number, state: State, onAccess: (code: CodeInstruction, term: Term) => void): Stop {
+    const { program } = this.sides[side];
+    const seen = new Set<number>();
+    let index = start;
+    for (;;) {
+      if (seen.has(index))
+        throw this.stopped(side, this.firstOf(program, index).pc, 'a loop without a conditional branch');
+      seen.add(index);
+      this.checkLimits();
+      const block = program.blocks[index] as BasicBlock;
+      const end = this.runBlock(side, block, state, onAccess);
+      if (typeof end !== 'number') return end;
+      index = end;
+    }
+  }
+
+  private firstOf(program: Program, block: number): CodeInstruction {
+    return program.instructions[(program.blocks[block] as BasicBlock).first] as CodeInstruction;
+  }
+
+  private stopped(side: 0 | 1, pc: number, why: string): Mismatch {
+    return new Mismatch(why, side === 0 ? [pc, undefined] : [undefined, pc]);
+  }
+
+  /** Executes a block; the next block where only one is possible. */
+  private runBlock(
+    side: 0 | 1,
+    block: BasicBlock,
+    state: State,
+    onAccess: (code: CodeInstruction, term: Term) => void,
+  ): Stop | number {
+    const { program } = this.sides[side];
+    const machine = this.machines[side];
+    let code = program.instructions[block.first] as CodeInstruction;
+    for (let i = block.first; i < block.end; i++) {
+      code = program.instructions[i] as CodeInstruction;
+      this.steps++;
+      let outcome: ReturnType<Machine['step']>;
+      try {
+        outcome = machine.step(code, state, onAccess);
+      } catch (error) {
+        if (error instanceof NotFollowed) throw this.stopped(side, code.pc, error.message);
+        throw error;
+      }
+      if (outcome === undefined) continue;
+      if (outcome.kind === 'end') return { kind: 'end', pc: code.pc, how: outcome.how };
+      if (outcome.kind === 'jump') return this.jump(side, code, outcome.target);
+      const taken = this.blockAt(side, code, branchTarget(code.instruction, code.pc));
+      if (outcome.condition.op === 'const' && code.instruction.row.flags.has('isBarrier')) return taken;
+      const next = this.blockAt(side, code, code.pc + code.instruction.size);
+      return { kind: 'branch', pc: code.pc, condition: outcome.condition, taken, next };
+    }
+    return this.blockAt(side, code, code.pc + code.instruction.size);
+  }
+
+  private blockAt(side: 0 | 1, code: CodeInstruction, pc: number | undefined): number {
+    const block = pc === undefined ? undefined : this.sides[side].program.blockAt(pc);
+    const first = block && (this.sides[side].program.instructions[block.first] as CodeInstruction);
+    if (block === undefined || first?.pc !== pc)
+      throw this.stopped(side, code.pc, 'control leaves the code that was found');
+    return block.index;
+  }
+
+  /** A jump through registers is followed when the address is known. */
+  private jump(side: 0 | 1, code: CodeInstruction, target: Term): number {
+    const { terms, integers } = this.algebra;
+    const offset = integers.sub(target, terms.symbol('image', 'i64'));
+    if (offset.op !== 'const') throw this.stopped(side, code.pc, 'a jump to an address that is not known');
+    return this.blockAt(side, code, Number(BigInt.asIntN(64, offset.value + (this.sides[side].imageShift ?? 0n))));
+  }
+
+  private checkLimits(): void {
+    if (this.algebra.terms.size > this.limits.terms) throw new LimitReached('the terms that are allowed are used up');
+    if (performance.now() - this.started > this.limits.milliseconds)
+      throw new LimitReached('the time that is allowed is used up');
+  }
+
+  /** Computes what a point's registers hold from all ways to it; whether that changed. */
+  private meet(point: Point): boolean {
+    const ways = [...point.ways.values()];
+    const classes = new Map<string, number>();
+    const entry: Term[] = new Array(2 * STATE_SIZE);
+    const { terms } = this.algebra;
+    for (let i = 0; i < entry.length; i++) {
+      const side = i < STATE_SIZE ? 0 : 1;
+      const slot = side === 0 ? i : i - STATE_SIZE;
+      const values = ways.map((way) => way.states[side][slot] as Term);
+      const [first] = values as [Term];
+      const isAgreed = values.every((v) => v === first) && !terms.mentions(first, point.id);
+      if (isAgreed && point.classes[i] === -1) {
+        entry[i] = first;
+        continue;
+      }
+      // Classes only ever split: those that were apart stay apart.
+      const key = `${point.classes[i]}|${values.map((v) => v.id).join(',')}`;
+      let name = classes.get(key);
+      if (name === undefined) {
+        name = i;
+        classes.set(key, name);
+      }
+      point.classes[i] = name;
+      // By the register the class is named after, so that the same name always means the same.
+      const isUniform = (name < STATE_SIZE ? name : name - STATE_SIZE) < Slot.VGPR0;
+      entry[i] = terms.phi(point.id, name, first.kind, isUniform);
+    }
+    const before = point.entry;
+    point.entry = entry;
+    return before === undefined || before.some((t, i) => t !== entry[i]);
+  }
+}

@@ -1,0 +1,251 @@
+// `prove`: whether one kernel is the same function as another. Begin here.
+//
+// 1. The interface must agree (`interface.ts`): target, arguments, initial registers, constant data.
+// 2. Both kernels run side by side on terms (`product.ts`, `machine.ts`); they must branch alike and leave device memory alike.
+// 3. What terms do not show: the second kernel may have no wait or hazard finding that the first has not (`check/`), and at barriers,
+//    atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
+import { WavesmithError } from '../base/index.ts';
+import { kernelCode } from '../check/code.ts';
+import { type CheckContext, checkCodeObject, type Finding } from '../check/index.ts';
+import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
+import { initialMode } from '../device/sim/dispatch/wave-start.ts';
+import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
+import { liftCodeObject, type Program, type ProgramFunction } from '../program/index.ts';
+import { dataShift, interfaceDifference } from './interface.ts';
+import { AccessPairs, orderDifference } from './ordering.ts';
+import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
+import { argumentSgpr, initialState, type State } from './state.ts';
+import { Algebra } from './step.ts';
+import type { Term } from './terms.ts';
+
+/** An instruction of one of the two files. */
+export interface ProofPlace {
+  readonly pc: number;
+  readonly instruction: string;
+}
+
+/** What is known of a pair of kernels. JSON-able. */
+export interface Proof {
+  readonly kernel: string;
+  /** `proved`: the same function, under `assumptions`. `not-proved`: the comparison stopped at `places` for `reason`. */
+  readonly verdict: 'proved' | 'not-proved';
+  /** The code is byte for byte the same. */
+  readonly isIdentical: boolean;
+  /** One sentence; undefined when proved. */
+  readonly reason: string | undefined;
+  /** Where the comparison stopped, in the baseline and in the edited kernel. */
+  readonly places: { readonly baseline: ProofPlace | undefined; readonly edited: ProofPlace | undefined };
+  /** What the proof takes for granted, a sentence each. */
+  readonly assumptions: readonly string[];
+  /** Instructions of the two kernels, points of the product, instructions executed on terms, milliseconds. */
+  readonly effort: {
+    readonly instructions: number;
+    readonly points: number;
+    readonly steps: number;
+    readonly milliseconds: number;
+  };
+}
+
+export interface ProveOptions {
+  /** Time and size one kernel may take; see `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Kernel of the second file when it has another name. */
+  readonly editedKernel?: string | undefined;
+  /** Compare the code even when its bytes are the same. */
+  readonly ignoreIdentity?: boolean | undefined;
+}
+
+/** A minute and two million terms: about 1 GB. */
+export const DEFAULT_LIMITS: Limits = { milliseconds: 60_000, terms: 2_000_000 };
+
+const ASSUMPTIONS = {
+  races:
+    'No other wavefront races with this one: between barriers and atomics nobody else writes what it reads or reads what it writes.',
+  unspecified: 'Registers that neither the dispatcher nor the kernel has written hold one unspecified value.',
+  arguments: 'The kernel does not write its own argument segment.',
+  firstLane: 'No v_readfirstlane runs with every lane off.',
+} as const;
+
+interface Subject {
+  readonly codeObject: CodeObject;
+  readonly kernel: Kernel;
+  readonly program: Program;
+  readonly subject: ProgramFunction;
+  readonly target: TargetName;
+}
+
+function findKernel(codeObject: CodeObject, name: string, which: string): Kernel {
+  const kernel = codeObject.kernels.find((k) => k.name === name);
+  if (kernel !== undefined) return kernel;
+  throw new WavesmithError('prove/no-such-kernel', `The ${which} has no kernel '${name}'.`, {
+    hint: `It has ${codeObject.kernels.map((k) => k.name).join(', ') || 'none'}.`,
+  });
+}
+
+function lift(codeObject: CodeObject, name: string, which: string): Subject {
+  const { processor } = codeObject.target;
+  if (!isTargetName(processor)) {
+    throw new WavesmithError('prove/target', `The ${which} is for ${processor}, which is not supported.`);
+  }
+  const kernel = findKernel(codeObject, name, which);
+  const program = liftCodeObject(codeObject, { kernels: new Set([name]) });
+  const subject = program.functions.find((f) => f.kernel === kernel);
+  if (subject === undefined) {
+    throw new WavesmithError('prove/no-code', `The entry of kernel '${name}' in the ${which} is not code.`);
+  }
+  return { codeObject, kernel, program, subject, target: processor };
+}
+
+/**
+ * Whether kernel `name` of `edited` is the same function as that of `baseline`. Both are linked code objects. Never throws for what
+ * the code is; `prove/no-such-kernel`, `prove/target`, `prove/no-code` for what was asked.
+ */
+export function proveKernel(baseline: CodeObject, edited: CodeObject, name: string, options: ProveOptions = {}): Proof {
+  const started = performance.now();
+  const [a, b] = [lift(baseline, name, 'baseline'), lift(edited, options.editedKernel ?? name, 'edited file')];
+  let product: Product | undefined;
+  const finish = (part: Partial<Proof> & Pick<Proof, 'verdict'>): Proof => ({
+    kernel: name,
+    isIdentical: false,
+    reason: undefined,
+    places: { baseline: undefined, edited: undefined },
+    assumptions: [],
+    ...part,
+    effort: {
+      instructions: a.program.instructions.length + b.program.instructions.length,
+      points: product?.size ?? 0,
+      steps: product?.steps ?? 0,
+      milliseconds: Math.round(performance.now() - started),
+    },
+  });
+  const stop = (
+    reason: string,
+    pcs: readonly [number | undefined, number | undefined] = [undefined, undefined],
+  ): Proof =>
+    finish({
+      verdict: 'not-proved',
+      reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`,
+      places: { baseline: placeOf(a.program, pcs[0]), edited: placeOf(b.program, pcs[1]) },
+    });
+
+  if (a.target !== b.target) return stop(`the kernels are for ${a.target} and ${b.target}`);
+  const difference = interfaceDifference(a.kernel, b.kernel);
+  if (difference !== undefined) return stop(difference);
+  const shift = dataShift(baseline, edited);
+  if (options.ignoreIdentity !== true && shift !== undefined && isSameCode(a, b)) {
+    return finish({ verdict: 'proved', isIdentical: true });
+  }
+  const worse = newFindings(a, b);
+  if (worse.finding !== undefined)
+    return stop(`the checker objects: ${worse.finding.message.replace(/\.$/, '')}`, [undefined, worse.finding.pc]);
+
+  const algebra = new Algebra();
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const sides = [
+    { program: a.program, imageShift: 0n },
+    { program: b.program, imageShift: shift },
+  ] as const;
+  product = new Product(algebra, sides, limits);
+  try {
+    product.solve(entryPairs(a, b), initialStates(algebra, a, b));
+  } catch (error) {
+    if (error instanceof Mismatch) return stop(error.message, error.places);
+    if (error instanceof LimitReached) return stop(error.message);
+    throw error;
+  }
+  const pairs = new AccessPairs();
+  product.observe(pairs.observe);
+  const order = orderDifference(contextOf(a), contextOf(b), pairs);
+  if (order !== undefined) {
+    const text = b.program.text(order.operation.pc);
+    return stop(`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]);
+  }
+  const assumptions: string[] = [
+    ASSUMPTIONS.races,
+    ASSUMPTIONS.unspecified,
+    ASSUMPTIONS.arguments,
+    ASSUMPTIONS.firstLane,
+  ];
+  if (worse.shared > 0) {
+    assumptions.push(
+      `The checker's ${worse.shared} objections to the baseline, which the edited kernel shares, do no harm.`,
+    );
+  }
+  return finish({ verdict: 'proved', assumptions });
+}
+
+/** Proofs of all kernels that both files have, in the baseline's order. */
+export function proveCodeObject(baseline: CodeObject, edited: CodeObject, options: ProveOptions = {}): Proof[] {
+  const names = new Set(edited.kernels.map((k) => k.name));
+  return baseline.kernels.filter((k) => names.has(k.name)).map((k) => proveKernel(baseline, edited, k.name, options));
+}
+
+function placeOf(program: Program, pc: number | undefined): ProofPlace | undefined {
+  return pc === undefined ? undefined : { pc, instruction: program.text(pc) };
+}
+
+function isSameCode(a: Subject, b: Subject): boolean {
+  const [x, y] = [kernelCode(a.codeObject, a.kernel), kernelCode(b.codeObject, b.kernel)];
+  // Code that calls or jumps elsewhere is compared as a whole.
+  const leaves = [a, b].some(({ program }) => program.functions.length > 1);
+  return x !== undefined && y !== undefined && !leaves && a.kernel.entry === b.kernel.entry && isSameBytes(x, y);
+}
+
+function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+function contextOf(s: Subject): CheckContext {
+  const { target, codeObject, program, subject, kernel } = s;
+  return { target, codeObject, program, subject, kernel, baseline: undefined };
+}
+
+/** Findings about time, which terms do not have: waits and hazards. */
+const TIMING = /^(?:waits|hazards)\//;
+
+/** The first finding of the edited kernel that the baseline does not have, and how many they share. */
+function newFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
+  const findings = [a, b].map(({ codeObject, kernel, program }) =>
+    checkCodeObject(codeObject, { kernels: new Set([kernel.name]), program }).filter(
+      (f) => TIMING.test(f.rule) && f.severity !== 'note',
+    ),
+  );
+  const keyOf = (f: Finding): string =>
+    JSON.stringify([f.rule, f.severity, f.instruction, f.other?.instruction, f.fix]);
+  const known = new Map<string, number>();
+  for (const f of findings[0] as Finding[]) known.set(keyOf(f), (known.get(keyOf(f)) ?? 0) + 1);
+  let shared = 0;
+  for (const f of findings[1] as Finding[]) {
+    const left = known.get(keyOf(f)) ?? 0;
+    if (left === 0) return { finding: f, shared };
+    known.set(keyOf(f), left - 1);
+    shared++;
+  }
+  return { finding: undefined, shared };
+}
+
+/** Bytes between the entry for hardware that loads arguments itself and the one for hardware that preloads them. */
+const PRELOAD_ENTRY = 256;
+
+function entryPairs(a: Subject, b: Subject): (readonly [number, number])[] {
+  const pairs: (readonly [number, number])[] = [[a.subject.entryBlock, b.subject.entryBlock]];
+  if ((a.kernel.descriptor?.preload.length ?? 0) === 0) return pairs;
+  const second = [a, b].map((s) => s.program.blockAt(s.subject.entry + PRELOAD_ENTRY)?.index);
+  const [x, y] = second;
+  if (x !== undefined && y !== undefined) pairs.push([x, y]);
+  return pairs;
+}
+
+function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State] {
+  const isArchitected = targetInfo(a.target).architectedFlatScratch;
+  const make = ({ kernel }: Subject): State => {
+    const descriptor = kernel.descriptor as KernelDescriptor;
+    return initialState(algebra.integers, descriptor, initialMode(descriptor.rsrc1), isArchitected);
+  };
+  const states: [State, State] = [make(a), make(b)];
+  const at = argumentSgpr(a.kernel.descriptor as KernelDescriptor);
+  if (at !== undefined) {
+    algebra.argumentSegment = algebra.integers.pair(states[0][at] as Term, states[0][at + 1] as Term);
+  }
+  return states;
+}

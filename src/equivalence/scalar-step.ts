@@ -1,0 +1,58 @@
+// Scalar ALU instructions on terms.
+import type { ScalarOperation } from '../isa/semantics/index.ts';
+import { Slot } from '../program/index.ts';
+import { NotFollowed } from './errors.ts';
+import { type Leaves, readExpression } from './expressions.ts';
+import { operandAt, readPair, readWord, registerAt, writePair, writeScalar } from './operands.ts';
+import type { Step } from './step.ts';
+import type { Term } from './terms.ts';
+
+/** Executes a scalar operation. */
+export function stepScalar(step: Step, operation: ScalarOperation): void {
+  const { algebra, instruction, state } = step;
+  const { integers, terms } = algebra;
+  const sources = operation.sources.map((spec) => {
+    const operand = operandAt(instruction, spec.slot);
+    if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${spec.slot}`);
+    return spec.type === 'i64' ? readPair(step, operand) : readWord(step, operand, 0, spec.type);
+  });
+  const leaves: Leaves = {
+    source: (index, part) => {
+      const whole = sources[index] as Term;
+      return part === 0 ? whole : integers.hi(whole);
+    },
+    scc: state[Slot.SCC] as Term,
+    exec: step.exec,
+  };
+  const read = (e: NonNullable<ScalarOperation['result']>): Term => readExpression(integers, e, leaves);
+  const isWide = operation.resultType === 'i64';
+  const result = operation.result === undefined ? undefined : read(operation.result);
+  const exec = operation.exec === undefined ? undefined : read(operation.exec);
+  const when = operation.when === undefined ? undefined : read(operation.when);
+  let scc: Term | undefined;
+  if (operation.scc === 'nonzero') {
+    if (result !== undefined) scc = integers.not(integers.eq(result, terms.constant(result.kind, 0n)));
+  } else if (operation.scc !== undefined) scc = read(operation.scc);
+
+  const target = registerAt(instruction, 'sdst');
+  if (result !== undefined && target === undefined) {
+    throw new NotFollowed(`'${instruction.row.mnemonic}' has no destination register`);
+  }
+  if (exec !== undefined) {
+    state[Slot.EXEC] = integers.lo(exec);
+    state[Slot.EXEC + 1] = integers.hi(exec);
+  }
+  if (scc !== undefined)
+    state[Slot.SCC] = when === undefined ? scc : integers.select(when, scc, state[Slot.SCC] as Term);
+  if (result === undefined || target === undefined) return;
+  if (when === undefined) {
+    if (isWide) writePair(step, target, result);
+    else writeScalar(step, target, 0, result);
+    return;
+  }
+  const words = isWide ? [integers.lo(result), integers.hi(result)] : [result];
+  for (const [n, word] of words.entries()) {
+    const old = readWord(step, target, n, 'i32');
+    writeScalar(step, target, n, integers.select(when, word, old));
+  }
+}

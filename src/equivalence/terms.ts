@@ -1,0 +1,184 @@
+// Values as hash-consed terms: two terms are the same object exactly when they were built the same way, so `===` asks for equality.
+// A term is what one lane (or the scalar unit) computes; `effect` terms are states of a memory and what happened to it, in order.
+
+/** What a term stands for: a 32- or 64-bit word, a condition, or the state of a memory. */
+export type TermKind = 'i32' | 'i64' | 'bool' | 'effect';
+
+/** One term. Compare with `===`; never build one by hand, ask `Terms`. */
+export interface Term {
+  readonly id: number;
+  /** `const`, `sym`, `phi`, `sum`, or the name of an operation. */
+  readonly op: string;
+  readonly kind: TermKind;
+  readonly args: readonly Term[];
+  /** Parameters of the operation that are no terms: modifiers, offsets, names. */
+  readonly attr: string;
+  /** `const`: the value, unsigned. `sum`: the constant part. */
+  readonly value: bigint;
+  /** `sum`: the factor of each argument, unsigned modulo the width. */
+  readonly factors: readonly bigint[];
+  /** The same for every lane of the wavefront. */
+  readonly isUniform: boolean;
+  /** Bits that are known to be zero. */
+  readonly zeros: bigint;
+  /** Number of the set of merge points whose values the term contains; see `Terms.mentions`. */
+  readonly points: number;
+}
+
+export const MASK32 = 0xffff_ffffn;
+export const MASK64 = 0xffff_ffff_ffff_ffffn;
+
+/** All bits of a kind's width. */
+export function widthMask(kind: TermKind): bigint {
+  return kind === 'i64' ? MASK64 : kind === 'i32' ? MASK32 : 1n;
+}
+
+const NO_TERMS: readonly Term[] = [];
+const NO_FACTORS: readonly bigint[] = [];
+
+export interface TermOptions {
+  readonly attr?: string;
+  readonly isUniform?: boolean;
+  readonly zeros?: bigint;
+  readonly value?: bigint;
+  readonly factors?: readonly bigint[];
+}
+
+/** The terms of one comparison. Terms of different pools must not meet. */
+export class Terms {
+  private readonly known = new Map<string, Term>();
+  private readonly pointSets: (readonly number[])[] = [[]];
+  private readonly pointIds = new Map<string, number>([['', 0]]);
+  private readonly unions = new Map<number, number>();
+  readonly true_: Term;
+  readonly false_: Term;
+
+  constructor() {
+    this.true_ = this.constant('bool', 1n);
+    this.false_ = this.constant('bool', 0n);
+  }
+
+  /** How many different terms exist. */
+  get size(): number {
+    return this.known.size;
+  }
+
+  constant(kind: TermKind, value: bigint): Term {
+    const bits = value & widthMask(kind);
+    return this.make('const', kind, NO_TERMS, {
+      attr: bits.toString(16),
+      value: bits,
+      isUniform: true,
+      zeros: ~bits & widthMask(kind),
+    });
+  }
+
+  i32(value: number): Term {
+    return this.constant('i32', BigInt(value >>> 0));
+  }
+
+  i64(value: bigint): Term {
+    return this.constant('i64', value);
+  }
+
+  bool(value: boolean): Term {
+    return value ? this.true_ : this.false_;
+  }
+
+  /** An unknown that both programs share: an initial register, an address the loader chooses. */
+  symbol(name: string, kind: TermKind, options: TermOptions = {}): Term {
+    return this.make('sym', kind, NO_TERMS, { attr: name, isUniform: true, ...options });
+  }
+
+  /** The value of a class of registers where paths meet; `point` numbers the place, `name` the class. */
+  phi(point: number, name: number, kind: TermKind, isUniform: boolean): Term {
+    const key = `phi|${kind}|${point}.${name}|`;
+    const found = this.known.get(key);
+    if (found !== undefined) return found;
+    return this.add(key, 'phi', kind, NO_TERMS, { attr: `${point}.${name}`, isUniform }, this.internPoints([point]));
+  }
+
+  /** An operation that is only known by its name, parameters and arguments. */
+  make(op: string, kind: TermKind, args: readonly Term[], options: TermOptions = {}): Term {
+    let key = `${op}|${kind}|${options.attr ?? ''}|`;
+    for (const a of args) key += `${a.id},`;
+    const found = this.known.get(key);
+    if (found !== undefined) return found;
+    let points = 0;
+    for (const a of args) points = this.union(points, a.points);
+    return this.add(key, op, kind, args, options, points);
+  }
+
+  private add(
+    key: string,
+    op: string,
+    kind: TermKind,
+    args: readonly Term[],
+    options: TermOptions,
+    points: number,
+  ): Term {
+    const term: Term = {
+      id: this.known.size,
+      op,
+      kind,
+      args,
+      attr: options.attr ?? '',
+      value: options.value ?? 0n,
+      factors: options.factors ?? NO_FACTORS,
+      isUniform: options.isUniform ?? args.every((a) => a.isUniform),
+      zeros: options.zeros ?? 0n,
+      points,
+    };
+    this.known.set(key, term);
+    return term;
+  }
+
+  /** Whether a term contains a value that was named at a merge point. */
+  mentions(term: Term, point: number): boolean {
+    return term.points !== 0 && (this.pointSets[term.points] as readonly number[]).includes(point);
+  }
+
+  private internPoints(points: readonly number[]): number {
+    const key = points.join(',');
+    let id = this.pointIds.get(key);
+    if (id === undefined) {
+      id = this.pointSets.length;
+      this.pointSets.push(points);
+      this.pointIds.set(key, id);
+    }
+    return id;
+  }
+
+  private union(a: number, b: number): number {
+    if (a === b || b === 0) return a;
+    if (a === 0) return b;
+    const key = a < b ? a * 0x100000 + b : b * 0x100000 + a;
+    let id = this.unions.get(key);
+    if (id === undefined) {
+      const all = new Set([...(this.pointSets[a] as readonly number[]), ...(this.pointSets[b] as readonly number[])]);
+      id = this.internPoints([...all].sort((x, y) => x - y));
+      this.unions.set(key, id);
+    }
+    return id;
+  }
+}
+
+/** Whether a term is this constant. */
+export function isConstant(term: Term, value: bigint): boolean {
+  return term.op === 'const' && term.value === value;
+}
+
+/** A term as text to a depth, for reasons and tests. */
+export function termText(term: Term, depth = 3): string {
+  if (term.op === 'const') return term.kind === 'bool' ? String(term.value === 1n) : `0x${term.value.toString(16)}`;
+  if (term.op === 'sym') return term.attr;
+  if (term.op === 'phi') return `loop${term.attr}`;
+  if (depth === 0) return '…';
+  const inner = term.args.map((a, i) => {
+    const factor = term.factors[i];
+    return factor === undefined || factor === 1n ? termText(a, depth - 1) : `${factor}·${termText(a, depth - 1)}`;
+  });
+  if (term.op === 'sum')
+    return `(${[...inner, ...(term.value === 0n ? [] : [`0x${term.value.toString(16)}`])].join(' + ')})`;
+  return `${term.op}${term.attr === '' ? '' : `[${term.attr}]`}(${inner.join(', ')})`;
+}
