@@ -65,7 +65,8 @@ const dataSections = (o: CodeObject): readonly ElfSection[] =>
 /** Bytes of a section with the kernel descriptors in it blanked. */
 function constantBytes(o: CodeObject, section: ElfSection): Uint8Array {
   if (section.type === SHT_NOBITS) return new Uint8Array(0);
-  const bytes = section.bytes.slice();
+  // Not slice(): of a Buffer it would be a view.
+  const bytes = new Uint8Array(section.bytes);
   for (const { descriptorSymbol } of o.kernels) {
     if (descriptorSymbol?.section !== section) continue;
     const at = Number(descriptorSymbol.value) - section.address;
