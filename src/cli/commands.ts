@@ -23,6 +23,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   diff: { summary: 'compare two code objects kernel by kernel', load: () => import('./diff.ts') },
   asm: { summary: 'assemble AMDGPU assembly to a code object', load: () => import('./asm.ts') },
   check: { summary: 'find what is wrong with a kernel before it runs', load: () => import('./check.ts') },
+  prove: { summary: 'whether an edited kernel is still the same function', load: () => import('./prove.ts') },
   lsp: { summary: 'language server for editors: diagnostics, hover, completion', load: () => import('./lsp.ts') },
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
   exec: { summary: 'run a HIP or HSA program with the virtual GPU as its GPU', load: () => import('./exec.ts') },

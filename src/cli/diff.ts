@@ -1,11 +1,9 @@
 // `wavesmith diff`: what differs between two code objects, or between assembler texts, which are assembled first.
-import { assemble } from '../asm/assemble/assemble.ts';
 import { diffCodeObjects } from '../asm/diff/diff.ts';
 import { diffText } from '../asm/diff/text.ts';
 import { WavesmithError } from '../base/index.ts';
-import { link } from '../codeobject/index.ts';
-import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { codeObjectBytes } from './code-or-text.ts';
+import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Options {
   kernel?: string;
@@ -33,8 +31,8 @@ export async function run(argv: string[]): Promise<number> {
   if (!/^\d{1,6}$/.test(options.context)) {
     throw new WavesmithError('cli/usage', `--context takes a number of lines, not '${options.context}'.`);
   }
-  const a = codeObjectBytes(fileA, options.object, options.kernel);
-  const b = codeObjectBytes(fileB, options.objectB ?? options.object, options.kernel);
+  const a = codeObjectBytes('diff', fileA, options.object, options.kernel);
+  const b = codeObjectBytes('diff', fileB, options.objectB ?? options.object, options.kernel);
   const diff = diffCodeObjects(a, b, { kernel: options.kernel, context: Number(options.context) });
   if (options.json) printJson(diff);
   else process.stdout.write(diffText(diff, fileA, fileB, useColours(options)));
@@ -44,27 +42,4 @@ export async function run(argv: string[]): Promise<number> {
 function useColours({ color }: Options): boolean {
   const noColor = process.env.NO_COLOR;
   return color && process.stdout.isTTY === true && (noColor === undefined || noColor === '');
-}
-
-/** A code object's bytes; text is assembled and linked. */
-function codeObjectBytes(file: string, object: string | undefined, kernel: string | undefined): Uint8Array {
-  const bytes = readInput(file);
-  if (!isText(bytes)) return selectCodeObject(bytes, file, { object, kernel }).bytes;
-  const { object: model, diagnostics } = assemble(bytes, { file });
-  if (model !== undefined) return link([model], { undefinedSymbols: 'dynamic' });
-  const errors = diagnostics.filter((d) => d.severity === 'error');
-  const [first] = errors;
-  throw new WavesmithError('diff/assembly', `'${file}' does not assemble: ${first?.message ?? 'unknown error'}.`, {
-    file,
-    line: first?.line,
-    column: first?.column,
-    hint: `${errors.length} errors in all; 'wavesmith asm ${file}' shows them.`,
-  });
-}
-
-const LOOKED_AT = 4096;
-
-/** True for bytes that can be assembler text: no control characters but white space at the start of the file. */
-function isText(bytes: Uint8Array): boolean {
-  return bytes.length > 0 && bytes.subarray(0, LOOKED_AT).every((byte) => byte >= 0x20 || (byte >= 9 && byte <= 13));
 }

@@ -1,8 +1,12 @@
-// Whether two kernels are the same function: symbolic execution of both from the semantics table, matched along their control flow.
-// `prove.ts` is the place to begin; `terms.ts` to `memory.ts` are the algebra, `machine.ts` and the `…-step.ts` files execute
-// instructions on it, `product.ts` runs two programs side by side.
+// Room `equivalence`: whether two kernels are the same function, by symbolic execution of both from the semantics table, matched along
+// their control flow.
+// Begin with prove.ts. terms.ts to memory.ts are the algebra, machine.ts and the …-step.ts files execute instructions on it, product.ts
+// runs two programs side by side, decide.ts adds counterexamples that were run.
+export type { Counterexample, CounterexampleOptions, NamedPlan } from './counterexample.ts';
+export { type DecideOptions, type Decision, decideKernel } from './decide.ts';
 export {
   DEFAULT_LIMITS,
+  type LaunchFacts,
   type Proof,
   type ProofPlace,
   type ProveOptions,

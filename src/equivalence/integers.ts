@@ -1,5 +1,6 @@
 // Normal forms of integer arithmetic: sums of multiples, halves and pairs of 64-bit values, bitwise operations as sorted sets.
 // Two ways to compute one address (add and carry on halves, one 64-bit add, shift and add) end in the same term.
+import { Subsets } from './subsets.ts';
 import { isConstant, MASK32, MASK64, type Term, type TermKind, type Terms, widthMask } from './terms.ts';
 
 type IntegerKind = 'i32' | 'i64';
@@ -28,6 +29,9 @@ export function knownTrailingZeros(term: Term): number {
 /** Constructors that simplify. Every method returns a term whose value equals that of the operation on its arguments, always. */
 export class Integers {
   readonly terms: Terms;
+  readonly subsets = new Subsets();
+  private readonly lows = new Map<Term, Term>();
+  private readonly highs = new Map<Term, Term>();
 
   constructor(terms: Terms) {
     this.terms = terms;
@@ -216,7 +220,8 @@ export class Integers {
     }
     for (const t of set) if (this.hasComplement(set, t)) return this.terms.constant(kind, 0n);
     const kept = [...set].filter(
-      (t) => ![...set].some((u) => u !== t && isSubset(u, t) && !(isSubset(t, u) && u.id > t.id)),
+      (t) =>
+        ![...set].some((u) => u !== t && this.subsets.isSubset(u, t) && !(this.subsets.isSubset(t, u) && u.id > t.id)),
     );
     if (kept.length === 0) return this.terms.constant(kind, constant);
     let zeros = ~constant & mask;
@@ -243,7 +248,8 @@ export class Integers {
     if (constant === mask) return this.terms.constant(kind, mask);
     for (const t of set) if (this.hasComplement(set, t)) return this.terms.constant(kind, mask);
     const kept = [...set].filter(
-      (t) => ![...set].some((u) => u !== t && isSubset(t, u) && !(isSubset(u, t) && u.id > t.id)),
+      (t) =>
+        ![...set].some((u) => u !== t && this.subsets.isSubset(t, u) && !(this.subsets.isSubset(u, t) && u.id > t.id)),
     );
     if (kept.length === 0) return this.terms.constant(kind, constant);
     if (kind === 'i32' && this.areDisjoint(kept, constant)) {
@@ -296,8 +302,8 @@ export class Integers {
     if (x === undefined) return this.terms.constant(kind, constant);
     let base: Term;
     if (y === undefined) base = x;
-    else if (list.length === 2 && isSubset(x, y)) base = this.and(y, this.not(x));
-    else if (list.length === 2 && isSubset(y, x)) base = this.and(x, this.not(y));
+    else if (list.length === 2 && this.subsets.isSubset(x, y)) base = this.and(y, this.not(x));
+    else if (list.length === 2 && this.subsets.isSubset(y, x)) base = this.and(x, this.not(y));
     else {
       let zeros = mask;
       for (const t of list) zeros &= t.zeros;
@@ -332,6 +338,15 @@ export class Integers {
 
   /** The low 32 bits. */
   lo(a: Term): Term {
+    let half = this.lows.get(a);
+    if (half === undefined) {
+      half = this.makeLow(a);
+      this.lows.set(a, half);
+    }
+    return half;
+  }
+
+  private makeLow(a: Term): Term {
     switch (a.op) {
       case 'const':
         return this.terms.constant('i32', a.value);
@@ -354,6 +369,15 @@ export class Integers {
 
   /** The high 32 bits. */
   hi(a: Term): Term {
+    let half = this.highs.get(a);
+    if (half === undefined) {
+      half = this.makeHigh(a);
+      this.highs.set(a, half);
+    }
+    return half;
+  }
+
+  private makeHigh(a: Term): Term {
     switch (a.op) {
       case 'const':
         return this.terms.constant('i32', a.value >> 32n);
@@ -448,42 +472,4 @@ export class Integers {
     }
     return this.terms.make(op, 'bool', [a, b]);
   }
-}
-
-/** Whether every set bit of one mask is known to be set in the other. */
-export function isSubset(a: Term, b: Term): boolean {
-  if (a === b || isConstant(a, 0n)) return true;
-  if (b.op === 'const' && b.value === widthMask(b.kind)) return true;
-  if (b.op === 'or' && b.args.some((t) => isSubset(a, t))) return true;
-  if (b.op === 'and' && b.args.every((t) => isSubset(a, t))) return true;
-  switch (a.op) {
-    case 'and':
-      return a.args.some((t) => isSubset(t, b));
-    case 'or':
-      return a.args.every((t) => isSubset(t, b));
-    case 'ballot':
-      return isSubset(a.args[0] as Term, b);
-    case 'select':
-      return a.kind !== 'bool' && isSubset(a.args[1] as Term, b) && isSubset(a.args[2] as Term, b);
-    default:
-      return false;
-  }
-}
-
-/** Whether two masks are known to have no bit in common. */
-export function areDisjointMasks(a: Term, b: Term): boolean {
-  if (isConstant(a, 0n) || isConstant(b, 0n)) return true;
-  if (b.op === 'not' && isSubset(a, b.args[0] as Term)) return true;
-  if (a.op === 'not' && isSubset(b, a.args[0] as Term)) return true;
-  if (a.op === 'and' && a.args.some((t) => areDisjointMasks(t, b))) return true;
-  if (b.op === 'and' && b.args.some((t) => areDisjointMasks(a, t))) return true;
-  if (a.op === 'ballot' && b.op === 'ballot') {
-    const [, c] = a.args as readonly [Term, Term];
-    const [, d] = b.args as readonly [Term, Term];
-    return (c.op === 'not' && c.args[0] === d) || (d.op === 'not' && d.args[0] === c);
-  }
-  return (
-    (a.op === 'ballot' && areDisjointMasks(a.args[0] as Term, b)) ||
-    (b.op === 'ballot' && areDisjointMasks(a, b.args[0] as Term))
-  );
 }

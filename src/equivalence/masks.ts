@@ -1,13 +1,17 @@
 // Lanes: what a vector instruction sees of a register under EXEC, what it leaves there, and masks made of one bit per lane.
-import { areDisjointMasks, type Integers, isSubset } from './integers.ts';
+import type { Integers } from './integers.ts';
+import type { Subsets } from './subsets.ts';
 import { isConstant, MASK64, type Term } from './terms.ts';
 
 /** Constructors of per-lane values and lane masks. `mask` arguments are 64-bit terms. */
 export class Masks {
   private readonly integers: Integers;
+  private readonly subsets: Subsets;
+  private readonly bits = new Map<number, Term>();
 
   constructor(integers: Integers) {
     this.integers = integers;
+    this.subsets = integers.subsets;
   }
 
   /** The mask of the lanes of `exec` in which a condition holds (v_cmp). */
@@ -21,10 +25,20 @@ export class Masks {
 
   /** The lane's bit of a mask, for lanes of `exec`. */
   bit(exec: Term, mask: Term): Term {
+    const key = exec.id * 0x400_0000 + mask.id;
+    let bit = this.bits.get(key);
+    if (bit === undefined) {
+      bit = this.makeBit(exec, mask);
+      this.bits.set(key, bit);
+    }
+    return bit;
+  }
+
+  private makeBit(exec: Term, mask: Term): Term {
     const { integers } = this;
     const { terms } = integers;
-    if (isSubset(exec, mask)) return terms.true_;
-    if (areDisjointMasks(exec, mask)) return terms.false_;
+    if (this.subsets.isSubset(exec, mask)) return terms.true_;
+    if (this.subsets.areDisjoint(exec, mask)) return terms.false_;
     switch (mask.op) {
       case 'ballot': {
         const [lanes, condition] = mask.args as readonly [Term, Term];
@@ -49,7 +63,7 @@ export class Masks {
     if (isConstant(exec, MASK64)) return value;
     let below = old;
     // What a narrower or equal earlier write left is gone.
-    while (below.op === 'merge' && isSubset(below.args[0] as Term, exec)) below = below.args[2] as Term;
+    while (below.op === 'merge' && this.subsets.isSubset(below.args[0] as Term, exec)) below = below.args[2] as Term;
     if (value === below) return below;
     return this.integers.terms.make('merge', value.kind, [exec, value, below], { isUniform: false });
   }
@@ -59,8 +73,8 @@ export class Masks {
     let seen = register;
     while (seen.op === 'merge') {
       const lanes = seen.args[0] as Term;
-      if (isSubset(exec, lanes)) seen = seen.args[1] as Term;
-      else if (areDisjointMasks(exec, lanes)) seen = seen.args[2] as Term;
+      if (this.subsets.isSubset(exec, lanes)) seen = seen.args[1] as Term;
+      else if (this.subsets.areDisjoint(exec, lanes)) seen = seen.args[2] as Term;
       else break;
     }
     return seen;

@@ -237,7 +237,7 @@ function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): 
   if (memories.length === 1) {
     const [memory] = memories as [number];
     const after = algebra.memories.store(state[memory] as Term, lanes, place, value, attr);
-    step.onAccess(code, algebra.terms.make('write', 'effect', [place.offset, value], { attr }));
+    step.onAccess(code, algebra.memories.write(place, value, attr));
     state[memory] = after;
     return;
   }

@@ -58,6 +58,18 @@ export function areApart(a: Place, b: Place): boolean {
   return distance >= BigInt(b.bytes) && modulus - distance >= BigInt(a.bytes);
 }
 
+/** The pointer argument an address counts from: the one dword loaded from the arguments that it adds once; undefined when unclear. */
+function pointerOf(address: Term): Term | undefined {
+  let found: Term | undefined;
+  for (const [term, factor] of parts(address).list) {
+    const half = term.op === 'extU' ? (term.args[0] as Term) : term;
+    if (half.op !== 'load' || half.args[0]?.attr !== 'arguments' || factor !== 1n) continue;
+    if (found !== undefined) return undefined;
+    found = half;
+  }
+  return found;
+}
+
 /** Where and how a store writes: kept beside its term. */
 interface StoreRecord {
   readonly place: Place;
@@ -78,11 +90,50 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 /** Builds memory states and what is read from them. */
 export class Memories {
+  /** Whether what is reached through different pointer arguments never overlaps. */
+  pointersAreApart = false;
   private readonly integers: Integers;
   private readonly stores = new Map<Term, StoreRecord>();
 
   constructor(integers: Integers) {
     this.integers = integers;
+  }
+
+  /** The name of one write, whatever came before it. */
+  write(place: Place, value: Term, attr: string): Term {
+    const args = [place.offset, value, ...(place.base === undefined ? [] : [place.base])];
+    return this.integers.terms.make('write', 'effect', args, { attr });
+  }
+
+  /**
+   * The writes and other effects that led to a state, oldest first, each once: writes by their name, others by the state they made.
+   * Fences are left out: they differ when something before them does.
+   */
+  history(memory: Term): Term[] {
+    const out: Term[] = [];
+    const seen = new Set<Term>();
+    const stack: { term: Term; isDone: boolean }[] = [{ term: memory, isDone: false }];
+    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+      const { term, isDone } = top;
+      const store = this.stores.get(term);
+      if (isDone) {
+        if (store !== undefined) out.push(this.write(store.place, store.args[2] as Term, store.attr));
+        else if (term.op !== 'part' && term.op !== 'fence') out.push(term);
+        continue;
+      }
+      if (seen.has(term)) continue;
+      seen.add(term);
+      stack.push({ term, isDone: true });
+      for (const arg of term.args) if (arg.kind === 'effect') stack.push({ term: arg, isDone: false });
+    }
+    return out;
+  }
+
+  private areApart(a: Place, b: Place): boolean {
+    if (areApart(a, b)) return true;
+    if (!this.pointersAreApart) return false;
+    const [x, y] = [pointerOf(a.offset), pointerOf(b.offset)];
+    return x !== undefined && y !== undefined && x !== y;
   }
 
   /** The state after the lanes of `exec` wrote `value`. `attr` tells access size and cache policy. */
@@ -101,7 +152,7 @@ export class Memories {
     let under = memory;
     for (;;) {
       const other = this.stores.get(under);
-      if (other === undefined || !areApart(record.place, other.place)) break;
+      if (other === undefined || !this.areApart(record.place, other.place)) break;
       passed.push(other);
       under = other.rest;
       if (compareRanks(record.rank, other.rank) < 0) keep = passed.length;
@@ -125,7 +176,7 @@ export class Memories {
     for (;;) {
       const other = this.stores.get(state);
       if (other === undefined) break;
-      if (areApart(place, other.place)) state = other.rest;
+      if (this.areApart(place, other.place)) state = other.rest;
       else if (place.isPrivate && this.isReload(place, attr, exec, other)) return other.args[2] as Term;
       else break;
     }

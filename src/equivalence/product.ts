@@ -3,7 +3,7 @@
 // term; the solver starts with as many equal as the first way shows and splits classes until nothing changes (congruence of the
 // product program, found optimistically as in Alpern, Wegman and Zadeck's value numbering).
 import { branchTarget } from '../isa/index.ts';
-import { type BasicBlock, type CodeInstruction, type Program, Slot } from '../program/index.ts';
+import { type CodeInstruction, type Program, Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { Machine } from './machine.ts';
 import { Memory, STATE_SIZE, type State } from './state.ts';
@@ -54,8 +54,8 @@ interface Edge {
 
 interface Point {
   readonly id: number;
-  /** Block of each program. */
-  readonly blocks: readonly [number, number];
+  /** Address in each program; blocks begin there, and kernels with preloaded arguments. */
+  readonly pcs: readonly [number, number];
   readonly ways: Map<string, Edge>;
   /** By register of the first program, then of the second. */
   entry: Term[] | undefined;
@@ -88,20 +88,20 @@ export class Product {
     return this.points.size;
   }
 
-  /** Solves the product from pairs of entry blocks. Throws `Mismatch`, `LimitReached`. */
+  /** Solves the product from pairs of entry addresses. Throws `Mismatch`, `LimitReached`. */
   solve(entries: readonly (readonly [number, number])[], initial: readonly [State, State]): void {
     const work: Point[] = [];
     const push = (point: Point): void => {
       if (!work.includes(point)) work.push(point);
     };
-    for (const blocks of entries) {
-      const point = this.point(blocks);
+    for (const pcs of entries) {
+      const point = this.point(pcs);
       point.ways.set('entry', { states: initial });
       if (this.meet(point)) push(point);
     }
     while (work.length > 0) {
       // The earliest block first: loops settle before what follows them.
-      work.sort((x, y) => y.blocks[0] - x.blocks[0] || y.blocks[1] - x.blocks[1]);
+      work.sort((x, y) => y.pcs[0] - x.pcs[0] || y.pcs[1] - x.pcs[1]);
       const point = work.pop() as Point;
       for (const next of this.run(point)) push(next);
     }
@@ -112,17 +112,17 @@ export class Product {
     for (const point of this.points.values()) {
       const states = this.statesAt(point);
       for (const side of [0, 1] as const) {
-        this.trace(side, point.blocks[side], states[side], (code, term) => onAccess(side, point.id, code, term));
+        this.trace(side, point.pcs[side], states[side], (code, term) => onAccess(side, point.id, code, term));
       }
     }
   }
 
-  private point(blocks: readonly [number, number]): Point {
-    const key = blocks.join(',');
+  private point(pcs: readonly [number, number]): Point {
+    const key = pcs.join(',');
     let point = this.points.get(key);
     if (point === undefined) {
       const id = this.points.size;
-      point = { id, blocks, ways: new Map(), entry: undefined, classes: new Int32Array(2 * STATE_SIZE).fill(-1) };
+      point = { id, pcs, ways: new Map(), entry: undefined, classes: new Int32Array(2 * STATE_SIZE).fill(-1) };
       this.points.set(key, point);
     }
     return point;
@@ -136,7 +136,7 @@ export class Product {
   /** Runs both programs from a point; the points whose entry changed. */
   private run(point: Point): Point[] {
     const states = this.statesAt(point);
-    const stops = ([0, 1] as const).map((side) => this.trace(side, point.blocks[side], states[side], () => {})) as [
+    const stops = ([0, 1] as const).map((side) => this.trace(side, point.pcs[side], states[side], () => {})) as [
       Stop,
       Stop,
     ];
@@ -148,8 +148,8 @@ export class Product {
     }
     if (a.kind === 'end' || b.kind === 'end') throw new Mismatch('one kernel ends where the other goes on', places);
     const changed: Point[] = [];
-    for (const [name, blocks] of this.waysOut(a, b, places)) {
-      const next = this.point(blocks);
+    for (const [name, pcs] of this.waysOut(a, b, places)) {
+      const next = this.point(pcs);
       next.ways.set(`${point.id}:${name}`, { states });
       if (this.meet(next)) changed.push(next);
     }
@@ -163,9 +163,31 @@ export class Product {
     places: readonly [number, number],
   ): void {
     if (a.how !== b.how) throw new Mismatch(`one kernel ends with ${a.how}, the other with ${b.how}`, places);
-    if (x[Memory.GLOBAL] !== y[Memory.GLOBAL]) {
+    const [before, after] = [x[Memory.GLOBAL] as Term, y[Memory.GLOBAL] as Term];
+    if (before !== after) this.explainMemory(before, after, places);
+  }
+
+  /** Throws the first write or other effect of the second program that the first has not, or the other way round. */
+  private explainMemory(before: Term, after: Term, places: readonly [number, number]): never {
+    const { memories } = this.algebra;
+    const [x, y] = [memories.history(before), memories.history(after)];
+    const authors: [Map<Term, number>, Map<Term, number>] = [new Map(), new Map()];
+    this.observe((side, _point, code, term) => {
+      if (!authors[side].has(term)) authors[side].set(term, code.pc);
+    });
+    const lone = (own: readonly Term[], other: readonly Term[]): Term | undefined => {
+      const known = new Set(other);
+      return own.find((term) => !known.has(term));
+    };
+    const [lost, extra] = [lone(x, y), lone(y, x)];
+    const pcs = [lost && authors[0].get(lost), extra && authors[1].get(extra)] as const;
+    if (pcs[0] === undefined && pcs[1] === undefined) {
       throw new Mismatch('what the kernels have done to device memory is not shown to be the same', places);
     }
+    if (pcs[1] === undefined) throw new Mismatch('the edited kernel lacks a write, or orders it otherwise', pcs);
+    if (pcs[0] === undefined)
+      throw new Mismatch('the edited kernel writes what the baseline does not, or orders it otherwise', pcs);
+    throw new Mismatch('address or value of a write are not shown to be the same', pcs);
   }
 
   private *waysOut(
@@ -185,40 +207,36 @@ export class Product {
 
   /** Runs one program to its next conditional branch or end, changing `state`. */
   private trace(side: 0 | 1, start: number, state: State, onAccess: (code: CodeInstruction, term: Term) => void): Stop {
-    const { program } = this.sides[side];
     const seen = new Set<number>();
-    let index = start;
+    let pc = start;
     for (;;) {
-      if (seen.has(index))
-        throw this.stopped(side, this.firstOf(program, index).pc, 'a loop without a conditional branch');
-      seen.add(index);
+      if (seen.has(pc)) throw this.stopped(side, pc, 'a loop without a conditional branch');
+      seen.add(pc);
       this.checkLimits();
-      const block = program.blocks[index] as BasicBlock;
-      const end = this.runBlock(side, block, state, onAccess);
+      const end = this.runBlock(side, pc, state, onAccess);
       if (typeof end !== 'number') return end;
-      index = end;
+      pc = end;
     }
-  }
-
-  private firstOf(program: Program, block: number): CodeInstruction {
-    return program.instructions[(program.blocks[block] as BasicBlock).first] as CodeInstruction;
   }
 
   private stopped(side: 0 | 1, pc: number, why: string): Mismatch {
     return new Mismatch(why, side === 0 ? [pc, undefined] : [undefined, pc]);
   }
 
-  /** Executes a block; the next block where only one is possible. */
+  /** Executes a block from an address in it; where control goes when there is one way only. */
   private runBlock(
     side: 0 | 1,
-    block: BasicBlock,
+    start: number,
     state: State,
     onAccess: (code: CodeInstruction, term: Term) => void,
   ): Stop | number {
     const { program } = this.sides[side];
     const machine = this.machines[side];
-    let code = program.instructions[block.first] as CodeInstruction;
-    for (let i = block.first; i < block.end; i++) {
+    const block = program.blockAt(start);
+    let code = program.at(start);
+    if (block === undefined || code === undefined)
+      throw this.stopped(side, start, 'control leaves the code that was found');
+    for (let i = code.index; i < block.end; i++) {
       code = program.instructions[i] as CodeInstruction;
       this.steps++;
       let outcome: ReturnType<Machine['step']>;
@@ -231,20 +249,20 @@ export class Product {
       if (outcome === undefined) continue;
       if (outcome.kind === 'end') return { kind: 'end', pc: code.pc, how: outcome.how };
       if (outcome.kind === 'jump') return this.jump(side, code, outcome.target);
-      const taken = this.blockAt(side, code, branchTarget(code.instruction, code.pc));
+      const taken = this.checked(side, code, branchTarget(code.instruction, code.pc));
       if (outcome.condition.op === 'const' && code.instruction.row.flags.has('isBarrier')) return taken;
-      const next = this.blockAt(side, code, code.pc + code.instruction.size);
+      const next = this.checked(side, code, code.pc + code.instruction.size);
       return { kind: 'branch', pc: code.pc, condition: outcome.condition, taken, next };
     }
-    return this.blockAt(side, code, code.pc + code.instruction.size);
+    return this.checked(side, code, code.pc + code.instruction.size);
   }
 
-  private blockAt(side: 0 | 1, code: CodeInstruction, pc: number | undefined): number {
-    const block = pc === undefined ? undefined : this.sides[side].program.blockAt(pc);
-    const first = block && (this.sides[side].program.instructions[block.first] as CodeInstruction);
-    if (block === undefined || first?.pc !== pc)
+  /** An address that control goes to, which must be an instruction. */
+  private checked(side: 0 | 1, code: CodeInstruction, pc: number | undefined): number {
+    if (pc === undefined || this.sides[side].program.at(pc) === undefined) {
       throw this.stopped(side, code.pc, 'control leaves the code that was found');
-    return block.index;
+    }
+    return pc;
   }
 
   /** A jump through registers is followed when the address is known. */
@@ -252,7 +270,7 @@ export class Product {
     const { terms, integers } = this.algebra;
     const offset = integers.sub(target, terms.symbol('image', 'i64'));
     if (offset.op !== 'const') throw this.stopped(side, code.pc, 'a jump to an address that is not known');
-    return this.blockAt(side, code, Number(BigInt.asIntN(64, offset.value + (this.sides[side].imageShift ?? 0n))));
+    return this.checked(side, code, Number(BigInt.asIntN(64, offset.value + (this.sides[side].imageShift ?? 0n))));
   }
 
   private checkLimits(): void {

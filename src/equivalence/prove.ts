@@ -6,17 +6,18 @@
 //    atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
+import { PRELOAD_STUB } from '../check/entry.ts';
 import { type CheckContext, checkCodeObject, type Finding } from '../check/index.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
-import { liftCodeObject, type Program, type ProgramFunction } from '../program/index.ts';
+import { liftCodeObject, type Program, type ProgramFunction, Slot } from '../program/index.ts';
 import { dataShift, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
 import { argumentSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
-import type { Term } from './terms.ts';
+import { MASK32, type Term } from './terms.ts';
 
 /** An instruction of one of the two files. */
 export interface ProofPlace {
@@ -46,17 +47,29 @@ export interface Proof {
   };
 }
 
+/** Facts about launches that the code does not tell. */
+export interface LaunchFacts {
+  /** Work-items per workgroup; whole wavefronts begin with every lane on. */
+  readonly block?: readonly [number, number, number] | undefined;
+  /** No two pointer arguments reach the same byte. */
+  readonly noAlias?: boolean | undefined;
+}
+
 export interface ProveOptions {
   /** Time and size one kernel may take; see `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Kernel of the second file when it has another name. */
   readonly editedKernel?: string | undefined;
+  /** What is known of every launch; a proof that needs it names it. */
+  readonly facts?: LaunchFacts | undefined;
   /** Compare the code even when its bytes are the same. */
   readonly ignoreIdentity?: boolean | undefined;
 }
 
 /** A minute and two million terms: about 1 GB. */
 export const DEFAULT_LIMITS: Limits = { milliseconds: 60_000, terms: 2_000_000 };
+
+const WAVEFRONT = 64;
 
 const ASSUMPTIONS = {
   races:
@@ -146,8 +159,10 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     { program: b.program, imageShift: shift },
   ] as const;
   product = new Product(algebra, sides, limits);
+  const states = initialStates(algebra, a, b);
+  const stated = applyFacts(algebra, states, options.facts ?? {});
   try {
-    product.solve(entryPairs(a, b), initialStates(algebra, a, b));
+    product.solve(entryPairs(a, b), states);
   } catch (error) {
     if (error instanceof Mismatch) return stop(error.message, error.places);
     if (error instanceof LimitReached) return stop(error.message);
@@ -165,6 +180,7 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     ASSUMPTIONS.unspecified,
     ASSUMPTIONS.arguments,
     ASSUMPTIONS.firstLane,
+    ...stated,
   ];
   if (worse.shared > 0) {
     assumptions.push(
@@ -224,16 +240,16 @@ function newFindings(a: Subject, b: Subject): { finding: Finding | undefined; sh
   return { finding: undefined, shared };
 }
 
-/** Bytes between the entry for hardware that loads arguments itself and the one for hardware that preloads them. */
-const PRELOAD_ENTRY = 256;
-
+/** Where the kernels are entered: addresses of both. */
 function entryPairs(a: Subject, b: Subject): (readonly [number, number])[] {
-  const pairs: (readonly [number, number])[] = [[a.subject.entryBlock, b.subject.entryBlock]];
-  if ((a.kernel.descriptor?.preload.length ?? 0) === 0) return pairs;
-  const second = [a, b].map((s) => s.program.blockAt(s.subject.entry + PRELOAD_ENTRY)?.index);
-  const [x, y] = second;
-  if (x !== undefined && y !== undefined) pairs.push([x, y]);
-  return pairs;
+  const [x, y] = [a.subject.entry, b.subject.entry];
+  const preloads = (a.kernel.descriptor?.preload.length ?? 0) > 0;
+  return preloads
+    ? [
+        [x, y],
+        [x + PRELOAD_STUB, y + PRELOAD_STUB],
+      ]
+    : [[x, y]];
 }
 
 function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State] {
@@ -248,4 +264,19 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
     algebra.argumentSegment = algebra.integers.pair(states[0][at] as Term, states[0][at + 1] as Term);
   }
   return states;
+}
+
+/** Puts facts about the launch into the initial states; the facts as sentences. */
+function applyFacts(algebra: Algebra, states: readonly [State, State], { block, noAlias }: LaunchFacts): string[] {
+  const stated: string[] = [];
+  const items = block === undefined ? 0 : block[0] * block[1] * block[2];
+  if (items > 0 && items % WAVEFRONT === 0) {
+    for (const state of states) state.fill(algebra.terms.constant('i32', MASK32), Slot.EXEC, Slot.EXEC + 2);
+    stated.push(`Workgroups have ${items} work-items, so every lane is on at first.`);
+  }
+  if (noAlias === true) {
+    algebra.memories.pointersAreApart = true;
+    stated.push('No two pointer arguments reach the same byte.');
+  }
+  return stated;
 }
