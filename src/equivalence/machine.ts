@@ -3,6 +3,7 @@
 // whole: the same operation with the same modifiers, mode and operands gives the same bits.
 import { type Expr, type Operation, semanticsOf } from '../isa/semantics/index.ts';
 import { type CodeInstruction, Slot } from '../program/index.ts';
+import { stepControlled } from './control-modes.ts';
 import { NotFollowed } from './errors.ts';
 import { type Leaves, readExpression } from './expressions.ts';
 import { stepMemory } from './memory-step.ts';
@@ -30,9 +31,13 @@ export class Machine {
     const step = { algebra: this.algebra, code, instruction, state, exec, imageShift: this.imageShift, onAccess };
     const operation = semanticsOf(instruction.row.operation);
     if (operation === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no semantics`);
-    return dispatch(step, operation);
+    const isVector = VECTOR_CLASSES.some((name) => instruction.row.flags.has(name));
+    return isVector ? stepControlled(step, (inner) => dispatch(inner, operation)) : dispatch(step, operation);
   }
 }
+
+/** Instruction classes that vector skip mode passes over. */
+const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'EXP'];
 
 function dispatch(step: Step, operation: Operation): Outcome {
   switch (operation.kind) {

@@ -7,9 +7,10 @@
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
 import { PRELOAD_STUB } from '../check/entry.ts';
-import { type CheckContext, checkCodeObject, type Finding } from '../check/index.ts';
+import { type CheckContext, checkCodeObject } from '../check/index.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
+import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
 import { liftCodeObject, type Program, type ProgramFunction, Slot } from '../program/index.ts';
 import { dataShift, interfaceDifference } from './interface.ts';
@@ -148,9 +149,12 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
   if (options.ignoreIdentity !== true && shift !== undefined && isSameCode(a, b)) {
     return finish({ verdict: 'proved', isIdentical: true });
   }
-  const worse = newFindings(a, b);
+  const worse = compareFindings(a, b);
   if (worse.finding !== undefined)
-    return stop(`the checker objects: ${worse.finding.message.replace(/\.$/, '')}`, [undefined, worse.finding.pc]);
+    return stop(`the checker objects: ${worse.finding.message.replace(/\.$/, '')}`, [
+      undefined,
+      worse.finding.place.pc,
+    ]);
 
   const algebra = new Algebra();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -220,24 +224,14 @@ function contextOf(s: Subject): CheckContext {
 const TIMING = /^(?:waits|hazards)\//;
 
 /** The first finding of the edited kernel that the baseline does not have, and how many they share. */
-function newFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
-  const findings = [a, b].map(({ codeObject, kernel, program }) =>
+function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
+  const [before, after] = [a, b].map(({ codeObject, kernel, program }) =>
     checkCodeObject(codeObject, { kernels: new Set([kernel.name]), program }).filter(
-      (f) => TIMING.test(f.rule) && f.severity !== 'note',
+      (f) => TIMING.test(f.rule) && f.severity !== 'note' && f.basis === 'manual',
     ),
-  );
-  const keyOf = (f: Finding): string =>
-    JSON.stringify([f.rule, f.severity, f.instruction, f.other?.instruction, f.fix]);
-  const known = new Map<string, number>();
-  for (const f of findings[0] as Finding[]) known.set(keyOf(f), (known.get(keyOf(f)) ?? 0) + 1);
-  let shared = 0;
-  for (const f of findings[1] as Finding[]) {
-    const left = known.get(keyOf(f)) ?? 0;
-    if (left === 0) return { finding: f, shared };
-    known.set(keyOf(f), left - 1);
-    shared++;
-  }
-  return { finding: undefined, shared };
+  ) as [Finding[], Finding[]];
+  const added = newFindings(after, before.map(fingerprint));
+  return { finding: added[0], shared: after.length - added.length };
 }
 
 /** Where the kernels are entered: addresses of both. */

@@ -14,10 +14,20 @@ export const Memory = {
   CLOCK: SLOT_COUNT + 3,
 } as const;
 
-/** Terms of a state: register slots, then memories. */
-export const STATE_SIZE = SLOT_COUNT + 4;
+/** What changes how vector instructions execute, behind the memories. */
+export const Control = {
+  /** s_set_gpr_idx_on: 0, or 16 plus which operands are indexed (1 src0, 2 src1, 4 src2, 8 the destination). */
+  INDEXING: SLOT_COUNT + 4,
+  /** M0 as the instruction that chose the index left it. */
+  INDEX_M0: SLOT_COUNT + 5,
+  /** s_setvskip: vector instructions are passed over. A condition. */
+  SKIP: SLOT_COUNT + 6,
+} as const;
 
-/** A register for every slot; `slots[i]` is a 32-bit term, of SCC a condition, of memories an effect. */
+/** Terms of a state: register slots, memories, controls. */
+export const STATE_SIZE = SLOT_COUNT + 7;
+
+/** A term for every register slot (32 bits; of SCC a condition), every memory (an effect) and every control. */
 export type State = Term[];
 
 /** SGPRs that the dispatcher fills: user data and system values, from s0 on. */
@@ -88,5 +98,8 @@ export function initialState(
   ] as const) {
     state[slot] = terms.symbol(`initial ${name}`, 'effect');
   }
+  state[Control.INDEXING] = terms.i32(0);
+  state[Control.INDEX_M0] = terms.i32(0);
+  state[Control.SKIP] = terms.false_;
   return state;
 }

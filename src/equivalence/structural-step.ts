@@ -19,7 +19,7 @@ import {
   writePair,
   writeScalar,
 } from './operands.ts';
-import { Memory } from './state.ts';
+import { Control, Memory } from './state.ts';
 import type { Outcome, Step } from './step.ts';
 import type { Term } from './terms.ts';
 
@@ -117,10 +117,37 @@ export function stepStructural(step: Step, op: StructuralOperation): Outcome {
     case 'memtime':
       readClock(step, requiredRegister(step, 'sdst'), 2);
       return undefined;
+    case 'setGprIndexOn':
+      setIndex(step, readWord(step, required(step, 'src0'), 0, 'i32'), fieldValue(step.instruction, 'src1') & 15);
+      return undefined;
+    case 'setGprIndexOff':
+      step.state[Control.INDEXING] = step.algebra.terms.i32(0);
+      return undefined;
+    case 'setVskip':
+      setSkip(step);
+      return undefined;
     default:
       acrossLanes(step, op);
       return undefined;
   }
+}
+
+/** Chooses the index and the operands that it is added to; both are in M0. */
+function setIndex({ algebra, state }: Step, index: Term, operands: number): void {
+  const { integers, terms } = algebra;
+  const kept = integers.and(state[Slot.M0] as Term, terms.i32(~0xf0ff));
+  const chosen = integers.or(integers.and(index, terms.i32(0xff)), terms.i32(operands << 12));
+  const m0 = integers.or(kept, chosen);
+  state[Slot.M0] = m0;
+  state[Control.INDEX_M0] = m0;
+  state[Control.INDEXING] = terms.i32(16 + operands);
+}
+
+function setSkip(step: Step): void {
+  const { integers, terms } = step.algebra;
+  const [value, bit] = ['src0', 'src1'].map((name) => readWord(step, required(step, name), 0, 'i32')) as [Term, Term];
+  const chosen = integers.and(integers.shrU(value, integers.and(bit, terms.i32(31))), terms.i32(1));
+  step.state[Control.SKIP] = integers.not(integers.eq(chosen, terms.i32(0)));
 }
 
 function sendMessage(step: Step, op: StructuralOperation): Outcome {
