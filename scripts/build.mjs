@@ -15,6 +15,7 @@ const layers = [
   'program',
   'finding',
   'check',
+  'equivalence',
   'device',
   'verdict',
   'profile',

@@ -1,7 +1,7 @@
 // Room `equivalence`: whether two kernels are the same function, by symbolic execution of both from the semantics table, matched along
 // their control flow.
-// Begin with prove.ts. terms.ts to memory.ts are the algebra, machine.ts and the …-step.ts files execute instructions on it, product.ts
-// runs two programs side by side, decide.ts adds counterexamples that were run.
+// Begin with prove.ts. terms.ts to memory.ts are the algebra, machine.ts executes instructions on it, product.ts runs two programs
+// side by side, decide.ts adds counterexamples that were run.
 export type { Counterexample, CounterexampleOptions, NamedPlan } from './counterexample.ts';
 export { type DecideOptions, type Decision, decideKernel } from './decide.ts';
 export {

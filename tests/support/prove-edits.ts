@@ -1,6 +1,7 @@
 // Edits of one kernel's code, in place: those that keep it the same function (independent neighbours swapped, registers renamed,
 // waits made stronger), and mistakes (operands, constants, operations, neighbours, waits changed; instructions deleted).
 import { type CodeObject, readCodeObject } from '../../src/codeobject/index.ts';
+import { initialSgprs } from '../../src/equivalence/state.ts';
 import {
   allRows,
   encode,
@@ -11,7 +12,7 @@ import {
   type Register,
   registerTuple,
   type TargetName,
-  tableFor,
+  targetInfo,
 } from '../../src/isa/index.ts';
 import {
   type BasicBlock,
@@ -20,7 +21,6 @@ import {
   overlaps,
   type Program,
   type ProgramFunction,
-  Slot,
   waitCounts,
   waitRole,
 } from '../../src/program/index.ts';
@@ -41,6 +41,13 @@ export class EditableKernel {
   readonly program: Program;
   readonly subject: ProgramFunction;
   readonly code: readonly CodeInstruction[];
+
+  /** SGPRs that the dispatcher fills; their names are part of the interface. */
+  get initialSgprs(): number {
+    const { descriptor } = this.subject.kernel ?? {};
+    if (descriptor === undefined) throw new Error('the kernel has no descriptor');
+    return initialSgprs(descriptor, targetInfo(this.program.target).architectedFlatScratch);
+  }
 
   constructor(bytes: Uint8Array, kernel: string) {
     this.codeObject = readCodeObject(bytes);
@@ -156,6 +163,9 @@ function lonely(kernel: EditableKernel, file: 'v' | 's', from: number): number[]
 
 /** Exchanges the names of two registers in the whole kernel. */
 export function renamed(kernel: EditableKernel, pick: Pick, file: 'v' | 's', from: number): CodeEdit | undefined {
+  // What is called keeps its names, and so do registers that an index reaches.
+  if (kernel.program.functions.length > 1) return undefined;
+  if (kernel.code.some(({ instruction }) => instruction.row.operation.startsWith('s_set_gpr_idx'))) return undefined;
   const candidates = lonely(kernel, file, from);
   if (candidates.length < 2) return undefined;
   const x = candidates[pick(candidates.length)] as number;
@@ -192,8 +202,8 @@ export function strengthened(kernel: EditableKernel, pick: Pick): CodeEdit | und
     : { kind: 'waits', what: `${changes.size} waits`, bytes: kernel.patched(changes) };
 }
 
-/** All kinds of edits that keep the function, in turn. `registers`: SGPRs the dispatcher fills. */
-export function legalEdit(kernel: EditableKernel, pick: Pick, turn: number, registers: number): CodeEdit | undefined {
+/** All kinds of edits that keep the function, in turn. */
+export function legalEdit(kernel: EditableKernel, pick: Pick, turn: number): CodeEdit | undefined {
   switch (turn % 4) {
     case 0:
       return reordered(kernel, pick);
@@ -202,7 +212,7 @@ export function legalEdit(kernel: EditableKernel, pick: Pick, turn: number, regi
     case 2:
       return strengthened(kernel, pick);
     default:
-      return renamed(kernel, pick, 's', registers);
+      return renamed(kernel, pick, 's', kernel.initialSgprs);
   }
 }
 
@@ -302,7 +312,3 @@ export function mutant(kernel: EditableKernel, pick: Pick): CodeEdit | undefined
     }
   }
 }
-
-/** Registers past those that a descriptor names; renaming must leave the first ones alone. */
-export const FIRST_FREE_SGPR = 32;
-export { Slot, tableFor };
