@@ -13,6 +13,8 @@ const HOW = 'add or remove the code in src/cli/explain/, then run: node scripts/
 const OTHER = new Set(['in/out', 'wavesmith/v1']);
 /** `area/name` as a whole literal; not where a module is named. */
 const LITERAL = /(?<!from |import\()'([a-z][a-z0-9-]*\/[a-z0-9][a-z0-9-]*)'/g;
+/** A message that is written without an exception. */
+const WRITTEN = /error\[([a-z-]+\/[a-z-]+)\]/g;
 /** A helper that puts its area before the name: `const bad = (code: string…) => new WavesmithError(`area/${code}`…`. */
 const HELPER = /const (\w+) = \(code: string[^`]*`([a-z-]+)\/\$\{code\}`/g;
 
@@ -27,6 +29,7 @@ function codesOfSources(): Map<string, string> {
     if (file.startsWith('src/cli/explain/') || file.startsWith('src/finding/rules')) continue;
     const text = readFileSync(file, 'utf8');
     for (const [, code] of text.matchAll(LITERAL)) codes.set(code as string, file);
+    for (const [, code] of text.matchAll(WRITTEN)) codes.set(code as string, file);
     for (const [, helper, area] of text.matchAll(HELPER)) {
       for (const [, name] of text.matchAll(new RegExp(`\\b${helper}\\(\\s*'([a-z0-9-]+)'`, 'g'))) {
         codes.set(`${area}/${name}`, file);

@@ -1,7 +1,9 @@
 // `wavesmith explain CODE`: what causes an error, or what a rule of the checker or of strict mode is about, and what to do next.
+import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { isRuleId, ruleInfo } from '../finding/index.ts';
 import { codesLike, ERRORS } from './explain/registry.ts';
+import { rulePageFile } from './rule-pages.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Flags {
@@ -50,7 +52,8 @@ export async function run(argv: string[]): Promise<number> {
 function textOf({ code, kind, severity, cause, next, source }: Record<string, string>): string {
   const lines = [`${kind}[${code}]${severity === undefined ? '' : ` (${severity})`}`, `  ${cause}`];
   if (next !== undefined) lines.push(`  What to do next: ${next}`);
-  if (source !== undefined)
-    lines.push(`  Source: ${source}`, `  With an example and a fix: docs/check/${code}.md or docs/virtual-gpu.md`);
+  if (source !== undefined) lines.push(`  Source: ${source}`);
+  const page = rulePageFile(code as string);
+  if (page !== undefined) lines.push('', readFileSync(page, 'utf8').trimEnd());
   return `${lines.join('\n')}\n`;
 }

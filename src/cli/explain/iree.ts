@@ -244,10 +244,6 @@ export const IREE_ERRORS: ErrorPages = {
     "The launch and IREE's kernel have different numbers of arguments.",
     'Compile the module that launches it: both must be of one function.',
   ],
-  'rocmlir/argument-order': [
-    'IREE orders buffers as its code uses them, and here that order cannot be undone.',
-    'Order the function’s arguments as its operations use them.',
-  ],
   'rocmlir/binary-object': [
     'The `gpu.binary` holds no object of the form that rocMLIR writes.',
     "Give the module as rocMLIR's pipeline printed it.",
@@ -304,6 +300,46 @@ export const IREE_ERRORS: ErrorPages = {
   'rocmlir/chip': [
     "The module's binary and IREE's kernel are for different GPUs.",
     'Give `wavesmith rocmlir gen` the same architecture with `-a`.',
+  ],
+  'rocmlir/async-launch': [
+    'An asynchronous launch cannot be replaced by several launches.',
+    "Merge before `gpu-async-region`, or let rocMLIR's own kernel be used.",
+  ],
+  'rocmlir/host-program': [
+    'The host program that IREE made around the kernels has a form that is not understood.',
+    "Report it with the module and the version of IREE; rocMLIR's own kernel is kept.",
+  ],
+  'rocmlir/merged': [
+    'The written module does not read back as what was written, so it was not kept.',
+    'Report it with the module.',
+  ],
+  'rocmlir/not-evaluated': [
+    'The direct reference does not know an operation of the function.',
+    'Compare with IREE on the CPU: `--reference cpu`.',
+  ],
+  'rocmlir/scratch-size': [
+    'The size of the scratch memory that the kernels share is only known at run time.',
+    'Give every dimension of the function a number.',
+  ],
+  'rocmlir/sequence': [
+    "A launch points outside the function's arguments, results and scratch memory.",
+    'Generate the module again with this version of Wavesmith.',
+  ],
+  'rocmlir/sequence-command': [
+    'The host program does something between the launches that a sequence of launches cannot say.',
+    "Let rocMLIR's own kernel be used, or split the module.",
+  ],
+  'rocmlir/sequence-copy': [
+    'The host program copies between buffers in a way that a sequence of launches cannot say.',
+    "Let rocMLIR's own kernel be used, or split the module.",
+  ],
+  'rocmlir/too-much-work': [
+    'The function is too large to be evaluated directly.',
+    'Compare with IREE on the CPU: `--reference cpu`.',
+  ],
+  'rocmlir/workgroup-count': [
+    'The number of workgroups of a launch is only known at run time.',
+    'Give every dimension of the function a number.',
   ],
   'rocmlir/json': [
     'What the export program printed is not the JSON that the pass reads.',

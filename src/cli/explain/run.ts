@@ -45,6 +45,7 @@ export const RUN_ERRORS: ErrorPages = {
     'Ask for a whole number of bytes that the device has.',
   ],
   'device/bad-workers': ['The number of threads is not possible.', 'Give a number from 1 to 256, or leave it out.'],
+  'device/closed': ['The device was closed, and something still used it.', 'Open a new device, or close it last.'],
   'device/double-free': [
     'A buffer was freed twice, or it belongs to another device.',
     'Free each buffer once, on the device that made it.',

@@ -49,6 +49,7 @@ export const TEXT_ERRORS: ErrorPages = {
     'Write it after two dashes: wavesmith exec -- PROGRAM ARGS.',
   ],
   'explain/unknown-code': ['The word is no error code and no rule.', "'wavesmith explain --list' lists the codes."],
+  'cli/unknown-command': ['There is no command of this name.', "'wavesmith --help' lists the commands."],
   'cli/usage': ['The arguments do not fit together. The message says how.', 'Run the command with `--help`.'],
   'diff/assembly': ['One of the two texts has errors.', "'wavesmith asm FILE' shows all errors."],
   'diff/no-kernel': [

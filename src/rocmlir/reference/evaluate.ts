@@ -1,3 +1,6 @@
+// Room `rocmlir/reference`: what a `migraphx` function means, computed directly, to judge the kernels by.
+// Begin with this file; numbers.ts rounds to each type, window.ts has the convolutions.
+//
 // What a `migraphx` function means, evaluated directly: each operation's definition in 64-bit floats, without the lowering and
 // without IREE. Slow and plain: it judges what the kernels compute. Source: rocMLIR's MIGraphX.td, MIGraphX operator reference.
 import type { WavesmithError } from '../../base/index.ts';
