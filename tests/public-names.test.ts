@@ -13,12 +13,9 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly exports: Readonly<Record<string, Entry | string>>;
 };
 
-/** Entries whose names are not listed yet. */
-const UNLISTED = new Set(['./check', './device', './iree', './rocmlir']);
-
 /** Entry of the package (`isa`, `device/node`) → the file under src/ that it is made of. */
 const entries = Object.entries(manifest.exports).flatMap(([name, entry]) =>
-  typeof entry === 'string' || UNLISTED.has(name)
+  typeof entry === 'string'
     ? []
     : [[name.slice(2), entry.types.replace('./dist/types/', 'src/').replace(/\.d\.ts$/, '.ts')] as const],
 );

@@ -28,23 +28,29 @@ export {
   newFindings,
   type Severity as FindingSeverity,
 } from '../finding/index.ts';
-export * from './edit.ts';
-export * from './entry.ts';
-export * from './register-use.ts';
-export * from './rules/abi.ts';
-export * from './rules/control-flow.ts';
-export * from './rules/control-shape.ts';
-export * from './rules/definedness.ts';
-export * from './rules/edit-order.ts';
-export * from './rules/edit-values.ts';
-export * from './rules/hazards.ts';
-export * from './rules/lds-dma.ts';
-export * from './rules/memory-model.ts';
-export * from './rules/resources.ts';
-export * from './rules/strong-waits.ts';
-export * from './rules/waits.ts';
-export * from './rules/xnack.ts';
-export * from './types.ts';
+export { type Edit, editOf, instructionsOf } from './edit.ts';
+export { PRELOAD_STUB, type PreloadStub, preloadProblem, readPreloadStub } from './entry.ts';
+export {
+  instructionsIn,
+  type PlacedInstruction,
+  type RegisterMention,
+  type RegisterUse,
+  registerUse,
+} from './register-use.ts';
+export { argumentLayout, checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
+export { checkControlFlow } from './rules/control-flow.ts';
+export { checkControlShape } from './rules/control-shape.ts';
+export { checkDefinedness, initialRegisters, valueReads } from './rules/definedness.ts';
+export { checkOrder } from './rules/edit-order.ts';
+export { checkEditedValues } from './rules/edit-values.ts';
+export { checkHazards } from './rules/hazards.ts';
+export { checkLdsDma } from './rules/lds-dma.ts';
+export { checkMemoryModel } from './rules/memory-model.ts';
+export { checkResources, workgroupFit } from './rules/resources.ts';
+export { checkStrongWaits } from './rules/strong-waits.ts';
+export { checkWaits, outstandingAtBlocks, replayBlock, stepThrough } from './rules/waits.ts';
+export { checkXnack } from './rules/xnack.ts';
+export type { CheckContext, Rule } from './types.ts';
 
 /** The rules that every kernel and function is checked with. */
 const RULES: readonly Rule[] = [

@@ -8,17 +8,74 @@ import type { SimOptions } from './sim/options.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
 export { type Fill, fillElements, getElement, putElement, randomNumbers } from '../base/index.ts';
-export * from './device.ts';
-export * from './fault.ts';
-export * from './launch.ts';
-export * from './npy.ts';
-export * from './plan.ts';
+export type {
+  ArgumentValue,
+  Device,
+  DeviceAddress,
+  DeviceBuffer,
+  DeviceKernel,
+  DeviceModule,
+  Dim3,
+  DispatchRequest,
+  DispatchResult,
+  KernelArgument,
+} from './device.ts';
+export { DeviceFault, DispatchAborted, type Fault, type FaultingAccess, type FaultKind } from './fault.ts';
+export {
+  type BufferAfter,
+  type DescribedLaunch,
+  firstElements,
+  type LaunchArgument,
+  type LaunchRequest,
+  type LaunchResult,
+  launch,
+  parseDimensions,
+  parseLaunchArgument,
+  planLaunch,
+  scalar,
+} from './launch.ts';
+export {
+  canReadAs,
+  elementCount,
+  isNpyType,
+  NPY_TYPES,
+  type NpyArray,
+  type NpyType,
+  npyElementBytes,
+  readNpy,
+  writeNpy,
+} from './npy.ts';
+export {
+  type DispatchFields,
+  type ExecuteOptions,
+  type Execution,
+  execute,
+  type LaunchPlan,
+  type PlannedAllocation,
+  type PlannedArgument,
+  type ResultOf,
+} from './plan.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
 export { noTools } from './sim/module.ts';
-export * from './sim/options.ts';
+export type {
+  DispatchSegment,
+  SimDispatchRequest,
+  SimDispatchResult,
+  SimOptions,
+  SimRunOptions,
+} from './sim/options.ts';
 export { SimDevice } from './sim/sim-device.ts';
-export * from './sim/strict/diagnostics.ts';
+export {
+  allocationText,
+  FindingLog,
+  formatRunFinding,
+  type NearAllocation,
+  type RunFinding,
+  type RunFindingParts,
+  type StrictOptions,
+  StrictStop,
+} from './sim/strict/diagnostics.ts';
 export {
   type CountersReport,
   type CounterValue,

@@ -1,16 +1,50 @@
 // Room `device/sim/tools`: what looks at a dispatch while it runs: trace, stepper, counters, profile.
 // Begin with session.ts, which puts the asked tools together; each tool has a file of its name.
-export * from './compiled-counts.ts';
-export * from './counters.ts';
-export * from './counts.ts';
-export * from './filter.ts';
-export * from './lds-banks.ts';
-export * from './profile.ts';
-export * from './registers.ts';
-export * from './session.ts';
-export * from './stepper.ts';
+export { CompiledCounter } from './compiled-counts.ts';
+export { type Counters, type CounterValue, deriveCounters, deriveFlops } from './counters.ts';
+export {
+  CountingMonitor,
+  countWaves,
+  type ExecutionCounts,
+  type InstructionCount,
+  noWaves,
+  type SiteCount,
+  type SiteCounts,
+  type WaveCounts,
+} from './counts.ts';
+export {
+  matches,
+  parsePcFilter,
+  parseWaveFilter,
+  parseWorkgroupFilter,
+  type Range,
+  type TraceFilter,
+} from './filter.ts';
+export { hasLdsBankModel, type LdsBankCount, LdsBankMonitor, phaseCycles } from './lds-banks.ts';
+export {
+  type BranchLine,
+  type DivergenceLine,
+  deriveProfile,
+  type Profile,
+  type ProfileLine,
+  type SourceLineCount,
+} from './profile.ts';
+export {
+  isVectorSlot,
+  type LaneDetail,
+  type RegisterValue,
+  readRegisters,
+  scalarSlot,
+  scalarValue,
+  slotsFromText,
+  valueText,
+  vectorValue,
+  writeRegister,
+} from './registers.ts';
+export { type CountersReport, RunTools, type ToolRequest } from './session.ts';
+export { Stepper, StepperQuit } from './stepper.ts';
 export { stepperHelp } from './stepper-commands.ts';
-export * from './stepper-state.ts';
-export * from './symbols.ts';
-export * from './trace.ts';
-export * from './traffic.ts';
+export type { Resume, StepperArgument, StepperOptions, StepperState, StepperTerminal } from './stepper-state.ts';
+export { type CodeSymbol, CodeSymbols, type SourceLocation } from './symbols.ts';
+export { type TraceAccess, type TraceEvent, TraceMonitor, type TraceOptions, traceText } from './trace.ts';
+export { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';
