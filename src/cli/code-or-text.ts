@@ -7,10 +7,10 @@ import { readInput } from './support.ts';
 
 /**
  * The bytes of a file's code object; text is assembled and linked. `object` and `kernel` choose among several. Text that does not
- * assemble is `CODE/assembly` with the first error, CODE being the command's area.
+ * assemble is an error with the code `assemblyCode` and the first message.
  */
 export function codeObjectBytes(
-  area: string,
+  assemblyCode: string,
   file: string,
   object: string | undefined,
   kernel: string | undefined,
@@ -21,7 +21,7 @@ export function codeObjectBytes(
   if (model !== undefined) return link([model], { undefinedSymbols: 'dynamic' });
   const errors = diagnostics.filter((d) => d.severity === 'error');
   const [first] = errors;
-  throw new WavesmithError(`${area}/assembly`, `'${file}' does not assemble: ${first?.message ?? 'unknown error'}.`, {
+  throw new WavesmithError(assemblyCode, `'${file}' does not assemble: ${first?.message ?? 'unknown error'}.`, {
     file,
     line: first?.line,
     column: first?.column,

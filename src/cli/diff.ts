@@ -31,8 +31,8 @@ export async function run(argv: string[]): Promise<number> {
   if (!/^\d{1,6}$/.test(options.context)) {
     throw new WavesmithError('cli/usage', `--context takes a number of lines, not '${options.context}'.`);
   }
-  const a = codeObjectBytes('diff', fileA, options.object, options.kernel);
-  const b = codeObjectBytes('diff', fileB, options.objectB ?? options.object, options.kernel);
+  const a = codeObjectBytes('diff/assembly', fileA, options.object, options.kernel);
+  const b = codeObjectBytes('diff/assembly', fileB, options.objectB ?? options.object, options.kernel);
   const diff = diffCodeObjects(a, b, { kernel: options.kernel, context: Number(options.context) });
   if (options.json) printJson(diff);
   else process.stdout.write(diffText(diff, fileA, fileB, useColours(options)));

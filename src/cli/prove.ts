@@ -69,9 +69,9 @@ export async function run(argv: string[]): Promise<number> {
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const [fileA, fileB] = command.args as [string, string];
-  const baseline = readCodeObject(codeObjectBytes('prove', fileA, options.object, options.kernel));
+  const baseline = readCodeObject(codeObjectBytes('prove/assembly', fileA, options.object, options.kernel));
   const edited = readCodeObject(
-    codeObjectBytes('prove', fileB, options.objectB ?? options.object, options.editedKernel ?? options.kernel),
+    codeObjectBytes('prove/assembly', fileB, options.objectB ?? options.object, options.editedKernel ?? options.kernel),
   );
   const decideOptions = decideOptionsOf(options);
   const decisions: Decision[] = [];

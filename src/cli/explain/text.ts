@@ -175,4 +175,19 @@ export const TEXT_ERRORS: ErrorPages = {
     "LLVM's tools were not found.",
     "Run 'npm run setup', or set ROCM_LLVM to the folder that holds the tool.",
   ],
+  'prove/assembly': ['A file given as text does not assemble.', "'wavesmith asm FILE' shows all messages."],
+  'prove/bad-launch': [
+    'The file of --launch is not JSON, or has a field or a value that a launch does not have.',
+    'It is an object with grid, block (lists of numbers), dynamicLds (bytes), args (texts as for --arg) and noAlias.',
+  ],
+  'prove/no-code': [
+    'The entry point that the kernel descriptor gives does not lie in code.',
+    'The file is damaged, or an edit moved the kernel: assemble and link it anew.',
+  ],
+  'prove/no-common-kernel': [
+    'Kernels are compared by name, and no name is in both files.',
+    'Name one with --kernel and its counterpart with --edited-kernel.',
+  ],
+  'prove/no-such-kernel': ['A file has no kernel of this name.', '`wavesmith inspect FILE` lists the kernels.'],
+  'prove/target': ['There is no instruction table for this GPU.', 'Supported targets are gfx90a, gfx942 and gfx950.'],
 };
