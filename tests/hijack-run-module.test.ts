@@ -44,6 +44,25 @@ func.func @open(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 }
 `;
 
+/** `update` changes what `get` gives, and gives nothing itself. */
+const STATE = `module @state {
+  util.global private mutable @state = dense<0.0> : tensor<64xf32>
+  func.func @update(%x: tensor<64xf32>) {
+    %y = arith.mulf %x, %x : tensor<64xf32>
+    util.global.store %y, @state : tensor<64xf32>
+    return
+  }
+  func.func @get() -> tensor<64xf32> {
+    %y = util.global.load @state : tensor<64xf32>
+    return %y : tensor<64xf32>
+  }
+  func.func @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %y = arith.addf %x, %x : tensor<64xf32>
+    return %y : tensor<64xf32>
+  }
+}
+`;
+
 const hasIree = findIreeTool('iree-run-module') !== undefined;
 if (!hasIree) console.warn("skipped: IREE is not installed ('npm run setup' installs it).");
 
@@ -153,4 +172,26 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     const count = await wavesmith('hijack', 'run', folder, parameters, '--input', '4x16xf32');
     expect(count.err).toContain('--input belongs to one function, and the module has 2.');
   });
+
+  it('give no verdict when edited kernels ran nowhere, or only in functions without outputs', async () => {
+    if (findIreeTool('iree-compile') === undefined) return;
+    const folder = join(temporaryFolder(), 'state');
+    const input = join(folder, '..', 'state.mlir');
+    writeFileSync(input, STATE);
+    expect((await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942')).status).toBe(0);
+    edit(asmFile(folder, 'update'), /^\tv_mul_f32_e32/m, '\tv_add_f32_e32');
+    expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
+    const all = await wavesmith('hijack', 'run', folder);
+    expect(all.status).toBe(1);
+    expect(all.out).toContain('  nothing compared: the function has no output');
+    expect(all.out).toMatch(/^NOTHING COMPARED: .*'update' has no output, and only there edited kernels ran$/m);
+    const other = await wavesmith('hijack', 'run', folder, '--function', 'twice', '--json');
+    expect(other.status).toBe(1);
+    expect(JSON.parse(other.out)).toMatchObject({
+      verdict: 'not-launched',
+      ok: false,
+      reasons: ['update_dispatch_0_elementwise_64_f32 is edited and did not run'],
+      functions: [{ function: 'twice', verdict: 'equal' }],
+    });
+  }, 60_000);
 });

@@ -181,6 +181,20 @@ export function strictObjections(
   }));
 }
 
+/**
+ * What of the edits did not run. Of a run that was asked for by name this is a remark, as long as an edited kernel ran: the verdict is
+ * about what was asked for.
+ */
+export function missedEdits(
+  groups: ModuleEdits['groups'],
+  launched: ReadonlySet<string>,
+  isNamed: boolean,
+): { notLaunched: string[]; remarks: string[] } {
+  const missed = notLaunched(groups, launched);
+  const isRemark = isNamed && missed.length < groups.length;
+  return isRemark ? { notLaunched: [], remarks: missed } : { notLaunched: missed, remarks: [] };
+}
+
 /** Groups of edited kernels of which none was launched, one sentence each. */
 export function notLaunched(groups: ModuleEdits['groups'], launched: ReadonlySet<string>): string[] {
   return groups

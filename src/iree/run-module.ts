@@ -9,7 +9,7 @@ import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type Comparison, compareElements, type Verdict, type VerdictKind, verdictOf } from '../verdict/index.ts';
 import { readBaseline } from './build.ts';
-import { findEdits, type ModuleEdits, notLaunched, strictObjections } from './edits.ts';
+import { findEdits, type ModuleEdits, missedEdits, notLaunched, strictObjections } from './edits.ts';
 import { readFacts } from './facts.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
 import { makeInputs } from './inputs.ts';
@@ -145,7 +145,7 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
     const verdict = verdictOf({
       comparisons: functions.flatMap((f) => f.outputs.map((o) => o.comparison)),
       failures: functions.flatMap((f) => (f.error === null ? [] : [`'${f.function}' did not finish`])),
-      notLaunched: notLaunched(edits.groups, kernelsOf(functions)),
+      ...missedEdits(edits.groups, kernelsOf(functions), options.function !== undefined),
       nothing: nothingOf(functions, edits),
       objections,
       exact,
@@ -163,8 +163,8 @@ function nothingOf(functions: readonly FunctionRun[], { groups }: ModuleEdits): 
   const compared = functions.filter((f) => f.verdict !== 'nothing-compared');
   if (compared.length === functions.length) return undefined;
   const names = functions.filter((f) => !compared.includes(f)).map((f) => `'${f.function}'`);
-  const missed = notLaunched(groups, kernelsOf(compared));
-  if (missed.length === 0) return undefined;
+  const ran = notLaunched(groups, kernelsOf(functions));
+  if (notLaunched(groups, kernelsOf(compared)).length === ran.length) return undefined;
   return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no output, and only there edited kernels ran`;
 }
 

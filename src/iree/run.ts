@@ -20,7 +20,7 @@ import {
 import { readBaseline } from './build.ts';
 import { type DispatchPlan, labelOf, launchOf, type PlanOptions, planDispatch } from './dispatch-plan.ts';
 import type { DispatchSite } from './dispatches.ts';
-import { findEdits, type ModuleEdits, type ModulePair, notLaunched, ownerOf, strictObjections } from './edits.ts';
+import { findEdits, type ModuleEdits, type ModulePair, missedEdits, ownerOf, strictObjections } from './edits.ts';
 import { readFacts } from './facts.ts';
 import { readWhole } from './files.ts';
 import { type Manifest, type ManifestKernel, readManifest } from './manifest.ts';
@@ -171,7 +171,7 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
     comparisons: runs.flatMap((r) => comparisonsOf(r)),
     differences: runs.flatMap((r) => (r.verdict === 'different' ? r.reasons : [])),
     nothing: nothingIn(runs),
-    notLaunched: notLaunched(edits.groups, new Set(runs.map((r) => r.kernel))),
+    ...missedEdits(edits.groups, new Set(runs.map((r) => r.kernel)), options.dispatches.length > 0),
     objections,
     exact,
     force,

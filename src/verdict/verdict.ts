@@ -37,6 +37,8 @@ export interface Evidence {
   /** Why there was nothing to compare, although something may have run. */
   readonly nothing?: string | undefined;
   readonly notLaunched?: readonly string[] | undefined;
+  /** What the verdict does not speak about, although it is not its fault: told in the line. */
+  readonly remarks?: readonly string[] | undefined;
   readonly notBuilt?: readonly string[] | undefined;
   readonly objections?: readonly Objection[] | undefined;
   /** Only equal bits are accepted. */
@@ -52,19 +54,20 @@ export interface Verdict {
   /** What makes it so, one sentence each; empty for `equal`. */
   readonly reasons: readonly string[];
   readonly objections: readonly Objection[];
+  readonly remarks: readonly string[];
   /** The scales that float comparisons used, in words. */
   readonly scales: readonly string[];
 }
 
 /** Judges. An unbuilt edit outweighs all; a difference outweighs what did not run; both outweigh an empty comparison. */
 export function verdictOf(evidence: Evidence): Verdict {
-  const { comparisons, exact = false, force = false, objections = [] } = evidence;
+  const { comparisons, exact = false, force = false, objections = [], remarks = [] } = evidence;
   const verdicts = comparisons.map(comparisonVerdict);
   const differences = [...(evidence.failures ?? []), ...(evidence.differences ?? [])];
   const scales = [...new Set(comparisons.filter((c) => c.different > 0).flatMap((c) => c.scale ?? []))];
   const make = (verdict: VerdictKind, reasons: readonly string[]): Verdict => {
     const isEqual = verdict === 'equal' || verdict === 'within-tolerance';
-    return { verdict, ok: isEqual && (force || objections.length === 0), reasons, objections, scales };
+    return { verdict, ok: isEqual && (force || objections.length === 0), reasons, objections, remarks, scales };
   };
   if ((evidence.notBuilt ?? []).length > 0) return make('not-built', evidence.notBuilt ?? []);
   const isRounded = verdicts.includes('within-tolerance');
@@ -97,10 +100,11 @@ const HEADLINES: Readonly<Record<VerdictKind, string>> = {
  * their own in a report, and every rule that objects.
  */
 export function verdictLine(verdict: Verdict, counts: string): string {
-  const { verdict: kind, reasons, objections, scales } = verdict;
+  const { verdict: kind, reasons, objections, remarks, scales } = verdict;
   const parts = [counts];
   if (kind === 'within-tolerance') parts.push(`relative to the ${scales.join(' and the ')}`);
   if (kind !== 'different') parts.push(...reasons);
+  parts.push(...remarks);
   const said = parts.filter((part) => part !== '').map((part) => part.replace(/\.$/, ''));
   return `${HEADLINES[kind]}${objectionText(objections)}: ${said.join('; ')}`;
 }
