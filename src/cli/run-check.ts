@@ -18,7 +18,9 @@ export interface CheckOptions {
   readonly failOn?: string;
 }
 
-type CheckedResult = DispatchResult & Pick<SimDispatchResult, 'diagnostics' | 'diagnosticsDropped' | 'isComplete'>;
+/** A result, of a strict run with its findings. */
+export type CheckedResult = DispatchResult &
+  Pick<SimDispatchResult, 'diagnostics' | 'diagnosticsDropped' | 'isComplete'>;
 
 /** Adds the flags. */
 export function addCheckOptions(command: Command): void {

@@ -11,6 +11,7 @@ import {
   execute,
   firstElements,
   type Monitor,
+  NPY_TYPES,
   noTools,
   parseDimensions,
   parseLaunchArgument,
@@ -21,14 +22,23 @@ import {
 import { nodeSimOptions } from '../device/node/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { exitCodeOf } from '../verdict/index.ts';
 import {
   addCheckOptions,
+  type CheckedResult,
   type CheckOptions,
   checkExitCode,
   checkRecord,
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
+import {
+  addExpectOptions,
+  type ExpectOptions,
+  expectReport,
+  judgeExpectations,
+  readExpectations,
+} from './run-expect.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
@@ -36,7 +46,7 @@ import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTrac
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
 
-interface Options extends ToolOptions, CheckOptions {
+interface Options extends ToolOptions, CheckOptions, ExpectOptions {
   kernel: string;
   grid: string;
   block: string;
@@ -96,15 +106,17 @@ Arguments:
   @in.npy                buffer with the file's own type and shape
   i32[16]=iota           0, 1, 2, …; also =zeros (the default) and =NUMBER
   i32=5                  scalar
-Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
+Types: ${NPY_TYPES.join(' ')}`,
     );
   addToolOptions(command);
   addCheckOptions(command);
+  addExpectOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = ''] = command.args;
   const args = options.arg.map(parseLaunchArgument);
   const outputs = options.out.map((text) => parseOutput(text, args.length));
+  const expectations = readExpectations(options, args.length);
   const codeObject = selectCodeObject(readInput(file), file, {
     object: options.object ?? options.target,
     kernel: options.kernel,
@@ -182,12 +194,18 @@ Types: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool`,
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  if (json) printJson({ ...facts, ...checkRecord(result.dispatch), buffers: buffers.map(summary), ...tools });
+  const { diagnostics = [] }: CheckedResult = result.dispatch;
+  const judged = judgeExpectations(expectations, buffers, diagnostics, options);
+  if (json)
+    printJson({ ...facts, ...checkRecord(result.dispatch), buffers: buffers.map(summary), ...tools, ...judged });
   else
     process.stdout.write(
-      report(facts, result.dispatch, buffers) + toolsReport(tools) + checkReport(result.dispatch, file),
+      report(facts, result.dispatch, buffers) +
+        toolsReport(tools) +
+        checkReport(result.dispatch, file) +
+        expectReport(judged),
     );
-  return checkExitCode(options, result.dispatch);
+  return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

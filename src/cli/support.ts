@@ -32,14 +32,19 @@ function sentence(message: string): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
-/** Prints JSON as `--json` does: two-space indent, bigints as numbers when safe else as hex strings. */
+/**
+ * Prints JSON as `--json` does: two-space indent; bigints as numbers when safe, else as hex strings; NaN and infinities as strings,
+ * since JSON has no number for them.
+ */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`);
 }
 
 function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value !== 'bigint') return value;
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : `0x${value.toString(16)}`;
+  if (BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))) return Number(value);
+  return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
 }
 
 /** Reads a whole input file; a missing or unreadable file is `io/read`. */
