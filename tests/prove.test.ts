@@ -96,12 +96,10 @@ describe('one function written in two ways is proved', () => {
       'v_cmp_gt_u32_e32 vcc, 8, v0\n v_cndmask_b32_e32 v2, 1, v0, vcc',
       'v_cmp_lt_u32_e32 vcc, 7, v0\n s_not_b64 vcc, vcc\n s_nop 4\n v_cndmask_b32_e32 v2, 1, v0, vcc',
     ],
-  ])('%s', (name, a, b) => {
+  ])('%s', (_name, a, b) => {
     const proof = compare(`${a}\n${STORE}`, `${b}\n${STORE}`);
-    // The last needs arithmetic that normal forms do not have: never proved wrongly, and said where it stops.
-    if (name.startsWith('an if')) expect(proof.verdict).toBe('not-proved');
-    else expect(proof).toMatchObject({ verdict: 'proved', isIdentical: false });
-    expect(proof.assumptions.length > 0).toBe(proof.verdict === 'proved');
+    expect(proof).toMatchObject({ verdict: 'proved', isIdentical: false, reason: undefined });
+    expect(proof.assumptions.length).toBeGreaterThan(0);
   });
 
   it('one wide load for two narrow ones, and a stronger wait', () => {

@@ -470,6 +470,13 @@ export class Integers {
       const isLess = op === 'ltU' ? a.value < b.value : signed(a.value, kind) < signed(b.value, kind);
       return this.terms.bool(isLess);
     }
+    const kind = a.kind as IntegerKind;
+    const mask = widthMask(kind);
+    const [least, most] = op === 'ltU' ? [0n, mask] : [(mask >> 1n) + 1n, mask >> 1n];
+    // Nothing is below the least value or above the most; c < x is not (x < c + 1).
+    if (isConstant(b, least) || isConstant(a, most)) return this.terms.false_;
+    if (a.op === 'const') return this.not(this.less(op, b, this.terms.constant(kind, a.value + 1n)));
+    if (op === 'ltU' && isConstant(b, 1n)) return this.eq(a, this.terms.constant(kind, 0n));
     return this.terms.make(op, 'bool', [a, b]);
   }
 }
