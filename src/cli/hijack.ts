@@ -10,6 +10,7 @@ const SUBCOMMANDS: Readonly<
   },
   build: { summary: 'put the edited assembly back and prove it', load: () => import('./hijack/build.ts') },
   run: { summary: 'run baseline and modified kernels and compare', load: () => import('./hijack/run.ts') },
+  watch: { summary: 'build, run and compare on each save', load: () => import('./hijack/watch.ts') },
   asm: { summary: 'one assembly file into a freshly compiled module', load: () => import('./hijack/asm.ts') },
 };
 

@@ -20,37 +20,56 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** Shows progress. */
-export class Progress {
-  /** Workgroups that have ended, and all of them; the last values reported. */
-  done = 0;
-  total = 0;
+/** One line that says how far something is. */
+class ProgressLine {
   private readonly stream: ProgressStream;
   private readonly now: () => number;
   private readonly started: number;
   private shown = 0;
   private line = '';
 
-  constructor(stream: ProgressStream, now: () => number = () => performance.now()) {
+  constructor(stream: ProgressStream, now: () => number) {
     this.stream = stream;
     this.now = now;
     this.started = now();
   }
 
-  /** Takes a report of the device. */
-  update(done: number, total: number): void {
-    this.done = done;
-    this.total = total;
+  /** Shows a text, made of the milliseconds since the start, unless it is too early or the last one is too fresh. */
+  show(textOf: (elapsed: number) => string): void {
     const now = this.now();
     const elapsed = now - this.started;
     if (elapsed < FIRST_MS) return;
     const interval = this.stream.isTTY === true ? TERMINAL_MS : LOG_MS;
     if (this.shown !== 0 && now - this.shown < interval) return;
     this.shown = now;
-    const text = this.text(elapsed);
+    const text = textOf(elapsed);
     if (this.stream.isTTY === true) this.stream.write(`\r${text.padEnd(this.line.length)}`);
     else this.stream.write(`${text}\n`);
     this.line = text;
+  }
+
+  clear(): void {
+    if (this.stream.isTTY === true && this.line !== '') this.stream.write(`\r${' '.repeat(this.line.length)}\r`);
+    this.line = '';
+  }
+}
+
+/** Shows progress of a dispatch. */
+export class Progress {
+  /** Workgroups that have ended, and all of them; the last values reported. */
+  done = 0;
+  total = 0;
+  private readonly line: ProgressLine;
+
+  constructor(stream: ProgressStream, now: () => number = () => performance.now()) {
+    this.line = new ProgressLine(stream, now);
+  }
+
+  /** Takes a report of the device. */
+  update(done: number, total: number): void {
+    this.done = done;
+    this.total = total;
+    this.line.show((elapsed) => this.text(elapsed));
   }
 
   private text(elapsed: number): string {
@@ -62,7 +81,24 @@ export class Progress {
 
   /** Removes the terminal line before other output. */
   clear(): void {
-    if (this.stream.isTTY === true && this.line !== '') this.stream.write(`\r${' '.repeat(this.line.length)}\r`);
-    this.line = '';
+    this.line.clear();
+  }
+}
+
+/** Shows progress of a program whose number of dispatches is not known. */
+export class DispatchProgress {
+  private readonly line: ProgressLine;
+
+  constructor(stream: ProgressStream, now: () => number = () => performance.now()) {
+    this.line = new ProgressLine(stream, now);
+  }
+
+  /** Takes the number of dispatches that have ended and the last one's kernel. */
+  update(done: number, kernel: string): void {
+    this.line.show((elapsed) => `${done} dispatches in ${duration(elapsed)}, last ${kernel.slice(0, 60)}`);
+  }
+
+  clear(): void {
+    this.line.clear();
   }
 }

@@ -5,14 +5,7 @@ import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
-import {
-  checkExtraFlags,
-  checkSubstitutions,
-  compile,
-  type IreeCompiler,
-  probeCompiler,
-  targetFlags,
-} from './compiler.ts';
+import { checkSubstitutions, compile, type IreeCompiler, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
 import { checkSource } from './edited-text.ts';
 import { assemble, type EngineName, kernelNamesOf, readTargetDirective, type Source } from './engine.ts';
@@ -54,11 +47,11 @@ export async function assembleInto(
 ): Promise<AsmCommandResult> {
   const text = readText(modified, 'the assembly');
   readWhole(input, 'the MLIR input');
-  checkExtraFlags(options.extra);
   const target = chooseTarget(text, modified, options.gpuTarget);
+  const extra = takeTarget(options.extra, target).rest;
   const compiler = await probeCompiler(requireIreeTool('iree-compile'));
   return withTemporaryFolder(async (work) => {
-    const flags = [...targetFlags(compiler, target, options.extra), ...options.extra];
+    const flags = [...targetFlags(compiler, target, extra), ...extra];
     const { module, records } = await compileBaseline(compiler, flags, input, work);
     const kernels = kernelNamesOf(text);
     const name = chooseExecutable(kernels, records, modified, options.executable);

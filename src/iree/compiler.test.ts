@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkExtraFlags, checkSubstitutions, commandLine, compile, probeCompiler, targetFlags } from './compiler.ts';
+import { checkSubstitutions, commandLine, compile, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -87,12 +87,15 @@ test('the note proves the substitution, for every executable', () => {
   expect(() => checkSubstitutions(note('a'), ['a', 'b'], [])).toThrowError(/'b'/);
 });
 
-test.each([['--iree-hip-target=gfx950'], ['--iree-rocm-target=gfx942']])(
-  '%s among the extra flags is refused',
-  (flag) => {
-    expect(() => checkExtraFlags([flag])).toThrowError(expect.objectContaining({ code: 'hijack/target-flag' }));
-  },
-);
+test('a target among the extra flags is taken, in either spelling, and must agree', () => {
+  const taken = { target: 'gfx950', rest: ['--iree-opt-level=O3'] };
+  expect(takeTarget(['--iree-hip-target=gfx950', '--iree-opt-level=O3'], undefined)).toEqual(taken);
+  expect(takeTarget(['--iree-opt-level=O3', '--iree-rocm-target=gfx950'], 'gfx950')).toEqual(taken);
+  const refused = expect.objectContaining({ code: 'hijack/target-flag' });
+  expect(() => takeTarget(['--iree-rocm-target=gfx942'], 'gfx950')).toThrowError(refused);
+  expect(() => takeTarget(['--iree-rocm-target'], undefined)).toThrowError(refused);
+  expect(() => takeTarget(['-o=x'], undefined)).toThrowError(expect.objectContaining({ code: 'hijack/output-flag' }));
+});
 
 test('commands are quoted for a shell', () => {
   expect(commandLine(['a', '--b=c d', "it's"])).toBe("a '--b=c d' 'it'\\''s'");

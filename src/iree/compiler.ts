@@ -67,19 +67,46 @@ export function targetFlags(compiler: IreeCompiler, target: string, extra: reado
   return [...(selects ? [] : [compiler.backendFlag]), `${compiler.targetFlag}=${target}`];
 }
 
-/** Flags a user may not pass because the command itself decides them. */
-export function checkExtraFlags(extra: readonly string[]): void {
+const TARGET_FLAG = /^--iree-(?:rocm|hip)-target(?:=(.*))?$/;
+
+/** Flags of a user without those that select the target, and the target they name. */
+export interface UserFlags {
+  readonly target: string | undefined;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Takes the target out of a user's flags, in either spelling, so that it is given once. Targets that disagree are
+ * `hijack/target-flag`; a flag that the command itself decides is `hijack/output-flag`.
+ */
+export function takeTarget(extra: readonly string[], target: string | undefined): UserFlags {
+  const rest: string[] = [];
+  let found = target;
   for (const flag of extra) {
-    if (/^--iree-(?:rocm|hip)-target(?:=|$)/.test(flag)) {
-      throw new WavesmithError('hijack/target-flag', `'${flag}' among the extra flags: the target is given once.`, {
-        hint: 'Use --target (or GPU_TARGET); the compiler’s own spelling of the flag is found out by asking it.',
-      });
+    const named = TARGET_FLAG.exec(flag);
+    if (named !== null) {
+      const value = named[1] ?? '';
+      if (value === '' || (found !== undefined && withoutFeatures(found) !== withoutFeatures(value))) {
+        throw new WavesmithError(
+          'hijack/target-flag',
+          `'${flag}' among the extra flags${found === undefined ? ' names no target' : `, but the target is ${found}`}.`,
+          {
+            hint: 'Give the target once: --target (or GPU_TARGET); the compiler’s own spelling of the flag is found out.',
+          },
+        );
+      }
+      found ??= value;
+      continue;
     }
     if (/^-o(?:=|$)/.test(flag)) {
       throw new WavesmithError('hijack/output-flag', `'${flag}' among the extra flags: the output is already decided.`);
     }
+    rest.push(flag);
   }
+  return { target: found, rest };
 }
+
+const withoutFeatures = (target: string): string => target.replace(/:.*/, '');
 
 /** Runs iree-compile; a failure is `hijack/compile-failed` with the compiler's first error line. */
 export async function compile(

@@ -4,7 +4,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
-import { checkExtraFlags, compile, probeCompiler, targetFlags } from './compiler.ts';
+import { compile, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
 import { kernelNamesOf } from './engine.ts';
 import { readFacts } from './facts.ts';
@@ -54,11 +54,11 @@ export async function initFromMlir(input: string, folder: string, options: InitM
       hint: `Targets are ${TARGET_LIST}.`,
     });
   }
-  checkExtraFlags(options.extra);
+  const extra = takeTarget(options.extra, options.target).rest;
   const source = readWhole(input, 'the MLIR input');
   const compiler = await probeCompiler(requireIreeTool('iree-compile'));
-  const linkFlags = options.link || options.extra.some((f) => f.startsWith(LINK_FLAG)) ? [] : [`${LINK_FLAG}=false`];
-  const flags = [...targetFlags(compiler, options.target, options.extra), ...linkFlags, ...options.extra];
+  const linkFlags = options.link || extra.some((f) => f.startsWith(LINK_FLAG)) ? [] : [`${LINK_FLAG}=false`];
+  const flags = [...targetFlags(compiler, options.target, extra), ...linkFlags, ...extra];
   return withTemporaryFolder(async (dumps) => {
     const baseline = join(dumps, 'baseline.vmfb');
     const dumpFlags = [

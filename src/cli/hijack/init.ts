@@ -4,6 +4,7 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
 import { isElf } from '../../codeobject/elf/read.ts';
+import { takeTarget } from '../../iree/compiler.ts';
 import { type InitOptions, type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
@@ -27,7 +28,7 @@ export async function run(argv: string[]): Promise<number> {
   const command = newCommand('hijack init', 'Make a hijack folder of an MLIR input or of a compiled module.')
     .argument('<input>', 'INPUT.mlir (needs iree-compile) or MODEL.vmfb')
     .requiredOption('-o, --output <dir>', 'the folder to make')
-    .option('--target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950')
+    .option('-a, --target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950 (default: GPU_TARGET)')
     .option('--link', "keep IREE's linking of all dispatches into one executable")
     .option('--whole', 'one text for each executable, however many kernels it has')
     .option('--addresses', 'disassembled texts: the address of each instruction, as a comment')
@@ -47,7 +48,7 @@ export async function run(argv: string[]): Promise<number> {
   const result = isModule(bytes)
     ? await fromModule(input, folder, flags, extra)
     : await initFromMlir(input, folder, {
-        target: requireTarget(flags.target),
+        target: requireTarget(flags.target, extra),
         extra,
         link: flags.link === true,
         ...common(flags),
@@ -77,8 +78,10 @@ function checkIsMlir(path: string, bytes: Uint8Array): void {
   });
 }
 
-function requireTarget(target: string | undefined): string {
-  if (target !== undefined) return target;
+/** The target of --target, of the flags for the compiler, or of GPU_TARGET; `sim:gfx942` is the target of that device. */
+function requireTarget(asked: string | undefined, extra: readonly string[]): string {
+  const target = takeTarget(extra, asked?.replace(/^sim:/, '')).target ?? process.env.GPU_TARGET;
+  if (target) return target;
   throw new WavesmithError('cli/usage', 'An MLIR input needs --target.', { hint: 'For example --target gfx942.' });
 }
 

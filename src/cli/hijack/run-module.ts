@@ -1,11 +1,12 @@
 // Whole modules under the virtual runtime for `hijack run`: the device that iree-run-module sees, and the report.
-import { WavesmithError } from '../../base/index.ts';
 import type { FunctionRun, ModuleDispatch, ModuleHost, ModuleRunResult, ModuleSide } from '../../iree/run-module.ts';
 import { packageRoot, runTool } from '../../iree/tools.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { startDeviceProcess } from '../../runtime/exec.ts';
 import { comparisonLines } from '../../verdict/index.ts';
+import { DispatchProgress } from '../run-progress.ts';
 import { conclusion } from './describe.ts';
+import { simDevice } from './device.ts';
 
 /** Most milliseconds one run of iree-run-module may take. */
 const TIMEOUT_MS = 3_600_000;
@@ -17,19 +18,21 @@ export function moduleHostOpener(
   name: string,
   mfma: 'exact' | 'fast',
 ): (target: TargetName, maxInstructions: number | undefined, isStrict: boolean) => Promise<ModuleHost> {
-  if (name !== 'sim') {
-    throw new WavesmithError('cli/usage', `There is no device '${name}'.`, { hint: "The device is 'sim'." });
-  }
+  const check = simDevice(name);
   return async (target, maxInstructions, isStrict) => {
+    check(target);
     const dispatches: ModuleDispatch[] = [];
+    const progress = new DispatchProgress(process.stderr);
     const device = await startDeviceProcess({
       root: packageRoot() ?? '.',
       target,
       mfma,
       maxInstructions,
       strict: isStrict ? {} : undefined,
-      onDispatch: (kernel, { instructions, diagnostics = [] }) =>
-        dispatches.push({ kernel, instructions, diagnostics }),
+      onDispatch: (kernel, { instructions, diagnostics = [] }) => {
+        dispatches.push({ kernel, instructions, diagnostics });
+        progress.update(dispatches.length, kernel);
+      },
       report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
     });
     return {
@@ -47,7 +50,10 @@ export function moduleHostOpener(
         });
         return fault === '' ? ran : { ...ran, status: ran.status === 0 ? 1 : ran.status, stdout: '', stderr: fault };
       },
-      close: () => device.close(),
+      close: () => {
+        progress.clear();
+        return device.close();
+      },
     };
   };
 }

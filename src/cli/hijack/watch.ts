@@ -1,0 +1,110 @@
+// `wavesmith hijack watch DIR`: on each save of the assembly build, check, run and compare, as `hijack build` and `hijack run` do.
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { WavesmithError } from '../../base/index.ts';
+import { readManifest } from '../../iree/manifest.ts';
+import { run as buildFolder } from './build.ts';
+import { run as runFolder } from './run.ts';
+
+const USAGE = `Usage: wavesmith hijack watch DIR [OPTIONS]
+
+Build, check, run and compare on each save of a file in DIR/asm, and once at the start. Ctrl-C ends it.
+
+OPTIONS are those of 'wavesmith hijack run': --function, --input, --parameters, --dispatch, … ('wavesmith hijack run --help').
+`;
+
+/** Editors write a file in several steps; this long after the last one it is read. */
+const SETTLE_MS = 60;
+
+/** Runs until it is interrupted; exit code 0. */
+export async function run(argv: string[]): Promise<number> {
+  const [folder, ...options] = argv;
+  if (folder === '--help' || folder === '-h') {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  if (folder === undefined || folder.startsWith('-')) {
+    throw new WavesmithError('cli/usage', 'hijack watch needs a folder first.', {
+      hint: "'wavesmith hijack watch --help' shows the usage.",
+    });
+  }
+  readManifest(folder);
+  const saves = new Saves(join(folder, 'asm'));
+  try {
+    for (;;) {
+      await cycle(folder, options);
+      if (!(await saves.next())) return 0;
+    }
+  } finally {
+    saves.close();
+  }
+}
+
+async function cycle(folder: string, options: readonly string[]): Promise<void> {
+  const started = performance.now();
+  let status = 1;
+  try {
+    status = await buildFolder([folder]);
+    if (status === 0) status = await runFolder([folder, ...options]);
+  } catch (error) {
+    // What stops a build or a run is a message; the next save may mend it. A wrong option is not mended by a save.
+    if (!(error instanceof WavesmithError) || error.code.startsWith('cli/')) throw error;
+    process.stdout.write(`${error.format()}\n`);
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(2);
+  const clock = new Date().toLocaleTimeString('en-GB');
+  process.stdout.write(`── ${status === 0 ? 'ok' : 'not ok'} in ${seconds} s at ${clock}; waiting for the next save\n`);
+}
+
+/** Saves of files in a folder and below it, and the interrupt that ends the waiting. */
+class Saves {
+  private readonly watchers: readonly FSWatcher[];
+  private readonly onInterrupt = (): void => this.end();
+  private isChanged = false;
+  private isOver = false;
+  private wake: () => void = () => {};
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(folder: string) {
+    const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    // Folders are watched, not files: editors replace a file, and a watch of the file would stay with the old one.
+    this.watchers = [folder, ...below.map((entry) => join(folder, entry.name))].map((path) => {
+      const watcher = watch(path, () => this.noteChange());
+      watcher.on('error', () => this.end());
+      return watcher;
+    });
+    process.on('SIGINT', this.onInterrupt);
+    process.on('SIGTERM', this.onInterrupt);
+  }
+
+  private noteChange(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.isChanged = true;
+      this.wake();
+    }, SETTLE_MS);
+  }
+
+  /** Waits for a save since the last call; false when it is over. */
+  async next(): Promise<boolean> {
+    while (!this.isChanged && !this.isOver) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    this.isChanged = false;
+    return !this.isOver;
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.wake();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    for (const watcher of this.watchers) watcher.close();
+    process.off('SIGINT', this.onInterrupt);
+    process.off('SIGTERM', this.onInterrupt);
+  }
+}
