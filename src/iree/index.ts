@@ -10,12 +10,12 @@ export {
   readBaseline,
 } from './build.ts';
 export {
-  checkExtraFlags,
   checkSubstitutions,
   commandLine,
   compile,
   type IreeCompiler,
   probeCompiler,
+  takeTarget,
   targetFlags,
 } from './compiler.ts';
 export {

@@ -208,8 +208,8 @@ export const IREE_ERRORS: ErrorPages = {
     'Supported are gfx90a, gfx942 and gfx950; give code for one of them.',
   ],
   'hijack/target-flag': [
-    'An extra flag for iree-compile names the target a second time.',
-    'Use --target (or GPU_TARGET); the compiler’s own spelling of the flag is found out by asking it.',
+    'An extra flag for iree-compile names another target than --target, GPU_TARGET or the assembly.',
+    'Give the target once; the compiler’s own spelling of the flag is found out by asking it.',
   ],
   'hijack/target-mismatch': [
     'GPU_TARGET and the assembly name different GPUs.',
