@@ -30,7 +30,7 @@ const TAIL = `
 		.amdhsa_kernarg_size 16
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_user_sgpr_count 2
-		.amdhsa_next_free_vgpr 32
+		.amdhsa_next_free_vgpr 48
 		.amdhsa_next_free_sgpr 32
 		.amdhsa_accum_offset 32
 	.end_amdhsa_kernel
@@ -47,7 +47,7 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .sgpr_count: 32
-    .vgpr_count: 32
+    .vgpr_count: 48
     .max_flat_workgroup_size: 256
     .args:
       - { .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }

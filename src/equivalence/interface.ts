@@ -37,6 +37,9 @@ function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string 
   if (x.rsrc3.tgSplit !== y.rsrc3.tgSplit) return 'one of the kernels runs with split workgroups (tg_split)';
   if (y.groupSegmentFixedSize < x.groupSegmentFixedSize)
     return `LDS shrinks from ${x.groupSegmentFixedSize} to ${y.groupSegmentFixedSize} bytes`;
+  if (y.privateSegmentFixedSize < x.privateSegmentFixedSize) {
+    return `scratch shrinks from ${x.privateSegmentFixedSize} to ${y.privateSegmentFixedSize} bytes`;
+  }
   if (y.kernargSize !== x.kernargSize) return `the kernarg segment has ${x.kernargSize} and ${y.kernargSize} bytes`;
   return undefined;
 }

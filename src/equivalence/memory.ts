@@ -34,7 +34,7 @@ function parts(term: Term): { constant: bigint; list: (readonly [Term, bigint])[
  * unknown multiples of their stride, because two lanes need not have the same.
  */
 export function areApart(a: Place, b: Place): boolean {
-  if (a.base !== b.base || a.offset.kind !== b.offset.kind) return false;
+  if (a.base !== b.base || a.offset.kind !== b.offset.kind || a.isPrivate !== b.isPrivate) return false;
   const [x, y] = [parts(a.offset), parts(b.offset)];
   const uniform = new Map<Term, bigint>();
   let gcd = 0n;

@@ -2,8 +2,8 @@
 //
 // 1. The interface must agree (`interface.ts`): target, arguments, initial registers, constant data.
 // 2. Both kernels run side by side on terms (`product.ts`, `machine.ts`); they must branch alike and leave device memory alike.
-// 3. What terms do not show: the second kernel may have no wait or hazard finding that the first has not (`check/`), and at barriers,
-//    atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
+// 3. What terms do not show: the second kernel may have no error, no wait or hazard warning that the first has not (`check/`), and at
+//    barriers, atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
 import { PRELOAD_STUB } from '../check/entry.ts';
@@ -220,14 +220,14 @@ function contextOf(s: Subject): CheckContext {
   return { target, codeObject, program, subject, kernel, baseline: undefined };
 }
 
-/** Findings about time, which terms do not have: waits and hazards. */
+/** Findings about time, which terms do not have: of waits and hazards warnings count as well. */
 const TIMING = /^(?:waits|hazards)\//;
 
 /** The first finding of the edited kernel that the baseline does not have, and how many they share. */
 function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
   const [before, after] = [a, b].map(({ codeObject, kernel, program }) =>
     checkCodeObject(codeObject, { kernels: new Set([kernel.name]), program }).filter(
-      (f) => TIMING.test(f.rule) && f.severity !== 'note' && f.basis === 'manual',
+      (f) => f.basis === 'manual' && (f.severity === 'error' || (f.severity === 'warning' && TIMING.test(f.rule))),
     ),
   ) as [Finding[], Finding[]];
   const added = newFindings(after, before.map(fingerprint));

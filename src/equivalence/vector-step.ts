@@ -177,7 +177,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
   });
   if (row.uses.includes('VCC'))
     args.push(masks.bit(exec, integers.pair(state[Slot.VCC] as Term, state[Slot.VCC + 1] as Term)));
-  if (row.uses.includes('MODE')) args.push(state[Slot.MODE] as Term);
+  args.push(state[Slot.MODE] as Term);
   if (row.uses.includes('M0')) args.push(state[Slot.M0] as Term);
   if (operandAt(instruction, 'dpp_ctrl') !== undefined) args.push(exec);
   const targets: Register[] = [];
