@@ -1,6 +1,7 @@
 // Instructions that are no expression, on terms: control flow through registers, barriers, lanes of other lanes, hardware registers.
 
 import { branchTarget } from '../isa/index.ts';
+import { hasOperand } from '../isa/operand.ts';
 import type { StructuralOperation } from '../isa/semantics/index.ts';
 import type { Operand, Register } from '../isa/types.ts';
 import { Slot, slotsOf } from '../program/index.ts';
@@ -188,7 +189,7 @@ function setreg(step: Step): void {
   const { id, offset, size } = hardwareField(step);
   const { algebra, instruction, state } = step;
   const { integers, terms } = algebra;
-  const isLiteral = instruction.row.operands.some((o) => o.name === 'imm');
+  const isLiteral = hasOperand(instruction.row, 'imm');
   const value = readWord(step, required(step, isLiteral ? 'imm' : 'sdst'), 0, 'i32');
   if (id !== HW_MODE) {
     state[Memory.CLOCK] = terms.make('setreg', 'effect', [state[Memory.CLOCK] as Term, value], {

@@ -1,6 +1,6 @@
 // Room `isa`: what an instruction is: one generated table describes it, and decoding, encoding, printing, parsing and execution all
 // read that table. Nothing here knows of files, kernels or programs.
-// Begin with types.ts (an instruction and its row), then table/table.ts and codec/decode.ts.
+// Begin with types.ts (an instruction and its row) and operand.ts (its operands by name), then table/table.ts and codec/decode.ts.
 export { type Decoder, decode, decoderFor, immediate, inlineConstant } from './codec/decode.ts';
 export { encode, encodeInto } from './codec/encode.ts';
 export {

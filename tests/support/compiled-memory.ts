@@ -2,7 +2,6 @@
 // it can have changed: the wave block, LDS, device memory, and the fault. Addresses are made to suit the instruction.
 
 import { randomNumbers } from '../../src/base/index.ts';
-import { operandNamed } from '../../src/device/sim/interpreter/operands.ts';
 import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
 import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory, type Region } from '../../src/device/sim/state/memory.ts';
@@ -16,6 +15,7 @@ import {
   memoryImports,
 } from '../../src/device/sim/wasm/memory/index.ts';
 import { decoderFor } from '../../src/isa/index.ts';
+import { operandNamed } from '../../src/isa/operand.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';
 import { DEFAULT_MODE } from './one-instruction.ts';

@@ -1,8 +1,10 @@
 // Instructions by their bytes. Code repeats itself, so each distinct encoding is decoded, printed and checked once; a
 // position in a section then costs a hash lookup or two.
+
 import type { TextOutput } from '../../base/index.ts';
 import { type Decoder, decoderFor } from '../../isa/codec/decode.ts';
 import { type Instruction, type InstructionRow, type Operand, operandClass, type TargetName } from '../../isa/index.ts';
+import { operandNamed } from '../../isa/operand.ts';
 import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
 import { wordAt } from './data.ts';
 
@@ -82,12 +84,6 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['s_add_i32', 'addOffset'],
 ]);
 const INLINE_FOUR = 132;
-
-/** The operand in a named slot. */
-export function operandNamed(instruction: Instruction, name: string): Operand | undefined {
-  const index = instruction.row.operands.findIndex((o) => o.name === name);
-  return index < 0 ? undefined : instruction.operands[index];
-}
 
 function scalarIndex(operand: Operand | undefined): number {
   return operand?.kind === 'reg' && operand.file === 's' ? operand.index : -1;

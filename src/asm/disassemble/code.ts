@@ -4,7 +4,8 @@
 import type { TextOutput } from '../../base/index.ts';
 import { RelocationType, SymbolType } from '../../codeobject/index.ts';
 import type { Instruction } from '../../isa/index.ts';
-import { type CodeRole, type InstructionCache, operandNamed } from './cache.ts';
+import { operandNamed } from '../../isa/operand.ts';
+import type { CodeRole, InstructionCache } from './cache.ts';
 import { type CodeComments, Commenter } from './comments.ts';
 import { hex, type LineSink, pushAll, rawText, wordAt } from './data.ts';
 import type { Image, ImageReference, ImageSection, ImageSymbol, Place } from './image.ts';

@@ -1,8 +1,10 @@
 // Rules `control-flow/uninitialised` and `control-flow/maybe-uninitialised`: a register is read that nothing has written.
 // Forward data flow: what some path has written, and what every path has. Sources: LLVM's AMDGPUUsage, "Initial Kernel Execution
 // State"; CDNA3 ISA manual, "Kernel State".
+
 import type { KernelDescriptor } from '../../codeobject/index.ts';
 import { type Finding, finding } from '../../finding/index.ts';
+import { operandNamed } from '../../isa/operand.ts';
 import type { Instruction } from '../../isa/types.ts';
 import {
   addSlots,
@@ -145,13 +147,13 @@ const PRODUCT =
 /** The operands whose value an instruction looks at, as far as what is known of the others leaves them a say. */
 function neededReads(instruction: Instruction, known: Knowledge): SlotRange[] {
   const reads = valueReads(instruction);
-  const { row, operands } = instruction;
+  const { row } = instruction;
   if (!PRODUCT.test(row.operation) || reads.length === 0) return reads;
-  const factors = ['src0', 'src1'].map((name) => operands[row.operands.findIndex((o) => o.name === name)]);
+  const factors = ['src0', 'src1'].map((name) => operandNamed(instruction, name));
   const zero = factors.findIndex((factor) => isZero(valuesOf(factor, known)));
   const other = factors[1 - zero];
   const ignored = zero < 0 || other?.kind !== 'reg' ? undefined : slotsOf(other);
-  const sum = operands[row.operands.findIndex((o) => o.name === 'src2')];
+  const sum = operandNamed(instruction, 'src2');
   const isSum = sum?.kind === 'reg' && slotsOf(sum)?.first === ignored?.first;
   return ignored === undefined || isSum ? reads : reads.filter((r) => r.first !== ignored.first);
 }

@@ -1,6 +1,8 @@
 // Missing wait states: for every instruction, the nearest earlier one on any path that the hardware does not hold it back for.
 // Sources: see src/isa/table/hazards.ts; which operands count follows LLVM's GCNHazardRecognizer.
+
 import { type Finding, finding, insertStates, type RuleId } from '../../finding/index.ts';
+import { operandNamed } from '../../isa/operand.ts';
 import type { MatrixWaits, WaitTable } from '../../isa/table/hazards.ts';
 import { targetInfo } from '../../isa/table/targets.ts';
 import type { Immediate, Instruction } from '../../isa/types.ts';
@@ -412,14 +414,14 @@ function explicitUses(instruction: Instruction): SlotRange[] {
   return out;
 }
 
-function operandSlots({ row, operands }: Instruction, name: string): SlotRange[] {
-  const operand = operands[row.operands.findIndex((o) => o.name === name)];
+function operandSlots(instruction: Instruction, name: string): SlotRange[] {
+  const operand = operandNamed(instruction, name);
   const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
   return range === undefined ? [] : [range];
 }
 
-function immediateOf({ row, operands }: Instruction, name: string): number | undefined {
-  const operand = operands[row.operands.findIndex((o) => o.name === name)];
+function immediateOf(instruction: Instruction, name: string): number | undefined {
+  const operand = operandNamed(instruction, name);
   return operand?.kind === 'imm' ? operand.value : undefined;
 }
 

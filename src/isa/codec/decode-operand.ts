@@ -1,5 +1,6 @@
 // Operand fields to operands: every field becomes a table lookup, filled on first use of a value.
 // Source: the operand decoders of LLVM's AMDGPUDisassembler.cpp.
+import { operandIndex } from '../operand.ts';
 import { SDWA_SELECTORS } from '../table/field-names.ts';
 import { type OperandClass, operandClass } from '../table/operand-classes.ts';
 import { agpr, registerFromEncoding, special, vgpr } from '../table/registers.ts';
@@ -137,7 +138,7 @@ function leaderOf(row: InstructionRow, index: number): number {
   const name = row.operands[index]?.name;
   const isDs = row.encoding === 'DS';
   const leader = isDs && name === 'data1' ? 'data0' : name === (isDs ? 'data0' : 'vdata') ? 'vdst' : undefined;
-  return leader === undefined ? -1 : row.operands.findIndex((o) => o.name === leader);
+  return leader === undefined ? -1 : operandIndex(row, leader);
 }
 
 /** A piece of an operand's bits: `mask` from bit `low` of a dword on, at `shift` of the operand's value. */

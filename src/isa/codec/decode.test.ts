@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { operandIndex } from '../operand.ts';
 import { printerFor } from '../print/print.ts';
 import { TARGET_NAMES, tableFor } from '../table/table.ts';
 import type { Immediate, Literal, TargetName } from '../types.ts';
@@ -18,7 +19,7 @@ function textOf(target: TargetName, bytes: Uint8Array): string {
 function decodeHex(target: TargetName, hex: string) {
   const instruction = decoderFor(target).decode(bytesOf(hex), 0);
   if (instruction === undefined) throw new Error(`${hex} does not decode`);
-  const at = (name: string) => instruction.operands[instruction.row.operands.findIndex((o) => o.name === name)];
+  const at = (name: string) => instruction.operands[operandIndex(instruction.row, name)];
   return { instruction, at };
 }
 

@@ -6,6 +6,7 @@
 // specific fixed bits first within a table; an operand that cannot be decoded ends that table.
 // Source: LLVM's AMDGPUDisassembler.cpp and the decoder tables TableGen makes of the rows.
 
+import { operandIndex } from '../operand.ts';
 import { isMember, operandClass } from '../table/operand-classes.ts';
 import { fitsFile, registerTuple } from '../table/registers.ts';
 import { tableFor } from '../table/table.ts';
@@ -63,7 +64,7 @@ export interface Gather {
 }
 
 function gathersOf(row: InstructionRow): Gather[] {
-  const sources = MODIFIERS.map((name) => row.operands.findIndex((o) => o.name === name));
+  const sources = MODIFIERS.map((name) => operandIndex(row, name));
   const gathers: Gather[] = [];
   row.operands.forEach((operand, index) => {
     const bit = GATHERED[operand.name];
@@ -171,7 +172,7 @@ export class Candidate {
       steps: copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index))),
       copies: copyFrom.flatMap((from, i) => (from >= 0 ? [i, from] : [])),
       gathers: gathersOf(row),
-      cpol: returns ? row.operands.findIndex((o) => o.name === 'cpol') : -1,
+      cpol: returns ? operandIndex(row, 'cpol') : -1,
       hasConstant: row.operands.some((o) => operandClass(o.cls).decode === 'literal'),
     };
     return this.prepared;
@@ -415,7 +416,7 @@ export class TargetDecoder implements Decoder {
 
   /** Images: dmask says how many components the data has, d16 packs two into a dword. */
   private widenImage(row: InstructionRow, operands: Operand[], size: number): Instruction {
-    const find = (name: string) => row.operands.findIndex((o) => o.name === name);
+    const find = (name: string) => operandIndex(row, name);
     const number = (name: string) => (find(name) < 0 ? 0 : (operands[find(name)] as Immediate).value);
     const components = Math.max(1, popcount(number('dmask') & 15));
     const dwords = number('d16') !== 0 ? (components + 1) >> 1 : components;
@@ -437,7 +438,7 @@ export class TargetDecoder implements Decoder {
     operands: Operand[],
     size: number,
   ): Instruction {
-    const at = (name: string) => row.operands.findIndex((o) => o.name === name);
+    const at = (name: string) => operandIndex(row, name);
     const width = (name: string) => F8F6F4_DWORDS[(operands[at(name)] as Immediate).value] ?? 8;
     const a = width('cbsz');
     const b = width('blgp');

@@ -1,5 +1,6 @@
 // Checks after a syntax matched: one constant bus read, one literal, offset ranges, register files and alignment, cache policy.
 // Source: AMDGPUAsmParser::validateInstruction and the functions it calls, reduced to what gfx90a, gfx942 and gfx950 need.
+import { operandIndex } from '../operand.ts';
 import { type OperandClass, operandClass } from '../table/operand-classes.ts';
 import { targetInfo } from '../table/targets.ts';
 import type { Immediate, InstructionRow, Operand, Register } from '../types.ts';
@@ -48,12 +49,8 @@ function fail(p: ParseState, at: number, message: string): boolean {
   return false;
 }
 
-function named(row: InstructionRow, name: string): number {
-  return row.operands.findIndex((o) => o.name === name);
-}
-
 function sourcesOf(row: InstructionRow): number[] {
-  return ['src0', 'src1', 'src2'].map((name) => named(row, name)).filter((i) => i >= 0);
+  return ['src0', 'src1', 'src2'].map((name) => operandIndex(row, name)).filter((i) => i >= 0);
 }
 
 function numberAt(operands: readonly Operand[], index: number): number {
@@ -142,7 +139,7 @@ function checkSopLiteral(row: InstructionRow): Check {
 }
 
 function checkVopLiteral(row: InstructionRow): Check {
-  const constant = named(row, 'imm');
+  const constant = operandIndex(row, 'imm');
   const mandatory = constant >= 0;
   const sources = mandatory ? [...sourcesOf(row), constant] : sourcesOf(row);
   return (p, _, operands, starts) => {
@@ -156,7 +153,7 @@ function checkVopLiteral(row: InstructionRow): Check {
 function checkConstantBus(row: InstructionRow): Check {
   const sources = sourcesOf(row);
   const implicit = row.uses.find((name) => Object.hasOwn(IMPLICIT_SCALARS, name));
-  const hasConstant = named(row, 'imm') >= 0;
+  const hasConstant = operandIndex(row, 'imm') >= 0;
   const writeLane = row.operation === 'v_writelane_b32';
   const widths = row.operands.map((o) => Math.max(1, operandClass(o.cls).dwords));
   return (p, _, operands, starts) => {
@@ -200,7 +197,7 @@ function checkDotOpSel(p: ParseState): boolean {
 }
 
 function checkNeg(row: InstructionRow): Check {
-  const without = [0, 1, 2].filter((i) => named(row, `src${i}_modifiers`) < 0);
+  const without = [0, 1, 2].filter((i) => operandIndex(row, `src${i}_modifiers`) < 0);
   return (p) => {
     for (const [type, name] of [
       [ImmType.NegLo, 'neg_lo'],
@@ -217,7 +214,7 @@ function checkNeg(row: InstructionRow): Check {
 }
 
 function checkDpp(row: InstructionRow): Check | undefined {
-  const control = named(row, 'dpp_ctrl');
+  const control = operandIndex(row, 'dpp_ctrl');
   const wide = row.operands.some((o) => operandClass(o.cls).dwords === 2 && operandClass(o.cls).decode === 'vgpr');
   if (control < 0 || !wide) return undefined;
   return (p, _, operands) => {
@@ -228,7 +225,7 @@ function checkDpp(row: InstructionRow): Check | undefined {
 }
 
 function checkOffset(row: InstructionRow): Check | undefined {
-  const index = named(row, 'offset');
+  const index = operandIndex(row, 'offset');
   if (index < 0) return undefined;
   if (row.flags.has('FLAT')) {
     const negative = row.flags.has('FlatGlobal') || row.flags.has('FlatScratch');
@@ -280,14 +277,14 @@ function overlaps(a: Register, b: Register): boolean {
 const F8F6F4_DWORDS = [8, 8, 6, 6, 4];
 
 function checkMfma(row: InstructionRow): Check {
-  const source = named(row, 'src2');
+  const source = operandIndex(row, 'src2');
   const formats = /_F8F6F4_/.test(row.name)
     ? ([
         ['src0', 'cbsz'],
         ['src1', 'blgp'],
       ] as const)
     : [];
-  const pairs = formats.map(([src, format]) => [named(row, src), named(row, format), format] as const);
+  const pairs = formats.map(([src, format]) => [operandIndex(row, src), operandIndex(row, format), format] as const);
   return (p, _, operands, starts) => {
     let ok = true;
     for (const [src, format, name] of pairs) {
@@ -312,7 +309,7 @@ function textLoc(p: ParseState, type: ImmType, word: string): number {
 }
 
 function checkCachePolicy(row: InstructionRow): Check | undefined {
-  const index = named(row, 'cpol');
+  const index = operandIndex(row, 'cpol');
   if (index < 0) return undefined;
   const memory = ['MUBUF', 'MTBUF', 'MIMG', 'FLAT'].some((flag) => row.flags.has(flag));
   const smem = row.flags.has('SMRD');
@@ -343,9 +340,9 @@ function checkAgprData(row: InstructionRow): Check | undefined {
   const memory = ['FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'DS'].some((flag) => row.flags.has(flag));
   if (!memory) return undefined;
   const ds = row.flags.has('DS');
-  const destination = named(row, 'vdst');
-  const data = named(row, ds ? 'data0' : 'vdata');
-  const second = ds ? named(row, 'data1') : -1;
+  const destination = operandIndex(row, 'vdst');
+  const data = operandIndex(row, ds ? 'data0' : 'vdata');
+  const second = ds ? operandIndex(row, 'data1') : -1;
   return (p, _, operands) => {
     const dst = isAgpr(operands, destination);
     const src = isAgpr(operands, data);
@@ -371,14 +368,14 @@ function checkAlignment(p: ParseState, row: InstructionRow, operands: readonly O
 
 function checkDs(row: InstructionRow): Check | undefined {
   if (row.flags.has('GWS')) {
-    const data = named(row, 'data0');
+    const data = operandIndex(row, 'data0');
     if (!/^ds_gws_(init|barrier|sema_br)$/.test(row.operation) || data < 0) return undefined;
     return (p, _, operands) => {
       if (((operands[data] as Register).index & 1) === 0) return true;
       return fail(p, registerLoc(p, operands[data]), 'vgpr must be even aligned');
     };
   }
-  const gds = named(row, 'gds');
+  const gds = operandIndex(row, 'gds');
   if (gds < 0) return undefined;
   return (p, _, operands) => {
     if (numberAt(operands, gds) === 0 || targetInfo(p.target).features.has('GDS')) return true;
@@ -387,7 +384,7 @@ function checkDs(row: InstructionRow): Check | undefined {
 }
 
 function checkBlgp(row: InstructionRow): Check | undefined {
-  if (named(row, 'blgp') < 0) return undefined;
+  if (operandIndex(row, 'blgp') < 0) return undefined;
   const usesNeg = /^V_MFMA_F64_.*_gfx940/.test(row.name);
   return (p) => {
     for (let i = 1; i < p.count; i++) {
@@ -403,7 +400,7 @@ function checkBlgp(row: InstructionRow): Check | undefined {
 
 function checkDivScale(row: InstructionRow): Check | undefined {
   if (!row.operation.startsWith('v_div_scale_')) return undefined;
-  const modifiers = ['src0_modifiers', 'src2_modifiers'].map((name) => named(row, name));
+  const modifiers = ['src0_modifiers', 'src2_modifiers'].map((name) => operandIndex(row, name));
   return (p, _, operands) => {
     if (modifiers.every((i) => (numberAt(operands, i) & 2) === 0)) return true;
     return fail(p, p.mnemonicStart, 'ABS not allowed in VOP3B instructions');
@@ -418,9 +415,9 @@ function bitCount(value: number): number {
 
 function checkImage(row: InstructionRow): Check | undefined {
   if (!row.flags.has('MIMG')) return undefined;
-  const data = named(row, 'vdata');
-  const mask = named(row, 'dmask');
-  const d16 = named(row, 'd16');
+  const data = operandIndex(row, 'vdata');
+  const mask = operandIndex(row, 'dmask');
+  const d16 = operandIndex(row, 'd16');
   const atomic = row.flags.has('mayLoad') && row.flags.has('mayStore');
   return (p, _, operands) => {
     const dmask = numberAt(operands, mask) & 15;
@@ -445,7 +442,7 @@ function planOf(row: InstructionRow): Plan {
   const vop = isVop(row);
   if (vop) checks.push(checkLdsDirect(row));
   if (row.flags.has('SOP2') || row.flags.has('SOPC')) checks.push(checkSopLiteral(row));
-  if (row.flags.has('VOP3') || row.flags.has('VOP3P') || named(row, 'imm') >= 0) {
+  if (row.flags.has('VOP3') || row.flags.has('VOP3P') || operandIndex(row, 'imm') >= 0) {
     if (vop) checks.push(checkVopLiteral(row));
   }
   if (vop) checks.push(checkConstantBus(row));

@@ -5,6 +5,7 @@
 // The instruction parser: text of one instruction to a row with operands, or a diagnostic with LLVM's wording and position.
 // Source: AMDGPUAsmParser::parseInstruction, matchAndEmitInstruction; the matcher that AsmMatcherEmitter.cpp generates.
 
+import { operandIndex } from '../operand.ts';
 import { operandClass } from '../table/operand-classes.ts';
 import { suggestions } from '../table/suggest.ts';
 import { type Lexer, Tok } from '../text/lexer.ts';
@@ -248,7 +249,7 @@ export class InstructionParser {
   /** v_mac SDWA instructions write whole dwords only. */
   private destinationSelected(): boolean {
     const conversion = this.conversion as Conversion;
-    const index = conversion.row.operands.findIndex((o) => o.name === 'dst_sel');
+    const index = operandIndex(conversion.row, 'dst_sel');
     const selector = conversion.operands[index];
     return selector !== undefined && selector.kind === 'imm' && selector.value !== 6;
   }

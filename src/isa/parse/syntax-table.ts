@@ -1,5 +1,6 @@
 // The assembler's view of the instruction table: for each mnemonic the syntaxes to match, by variant, and what parses each
 // operand position. Sources: LLVM's AsmMatcherEmitter.cpp (matchable order, custom operand parsers), VOPC/VOP2/VOP3P aliases.
+import { operandIndex } from '../operand.ts';
 import { operandClass } from '../table/operand-classes.ts';
 import { allRows, tableFor } from '../table/table.ts';
 import type { InstructionRow, TargetName } from '../types.ts';
@@ -67,7 +68,7 @@ function formalsOf(row: InstructionRow, template: string): Formal[] {
       formals.push(keywordFormal(word));
       continue;
     }
-    const index = row.operands.findIndex((o) => o.name === word.slice(1));
+    const index = operandIndex(row, word.slice(1));
     formals.push(operandFormal(row.operands[index].cls, index));
   }
   return formals;

@@ -5,6 +5,7 @@
 // Instructions to text, exactly as LLVM 22 prints them. Each row's template becomes a list of small functions once.
 // Source: LLVM's AMDGPUInstPrinter.cpp and the rows' assembly templates.
 
+import { operandIndex } from '../operand.ts';
 import { SDWA_SELECTORS, SDWA_UNUSED } from '../table/field-names.ts';
 import {
   isMember,
@@ -211,13 +212,7 @@ export class Printer {
     };
     for (const match of row.template.matchAll(/\$(\w+)|[^$]+/g)) {
       if (match[1] === undefined) push(match[0]);
-      else
-        push(
-          this.operandPiece(
-            row,
-            row.operands.findIndex((o) => o.name === match[1]),
-          ),
-        );
+      else push(this.operandPiece(row, operandIndex(row, match[1])));
     }
     this.compiled[row.id] = pieces;
     return pieces;
@@ -269,7 +264,7 @@ export class Printer {
       return one(index, `${cls.name}, vcc`, (op) => `${print(op)}, vcc`);
     }
     if (name === 'soffset' && row.encoding === 'MTBUF') {
-      const format = row.operands.findIndex((o) => o.name === 'format');
+      const format = operandIndex(row, 'format');
       const text = (ops: readonly Operand[]) => print(ops[index] as Operand) + printFormat(value(ops[format]));
       return { reads: [index, format], key: `${cls.name} and format`, text };
     }
@@ -408,7 +403,7 @@ const SOURCES = ['src0', 'src1', 'src2'];
 
 /** `op_sel:[…]`, `neg_lo:[…]` …: one bit per source from its modifiers, nothing when all have the default. */
 function packedPiece(row: InstructionRow, prefix: string, bit: number): Piece {
-  const find = (name: string) => row.operands.findIndex((o) => o.name === name);
+  const find = (name: string) => operandIndex(row, name);
   const indexes: number[] = [];
   for (const source of SOURCES) {
     if (find(source) < 0) break;

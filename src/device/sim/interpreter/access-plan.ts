@@ -1,12 +1,14 @@
 // Which bytes of memory an instruction touches: a plan per instruction that gives the addresses of every lane from the wave's state
 // before it executes. For observers (strict mode, counters, traces); execution itself does not use it.
 // Sources: AMD CDNA3 ISA, chapters "Vector Memory Buffer Instructions", "Flat Memory", "Data Share", "Scalar Memory".
+
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { AtomicOperation, Operation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { AGPR_BASE, M0, type Wave } from '../state/wave.ts';
 import { KernelStop } from './kernel-stop.ts';
 import { ATOMIC_WORDS, bindBuffer, bindScalarAddress, bindTarget, pairOffsets, type Target } from './memory-access.ts';
-import { immediateOf, operandNamed, registerOf } from './operands.ts';
+import { registerOf } from './operands.ts';
 import { formatLayout } from './typed-buffers.ts';
 
 /** Where the bytes are. `flat`: the address decides, by lane. Buffers are global memory. */

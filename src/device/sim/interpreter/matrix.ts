@@ -19,6 +19,7 @@ import {
   f64LowWord,
   type SmallFormat,
 } from '../../../base/elements/formats.ts';
+import { immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import { inputPosition, type MatrixOperation, type MatrixType, outputPosition } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
@@ -35,7 +36,7 @@ import {
   pairwise,
   truncating,
 } from './matrix-math.ts';
-import { bindWord, immediateOf, isVector, operandNamed, registerOf, requireOperand, vectorBase } from './operands.ts';
+import { bindWord, isVector, registerOf, vectorBase } from './operands.ts';
 import type { Step } from './vector.ts';
 
 /** How elements of a matrix type are read. */

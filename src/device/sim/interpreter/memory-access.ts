@@ -1,10 +1,12 @@
 // Executes vector memory, LDS and scalar memory operations: per-lane addresses, loads, stores, atomics, LDS-direct loads.
 // Sources: AMD CDNA3 ISA, chapters "Vector Memory Buffer Instructions", "Flat Memory", "Data Share", "Scalar Memory".
+
+import { immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, MemorySpace, StoreOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Register } from '../../../isa/types.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from '../state/wave.ts';
 import { bindAtomicUpdate } from './atomic.ts';
-import { bindScalarWord, immediateOf, operandNamed, registerOf, requireOperand, vectorBase } from './operands.ts';
+import { bindScalarWord, registerOf, vectorBase } from './operands.ts';
 import {
   type BufferResource,
   bufferAddress,

@@ -1,5 +1,6 @@
 // Binds operands of a decoded instruction to register files: scalar words, vector words with modifiers, lane masks.
 // Sources: AMD CDNA3 ISA, "Scalar operands", "SDWA", "DPP", "Packed math"; modifier bits are LLVM's SISrcMods.
+
 import {
   BF16,
   bitsFromF32,
@@ -9,8 +10,9 @@ import {
   f64HighWord,
   f64LowWord,
 } from '../../../base/elements/formats.ts';
+import { immediateOf, operandIndex, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { OperandType, SourceSpec } from '../../../isa/semantics/index.ts';
-import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
+import type { Instruction, Operand, Register } from '../../../isa/types.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, type Wave } from '../state/wave.ts';
 import { notSimulated } from './kernel-stop.ts';
@@ -25,39 +27,6 @@ export const SEXT = 16;
 /** High words of the flat apertures: LDS and scratch. */
 export const SHARED_APERTURE_HIGH = 0x10000;
 export const PRIVATE_APERTURE_HIGH = 0x20000;
-
-const slots = new WeakMap<InstructionRow, Map<string, number>>();
-
-/** Index of a row's operand slot by its name. */
-function slotIndex(row: InstructionRow, name: string): number | undefined {
-  let known = slots.get(row);
-  if (known === undefined) {
-    known = new Map();
-    for (const [index, slot] of row.operands.entries()) if (!known.has(slot.name)) known.set(slot.name, index);
-    slots.set(row, known);
-  }
-  return known.get(name);
-}
-
-/** Operand of a named slot, or undefined when the row has no such slot. */
-export function operandNamed(instruction: Instruction, name: string): Operand | undefined {
-  const index = slotIndex(instruction.row, name);
-  return index === undefined ? undefined : instruction.operands[index];
-}
-
-/** The operand of a slot that must exist. */
-export function requireOperand(instruction: Instruction, name: string): Operand {
-  const operand = operandNamed(instruction, name);
-  if (operand === undefined) throw new Error(`${instruction.row.name} has no operand ${name}`);
-  return operand;
-}
-
-/** The value of an immediate slot, 0 when absent. */
-export function immediateOf(instruction: Instruction, name: string): number {
-  const operand = operandNamed(instruction, name);
-  if (operand === undefined) return 0;
-  return operand.kind === 'imm' ? operand.value : operand.kind === 'literal' ? operand.bits : 0;
-}
 
 /** The register of a slot; bits that name something else there are not simulated. */
 export function registerOf(instruction: Instruction, name: string): Register {
@@ -270,7 +239,7 @@ export function bindSource(
   let shift = 0;
   let bits = 32;
   let signed = false;
-  const select = row.operands.findIndex((o) => o.name === `${spec.slot}_sel`);
+  const select = operandIndex(row, `${spec.slot}_sel`);
   if (select >= 0) {
     const field = sdwaField(immediateOf(instruction, `${spec.slot}_sel`));
     shift = field.shift;

@@ -3,7 +3,9 @@
 // Begin with this file (bytes to bound instructions), then scalar.ts, the shortest family, and vector.ts.
 //
 // Loaded code: decodes and binds instructions on first execution, by address.
+
 import { type Decoder, decoderFor, printInstruction, vgpr } from '../../../isa/index.ts';
+import { immediateOf } from '../../../isa/operand.ts';
 import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
 import type { Region } from '../state/memory.ts';
@@ -90,7 +92,7 @@ export function bindInstruction(instruction: Instruction, target: TargetName, mf
 function bindPlain(instruction: Instruction, op: Operation | undefined, target: TargetName, mfma: MatrixMode): Step {
   try {
     if (op === undefined) throw notSimulated('it has no semantics');
-    if (immediateGds(instruction)) throw notSimulated('global data share does not exist on CDNA');
+    if (immediateOf(instruction, 'gds') !== 0) throw notSimulated('global data share does not exist on CDNA');
     return bindOperation(instruction, op, target, mfma);
   } catch (error) {
     if (!(error instanceof KernelStop)) throw error;
@@ -98,12 +100,6 @@ function bindPlain(instruction: Instruction, op: Operation | undefined, target: 
       throw error;
     };
   }
-}
-
-function immediateGds(instruction: Instruction): boolean {
-  const index = instruction.row.operands.findIndex((o) => o.name === 'gds');
-  const operand = instruction.operands[index];
-  return operand?.kind === 'imm' && operand.value !== 0;
 }
 
 /** Whether an instruction loads from memory into LDS (`lds` modifier, global_load_lds_*). */

@@ -1,10 +1,12 @@
 // Executes scalar ALU operations and relative branches.
+
+import { immediateOf, requireOperand } from '../../../isa/operand.ts';
 import type { BranchOperation, Expr, ScalarOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type Context, compileBig, compileNumber, compileTest } from './evaluate.ts';
-import { bindScalarWord, immediateOf, registerOf, requireOperand } from './operands.ts';
+import { bindScalarWord, registerOf } from './operands.ts';
 import type { Step } from './vector.ts';
 
 /** Leaf names an expression reads. */

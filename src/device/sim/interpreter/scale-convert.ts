@@ -15,10 +15,11 @@ import {
   pow2,
   type SmallFormat,
 } from '../../../base/elements/formats.ts';
+import { requireOperand } from '../../../isa/operand.ts';
 import type { ScaleConvertOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
-import { bindWord, opSelOf, registerOf, requireOperand, vectorBase } from './operands.ts';
+import { bindWord, opSelOf, registerOf, vectorBase } from './operands.ts';
 import { stochastic } from './operators.ts';
 import type { Step } from './vector.ts';
 

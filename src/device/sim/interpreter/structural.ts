@@ -1,10 +1,11 @@
 // Executes what is not an expression: control flow through registers, hardware registers, cross-lane moves, LDS permutes.
 // Sources: AMD CDNA3/CDNA4 ISA, chapters "SOPP", "SOPK", "VOP1", "Data Share"; LLVM AMDGPUUsage (hwreg ids, sendmsg, traps).
+import { hasOperand, immediateOf, requireOperand } from '../../../isa/operand.ts';
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from '../state/wave.ts';
 import { KernelStop } from './kernel-stop.ts';
-import { bindScalarWord, bindWord, immediateOf, registerOf, requireOperand, vectorBase } from './operands.ts';
+import { bindScalarWord, bindWord, registerOf, vectorBase } from './operands.ts';
 import { ldsSpace } from './spaces.ts';
 import { swizzleLane } from './swizzle.ts';
 import type { Step } from './vector.ts';
@@ -56,7 +57,7 @@ const getreg: Binder = (instruction) => {
 
 const setreg: Binder = (instruction) => {
   const [id, offset, size] = hwregFields(instruction);
-  const literal = instruction.row.operands.some((o) => o.name === 'imm');
+  const literal = hasOperand(instruction.row, 'imm');
   const read = bindScalarWord(requireOperand(instruction, literal ? 'imm' : 'sdst'), 'i32');
   const mask = (size === 32 ? -1 : (1 << size) - 1) << offset;
   return (w) => {

@@ -1,12 +1,13 @@
 // Executes typed buffer access (buffer_*_format_*, tbuffer_*): components are converted by a data format and a number format.
 // Source: AMD CDNA3 ISA, "Memory buffer load/store format conversion", data format and number format tables (GFX9 encoding).
 import { bitsFromF16, bitsFromF32, f16FromBits, f32FromBits, rint } from '../../../base/elements/formats.ts';
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { FormatOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, M0, maskBit, type Wave } from '../state/wave.ts';
 import { KernelStop } from './kernel-stop.ts';
 import { bindBuffer } from './memory-access.ts';
-import { immediateOf, operandNamed, vectorBase } from './operands.ts';
+import { vectorBase } from './operands.ts';
 import { type BufferResource, ldsSpace, loadGlobal, storeGlobal } from './spaces.ts';
 import type { Step } from './vector.ts';
 

@@ -1,5 +1,6 @@
 // Executes vector ALU operations: one closure per instruction that reads sources, evaluates the expression and writes the result
 // for each active lane. SDWA, DPP, op_sel, omod and clamp are handled here for every operation alike.
+
 import {
   BF16,
   bitsFromF16,
@@ -9,6 +10,7 @@ import {
   f64LowWord,
   roundToPrecision,
 } from '../../../base/elements/formats.ts';
+import { hasOperand, immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';
@@ -16,11 +18,9 @@ import { dppSourceLane } from './dpp.ts';
 import { type Context, compileBig, compileNumber, compileTest } from './evaluate.ts';
 import {
   bindSource,
-  immediateOf,
   isFloatType,
   type LaneReader,
   OP_SEL_1,
-  operandNamed,
   opSelOf,
   registerOf,
   sdwaField,
@@ -245,7 +245,7 @@ function bindNarrow(
   value: (w: Wave) => number,
 ): LaneWriter {
   const { row } = instruction;
-  if (row.operands.some((o) => o.name === 'dst_sel')) {
+  if (hasOperand(row, 'dst_sel')) {
     const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
     const unused = immediateOf(instruction, 'dst_unused');
     if (bits < 32) return sdwaWriter(base, shift, bits, unused, value);

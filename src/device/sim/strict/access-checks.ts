@@ -4,17 +4,12 @@
 // low two address bits. Sources: CDNA3 ISA manual, "Memory Alignment", "Scalar Memory"; LLVM AMDGPUUsage, "Memory Model gfx942".
 
 import { insertWait, waitText } from '../../../finding/index.ts';
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { neededWait } from '../../../program/index.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
-import {
-  bindScalarWord,
-  immediateOf,
-  operandNamed,
-  PRIVATE_APERTURE_HIGH,
-  SHARED_APERTURE_HIGH,
-} from '../interpreter/operands.ts';
+import { bindScalarWord, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import { scratchAddress } from '../interpreter/spaces.ts';
 import type { Region } from '../state/memory.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';

@@ -2,6 +2,7 @@
 // its part in the wait counters, the memory it touches. Made once per address.
 // Sources: operand definitions of the tables; CDNA3 ISA manual, "Vector ALU" (SDWA, op_sel), "Matrix Arithmetic" (EXEC is ignored).
 
+import { hasOperand, immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
 import {
@@ -14,7 +15,7 @@ import {
   waitRole,
 } from '../../../program/index.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
-import { immediateOf, OP_SEL_0, OP_SEL_1, operandNamed, opSelOf, sdwaField } from '../interpreter/operands.ts';
+import { OP_SEL_0, OP_SEL_1, opSelOf, sdwaField } from '../interpreter/operands.ts';
 
 /** Halves of a register: bit 0 low, bit 1 high. A read of `ANY` is content with either. */
 export const LOW = 1;
@@ -161,7 +162,7 @@ function halvesWritten(instruction: Instruction, op: Operation | undefined): num
   const { row } = instruction;
   if (op?.kind !== 'vector') return BOTH;
   const place = (shift: number, bits: number): number => (bits === 32 ? BOTH : shift >= 16 ? HIGH : LOW);
-  if (row.operands.some((o) => o.name === 'dst_sel')) {
+  if (hasOperand(row, 'dst_sel')) {
     const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
     return immediateOf(instruction, 'dst_unused') === 2 ? place(shift, bits) : BOTH;
   }

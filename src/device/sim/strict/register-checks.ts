@@ -1,5 +1,7 @@
 // Checks of one instruction's registers: results that have not come back, values that nothing has written; and what becomes defined.
+
 import { insertWait, type RunRuleId } from '../../../finding/index.ts';
+import { operandIndex } from '../../../isa/operand.ts';
 import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from '../../../program/index.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
@@ -286,7 +288,7 @@ export class RegisterChecks {
   }
 
   private laneSelect(w: Wave, plan: StrictPlan): number {
-    const index = plan.instruction.row.operands.findIndex((o) => o.name === 'src1');
+    const index = operandIndex(plan.instruction.row, 'src1');
     const operand = plan.instruction.operands[index];
     if (operand?.kind === 'reg') return (w.sgprs[operand.encoding] as number) & 63;
     if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;

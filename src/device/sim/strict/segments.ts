@@ -1,6 +1,6 @@
 // Cuts a block of compiled code into segments whose registers can be checked at once: instructions that only read and write
 // registers, under one EXEC. What a segment reads before it writes it must be defined and nothing it touches may be in flight.
-import { immediateOf } from '../interpreter/operands.ts';
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { Block } from '../wasm/walk.ts';
 import { ANY, HIGH, type StrictPlan } from './plan.ts';
 
@@ -42,7 +42,7 @@ const ALL = (1n << 64n) - 1n;
 
 /** The constant lane of v_readlane or v_writelane, undefined when a register chooses. */
 function constantLane({ instruction }: StrictPlan): number | undefined {
-  const operand = instruction.operands[instruction.row.operands.findIndex((o) => o.name === 'src1')];
+  const operand = operandNamed(instruction, 'src1');
   if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;
   return operand?.kind === 'imm' || operand?.kind === 'literal' ? immediateOf(instruction, 'src1') & 63 : undefined;
 }

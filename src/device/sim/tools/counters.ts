@@ -2,10 +2,10 @@
 // definitions (rocprofiler-sdk counter_defs.yaml). What those leave open was settled by counters measured on MI210 and MI300X
 // where that was possible; where it was not, a kernel that executes the instruction in question gets no value, but the reason.
 
+import { immediateOf } from '../../../isa/operand.ts';
 import { type MatrixOperation, type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf } from '../interpreter/operands.ts';
 import type { SiteCount, SiteCounts } from './counts.ts';
 
 /** A counter's value, or why it has none. */

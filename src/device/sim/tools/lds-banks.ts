@@ -3,10 +3,11 @@
 // Phases: 32 lanes for up to 4 bytes, 16 lanes for 8 bytes (AMD OpenCL optimisation guide, "Local memory bank conflicts");
 // 8 lanes for 16 bytes, in the lane order of AMD Composable Kernel's "LDS bank conflicts" page. For gfx90a and gfx942.
 
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf, operandNamed, vectorBase } from '../interpreter/operands.ts';
+import { vectorBase } from '../interpreter/operands.ts';
 import type { BoundInstruction } from '../interpreter/program.ts';
 import type { Wave } from '../state/wave.ts';
 

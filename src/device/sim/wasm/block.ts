@@ -1,11 +1,12 @@
 // The instructions of one block as WebAssembly: runs of vector code, scalar code, calls of memory, lane-crossing and matrix helpers,
 // and calls of the interpreter for the rest.
 
+import { requireOperand } from '../../../isa/operand.ts';
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import { isVector, requireOperand } from '../interpreter/operands.ts';
+import { isVector } from '../interpreter/operands.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import { emitControl } from './control.ts';

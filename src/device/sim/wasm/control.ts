@@ -1,8 +1,10 @@
 // Program counter and hardware registers as WebAssembly: s_getpc, s_setpc, s_swappc, s_call, s_getreg, s_setreg. The interpreter's
 // counterpart is interpreter/structural.ts. Source: AMD CDNA3 ISA, "SOP1", "SOPK"; LLVM AMDGPUUsage (hwreg ids).
+
+import { requireOperand } from '../../../isa/operand.ts';
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { registerOf, requireOperand } from '../interpreter/operands.ts';
+import { registerOf } from '../interpreter/operands.ts';
 import { WAVE_CODE_BASE, WAVE_MODE, WAVE_PC, WAVE_SCC } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';

@@ -1,16 +1,16 @@
 // Source operands of vector instructions as values of a chunk of four lanes: register or splat, SDWA selection, op_sel, abs, neg,
 // denormals. The interpreter's counterpart is interpreter/operands.ts (`bindSource`); both must agree.
+
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, SourceSpec, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
 import {
   ABS,
-  immediateOf,
   inlineWords,
   isVector,
   NEG,
   OP_SEL_0,
   OP_SEL_1,
-  operandNamed,
   opSelOf,
   SEXT,
   sdwaField,

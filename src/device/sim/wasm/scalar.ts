@@ -1,14 +1,9 @@
 // Scalar ALU operations as WebAssembly: an expression becomes stack code; scalar registers stay in the wave block.
+
+import { operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, ScalarOperation, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
-import {
-  inlineWords,
-  operandNamed,
-  PRIVATE_APERTURE_HIGH,
-  registerOf,
-  requireOperand,
-  SHARED_APERTURE_HIGH,
-} from '../interpreter/operands.ts';
+import { inlineWords, PRIVATE_APERTURE_HIGH, registerOf, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import { WAVE_SCC } from '../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, VCC } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';

@@ -1,18 +1,9 @@
 // Vector ALU instructions in a run: sources, expression, output modifiers, and the way a result goes into its register or mask.
 // The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
+import { hasOperand, immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import {
-  immediateOf,
-  isFloatType,
-  isVector,
-  OP_SEL_1,
-  operandNamed,
-  opSelOf,
-  registerOf,
-  requireOperand,
-  sdwaField,
-} from '../interpreter/operands.ts';
+import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { registerAt, registerNumber } from './context.ts';
@@ -316,7 +307,7 @@ class VectorInstruction {
   private pushNarrow(e: Expr, type: OperandType, base: number): boolean {
     const { op, instruction, run } = this;
     const { row } = instruction;
-    if (row.operands.some((o) => o.name === 'dst_sel')) {
+    if (hasOperand(row, 'dst_sel')) {
       const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
       if (bits < 32) {
         this.pushField(e, base, shift, bits, immediateOf(instruction, 'dst_unused'));

@@ -1,9 +1,10 @@
 // The code a kernel can reach, as basic blocks: decoded from an entry along branches, each block for one known MODE.
 // What cannot be known (indirect jumps, MODE from a register, code outside the image) ends a block; the engine goes on from there.
+
 import { decoderFor } from '../../../isa/index.ts';
+import { hasOperand, immediateOf } from '../../../isa/operand.ts';
 import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { immediateOf } from '../interpreter/operands.ts';
 import { loadsIntoLds } from '../interpreter/program.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
@@ -69,7 +70,7 @@ export function modeChange(instruction: Instruction): { readonly mask: number; r
   const { id, offset, size } = hardwareField(instruction);
   if (id !== HW_MODE) return { mask: 0, value: 0 };
   const mask = (size === 32 ? -1 : (1 << size) - 1) << offset;
-  const known = instruction.row.operands.some((o) => o.name === 'imm');
+  const known = hasOperand(instruction.row, 'imm');
   return { mask, value: known ? (immediateOf(instruction, 'imm') << offset) & mask : undefined };
 }
 

@@ -7,10 +7,12 @@
 //
 // A helper stages A and B in the wave's scratch area as f32, computes, and stores D. What SIMD code leaves out (infinities and NaNs
 // under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.
+
+import { immediateOf, operandNamed, requireOperand } from '../../../../isa/operand.ts';
 import type { MatrixOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../../isa/types.ts';
 import type { MatrixMode } from '../../interpreter/matrix.ts';
-import { immediateOf, inlineWords, isVector, operandNamed, requireOperand } from '../../interpreter/operands.ts';
+import { inlineWords, isVector } from '../../interpreter/operands.ts';
 import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { type MatrixFeatures, matrixFeatures } from '../features.ts';

@@ -1,9 +1,10 @@
 // Compiled lane crossings: fixed permutations (DPP, ds_swizzle), permutes by register, scalar reads and writes of a lane, row swaps.
 // An inactive source lane reads as zero. Source: AMD CDNA3/CDNA4 ISA, "Data Parallel Processing", DS_PERMUTE_B32, VOP1, VOP3.
+
+import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { Operation, StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { dppSourceLane } from '../../interpreter/dpp.ts';
-import { immediateOf, operandNamed } from '../../interpreter/operands.ts';
 import { swizzleLane } from '../../interpreter/swizzle.ts';
 import { LANES, VGPR_BYTES, WAVE_TEMPORARY } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';

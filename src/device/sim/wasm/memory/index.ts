@@ -5,10 +5,10 @@
 // Compiled memory instructions: chooses mode and transfer of an instruction and emits the call of their helper.
 // The interpreter's binders (interpreter/memory-access.ts, interpreter/structural.ts) are the reference; every helper must agree with them bit for bit.
 
+import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { immediateOf, operandNamed } from '../../interpreter/operands.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';

@@ -1,8 +1,9 @@
 // LDS operations that are not plain loads and stores: append and consume counters, access by thread id, transposing reads of gfx950.
 // Source: AMD CDNA3 and CDNA4 ISA, chapter "Data Share".
+
+import { immediateOf } from '../../../../isa/operand.ts';
 import type { StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { immediateOf } from '../../interpreter/operands.ts';
 import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { Code } from './code.ts';

@@ -1,6 +1,8 @@
 // Operands of memory and lane-crossing instructions as wasm values.
+
+import { operandNamed } from '../../../../isa/operand.ts';
 import type { Instruction, Operand } from '../../../../isa/types.ts';
-import { inlineWords, isVector, operandNamed } from '../../interpreter/operands.ts';
+import { inlineWords, isVector } from '../../interpreter/operands.ts';
 import { AGPR_BASE } from '../../state/wave.ts';
 import type { WasmFunction } from '../emit.ts';
 import { registerAt } from './pair.ts';

@@ -1,8 +1,10 @@
 // Scalar memory: s_load, s_buffer_load, s_store, s_buffer_store. One address for the wavefront; a run of dwords is copied at once
 // when its page is live and a buffer holds all of it, else the interpreter does it. Source: AMD CDNA3 ISA, "Scalar Memory".
+
+import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { immediateOf, operandNamed, registerOf } from '../../interpreter/operands.ts';
+import { registerOf } from '../../interpreter/operands.ts';
 import { WINDOW_HIGH } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { canCompile, isWide, readModifyWrite } from './atomic.ts';
