@@ -35,8 +35,11 @@ struct Copy {
   }
 };
 
+// hipMemcpyDeviceToDeviceNoCU (1024) is a copy like another here.
+bool IsKind(hipMemcpyKind kind) { return static_cast<unsigned>(kind) <= hipMemcpyDefault || static_cast<int>(kind) == 1024; }
+
 hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKind kind) {
-  if (static_cast<unsigned>(kind) > hipMemcpyDefault) return hipErrorInvalidMemcpyDirection;
+  if (!IsKind(kind)) return hipErrorInvalidMemcpyDirection;
   if (size == 0) return hipSuccess;
   return to == nullptr || from == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
@@ -182,7 +185,7 @@ hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
   *copy = {};
   if (p == nullptr) return hipErrorInvalidValue;
   if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
-  if (static_cast<unsigned>(p->kind) > hipMemcpyDefault) return hipErrorInvalidMemcpyDirection;
+  if (!IsKind(p->kind)) return hipErrorInvalidMemcpyDirection;
   const hipExtent e = p->extent;
   if (e.width == 0 || e.height == 0 || e.depth == 0) return hipSuccess;
   if (p->dstPtr.ptr == nullptr || p->srcPtr.ptr == nullptr) return hipErrorInvalidValue;
@@ -211,7 +214,7 @@ hipError_t CheckCopy3D(const hipMemcpy3DParms* p) {
   return Plan3D(p, &copy);
 }
 hipError_t CheckDirection(const void*, const void*, hipMemcpyKind kind) {
-  return static_cast<unsigned>(kind) > hipMemcpyDefault ? hipErrorInvalidMemcpyDirection : hipSuccess;
+  return IsKind(kind) ? hipSuccess : hipErrorInvalidMemcpyDirection;
 }
 
 }  // namespace wavesmith::hip

@@ -307,6 +307,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeFineGrainSupport:
     case hipDeviceAttributeMemoryPoolsSupported:
     case hipDeviceAttributeStreamPrioritiesSupported:
+    case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeAsyncEngineCount:
       *value = 1;
       break;
@@ -398,7 +399,11 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   return hipSuccess;
 }
 
-hipError_t hipDeviceSynchronize() { return Done(SynchronizeAll()); }
+hipError_t hipDeviceSynchronize() {
+  const hipError_t error = SynchronizeAll();
+  ReleasePools();
+  return Done(error);
+}
 hipError_t hipDeviceReset() { return Done(SynchronizeAll()); }
 namespace {
 std::atomic<unsigned> device_flags{hipDeviceScheduleAuto};
@@ -406,7 +411,7 @@ std::atomic<unsigned> device_flags{hipDeviceScheduleAuto};
 
 hipError_t hipGetDeviceFlags(unsigned* flags) {
   if (flags == nullptr) return Done(hipErrorInvalidValue);
-  *flags = device_flags;
+  *flags = device_flags & hipDeviceScheduleMask;
   return hipSuccess;
 }
 hipError_t hipSetDeviceFlags(unsigned flags) {
@@ -429,7 +434,9 @@ hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
   *config = hipSharedMemBankSizeFourByte;
   return hipSuccess;
 }
-hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) { return hipSuccess; }
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config) {
+  return Done(static_cast<unsigned>(config) > hipSharedMemBankSizeEightByte ? hipErrorInvalidValue : hipSuccess);
+}
 
 namespace {
 
@@ -462,6 +469,17 @@ hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   if (can == nullptr) return Done(hipErrorInvalidValue);
   *can = 0;
   return Done(device == 0 && peer == 0 ? hipSuccess : hipErrorInvalidDevice);
+}
+hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int from, int to) {
+  if (value == nullptr || static_cast<unsigned>(attribute) > hipDevP2PAttrHipArrayAccessSupported) {
+    return Done(hipErrorInvalidValue);
+  }
+  // There is one device, and a device is no peer of itself.
+  return Done(from != 0 || to != 0 || from == to ? hipErrorInvalidDevice : hipSuccess);
+}
+hipError_t hipExtGetLinkTypeAndHopCount(int from, int to, uint32_t* type, uint32_t* hops) {
+  if (type == nullptr || hops == nullptr || from == to || from < 0 || to < 0) return Done(hipErrorInvalidValue);
+  return Done(hipErrorInvalidDevice);
 }
 hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return Done(hipErrorInvalidDevice); }
 hipError_t hipDeviceDisablePeerAccess(int) { return Done(hipErrorPeerAccessNotEnabled); }

@@ -17,7 +17,8 @@ std::map<uint64_t, MemoryInfo> allocations;
 void Record(void* pointer, size_t size, MemoryKind kind, unsigned flags) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::lock_guard lock(mutex);
-  allocations[address] = {address, size, kind, flags};
+  static uint64_t next_id = 1;
+  allocations[address] = {address, size, kind, flags, next_id++};
 }
 
 }  // namespace
@@ -44,8 +45,10 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
     if (found == allocations.end() || found->second.kind == MemoryKind::kRegistered) return hipErrorInvalidValue;
     const bool host = found->second.kind == MemoryKind::kHost;
     if (host != (kind == MemoryKind::kHost)) return hipErrorInvalidValue;
+    ForgetHints(found->second.address, found->second.size);
     allocations.erase(found);
   }
+  ForgetPoolMemory(pointer);
   // Kernels that still use it must end first.
   const hipError_t error = SynchronizeAll();
   hsa_amd_memory_pool_free(pointer);
@@ -104,6 +107,8 @@ hipError_t hipHostMalloc(void** pointer, size_t size, unsigned flags) {
   if ((flags & ~kKnown) != 0 || (flags & kCoherence) == kCoherence) return Done(hipErrorInvalidValue);
   return Done(AllocateMemory(size, MemoryKind::kHost, flags, pointer));
 }
+// What hipHostMalloc is called from HIP 6.3 on.
+hipError_t hipExtHostAlloc(void** pointer, size_t size, unsigned flags) { return hipHostMalloc(pointer, size, flags); }
 hipError_t hipMallocHost(void** pointer, size_t size) { return hipHostMalloc(pointer, size, 0); }
 hipError_t hipMemAllocHost(void** pointer, size_t size) { return hipHostMalloc(pointer, size, 0); }
 hipError_t hipHostAlloc(void** pointer, size_t size, unsigned flags) { return hipHostMalloc(pointer, size, flags); }
@@ -158,9 +163,13 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
 // Host memory ----------------------------------------------------------------------------------------------------------------------------------
 
 hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
-  if (pointer == nullptr || size == 0) return Done(hipErrorInvalidValue);
+  // Portable, mapped, I/O memory, read-only; AMD's uncached.
+  constexpr unsigned kKnown = 0x1 | 0x2 | 0x4 | 0x8 | 0x80000000;
+  if (pointer == nullptr || size == 0 || (flags & ~kKnown) != 0) return Done(hipErrorInvalidValue);
   hipError_t error;
-  if (GetDevice(&error) == nullptr) return Done(error);
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return Done(error);
+  if (size >= device->memory_bytes) return Done(hipErrorInvalidValue);
   MemoryInfo known;
   if (FindMemory(pointer, &known)) return Done(hipErrorHostMemoryAlreadyRegistered);
   void* device_pointer;
@@ -171,6 +180,7 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
   return hipSuccess;
 }
 hipError_t hipHostUnregister(void* pointer) {
+  if (pointer == nullptr) return Done(hipErrorInvalidValue);
   {
     const std::lock_guard lock(mutex);
     const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));

@@ -18,8 +18,15 @@ int MemoryTypeOf(const MemoryInfo& info) {
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer) {
   MemoryInfo info;
-  if (a == nullptr || pointer == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
+  if (a == nullptr || pointer == nullptr) return Done(hipErrorInvalidValue);
+  const bool known = FindMemory(pointer, &info);
+  // From HIP 6 on, memory that is the program's own has a type too (hipMemoryTypeUnregistered, 0).
+  if (!known && HipMajor() < 6) return Done(hipErrorInvalidValue);
   std::memset(static_cast<void*>(a), 0, sizeof *a);
+  if (!known) {
+    a->device = -2;
+    return hipSuccess;
+  }
   a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
   a->devicePointer = const_cast<void*>(pointer);
   a->hostPointer = info.kind == MemoryKind::kDevice ? nullptr : const_cast<void*>(pointer);
@@ -52,9 +59,42 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
       return put(info.size);
     case HIP_POINTER_ATTRIBUTE_MAPPED:
       return put(1u);
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return put(1u);
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
+      // Unlike addresses, numbers are not used again.
+      return put(static_cast<unsigned>(info.id));
     default:
       return Done(hipErrorInvalidValue);
   }
+}
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t pointer) {
+  if (count == 0 || attributes == nullptr || data == nullptr || pointer == nullptr) return Done(hipErrorInvalidValue);
+  MemoryInfo info;
+  const bool known = FindMemory(pointer, &info);
+  for (unsigned n = 0; n < count; n++) {
+    if (data[n] == nullptr) return Done(hipErrorInvalidValue);
+    // What is asked about memory that HIP does not know is 0.
+    if (!known) {
+      std::memset(data[n], 0, sizeof(int));
+      continue;
+    }
+    const hipError_t error = hipPointerGetAttribute(data[n], attributes[n], pointer);
+    if (error != hipSuccess) return error;
+  }
+  return hipSuccess;
+}
+hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
+  MemoryInfo info;
+  if (size == nullptr) return Done(hipErrorInvalidValue);
+  if (pointer == nullptr) {
+    *size = 0;
+    return hipSuccess;
+  }
+  if (!FindMemory(pointer, &info) || info.address != reinterpret_cast<uint64_t>(pointer)) return Done(hipErrorInvalidValue);
+  *size = info.size;
+  return hipSuccess;
 }
 hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   MemoryInfo info;
@@ -69,15 +109,6 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDevicept
   if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(info.address);
   if (size != nullptr) *size = info.size;
   return hipSuccess;
-}
-
-// Hints for managed memory: there is one memory.
-hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int, hipStream_t) {
-  MemoryInfo info;
-  return Done(size == 0 || FindMemory(pointer, &info) ? hipSuccess : hipErrorInvalidValue);
-}
-hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise, int) {
-  return hipMemPrefetchAsync(pointer, size, 0, nullptr);
 }
 
 }  // extern "C"

@@ -261,7 +261,15 @@ struct MemoryInfo {
   uint64_t size = 0;
   MemoryKind kind = MemoryKind::kDevice;
   unsigned flags = 0;
+  // Counts allocations of the process.
+  uint64_t id = 0;
 };
+// Memory of a pool that is freed as other memory is: the pool does not have it any more. False when it is of none.
+bool ForgetPoolMemory(void* pointer);
+// Pools give back what they keep beyond their threshold.
+void ReleasePools();
+// Hints for a range that is freed.
+void ForgetHints(uint64_t address, uint64_t size);
 hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** pointer);
 hipError_t FreeMemory(void* pointer, MemoryKind kind);
 // Frees device memory that nothing uses any more.

@@ -1,5 +1,6 @@
-// Streams, events, host functions, stream-ordered memory. Source: HIP API documentation, "Stream management", "Event management",
-// "Stream Ordered Memory Allocator".
+// Streams, events, host functions. Source: HIP API documentation, "Stream management", "Event management".
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 
@@ -7,6 +8,10 @@
 
 namespace wavesmith::hip {
 namespace {
+
+constexpr int kLowestPriority = 1;
+constexpr int kHighestPriority = -1;
+constexpr unsigned kDisableSystemFence = 0x20000000;
 
 // An event: the signal of its last record.
 struct Event {
@@ -50,21 +55,6 @@ hipError_t WaitEvent(Event& event) {
   return signal == nullptr ? hipSuccess : signal->Wait();
 }
 
-// A pool of stream-ordered memory: its attributes and what was allocated from it.
-struct Pool {
-  uint64_t release_threshold = 0;
-  std::map<int, uint64_t> attributes;
-};
-Pool default_pool;
-std::mutex pools_mutex;
-std::set<Pool*> pools;
-
-Pool* FindPool(hipMemPool_t handle) {
-  auto* const pool = reinterpret_cast<Pool*>(handle);
-  const std::lock_guard lock(pools_mutex);
-  return pool == &default_pool || pools.contains(pool) ? pool : nullptr;
-}
-
 // Polls a word of memory in stream order.
 template <typename T>
 hipError_t WaitValue(hipStream_t handle, void* pointer, T value, unsigned flags, T mask) {
@@ -106,7 +96,7 @@ extern "C" {
 hipError_t hipStreamCreate(hipStream_t* stream) { return Done(AddStream(hipStreamDefault, 0, stream)); }
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) { return Done(AddStream(flags, 0, stream)); }
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
-  return Done(AddStream(flags, priority, stream));
+  return Done(AddStream(flags, std::clamp(priority, kHighestPriority, kLowestPriority), stream));
 }
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t, const uint32_t*) {
   return Done(AddStream(hipStreamDefault, 0, stream));
@@ -116,7 +106,10 @@ hipError_t hipStreamSynchronize(hipStream_t handle) {
   if (IsCapturing(handle)) return Done(hipErrorStreamCaptureUnsupported_);
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
-  return Done(stream == nullptr ? error : stream->Synchronize());
+  if (stream == nullptr) return Done(error);
+  error = stream->Synchronize();
+  ReleasePools();
+  return Done(error);
 }
 hipError_t hipStreamQuery(hipStream_t handle) {
   if (IsCapturing(handle)) return Done(hipErrorStreamCaptureUnsupported_);
@@ -128,6 +121,7 @@ hipError_t hipStreamQuery(hipStream_t handle) {
 }
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   hipError_t error;
+  if (handle == nullptr) return Done(hipErrorInvalidValue);
   const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr || flags == nullptr) return Done(stream == nullptr ? error : hipErrorInvalidValue);
   *flags = stream->flags();
@@ -182,7 +176,11 @@ hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t val
 // Events -----------------------------------------------------------------------------------------------------------------------------------------
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  if (event == nullptr) return Done(hipErrorInvalidValue);
+  // Blocking and timing, and AMD's: release to device or system, no system fence. Events of several processes are not there.
+  constexpr unsigned kKnown = hipEventBlockingSync | hipEventDisableTiming | hipEventReleaseToDevice |
+                              hipEventReleaseToSystem | kDisableSystemFence;
+  constexpr unsigned kRelease = hipEventReleaseToDevice | hipEventReleaseToSystem | kDisableSystemFence;
+  if (event == nullptr || (flags & ~kKnown) != 0 || std::popcount(flags & kRelease) > 1) return Done(hipErrorInvalidValue);
   hipError_t error;
   if (GetDevice(&error) == nullptr) return Done(error);
   auto* const made = new Event;
@@ -194,11 +192,13 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
 }
 hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, 0); }
 hipError_t hipEventDestroy(hipEvent_t handle) {
+  if (handle == nullptr) return Done(hipErrorInvalidResourceHandle);
   auto* const event = reinterpret_cast<Event*>(handle);
   {
     const std::lock_guard lock(events_mutex);
-    if (events.erase(event) == 0) return Done(hipErrorInvalidHandle);
+    if (events.erase(event) == 0) return Done(hipErrorContextIsDestroyed_);
   }
+  ForgetCapturedEvent(handle);
   delete event;
   return hipSuccess;
 }
@@ -252,76 +252,6 @@ hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsi
   if (stream == nullptr) return Done(error);
   const SignalRef signal = SignalOf(*event);
   return IsDone(signal) ? hipSuccess : Done(stream->WaitFor(signal));
-}
-
-// Stream-ordered memory: allocation at once, freeing in stream order -----------------------------------------------------------------------------
-
-hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream_handle) {
-  hipError_t error;
-  if (StreamOf(stream_handle, &error) == nullptr) return Done(error);
-  return Done(AllocateMemory(size, MemoryKind::kDevice, 0, pointer));
-}
-hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
-  if (FindPool(pool) == nullptr) return Done(hipErrorInvalidValue);
-  return hipMallocAsync(pointer, size, stream);
-}
-hipError_t hipFreeAsync(void* pointer, hipStream_t stream_handle) {
-  hipError_t error;
-  Stream* const stream = StreamOf(stream_handle, &error);
-  if (stream == nullptr) return Done(error);
-  if (pointer == nullptr) return hipSuccess;
-  MemoryInfo info;
-  if (!FindMemory(pointer, &info) || info.kind != MemoryKind::kDevice) return Done(hipErrorInvalidValue);
-  return Done(stream->Host([=] { FreeNow(pointer); }));
-}
-
-hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* properties) {
-  if (pool == nullptr || properties == nullptr) return Done(hipErrorInvalidValue);
-  auto* const made = new Pool;
-  const std::lock_guard lock(pools_mutex);
-  pools.insert(made);
-  *pool = reinterpret_cast<hipMemPool_t>(made);
-  return hipSuccess;
-}
-hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
-  auto* const pool = reinterpret_cast<Pool*>(handle);
-  const std::lock_guard lock(pools_mutex);
-  if (pools.erase(pool) == 0) return Done(hipErrorInvalidValue);
-  delete pool;
-  return hipSuccess;
-}
-hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
-  return Done(FindPool(pool) == nullptr ? hipErrorInvalidValue : hipSuccess);
-}
-hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
-  Pool* const pool = FindPool(handle);
-  if (pool == nullptr || value == nullptr) return Done(hipErrorInvalidValue);
-  uint64_t number = 0;
-  std::memcpy(&number, value, attribute >= hipMemPoolAttrReleaseThreshold ? 8 : 4);
-  pool->attributes[attribute] = number;
-  return hipSuccess;
-}
-hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
-  Pool* const pool = FindPool(handle);
-  if (pool == nullptr || value == nullptr) return Done(hipErrorInvalidValue);
-  const uint64_t number = pool->attributes[attribute];
-  std::memcpy(value, &number, attribute >= hipMemPoolAttrReleaseThreshold ? 8 : 4);
-  return hipSuccess;
-}
-hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc*, size_t) { return hipMemPoolTrimTo(pool, 0); }
-hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipMemLocation*) {
-  if (flags == nullptr || FindPool(pool) == nullptr) return Done(hipErrorInvalidValue);
-  *flags = hipMemAccessFlagsProtReadWrite;
-  return hipSuccess;
-}
-hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int number) {
-  if (pool == nullptr || number != 0) return Done(hipErrorInvalidValue);
-  *pool = reinterpret_cast<hipMemPool_t>(&default_pool);
-  return hipSuccess;
-}
-hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int number) { return hipDeviceGetDefaultMemPool(pool, number); }
-hipError_t hipDeviceSetMemPool(int number, hipMemPool_t pool) {
-  return Done(number == 0 && FindPool(pool) != nullptr ? hipSuccess : hipErrorInvalidValue);
 }
 
 }  // extern "C"

@@ -32,23 +32,27 @@ hipError_t hipGetSymbolSize(size_t* size, const void* symbol) {
 }
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind) {
   uint8_t* place;
+  if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) return Done(hipErrorInvalidMemcpyDirection);
   const hipError_t error = SymbolRange(symbol, offset, size, &place);
   return error == hipSuccess ? hipMemcpy(place, from, size, kind) : Done(error);
 }
 hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind) {
   uint8_t* place;
+  if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) return Done(hipErrorInvalidMemcpyDirection);
   const hipError_t error = SymbolRange(symbol, offset, size, &place);
   return error == hipSuccess ? hipMemcpy(to, place, size, kind) : Done(error);
 }
 hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind,
                                   hipStream_t stream) {
   uint8_t* place;
+  if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) return Done(hipErrorInvalidMemcpyDirection);
   const hipError_t error = SymbolRange(symbol, offset, size, &place);
   return error == hipSuccess ? hipMemcpyAsync(place, from, size, kind, stream) : Done(error);
 }
 hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind,
                                     hipStream_t stream) {
   uint8_t* place;
+  if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) return Done(hipErrorInvalidMemcpyDirection);
   const hipError_t error = SymbolRange(symbol, offset, size, &place);
   return error == hipSuccess ? hipMemcpyAsync(to, place, size, kind, stream) : Done(error);
 }

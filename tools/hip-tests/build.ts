@@ -46,6 +46,16 @@ export function runProcess(
   });
 }
 
+/** What went wrong first: a linker says it before the compiler that called it. */
+function firstError(output: string): string {
+  const lines = output.split('\n');
+  return (
+    lines.find((l) => /undefined|duplicate|cannot find/.test(l)) ??
+    lines.find((l) => l.includes('error')) ??
+    output.slice(0, 300)
+  );
+}
+
 /** Runs at most `limit` tasks at a time, in order. */
 export async function eachOf<T>(items: readonly T[], limit: number, task: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
@@ -102,7 +112,7 @@ export class Builder {
     const args = [...this.flags, ...folders, ...options, '-c', input, '-o', `${object}.part`];
     const { status, output, seconds } = await runProcess(this.settings.hipcc, args, { seconds: 900 });
     if (status !== 0) {
-      const first = output.split('\n').find((line) => line.includes('error')) ?? output.slice(0, 300);
+      const first = firstError(output);
       writeFileSync(failed, first);
       throw new Error(first);
     }
@@ -123,14 +133,15 @@ export class Builder {
   }
 
   private async link(path: string, objects: readonly string[], libraries: readonly string[]): Promise<void> {
-    const newest = Math.max(...objects.map((o) => statSync(o).mtimeMs));
+    // Symbol versions are bound when linking, so another library means linking again.
+    const library = join(process.env.HIP_TESTS_NATIVE ?? '', 'libamdhip64.so.6');
+    const newest = Math.max(...[...objects, library].map((o) => statSync(o).mtimeMs));
     if (existsSync(path) && statSync(path).mtimeMs > newest) return;
     const named = libraries.filter((l) => l === 'hiprtc').map((l) => `-l${l}`);
     const { status, output } = await runProcess(this.settings.hipcc, [...objects, ...named, '-o', path], {
       seconds: 300,
     });
-    if (status !== 0)
-      throw new Error(output.split('\n').find((line) => line.includes('error')) ?? output.slice(0, 300));
+    if (status !== 0) throw new Error(firstError(output));
   }
 
   /** Code objects and programs that tests load or start. What fails is reported: the tests that need it will say so too. */

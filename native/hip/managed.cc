@@ -1,0 +1,178 @@
+// Hints for managed memory and questions about them. There is one memory, so a hint is only kept, for each page it was given for.
+// Source: HIP API documentation, "Managed memory".
+#include <algorithm>
+#include <cstring>
+
+#include "hip/runtime.h"
+
+namespace wavesmith::hip {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr int kCpu = -1;
+constexpr int kNowhere = -2;
+enum Advice : int {
+  kSetReadMostly = 1,
+  kUnsetReadMostly = 2,
+  kSetPreferred = 3,
+  kUnsetPreferred = 4,
+  kSetAccessedBy = 5,
+  kUnsetAccessedBy = 6,
+  kSetCoarse = 100,
+  kUnsetCoarse = 101,
+};
+enum Attribute : int { kReadMostly = 1, kPreferred = 2, kAccessedBy = 3, kLastPrefetch = 4, kCoherency = 100 };
+
+struct Hints {
+  bool read_mostly = false;
+  int preferred = kNowhere;
+  std::set<int> accessed_by;
+  int prefetched = kNowhere;
+  bool coarse = false;
+};
+std::mutex mutex;
+std::map<uint64_t, Hints> pages;
+
+template <typename F>
+void EachPage(const void* pointer, size_t size, F change) {
+  const auto begin = reinterpret_cast<uint64_t>(pointer);
+  for (uint64_t page = begin / kPage * kPage; page < begin + size; page += kPage) change(pages[page]);
+}
+bool IsDevice(int device) { return device == 0 || device == kCpu; }
+
+// Managed (or other) memory that holds the whole range.
+hipError_t CheckRange(const void* pointer, size_t size) {
+  MemoryInfo info;
+  return pointer == nullptr || size == 0 || !FindMemory(pointer, &info) || !Fits(pointer, size) ? hipErrorInvalidValue
+                                                                                                : hipSuccess;
+}
+
+// What all pages of a range have in common, or `otherwise`.
+template <typename F>
+int Common(const void* pointer, size_t size, int otherwise, F value_of) {
+  bool first = true;
+  int common = otherwise;
+  EachPage(pointer, size, [&](const Hints& hints) {
+    const int value = value_of(hints);
+    common = first || common == value ? value : otherwise;
+    first = false;
+  });
+  return common;
+}
+
+hipError_t Answer(void* data, size_t data_size, int attribute, const void* pointer, size_t size) {
+  auto* const words = static_cast<int*>(data);
+  if (attribute != kAccessedBy && data_size != sizeof(int)) return hipErrorInvalidValue;
+  if (data_size == 0 || data_size % sizeof(int) != 0) return hipErrorInvalidValue;
+  switch (attribute) {
+    case kReadMostly:
+      *words = Common(pointer, size, 0, [](const Hints& h) { return h.read_mostly ? 1 : 0; });
+      return hipSuccess;
+    case kPreferred:
+      *words = Common(pointer, size, kNowhere, [](const Hints& h) { return h.preferred; });
+      return hipSuccess;
+    case kLastPrefetch:
+      *words = Common(pointer, size, kNowhere, [](const Hints& h) { return h.prefetched; });
+      return hipSuccess;
+    case kCoherency:
+      *words = Common(pointer, size, 2, [](const Hints& h) { return h.coarse ? 1 : 0; });
+      return hipSuccess;
+    case kAccessedBy: {
+      std::set<int> common{kCpu, 0};
+      EachPage(pointer, size, [&](const Hints& h) {
+        std::erase_if(common, [&](int device) { return !h.accessed_by.contains(device); });
+      });
+      std::fill_n(words, data_size / sizeof(int), kNowhere);
+      std::copy_n(common.rbegin(), std::min(common.size(), data_size / sizeof(int)), words);
+      return hipSuccess;
+    }
+    default:
+      return hipErrorInvalidValue;
+  }
+}
+
+}  // namespace
+
+void ForgetHints(uint64_t address, uint64_t size) {
+  const std::lock_guard lock(mutex);
+  pages.erase(pages.lower_bound(address), pages.lower_bound(address + size));
+}
+
+}  // namespace wavesmith::hip
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int device, hipStream_t handle) {
+  hipError_t error = CheckRange(pointer, size);
+  if (error != hipSuccess) return Done(error);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
+  Stream* const stream = StreamOf(handle, &error);
+  if (stream == nullptr) return Done(error);
+  const std::lock_guard lock(mutex);
+  EachPage(pointer, size, [=](Hints& hints) { hints.prefetched = device; });
+  return hipSuccess;
+}
+hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise advice, int device) {
+  const hipError_t error = CheckRange(pointer, size);
+  if (error != hipSuccess) return Done(error);
+  const auto kind = static_cast<int>(advice);
+  if (kind != kSetReadMostly && kind != kUnsetReadMostly && kind != kUnsetPreferred && !IsDevice(device)) {
+    return Done(hipErrorInvalidDevice);
+  }
+  const std::lock_guard lock(mutex);
+  bool known = true;
+  EachPage(pointer, size, [&](Hints& hints) {
+    switch (kind) {
+      case kSetReadMostly:
+      case kUnsetReadMostly:
+        hints.read_mostly = kind == kSetReadMostly;
+        break;
+      case kSetPreferred:
+      case kUnsetPreferred:
+        hints.preferred = kind == kSetPreferred ? device : kNowhere;
+        break;
+      case kSetAccessedBy:
+        hints.accessed_by.insert(device);
+        break;
+      case kUnsetAccessedBy:
+        hints.accessed_by.erase(device);
+        break;
+      case kSetCoarse:
+      case kUnsetCoarse:
+        hints.coarse = kind == kSetCoarse;
+        break;
+      default:
+        known = false;
+    }
+  });
+  return Done(known ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttribute attribute, const void* pointer,
+                                   size_t size) {
+  const hipError_t error = data == nullptr ? hipErrorInvalidValue : CheckRange(pointer, size);
+  if (error != hipSuccess) return Done(error);
+  const std::lock_guard lock(mutex);
+  return Done(Answer(data, data_size, attribute, pointer, size));
+}
+hipError_t hipMemRangeGetAttributes(void** data, size_t* data_sizes, hipMemRangeAttribute* attributes, size_t count,
+                                    const void* pointer, size_t size) {
+  if (data == nullptr || data_sizes == nullptr || attributes == nullptr || count == 0) return Done(hipErrorInvalidValue);
+  for (size_t n = 0; n < count; n++) {
+    const hipError_t error = hipMemRangeGetAttribute(data[n], data_sizes[n], attributes[n], pointer, size);
+    if (error != hipSuccess) return error;
+  }
+  return hipSuccess;
+}
+hipError_t hipStreamAttachMemAsync(hipStream_t handle, void* pointer, size_t size, unsigned flags) {
+  hipError_t error;
+  MemoryInfo info;
+  if (FindStream(handle, &error) == nullptr) return Done(error);
+  const bool known = flags == 1 || flags == 2 || flags == 4;  // global, host, single
+  if (!known || !FindMemory(pointer, &info) || info.kind != MemoryKind::kManaged) return Done(hipErrorInvalidValue);
+  return Done(size == 0 || size == info.size ? hipSuccess : hipErrorInvalidValue);
+}
+
+}  // extern "C"

@@ -1,0 +1,282 @@
+// Stream-ordered memory: pools whose freed blocks are used again. A block may be used again at once in the stream that freed it, elsewhere when
+// that stream has come to the free. Source: HIP API documentation, "Stream Ordered Memory Allocator".
+#include <algorithm>
+#include <cstring>
+
+#include "hip/graph/model.h"
+
+namespace wavesmith::hip {
+namespace {
+
+enum Attribute : int {
+  kFollowEvents = 1,
+  kOpportunistic = 2,
+  kInternalDependencies = 3,
+  kReleaseThreshold = 4,
+  kReservedCurrent = 5,
+  kReservedHigh = 6,
+  kUsedCurrent = 7,
+  kUsedHigh = 8,
+};
+
+struct Block {
+  void* pointer;
+  size_t size;
+  // Where and when it was freed.
+  hipStream_t stream = nullptr;
+  SignalRef freed = nullptr;
+};
+struct Pool {
+  int reuse[4] = {0, 1, 1, 1};
+  uint64_t threshold = 0;
+  uint64_t reserved = 0;
+  uint64_t reserved_high = 0;
+  uint64_t used = 0;
+  uint64_t used_high = 0;
+  std::vector<Block> free;
+  bool is_destroyed = false;
+
+  bool IsFree(const Block& block) const {
+    return block.freed == nullptr || hsa_signal_load_scacquire(block.freed->signal) <= 0;
+  }
+  // Gives free memory back until no more than `keep` bytes are reserved.
+  void Release(uint64_t keep) {
+    std::erase_if(free, [&](const Block& block) {
+      if (reserved <= keep || !IsFree(block)) return false;
+      reserved -= block.size;
+      FreeNow(block.pointer);
+      return true;
+    });
+  }
+};
+
+std::mutex mutex;
+const auto default_pool = std::make_shared<Pool>();
+std::shared_ptr<Pool> current = default_pool;
+std::map<Pool*, std::shared_ptr<Pool>> pools{{default_pool.get(), default_pool}};
+struct Owned {
+  std::shared_ptr<Pool> pool;
+  size_t size;
+};
+std::map<void*, Owned> allocated;
+
+std::shared_ptr<Pool> Find(hipMemPool_t handle) {
+  const auto found = pools.find(reinterpret_cast<Pool*>(handle));
+  return found == pools.end() ? nullptr : found->second;
+}
+
+hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t size, hipStream_t stream) {
+  if (pointer == nullptr) return hipErrorInvalidValue;
+  *pointer = nullptr;
+  if (size == 0) return hipSuccess;
+  auto best = pool->free.end();
+  for (auto block = pool->free.begin(); block != pool->free.end(); ++block) {
+    const bool usable = block->stream == stream || (pool->reuse[kOpportunistic] != 0 && pool->IsFree(*block));
+    if (!usable || block->size < size || block->size / 2 > size) continue;
+    if (best == pool->free.end() || block->size < best->size) best = block;
+  }
+  size_t reserved = size;
+  if (best != pool->free.end()) {
+    *pointer = best->pointer;
+    reserved = best->size;
+    pool->free.erase(best);
+  } else {
+    hipError_t error = AllocateMemory(size, MemoryKind::kDevice, 0, pointer);
+    if (error == hipErrorOutOfMemory) {
+      pool->Release(0);
+      error = AllocateMemory(size, MemoryKind::kDevice, 0, pointer);
+    }
+    if (error != hipSuccess) return error;
+    pool->reserved += size;
+    pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
+  }
+  pool->used += reserved;
+  pool->used_high = std::max(pool->used_high, pool->used);
+  allocated[*pointer] = {pool, reserved};
+  return hipSuccess;
+}
+
+}  // namespace
+
+void ReleasePools() {
+  const std::lock_guard lock(mutex);
+  for (const auto& [handle, pool] : pools) pool->Release(std::max(pool->threshold, pool->used));
+}
+
+bool ForgetPoolMemory(void* pointer) {
+  const std::lock_guard lock(mutex);
+  const auto found = allocated.find(pointer);
+  if (found == allocated.end()) return false;
+  found->second.pool->used -= found->second.size;
+  found->second.pool->reserved -= found->second.size;
+  allocated.erase(found);
+  return true;
+}
+
+}  // namespace wavesmith::hip
+
+using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
+
+extern "C" {
+
+hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
+  hipError_t error;
+  if (FindStream(stream, &error) == nullptr) return Done(error);
+  const std::lock_guard lock(mutex);
+  return Done(Allocate(current, pointer, size, stream));
+}
+hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t handle, hipStream_t stream) {
+  hipError_t error;
+  if (FindStream(stream, &error) == nullptr) return Done(error);
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  return Done(pool == nullptr ? hipErrorInvalidValue : Allocate(pool, pointer, size, stream));
+}
+hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
+  hipError_t error;
+  if (pointer == nullptr) return Done(hipErrorInvalidValue);
+  if (IsCapturing(handle)) return Done(CaptureNode(handle, FreeNode{pointer}));
+  Stream* const stream = StreamOf(handle, &error);
+  if (stream == nullptr) return Done(error);
+  const std::lock_guard lock(mutex);
+  const auto found = allocated.find(pointer);
+  if (found == allocated.end()) {
+    MemoryInfo info;
+    if (!FindMemory(pointer, &info) || info.kind != MemoryKind::kDevice) return Done(hipErrorInvalidValue);
+    return Done(stream->Host([=] { FreeNow(pointer); }));
+  }
+  Block block{pointer, found->second.size, handle};
+  if (!stream->Idle()) error = stream->Mark(&block.freed);
+  if (error != hipSuccess) return Done(error);
+  Pool& pool = *found->second.pool;
+  pool.used -= block.size;
+  pool.free.push_back(std::move(block));
+  if (pool.is_destroyed) pool.Release(pool.used);
+  allocated.erase(found);
+  return hipSuccess;
+}
+
+hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
+  if (handle == nullptr || p == nullptr || p->allocType != hipMemAllocationTypePinned) return Done(hipErrorInvalidValue);
+  if (p->location.type != hipMemLocationTypeDevice || p->location.id != 0) return Done(hipErrorInvalidValue);
+  auto made = std::make_shared<Pool>();
+  const std::lock_guard lock(mutex);
+  *handle = reinterpret_cast<hipMemPool_t>(made.get());
+  pools[made.get()] = std::move(made);
+  return hipSuccess;
+}
+hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr || pool == default_pool) return Done(hipErrorInvalidValue);
+  if (current == pool) current = default_pool;
+  pool->is_destroyed = true;
+  pool->Release(pool->used);
+  pools.erase(pool.get());
+  return hipSuccess;
+}
+hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t keep) {
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr) return Done(hipErrorInvalidValue);
+  pool->Release(std::max<uint64_t>(keep, pool->used));
+  return hipSuccess;
+}
+
+hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr || value == nullptr) return Done(hipErrorInvalidValue);
+  int word;
+  uint64_t bytes;
+  switch (static_cast<int>(attribute)) {
+    case kFollowEvents:
+    case kOpportunistic:
+    case kInternalDependencies:
+      std::memcpy(&word, value, sizeof word);
+      pool->reuse[attribute] = word;
+      return hipSuccess;
+    case kReleaseThreshold:
+      std::memcpy(&pool->threshold, value, sizeof pool->threshold);
+      return hipSuccess;
+    case kReservedHigh:
+    case kUsedHigh:
+      // Only setting back to 0 is possible.
+      std::memcpy(&bytes, value, sizeof bytes);
+      if (bytes != 0) return Done(hipErrorInvalidValue);
+      (static_cast<int>(attribute) == kUsedHigh ? pool->used_high : pool->reserved_high) = 0;
+      return hipSuccess;
+    default:
+      return Done(hipErrorInvalidValue);
+  }
+}
+hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr || value == nullptr) return Done(hipErrorInvalidValue);
+  const auto put = [&](const auto& number) {
+    std::memcpy(value, &number, sizeof number);
+    return hipSuccess;
+  };
+  switch (static_cast<int>(attribute)) {
+    case kFollowEvents:
+    case kOpportunistic:
+    case kInternalDependencies:
+      return put(pool->reuse[attribute]);
+    case kReleaseThreshold:
+      return put(pool->threshold);
+    case kReservedCurrent:
+      return put(pool->reserved);
+    case kReservedHigh:
+      return put(pool->reserved_high);
+    case kUsedCurrent:
+      return put(pool->used);
+    case kUsedHigh:
+      return put(pool->used_high);
+    default:
+      return Done(hipErrorInvalidValue);
+  }
+}
+
+hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* list, size_t count) {
+  const std::lock_guard lock(mutex);
+  if (Find(handle) == nullptr || (list == nullptr && count != 0)) return Done(hipErrorInvalidValue);
+  for (size_t n = 0; n < count; n++) {
+    if (list[n].location.type != hipMemLocationTypeDevice) return Done(hipErrorInvalidValue);
+    if (list[n].location.id != 0) return Done(hipErrorInvalidDevice);
+    // The device itself always has access.
+    if (list[n].flags == hipMemAccessFlagsProtNone) return Done(hipErrorInvalidDevice);
+  }
+  return hipSuccess;
+}
+hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hipMemLocation* location) {
+  const std::lock_guard lock(mutex);
+  if (flags == nullptr || location == nullptr || Find(handle) == nullptr) return Done(hipErrorInvalidValue);
+  if (location->type != hipMemLocationTypeDevice || location->id != 0) return Done(hipErrorInvalidValue);
+  *flags = hipMemAccessFlagsProtReadWrite;
+  return hipSuccess;
+}
+
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
+  if (handle == nullptr) return Done(hipErrorInvalidValue);
+  if (number != 0) return Done(hipErrorInvalidDevice);
+  *handle = reinterpret_cast<hipMemPool_t>(default_pool.get());
+  return hipSuccess;
+}
+hipError_t hipDeviceGetMemPool(hipMemPool_t* handle, int number) {
+  if (handle == nullptr) return Done(hipErrorInvalidValue);
+  if (number != 0) return Done(hipErrorInvalidDevice);
+  const std::lock_guard lock(mutex);
+  *handle = reinterpret_cast<hipMemPool_t>(current.get());
+  return hipSuccess;
+}
+hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
+  if (number != 0) return Done(hipErrorInvalidDevice);
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr) return Done(hipErrorInvalidValue);
+  current = pool;
+  return hipSuccess;
+}
+
+}  // extern "C"
