@@ -173,7 +173,8 @@ export class Builder {
   async tests(plan: FolderPlan, program: TestProgram): Promise<BuiltTests[]> {
     const main = await this.main();
     const shared: string[] = [];
-    for (const file of program.shared) {
+    const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_/.test(readFileSync(file, 'utf8'));
+    for (const file of [...program.shared, ...program.sources.filter((s) => !hasCases(s))]) {
       shared.push(await this.compile(`${plan.folder}-${basename(file)}`, [file], program.options));
     }
     const built: BuiltTests[] = [];
@@ -194,9 +195,9 @@ export class Builder {
         }
       }
     };
-    // Sources with options of their own, and those that define what others use, are alone or last: files with common names stay together.
+    // Sources with options of their own are alone.
     const units: string[][] = [];
-    for (const source of program.sources) {
+    for (const source of program.sources.filter(hasCases)) {
       const last = units.at(-1);
       const isAlone = plan.sourceOptions.has(source);
       if (last !== undefined && !isAlone && last.length < FILES_A_UNIT) last.push(source);

@@ -7,12 +7,14 @@ flags=(--rocm-path="$HIP_TESTS_HEADERS" -isystem "$HIP_TESTS_HEADERS/include" -D
 link=(-L"$HIP_TESTS_NATIVE" -l:libamdhip64.so.6)
 arch=0 kind=(-x hip)
 arguments=()
+skip=0
 for argument in "$@"; do
+  if [ $skip = 1 ]; then skip=0; continue; fi
   case "$argument" in
     --genco) arguments+=(--offload-device-only); link=() ;;
     --offload-arch=*) arch=1; arguments+=("$argument") ;;
     -c | -E | -S) link=(); arguments+=("$argument") ;;
-    -x) kind=(); arguments+=("$argument") ;;
+    -x) skip=1 ;;
     --rocm-path=*) ;;
     *.o | *.a) arguments+=("-xnone" "$argument") ;;
     *.cc | *.cpp | *.hip) arguments+=("${kind[@]}" "$argument") ;;
