@@ -1,13 +1,15 @@
 // wavesmith rocmlir and iree-export as typed, with today's IREE: exit codes, files, messages, modules that make no single kernel.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { main } from '../src/cli/main.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { moduleAttribute } from '../src/mlir/edit.ts';
 import { parseMlir, rangeText } from '../src/mlir/parse.ts';
+import { MIGRAPHX_OPERATIONS, operationStatus } from '../src/rocmlir/dialect.ts';
 import { generate } from '../src/rocmlir/gen.ts';
+import { FALLS_BACK, LOWERINGS } from '../src/rocmlir/lower/operations.ts';
 import { merge } from '../src/rocmlir/merge.ts';
 import {
   environment,
@@ -336,6 +338,55 @@ describe.skipIf(!ready)('with IREE', { timeout: 120_000 }, () => {
     const run = await wavesmith('run', example('where_exp.mlir'), '--merged', file('wrong-merged.mlir', merged.text));
     expect(run.status).toBe(1);
     expect(run.out).toContain('DIFFERENT: 1 output(s) beside what the operations mean');
+  });
+});
+
+describe('the dialect', () => {
+  test('every operation is lowered or says why not, and the printed table is the one in docs', async () => {
+    for (const { name } of MIGRAPHX_OPERATIONS) {
+      const status = operationStatus(name);
+      expect([name, status?.lowered === true || (status?.why ?? '').length > 10]).toEqual([name, true]);
+    }
+    const listed = MIGRAPHX_OPERATIONS.map(({ name }) => `migraphx.${name}`).sort();
+    const known = [...Object.keys(LOWERINGS), ...Object.keys(FALLS_BACK)].filter((name) => name !== 'arith.constant');
+    expect(listed).toEqual(known.sort());
+    expect((await wavesmith('operations')).out).toBe(read(join(root, 'docs', 'migraphx-operations.md')));
+    expect(JSON.parse((await wavesmith('operations', '--json')).out)).toHaveLength(MIGRAPHX_OPERATIONS.length);
+  });
+});
+
+describe('setup', () => {
+  test.skipIf(!ready)(
+    'all makes what setup.sh makes, each step checked, and clean undoes it',
+    { timeout: 60_000 },
+    async () => {
+      const made = join(folder, 'iree-rocMLIR');
+      const dry = await wavesmith('setup', '--root', made, '--dry-run');
+      expect(dry).toMatchObject({ status: 0, err: '' });
+      expect(dry.out).toContain('would be');
+      expect(existsSync(made)).toBe(false);
+      const done = await wavesmith('setup', '--root', made);
+      expect(done).toMatchObject({ status: 0, err: '' });
+      expect(done.out.match(/^ok /gm)).toHaveLength(4);
+      expect(readdirSync(join(made, 'bin')).sort()).toEqual(['iree-compile', 'iree-export', 'iree-run-module']);
+      expect(read(join(made, 'setup-env.sh'))).toContain(`export IREE_BIN='${join(made, 'bin')}'`);
+      expect((await wavesmith('setup', 'all', '--root', made)).out).toContain('there already');
+      writeFileSync(join(made, 'mine.txt'), 'x');
+      expect((await wavesmith('setup', 'clean', '--root', made)).status).toBe(0);
+      expect(readdirSync(made)).toEqual(['mine.txt']);
+      expect((await wavesmith('setup', 'clean', '--root', made)).out).toContain('nothing was made here');
+    },
+  );
+
+  test('what is not its own is neither replaced nor removed', async () => {
+    const other = join(folder, 'other');
+    mkdirSync(join(other, 'bin'), { recursive: true });
+    const run = await wavesmith('setup', 'dirs', '--root', other);
+    expect(run.status).toBe(1);
+    expect(run.err).toContain('was not made by this set-up');
+    writeFileSync(join(other, '.wavesmith-rocmlir.json'), '{"made": ["../../etc"]}');
+    expect((await wavesmith('setup', 'clean', '--root', other)).err).toContain('is no record of this set-up');
+    expect((await wavesmith('setup', 'frob')).err).toContain("invalid function: 'frob'");
   });
 });
 

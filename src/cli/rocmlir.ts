@@ -8,12 +8,17 @@ const SUBCOMMANDS: Readonly<
   merge: { summary: "put that kernel in the place of rocMLIR's own", load: () => import('./rocmlir/merge.ts') },
   export: { summary: 'the iree-export executable: code objects as JSON', load: () => import('./rocmlir/export.ts') },
   compile: { summary: 'a module to a code object and a manifest', load: () => import('./rocmlir/compile.ts') },
-  run: { summary: 'run a module’s kernel and compare with the CPU', load: () => import('./rocmlir/run.ts') },
+  run: { summary: 'run a module’s kernels and compare with what it means', load: () => import('./rocmlir/run.ts') },
+  operations: {
+    summary: 'the migraphx dialect: lowered or not, and why',
+    load: () => import('./rocmlir/operations.ts'),
+  },
+  setup: { summary: 'tools, configuration and a check of each', load: () => import('./rocmlir/setup.ts') },
   doctor: { summary: 'show what was found and what it is for', load: () => import('./rocmlir/doctor.ts') },
 };
 
 function help(): string {
-  const lines = Object.entries(SUBCOMMANDS).map(([name, s]) => `  ${name.padEnd(8)} ${s.summary}`);
+  const lines = Object.entries(SUBCOMMANDS).map(([name, s]) => `  ${name.padEnd(10)} ${s.summary}`);
   return [
     'Usage: wavesmith rocmlir SUBCOMMAND [ARGS…]',
     '',

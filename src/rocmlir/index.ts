@@ -27,6 +27,13 @@ export {
   type IreeBinary,
   type IreeKernel,
 } from './compile.ts';
+export {
+  type DialectAttribute,
+  type DialectOperation,
+  MIGRAPHX_OPERATIONS,
+  operationStatus,
+  operationTable,
+} from './dialect.ts';
 export { examineRocmlir } from './doctor.ts';
 export {
   describeFlag,
@@ -91,3 +98,4 @@ export {
   runOnDevice,
   tensorsOf,
 } from './run.ts';
+export { SETUP_STEPS, type SetupOptions, type SetupStep, setUp, setupSummary } from './setup.ts';

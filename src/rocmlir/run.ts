@@ -20,7 +20,7 @@ import { checkProgram } from './gpu-object.ts';
 import { kernelOperation } from './lower/kernel-function.ts';
 import { functionsOf, lowerModule, memoryTensor, usesMigraphx } from './lower/lower.ts';
 import { type FunctionParts, readFunction } from './lower/read.ts';
-import { bytesOf, type Element, elementsOf } from './lower/types.ts';
+import { bytesOf, carrierOf, type Element, elementsOf } from './lower/types.ts';
 import { readMerged } from './merge.ts';
 import { evaluateFunction, nearestAnswer } from './reference/evaluate.ts';
 import type { LaunchSequence, LaunchStep } from './sequence.ts';
@@ -248,7 +248,7 @@ export async function runOnCpu(
     const outputs = tensors.filter((tensor) => tensor.kind === 'output');
     const given = inputs.map((bytes, i) => {
       writeFileSync(path(`input${i}.bin`), bytes);
-      return `--input=${[...tensors[i].shape, tensors[i].element].join('x')}=@${path(`input${i}.bin`)}`;
+      return `--input=${[...tensors[i].shape, carrierOf(tensors[i].element)].join('x')}=@${path(`input${i}.bin`)}`;
     });
     const wanted = outputs.map((_, i) => `--output=@${path(`output${i}.bin`)}`);
     const args = ['--device=local-task', `--module=${module}`, `--function=${name}`, ...given, ...wanted];

@@ -15,7 +15,7 @@ export function literal({ document, emit, read, type, error }: LowerContext): Vi
       ? rangeText(document, attribute.first, attribute.last)
       : rangeText(document, read.operation.nameToken + 1, read.operation.last);
   const splat = /^\s*dense<\s*([-+.\w]+)\s*>/.exec(text)?.[1];
-  if (splat !== undefined) {
+  if (splat !== undefined && type.element !== 'f8E8M0FNU') {
     const ssa = emit.value(`arith.constant dense<${splat}> : ${tensorText([], type.element)}`);
     return { ssa, element: type.element, base: [], map: type.shape.map(() => null), shape: type.shape };
   }
@@ -25,7 +25,7 @@ export function literal({ document, emit, read, type, error }: LowerContext): Vi
     .filter((part) => part !== '')
     .map(Number);
   const isSame = match?.[3].replace(/^si/, 'i') === type.element && elementsOf(shape ?? []) === elementsOf(type.shape);
-  if (match === null || shape === undefined || !isSame || isPacked(type.element)) {
+  if (match === null || shape === undefined || !isSame || isPacked(type.element) || type.element === 'f8E8M0FNU') {
     throw error('rocmlir/literal', `This literal is no dense tensor of ${shapeText(type.shape, type.element)}.`);
   }
   const ssa = emit.value(`arith.constant ${match[1]} : ${tensorText(shape, type.element)}`);

@@ -39,6 +39,7 @@ export function elementwise(context: LowerContext, operation: ElementwiseOperati
   const { emit, read, error } = context;
   const views = aligned(context, context.operands(operation.operands));
   const [{ element }] = views;
+  checkMade(context, element);
   if (views.some((view) => view.element !== element)) {
     const types = views.map((view) => view.element).join(', ');
     throw error('rocmlir/element-type', `The operands of ${read.name} differ in their element type: ${types}.`);

@@ -60,6 +60,8 @@ export class Scalars {
    * as 0 or 1, integers keep their low bits.
    */
   convert(a: string, from: Element, to: Element): string {
+    if (from === to) return a;
+    if (from === 'f8E8M0FNU') return this.convert(this.powerOfTwo(a), 'f32', to);
     const [carrier, wanted] = [carrierOf(from), carrierOf(to)];
     if (carrier === wanted) return a;
     const cast = (operation: string): string => this.emit.value(`${operation} ${a} : ${carrier} to ${wanted}`);
@@ -81,6 +83,17 @@ export class Scalars {
     }
     if (carrierBits(from) > carrierBits(to)) return cast('arith.trunci');
     return cast(isUnsigned(from) ? 'arith.extui' : 'arith.extsi');
+  }
+
+  /** 2^(code - 127) as f32: the code is the exponent's field, 0 the denormal 2^-127, 255 no number. */
+  private powerOfTwo(code: string): string {
+    const wide = this.convert(code, 'ui8', 'i32');
+    const field = this.binary('arith.shli', wide, this.constant('23', 'i32'), 'i32');
+    const isZero = this.compare('eq', wide, this.constant('0', 'i32'), 'i32');
+    const isTop = this.compare('eq', wide, this.constant('255', 'i32'), 'i32');
+    const finite = this.select(isZero, this.constant('4194304', 'i32'), field, 'i32');
+    const bits = this.select(isTop, this.constant('2143289344', 'i32'), finite, 'i32');
+    return this.emit.value(`arith.bitcast ${bits} : i32 to f32`);
   }
 
   /** An f32 rounded to a narrower float. */
