@@ -333,6 +333,10 @@ export const IREE_ERRORS: ErrorPages = {
     'The host program copies between buffers in a way that a sequence of launches cannot say.',
     "Let rocMLIR's own kernel be used, or split the module.",
   ],
+  'rocmlir/setup': [
+    'A step of `rocmlir setup` could not be done: something of another owner is in the way, or a tool or package is missing.',
+    'Do what the message says; `--dry-run` shows what the steps would do, `--root` chooses another folder.',
+  ],
   'rocmlir/too-much-work': [
     'The function is too large to be evaluated directly.',
     'Compare with IREE on the CPU: `--reference cpu`.',
