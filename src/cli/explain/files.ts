@@ -200,7 +200,6 @@ export const FILES_ERRORS: ErrorPages = {
     'The module was made by an IREE newer than this tool knows.',
   ],
   'vmfb/no-image': ['An executable of the module holds no code.', 'Compile the module again.'],
-  'vmfb/no-prefix': ["The module's layout does not allow it to grow.", 'Recompile the module with a current IREE.'],
   'vmfb/no-such-image': ['The named image is not in the module.', "'wavesmith inspect FILE' lists the executables."],
   'vmfb/not-elf': ['The new code is not a code object.', 'Give a linked code object.'],
   'vmfb/not-executable': ['A segment that should hold GPU code does not.', 'Compile the module again.'],
