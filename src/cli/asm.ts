@@ -5,7 +5,7 @@ import { type AssembleOptions, assemble, type Diagnostic, formatDiagnostic } fro
 import { WavesmithError } from '../base/index.ts';
 import { link, writeObject } from '../codeobject/index.ts';
 import { assembleWithLlvm } from './asm-llvm.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { newCommand, optimizeLess, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
 interface Flags {
   readonly output: string;
@@ -58,6 +58,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--engine <name>', 'wavesmith, or llvm (clang and ld.lld)', 'wavesmith')
     .option('--json', 'print the result or the diagnostics as JSON');
   if (!parseArguments(command, argv)) return 0;
+  optimizeLess();
   const flags = command.opts<Flags>();
   const file = command.args[0];
   if (flags.engine !== 'wavesmith' && flags.engine !== 'llvm') {

@@ -3,7 +3,7 @@ import type { SectionListing } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput, writeText } from './support.ts';
+import { newCommand, optimizeLess, parseArguments, printJson, readInput, writeText } from './support.ts';
 
 interface Options {
   kernel?: string;
@@ -29,6 +29,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('-o, --output <file>', 'write to a file')
     .option('--json', 'print JSON');
   if (!parseArguments(command, argv)) return 0;
+  optimizeLess();
   const options = command.opts<Options>();
   const [file] = command.args;
   if (options.listing && options.kernel !== undefined) {

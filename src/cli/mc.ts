@@ -11,7 +11,7 @@ import { MAX_INSTRUCTION_TEXT, textWriterFor } from '../isa/print/text-writer.ts
 import { isTargetName } from '../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
 import { type ByteStatement, readByteInput } from './mc-bytes.ts';
-import { writeOutput, writeText } from './support.ts';
+import { optimizeLess, writeOutput, writeText } from './support.ts';
 
 const HELP = `Usage: wavesmith mc [options] [FILE]
 
@@ -194,6 +194,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   }
   const target = targetOf(flags);
+  optimizeLess();
   if (!['asm', 'obj', 'null'].includes(flags.filetype)) throw usage(`There is no file type '${flags.filetype}'.`);
   checkAttributes(flags.attributes);
   const source = readSource(flags.file);

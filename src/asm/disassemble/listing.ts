@@ -11,8 +11,9 @@ import {
   SectionFlag,
   SymbolType,
 } from '../../codeobject/index.ts';
-import type { TargetName } from '../../isa/index.ts';
-import { type ListingLine, labelsByAddress, listing } from '../../isa/print/listing.ts';
+import { type Decoder, decoderFor } from '../../isa/codec/decode.ts';
+import type { Instruction, TargetName } from '../../isa/index.ts';
+import { branchTarget, type ListingLine, labelsByAddress, listing, symbolText } from '../../isa/print/listing.ts';
 import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
 import { wordAt } from './data.ts';
 import { readHeader } from './header.ts';
@@ -111,6 +112,7 @@ class LineWriter {
   private readonly base: number;
   private readonly labels: ReadonlyMap<number, string>;
   private readonly target: TargetName;
+  private readonly decoder: Decoder;
   private readonly writer: TextWriter;
   private readonly out: TextOutput;
 
@@ -125,6 +127,7 @@ class LineWriter {
     this.base = base;
     this.target = target;
     this.labels = labels;
+    this.decoder = decoderFor(target);
     this.writer = textWriterFor(target);
     this.out = out;
   }
@@ -139,10 +142,9 @@ class LineWriter {
     writeHex(to, start, Math.floor(address / 2 ** 32), ADDRESS_DIGITS - 8);
     writeHex(to, start + ADDRESS_DIGITS - 8, address >>> 0, 8);
     to[start + ADDRESS_DIGITS] = TAB;
-    const wordsAt = start + ADDRESS_DIGITS + 1;
     const size = writer.match(bytes, offset, bytes.length);
-    if (size === 0 || (writer.isBranch && this.labels.size > 0)) return this.writeOther(offset, address, wordsAt);
-    let at = wordsAt;
+    if (size === 0) return this.writeData(offset, address, start + ADDRESS_DIGITS + 1);
+    let at = start + ADDRESS_DIGITS + 1;
     for (let word = offset; word < offset + size; word += 4) {
       writeHex(to, at, wordAt(bytes, word), 8);
       to[at + 8] = SPACE;
@@ -150,15 +152,26 @@ class LineWriter {
     }
     to[at - 1] = TAB;
     at = writer.writeText(to, at);
+    if (writer.isBranch && this.labels.size > 0) {
+      const target = branchTarget(this.decoder.decode(bytes, offset) as Instruction, address);
+      const label = target === undefined ? undefined : this.labels.get(target);
+      if (label !== undefined) {
+        // The distance is the last operand.
+        while (isDigit(to[at - 1])) at--;
+        out.at = at;
+        out.push(symbolText(label));
+        return size;
+      }
+    }
     to[at] = NEWLINE;
     out.at = at + 1;
     return size;
   }
 
-  /** A line through the general listing: branches with labels, words that are no instruction, tails. */
-  private writeOther(offset: number, address: number, wordsAt: number): number {
-    const { bytes, out, target, labels } = this;
-    const [line] = listing(bytes.subarray(offset), address, target, { labels });
+  /** The line of a word that is no instruction, or of the bytes of a tail. */
+  private writeData(offset: number, address: number, wordsAt: number): number {
+    const { bytes, out, target } = this;
+    const [line] = listing(bytes.subarray(offset), address, target);
     const digits = line.size < 4 ? 2 : 8;
     let at = wordsAt;
     for (const word of line.words) {
@@ -171,4 +184,8 @@ class LineWriter {
     out.push(line.text);
     return line.size;
   }
+}
+
+function isDigit(c: number): boolean {
+  return c >= 48 && c <= 57;
 }

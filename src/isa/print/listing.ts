@@ -39,7 +39,7 @@ export function labelsByAddress(symbols: Iterable<{ address: number; name: strin
 }
 
 /** A symbol's name as LLVM prints it in an operand: quoted when it has unusual characters. */
-function symbolText(name: string): string {
+export function symbolText(name: string): string {
   if (/^[\w$.@]+$/.test(name)) return name;
   return `"${name.replaceAll('\n', '\\n').replaceAll('"', '\\"')}"`;
 }
