@@ -82,6 +82,13 @@ describe('build', () => {
     expect(sameCode(codes[0], codes[1])).toBe(true);
   });
 
+  test('says which edited kernels are proved to be the same functions', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), ...HARMLESS);
+    const [{ proofs }] = (await build(folder, BUILD)).executables;
+    expect(proofs).toEqual([{ kernel: expect.any(String), verdict: 'proved', reason: null }]);
+  });
+
   test('leaving untouched kernels out of the assembly gives the same module as assembling everything', async () => {
     const folder = fixtureFolder();
     edit(asmFile(folder), /(\.sgpr_count: +)\d+/, '$177');

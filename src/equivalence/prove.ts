@@ -165,15 +165,15 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
   product = new Product(algebra, sides, limits);
   const states = initialStates(algebra, a, b);
   const stated = applyFacts(algebra, states, options.facts ?? {});
+  const pairs = new AccessPairs();
   try {
     product.solve(entryPairs(a, b), states);
+    product.observe(pairs.observe);
   } catch (error) {
     if (error instanceof Mismatch) return stop(error.message, error.places);
     if (error instanceof LimitReached) return stop(error.message);
     throw error;
   }
-  const pairs = new AccessPairs();
-  product.observe(pairs.observe);
   const order = orderDifference(contextOf(a), contextOf(b), pairs);
   if (order !== undefined) {
     const text = b.program.text(order.operation.pc);

@@ -12,6 +12,7 @@ import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
+import { type EditProof, proveEdit } from './prove-edit.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
 import { verifyReplacement } from './verify.ts';
@@ -38,6 +39,8 @@ export interface ExecutableResult {
   readonly remarks: readonly string[];
   /** What the checker finds in the edited kernels that it does not find in the baseline's. */
   readonly findings: readonly EditFinding[];
+  /** Which edited kernels are proved to be the same functions as before. */
+  readonly proofs: readonly EditProof[];
   /** SHA-256 of the code object found in the result; equals that of the assembled code when `state` is `changed`. */
   readonly codeSha256: string;
 }
@@ -71,6 +74,7 @@ interface Edited {
   readonly outside: OutsideChanges | null;
   readonly remarks: readonly string[];
   readonly findings: readonly EditFinding[];
+  readonly proofs: readonly EditProof[];
 }
 
 /** The baseline module of a folder; a changed file is `hijack/stale-baseline`. */
@@ -126,6 +130,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
       change: edit.before === null || edit.after === null ? null : describeChange(edit.before, edit.after),
       remarks: edit.remarks,
       findings: edit.findings,
+      proofs: edit.proofs,
       codeSha256: sha256(edit.code),
     })),
     seconds: {
@@ -161,6 +166,7 @@ async function readEdit(
     outside: null,
     remarks: [],
     findings: [],
+    proofs: [],
   };
   if (!text.isEdited) return untouched;
   const before = readFacts(executable.codeObject);
@@ -183,7 +189,8 @@ async function readEdit(
     if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
     else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
   }
-  return { entry, executable, state: 'changed', code: after.bytes, before, after, outside, remarks, findings };
+  const proofs = await proveEdit(before, after);
+  return { entry, executable, state: 'changed', code: after.bytes, before, after, outside, remarks, findings, proofs };
 }
 
 function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {

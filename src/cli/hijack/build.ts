@@ -62,6 +62,11 @@ function describe(result: BuildResult): string {
     lines.push(`${executable.name}: ${state}`);
     if (executable.change !== null) lines.push(...formatChange(executable.change).map((line) => `  ${line}`));
     if (executable.outside !== null) lines.push(`  ${describeOutside(executable.outside)}`);
+    for (const { kernel, verdict, reason } of executable.proofs) {
+      lines.push(
+        `  same function: ${kernel}: ${verdict === 'proved' ? "proved ('wavesmith prove' prints the assumptions)" : `not proved. ${reason}`}`,
+      );
+    }
     lines.push(...executable.remarks.map((remark) => `  remark: ${remark}`));
     if (executable.state === 'changed') {
       lines.push(
