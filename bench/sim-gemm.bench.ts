@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import v8 from 'node:v8';
 import { BF8_FNUZ, decodeSmall, encodeSmall, F16, FP8_FNUZ, type SmallFormat } from '../src/base/elements/formats.ts';
 import { createDevice } from '../src/device/index.ts';
+import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
 
-v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 /** A kernel: element type, elements of one lane's fragment, MFMA builtin, its operand type. */
 const source = (

@@ -1,13 +1,13 @@
 // Matrix instructions on the virtual GPU: ns per instruction of compiled code, fast and exact, and of the interpreter; GMAC/s of one core.
 // Run: npm run bench sim-matrix [--plain: without relaxed SIMD]. Rounds are interleaved; the figures are medians.
-import v8 from 'node:v8';
+import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { bindMatrix } from '../src/device/sim/interpreter/matrix.ts';
 import { matrixFeatures, PLAIN_SIMD } from '../src/device/sim/wasm/features.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { compileMatrix, matrixOperation } from '../tests/support/compiled-matrix.ts';
 import { makeWave, parse } from '../tests/support/one-instruction.ts';
 
-v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 const CASES: [TargetName, string][] = [
   ['gfx90a', 'v_mfma_f32_16x16x16f16 v[0:3], v[4:5], v[6:7], v[0:3]'],

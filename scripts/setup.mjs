@@ -327,6 +327,26 @@ function ensureHip() {
   return { ok: true, changed: true, detail: 'HIP device libraries made in .wavesmith/hip-device-libs' };
 }
 
+/** Other releases of Node for tests/node-versions.test.ts, a package of their own (its package.json says why). */
+function ensureNodes() {
+  const folder = join(root, 'tests', 'node-versions');
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    return { ok: true, changed: false, detail: 'other Node releases are tested on Linux x64 only' };
+  }
+  const { packages } = JSON.parse(readText(join(folder, 'package-lock.json')) ?? '{"packages":{}}');
+  const isCurrent = Object.entries(packages).every(
+    ([path, { version }]) =>
+      path === '' || JSON.parse(readText(join(folder, path, 'package.json')) ?? '{}').version === version,
+  );
+  if (isCurrent) return { ok: true, changed: false, detail: 'other Node releases are there' };
+  if (noInstall) return { ok: false, changed: false, detail: 'they are missing and WAVESMITH_NO_INSTALL=1' };
+  say('installing Node 22 and 24 for tests (npm ci)…');
+  const failure = attempt('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+  return failure === undefined
+    ? { ok: true, changed: true, detail: 'Node 22 and 24 installed for tests' }
+    : { ok: false, changed: true, detail: failure };
+}
+
 const parts = {
   npm: ensureNpm,
   llvm: ensureLlvm,
@@ -334,6 +354,7 @@ const parts = {
   iree: ensureIree,
   native: ensureNative,
   hip: ensureHip,
+  nodes: ensureNodes,
 };
 
 /**
@@ -364,6 +385,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     iree: 'hijack needs a compiled .vmfb; the demo uses its own',
     native: 'wavesmith exec does not work, and its tests skip',
     hip: 'tests that compile HIP programs skip',
+    nodes: 'tests on Node 22 and 24 skip',
   };
   for (const [name, effect] of Object.entries(without)) {
     if (report[name]?.ok === false) say(`without ${name}: ${effect}.`);

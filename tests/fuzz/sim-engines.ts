@@ -1,10 +1,11 @@
 // Fuzz target: random legal instruction sequences on both engines of the virtual GPU. The input's bytes only choose the case; engines
 // that differ are a failure, sequences that both refuse alike a typed error.
-import { setFlagsFromString } from 'node:v8';
+
 import { WavesmithError } from '../../src/base/index.ts';
+import { enableRelaxedSimd } from '../../src/device/node/v8-flags.ts';
 import { engineCase } from '../support/engine-compare.ts';
 
-setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 
 /** FNV-1a. */

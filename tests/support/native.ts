@@ -64,13 +64,15 @@ export interface ExecOptions {
   readonly options?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** The Node that runs `wavesmith`; default this one. */
+  readonly node?: string;
 }
 
 /** Runs a program under `wavesmith exec`. One that takes too long is killed and throws. */
 export function exec(program: readonly string[], settings: ExecOptions = {}): Promise<ExecResult> {
-  const { options = [], env = {}, timeoutMs = 60_000 } = settings;
+  const { options = [], env = {}, timeoutMs = 60_000, node = process.execPath } = settings;
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(root, 'bin/wavesmith'), 'exec', ...options, '--', ...program], {
+    const child = spawn(node, [join(root, 'bin/wavesmith'), 'exec', ...options, '--', ...program], {
       env: { ...process.env, ...preload, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
+import { enableRelaxedSimd } from './v8-flags.ts';
 
 const WORKER_FILE = 'sim-worker.js';
 /** Measured: a thread with the worker's code loaded and its tables built. */
@@ -15,11 +15,6 @@ function builtWorker(): string | undefined {
   return [`./${WORKER_FILE}`, `../${WORKER_FILE}`]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((path) => existsSync(path));
-}
-
-/** Relaxed SIMD is behind a flag in Node 20; it must be on before the first module is compiled. */
-function enableRelaxedSimd(): void {
-  setFlagsFromString('--experimental-wasm-relaxed-simd');
 }
 
 function startThread(file: string): WorkerThread {

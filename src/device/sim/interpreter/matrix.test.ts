@@ -1,16 +1,16 @@
 // Matrix operations against the reference vectors (every dense MFMA of CDNA2 and CDNA3) and against plain matrix products.
 import { readFileSync } from 'node:fs';
-import v8 from 'node:v8';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { type CompiledMatrix, compileMatrix } from '../../../../tests/support/compiled-matrix.ts';
 import { execute, f32, lanes, makeWave, parse } from '../../../../tests/support/one-instruction.ts';
 import { sharedPath } from '../../../../tests/support/shared.ts';
 import type { TargetName } from '../../../isa/types.ts';
+import { enableRelaxedSimd } from '../../node/v8-flags.ts';
 import type { Wave } from '../state/wave.ts';
 import { type MatrixFeatures, matrixFeatures, PLAIN_SIMD } from '../wasm/features.ts';
 
-v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 interface Vector {
   target: TargetName;

@@ -1,16 +1,17 @@
 // Compiled code against the reference interpreter: every operation alone, then random sequences, whole state compared bit for bit.
-import { setFlagsFromString } from 'node:v8';
+
 import { describe, expect, it } from 'vitest';
 import { engineCase, makeMachine } from '../../../../tests/support/engine-compare.ts';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { DEFAULT_MODE } from '../../../../tests/support/one-instruction.ts';
 import { readCodeObject } from '../../../codeobject/index.ts';
+import { enableRelaxedSimd } from '../../node/v8-flags.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
 import { WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import { CompiledEngine } from './engine.ts';
 
-setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 /** Operations that stay with the interpreter: rare, or bound to state that code does not have. */
 const INTERPRETED =

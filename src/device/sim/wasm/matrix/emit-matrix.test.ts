@@ -1,6 +1,6 @@
 // Compiled matrix instructions against the interpreter, bit for bit: random registers of all kinds, overlaps, constants, modifiers; and
 // the error bounds of both modes as docs/virtual-gpu.md states them.
-import v8 from 'node:v8';
+
 import { describe, expect, it } from 'vitest';
 import { compileMatrix, matrixOperation } from '../../../../../tests/support/compiled-matrix.ts';
 import { registerCounts, type Shape, shapeOf } from '../../../../../tests/support/matrix-reference.ts';
@@ -10,13 +10,14 @@ import { randomNumbers } from '../../../../base/index.ts';
 import { tableFor, vgpr } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../../isa/types.ts';
+import { enableRelaxedSimd } from '../../../node/v8-flags.ts';
 import { bindMatrix, type MatrixMode } from '../../interpreter/matrix.ts';
 import { MATRIX_SCRATCH_BYTES } from '../../state/layout.ts';
 import type { Wave } from '../../state/wave.ts';
 import { matrixFeatures, PLAIN_SIMD } from '../features.ts';
 import { SCRATCH_SIZE } from './scratch.ts';
 
-v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 class Random {
   private readonly next: () => number;

@@ -1,6 +1,5 @@
 // Known answers for every matrix operation of the three targets, on both engines in both modes, and AMD's layout tables.
 import { readFileSync } from 'node:fs';
-import v8 from 'node:v8';
 import { describe, expect, it, test } from 'vitest';
 import { compileMatrix, matrixOperation } from '../../../../../tests/support/compiled-matrix.ts';
 import {
@@ -19,11 +18,12 @@ import { randomNumbers } from '../../../../base/index.ts';
 import { tableFor } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
+import { enableRelaxedSimd } from '../../../node/v8-flags.ts';
 import { bindMatrix } from '../../interpreter/matrix.ts';
 import type { Wave } from '../../state/wave.ts';
 import { matrixFeatures, PLAIN_SIMD } from '../features.ts';
 
-v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+enableRelaxedSimd();
 
 const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 
