@@ -2,7 +2,6 @@
 // Vector registers are known in the lanes that were active when they were written, so they are forgotten where EXEC can widen.
 import {
   type BasicBlock,
-  BlockQueue,
   type CodeInstruction,
   execChange,
   joinKnowledge,
@@ -10,6 +9,7 @@ import {
   type Program,
   type ProgramFunction,
   Slot,
+  solveForward,
   stepKnowledge,
 } from '../program/index.ts';
 
@@ -50,27 +50,16 @@ function step(code: CodeInstruction, known: Knowledge): void {
 }
 
 function solve(program: Program, subject: ProgramFunction): Map<number, Knowledge> {
-  const inputs = new Map<number, Knowledge>([[subject.entryBlock, entryKnowledge(subject)]]);
-  const work = new BlockQueue();
-  work.push(subject.entryBlock);
-  const inWork = new Set([subject.entryBlock]);
-  for (let index = work.pop(); index !== undefined; index = work.pop()) {
-    inWork.delete(index);
-    const block = program.blocks[index] as BasicBlock;
-    const known: Knowledge = new Map(inputs.get(index));
-    for (let i = block.first; i < block.end; i++) step(program.instructions[i] as CodeInstruction, known);
-    // Who is called may write anything.
-    if (block.exit === 'call') known.clear();
-    for (const successor of block.successors) {
-      const input = inputs.get(successor);
-      if (input === undefined) inputs.set(successor, new Map(known));
-      else if (!joinKnowledge(input, known, MOST_VALUES)) continue;
-      if (inWork.has(successor)) continue;
-      inWork.add(successor);
-      work.push(successor);
-    }
-  }
-  return inputs;
+  return solveForward<Knowledge>(program, subject, {
+    entry: () => entryKnowledge(subject),
+    copy: (known) => new Map(known),
+    transfer: (block, known) => {
+      for (let i = block.first; i < block.end; i++) step(program.instructions[i] as CodeInstruction, known);
+      // Who is called may write anything.
+      if (block.exit === 'call') known.clear();
+    },
+    join: (input, known) => joinKnowledge(input, known, MOST_VALUES),
+  });
 }
 
 /** Where the kernarg segment's address is when a kernel starts. Source: LLVM's AMDGPUUsage, "Initial Kernel Execution State". */

@@ -2,7 +2,7 @@
 // A vector instruction writes its active lanes only, so it ends the life of a VGPR's old value only where no lane that it leaves
 // alone can be read later: that depends on how EXEC changes between the write and the reads. Backward data flow.
 // Source: CDNA3 ISA manual, "EXECute Mask"; LLVM's SIWholeQuadMode and register liveness for the treatment of partial writes.
-import { BlockQueue } from './block-queue.ts';
+import { solveBackward } from './dataflow.ts';
 import { execChange } from './exec.ts';
 import { SLOT_WORDS, Slot, type SlotRange } from './slots.ts';
 import type { BasicBlock, CodeInstruction, Program, ProgramFunction } from './types.ts';
@@ -44,52 +44,19 @@ function remove(set: Uint32Array, slot: number): void {
 
 class LivenessSolver implements Liveness {
   private readonly program: Program;
-  private readonly ends = new Map<number, Live>();
-  private readonly starts = new Map<number, Live>();
+  private readonly ends: ReadonlyMap<number, Live>;
 
   constructor(program: Program, subject: ProgramFunction) {
     this.program = program;
-    const work = new BlockQueue();
-    // The queue gives the lowest number first; blocks are taken from the end of the function.
-    const inWork = new Set<number>();
-    const push = (index: number): void => {
-      if (inWork.has(index)) return;
-      inWork.add(index);
-      work.push(-index);
-    };
-    for (const index of subject.blocks) push(index);
-    const own = new Set(subject.blocks);
-    for (let next = work.pop(); next !== undefined; next = work.pop()) {
-      const index = -next;
-      inWork.delete(index);
-      const block = program.blocks[index] as BasicBlock;
-      const live = this.endOf(block);
-      this.ends.set(index, { now: live.now.slice(), more: live.more.slice() });
-      for (let i = block.end - 1; i >= block.first; i--) step(live, program.instructions[i] as CodeInstruction);
-      const old = this.starts.get(index);
-      if (old !== undefined && isSame(old, live)) continue;
-      this.starts.set(index, live);
-      for (const predecessor of block.predecessors) if (own.has(predecessor)) push(predecessor);
-    }
-  }
-
-  /** What is live where a block ends. Callers and callees, and places that are not known, may read everything. */
-  private endOf(block: BasicBlock): Live {
-    const isOpen = block.exit === 'call' || block.exit === 'return' || block.exit === 'unresolved';
-    const live = {
-      now: new Uint32Array(SLOT_WORDS).fill(isOpen ? 0xffffffff : 0),
-      more: new Uint32Array(SLOT_WORDS),
-    };
-    if (isOpen) live.more.fill(0xffffffff, VECTOR_WORD);
-    for (const successor of block.successors) {
-      const from = this.starts.get(successor);
-      if (from === undefined) continue;
-      for (let w = 0; w < SLOT_WORDS; w++) {
-        live.now[w] = (live.now[w] as number) | (from.now[w] as number);
-        live.more[w] = (live.more[w] as number) | (from.more[w] as number);
-      }
-    }
-    return live;
+    this.ends = solveBackward<Live>(program, subject, {
+      exit: liveBehind,
+      copy: ({ now, more }) => ({ now: now.slice(), more: more.slice() }),
+      transfer: (block, live) => {
+        for (let i = block.end - 1; i >= block.first; i--) step(live, program.instructions[i] as CodeInstruction);
+      },
+      join,
+      isSame,
+    });
   }
 
   before(code: CodeInstruction): Uint32Array {
@@ -111,6 +78,27 @@ class LivenessSolver implements Liveness {
     for (let w = VECTOR_WORD; w < SLOT_WORDS; w++) live.now[w] = (live.now[w] as number) | (live.more[w] as number);
     return live.now;
   }
+}
+
+/** What is live behind a block. Callers and callees, and places that are not known, may read everything. */
+function liveBehind({ exit }: BasicBlock): Live {
+  const isOpen = exit === 'call' || exit === 'return' || exit === 'unresolved';
+  const live = { now: new Uint32Array(SLOT_WORDS).fill(isOpen ? 0xffffffff : 0), more: new Uint32Array(SLOT_WORDS) };
+  if (isOpen) live.more.fill(0xffffffff, VECTOR_WORD);
+  return live;
+}
+
+function join(live: Live, other: Live): boolean {
+  let changed = false;
+  for (const part of ['now', 'more'] as const) {
+    const [into, from] = [live[part], other[part]];
+    for (let w = 0; w < SLOT_WORDS; w++) {
+      const word = ((into[w] as number) | (from[w] as number)) >>> 0;
+      if (word !== into[w]) changed = true;
+      into[w] = word;
+    }
+  }
+  return changed;
 }
 
 function isSame(a: Live, b: Live): boolean {

@@ -9,7 +9,6 @@ import type { Instruction } from '../../isa/types.ts';
 import {
   addSlots,
   type BasicBlock,
-  BlockQueue,
   type CodeInstruction,
   hasSlot,
   isZero,
@@ -21,6 +20,7 @@ import {
   type SlotRange,
   slotNames,
   slotsOf,
+  solveForward,
   valuesOf,
 } from '../../program/index.ts';
 import { placeAt } from '../place.ts';
@@ -64,27 +64,17 @@ function entryState({ kernel }: ProgramFunction): Written {
 }
 
 function solve(program: Program, subject: ProgramFunction): Map<number, Written> {
-  const inputs = new Map<number, Written>([[subject.entryBlock, entryState(subject)]]);
-  const work = new BlockQueue();
-  work.push(subject.entryBlock);
-  const inWork = new Set([subject.entryBlock]);
-  for (let index = work.pop(); index !== undefined; index = work.pop()) {
-    inWork.delete(index);
-    const block = program.blocks[index] as BasicBlock;
-    const input = inputs.get(index) as Written;
-    const state = { some: input.some.slice(), every: input.every.slice() };
-    for (let i = block.first; i < block.end; i++) write(state, program.instructions[i] as CodeInstruction);
-    if (block.exit === 'call') {
+  return solveForward<Written>(program, subject, {
+    entry: () => entryState(subject),
+    copy: ({ some, every }) => ({ some: some.slice(), every: every.slice() }),
+    transfer: (block, state) => {
+      for (let i = block.first; i < block.end; i++) write(state, program.instructions[i] as CodeInstruction);
+      if (block.exit !== 'call') return;
       state.some.fill(0xffffffff);
       state.every.fill(0xffffffff);
-    }
-    for (const successor of block.successors) {
-      if (!join(inputs, successor, state) || inWork.has(successor)) continue;
-      inWork.add(successor);
-      work.push(successor);
-    }
-  }
-  return inputs;
+    },
+    join,
+  });
 }
 
 function write({ some, every }: Written, { effects }: CodeInstruction): void {
@@ -92,12 +82,7 @@ function write({ some, every }: Written, { effects }: CodeInstruction): void {
   addSlots(every, effects.defs);
 }
 
-function join(inputs: Map<number, Written>, index: number, { some, every }: Written): boolean {
-  const input = inputs.get(index);
-  if (input === undefined) {
-    inputs.set(index, { some: some.slice(), every: every.slice() });
-    return true;
-  }
+function join(input: Written, { some, every }: Written): boolean {
   let changed = false;
   for (let w = 0; w < SLOT_WORDS; w++) {
     const more = ((input.some[w] as number) | (some[w] as number)) >>> 0;

@@ -4,12 +4,12 @@
 import { type Finding, finding, type WaitCounters } from '../../finding/index.ts';
 import {
   type BasicBlock,
-  BlockQueue,
   type CodeInstruction,
   EXP_FULL,
   LGKM_FULL,
   type MemoryKind,
   overlaps,
+  solveForward,
   VM_FULL,
   waitCounts,
   waitRole,
@@ -152,26 +152,15 @@ export const checkStrongWaits: Rule = (context: CheckContext) => {
   if (subject.kernel === undefined) return [];
   const inputs = outstandingAtBlocks(context);
   const walk = new Walk(context);
-  const states = new Map<number, Proofs>([[subject.entryBlock, new Map()]]);
-  const work = new BlockQueue();
-  const inWork = new Set([subject.entryBlock]);
-  work.push(subject.entryBlock);
-  for (let index = work.pop(); index !== undefined; index = work.pop()) {
-    inWork.delete(index);
-    const block = program.blocks[index] as BasicBlock;
-    const input = inputs.get(index);
-    if (input === undefined) continue;
-    const proofs: Proofs = new Map(states.get(index));
-    walk.run(block, input, proofs);
-    for (const successor of block.successors) {
-      const known = states.get(successor);
-      if (known === undefined) states.set(successor, new Map(proofs));
-      else if (!joinProofs(known, proofs)) continue;
-      if (inWork.has(successor)) continue;
-      inWork.add(successor);
-      work.push(successor);
-    }
-  }
+  solveForward<Proofs>(program, subject, {
+    entry: () => new Map(),
+    copy: (proofs) => new Map(proofs),
+    transfer: (block, proofs) => {
+      const input = inputs.get(block.index);
+      if (input !== undefined) walk.run(block, input, proofs);
+    },
+    join: joinProofs,
+  });
   const findings: Finding[] = [];
   for (const [code, needs] of [...walk.needs].sort(([a], [b]) => a.index - b.index)) {
     const { vm, exp, lgkm } = waitCounts(code.instruction);

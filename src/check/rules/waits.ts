@@ -7,7 +7,6 @@
 import { type Finding, finding, insertWait } from '../../finding/index.ts';
 import {
   type BasicBlock,
-  BlockQueue,
   type CodeInstruction,
   type MemoryKind,
   neededWait,
@@ -16,6 +15,7 @@ import {
   type ProgramFunction,
   type SlotRange,
   slotNames,
+  solveForward,
   waitCounts,
   waitRole,
 } from '../../program/index.ts';
@@ -44,29 +44,13 @@ export function outstandingAtBlocks(context: CheckContext): ReadonlyMap<number, 
 }
 
 function solve(context: CheckContext): Map<number, WaitState> {
-  const { program, subject } = context;
-  const inputs = new Map<number, WaitState>();
   const range = rangeOf(context);
-  inputs.set(subject.entryBlock, new WaitState(range));
-  const inWork = new Set([subject.entryBlock]);
-  const work = new BlockQueue();
-  work.push(subject.entryBlock);
-  for (let index = work.pop(); index !== undefined; index = work.pop()) {
-    inWork.delete(index);
-    const block = program.blocks[index] as BasicBlock;
-    const state = new WaitState(range, inputs.get(index));
-    runBlock(context, block, state, undefined);
-    for (const successor of block.successors) {
-      const input = inputs.get(successor);
-      if (input === undefined) inputs.set(successor, new WaitState(range, state));
-      else if (!input.join(state)) continue;
-      if (!inWork.has(successor)) {
-        inWork.add(successor);
-        work.push(successor);
-      }
-    }
-  }
-  return inputs;
+  return solveForward<WaitState>(context.program, context.subject, {
+    entry: () => new WaitState(range),
+    copy: (state) => new WaitState(range, state),
+    transfer: (block, state) => runBlock(context, block, state, undefined),
+    join: (input, state) => input.join(state),
+  });
 }
 
 /**
