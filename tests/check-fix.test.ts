@@ -40,6 +40,21 @@ const SAVE =
   'v_cmp_eq_u32 vcc, 0, v0\ns_and_saveexec_b64 s[2:3], vcc\ns_cbranch_execz .Ljoin\nv_mov_b32 v1, v0\n.Ljoin:\n';
 
 const CASES: readonly Case[] = [
+  {
+    rule: 'abi/preload-changed',
+    wrong: { descriptor: { user_sgpr_kernarg_preload_length: 1 } },
+    baseline: { descriptor: { user_sgpr_kernarg_preload_length: 2 } },
+  },
+  {
+    rule: 'abi/user-sgprs-changed',
+    wrong: { descriptor: { user_sgpr_count: 4 } },
+    baseline: { descriptor: { user_sgpr_count: 3 } },
+  },
+  {
+    rule: 'resources/lds-shrunk',
+    wrong: {},
+    baseline: { descriptor: { group_segment_fixed_size: 64 }, metadata: { '.group_segment_fixed_size': 64 } },
+  },
   { rule: 'abi/entry-alignment', wrong: {}, edit: (text) => text.replace('\t.p2align 8\n', '\ts_nop 0\n') },
   { rule: 'abi/target', wrong: { target: 'gfx942:xnack+' }, baseline: { target: 'gfx942:xnack-' } },
   { rule: 'abi/code-object-version', wrong: { version: 4 }, baseline: { version: 5 } },

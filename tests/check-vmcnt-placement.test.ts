@@ -108,7 +108,10 @@ test('loads to LDS: a larger count is an error, loads before the barrier a warni
   expect(found(direct(['s_waitcnt vmcnt(1)'], false), baseline)).toContain('error waits/order-lost  vmcnt(0)');
   const first = found(direct(['s_waitcnt vmcnt(4)'], true), baseline);
   expect(first.length).toBeGreaterThan(0);
-  expect(first.every((line) => line.startsWith('warning waits/order-lost'))).toBe(true);
+  expect(first.filter((line) => !/^warning (?:waits\/order-lost|control-flow\/barrier-changed)/.test(line))).toEqual(
+    [],
+  );
+  expect(first.some((line) => line.startsWith('warning waits/order-lost'))).toBe(true);
   // Of the pipelined loop itself, one more outstanding is an older load.
   const pipelined = direct(['s_waitcnt vmcnt(4)'], true);
   expect(found(pipelined)).toEqual([]);

@@ -9,6 +9,7 @@ import { checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts
 import { checkControlFlow } from './rules/control-flow.ts';
 import { checkControlShape } from './rules/control-shape.ts';
 import { checkDefinedness } from './rules/definedness.ts';
+import { checkLost } from './rules/edit-lost.ts';
 import { checkOrder } from './rules/edit-order.ts';
 import { checkEditedValues } from './rules/edit-values.ts';
 import { checkHazards } from './rules/hazards.ts';
@@ -41,6 +42,7 @@ export { argumentLayout, checkEntry, checkFileAgainst, checkKernelAgainst } from
 export { checkControlFlow } from './rules/control-flow.ts';
 export { checkControlShape } from './rules/control-shape.ts';
 export { checkDefinedness, initialRegisters, valueReads } from './rules/definedness.ts';
+export { checkLost } from './rules/edit-lost.ts';
 export { checkOrder } from './rules/edit-order.ts';
 export { checkEditedValues } from './rules/edit-values.ts';
 export { checkHazards } from './rules/hazards.ts';
@@ -63,6 +65,7 @@ const RULES: readonly Rule[] = [
   checkLdsDma,
   checkOrder,
   checkEditedValues,
+  checkLost,
   checkDefinedness,
   checkControlShape,
   checkMemoryModel,

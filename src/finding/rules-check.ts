@@ -3,6 +3,43 @@ import type { RuleInfo } from './rule-info.ts';
 import { SOURCES } from './sources.ts';
 
 export const CHECK_RULES = {
+  'abi/preload-changed': {
+    severity: 'error',
+    title: 'Other kernel arguments are preloaded into SGPRs than in the baseline',
+    source: SOURCES.preload,
+    isFixable: true,
+  },
+  'control-flow/barrier-changed': {
+    severity: 'error',
+    title: 'A barrier of the baseline is gone, new, or on another side of a memory operation',
+    source: SOURCES.barrier,
+  },
+  'control-flow/branch-changed': {
+    severity: 'error',
+    title: 'A branch of the baseline is gone, goes elsewhere, or has another condition',
+    source: SOURCES.flow,
+  },
+  'control-flow/definition-lost': {
+    severity: 'error',
+    title: 'An instruction of the baseline is gone whose result is still read',
+    source: SOURCES.operands,
+  },
+  'control-flow/instruction-changed': {
+    severity: 'note',
+    title: 'An instruction stands in the place of another one of the baseline',
+    source: SOURCES.operands,
+  },
+  'memory/store-lost': {
+    severity: 'error',
+    title: 'A store or an LDS write of the baseline is gone',
+    source: SOURCES.memory,
+  },
+  'resources/lds-shrunk': {
+    severity: 'error',
+    title: 'The kernel has less LDS than in the baseline',
+    source: SOURCES.descriptor,
+    isFixable: true,
+  },
   'abi/code-object-version': {
     severity: 'error',
     title: 'The code object has another version than the baseline',
@@ -38,9 +75,10 @@ export const CHECK_RULES = {
     isFixable: true,
   },
   'abi/user-sgprs-changed': {
-    severity: 'warning',
+    severity: 'error',
     title: 'The kernel starts with other user SGPRs than the baseline',
     source: SOURCES.initialState,
+    isFixable: true,
   },
   'abi/user-sgprs': {
     severity: 'error',

@@ -95,7 +95,7 @@ describe('against a baseline', () => {
     ],
     ['fewer work-items allowed', ['error abi/workgroup-size'], { metadata: { '.max_flat_workgroup_size': 64 } }, {}],
     ['more work-items allowed', [], { metadata: { '.max_flat_workgroup_size': 1024 } }, {}],
-    ['another user SGPR', ['warning abi/user-sgprs-changed'], { descriptor: { user_sgpr_dispatch_ptr: 1 } }, {}],
+    ['another user SGPR', ['error abi/user-sgprs-changed'], { descriptor: { user_sgpr_dispatch_ptr: 1 } }, {}],
   ])('%s', (_, rules, options, against) => {
     expect(rulesOf(options, against)).toEqual(rules);
   });

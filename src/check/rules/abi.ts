@@ -149,7 +149,11 @@ export function checkKernelAgainst(context: CheckContext): Finding[] {
   const { kernel, baseline } = context;
   const before = baseline?.kernels.find((k) => k.name === kernel?.name);
   if (kernel === undefined || before === undefined) return [];
-  return [...argumentFindings(before, kernel), ...launchFindings(before, kernel)];
+  return [
+    ...argumentFindings(before, kernel),
+    ...launchFindings(before, kernel),
+    ...descriptorFindings(before, kernel),
+  ];
 }
 
 function argumentFindings(before: Kernel, after: Kernel): Finding[] {
@@ -212,10 +216,82 @@ function launchFindings(before: Kernel, after: Kernel): Finding[] {
   const moved = was.findIndex((text, i) => text !== is[i]);
   if (moved >= 0 || is.length > was.length) {
     const at = moved < 0 ? was.length : moved;
+    const isCountSame = before.descriptor?.rsrc2.userSgprCount === after.descriptor?.rsrc2.userSgprCount;
     report(
       'abi/user-sgprs-changed',
       `Kernel '${name}' starts with other user SGPRs than the baseline: ${is[at] ?? 'none'} instead of ${was[at] ?? 'none'}.`,
-      { advice: 'Keep the .amdhsa_user_sgpr_ directives of the baseline, unless the code reads the new places.' },
+      {
+        severity: isCountSame ? 'warning' : 'error',
+        advice: 'Keep the .amdhsa_user_sgpr_ directives of the baseline, unless the code reads the new places.',
+      },
+    );
+  }
+  return found;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
+}
+
+/** Fields of the descriptor that decide what the code finds when it starts. */
+function descriptorFindings(before: Kernel, after: Kernel): Finding[] {
+  const [a, b] = [before.descriptor, after.descriptor];
+  if (a === undefined || b === undefined) return [];
+  const { name } = after;
+  const found: Finding[] = [];
+  const report = (rule: RuleId, message: string, directive: string, value: number): void => {
+    found.push(
+      finding({
+        rule,
+        severity: 'error',
+        kernel: name,
+        place: { directive },
+        message,
+        edits: [setDirective(name, directive, value)],
+      }),
+    );
+  };
+  if (a.preload.length !== b.preload.length || a.preload.offset !== b.preload.offset) {
+    const text = (d: typeof a): string => `${d.preload.length} dwords from dword ${d.preload.offset}`;
+    const message = `Kernel '${name}' preloads ${text(b)} of its arguments, the baseline ${text(a)}.`;
+    const isLength = a.preload.length !== b.preload.length;
+    const directive = `.amdhsa_user_sgpr_kernarg_preload_${isLength ? 'length' : 'offset'}`;
+    report('abi/preload-changed', message, directive, isLength ? a.preload.length : a.preload.offset);
+  }
+  if (a.rsrc2.userSgprCount !== b.rsrc2.userSgprCount && isSameList(userSgprs(before).names, userSgprs(after).names)) {
+    const message =
+      `Kernel '${name}' starts with ${b.rsrc2.userSgprCount} user SGPRs, the baseline with ${a.rsrc2.userSgprCount}: ` +
+      'the workgroup ids behind them move.';
+    report('abi/user-sgprs-changed', message, '.amdhsa_user_sgpr_count', a.rsrc2.userSgprCount);
+  }
+  const systems = [
+    ['enableSgprWorkgroupIdX', '.amdhsa_system_sgpr_workgroup_id_x'],
+    ['enableSgprWorkgroupIdY', '.amdhsa_system_sgpr_workgroup_id_y'],
+    ['enableSgprWorkgroupIdZ', '.amdhsa_system_sgpr_workgroup_id_z'],
+    ['enableSgprWorkgroupInfo', '.amdhsa_system_sgpr_workgroup_info'],
+    ['enableVgprWorkitemId', '.amdhsa_system_vgpr_workitem_id'],
+  ] as const;
+  for (const [field, directive] of systems) {
+    if (a.rsrc2[field] === b.rsrc2[field]) continue;
+    const message = `Kernel '${name}' has ${directive} ${b.rsrc2[field]}, the baseline ${a.rsrc2[field]}: it starts with other registers.`;
+    report('abi/user-sgprs-changed', message, directive, a.rsrc2[field]);
+  }
+  const size = (k: Kernel): number =>
+    Math.max(k.descriptor?.groupSegmentFixedSize ?? 0, k.metadata?.groupSegmentFixedSize ?? 0);
+  if (size(after) < size(before)) {
+    const directive = '.amdhsa_group_segment_fixed_size';
+    found.push(
+      finding({
+        rule: 'resources/lds-shrunk',
+        kernel: name,
+        place: { directive },
+        message: `Kernel '${name}' has ${size(after)} bytes of LDS, the baseline ${size(before)}.`,
+        edits: [
+          setDirective(name, directive, size(before)),
+          ...(after.metadata === undefined ? [] : [setMetadata(name, '.group_segment_fixed_size', size(before))]),
+        ],
+        advice: 'Unless the code uses less now.',
+      }),
     );
   }
   return found;

@@ -48,6 +48,12 @@ interface Broken {
   readonly slots: Set<number>;
 }
 
+/** Addresses of the inserted instructions of which `checkEditedValues` says that they overwrite a value within their block. */
+export function clobberingPcs(context: CheckContext, edit: Edit): Set<number | undefined> {
+  const found = clobbers(context, edit).filter((f) => f.rule === 'control-flow/clobbered');
+  return new Set(found.map((f) => f.place.pc));
+}
+
 /** Definitions and uses of each block, compared with the baseline's. */
 function clobbers({ program, subject }: CheckContext, edit: Edit): Finding[] {
   const old: Chains = new Map();
