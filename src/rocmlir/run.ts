@@ -11,7 +11,15 @@ import { readWhole, sha256, withTemporaryFolder } from '../iree/files.ts';
 import { findIreeTool, isExecutableFile, runTool, type Tool } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type Document, parseMlir } from '../mlir/parse.ts';
-import { type Comparison, compareElements, type Verdict, verdictOf } from '../verdict/index.ts';
+import {
+  type Comparison,
+  compareMemory,
+  comparisonVerdict,
+  makeContents,
+  type Pattern,
+  type Verdict,
+  verdictOf,
+} from '../verdict/index.ts';
 import { COMPILE_TIMEOUT_MS } from './compile.ts';
 import { findCompiler, type RocmlirEnvironment } from './environment.ts';
 import { type ExportOptions, exportModule } from './export.ts';
@@ -136,6 +144,9 @@ export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint
 
 export interface DeviceRun {
   readonly outputs: readonly Uint8Array[];
+  /** All tensors before and after the run. */
+  readonly before: readonly Uint8Array[];
+  readonly contents: readonly Uint8Array[];
   /** null on a device that does not count them. */
   readonly instructions: number | null;
   readonly wavefronts: number;
@@ -165,20 +176,31 @@ function planOf(step: LaunchStep, memory: readonly PlannedAllocation[], tensors:
   };
 }
 
-/** Runs a program on a device, launch after launch: a buffer for each tensor, inputs in order, outputs zeroed. */
+/**
+ * Runs a program on a device, launch after launch: a buffer for each tensor, inputs in order. `pattern` lies in outputs and scratch
+ * before.
+ */
 export async function runOnDevice(
   device: Device,
   { elf, sequence }: KernelProgram,
   tensors: readonly KernelTensor[],
   inputs: readonly Uint8Array[],
+  pattern: Pattern = 'zeros',
 ): Promise<DeviceRun> {
   const module = device.load(elf);
   try {
-    let memory: PlannedAllocation[] = tensors.map(({ kind, bytes }, i) => ({
+    const sizes = [...tensors.map((tensor) => tensor.bytes), sequence.scratchBytes];
+    const blank = makeContents(
+      sizes.map((bytes) => ({ bytes, tensors: [] })),
+      0,
+      pattern,
+    );
+    let memory: PlannedAllocation[] = tensors.map(({ kind }, i) => ({
       label: `${kind} ${i}`,
-      bytes: kind === 'input' ? inputs[i] : new Uint8Array(bytes),
+      bytes: kind === 'input' ? inputs[i] : blank[i],
     }));
-    if (sequence.scratchBytes > 0) memory.push({ label: 'scratch', bytes: new Uint8Array(sequence.scratchBytes) });
+    const before = memory.map(({ bytes }) => bytes);
+    if (sequence.scratchBytes > 0) memory.push({ label: 'scratch', bytes: blank[tensors.length] });
     let instructions: number | null = 0;
     let [wavefronts, seconds] = [0, 0];
     for (const step of sequence.steps) {
@@ -189,8 +211,9 @@ export async function runOnDevice(
       wavefronts += done.dispatch.wavefronts;
       seconds += done.seconds;
     }
-    const outputs = memory.flatMap(({ bytes }, i) => (tensors[i]?.kind === 'output' ? [bytes] : []));
-    return { outputs, instructions, wavefronts, seconds };
+    const contents = memory.slice(0, tensors.length).map(({ bytes }) => bytes);
+    const outputs = contents.filter((_, i) => tensors[i].kind === 'output');
+    return { outputs, before, contents, instructions, wavefronts, seconds };
   } finally {
     module.unload();
   }
@@ -318,18 +341,17 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
   const inputs = makeInputs(tensors, options.seed);
   const target = readFacts(program.elf).targetName;
   const device = await options.openDevice(target);
-  let run: DeviceRun;
+  const runs: DeviceRun[] = [];
   try {
-    run = await runOnDevice(device, program, tensors, inputs);
+    for (const pattern of options.reference === 'none' ? (['noise'] as const) : (['noise', 'inverse'] as const)) {
+      runs.push(await runOnDevice(device, program, tensors, inputs, pattern));
+    }
   } finally {
     device.close();
   }
-  const outputs = tensors.filter((tensor) => tensor.kind === 'output');
+  const [run] = runs;
   const judged = await judge(document, parts, tensors, inputs, run.outputs, options);
-  const { tolerance, changedShare, exact } = options;
-  const comparisons = judged.expected.map((bytes, i) =>
-    compareElements(bytes, run.outputs[i], outputs[i].element, { shape: outputs[i].shape, tolerance, changedShare }),
-  );
+  const { comparisons, differences } = compareRuns(tensors, runs, judged.expected, options);
   return {
     function: parts.name,
     target,
@@ -341,9 +363,40 @@ export async function runModule(text: string, options: RunOptions): Promise<RunR
     tensors,
     reference: judged.reference,
     comparisons,
-    verdict: judged.reference === 'none' ? null : verdictOf({ comparisons, exact }),
+    verdict: judged.reference === 'none' ? null : verdictOf({ comparisons, differences, exact: options.exact }),
     remarks: [...(compiled?.remarks ?? []), ...judged.remarks],
   };
+}
+
+/** Compares the tensors of both runs with what they must be: inputs as they were, outputs as expected. */
+function compareRuns(
+  tensors: readonly KernelTensor[],
+  runs: readonly DeviceRun[],
+  expected: readonly Uint8Array[],
+  options: RunOptions,
+): { comparisons: readonly Comparison[]; differences: readonly string[] } {
+  if (expected.length === 0) return { comparisons: [], differences: [] };
+  const allocations = tensors.map(({ kind, bytes, element, shape }) => {
+    const access = kind === 'input' ? ('read' as const) : ('write' as const);
+    return { bytes, tensors: [{ offset: 0, bytes, elementType: element, shape, access }] };
+  });
+  const first = tensors.findIndex((tensor) => tensor.kind === 'output');
+  const memory = compareMemory(
+    allocations,
+    runs.map(({ before, contents }) => ({
+      before,
+      baseline: before.map((bytes, i) => (i < first ? bytes : expected[i - first])),
+      modified: contents,
+    })),
+    options,
+  );
+  const places = memory.tensors.map(([place]) => place.comparison);
+  const differences = places.flatMap((c, i) =>
+    i < first && comparisonVerdict(c) !== 'equal' ? [`Input ${i} is not what it was before the run.`] : [],
+  );
+  const unwritten = memory.unwrittenReads?.first ?? null;
+  if (unwritten !== null) differences.push('A result depends on memory that nobody wrote.');
+  return { comparisons: places.slice(first), differences };
 }
 
 /** What the results must be, by the reference that was asked for or that fits the module. */

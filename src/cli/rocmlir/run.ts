@@ -84,6 +84,7 @@ function describe(report: RunReport, seed: number): string {
     lines.push(...comparisonLines(`  output ${i} (${[...(outputs[i]?.shape ?? []), c.elementType].join('x')})`, c));
   }
   const { verdict, comparisons } = report;
+  if (verdict !== null) lines.push(...verdict.reasons.map((reason) => `  ${reason}`));
   const judge = report.reference === 'direct' ? 'what the operations mean' : 'IREE on the CPU';
   const counts = `${comparisons.length} output(s) beside ${judge}, seed ${seed}`;
   lines.push(verdict === null ? 'NOT COMPARED, as --reference none asks' : verdictLine(verdict, counts));
