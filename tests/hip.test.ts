@@ -11,6 +11,8 @@ interface Case {
   readonly name: string;
   readonly sources?: readonly string[];
   readonly flags?: readonly string[];
+  /** The library it is linked with; 5 without. */
+  readonly library?: 5 | 6 | 7;
   /** Targets it runs on; USUAL without. */
   readonly targets?: readonly TargetName[];
   /** Arguments of the program. */
@@ -21,7 +23,8 @@ const moduleKernels: HipProgram = { sources: ['module_kernels'], targets: ALL, d
 
 const CASES: readonly Case[] = [
   { name: 'vector_add', targets: ALL },
-  { name: 'arguments' },
+  // They call a function of HIP 6.2.
+  { name: 'arguments', library: 6 },
   { name: 'atomics', targets: ALL },
   // Other targets' grid barrier is a hardware resource (ds_gws_barrier) that the virtual GPU refuses.
   { name: 'cooperative', targets: ['gfx942'] },
@@ -38,7 +41,7 @@ const CASES: readonly Case[] = [
   { name: 'math' },
   { name: 'memory_kinds' },
   { name: 'modules', args: async () => [await compileHip(moduleKernels)] },
-  { name: 'occupancy', targets: ALL },
+  { name: 'occupancy', targets: ALL, library: 6 },
   { name: 'per_thread', flags: ['-fgpu-default-stream=per-thread'] },
   { name: 'pointers', flags: ['-DHIP_MAJOR=5'] },
   { name: 'properties', targets: ALL, args: (target) => [target] },
@@ -58,10 +61,11 @@ const CASES: readonly Case[] = [
   { name: 'wavefront', targets: ALL },
 ];
 
-const programOf = ({ name, sources, flags, targets }: Case): HipProgram => ({
+const programOf = ({ name, sources, flags, library, targets }: Case): HipProgram => ({
   sources: sources ?? [name],
   targets: targets ?? USUAL,
   ...(flags === undefined ? {} : { flags }),
+  ...(library === undefined ? {} : { library }),
 });
 
 const usual = (name: string, flags?: readonly string[]): Promise<string> =>

@@ -171,6 +171,13 @@ hipError_t hipChooseDevice(int* number, const hipDeviceProp_t* wanted) {
   *number = 0;
   return hipSuccess;
 }
+hipError_t hipChooseDeviceR0600(int* number, const void* wanted) {
+  return hipChooseDevice(number, static_cast<const hipDeviceProp_t*>(wanted));
+}
+// Texels of a channel's width and kind: what textures would need, and programs ask for without having any.
+hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
 hipError_t hipDeviceGet(hipDevice_t* handle, int number) {
   Device* device;
   const hipError_t error = handle == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
@@ -514,6 +521,19 @@ hipError_t hipCtxGetDevice(hipDevice_t* device) {
   *device = 0;
   return hipSuccess;
 }
+hipError_t hipCtxGetApiVersion(hipCtx_t context, int* version) {
+  if (version == nullptr) return Done(hipErrorInvalidValue);
+  *version = 4;
+  return Done(CheckContext(context));
+}
+hipError_t hipCtxGetFlags(unsigned* flags) { return hipGetDeviceFlags(flags); }
+hipError_t hipCtxGetCacheConfig(hipFuncCache_t* config) { return hipDeviceGetCacheConfig(config); }
+hipError_t hipCtxSetCacheConfig(hipFuncCache_t config) { return hipDeviceSetCacheConfig(config); }
+hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig* config) { return hipDeviceGetSharedMemConfig(config); }
+hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config) { return hipDeviceSetSharedMemConfig(config); }
+// There is no other device whose context could be a peer.
+hipError_t hipCtxEnablePeerAccess(hipCtx_t, unsigned) { return Done(hipErrorInvalidDevice); }
+hipError_t hipCtxDisablePeerAccess(hipCtx_t) { return Done(hipErrorPeerAccessNotEnabled); }
 hipError_t hipCtxSynchronize() { return hipDeviceSynchronize(); }
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t number) {
   return Done(number == 0 ? GiveContext(context) : hipErrorInvalidDevice);

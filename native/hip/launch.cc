@@ -331,6 +331,12 @@ hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t st
   return __hipPushCallConfiguration(grid, block, shared, stream);
 }
 
+hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                                    uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
+                                    void** extra, hipEvent_t start, hipEvent_t stop) {
+  return hipExtModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, start, stop, 0);
+}
+
 // Names that C++ mangles in HIP 5's hip_ext.h and grid_launch_GGL.hpp.
 hipError_t ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                                  uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,

@@ -154,6 +154,8 @@ hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttr
                                    size_t size) {
   const hipError_t error = data == nullptr ? hipErrorInvalidValue : CheckRange(pointer, size);
   if (error != hipSuccess) return Done(error);
+  MemoryInfo info;
+  if (!FindMemory(pointer, &info) || info.kind != MemoryKind::kManaged) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
   return Done(Answer(data, data_size, attribute, pointer, size));
 }

@@ -291,6 +291,14 @@ hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned, hipJitOption*, void**) {
   return Done(LoadModule(image, reinterpret_cast<Module**>(module)));
 }
+hipError_t hipModuleLoadFatBinary(hipModule_t* module, const void* image) { return hipModuleLoadData(module, image); }
+hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t handle) {
+  const auto* const module = reinterpret_cast<const Module*>(handle);
+  if (count == nullptr) return Done(hipErrorInvalidValue);
+  if (!IsModule(module)) return Done(hipErrorInvalidResourceHandle);
+  *count = static_cast<unsigned>(module->functions.size());
+  return hipSuccess;
+}
 hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   if (module == nullptr || path == nullptr) return Done(hipErrorInvalidValue);
   std::FILE* const file = std::fopen(path, "rb");

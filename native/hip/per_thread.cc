@@ -43,6 +43,47 @@ hipError_t hipMemset3D_spt(hipPitchedPtr to, int value, hipExtent extent) {
   return Finish(hipMemset3DAsync(to, value, extent, hipStreamPerThread));
 }
 
+hipError_t hipMemcpy2DAsync_spt(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, OfThread(stream));
+}
+hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms* p, hipStream_t stream) {
+  return hipMemcpy3DAsync(p, OfThread(stream));
+}
+hipError_t hipMemcpyToSymbolAsync_spt(const void* symbol, const void* from, size_t size, size_t offset,
+                                      hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpyToSymbolAsync(symbol, from, size, offset, kind, OfThread(stream));
+}
+hipError_t hipMemcpyFromSymbolAsync_spt(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind,
+                                        hipStream_t stream) {
+  return hipMemcpyFromSymbolAsync(to, symbol, size, offset, kind, OfThread(stream));
+}
+hipError_t hipMemsetAsync_spt(void* to, int value, size_t size, hipStream_t stream) {
+  return hipMemsetAsync(to, value, size, OfThread(stream));
+}
+hipError_t hipMemset2DAsync_spt(void* to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
+  return hipMemset2DAsync(to, pitch, value, width, height, OfThread(stream));
+}
+hipError_t hipMemset3DAsync_spt(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
+  return hipMemset3DAsync(to, value, extent, OfThread(stream));
+}
+hipError_t hipStreamBeginCapture_spt(hipStream_t stream, hipStreamCaptureMode mode) {
+  return hipStreamBeginCapture(OfThread(stream), mode);
+}
+hipError_t hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t* graph) {
+  return hipStreamEndCapture(OfThread(stream), graph);
+}
+hipError_t hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus* status) {
+  return hipStreamIsCapturing(OfThread(stream), status);
+}
+hipError_t hipStreamGetCaptureInfo_spt(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
+  return hipStreamGetCaptureInfo(OfThread(stream), status, id);
+}
+hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id,
+                                          hipGraph_t* graph, const hipGraphNode_t** dependencies, size_t* count) {
+  return hipStreamGetCaptureInfo_v2(OfThread(stream), status, id, graph, dependencies, count);
+}
+
 hipError_t hipStreamQuery_spt(hipStream_t stream) { return hipStreamQuery(OfThread(stream)); }
 hipError_t hipStreamSynchronize_spt(hipStream_t stream) { return hipStreamSynchronize(OfThread(stream)); }
 hipError_t hipStreamGetPriority_spt(hipStream_t stream, int* priority) {

@@ -265,13 +265,13 @@ hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
 }
 hipError_t hipDeviceGetMemPool(hipMemPool_t* handle, int number) {
   if (handle == nullptr) return Done(hipErrorInvalidValue);
-  if (number != 0) return Done(hipErrorInvalidDevice);
+  if (number != 0) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(current.get());
   return hipSuccess;
 }
 hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
-  if (number != 0) return Done(hipErrorInvalidDevice);
+  if (number != 0) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
   if (pool == nullptr) return Done(hipErrorInvalidValue);

@@ -176,11 +176,15 @@ hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t val
 // Events -----------------------------------------------------------------------------------------------------------------------------------------
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  // Blocking and timing, and AMD's: release to device or system, no system fence. Events of several processes are not there.
+  // Blocking and timing, and AMD's: release to device or system, no system fence.
   constexpr unsigned kKnown = hipEventBlockingSync | hipEventDisableTiming | hipEventReleaseToDevice |
-                              hipEventReleaseToSystem | kDisableSystemFence;
+                              hipEventReleaseToSystem | hipEventInterprocess | kDisableSystemFence;
   constexpr unsigned kRelease = hipEventReleaseToDevice | hipEventReleaseToSystem | kDisableSystemFence;
   if (event == nullptr || (flags & ~kKnown) != 0 || std::popcount(flags & kRelease) > 1) return Done(hipErrorInvalidValue);
+  // An event for other processes has no times.
+  if ((flags & hipEventInterprocess) != 0 && flags != (hipEventInterprocess | hipEventDisableTiming)) {
+    return Done(hipErrorInvalidValue);
+  }
   hipError_t error;
   if (GetDevice(&error) == nullptr) return Done(error);
   auto* const made = new Event;
@@ -216,6 +220,14 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   const std::lock_guard lock(event->mutex);
   event->signal = std::move(signal);
   return hipSuccess;
+}
+hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
+  // External recording (1) differs in captures only, where it makes a node.
+  if (flags > 1) return Done(hipErrorInvalidValue);
+  if (flags == 1 && IsCapturing(stream)) {
+    return Done(IsEvent(event) ? CaptureNode(stream, EventRecordNode{event}) : hipErrorInvalidHandle);
+  }
+  return hipEventRecord(event, stream);
 }
 hipError_t hipEventQuery(hipEvent_t handle) {
   Event* const event = Find(handle);
