@@ -1,17 +1,21 @@
-// How long checking takes: the code object with the most code of the corpus, the 167 kernels of an IREE module, and how time grows
-// with code size (a kernel of n copies of one loop). Lifting included. Files can be given instead.
+// How long checking takes. First `check` and `inspect` as whole processes, start-up included, on code that does not repeat itself.
+// Then inside one process, lifting included: the code object with the most code in one kernel of the corpus, the 167 kernels of an
+// IREE module, and how time grows with code size. There `first ms` is cold and the others are warm, and the kernels of the last rows
+// are n copies of one loop, so they show growth and not speed. Files can be given instead.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { checkCodeObject, countFindings } from '../src/check/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
 import { isTargetName } from '../src/isa/table/targets.ts';
 import { liftCodeObject } from '../src/program/index.ts';
 import { kernelObject } from '../tests/support/kernel-source.ts';
+import { printHeader, program, report, root, wavesmith, withFolder } from './support/processes.ts';
+import { benchObjects } from './support/texts.ts';
 
-const root = dirname(dirname(resolve(process.argv[1] ?? '.')));
 const shared = join(root, '..', 'shared');
 const ROUNDS = 9;
+const PROCESS_ROUNDS = 3;
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
@@ -92,6 +96,22 @@ function row(name: string, objects: readonly CodeObject[]): void {
   );
 }
 
+/** The commands as their users run them. */
+function wholeProcesses(): void {
+  withFolder((folder) => {
+    console.log('Whole processes, start-up included, output to a file.\n');
+    printHeader();
+    for (const { name, path } of benchObjects(folder)) {
+      console.log(name);
+      const check = { ...program(wavesmith, 'check', path), statuses: [0, 1] };
+      report('  check', check, join(folder, 'out'), PROCESS_ROUNDS);
+      report('  inspect', program(wavesmith, 'inspect', path), join(folder, 'out'), PROCESS_ROUNDS);
+    }
+    console.log('\nIn one process:\n');
+  });
+}
+
+if (process.argv.length <= 2) wholeProcesses();
 console.log(
   `${'code'.padEnd(52)} ${['kernels', 'instructions', 'first ms', 'median ms', 'best ms', 'µs/instr.'].map((c) => c.padStart(12)).join(' ')}`,
 );

@@ -1,5 +1,6 @@
 // Matrix instructions on the virtual GPU: ns per instruction of compiled code, fast and exact, and of the interpreter; GMAC/s of one core.
 // Run: npm run bench sim-matrix [--plain: without relaxed SIMD]. Rounds are interleaved; the figures are medians.
+// One instruction is repeated and its code is warm: this is the time of the instruction, not of a kernel (bench sim-gemm) or a process.
 import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { bindMatrix } from '../src/device/sim/interpreter/matrix.ts';
 import { matrixFeatures, PLAIN_SIMD } from '../src/device/sim/wasm/features.ts';

@@ -1,5 +1,5 @@
 // Time of one wavefront instruction of each memory shape and address pattern: compiled code against the reference interpreter.
-// `npm run bench sim-memory`.
+// `npm run bench sim-memory`. One instruction is repeated on the same addresses, code and data warm: the time of the instruction alone.
 
 import { bindInstruction } from '../src/device/sim/interpreter/program.ts';
 import { WAVE_BYTES } from '../src/device/sim/state/layout.ts';

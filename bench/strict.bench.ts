@@ -1,5 +1,6 @@
 // What strict mode costs: the same dispatches compiled, and compiled with checks. Interleaved rounds, median; the ratio is the time of
 // strict mode to that of the compiled engine without it. Compiling is part of both (strict code is not kept between dispatches).
+// Timed inside one process, its start not included; the dispatches repeat, so the engine itself is warm.
 import { assembleAndLink } from '../src/asm/index.ts';
 import { type ArgumentValue, createDevice, type DeviceBuffer, type SimDispatchRequest } from '../src/device/index.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';

@@ -2,6 +2,8 @@
 // neither joined from strings nor in memory as a whole.
 
 const DEFAULT_SIZE = 1 << 18;
+/** Below this, halves of a text that does not fit could be empty. */
+const MIN_SIZE = 16;
 
 /**
  * A buffer for text. Writers with much to say ask for room, write into `bytes` from `at` on and move `at`; the others
@@ -13,10 +15,10 @@ export class TextOutput {
   at = 0;
   private readonly emit: (chunk: Uint8Array) => void;
 
-  /** `emit` gets the text chunk by chunk; a chunk's bytes are used again after it returns. `size` is the buffer's, in bytes. */
+  /** `emit` gets the text chunk by chunk; a chunk's bytes are used again after it returns. `size` is the buffer's, in bytes (at least 16). */
   constructor(emit: (chunk: Uint8Array) => void, size = DEFAULT_SIZE) {
     this.emit = emit;
-    this.bytes = new Uint8Array(size);
+    this.bytes = new Uint8Array(Math.max(size, MIN_SIZE));
   }
 
   /** Makes room for `count` bytes behind `at`; at most the buffer's size. */
