@@ -1,5 +1,13 @@
 // Fuzz target: IREE modules and executables, with and without archive, also patched.
-import { isVmfb, openContainer, patchExecutables, readDispatches, readVmfb } from '../../src/codeobject/index.ts';
+import {
+  isVmfb,
+  openContainer,
+  patchExecutables,
+  readDispatches,
+  readParameters,
+  readSignatures,
+  readVmfb,
+} from '../../src/codeobject/index.ts';
 import { makeCodeObject } from '../support/make-code-object.ts';
 import { makeExecutable, makeVmfb } from '../support/make-vmfb.ts';
 
@@ -23,8 +31,11 @@ export default {
     if (!isVmfb(bytes)) return;
     const vmfb = readVmfb(bytes);
     readDispatches(vmfb);
-    const elf = makeShared();
-    if (vmfb.executables.length > 0) patchExecutables(bytes, [{ executable: 0, elf }]);
+    readSignatures(vmfb);
+    readParameters(vmfb);
+    if (vmfb.executables.length === 0) return;
+    patchExecutables(bytes, [{ executable: 0, elf: makeShared() }]);
+    patchExecutables(bytes, [{ executable: 0, elf: makeBigger() }]);
   },
 };
 
@@ -33,4 +44,15 @@ let shared: Uint8Array | undefined;
 function makeShared(): Uint8Array {
   shared ??= makeCodeObject({ kernel: 'other' });
   return shared;
+}
+
+let bigger: Uint8Array | undefined;
+
+/** A code object for which every executable has to grow. */
+function makeBigger(): Uint8Array {
+  if (bigger === undefined) {
+    bigger = new Uint8Array(makeShared().length + 5000);
+    bigger.set(makeShared());
+  }
+  return bigger;
 }

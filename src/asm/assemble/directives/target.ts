@@ -107,13 +107,17 @@ function readYaml(lexer: Lexer): string | undefined {
   return lexer.fail(lexer.start(), 'expected directive .end_amdgpu_metadata not found');
 }
 
+/** The block read last: whoever compares an old and an edited text assembles the same metadata twice, and it takes longest to read. */
+let lastRead: { readonly yaml: string; readonly document: MsgPackValue } | undefined;
+
 const metadata: DirectiveHandler = (a, lexer, _name, offset) => {
   const yaml = readYaml(lexer);
   if (yaml === undefined) return;
   let document: MsgPackValue;
   let problem: string | undefined;
   try {
-    document = metadataFromYaml(fromByteText(yaml));
+    document = lastRead?.yaml === yaml ? lastRead.document : metadataFromYaml(fromByteText(yaml));
+    lastRead = { yaml, document };
     problem = metadataProblem(document);
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
