@@ -155,6 +155,7 @@ rocMLIR's own kernel, and the error \`rocmlir/unsupported-operation\` names the 
 ${rows.join('\n')}
 
 Element types: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ; i8 to i64, si8 to si64, ui8 to ui64, i1; read but not made:
-f4E2M1FN (two in a byte), f8E8M0FNU, i4, ui4. A chip that lacks an 8-bit float computes it in software.
+f4E2M1FN (two in a byte), f8E8M0FNU, i4, ui4. A chip that lacks an 8-bit float computes it in software; IREE 3.13's makes zero of results
+below the smallest normal value.
 `;
 }
