@@ -1,28 +1,9 @@
 // The commands as typed: exit codes, what is printed, flags.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
-import { main } from '../src/cli/main.ts';
+import { expect, test } from 'vitest';
 import { asmFile, edit, FIXTURE, fixtureFolder, KERNEL, temporaryFolder } from './hijack-support.ts';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-async function wavesmith(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
-  const text = { out: '', err: '' };
-  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text.out += String(chunk);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    text.err += String(chunk);
-    return true;
-  });
-  const status = await main(argv);
-  vi.restoreAllMocks();
-  return { status, ...text };
-}
+import { wavesmith } from './support/command.ts';
 
 test('init, build and run of a harmless and of a wrong edit', async () => {
   const folder = fixtureFolder();

@@ -2,31 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { main } from '../src/cli/main.ts';
+import { describe, expect, it } from 'vitest';
 import { readNpy, writeNpy } from '../src/device/npy.ts';
 import { findIreeTool } from '../src/iree/tools.ts';
 import { asmFile, edit, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
+import { wavesmith } from './support/command.ts';
 import { hasNativeBuild } from './support/native.ts';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-async function wavesmith(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
-  const text = { out: '', err: '' };
-  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text.out += String(chunk);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    text.err += String(chunk);
-    return true;
-  });
-  const status = await main(argv);
-  vi.restoreAllMocks();
-  return { status, ...text };
-}
 
 const PARAMETERS = `
 util.global private @weights = #stream.parameter.named<"model"::"weights"> : tensor<16x8xf32>

@@ -1,16 +1,12 @@
 // `wavesmith run --expect`: a verdict about buffers, exit codes, JSON.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
-import { main } from '../src/cli/main.ts';
 import { type NpyType, writeNpy } from '../src/device/index.ts';
 import { temporaryFolder } from './hijack-support.ts';
+import { wavesmith } from './support/command.ts';
 import { kernelSource } from './support/kernel-source.ts';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** Each lane writes its number as an integer. */
 const CODE = `
@@ -29,21 +25,6 @@ const folder = () => {
   writeFileSync(join(path, 'k.co'), assembleAndLink(kernelSource({ code: CODE, args })));
   return path;
 };
-
-async function wavesmith(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
-  const text = { out: '', err: '' };
-  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text.out += String(chunk);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    text.err += String(chunk);
-    return true;
-  });
-  const status = await main(argv);
-  vi.restoreAllMocks();
-  return { status, ...text };
-}
 
 const run = (path: string, type: string, ...flags: string[]) =>
   wavesmith(
