@@ -1,5 +1,6 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
+import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
 import {
   type ArgumentValue,
   type BufferAfter,
@@ -79,7 +80,10 @@ function refuseReport(options: Options, strict: boolean): void {
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('run', 'Run one kernel of a code object on the virtual GPU.')
-    .argument('<file>', 'code object, offload bundle, binary with a fat binary, or IREE module')
+    .argument(
+      '<file>',
+      'code object (linked, or an object file), offload bundle, binary with a fat binary, or IREE module',
+    )
     .requiredOption('--kernel <name>', 'the kernel')
     .requiredOption('--grid <x,y,z>', 'grid in WORKGROUPS (not work-items) per dimension')
     .requiredOption('--block <x,y,z>', 'work-items of a workgroup per dimension')
@@ -117,10 +121,11 @@ Types: ${NPY_TYPES.join(' ')}`,
   const args = options.arg.map(parseLaunchArgument);
   const outputs = options.out.map((text) => parseOutput(text, args.length));
   const expectations = readExpectations(options, args.length);
-  const codeObject = selectCodeObject(readInput(file), file, {
+  const selected = selectCodeObject(readInput(file), file, {
     object: options.object ?? options.target,
     kernel: options.kernel,
   });
+  const codeObject = loadable(selected, file);
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });
@@ -206,6 +211,12 @@ Types: ${NPY_TYPES.join(' ')}`,
         expectReport(judged),
     );
   return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
+}
+
+/** Object files are linked in memory, alone, as `ld.lld -shared` links one. */
+function loadable(codeObject: CodeObject, file: string): CodeObject {
+  if (!codeObject.isRelocatable) return codeObject;
+  return readCodeObject(link([readObject(codeObject.elf)]), [file]);
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

@@ -65,7 +65,7 @@ export class RunTools {
     const { region, target } = program;
     const { base } = region;
     this.kernel = kernel;
-    this.symbols = new CodeSymbols(codeObject, kernel.entry - base);
+    this.symbols = new CodeSymbols(codeObject, kernel.entry - base, (address) => program.decodeAt(address)?.size);
     const lines = debugLines(codeObject.elf);
     this.sourceOf = (pc) => lines?.at(pc);
     const monitors: Monitor[] = [];
@@ -85,7 +85,7 @@ export class RunTools {
         symbols: this.symbols,
         terminal: stepper.terminal,
         code: region,
-        breakpoints: stepper.breakpoints.map((text) => this.symbols.resolve(text)),
+        breakpoints: stepper.breakpoints.map((text) => this.symbols.resolveInstruction(text)),
         arguments: () => this.arguments(),
         sourceOf: this.sourceOf,
       });

@@ -44,7 +44,7 @@ const show = (stepper: StepperState, lines: readonly string[]): undefined => {
 
 function place(stepper: StepperState, text: string | undefined): number {
   if (text === undefined) throw bad('A place is missing: an address, a label, or +N from the kernel start.');
-  return stepper.options.symbols.resolve(text);
+  return stepper.options.symbols.resolveInstruction(text);
 }
 
 /** Lines of code around an address, the current one marked. */

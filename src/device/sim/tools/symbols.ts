@@ -26,9 +26,11 @@ export class CodeSymbols {
   readonly first: number;
   readonly end: number;
   private readonly entry: number;
+  private readonly sizeAt: (address: number) => number | undefined;
 
-  /** `entry` is where the kernel starts: `+N` counts from there. */
-  constructor(codeObject: CodeObject, entry: number) {
+  /** `entry` is where the kernel starts: `+N` counts from there. `sizeAt` gives the bytes of the instruction at an address. */
+  constructor(codeObject: CodeObject, entry: number, sizeAt: (address: number) => number | undefined) {
+    this.sizeAt = sizeAt;
     const { elf } = codeObject;
     const isCode = (flags: bigint) => (flags & BigInt(SectionFlag.EXECINSTR)) !== 0n;
     const table = elf.symbols.length > 0 ? elf.symbols : elf.dynamicSymbols;
@@ -88,5 +90,23 @@ export class CodeSymbols {
       );
     }
     return address;
+  }
+
+  /** The same for a place where execution can stop: an address inside an instruction is refused. */
+  resolveInstruction(text: string): number {
+    const address = this.resolve(text);
+    let at = this.first;
+    for (const symbol of this.symbols) if (symbol.address <= address) at = Math.max(at, symbol.address);
+    let previous = at;
+    while (at < address) {
+      previous = at;
+      at += this.sizeAt(at) ?? 4;
+    }
+    if (at === address) return address;
+    throw new WavesmithError(
+      'run/no-such-place',
+      `'${text}' is 0x${address.toString(16)}, inside the instruction at 0x${previous.toString(16)}.`,
+      { hint: "'wavesmith disasm --listing' shows where instructions begin." },
+    );
   }
 }

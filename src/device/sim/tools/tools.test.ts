@@ -19,7 +19,7 @@ import { type TraceEvent, TraceMonitor, traceText } from './trace.ts';
 
 const code = kernelObject();
 const entry = code.kernels[0]?.entry as number;
-const symbols = new CodeSymbols(code, entry);
+const symbols = new CodeSymbols(code, entry, () => 4);
 const codeOf = (f: () => unknown): string => {
   try {
     f();

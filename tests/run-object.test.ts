@@ -1,0 +1,55 @@
+// `wavesmith run` on an object file, which it links in memory, and breakpoints inside an instruction, which it refuses.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { assembleToObject } from '../src/asm/index.ts';
+import { withFolder } from './support/build.ts';
+import { kernelSource } from './support/kernel-source.ts';
+
+const root = join(import.meta.dirname, '..');
+/** Reads a constant through a relocation against .rodata, which only a linked file can. */
+const CODE = `s_load_dwordx2 s[2:3], s[0:1], 0x0
+s_getpc_b64 s[4:5]
+s_add_u32 s4, s4, constant@rel32@lo+4
+s_addc_u32 s5, s5, constant@rel32@hi+12
+s_load_dword s6, s[4:5], 0x0
+s_waitcnt lgkmcnt(0)
+v_mov_b32_e32 v1, 0
+v_mov_b32_e32 v2, s6
+global_store_dword v1, v2, s[2:3]`;
+
+function run(code: string, ...options: string[]) {
+  return withFolder((folder) => {
+    const source = `${kernelSource({ code })}\n\t.rodata\n\t.p2align 2\nconstant:\n\t.long 4711\n`;
+    const file = join(folder, 'k.o');
+    writeFileSync(file, assembleToObject(source, { target: 'gfx942', file: 'k.s' }));
+    const common = ['run', file, '--kernel', 'k', '--grid', '1', '--block', '64', '--arg', 'u32[1]'];
+    return spawnSync(process.execPath, [join(root, 'bin/wavesmith'), ...common, ...options], {
+      encoding: 'utf8',
+      input: '',
+    });
+  });
+}
+
+it('should link an object file and run it', () => {
+  const { status, stdout, stderr } = run(CODE, '--json');
+  expect(status, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ buffers: [{ first: [4711] }] });
+});
+
+it('should say what an object file lacks', () => {
+  const { status, stderr } = run(CODE.replaceAll('constant@', 'elsewhere@'));
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/error\[link\/.*elsewhere/s);
+});
+
+it('should refuse a breakpoint inside an instruction', () => {
+  // s_load_dwordx2 has 8 bytes.
+  const { status, stderr } = run(CODE, '--break', '+4');
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/error\[run\/no-such-place\].*inside the instruction at 0x/),
+  ]);
+  expect(run(CODE, '--break', '+8', '--commands', '/dev/null').stderr).not.toContain('no-such-place');
+});
