@@ -92,6 +92,7 @@ const ROWS: readonly [string, string, Text, Text, number, number, number][] = [
   ],
   ['SGPR to VALU', 'scalar-to-vector', 'v_readfirstlane_b32 s4, v1', 'v_mov_b32 v2, s4', 0, 2, 2],
   ['VCC to VALU', 'scalar-to-vector', 'v_cmp_eq_u32 vcc, v1, v2', 'v_cndmask_b32 v3, v4, v5, vcc', 0, 2, 2],
+  ['VCC to its zero flag', 'scalar-to-vector', 'v_cmp_eq_u32 vcc, v1, v2', 'v_mov_b32 v3, src_vccz', 5, 5, 5],
   ['SGPR as lane', 'lane-select', 'v_readfirstlane_b32 s4, v1', 'v_readlane_b32 s6, v9, s4', 4, 4, 4],
   ['VCC to div_fmas', 'div-fmas', 'v_cmp_eq_u32 vcc, v1, v2', 'v_div_fmas_f32 v4, v5, v6, v7', 4, 4, 4],
   [
@@ -119,6 +120,9 @@ const ROWS: readonly [string, string, Text, Text, number, number, number][] = [
   ['data of a narrow store', 'store-data', 'global_store_dwordx2 v[50:51], v[0:1], off', 'v_mov_b32 v1, v20', 0, 0, 0],
   ['M0 to sendmsg', 'm0', 's_mov_b32 m0, 0', 's_sendmsg sendmsg(MSG_INTERRUPT)', 1, 1, 1],
   ['M0 to a load to LDS', 'm0', 's_mov_b32 m0, 0', 'buffer_load_dword off, s[4:7], 0 lds', 1, 1, 1],
+  ['M0 to movrels', 'm0', 's_mov_b32 m0, 0', 's_movrels_b32 s4, s5', 1, 1, 1],
+  ['M0 to an LDS read by thread', 'm0', 's_mov_b32 m0, 0', 'ds_read_addtid_b32 v1 offset:16', 1, 1, 1],
+  ['trap status to the return', 'setreg', 's_setreg_b32 hwreg(HW_REG_TRAPSTS), s0', 's_rfe_b64 s[4:5]', 1, 1, 1],
   ['setreg to getreg', 'setreg', 's_setreg_b32 hwreg(HW_REG_MODE), s0', 's_getreg_b32 s1, hwreg(HW_REG_MODE)', 2, 2, 2],
   [
     'setreg to another',
@@ -194,4 +198,20 @@ test('a wait that shipped code goes without is a note of that kind, none at all 
   const code = (states: number) => `${xdl('gfx942')}\n${waiting(states)}\nv_add_f32 v20, v1, v21`;
   expect(hazards('gfx942', code(2)).map((f) => `${f.severity} ${f.basis}`)).toEqual(['note shipped']);
   expect(hazards('gfx942', code(1)).map((f) => `${f.severity} ${f.basis}`)).toEqual(['error manual']);
+});
+
+describe('parts of a register', () => {
+  const sr = (opSel: string) => `v_cvt_sr_fp8_f32 v1, v2, v3${opSel}\nv_add_f32 v4, v1, v5`;
+  test.each([
+    ['a byte chosen by op_sel', 'gfx942', sr(' op_sel:[0,0,1,0]'), ['hazards/partial-write']],
+    ['the first byte', 'gfx942', sr(''), []],
+    [
+      'two values of 4 bits',
+      'gfx950',
+      'v_cvt_scalef32_sr_pk_fp4_f16 v1, v2, v3, v4\nv_add_f32 v6, v1, v5',
+      ['hazards/partial-write'],
+    ],
+  ] as const)('%s', (_what, target, code, rules) => {
+    expect(hazards(target, code).map((f) => f.rule)).toEqual(rules);
+  });
 });

@@ -78,22 +78,39 @@ interface Nearest {
 
 /** Walks backwards from instructions of one function. */
 class Walker {
-  readonly steps: readonly (Step | undefined)[];
+  readonly hasMatrix: boolean;
+  readonly hasDot: boolean;
+  /** From the function's first instruction on: a hole for all that stands before it would be walked for every kernel of a library. */
+  private readonly steps: readonly (Step | undefined)[];
+  private readonly first: number;
   private readonly program: Program;
 
   constructor(program: Program, subject: ProgramFunction) {
     this.program = program;
     const steps: (Step | undefined)[] = [];
+    this.first = program.blocks[subject.blocks[0] ?? -1]?.first ?? 0;
+    let [hasMatrix, hasDot] = [false, false];
     const waits = targetInfo(program.target).matrixWaits;
     for (const index of subject.blocks) {
       const block = program.blocks[index];
       if (block === undefined) continue;
       for (let i = block.first; i < block.end; i++) {
         const code = program.instructions[i];
-        if (code !== undefined) steps[i] = makeStep(code, waits);
+        if (code === undefined) continue;
+        const step = makeStep(code, waits);
+        steps[i - this.first] = step;
+        hasMatrix ||= step.matrix !== undefined;
+        hasDot ||= step.isDot;
       }
     }
     this.steps = steps;
+    this.hasMatrix = hasMatrix;
+    this.hasDot = hasDot;
+  }
+
+  /** The step of an instruction, by its index in the program. */
+  step(index: number): Step | undefined {
+    return this.steps[index - this.first];
   }
 
   /** The nearest instruction before `at` on any path, less than `limit` wait states away, that `matches`. */
@@ -108,7 +125,7 @@ class Walker {
       let { states } = next;
       let found = false;
       for (let i = next.from; i >= block.first && states < limit; i--) {
-        const step = this.steps[i];
+        const step = this.step(i);
         if (step === undefined) break;
         if (matches(step)) {
           if (best === undefined || states < best.between) best = { step, between: states };
@@ -153,14 +170,13 @@ class HazardCheck {
   }
 
   run(): Finding[] {
-    const hasMatrix = this.walker.steps.some((step) => step?.matrix !== undefined);
-    const hasDot = this.walker.steps.some((step) => step?.isDot === true);
+    const { hasMatrix, hasDot } = this.walker;
     for (const index of this.context.subject.blocks) {
       const block = this.context.program.blocks[index];
       if (block === undefined) continue;
       this.block = index;
       for (let i = block.first; i < block.end; i++) {
-        const step = this.walker.steps[i];
+        const step = this.walker.step(i);
         if (step === undefined) continue;
         this.step = step;
         if (step.isVector) this.vector();
@@ -188,6 +204,17 @@ class HazardCheck {
     if (nearest === undefined) return;
     const [producer, consumer] = [nearest.step, this.step].map(({ code }) => code.instruction.row.operation);
     this.report(rule, wait, seenStates(key, producer as string, consumer as string), registers, nearest);
+  }
+
+  /** The same with a wait that all targets have, and that no shipped code goes without. */
+  private needStates(
+    rule: RuleId,
+    wait: number,
+    registers: readonly SlotRange[],
+    matches: (step: Step) => boolean,
+  ): void {
+    const nearest = this.walker.nearest(this.step.code.index, this.block, wait, matches);
+    if (nearest !== undefined) this.report(rule, wait, undefined, registers, nearest);
   }
 
   private report(
@@ -265,6 +292,11 @@ class HazardCheck {
       const isDivFmas = operation.startsWith('v_div_fmas');
       if (isDivFmas) this.need('hazards/div-fmas', 'vccToDivFmas', VCC, this.vectorWrites(VCC));
       else this.need('hazards/scalar-to-vector', 'scalarToVector', VCC, this.vectorWrites(VCC));
+    }
+    for (const operand of instruction.operands) {
+      if (operand.kind !== 'reg' || (operand.encoding !== VCCZ && operand.encoding !== EXECZ)) continue;
+      const whole = operand.encoding === VCCZ ? VCC : EXEC;
+      this.needStates('hazards/scalar-to-vector', ZERO_FLAG, whole, this.vectorWrites(whole));
     }
     if (flags.has('DPP')) this.need('hazards/exec', 'execToDpp', EXEC, this.vectorWrites(EXEC));
     if (/^v_(?:read|write|readfirst)lane_b32$/.test(operation)) this.lanes(uses);
@@ -388,8 +420,7 @@ class HazardCheck {
   private scalar(): void {
     const { step } = this;
     const { row } = step.code.instruction;
-    const readsM0 =
-      row.flags.has('LDSDMA') || row.flags.has('GWS') || /^s_(?:sendmsg|sendmsghalt|ttracedata)$/.test(row.operation);
+    const readsM0 = row.flags.has('LDSDMA') || row.flags.has('GWS') || READS_M0.test(row.operation);
     if (readsM0) {
       const writesM0 = (p: Step) => p.code.instruction.row.flags.has('SALU') && overlaps(p.code.effects.defs, M0);
       this.need('hazards/m0', 'm0', M0, writesM0);
@@ -400,15 +431,36 @@ class HazardCheck {
         p.code.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.code.instruction) === own;
       this.need('hazards/setreg', 'setreg', [], isSetreg);
     }
+    if (row.operation.startsWith('s_rfe_')) {
+      const writesTraps = (p: Step) =>
+        p.code.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.code.instruction) === TRAPSTS;
+      this.needStates('hazards/setreg', TRAPSTS_TO_RFE, [], writesTraps);
+    }
   }
 }
+
+/** Scalar and LDS instructions that read M0 without a hold. Source: LLVM 22, checkReadM0Hazards. */
+const READS_M0 = /^(?:s_(?:sendmsg|sendmsghalt|ttracedata|movrel[sd]_b(?:32|64))|ds_(?:read|write)_addtid_b32)$/;
+
+/** The hardware register of trap status, and the wait from writing it to the return from the trap handler. Source: LLVM 22, checkRFEHazards. */
+const TRAPSTS = 3;
+const TRAPSTS_TO_RFE = 1;
+
+/**
+ * The sources src_vccz and src_execz, and the wait from a vector instruction that writes VCC or EXEC to one that reads them.
+ * Source: Vega and CDNA ISA manuals, "Manually Inserted Wait States".
+ */
+const VCCZ = 251;
+const EXECZ = 252;
+const ZERO_FLAG = 5;
 
 /** The registers of the operands that are written out and read. */
 function explicitUses(instruction: Instruction): SlotRange[] {
   const out: SlotRange[] = [];
   instruction.row.operands.forEach(({ isOut }, i) => {
     const operand = instruction.operands[i];
-    const range = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+    const isFlag = operand?.kind === 'reg' && (operand.encoding === VCCZ || operand.encoding === EXECZ);
+    const range = !isOut && !isFlag && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
     if (range !== undefined) out.push(range);
   });
   return out;
@@ -433,11 +485,17 @@ function hardwareRegister(instruction: Instruction): number | undefined {
 
 const SDWA_DWORD = 6;
 const DESTINATION_HIGH = 8;
+const OP_SEL = 4;
 
 /** Whether a vector instruction writes only a part of its destination register. */
 function writesPart(instruction: Instruction): boolean {
-  const { flags } = instruction.row;
+  const { flags, operation } = instruction.row;
   if (flags.has('SDWA')) return (immediateOf(instruction, 'dst_sel') ?? SDWA_DWORD) !== SDWA_DWORD;
+  // LLVM 22, getDstSelForwardingOperand: the byte is chosen by op_sel of src2; 4-bit results are parts whatever is chosen.
+  if (/^v_cvt_scalef32_sr_pk_fp4_/.test(operation)) return true;
+  if (/^v_cvt_(?:scalef32_)?sr_(?:fp8|bf8)_/.test(operation)) {
+    return ((immediateOf(instruction, 'src2_modifiers') ?? 0) & OP_SEL) !== 0;
+  }
   return flags.has('VOP3_OPSEL') && ((immediateOf(instruction, 'src0_modifiers') ?? 0) & DESTINATION_HIGH) !== 0;
 }
 
