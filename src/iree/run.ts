@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import type { Dim3 } from '../device/device.ts';
 import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
+import { fingerprint, newFindings } from '../finding/index.ts';
 import {
   type Comparison,
   compareMemory,
@@ -315,10 +316,11 @@ function judge(
   return { verdict, reasons };
 }
 
-/** The first run's figures, and what the strict mode found in any. */
+/** The first run's figures, and what the strict mode found in any, each finding once. */
 function sideResult(executions: readonly SideExecution[]): SideResult {
   const [{ dispatch, seconds }] = executions;
   const { instructions = null, wavefronts, instructionsByEncoding = {} } = dispatch;
-  const diagnostics = executions.flatMap((execution) => execution.diagnostics);
+  const diagnostics: RunFinding[] = [];
+  for (const one of executions) diagnostics.push(...newFindings(one.diagnostics, diagnostics.map(fingerprint)));
   return { instructions, wavefronts, instructionsByEncoding, seconds, diagnostics };
 }
