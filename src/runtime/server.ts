@@ -19,6 +19,11 @@ interface SocketInternals {
 }
 
 const READ_BYTES = 65536;
+/**
+ * sizeof sockaddr_un.sun_path (unix(7)). The libraries connect to a name of this length; Node 20 fills the rest with zeros, later releases
+ * take an abstract name as long as it is given.
+ */
+const SOCKET_NAME_BYTES = 108;
 
 /**
  * The same connection as a socket that reads into one buffer. Node's own reading allocates 64 KiB for every message; collecting that
@@ -77,7 +82,7 @@ export class RuntimeServer implements SessionHost {
   async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
-      this.server.listen(`\0${this.address.slice(1)}`, resolve);
+      this.server.listen(`\0${this.address.slice(1)}`.padEnd(SOCKET_NAME_BYTES, '\0'), resolve);
     });
   }
 
