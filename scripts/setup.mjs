@@ -15,6 +15,7 @@ const llvmFolder = '/usr/lib/llvm-22/bin';
 const llvmPrograms = [
   ['clang', 'clang-22'],
   ['clang-offload-bundler', 'clang-tools-22'],
+  ['clang-format', 'clang-format-22'],
   ['ld.lld', 'lld-22'],
   ['llvm-mc', 'llvm-22'],
   ['llvm-objdump', 'llvm-22'],

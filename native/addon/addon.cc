@@ -70,8 +70,7 @@ napi_value MapMemory(napi_env env, napi_callback_info info) {
     close(fd);
     return Throw(env, "ftruncate", error);
   }
-  void* mapped =
-      mmap(bytes.data, bytes.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  void* mapped = mmap(bytes.data, bytes.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (mapped == MAP_FAILED) {
     const int error = errno;
     close(fd);

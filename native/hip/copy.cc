@@ -36,7 +36,9 @@ struct Copy {
 };
 
 // hipMemcpyDeviceToDeviceNoCU (1024) is a copy like another here.
-bool IsKind(hipMemcpyKind kind) { return static_cast<unsigned>(kind) <= hipMemcpyDefault || static_cast<int>(kind) == 1024; }
+bool IsKind(hipMemcpyKind kind) {
+  return static_cast<unsigned>(kind) <= hipMemcpyDefault || static_cast<int>(kind) == 1024;
+}
 
 hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKind kind) {
   if (!IsKind(kind)) return hipErrorInvalidMemcpyDirection;
@@ -94,8 +96,9 @@ hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) 
   if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) return hipErrorInvalidValue;
   MemoryInfo info;
   if (!FindMemory(to, &info) || !Fits(to, Size(count) * sizeof(T))) return hipErrorInvalidValue;
-  return InStream(stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); },
-                  MemsetNode{{to, sizeof(T), 1, count * sizeof(T), value, count}});
+  return InStream(
+      stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); },
+      MemsetNode{{to, sizeof(T), 1, count * sizeof(T), value, count}});
 }
 
 }  // namespace
@@ -308,7 +311,8 @@ hipError_t FillBox(void* to, size_t pitch, size_t rows, int value, size_t width,
   // A node fills one slice, or slices that follow each other without a gap.
   const bool plane = depth == 1 || rows == height;
   const hipMemsetParams params{to, 1, height * depth, pitch, static_cast<uint8_t>(value), width};
-  NodeParams node = WorkNode{[=](hipStream_t s) { return FillBox(to, pitch, rows, value, width, height, depth, s, false); }};
+  NodeParams node =
+      WorkNode{[=](hipStream_t s) { return FillBox(to, pitch, rows, value, width, height, depth, s, false); }};
   if (plane) node = MemsetNode{params};
   return InStream(stream, wait, fill, std::move(node));
 }
@@ -322,12 +326,10 @@ hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, siz
   return Done(FillBox(to, pitch, 0, value, width, height, 1, stream, false));
 }
 hipError_t hipMemset3D(hipPitchedPtr to, int value, hipExtent extent) {
-  return Done(FillBox(to.ptr, to.pitch, to.ysize, value, extent.width, extent.height, extent.depth, nullptr,
-                      true));
+  return Done(FillBox(to.ptr, to.pitch, to.ysize, value, extent.width, extent.height, extent.depth, nullptr, true));
 }
 hipError_t hipMemset3DAsync(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
-  return Done(FillBox(to.ptr, to.pitch, to.ysize, value, extent.width, extent.height, extent.depth, stream,
-                      false));
+  return Done(FillBox(to.ptr, to.pitch, to.ysize, value, extent.width, extent.height, extent.depth, stream, false));
 }
 
 }  // extern "C"

@@ -513,9 +513,7 @@ hipError_t hipCtxDestroy(hipCtx_t context) { return Done(CheckContext(context));
 hipError_t hipCtxGetCurrent(hipCtx_t* context) { return Done(GiveContext(context)); }
 hipError_t hipCtxSetCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
 hipError_t hipCtxPushCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
-hipError_t hipCtxPopCurrent(hipCtx_t* context) {
-  return context == nullptr ? hipSuccess : Done(GiveContext(context));
-}
+hipError_t hipCtxPopCurrent(hipCtx_t* context) { return context == nullptr ? hipSuccess : Done(GiveContext(context)); }
 hipError_t hipCtxGetDevice(hipDevice_t* device) {
   if (device == nullptr) return Done(hipErrorInvalidValue);
   *device = 0;

@@ -148,8 +148,8 @@ std::string FormatText(const char* format, const uint64_t* words, size_t count) 
       const char* const begin = format;
       Specification specification;
       format = ReadSpecification(format + 1, &specification, arguments);
-      const bool known = specification.conversion != '\0' &&
-                         std::strchr("diouxXcaAeEfFgGspn", specification.conversion) != nullptr;
+      const bool known =
+          specification.conversion != '\0' && std::strchr("diouxXcaAeEfFgGspn", specification.conversion) != nullptr;
       // What is no conversion is printed as it stands.
       if (known) {
         text += Convert(specification, arguments);

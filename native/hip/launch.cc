@@ -181,7 +181,8 @@ hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], con
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return hipErrorInvalidResourceHandle;
   if (dynamic_shared > UINT32_MAX) return hipErrorInvalidValue;
-  LaunchRequest request{function, {}, {}, static_cast<uint32_t>(dynamic_shared), stream, parameters, extra, cooperative};
+  LaunchRequest request{function, {},         {},    static_cast<uint32_t>(dynamic_shared),
+                        stream,   parameters, extra, cooperative};
   for (size_t d = 0; d < 3; d++) {
     const uint64_t items = uint64_t{groups[d]} * block[d];
     if (items > UINT32_MAX) return hipErrorInvalidConfiguration;
@@ -206,8 +207,9 @@ using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
 
 extern "C" {
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                 unsigned bz, unsigned shared, hipStream_t stream, void** parameters, void** extra) {
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, hipStream_t stream, void** parameters,
+                                 void** extra) {
   return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra));
 }
 
@@ -222,8 +224,8 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t 
     const hipError_t error = hipEventRecord(start, stream);
     if (error != hipSuccess) return error;
   }
-  const LaunchRequest request{
-      function, {gx, gy, gz}, {bx, by, bz}, static_cast<uint32_t>(shared), stream, parameters, extra};
+  const LaunchRequest request{function, {gx, gy, gz}, {bx, by, bz}, static_cast<uint32_t>(shared),
+                              stream,   parameters,   extra};
   const hipError_t error = Launch(request);
   if (error != hipSuccess) return Done(error);
   return stop == nullptr ? hipSuccess : hipEventRecord(stop, stream);
@@ -306,8 +308,8 @@ hipError_t hipDrvLaunchKernelEx(const DriverLaunchConfig* c, hipFunction_t funct
 hipError_t hipLaunchKernelExC(const LaunchConfig* c, const void* host_function, void** arguments) {
   if (c == nullptr || (c->count != 0 && c->attributes == nullptr)) return Done(hipErrorInvalidValue);
   return IsCooperative(c->attributes, c->count)
-             ? hipLaunchCooperativeKernel(host_function, c->grid, c->block, arguments,
-                                          static_cast<unsigned>(c->shared), c->stream)
+             ? hipLaunchCooperativeKernel(host_function, c->grid, c->block, arguments, static_cast<unsigned>(c->shared),
+                                          c->stream)
              : hipLaunchKernel(host_function, c->grid, c->block, arguments, c->shared, c->stream);
 }
 
@@ -338,20 +340,20 @@ hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_
 }
 
 // Names that C++ mangles in HIP 5's hip_ext.h and grid_launch_GGL.hpp.
-hipError_t ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
-                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
-                                 void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags)
-    __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
+hipError_t
+ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters, void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags) __asm__(
+    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
 hipError_t ExtModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                                  uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
                                  void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags) {
   return hipExtModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, start, stop,
                                   flags);
 }
-hipError_t HccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
-                                 uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
-                                 void** extra, hipEvent_t start, hipEvent_t stop)
-    __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
+hipError_t HccModuleLaunchKernel(
+    hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, size_t shared,
+    hipStream_t stream, void** parameters, void** extra, hipEvent_t start,
+    hipEvent_t
+        stop) __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
 hipError_t HccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                                  uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
                                  void** extra, hipEvent_t start, hipEvent_t stop) {

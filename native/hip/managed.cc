@@ -161,7 +161,8 @@ hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttr
 }
 hipError_t hipMemRangeGetAttributes(void** data, size_t* data_sizes, hipMemRangeAttribute* attributes, size_t count,
                                     const void* pointer, size_t size) {
-  if (data == nullptr || data_sizes == nullptr || attributes == nullptr || count == 0) return Done(hipErrorInvalidValue);
+  if (data == nullptr || data_sizes == nullptr || attributes == nullptr || count == 0)
+    return Done(hipErrorInvalidValue);
   for (size_t n = 0; n < count; n++) {
     const hipError_t error = hipMemRangeGetAttribute(data[n], data_sizes[n], attributes[n], pointer, size);
     if (error != hipSuccess) return error;

@@ -147,9 +147,12 @@ Argument ReadArgument(MessagePack& m) {
 KernelInfo ReadKernel(MessagePack& m) {
   KernelInfo kernel;
   const std::map<std::string, uint32_t*> numbers = {
-      {".kernarg_segment_size", &kernel.kernarg_size},         {".group_segment_fixed_size", &kernel.group_segment},
-      {".private_segment_fixed_size", &kernel.private_segment}, {".max_flat_workgroup_size", &kernel.max_workgroup_size},
-      {".sgpr_count", &kernel.sgprs},                           {".vgpr_count", &kernel.vgprs},
+      {".kernarg_segment_size", &kernel.kernarg_size},
+      {".group_segment_fixed_size", &kernel.group_segment},
+      {".private_segment_fixed_size", &kernel.private_segment},
+      {".max_flat_workgroup_size", &kernel.max_workgroup_size},
+      {".sgpr_count", &kernel.sgprs},
+      {".vgpr_count", &kernel.vgprs},
       {".agpr_count", &kernel.agprs},
   };
   for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {

@@ -21,8 +21,7 @@ hipError_t hipMemcpy_spt(void* to, const void* from, size_t size, hipMemcpyKind 
 hipError_t hipMemcpyAsync_spt(void* to, const void* from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   return hipMemcpyAsync(to, from, size, kind, OfThread(stream));
 }
-hipError_t hipMemcpyToSymbol_spt(const void* symbol, const void* from, size_t size, size_t offset,
-                                 hipMemcpyKind kind) {
+hipError_t hipMemcpyToSymbol_spt(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind) {
   return Finish(hipMemcpyToSymbolAsync(symbol, from, size, offset, kind, hipStreamPerThread));
 }
 hipError_t hipMemcpyFromSymbol_spt(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind) {
@@ -102,7 +101,9 @@ hipError_t hipStreamAddCallback_spt(hipStream_t stream, hipStreamCallback_t call
 hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t function, void* data) {
   return hipLaunchHostFunc(OfThread(stream), function, data);
 }
-hipError_t hipGraphLaunch_spt(hipGraphExec_t graph, hipStream_t stream) { return hipGraphLaunch(graph, OfThread(stream)); }
+hipError_t hipGraphLaunch_spt(hipGraphExec_t graph, hipStream_t stream) {
+  return hipGraphLaunch(graph, OfThread(stream));
+}
 
 hipError_t hipLaunchKernel_spt(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                                hipStream_t stream) {

@@ -92,7 +92,8 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
     *size = 0;
     return hipSuccess;
   }
-  if (!FindMemory(pointer, &info) || info.address != reinterpret_cast<uint64_t>(pointer)) return Done(hipErrorInvalidValue);
+  if (!FindMemory(pointer, &info) || info.address != reinterpret_cast<uint64_t>(pointer))
+    return Done(hipErrorInvalidValue);
   *size = info.size;
   return hipSuccess;
 }

@@ -157,7 +157,8 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
 }
 
 hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
-  if (handle == nullptr || p == nullptr || p->allocType != hipMemAllocationTypePinned) return Done(hipErrorInvalidValue);
+  if (handle == nullptr || p == nullptr || p->allocType != hipMemAllocationTypePinned)
+    return Done(hipErrorInvalidValue);
   if (p->location.type != hipMemLocationTypeDevice || p->location.id != 0) return Done(hipErrorInvalidValue);
   auto made = std::make_shared<Pool>();
   const std::lock_guard lock(mutex);

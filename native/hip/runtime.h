@@ -52,8 +52,8 @@ struct Device {
   hsa_amd_memory_pool_t coarse{};
   hsa_amd_memory_pool_t fine{};
   hsa_amd_memory_pool_t kernarg{};
-  std::string target;   // gfx942
-  std::string isa;      // amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-
+  std::string target;  // gfx942
+  std::string isa;     // amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-
   std::string name;
   uint32_t compute_units = 0;
   uint32_t lds_bytes = 0;
@@ -210,12 +210,12 @@ hipError_t DeviceError();
 
 struct LaunchRequest {
   Function* function;
-  uint32_t grid[3];   // work-items
+  uint32_t grid[3];  // work-items
   uint32_t block[3];
   uint32_t dynamic_shared;
   hipStream_t stream;
-  void** parameters;  // one pointer for each explicit argument, or nullptr
-  void** extra;       // HIP_LAUNCH_PARAM_*, or nullptr
+  void** parameters;         // one pointer for each explicit argument, or nullptr
+  void** extra;              // HIP_LAUNCH_PARAM_*, or nullptr
   bool cooperative = false;  // all workgroups are resident, and may synchronise
 };
 hipError_t Launch(const LaunchRequest& request);

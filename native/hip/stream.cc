@@ -73,9 +73,7 @@ Stream::~Stream() {
   if (printf_buffer_ != nullptr) hsa_amd_memory_pool_free(printf_buffer_);
 }
 
-hipError_t Stream::Failure() const {
-  return failure_.load() == HSA_STATUS_SUCCESS ? hipSuccess : device_error.load();
-}
+hipError_t Stream::Failure() const { return failure_.load() == HSA_STATUS_SUCCESS ? hipSuccess : device_error.load(); }
 
 // Writes one packet behind the others. Called with the lock held.
 hipError_t Stream::Submit(const void* packet, uint16_t header) {

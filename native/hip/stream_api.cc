@@ -62,17 +62,19 @@ hipError_t WaitValue(hipStream_t handle, void* pointer, T value, unsigned flags,
   Stream* const stream = StreamOf(handle, &error);
   if (stream == nullptr) return error;
   if (pointer == nullptr || flags > 3) return hipErrorInvalidValue;
-  return stream->Host([=] {
-    for (;;) {
-      const T now = __atomic_load_n(static_cast<const T*>(pointer), __ATOMIC_ACQUIRE) & mask;
-      const bool reached = flags == hipStreamWaitValueGte   ? now >= value
-                           : flags == hipStreamWaitValueEq  ? now == value
-                           : flags == hipStreamWaitValueAnd ? (now & value) != 0
-                                                            : static_cast<T>(~(now | value)) != 0;
-      if (reached || DeviceError() != hipSuccess) return;
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }, true);
+  return stream->Host(
+      [=] {
+        for (;;) {
+          const T now = __atomic_load_n(static_cast<const T*>(pointer), __ATOMIC_ACQUIRE) & mask;
+          const bool reached = flags == hipStreamWaitValueGte   ? now >= value
+                               : flags == hipStreamWaitValueEq  ? now == value
+                               : flags == hipStreamWaitValueAnd ? (now & value) != 0
+                                                                : static_cast<T>(~(now | value)) != 0;
+          if (reached || DeviceError() != hipSuccess) return;
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+      },
+      true);
 }
 template <typename T>
 hipError_t WriteValue(hipStream_t handle, void* pointer, T value) {
@@ -82,7 +84,6 @@ hipError_t WriteValue(hipStream_t handle, void* pointer, T value) {
   if (pointer == nullptr) return hipErrorInvalidValue;
   return stream->Host([=] { __atomic_store_n(static_cast<T*>(pointer), value, __ATOMIC_RELEASE); });
 }
-
 
 }  // namespace
 }  // namespace wavesmith::hip
@@ -180,7 +181,8 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   constexpr unsigned kKnown = hipEventBlockingSync | hipEventDisableTiming | hipEventReleaseToDevice |
                               hipEventReleaseToSystem | hipEventInterprocess | kDisableSystemFence;
   constexpr unsigned kRelease = hipEventReleaseToDevice | hipEventReleaseToSystem | kDisableSystemFence;
-  if (event == nullptr || (flags & ~kKnown) != 0 || std::popcount(flags & kRelease) > 1) return Done(hipErrorInvalidValue);
+  if (event == nullptr || (flags & ~kKnown) != 0 || std::popcount(flags & kRelease) > 1)
+    return Done(hipErrorInvalidValue);
   // An event for other processes has no times.
   if ((flags & hipEventInterprocess) != 0 && flags != (hipEventInterprocess | hipEventDisableTiming)) {
     return Done(hipErrorInvalidValue);

@@ -3,7 +3,7 @@
 namespace wavesmith::hip {
 int RememberNotSupported();
 }
-#define WAVESMITH_REFUSED(name)                                              \
-  extern "C" __attribute__((visibility("default"))) int name();              \
+#define WAVESMITH_REFUSED(name)                                 \
+  extern "C" __attribute__((visibility("default"))) int name(); \
   extern "C" int name() { return wavesmith::hip::RememberNotSupported(); }
 #include "hip/refused.inc"

@@ -81,7 +81,8 @@ bool ReadFile(const std::string& path, std::string* content) {
 bool RunTool(const std::string& tool, const std::vector<std::string>& arguments, std::string* log) {
   const std::string program = FindTool(tool);
   if (program.empty()) {
-    *log += "wavesmith: " + tool + " of LLVM 22 was not found; install clang-22, or name its folder in WAVESMITH_LLVM.\n";
+    *log +=
+        "wavesmith: " + tool + " of LLVM 22 was not found; install clang-22, or name its folder in WAVESMITH_LLVM.\n";
     return false;
   }
   int pipe_ends[2];

@@ -48,8 +48,9 @@ Result Complete(Link& link) {
     arguments.push_back(folder.Path(name));
   }
   arguments.insert(arguments.end(), {"-o", folder.Path("all.bc")});
-  const std::vector<std::string> compile{"--target=amdgcn-amd-amdhsa", "-mcpu=" + arch,       "-nogpulib", "-O3",
-                                         folder.Path("all.bc"),        "-o",                  folder.Path("all.hsaco")};
+  const std::vector<std::string> compile{
+      "--target=amdgcn-amd-amdhsa", "-mcpu=" + arch, "-nogpulib", "-O3", folder.Path("all.bc"), "-o",
+      folder.Path("all.hsaco")};
   const bool linked = RunTool("llvm-link", arguments, &log) && RunTool("clang++", compile, &log) &&
                       ReadFile(folder.Path("all.hsaco"), &link.code);
   if (!linked) std::fprintf(stderr, "%s", log.c_str());

@@ -66,8 +66,7 @@ bool ReadLowered(const std::string& text, size_t n, std::string* name) {
     *name = text.substr(at + 1, close - at - 1);
     return true;
   }
-  const size_t close = text.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-", at);
+  const size_t close = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-", at);
   *name = text.substr(at, close - at);
   return true;
 }
@@ -93,8 +92,9 @@ Options ReadOptions(int count, const char* const* given) {
     } else if (!option.empty()) {
       // Programs also give an option and its value as one word: `-I include`.
       const size_t space = option.find(' ');
-      const bool is_pair = space != std::string::npos && (option.starts_with("-I ") || option.starts_with("-D ") ||
-                                                          option.starts_with("-mllvm ") || option.starts_with("-include "));
+      const bool is_pair =
+          space != std::string::npos && (option.starts_with("-I ") || option.starts_with("-D ") ||
+                                         option.starts_with("-mllvm ") || option.starts_with("-include "));
       result.clang.push_back(is_pair ? option.substr(0, space) : option);
       if (is_pair) result.clang.push_back(option.substr(option.find_first_not_of(' ', space)));
     }
@@ -114,15 +114,17 @@ Result Compile(Program& p, int count, const char* const* given) {
     p.log += "wavesmith: the sources could not be written for the compiler.\n";
     return Result::kInternal;
   }
-  std::vector<std::string> arguments{"-x", "hip", "--offload-device-only", "--offload-arch=" + options.arch, "-O3",
-                                     "-std=c++17", "-S", "-emit-llvm", "-I" + folder.Path("include")};
+  std::vector<std::string> arguments{
+      "-x", "hip",        "--offload-device-only",      "--offload-arch=" + options.arch, "-O3", "-std=c++17",
+      "-S", "-emit-llvm", "-I" + folder.Path("include")};
   const std::vector<std::string> hip = HipOptions();
   arguments.insert(arguments.end(), hip.begin(), hip.end());
   arguments.insert(arguments.end(), {"-include", "hip/hip_runtime.h", "-include", folder.Path("rtc.h")});
   arguments.insert(arguments.end(), options.clang.begin(), options.clang.end());
   arguments.insert(arguments.end(), {folder.Path("program.hip"), "-o", folder.Path("program.ll")});
   std::string text;
-  if (!RunTool("clang++", arguments, &p.log) || !ReadFile(folder.Path("program.ll"), &text)) return Result::kCompilation;
+  if (!RunTool("clang++", arguments, &p.log) || !ReadFile(folder.Path("program.ll"), &text))
+    return Result::kCompilation;
   for (size_t n = 0; n < p.expressions.size(); n++) {
     std::string name;
     if (!ReadLowered(text, n, &name)) return Result::kNameExpressionNotValid;
@@ -130,11 +132,14 @@ Result Compile(Program& p, int count, const char* const* given) {
   }
   const std::string cpu = options.arch.substr(0, options.arch.find(':'));
   const auto make = [&](const char* kind, const std::string& file, std::string* result) {
-    return RunTool("clang++", {"--target=amdgcn-amd-amdhsa", "-mcpu=" + options.arch, "-nogpulib", "-O3", kind,
-                               folder.Path("program.ll"), "-o", folder.Path(file)}, &p.log) &&
+    return RunTool("clang++",
+                   {"--target=amdgcn-amd-amdhsa", "-mcpu=" + options.arch, "-nogpulib", "-O3", kind,
+                    folder.Path("program.ll"), "-o", folder.Path(file)},
+                   &p.log) &&
            ReadFile(folder.Path(file), result);
   };
-  if (options.is_relocatable) return make("-emit-llvm", "program.bc", &p.bitcode) ? Result::kSuccess : Result::kCompilation;
+  if (options.is_relocatable)
+    return make("-emit-llvm", "program.bc", &p.bitcode) ? Result::kSuccess : Result::kCompilation;
   return make("-O3", "program.hsaco", &p.code) ? Result::kSuccess : Result::kCompilation;
 }
 
@@ -241,19 +246,19 @@ WAVESMITH_RTC Result hiprtcCompileProgram(void* program, int count, const char**
   return result;
 }
 
-#define WAVESMITH_RTC_BYTES(what, member, extra)                                          \
-  WAVESMITH_RTC Result hiprtcGet##what##Size(void* program, size_t* size) {               \
-    const std::lock_guard lock(mutex);                                                    \
-    const Program* const p = Find(program);                                               \
-    if (p == nullptr) return Result::kInvalidProgram;                                     \
-    if (size == nullptr) return Result::kInvalidInput;                                    \
-    *size = p->member.empty() ? 0 : p->member.size() + (extra);                           \
-    return Result::kSuccess;                                                              \
-  }                                                                                       \
-  WAVESMITH_RTC Result hiprtcGet##what(void* program, char* bytes) {                      \
-    const std::lock_guard lock(mutex);                                                    \
-    const Program* const p = Find(program);                                               \
-    return p == nullptr ? Result::kInvalidProgram : CopyOut(p->member, bytes, extra);     \
+#define WAVESMITH_RTC_BYTES(what, member, extra)                                      \
+  WAVESMITH_RTC Result hiprtcGet##what##Size(void* program, size_t* size) {           \
+    const std::lock_guard lock(mutex);                                                \
+    const Program* const p = Find(program);                                           \
+    if (p == nullptr) return Result::kInvalidProgram;                                 \
+    if (size == nullptr) return Result::kInvalidInput;                                \
+    *size = p->member.empty() ? 0 : p->member.size() + (extra);                       \
+    return Result::kSuccess;                                                          \
+  }                                                                                   \
+  WAVESMITH_RTC Result hiprtcGet##what(void* program, char* bytes) {                  \
+    const std::lock_guard lock(mutex);                                                \
+    const Program* const p = Find(program);                                           \
+    return p == nullptr ? Result::kInvalidProgram : CopyOut(p->member, bytes, extra); \
   }
 WAVESMITH_RTC_BYTES(ProgramLog, log, 1)
 WAVESMITH_RTC_BYTES(Code, code, 0)

@@ -81,7 +81,6 @@ hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_ha
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t, size_t);
 hsa_status_t hsa_amd_queue_get_info(hsa_queue_t*, hsa_amd_queue_info_attribute_t, void*);
 hsa_status_t hsa_amd_enable_logging(uint8_t*, void*);
-
 }
 
 namespace wavesmith::hsa {

@@ -60,7 +60,8 @@ constexpr Pool kPools[] = {
     {kGpuGroupPool, kGpuAgent, HSA_AMD_SEGMENT_GROUP, 0},
 };
 const Pool* FindPool(uint64_t handle) {
-  const auto* found = std::find_if(std::begin(kPools), std::end(kPools), [&](const Pool& p) { return p.handle == handle; });
+  const auto* found =
+      std::find_if(std::begin(kPools), std::end(kPools), [&](const Pool& p) { return p.handle == handle; });
   return found == std::end(kPools) ? nullptr : found;
 }
 
@@ -117,7 +118,8 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
     case HSA_AGENT_INFO_DEVICE:
       return Put<uint32_t>(value, HSA_DEVICE_TYPE_GPU);
     case HSA_AGENT_INFO_CACHE_SIZE: {
-      const uint32_t sizes[4] = {device.target == "gfx90a" ? 16384u : 32768u, device.target == "gfx90a" ? 8u << 20 : 4u << 20, 0, 0};
+      const uint32_t sizes[4] = {device.target == "gfx90a" ? 16384u : 32768u,
+                                 device.target == "gfx90a" ? 8u << 20 : 4u << 20, 0, 0};
       return Put(value, sizes);
     }
     case HSA_AGENT_INFO_ISA:
@@ -361,8 +363,8 @@ hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t m
 hsa_status_t hsa_system_get_extension_table(uint16_t extension, uint16_t major, uint16_t minor, void* table) {
   // Version 1.00 of the loader table has 3 functions, 1.01 has 5, 1.02 6, 1.03 all.
   static constexpr size_t kFunctions[] = {3, 5, 6, 7};
-  return impl::hsa_system_get_major_extension_table(extension, major, kFunctions[std::min<size_t>(minor, 3)] * sizeof(void*),
-                                                    table);
+  return impl::hsa_system_get_major_extension_table(extension, major,
+                                                    kFunctions[std::min<size_t>(minor, 3)] * sizeof(void*), table);
 }
 
 // Agents -------------------------------------------------------------------------------------------------------------------------------
@@ -599,9 +601,8 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
       if (pool->segment != HSA_AMD_SEGMENT_GLOBAL) {
         return Put<uint32_t>(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
       }
-      return Put<uint32_t>(value, own || pool->agent == kCpuAgent
-                                      ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
-                                      : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
+      return Put<uint32_t>(value, own || pool->agent == kCpuAgent ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
+                                                                  : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:
       return Put<uint32_t>(value, own ? 0 : 1);
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO: {
@@ -637,8 +638,8 @@ hsa_status_t hsa_region_get_info(hsa_region_t region, hsa_region_info_t attribut
   if (pool == nullptr) return HSA_STATUS_ERROR_INVALID_REGION;
   switch (static_cast<uint32_t>(attribute)) {
     case HSA_REGION_INFO_SEGMENT:
-      return Put<uint32_t>(value, pool->segment == HSA_AMD_SEGMENT_GROUP ? HSA_REGION_SEGMENT_GROUP
-                                                                         : HSA_REGION_SEGMENT_GLOBAL);
+      return Put<uint32_t>(
+          value, pool->segment == HSA_AMD_SEGMENT_GROUP ? HSA_REGION_SEGMENT_GROUP : HSA_REGION_SEGMENT_GLOBAL);
     case HSA_REGION_INFO_GLOBAL_FLAGS: {
       uint32_t flags = 0;
       if (pool->flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) flags |= HSA_REGION_GLOBAL_FLAG_KERNARG;
@@ -692,41 +693,63 @@ hsa_status_t hsa_status_string(hsa_status_t status, const char** text) {
   };
   static constexpr Entry kTexts[] = {
       {HSA_STATUS_SUCCESS, "HSA_STATUS_SUCCESS: The function has been executed successfully."},
-      {HSA_STATUS_INFO_BREAK, "HSA_STATUS_INFO_BREAK: A traversal over a list of elements has been interrupted by the application before completing."},
+      {HSA_STATUS_INFO_BREAK,
+       "HSA_STATUS_INFO_BREAK: A traversal over a list of elements has been interrupted by the application before "
+       "completing."},
       {HSA_STATUS_ERROR, "HSA_STATUS_ERROR: A generic error has occurred."},
-      {HSA_STATUS_ERROR_INVALID_ARGUMENT, "HSA_STATUS_ERROR_INVALID_ARGUMENT: One of the actual arguments does not meet a precondition stated in the documentation of the corresponding formal argument."},
-      {HSA_STATUS_ERROR_INVALID_QUEUE_CREATION, "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION: The requested queue creation is not valid."},
-      {HSA_STATUS_ERROR_INVALID_ALLOCATION, "HSA_STATUS_ERROR_INVALID_ALLOCATION: The requested allocation is not valid."},
+      {HSA_STATUS_ERROR_INVALID_ARGUMENT,
+       "HSA_STATUS_ERROR_INVALID_ARGUMENT: One of the actual arguments does not meet a precondition stated in the "
+       "documentation of the corresponding formal argument."},
+      {HSA_STATUS_ERROR_INVALID_QUEUE_CREATION,
+       "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION: The requested queue creation is not valid."},
+      {HSA_STATUS_ERROR_INVALID_ALLOCATION,
+       "HSA_STATUS_ERROR_INVALID_ALLOCATION: The requested allocation is not valid."},
       {HSA_STATUS_ERROR_INVALID_AGENT, "HSA_STATUS_ERROR_INVALID_AGENT: The agent is invalid."},
       {HSA_STATUS_ERROR_INVALID_REGION, "HSA_STATUS_ERROR_INVALID_REGION: The memory region is invalid."},
       {HSA_STATUS_ERROR_INVALID_SIGNAL, "HSA_STATUS_ERROR_INVALID_SIGNAL: The signal is invalid."},
       {HSA_STATUS_ERROR_INVALID_QUEUE, "HSA_STATUS_ERROR_INVALID_QUEUE: The queue is invalid."},
-      {HSA_STATUS_ERROR_OUT_OF_RESOURCES, "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. This error may also occur when the core runtime library needs to spawn threads or create internal OS-specific events."},
+      {HSA_STATUS_ERROR_OUT_OF_RESOURCES,
+       "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. This error may also "
+       "occur when the core runtime library needs to spawn threads or create internal OS-specific events."},
       {HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "HSA_STATUS_ERROR_INVALID_PACKET_FORMAT: The AQL packet is malformed."},
-      {HSA_STATUS_ERROR_RESOURCE_FREE, "HSA_STATUS_ERROR_RESOURCE_FREE: An error has been detected while releasing a resource."},
-      {HSA_STATUS_ERROR_NOT_INITIALIZED, "HSA_STATUS_ERROR_NOT_INITIALIZED: An API other than hsa_init has been invoked while the reference count of the HSA runtime is zero."},
-      {HSA_STATUS_ERROR_REFCOUNT_OVERFLOW, "HSA_STATUS_ERROR_REFCOUNT_OVERFLOW: The maximum reference count for the object has been reached."},
-      {HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, "HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS: The arguments passed to a functions are not compatible."},
+      {HSA_STATUS_ERROR_RESOURCE_FREE,
+       "HSA_STATUS_ERROR_RESOURCE_FREE: An error has been detected while releasing a resource."},
+      {HSA_STATUS_ERROR_NOT_INITIALIZED,
+       "HSA_STATUS_ERROR_NOT_INITIALIZED: An API other than hsa_init has been invoked while the reference count of the "
+       "HSA runtime is zero."},
+      {HSA_STATUS_ERROR_REFCOUNT_OVERFLOW,
+       "HSA_STATUS_ERROR_REFCOUNT_OVERFLOW: The maximum reference count for the object has been reached."},
+      {HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+       "HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS: The arguments passed to a functions are not compatible."},
       {HSA_STATUS_ERROR_INVALID_INDEX, "HSA_STATUS_ERROR_INVALID_INDEX: The index is invalid."},
       {HSA_STATUS_ERROR_INVALID_ISA, "HSA_STATUS_ERROR_INVALID_ISA: The instruction set architecture is invalid."},
-      {HSA_STATUS_ERROR_INVALID_ISA_NAME, "HSA_STATUS_ERROR_INVALID_ISA_NAME: The instruction set architecture name is invalid."},
+      {HSA_STATUS_ERROR_INVALID_ISA_NAME,
+       "HSA_STATUS_ERROR_INVALID_ISA_NAME: The instruction set architecture name is invalid."},
       {HSA_STATUS_ERROR_INVALID_CODE_OBJECT, "HSA_STATUS_ERROR_INVALID_CODE_OBJECT: The code object is invalid."},
       {HSA_STATUS_ERROR_INVALID_EXECUTABLE, "HSA_STATUS_ERROR_INVALID_EXECUTABLE: The executable is invalid."},
       {HSA_STATUS_ERROR_FROZEN_EXECUTABLE, "HSA_STATUS_ERROR_FROZEN_EXECUTABLE: The executable is frozen."},
-      {HSA_STATUS_ERROR_INVALID_SYMBOL_NAME, "HSA_STATUS_ERROR_INVALID_SYMBOL_NAME: There is no symbol with the given name."},
-      {HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED, "HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED: The variable is already defined."},
+      {HSA_STATUS_ERROR_INVALID_SYMBOL_NAME,
+       "HSA_STATUS_ERROR_INVALID_SYMBOL_NAME: There is no symbol with the given name."},
+      {HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED,
+       "HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED: The variable is already defined."},
       {HSA_STATUS_ERROR_VARIABLE_UNDEFINED, "HSA_STATUS_ERROR_VARIABLE_UNDEFINED: The variable is undefined."},
       {HSA_STATUS_ERROR_EXCEPTION, "HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception."},
-      {HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER, "HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER: The code object reader is invalid."},
+      {HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER,
+       "HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER: The code object reader is invalid."},
       {HSA_STATUS_ERROR_INVALID_CACHE, "HSA_STATUS_ERROR_INVALID_CACHE: The cache is invalid."},
       {HSA_STATUS_ERROR_INVALID_WAVEFRONT, "HSA_STATUS_ERROR_INVALID_WAVEFRONT: The wavefront is invalid."},
       {HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP, "HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP: The signal group is invalid."},
-      {HSA_STATUS_ERROR_INVALID_RUNTIME_STATE, "HSA_STATUS_ERROR_INVALID_RUNTIME_STATE: The HSA runtime is not in the configuration state."},
-      {HSA_STATUS_ERROR_FATAL, "HSA_STATUS_ERROR_FATAL: The queue received an error that may require process termination."},
+      {HSA_STATUS_ERROR_INVALID_RUNTIME_STATE,
+       "HSA_STATUS_ERROR_INVALID_RUNTIME_STATE: The HSA runtime is not in the configuration state."},
+      {HSA_STATUS_ERROR_FATAL,
+       "HSA_STATUS_ERROR_FATAL: The queue received an error that may require process termination."},
       {HSA_STATUS_ERROR_INVALID_MEMORY_POOL, "HSA_STATUS_ERROR_INVALID_MEMORY_POOL: The memory pool is invalid."},
-      {HSA_STATUS_ERROR_MEMORY_FAULT, "HSA_STATUS_ERROR_MEMORY_FAULT: Agent attempted to access an inaccessible address."},
-      {HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal shader instruction."},
-      {static_cast<uint32_t>(kStatusNotSupported), "HSA_STATUS_ERROR_NOT_SUPPORTED: The request is not supported by this system."},
+      {HSA_STATUS_ERROR_MEMORY_FAULT,
+       "HSA_STATUS_ERROR_MEMORY_FAULT: Agent attempted to access an inaccessible address."},
+      {HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION,
+       "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal shader instruction."},
+      {static_cast<uint32_t>(kStatusNotSupported),
+       "HSA_STATUS_ERROR_NOT_SUPPORTED: The request is not supported by this system."},
   };
   for (const Entry& entry : kTexts) {
     if (entry.status == static_cast<uint32_t>(status)) {

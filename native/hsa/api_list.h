@@ -1,6 +1,7 @@
 // The functions of the HSA API tables, in the order of ROCm 6.2's tables (hsa_api_trace.h): tools find them by position.
 #pragma once
 
+// clang-format off: one macro a line is what makes the lists readable
 #define WAVESMITH_CORE_API(X) \
   X(hsa_init) X(hsa_shut_down) X(hsa_system_get_info) X(hsa_system_extension_supported) \
   X(hsa_system_get_extension_table) X(hsa_iterate_agents) X(hsa_agent_get_info) X(hsa_queue_create) \

@@ -75,7 +75,7 @@ hsa_status_t MakeReader(Bytes bytes, const void* memory, int file, hsa_code_obje
 }
 
 hsa_status_t ReadFile(int file, size_t offset, size_t size, hsa_code_object_reader_t* handle) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(file, &info) != 0) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_FILE);
   const size_t length = static_cast<size_t>(info.st_size);
   if (offset > length) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -196,8 +196,14 @@ hsa_status_t QuerySegments(SegmentDescriptor* descriptors, size_t* count) {
   std::vector<SegmentDescriptor> all;
   for (Executable* const e : executables) {
     for (const LoadedCodeObject& o : e->objects) {
-      all.push_back({{kGpuAgent}, {reinterpret_cast<uint64_t>(e)}, 2, o.bytes.data(), o.bytes.size(), 0,
-                     reinterpret_cast<const void*>(o.base), o.size});
+      all.push_back({{kGpuAgent},
+                     {reinterpret_cast<uint64_t>(e)},
+                     2,
+                     o.bytes.data(),
+                     o.bytes.size(),
+                     0,
+                     reinterpret_cast<const void*>(o.base),
+                     o.size});
     }
   }
   if (descriptors == nullptr) {
@@ -459,13 +465,10 @@ hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, h
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
   if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
-  return IterateSymbols(executable,
-                        [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
+  return IterateSymbols(executable, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
 }
-hsa_status_t hsa_executable_iterate_program_symbols(hsa_executable_t executable,
-                                                    hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t,
-                                                                             void*),
-                                                    void*) {
+hsa_status_t hsa_executable_iterate_program_symbols(
+    hsa_executable_t executable, hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t, void*), void*) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
   const std::lock_guard lock(mutex);

@@ -21,12 +21,10 @@ struct LoaderTable {
   hsa_status_t (*query_host_address)(const void*, const void**);
   hsa_status_t (*query_segment_descriptors)(SegmentDescriptor*, size_t*);
   hsa_status_t (*query_executable)(const void*, hsa_executable_t*);
-  hsa_status_t (*executable_iterate_loaded_code_objects)(hsa_executable_t,
-                                                         hsa_status_t (*)(hsa_executable_t, LoadedCodeObjectHandle, void*),
-                                                         void*);
+  hsa_status_t (*executable_iterate_loaded_code_objects)(
+      hsa_executable_t, hsa_status_t (*)(hsa_executable_t, LoadedCodeObjectHandle, void*), void*);
   hsa_status_t (*loaded_code_object_get_info)(LoadedCodeObjectHandle, uint32_t, void*);
-  hsa_status_t (*code_object_reader_create_from_file_with_offset_size)(int, size_t, size_t,
-                                                                       hsa_code_object_reader_t*);
+  hsa_status_t (*code_object_reader_create_from_file_with_offset_size)(int, size_t, size_t, hsa_code_object_reader_t*);
   hsa_status_t (*iterate_executables)(hsa_status_t (*)(hsa_executable_t, void*), void*);
 };
 const LoaderTable& LoaderFunctions();

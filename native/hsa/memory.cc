@@ -203,15 +203,14 @@ hsa_status_t hsa_amd_memory_async_copy(void* destination, hsa_agent_t destinatio
   if (!InAllocation(*runtime, destination, size) || !InAllocation(*runtime, source, size)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  return Asynchronously(*runtime, count, dependencies, completion,
-                        [=] { std::memmove(destination, source, size); });
+  return Asynchronously(*runtime, count, dependencies, completion, [=] { std::memmove(destination, source, size); });
 }
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void* destination, hsa_agent_t destination_agent, const void* source,
                                                  hsa_agent_t source_agent, size_t size, uint32_t count,
                                                  const hsa_signal_t* dependencies, hsa_signal_t completion,
                                                  hsa_amd_sdma_engine_id_t, bool) {
-  return impl::hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, size, count, dependencies,
-                                         completion);
+  return impl::hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, size, count,
+                                         dependencies, completion);
 }
 hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t, hsa_agent_t, uint32_t* mask) {
   WAVESMITH_REQUIRE_INIT();
@@ -344,8 +343,8 @@ hsa_status_t hsa_amd_memory_lock(void* host, size_t size, hsa_agent_t*, int, voi
   }
   return runtime->Lock(host, size, agent_address);
 }
-hsa_status_t hsa_amd_memory_lock_to_pool(void* host, size_t size, hsa_agent_t* agents, int count,
-                                         hsa_amd_memory_pool_t, uint32_t, void** agent_address) {
+hsa_status_t hsa_amd_memory_lock_to_pool(void* host, size_t size, hsa_agent_t* agents, int count, hsa_amd_memory_pool_t,
+                                         uint32_t, void** agent_address) {
   return impl::hsa_amd_memory_lock(host, size, agents, count, agent_address);
 }
 hsa_status_t hsa_amd_memory_unlock(void* host) {

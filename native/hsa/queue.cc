@@ -295,29 +295,29 @@ WAVESMITH_LOAD_INDEX(hsa_queue_load_read_index_relaxed, read_dispatch_id)
 WAVESMITH_LOAD_INDEX(hsa_queue_load_write_index_scacquire, write_dispatch_id)
 WAVESMITH_LOAD_INDEX(hsa_queue_load_write_index_relaxed, write_dispatch_id)
 
-#define WAVESMITH_STORE_INDEX(name, field)                                       \
-  void name(const hsa_queue_t* queue, uint64_t value) {                          \
-    __atomic_store_n(&AmdQueue(queue)->field, value, __ATOMIC_SEQ_CST);          \
+#define WAVESMITH_STORE_INDEX(name, field)                              \
+  void name(const hsa_queue_t* queue, uint64_t value) {                 \
+    __atomic_store_n(&AmdQueue(queue)->field, value, __ATOMIC_SEQ_CST); \
   }
 WAVESMITH_STORE_INDEX(hsa_queue_store_write_index_relaxed, write_dispatch_id)
 WAVESMITH_STORE_INDEX(hsa_queue_store_write_index_screlease, write_dispatch_id)
 WAVESMITH_STORE_INDEX(hsa_queue_store_read_index_relaxed, read_dispatch_id)
 WAVESMITH_STORE_INDEX(hsa_queue_store_read_index_screlease, read_dispatch_id)
 
-#define WAVESMITH_CAS_INDEX(name)                                                                                  \
-  uint64_t name(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {                                     \
-    __atomic_compare_exchange_n(&AmdQueue(queue)->write_dispatch_id, &expected, value, false, __ATOMIC_SEQ_CST,    \
-                                __ATOMIC_SEQ_CST);                                                                 \
-    return expected;                                                                                               \
+#define WAVESMITH_CAS_INDEX(name)                                                                               \
+  uint64_t name(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {                                  \
+    __atomic_compare_exchange_n(&AmdQueue(queue)->write_dispatch_id, &expected, value, false, __ATOMIC_SEQ_CST, \
+                                __ATOMIC_SEQ_CST);                                                              \
+    return expected;                                                                                            \
   }
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_scacq_screl)
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_scacquire)
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_relaxed)
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_screlease)
 
-#define WAVESMITH_ADD_INDEX(name)                                                                  \
-  uint64_t name(const hsa_queue_t* queue, uint64_t value) {                                        \
-    return __atomic_fetch_add(&AmdQueue(queue)->write_dispatch_id, value, __ATOMIC_SEQ_CST);       \
+#define WAVESMITH_ADD_INDEX(name)                                                            \
+  uint64_t name(const hsa_queue_t* queue, uint64_t value) {                                  \
+    return __atomic_fetch_add(&AmdQueue(queue)->write_dispatch_id, value, __ATOMIC_SEQ_CST); \
   }
 WAVESMITH_ADD_INDEX(hsa_queue_add_write_index_scacq_screl)
 WAVESMITH_ADD_INDEX(hsa_queue_add_write_index_scacquire)
@@ -345,8 +345,7 @@ hsa_status_t hsa_amd_queue_intercept_create(hsa_agent_t agent, uint32_t size, hs
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_queue_intercept_register(hsa_queue_t* queue, hsa_amd_queue_intercept_handler handler,
-                                              void* data) {
+hsa_status_t hsa_amd_queue_intercept_register(hsa_queue_t* queue, hsa_amd_queue_intercept_handler handler, void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(handler != nullptr);
   auto* const intercept = dynamic_cast<InterceptQueue*>(Find(queue));

@@ -180,8 +180,9 @@ hsa_status_t Runtime::Adopt(uint64_t begin, uint64_t end) {
   }
   const uint64_t offset = Reader(answer.payload).Get<uint64_t>();
   auto* const pages = reinterpret_cast<void*>(begin);
-  const uint64_t mapping[6] = {begin,      end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                               static_cast<uint64_t>(client_->memory_fd()), offset};
+  const uint64_t mapping[6] = {
+      begin, end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, static_cast<uint64_t>(client_->memory_fd()),
+      offset};
   if (CopyThenCall(reinterpret_cast<void*>(device().hello.window_address + offset), pages, end - begin, SYS_mmap,
                    mapping) < 0) {
     client_->Request(MessageType::kDisown, Writer().Put(begin).bytes());
@@ -306,11 +307,11 @@ void Runtime::Fault(const wavesmith::Fault& fault) {
     }
     for (const auto& [callback, data] : handlers) callback(&event, data);
     if (!handlers.empty()) return;
-    std::fprintf(stderr,
-                 "Memory access fault by GPU node-1 (Agent handle: 0x%llx) on address 0x%llx. Reason: Page not present or "
-                 "supervisor privilege.\n",
-                 static_cast<unsigned long long>(kGpuAgent),
-                 static_cast<unsigned long long>(fault.address & ~0xfffull));
+    std::fprintf(
+        stderr,
+        "Memory access fault by GPU node-1 (Agent handle: 0x%llx) on address 0x%llx. Reason: Page not present or "
+        "supervisor privilege.\n",
+        static_cast<unsigned long long>(kGpuAgent), static_cast<unsigned long long>(fault.address & ~0xfffull));
     std::fflush(nullptr);
     std::abort();
   }

@@ -94,10 +94,10 @@ void StopSignalThread();
 // Frees all executables and readers.
 void DropExecutables();
 
-#define WAVESMITH_REQUIRE_INIT()                                               \
-  auto* const runtime = ::wavesmith::hsa::Runtime::Get();                      \
+#define WAVESMITH_REQUIRE_INIT()                          \
+  auto* const runtime = ::wavesmith::hsa::Runtime::Get(); \
   if (runtime == nullptr) return HSA_STATUS_ERROR_NOT_INITIALIZED
-#define WAVESMITH_REQUIRE(condition)                                           \
+#define WAVESMITH_REQUIRE(condition) \
   if (!(condition)) return HSA_STATUS_ERROR_INVALID_ARGUMENT
 
 }  // namespace wavesmith::hsa

@@ -272,28 +272,28 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
 WAVESMITH_LOAD(hsa_signal_load_relaxed)
 WAVESMITH_LOAD(hsa_signal_load_scacquire)
 
-#define WAVESMITH_STORE(name)                                              \
-  void name(hsa_signal_t signal, hsa_signal_value_t value) {               \
+#define WAVESMITH_STORE(name)                                                           \
+  void name(hsa_signal_t signal, hsa_signal_value_t value) {                            \
     if (auto* runtime = Runtime::Get()) StoreSignal(*runtime, SignalOf(signal), value); \
   }
 WAVESMITH_STORE(hsa_signal_store_relaxed)
 WAVESMITH_STORE(hsa_signal_store_screlease)
 
-#define WAVESMITH_SILENT(name)                                             \
-  void name(hsa_signal_t signal, hsa_signal_value_t value) {               \
-    __atomic_store_n(&SignalOf(signal)->value, value, __ATOMIC_SEQ_CST);   \
+#define WAVESMITH_SILENT(name)                                           \
+  void name(hsa_signal_t signal, hsa_signal_value_t value) {             \
+    __atomic_store_n(&SignalOf(signal)->value, value, __ATOMIC_SEQ_CST); \
   }
 WAVESMITH_SILENT(hsa_signal_silent_store_relaxed)
 WAVESMITH_SILENT(hsa_signal_silent_store_screlease)
 
 // Every order is sequentially consistent, which is at least what each asks for.
-#define WAVESMITH_UPDATE(name, builtin)                                    \
-  void name(hsa_signal_t signal, hsa_signal_value_t value) {               \
-    builtin(&SignalOf(signal)->value, value, __ATOMIC_SEQ_CST);            \
+#define WAVESMITH_UPDATE(name, builtin)                                                                 \
+  void name(hsa_signal_t signal, hsa_signal_value_t value) {                                            \
+    builtin(&SignalOf(signal)->value, value, __ATOMIC_SEQ_CST);                                         \
     if (auto* runtime = Runtime::Get()) wavesmith::SignalChanged(&runtime->client(), SignalOf(signal)); \
   }
-#define WAVESMITH_UPDATES(operation, builtin)                  \
-  WAVESMITH_UPDATE(hsa_signal_##operation##_relaxed, builtin)  \
+#define WAVESMITH_UPDATES(operation, builtin)                   \
+  WAVESMITH_UPDATE(hsa_signal_##operation##_relaxed, builtin)   \
   WAVESMITH_UPDATE(hsa_signal_##operation##_scacquire, builtin) \
   WAVESMITH_UPDATE(hsa_signal_##operation##_screlease, builtin) \
   WAVESMITH_UPDATE(hsa_signal_##operation##_scacq_screl, builtin)
@@ -303,23 +303,23 @@ WAVESMITH_UPDATES(xor, __atomic_fetch_xor)
 WAVESMITH_UPDATES(add, __atomic_fetch_add)
 WAVESMITH_UPDATES(subtract, __atomic_fetch_sub)
 
-#define WAVESMITH_EXCHANGE(name)                                                                          \
-  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_value_t value) {                                \
+#define WAVESMITH_EXCHANGE(name)                                                                           \
+  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_value_t value) {                                 \
     const hsa_signal_value_t old = __atomic_exchange_n(&SignalOf(signal)->value, value, __ATOMIC_SEQ_CST); \
-    if (auto* runtime = Runtime::Get()) wavesmith::SignalChanged(&runtime->client(), SignalOf(signal));   \
-    return old;                                                                                           \
+    if (auto* runtime = Runtime::Get()) wavesmith::SignalChanged(&runtime->client(), SignalOf(signal));    \
+    return old;                                                                                            \
   }
 WAVESMITH_EXCHANGE(hsa_signal_exchange_relaxed)
 WAVESMITH_EXCHANGE(hsa_signal_exchange_scacquire)
 WAVESMITH_EXCHANGE(hsa_signal_exchange_screlease)
 WAVESMITH_EXCHANGE(hsa_signal_exchange_scacq_screl)
 
-#define WAVESMITH_CAS(name)                                                                                       \
-  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_value_t expected, hsa_signal_value_t value) {           \
-    __atomic_compare_exchange_n(&SignalOf(signal)->value, &expected, value, false, __ATOMIC_SEQ_CST,              \
-                                __ATOMIC_SEQ_CST);                                                                \
-    if (auto* runtime = Runtime::Get()) wavesmith::SignalChanged(&runtime->client(), SignalOf(signal));           \
-    return expected;                                                                                              \
+#define WAVESMITH_CAS(name)                                                                             \
+  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_value_t expected, hsa_signal_value_t value) { \
+    __atomic_compare_exchange_n(&SignalOf(signal)->value, &expected, value, false, __ATOMIC_SEQ_CST,    \
+                                __ATOMIC_SEQ_CST);                                                      \
+    if (auto* runtime = Runtime::Get()) wavesmith::SignalChanged(&runtime->client(), SignalOf(signal)); \
+    return expected;                                                                                    \
   }
 WAVESMITH_CAS(hsa_signal_cas_relaxed)
 WAVESMITH_CAS(hsa_signal_cas_scacquire)
@@ -333,13 +333,13 @@ uint64_t Nanoseconds(uint64_t ticks) { return ticks > UINT64_MAX / 10 ? kForever
 
 }  // namespace
 
-#define WAVESMITH_WAIT(name)                                                                                       \
-  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t value,         \
-                          uint64_t timeout, hsa_wait_state_t state) {                                              \
-    const Condition c{SignalOf(signal), condition, value};                                                         \
-    WaitAny(&c, 1, Nanoseconds(timeout), true);                                                                    \
-    (void)state;                                                                                                   \
-    return LoadSignal(SignalOf(signal));                                                                           \
+#define WAVESMITH_WAIT(name)                                                                               \
+  hsa_signal_value_t name(hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t value, \
+                          uint64_t timeout, hsa_wait_state_t state) {                                      \
+    const Condition c{SignalOf(signal), condition, value};                                                 \
+    WaitAny(&c, 1, Nanoseconds(timeout), true);                                                            \
+    (void)state;                                                                                           \
+    return LoadSignal(SignalOf(signal));                                                                   \
   }
 WAVESMITH_WAIT(hsa_signal_wait_relaxed)
 WAVESMITH_WAIT(hsa_signal_wait_scacquire)
@@ -414,8 +414,8 @@ hsa_status_t hsa_signal_group_wait_any_scacquire(hsa_signal_group_t group, const
   return WaitGroup(group, conditions, values, signal, value);
 }
 hsa_status_t hsa_signal_group_wait_any_relaxed(hsa_signal_group_t group, const hsa_signal_condition_t* conditions,
-                                               const hsa_signal_value_t* values, hsa_wait_state_t,
-                                               hsa_signal_t* signal, hsa_signal_value_t* value) {
+                                               const hsa_signal_value_t* values, hsa_wait_state_t, hsa_signal_t* signal,
+                                               hsa_signal_value_t* value) {
   return WaitGroup(group, conditions, values, signal, value);
 }
 

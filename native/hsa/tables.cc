@@ -1,10 +1,11 @@
 // The HSA API tables and the exported functions: each export jumps through its table slot, so that what a tool puts there is what every caller
 // reaches. Source: ROCm's hsa_api_trace.h and hsa_table_interface.cpp.
+#include "hsa/tables.h"
+
 #include <cstddef>
 #include <cstdint>
 
 #include "hsa/abi.h"
-#include "hsa/tables.h"
 
 namespace wavesmith::hsa {
 namespace {
@@ -38,8 +39,8 @@ ImageTable wavesmith_image_table = {Version<ImageTable>(2, 1), WAVESMITH_IMAGE_A
 namespace {
 ToolsTable tools_table = {{0, sizeof(ToolsTable), 0, 0}, {}};
 SamplingTable sampling_table = {{0, sizeof(SamplingTable), 0, 0}, {}};
-ApiTable api_table = {Version<ApiTable>(3, 0), &wavesmith_core_table,  &wavesmith_amd_table, &wavesmith_finalizer_table,
-                      &wavesmith_image_table,  &tools_table, &sampling_table};
+ApiTable api_table = {Version<ApiTable>(3, 0), &wavesmith_core_table, &wavesmith_amd_table, &wavesmith_finalizer_table,
+                      &wavesmith_image_table,  &tools_table,          &sampling_table};
 }  // namespace
 
 ApiTable& Tables() { return api_table; }
@@ -52,10 +53,10 @@ void ResetTables() {
 }  // namespace wavesmith::hsa
 
 // Exports: `jmp *slot`. The arguments stay where they are.
-#define WAVESMITH_JUMP(symbol, table, type, slot)                                                            \
+#define WAVESMITH_JUMP(symbol, table, type, slot)                                                                   \
   extern "C" __attribute__((naked, visibility("default"), used)) void wavesmith_export_##symbol() __asm__(#symbol); \
-  void wavesmith_export_##symbol() {                                                                         \
-    __asm__("jmp *" #table "+%c0(%%rip)" : : "i"(offsetof(wavesmith::hsa::type, slot##_fn)));               \
+  void wavesmith_export_##symbol() {                                                                                \
+    __asm__("jmp *" #table "+%c0(%%rip)" : : "i"(offsetof(wavesmith::hsa::type, slot##_fn)));                       \
   }
 #define WAVESMITH_CORE_EXPORT(name) WAVESMITH_JUMP(name, wavesmith_core_table, CoreTable, name)
 #define WAVESMITH_AMD_EXPORT(name) WAVESMITH_JUMP(name, wavesmith_amd_table, AmdTable, name)

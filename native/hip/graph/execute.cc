@@ -52,7 +52,8 @@ hipGraphExecUpdateResult Compare(const Node& mine, const Node& theirs) {
   if (mine.params.index() != theirs.params.index()) return hipGraphExecUpdateErrorNodeTypeChanged;
   if (const auto* const kernel = std::get_if<KernelNode>(&mine.params)) {
     const auto& other = std::get<KernelNode>(theirs.params);
-    if (kernel->request.function->module != other.request.function->module) return hipGraphExecUpdateErrorFunctionChanged;
+    if (kernel->request.function->module != other.request.function->module)
+      return hipGraphExecUpdateErrorFunctionChanged;
   }
   if (const auto* const copy = std::get_if<MemcpyNode>(&mine.params)) {
     if (!SameDirection(*copy, std::get<MemcpyNode>(theirs.params))) return hipGraphExecUpdateErrorParametersChanged;
@@ -144,7 +145,8 @@ hipError_t hipGraphUpload(hipGraphExec_t handle, hipStream_t stream) {
   return Done(FindStream(stream, &error) == nullptr ? error : hipSuccess);
 }
 
-hipError_t hipGraphExecUpdate(hipGraphExec_t handle, hipGraph_t graph_handle, hipGraphNode_t* error_node, hipGraphExecUpdateResult* result) {
+hipError_t hipGraphExecUpdate(hipGraphExec_t handle, hipGraph_t graph_handle, hipGraphNode_t* error_node,
+                              hipGraphExecUpdateResult* result) {
   const auto lock = GraphLock();
   Executable* const executable = FindExecutable(handle);
   const Graph* const graph = FindGraph(graph_handle);

@@ -26,7 +26,8 @@ hipError_t Give(const std::vector<Node*>& nodes, hipGraphNode_t* out, size_t* co
 }
 
 const char* NameOf(NodeType type) {
-  constexpr const char* kNames[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "WAIT_EVENT", "EVENT_RECORD"};
+  constexpr const char* kNames[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
+                                    "GRAPH",  "EMPTY",  "WAIT_EVENT", "EVENT_RECORD"};
   const auto at = static_cast<size_t>(type);
   return at < std::size(kNames) ? kNames[at] : type == NodeType::kMemAlloc ? "MEM_ALLOC" : "MEM_FREE";
 }
@@ -36,7 +37,8 @@ void PrintGraph(std::FILE* file, const Graph& graph, int depth) {
                static_cast<const void*>(&graph), static_cast<const void*>(&graph));
   for (const auto& node : graph.nodes) {
     std::string text = NameOf(TypeOf(node->params));
-    if (const auto* const kernel = std::get_if<KernelNode>(&node->params)) text += "\\n" + kernel->request.function->name;
+    if (const auto* const kernel = std::get_if<KernelNode>(&node->params))
+      text += "\\n" + kernel->request.function->name;
     std::fprintf(file, "\"node_%p\"[style=\"bold\" shape=\"rectangle\" label=\"%u\\n%s\"];\n",
                  static_cast<const void*>(node.get()), node->id, text.c_str());
     for (const Node* const d : node->dependencies) {

@@ -15,9 +15,11 @@ hipError_t MakeKernelNode(const hipKernelNodeParams* p, KernelNode* node) {
     function = FunctionOf(p->func, &error);
     if (function == nullptr) return error;
   }
-  if ((p->kernelParams == nullptr) == (p->extra == nullptr) && function->info.HasExplicit()) return hipErrorInvalidValue;
-  LaunchRequest request{function, {}, {p->blockDim.x, p->blockDim.y, p->blockDim.z}, p->sharedMemBytes, nullptr,
-                        p->kernelParams, p->extra};
+  if ((p->kernelParams == nullptr) == (p->extra == nullptr) && function->info.HasExplicit())
+    return hipErrorInvalidValue;
+  LaunchRequest request{function,          {},      {p->blockDim.x, p->blockDim.y, p->blockDim.z},
+                        p->sharedMemBytes, nullptr, p->kernelParams,
+                        p->extra};
   const dim3& g = p->gridDim;
   const uint32_t groups[3] = {g.x, g.y, g.z};
   for (size_t d = 0; d < 3; d++) {
@@ -55,7 +57,8 @@ hipError_t MakeMemcpyNode1D(void* to, const void* from, size_t size, hipMemcpyKi
   if (error != hipSuccess) return error;
   if (!Fits(to, size) || !Fits(from, size)) return hipErrorInvalidValue;
   MemoryInfo info;
-  if (kind == hipMemcpyDeviceToDevice && (!FindMemory(to, &info) || !FindMemory(from, &info))) return hipErrorInvalidValue;
+  if (kind == hipMemcpyDeviceToDevice && (!FindMemory(to, &info) || !FindMemory(from, &info)))
+    return hipErrorInvalidValue;
   *node = {MemcpyNode::Form::kRange, {}, to, from, size, kind};
   return hipSuccess;
 }
@@ -73,7 +76,8 @@ hipMemcpyKind DirectionOf(const MemcpyNode& n) {
   if (kind != hipMemcpyDefault) return kind;
   const bool to = OnDevice(box ? n.box.dstPtr.ptr : n.to);
   const bool from = OnDevice(box ? n.box.srcPtr.ptr : n.from);
-  return from ? (to ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost) : (to ? hipMemcpyHostToDevice : hipMemcpyHostToHost);
+  return from ? (to ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost)
+              : (to ? hipMemcpyHostToDevice : hipMemcpyHostToHost);
 }
 
 }  // namespace

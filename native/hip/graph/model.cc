@@ -170,25 +170,21 @@ std::vector<Node*> OrderOf(const Graph& graph) {
 }
 
 NodeType TypeOf(const NodeParams& params) {
-  return std::visit(Overload{[](const EmptyNode&) { return NodeType::kEmpty; },
-                             [](const KernelNode&) { return NodeType::kKernel; },
-                             [](const MemcpyNode&) { return NodeType::kMemcpy; },
-                             [](const MemsetNode&) { return NodeType::kMemset; },
-                             [](const HostNode&) { return NodeType::kHost; },
-                             [](const ChildNode&) { return NodeType::kGraph; },
-                             [](const EventRecordNode&) { return NodeType::kEventRecord; },
-                             [](const EventWaitNode&) { return NodeType::kWaitEvent; },
-                             [](const AllocNode&) { return NodeType::kMemAlloc; },
-                             [](const FreeNode&) { return NodeType::kMemFree; },
-                             [](const WorkNode&) { return NodeType::kHost; }},
-                    params);
+  return std::visit(
+      Overload{[](const EmptyNode&) { return NodeType::kEmpty; }, [](const KernelNode&) { return NodeType::kKernel; },
+               [](const MemcpyNode&) { return NodeType::kMemcpy; }, [](const MemsetNode&) { return NodeType::kMemset; },
+               [](const HostNode&) { return NodeType::kHost; }, [](const ChildNode&) { return NodeType::kGraph; },
+               [](const EventRecordNode&) { return NodeType::kEventRecord; },
+               [](const EventWaitNode&) { return NodeType::kWaitEvent; },
+               [](const AllocNode&) { return NodeType::kMemAlloc; }, [](const FreeNode&) { return NodeType::kMemFree; },
+               [](const WorkNode&) { return NodeType::kHost; }},
+      params);
 }
 
 hipError_t RunNode(const Node& node, hipStream_t stream) {
   if (!node.enabled) return hipSuccess;
   return std::visit(
-      Overload{[](const EmptyNode&) { return hipSuccess; },
-               [&](const KernelNode& n) { return RunKernel(n, stream); },
+      Overload{[](const EmptyNode&) { return hipSuccess; }, [&](const KernelNode& n) { return RunKernel(n, stream); },
                [&](const MemcpyNode& n) { return RunMemcpy(n, stream); },
                [&](const MemsetNode& n) { return RunMemset(n.params, stream); },
                [&](const HostNode& n) { return hipLaunchHostFunc(stream, n.params.fn, n.params.userData); },

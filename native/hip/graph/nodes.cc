@@ -296,32 +296,32 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hi
   return Done(AddNode(node, graph, dependencies, count, EmptyNode{}));
 }
 
-#define WAVESMITH_EVENT_NODE(kind, params)                                                                          \
-  hipError_t hipGraphAdd##kind##Node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,    \
-                                     size_t count, hipEvent_t event) {                                              \
-    if (!IsEvent(event)) return Done(hipErrorInvalidValue);                                                         \
-    return Done(AddNode(node, graph, dependencies, count, params{event}));                                          \
-  }                                                                                                                 \
-  hipError_t hipGraph##kind##NodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {                                 \
-    const auto lock = GraphLock();                                                                                  \
-    const auto* const found = ParamsOf<params>(node);                                                               \
-    if (found == nullptr || event == nullptr) return Done(hipErrorInvalidValue);                                    \
-    *event = found->event;                                                                                          \
-    return hipSuccess;                                                                                              \
-  }                                                                                                                 \
-  hipError_t hipGraph##kind##NodeSetEvent(hipGraphNode_t node, hipEvent_t event) {                                  \
-    const auto lock = GraphLock();                                                                                  \
-    auto* const found = ParamsOf<params>(node);                                                                     \
-    if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                     \
-    found->event = event;                                                                                           \
-    return hipSuccess;                                                                                              \
-  }                                                                                                                 \
-  hipError_t hipGraphExec##kind##NodeSetEvent(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event) {         \
-    const auto lock = GraphLock();                                                                                  \
-    auto* const found = ParamsIn<params>(exec, node);                                                               \
-    if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                     \
-    found->event = event;                                                                                           \
-    return hipSuccess;                                                                                              \
+#define WAVESMITH_EVENT_NODE(kind, params)                                                                       \
+  hipError_t hipGraphAdd##kind##Node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, \
+                                     size_t count, hipEvent_t event) {                                           \
+    if (!IsEvent(event)) return Done(hipErrorInvalidValue);                                                      \
+    return Done(AddNode(node, graph, dependencies, count, params{event}));                                       \
+  }                                                                                                              \
+  hipError_t hipGraph##kind##NodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {                              \
+    const auto lock = GraphLock();                                                                               \
+    const auto* const found = ParamsOf<params>(node);                                                            \
+    if (found == nullptr || event == nullptr) return Done(hipErrorInvalidValue);                                 \
+    *event = found->event;                                                                                       \
+    return hipSuccess;                                                                                           \
+  }                                                                                                              \
+  hipError_t hipGraph##kind##NodeSetEvent(hipGraphNode_t node, hipEvent_t event) {                               \
+    const auto lock = GraphLock();                                                                               \
+    auto* const found = ParamsOf<params>(node);                                                                  \
+    if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                  \
+    found->event = event;                                                                                        \
+    return hipSuccess;                                                                                           \
+  }                                                                                                              \
+  hipError_t hipGraphExec##kind##NodeSetEvent(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event) {      \
+    const auto lock = GraphLock();                                                                               \
+    auto* const found = ParamsIn<params>(exec, node);                                                            \
+    if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                  \
+    found->event = event;                                                                                        \
+    return hipSuccess;                                                                                           \
   }
 WAVESMITH_EVENT_NODE(EventRecord, EventRecordNode)
 WAVESMITH_EVENT_NODE(EventWait, EventWaitNode)
