@@ -1,5 +1,5 @@
 // A profile of one dispatch from its execution counts: annotated listing, hottest instructions and source lines, divergence.
-import { branchTarget, printInstruction } from '../../../isa/index.ts';
+import { branchTarget } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { ExecutionCounts, InstructionCount } from './counts.ts';
 import { hex } from './lanes.ts';
@@ -77,7 +77,7 @@ export function deriveProfile(
 ): Profile {
   const { instructions } = counts;
   const total = instructions.reduce((sum, c) => sum + c.hits, 0);
-  const text = (c: InstructionCount): string => printInstruction(target, c.instruction).trim();
+  const text = (c: InstructionCount): string => symbols.textOf(target, c.instruction, c.pc);
   const source = (c: InstructionCount): { source?: SourceLocation } => {
     const found = sourceOf(c.pc);
     return found === undefined ? {} : { source: found };

@@ -1,6 +1,6 @@
 // The commands of the stepper: each looks at, or changes, the selected wave, and may let execution go on.
 import { WavesmithError } from '../../../base/index.ts';
-import { decoderFor, printInstruction } from '../../../isa/index.ts';
+import { decoderFor } from '../../../isa/index.ts';
 import { Slot } from '../../../program/index.ts';
 import type { BoundInstruction } from '../interpreter/program.ts';
 import { EXEC, VCC, type Wave } from '../state/wave.ts';
@@ -70,7 +70,7 @@ function disassembly(stepper: StepperState, pc: number, before: number, after: n
     const label = symbols.labelAt(address);
     if (label !== undefined) lines.push(`${label}:`);
     const instruction = decoder.decode(code.bytes, address);
-    const words = instruction === undefined ? '(not an instruction)' : printInstruction(target, instruction).trim();
+    const words = instruction === undefined ? '(not an instruction)' : symbols.textOf(target, instruction, address);
     const mark = stepper.breakpoints.has(address) ? '*' : ' ';
     lines.push(`${address === pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${words}`);
     return lines;

@@ -2,6 +2,7 @@
 // An address is the ELF's virtual address, as listings print it. Source: ELF gABI (symbol table).
 import { WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, SectionFlag, SymbolType } from '../../../codeobject/index.ts';
+import { branchTarget, type Instruction, printInstruction, type TargetName } from '../../../isa/index.ts';
 
 /** Where a code address comes from in the source, when there is debug information. */
 export interface SourceLocation {
@@ -64,6 +65,14 @@ export class CodeSymbols {
   /** The label that stands exactly at an address. */
   labelAt(address: number): string | undefined {
     return this.symbols.find((s) => s.address === address)?.name;
+  }
+
+  /** An instruction's text; a branch target is its label, or the closest label before it and a distance. */
+  textOf(target: TargetName, instruction: Instruction, address: number): string {
+    const text = printInstruction(target, instruction).trim();
+    const to = branchTarget(instruction, address);
+    const name = to === undefined ? undefined : this.nameOf(to);
+    return name === undefined ? text : text.replace(/-?\w+$/, () => name);
   }
 
   /** The address a text names: `0x1800`, `6144`, `label`, `label+0x10`, or `+0x10` from the kernel's first instruction. */

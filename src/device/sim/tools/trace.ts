@@ -1,6 +1,5 @@
 // Traces execution instruction by instruction: what ran, what it wrote, which memory it touched. Events go to a sink one by one, so
 // nothing accumulates.
-import { printInstruction } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { BoundInstruction } from '../interpreter/program.ts';
@@ -127,7 +126,7 @@ export class TraceMonitor {
   private describe(at: number, bound: BoundInstruction): Static {
     const { target, symbols } = this.options;
     const fixed = {
-      text: printInstruction(target, bound.instruction).trim(),
+      text: symbols.textOf(target, bound.instruction, at),
       label: symbols.labelAt(at),
       defs: effectsOf(bound.instruction).defs,
     };
