@@ -78,6 +78,7 @@ const ASSUMPTIONS = {
   unspecified: 'Registers that neither the dispatcher nor the kernel has written hold one unspecified value.',
   arguments: 'The kernel does not write its own argument segment.',
   firstLane: 'No v_readfirstlane runs with every lane off.',
+  faults: 'Loads whose result nobody uses do not fault.',
 } as const;
 
 interface Subject {
@@ -184,6 +185,7 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     ASSUMPTIONS.unspecified,
     ASSUMPTIONS.arguments,
     ASSUMPTIONS.firstLane,
+    ASSUMPTIONS.faults,
     ...stated,
   ];
   if (worse.shared > 0) {

@@ -212,7 +212,7 @@ function acrossLanes(step: Step, op: StructuralOperation): void {
   const { algebra, exec, state } = step;
   const { terms, masks } = algebra;
   const make = (args: readonly Term[], isUniform: boolean, attr = ''): Term =>
-    terms.make(op.name, 'i32', args, { attr: `${op.parameter} ${attr}`, isUniform });
+    terms.make(op.name, 'i32', args, { attr: `${parameterText(step)} ${attr}`, isUniform });
   switch (op.name) {
     case 'readfirstlane': {
       const operand = required(step, 'src0');
@@ -312,7 +312,7 @@ function throughLds(step: Step, op: StructuralOperation): void {
       args.push(masks.view(exec, readRegisterWord(step, register, n)));
     }
   }
-  const effect = terms.make(op.name, 'effect', args, { attr: `${op.parameter} ${offset}` });
+  const effect = terms.make(op.name, 'effect', args, { attr: parameterText(step) });
   step.onAccess(code, effect);
   if (op.name !== 'readTransposed') state[Memory.LDS] = effect;
   const target = requiredRegister(step, 'vdst');

@@ -33,12 +33,15 @@ function parameters(instruction: Instruction, skip: ReadonlySet<string>): string
   return out.join(' ');
 }
 
-const isPlainForm = (instruction: Instruction): boolean =>
-  instruction.row.operands.every((o, i) => {
+/** No lane crossing, no parts of registers, and no field set beside the sources and the clamp bit. */
+function isPlainForm(instruction: Instruction, op: VectorOperation): boolean {
+  return instruction.row.operands.every((o, i) => {
     const operand = instruction.operands[i];
     if (o.name === 'dpp_ctrl' || o.name === 'dst_sel') return false;
-    return !/_modifiers$|^op_sel|^omod$/.test(o.name) || operand?.kind !== 'imm' || operand.value === 0;
+    if (operand?.kind !== 'imm' || operand.value === 0 || o.name === 'clamp') return true;
+    return op.sources.some(({ slot }) => slot === o.name);
   });
+}
 
 function isIntegerOperation(instruction: Instruction, op: VectorOperation): boolean {
   return (
@@ -49,7 +52,7 @@ function isIntegerOperation(instruction: Instruction, op: VectorOperation): bool
     (op.resultType === undefined || INTEGER_TYPES.has(op.resultType)) &&
     op.result.length <= 1 &&
     [...op.result, ...(op.mask === undefined ? [] : [op.mask]), ...(op.clamped ?? [])].every(isInteger) &&
-    isPlainForm(instruction)
+    isPlainForm(instruction, op)
   );
 }
 

@@ -89,12 +89,11 @@ export class EditableKernel {
   }
 }
 
+/** An ALU instruction that only reads and writes registers; waits, no-ops and barriers stay where they are. */
 function isPlain({ instruction }: CodeInstruction): boolean {
-  const { flags } = instruction.row;
-  return (
-    (flags.has('VALU') || flags.has('SALU')) &&
-    !/setreg|getreg|getpc|gpr_idx|movrel|vskip|memtime/.test(instruction.row.operation)
-  );
+  const { flags, encoding, operation } = instruction.row;
+  const isAlu = (flags.has('VALU') || flags.has('SALU')) && encoding !== 'SOPP';
+  return isAlu && !/setreg|getreg|getpc|gpr_idx|movrel|vskip|memtime/.test(operation);
 }
 
 function areIndependent(a: CodeInstruction, b: CodeInstruction): boolean {
