@@ -11,7 +11,7 @@ const FILE = '../shared/corpus/triton/matmul_fp16_64x64x32.gfx950.hsaco';
 it.skipIf(!existsSync(FILE))('no field of a transposing LDS read is left out of the comparison', () => {
   const bytes = new Uint8Array(readFileSync(FILE));
   const baseline = readCodeObject(bytes);
-  const [{ name }] = baseline.kernels as [{ name: string }];
+  const name = baseline.kernels[0]?.name as string;
   const kernel = new EditableKernel(bytes, name);
   const code = kernel.code.find((c) => c.instruction.row.operation === 'ds_read_b64_tr_b16');
   if (code === undefined) throw new Error('the kernel has no transposing read');
