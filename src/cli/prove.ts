@@ -62,7 +62,7 @@ export async function run(argv: string[]): Promise<number> {
     )
     .option('--launch <file>', 'JSON with grid, block, dynamicLds, args, noAlias in the place of the flags')
     .option('--no-alias', 'assume that no two pointer arguments reach the same byte')
-    .option('--limit <seconds>', 'processor time for one kernel', String(DEFAULT_LIMITS.milliseconds / 1000))
+    .option('--limit <seconds>', 'time that one kernel may take', String(DEFAULT_LIMITS.milliseconds / 1000))
     .option('--no-run', 'never run kernels: say proved or not proved')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);

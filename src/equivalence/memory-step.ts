@@ -1,6 +1,7 @@
 // Memory instructions on terms: where each lane reads and writes, and what that does to the states of the memories.
 // Accesses are cut into dwords, so that one wide access and several narrow ones are the same terms.
 // Sources: CDNA3 ISA manual, "Vector Memory Buffer Instructions", "Flat Memory", "Data Share", "Scalar Memory".
+import { immediateOf, operandNamed } from '../isa/operand.ts';
 import type {
   AtomicOperation,
   FormatOperation,
@@ -14,9 +15,7 @@ import { NotFollowed } from './errors.ts';
 import { laneNumber } from './expressions.ts';
 import type { Place } from './memory.ts';
 import {
-  fieldValue,
   isVectorRegister,
-  operandAt,
   readPair,
   readRegisterWord,
   readWord,
@@ -35,7 +34,7 @@ const POLICY = ['cpol', 'glc', 'slc', 'dlc', 'scc', 'sc0', 'sc1', 'nt', 'gds', '
 
 function policyOf(step: Step): string {
   return POLICY.flatMap((name) => {
-    const value = fieldValue(step.instruction, name);
+    const value = immediateOf(step.instruction, name);
     return value === 0 ? [] : [`${name}=${value}`];
   }).join(' ');
 }
@@ -61,7 +60,7 @@ function bufferBase(step: Step): Term {
   const { terms } = algebra;
   const resource = registerAt(instruction, 'srsrc', 'sbase') as Register;
   const words = [0, 1, 2, 3].map((n) => readRegisterWord(step, resource, n));
-  const soffset = operandAt(instruction, 'soffset');
+  const soffset = operandNamed(instruction, 'soffset');
   const vaddr = registerAt(instruction, 'vaddr');
   const isIndexed = / idxen/.test(instruction.row.template) && vaddr !== undefined;
   const index = isIndexed ? readWord(step, vaddr, 0, 'i32') : terms.i32(0);
@@ -75,7 +74,7 @@ type Placer = (more: number, bytes: number) => Place;
 function placer(step: Step, space: MemorySpace): Placer {
   const { instruction, algebra } = step;
   const { integers, terms } = algebra;
-  const offset = fieldValue(instruction, 'offset');
+  const offset = immediateOf(instruction, 'offset');
   const at = (base: Term | undefined, start: Term, isPrivate = false): Placer => {
     return (more, bytes) => ({ base, offset: integers.addConstant(start, more), bytes, isPrivate });
   };
@@ -122,7 +121,7 @@ function placer(step: Step, space: MemorySpace): Placer {
 function scalarPlacer(step: Step, space: MemorySpace, offset: number): Placer {
   const { instruction, algebra } = step;
   const { integers, terms } = algebra;
-  const soffset = operandAt(instruction, 'soffset');
+  const soffset = operandNamed(instruction, 'soffset');
   const extra = soffset === undefined ? terms.i32(0) : readWord(step, soffset, 0, 'i32');
   if (space === 'scalarBuffer') {
     const resource = registerAt(instruction, 'sbase') as Register;
@@ -149,7 +148,7 @@ function* pieces(
   const starts =
     pairStride === undefined
       ? [0]
-      : [fieldValue(step.instruction, 'offset0') * pairStride, fieldValue(step.instruction, 'offset1') * pairStride];
+      : [immediateOf(step.instruction, 'offset0') * pairStride, immediateOf(step.instruction, 'offset1') * pairStride];
   for (const start of starts) {
     if (bytes < 4) yield { offset: start, bytes };
     else for (let n = 0; n < bytes; n += 4) yield { offset: start + n, bytes: 4 };
@@ -276,7 +275,7 @@ function stepLdsDirect(step: Step, op: LoadOperation): void {
   const size = Math.max(4, op.bytes);
   const start = integers.addConstant(
     integers.add(state[Slot.M0] as Term, integers.scale(lane, BigInt(size))),
-    fieldValue(instruction, 'offset'),
+    immediateOf(instruction, 'offset'),
   );
   for (const { offset, bytes } of pieces(step, op.bytes, undefined)) {
     const value = loadPiece(step, op, place(offset, bytes), memory);
@@ -305,7 +304,7 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
       args.push(isVectorRegister(register) ? masks.view(exec, word) : word);
     }
   }
-  const offsets = `${fieldValue(instruction, 'offset0')},${fieldValue(instruction, 'offset1')}`;
+  const offsets = `${immediateOf(instruction, 'offset0')},${immediateOf(instruction, 'offset1')}`;
   const attr = `${row.operation} ${offsets} ${policyOf(step)}`;
   const isLoad = op.kind === 'format' && op.direction === 'load';
   const toLds = isLoad && / lds$/.test(row.template);

@@ -1,5 +1,6 @@
 // Operands as terms: words of registers, of constants, and of what else a source field can name.
 import { inlineWords } from '../device/sim/interpreter/operands.ts';
+import { operandNamed } from '../isa/operand.ts';
 import type { OperandType } from '../isa/semantics/index.ts';
 import type { Instruction, Operand, Register } from '../isa/types.ts';
 import { Slot, slotsOf } from '../program/index.ts';
@@ -9,31 +10,10 @@ import type { State } from './state.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
-const indexes = new WeakMap<object, Map<string, number>>();
-
-/** The operand of a named slot of the instruction's row, or undefined. */
-export function operandAt(instruction: Instruction, name: string): Operand | undefined {
-  const { row } = instruction;
-  let known = indexes.get(row);
-  if (known === undefined) {
-    known = new Map();
-    for (const [i, o] of row.operands.entries()) if (!known.has(o.name)) known.set(o.name, i);
-    indexes.set(row, known);
-  }
-  const index = known.get(name);
-  return index === undefined ? undefined : instruction.operands[index];
-}
-
-/** The value of a plain field, 0 when the row has none of that name. */
-export function fieldValue(instruction: Instruction, name: string): number {
-  const operand = operandAt(instruction, name);
-  return operand?.kind === 'imm' ? operand.value : operand?.kind === 'literal' ? operand.bits : 0;
-}
-
 /** The register in a named slot, or undefined when there is none or it holds something else. */
 export function registerAt(instruction: Instruction, ...names: readonly string[]): Register | undefined {
   for (const name of names) {
-    const operand = operandAt(instruction, name);
+    const operand = operandNamed(instruction, name);
     if (operand?.kind === 'reg') return operand;
   }
   return undefined;

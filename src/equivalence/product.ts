@@ -31,7 +31,7 @@ export class Mismatch extends Error {
 export class LimitReached extends Error {}
 
 export interface Limits {
-  /** Milliseconds of processor time for one kernel. */
+  /** Milliseconds for one kernel. */
   readonly milliseconds: number;
   /** Terms of one kernel. */
   readonly terms: number;

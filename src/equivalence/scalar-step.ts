@@ -1,9 +1,10 @@
 // Scalar ALU instructions on terms.
+import { operandNamed } from '../isa/operand.ts';
 import type { ScalarOperation } from '../isa/semantics/index.ts';
 import { Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { type Leaves, readExpression } from './expressions.ts';
-import { operandAt, readPair, readWord, registerAt, writePair, writeScalar } from './operands.ts';
+import { readPair, readWord, registerAt, writePair, writeScalar } from './operands.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
@@ -12,7 +13,7 @@ export function stepScalar(step: Step, operation: ScalarOperation): void {
   const { algebra, instruction, state } = step;
   const { integers, terms } = algebra;
   const sources = operation.sources.map((spec) => {
-    const operand = operandAt(instruction, spec.slot);
+    const operand = operandNamed(instruction, spec.slot);
     if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${spec.slot}`);
     return spec.type === 'i64' ? readPair(step, operand) : readWord(step, operand, 0, spec.type);
   });

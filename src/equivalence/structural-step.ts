@@ -1,7 +1,6 @@
 // Instructions that are no expression, on terms: control flow through registers, barriers, lanes of other lanes, hardware registers.
-
 import { branchTarget } from '../isa/index.ts';
-import { hasOperand } from '../isa/operand.ts';
+import { hasOperand, immediateOf, operandNamed } from '../isa/operand.ts';
 import type { StructuralOperation } from '../isa/semantics/index.ts';
 import type { Operand, Register } from '../isa/types.ts';
 import { Slot, slotsOf } from '../program/index.ts';
@@ -9,9 +8,7 @@ import { NotFollowed } from './errors.ts';
 import { laneNumber } from './expressions.ts';
 import type { Place } from './memory.ts';
 import {
-  fieldValue,
   isVectorRegister,
-  operandAt,
   readPair,
   readRegisterWord,
   readWord,
@@ -27,7 +24,7 @@ import type { Term } from './terms.ts';
 const HW_MODE = 1;
 
 function required(step: Step, name: string): Operand {
-  const operand = operandAt(step.instruction, name);
+  const operand = operandNamed(step.instruction, name);
   if (operand === undefined) throw new NotFollowed(`'${step.instruction.row.mnemonic}' has no operand ${name}`);
   return operand;
 }
@@ -88,7 +85,7 @@ export function stepStructural(step: Step, op: StructuralOperation): Outcome {
     case 'endpgm':
       return { kind: 'end', how: 'endpgm' };
     case 'trap':
-      return { kind: 'end', how: `trap ${fieldValue(step.instruction, 'simm16') & 0xff}` };
+      return { kind: 'end', how: `trap ${immediateOf(step.instruction, 'simm16') & 0xff}` };
     case 'barrier':
       fence(step, 'barrier', [Memory.GLOBAL, Memory.LDS]);
       return undefined;
@@ -119,7 +116,7 @@ export function stepStructural(step: Step, op: StructuralOperation): Outcome {
       readClock(step, requiredRegister(step, 'sdst'), 2);
       return undefined;
     case 'setGprIndexOn':
-      setIndex(step, readWord(step, required(step, 'src0'), 0, 'i32'), fieldValue(step.instruction, 'src1') & 15);
+      setIndex(step, readWord(step, required(step, 'src0'), 0, 'i32'), immediateOf(step.instruction, 'src1') & 15);
       return undefined;
     case 'setGprIndexOff':
       step.state[Control.INDEXING] = step.algebra.terms.i32(0);
@@ -168,7 +165,7 @@ function call(step: Step): Outcome {
 }
 
 function hardwareField(step: Step): { id: number; offset: number; size: number } {
-  const value = fieldValue(step.instruction, 'simm16') & 0xffff;
+  const value = immediateOf(step.instruction, 'simm16') & 0xffff;
   return { id: value & 63, offset: (value >> 6) & 31, size: ((value >> 11) & 31) + 1 };
 }
 
@@ -252,13 +249,13 @@ function acrossLanes(step: Step, op: StructuralOperation): void {
     case 'permute':
     case 'bpermute': {
       const parts = ['addr', 'data0'].map((name) => masks.view(exec, rawWord(step, required(step, name))));
-      const value = make([exec, ...parts], false, String(fieldValue(step.instruction, 'offset')));
+      const value = make([exec, ...parts], false, String(immediateOf(step.instruction, 'offset')));
       writeLanes(step, requiredRegister(step, 'vdst'), 0, value);
       return;
     }
     case 'swizzle': {
       const value = masks.view(exec, rawWord(step, required(step, 'addr')));
-      const moved = make([exec, value], false, String(fieldValue(step.instruction, 'offset')));
+      const moved = make([exec, value], false, String(immediateOf(step.instruction, 'offset')));
       writeLanes(step, requiredRegister(step, 'vdst'), 0, moved);
       return;
     }
@@ -289,7 +286,7 @@ function readLane({ algebra }: Step, register: Term, lane: Term): Term {
 function throughLds(step: Step, op: StructuralOperation): void {
   const { algebra, exec, state, instruction, code } = step;
   const { terms, masks, integers, memories } = algebra;
-  const offset = fieldValue(instruction, 'offset');
+  const offset = immediateOf(instruction, 'offset');
   if (op.name === 'addtid') {
     const start = integers.and(state[Slot.M0] as Term, terms.i32(0xffff));
     const address = integers.add(integers.addConstant(start, offset), integers.scale(laneNumber(integers), 4n));

@@ -1,21 +1,13 @@
 // Vector ALU, matrix and conversion instructions on terms.
 // Integer operations without modifiers are read through their expressions; everything else stays one operation with its parameters.
+import { immediateOf, operandNamed } from '../isa/operand.ts';
 import type { MatrixOperation, OperandType, ScaleConvertOperation, VectorOperation } from '../isa/semantics/index.ts';
 import { OPERAND_TYPES } from '../isa/semantics/index.ts';
 import type { Instruction, Register } from '../isa/types.ts';
 import { Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { isInteger, type Leaves, readExpression } from './expressions.ts';
-import {
-  fieldValue,
-  isVectorRegister,
-  operandAt,
-  readPair,
-  readRegisterWord,
-  readWord,
-  registerAt,
-  writeLanes,
-} from './operands.ts';
+import { isVectorRegister, readPair, readRegisterWord, readWord, registerAt, writeLanes } from './operands.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
@@ -66,7 +58,8 @@ function stepInteger(step: Step, op: VectorOperation): void {
   const { algebra, instruction, exec } = step;
   const { integers, masks } = algebra;
   const sources = op.sources.map(({ slot, type }) => {
-    const operand = operandAt(instruction, slot) ?? (slot === 'src2' ? operandAt(instruction, 'vdst') : undefined);
+    const operand =
+      operandNamed(instruction, slot) ?? (slot === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
     if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${slot}`);
     const word = (n: number): Term => readWord(step, operand, n, type);
     return type === 'i64' ? integers.pair(word(0), word(1)) : narrow(step, word(0), type);
@@ -79,7 +72,7 @@ function stepInteger(step: Step, op: VectorOperation): void {
     carry: masks.bit(exec, carryMask(step)),
     exec,
   };
-  const results = fieldValue(instruction, 'clamp') !== 0 && op.clamped !== undefined ? op.clamped : op.result;
+  const results = immediateOf(instruction, 'clamp') !== 0 && op.clamped !== undefined ? op.clamped : op.result;
   const values = results.map((e) => readExpression(integers, e, leaves));
   const mask = op.mask === undefined ? undefined : masks.ballot(exec, readExpression(integers, op.mask, leaves));
   const [value] = values;
@@ -147,10 +140,10 @@ function keepsDestination(
   op: VectorOperation | MatrixOperation | ScaleConvertOperation,
 ): boolean {
   if (op.kind === 'matrix') return false;
-  if (op.kind === 'scaleConvert' || operandAt(instruction, 'dpp_ctrl') !== undefined) return true;
-  if (operandAt(instruction, 'dst_sel') !== undefined) return true;
+  if (op.kind === 'scaleConvert' || operandNamed(instruction, 'dpp_ctrl') !== undefined) return true;
+  if (operandNamed(instruction, 'dst_sel') !== undefined) return true;
   if (op.part !== undefined || op.highBits !== 'zero') return true;
-  return instruction.row.flags.has('VOP3_OPSEL') && (fieldValue(instruction, 'src0_modifiers') & OP_SEL_1) !== 0;
+  return instruction.row.flags.has('VOP3_OPSEL') && (immediateOf(instruction, 'src0_modifiers') & OP_SEL_1) !== 0;
 }
 
 /** Executes an operation that stays whole: same name, parameters, mode and operands, same result. */
@@ -182,7 +175,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
     args.push(masks.bit(exec, integers.pair(state[Slot.VCC] as Term, state[Slot.VCC + 1] as Term)));
   args.push(state[Slot.MODE] as Term);
   if (row.uses.includes('M0')) args.push(state[Slot.M0] as Term);
-  if (operandAt(instruction, 'dpp_ctrl') !== undefined) args.push(exec);
+  if (operandNamed(instruction, 'dpp_ctrl') !== undefined) args.push(exec);
   const targets: Register[] = [];
   row.operands.forEach((o, i) => {
     const operand = instruction.operands[i];
