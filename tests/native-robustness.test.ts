@@ -1,6 +1,6 @@
 // The device process and its programs when things go wrong: many programs at once, kills at any moment, other users, bad messages.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -275,13 +275,21 @@ describe.skipIf(native === undefined)('the socket', () => {
 
   it.skipIf(process.getuid?.() !== 0)('refuses a real other user', async () => {
     reports.length = 0;
-    const env = device.environment(process.env);
-    const child = spawn('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', file('hsa-agents')], { env });
+    // The other user may not be able to enter this project's folder, so the program and its library are copied out of it.
+    const open = mkdtempSync(join(tmpdir(), 'other-user-'));
+    chmodSync(open, 0o755);
+    const library = 'libhsa-runtime64.so.1';
+    copyFileSync(file('hsa-agents'), join(open, 'hsa-agents'));
+    copyFileSync(join(device.build.libraries, library), join(open, library));
+    const env = { ...device.environment(process.env), LD_LIBRARY_PATH: open };
+    const program = ['--reuid=65534', '--regid=65534', '--clear-groups', join(open, 'hsa-agents')];
+    const child = spawn('setpriv', program, { env, cwd: open });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
-    expect(status).toBe(2);
+    rmSync(open, { recursive: true });
     expect(errors).toContain('the device process refused the connection');
+    expect(status).toBe(2);
     expect(reports.join()).toContain('refused a connection of user 65534');
   });
 });
