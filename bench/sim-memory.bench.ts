@@ -1,7 +1,7 @@
 // Time of one wavefront instruction of each memory shape and address pattern: compiled code against the reference interpreter.
 // `npm run bench sim-memory`. One instruction is repeated on the same addresses, code and data warm: the time of the instruction alone.
 
-import { bindInstruction } from '../src/device/sim/interpreter/program.ts';
+import { bindInstruction } from '../src/device/sim/interpreter/loaded-code.ts';
 import { WAVE_BYTES } from '../src/device/sim/state/layout.ts';
 import { DeviceMemory } from '../src/device/sim/state/memory.ts';
 import { EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../src/device/sim/state/wave.ts';

@@ -75,7 +75,7 @@ export {
   type RunFindingParts,
   type StrictOptions,
   StrictStop,
-} from './sim/strict/diagnostics.ts';
+} from './sim/strict/findings.ts';
 export {
   type CountersReport,
   type CounterValue,

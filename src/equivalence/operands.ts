@@ -10,7 +10,7 @@ import type { State } from './state.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
-/** The register in a named slot, or undefined when there is none or it holds something else. */
+/** The register in a named operand, or undefined when there is none or it holds something else. */
 export function registerAt(instruction: Instruction, ...names: readonly string[]): Register | undefined {
   for (const name of names) {
     const operand = operandNamed(instruction, name);

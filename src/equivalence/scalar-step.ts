@@ -13,8 +13,8 @@ export function stepScalar(step: Step, operation: ScalarOperation): void {
   const { algebra, instruction, state } = step;
   const { integers, terms } = algebra;
   const sources = operation.sources.map((spec) => {
-    const operand = operandNamed(instruction, spec.slot);
-    if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${spec.slot}`);
+    const operand = operandNamed(instruction, spec.operand);
+    if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${spec.operand}`);
     return spec.type === 'i64' ? readPair(step, operand) : readWord(step, operand, 0, spec.type);
   });
   const leaves: Leaves = {

@@ -31,7 +31,7 @@ function isPlainForm(instruction: Instruction, op: VectorOperation): boolean {
     const operand = instruction.operands[i];
     if (o.name === 'dpp_ctrl' || o.name === 'dst_sel') return false;
     if (operand?.kind !== 'imm' || operand.value === 0 || o.name === 'clamp') return true;
-    return op.sources.some(({ slot }) => slot === o.name);
+    return op.sources.some(({ operand: name }) => name === o.name);
   });
 }
 
@@ -57,10 +57,10 @@ export function stepVector(step: Step, op: VectorOperation): void {
 function stepInteger(step: Step, op: VectorOperation): void {
   const { algebra, instruction, exec } = step;
   const { integers, masks } = algebra;
-  const sources = op.sources.map(({ slot, type }) => {
+  const sources = op.sources.map(({ operand: name, type }) => {
     const operand =
-      operandNamed(instruction, slot) ?? (slot === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
-    if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${slot}`);
+      operandNamed(instruction, name) ?? (name === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
+    if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${name}`);
     const word = (n: number): Term => readWord(step, operand, n, type);
     return type === 'i64' ? integers.pair(word(0), word(1)) : narrow(step, word(0), type);
   });
@@ -152,7 +152,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
   const { terms, masks, integers } = algebra;
   const { row } = instruction;
   const isMatrix = op.kind === 'matrix';
-  const types = new Map(op.kind === 'vector' ? op.sources.map((s) => [s.slot, s.type] as const) : []);
+  const types = new Map(op.kind === 'vector' ? op.sources.map((s) => [s.operand, s.type] as const) : []);
   const args: Term[] = [];
   const constants = new Set<string>();
   row.operands.forEach((o, i) => {

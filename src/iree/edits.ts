@@ -3,7 +3,7 @@
 import { basename, relative } from 'node:path';
 import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
-import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
+import type { RunFinding } from '../device/sim/strict/findings.ts';
 import { fingerprint, newFindings } from '../finding/index.ts';
 import type { Objection } from '../verdict/index.ts';
 import { checkEdit } from './check-edit.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
 import { readNpy } from '../device/npy.ts';
-import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
+import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type Comparison, compareElements, type Verdict, type VerdictKind, verdictOf } from '../verdict/index.ts';
 import { readBaseline } from './build.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import type { Dim3 } from '../device/device.ts';
-import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
+import type { RunFinding } from '../device/sim/strict/findings.ts';
 import { fingerprint, newFindings } from '../finding/index.ts';
 import {
   type Comparison,

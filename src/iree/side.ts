@@ -3,7 +3,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { Device, DeviceModule, DispatchResult } from '../device/device.ts';
 import { type Execution, execute, type LaunchPlan } from '../device/plan.ts';
 import type { SimDispatchResult } from '../device/sim/options.ts';
-import { formatRunFinding, type RunFinding } from '../device/sim/strict/diagnostics.ts';
+import { formatRunFinding, type RunFinding } from '../device/sim/strict/findings.ts';
 import type { TargetName } from '../isa/types.ts';
 import { readFacts } from './facts.ts';
 import type { ModuleExecutable } from './module.ts';

@@ -54,7 +54,7 @@ export interface Immediate {
 
 export type Operand = Register | InlineConstant | Literal | Immediate;
 
-/** One operand slot of a row. */
+/** One operand of a row. */
 export interface OperandDef {
   /** LLVM's field name: `vdst`, `src0`, `src0_modifiers`, `offset`, `cpol`, … */
   readonly name: string;

@@ -19,7 +19,7 @@ export interface Statement {
 }
 
 /** The text between an opening and a closing directive, whole statements. */
-export interface Block {
+export interface DirectiveBlock {
   readonly kind: 'kernel' | 'metadata' | 'macro' | 'repeat' | 'conditional';
   /** Index of the statement that opens it, and of the one that closes it (the last statement when it is still open). */
   readonly open: number;
@@ -31,7 +31,7 @@ export interface Comment {
   readonly end: number;
 }
 
-const OPENS: Readonly<Record<string, Block['kind']>> = {
+const OPENS: Readonly<Record<string, DirectiveBlock['kind']>> = {
   '.amdhsa_kernel': 'kernel',
   '.amdgpu_metadata': 'metadata',
   '.macro': 'macro',
@@ -40,7 +40,7 @@ const OPENS: Readonly<Record<string, Block['kind']>> = {
   '.irp': 'repeat',
   '.irpc': 'repeat',
 };
-const CLOSES: Readonly<Record<string, Block['kind']>> = {
+const CLOSES: Readonly<Record<string, DirectiveBlock['kind']>> = {
   '.end_amdhsa_kernel': 'kernel',
   '.end_amdgpu_metadata': 'metadata',
   '.endm': 'macro',
@@ -50,7 +50,7 @@ const CLOSES: Readonly<Record<string, Block['kind']>> = {
 };
 
 /** Kind of the block that a directive opens. */
-function opened(name: string): Block['kind'] | undefined {
+function opened(name: string): DirectiveBlock['kind'] | undefined {
   if (name.startsWith('.if')) return 'conditional';
   return Object.hasOwn(OPENS, name) ? OPENS[name] : undefined;
 }
@@ -59,7 +59,7 @@ function opened(name: string): Block['kind'] | undefined {
 export class Scan {
   readonly text: string;
   readonly statements: Statement[] = [];
-  readonly blocks: Block[] = [];
+  readonly blocks: DirectiveBlock[] = [];
   readonly comments: Comment[] = [];
   private readonly kinds: Tok[] = [];
   private readonly starts: number[] = [];
@@ -68,7 +68,7 @@ export class Scan {
   constructor(text: string) {
     this.text = text;
     const lexer = new Lexer(text);
-    const open: { kind: Block['kind']; statement: number }[] = [];
+    const open: { kind: DirectiveBlock['kind']; statement: number }[] = [];
     let region: Region = 'code';
     let covered = 0;
     let more = true;
@@ -109,7 +109,7 @@ export class Scan {
           open.length = at;
         }
       }
-      const opens: Block['kind'] | undefined = region === 'metadata' ? undefined : opened(name);
+      const opens: DirectiveBlock['kind'] | undefined = region === 'metadata' ? undefined : opened(name);
       if (opens === undefined) continue;
       open.push({ kind: opens, statement: index });
       if (opens === 'kernel' || opens === 'metadata') region = opens;

@@ -5,7 +5,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { SourceDocument } from './document.ts';
 import type { Entity, Occurrence } from './names.ts';
 import { isRegisterName } from './registers.ts';
-import type { Block, Statement } from './scan.ts';
+import type { DirectiveBlock, Statement } from './scan.ts';
 
 const locationOf = (document: SourceDocument, { start, end }: Occurrence): Location => ({
   uri: document.uri,
@@ -144,7 +144,7 @@ export function foldingRanges(document: SourceDocument): FoldingRange[] {
     const endLine = document.position(end).line;
     if (endLine > startLine) ranges.push({ startLine, endLine, ...(kind === undefined ? {} : { kind }) });
   };
-  for (const { open, close } of scan.blocks as readonly Block[]) {
+  for (const { open, close } of scan.blocks as readonly DirectiveBlock[]) {
     fold((scan.statements[open] as Statement).start, (scan.statements[close] as Statement).end);
   }
   for (const entity of names.entities.values()) {

@@ -7,7 +7,7 @@ import { type Document, isPunct, type Operation, parseMlir, tokenText, walk } fr
 import { splitAtCommas } from './lower/read.ts';
 
 /** Bytes of a slot; null where only known at run time. */
-export interface SlotRange {
+export interface BindingRange {
   readonly slot: number | null;
   readonly offset: number | null;
   readonly length: number | null;
@@ -21,9 +21,9 @@ export type Command =
       /** Workgroups in x, y, z; null where only known at run time. */
       readonly grid: readonly (number | null)[];
       readonly constants: readonly (number | null)[];
-      readonly bindings: readonly SlotRange[];
+      readonly bindings: readonly BindingRange[];
     }
-  | { readonly kind: 'copy'; readonly source: SlotRange; readonly target: SlotRange }
+  | { readonly kind: 'copy'; readonly source: BindingRange; readonly target: BindingRange }
   /** Anything else that changes memory, by name. */
   | { readonly kind: 'other'; readonly name: string };
 
@@ -135,7 +135,7 @@ function readCommands(reader: FunctionReader): Command[] {
     }
     const name = /^hal\.command_buffer\.(.*)$/.exec(operation.name)?.[1];
     if (name === undefined) continue;
-    const range = (word: string, lengthWord: string): SlotRange => {
+    const range = (word: string, lengthWord: string): BindingRange => {
       const open = reader.listAfter(operation, word);
       const length = reader.listAfter(operation, lengthWord);
       if (open === undefined) return { slot: null, offset: null, length: null };

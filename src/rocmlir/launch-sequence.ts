@@ -5,7 +5,7 @@ import { entryOf, parseDictionary } from '../mlir/attribute.ts';
 import type { Edits } from '../mlir/edit.ts';
 import { TokenKind } from '../mlir/lex.ts';
 import { type Document, fullName, isPunct, type Operation, tokenText, walk } from '../mlir/parse.ts';
-import { fresh, functionTypeOf, type LaunchSite, symbolText } from './launch.ts';
+import { type DispatchSite, fresh, functionTypeOf, symbolText } from './launch.ts';
 import { functionHeader, operationError, splitAtCommas } from './lower/read.ts';
 import type { LaunchSequence, LaunchStep, StepArgument } from './sequence.ts';
 
@@ -22,10 +22,10 @@ export function stepType(step: LaunchStep): string | undefined {
 class LaunchWriter {
   readonly lines: string[] = [];
   private readonly document: Document;
-  private readonly launch: LaunchSite;
+  private readonly launch: DispatchSite;
   private readonly known = new Map<string, string>();
 
-  constructor(document: Document, launch: LaunchSite) {
+  constructor(document: Document, launch: DispatchSite) {
     this.document = document;
     this.launch = launch;
   }
@@ -63,7 +63,7 @@ class LaunchWriter {
 export function replaceLaunch(
   document: Document,
   edits: Edits,
-  launch: LaunchSite,
+  launch: DispatchSite,
   module: string,
   sequence: LaunchSequence,
 ): void {
@@ -105,7 +105,7 @@ export function replaceLaunch(
 /** `value : type` of an argument. */
 function writeArgument(
   writer: LaunchWriter,
-  launch: LaunchSite,
+  launch: DispatchSite,
   argument: StepArgument,
   scratch: string | undefined,
   scratchType: string,
@@ -123,14 +123,14 @@ function writeArgument(
 }
 
 /** True for a generic launch that waits for tokens. */
-function hasDependencies(document: Document, { generic }: LaunchSite): boolean {
+function hasDependencies(document: Document, { generic }: DispatchSite): boolean {
   if (generic === undefined) return false;
   const [first, last] = generic.types[0] ?? [0, 0];
   return last > first && tokenText(document, first) === '!gpu.async.token';
 }
 
 /** What the launches of a merged module do, with buffers by their position among the arguments of the function around them. */
-export function readSequence(document: Document, launches: readonly LaunchSite[]): LaunchSequence {
+export function readSequence(document: Document, launches: readonly DispatchSite[]): LaunchSequence {
   const steps = launches.map((launch): LaunchStep => {
     const sizes = launch.constants.filter((size) => size !== undefined);
     if (sizes.length !== 6) {

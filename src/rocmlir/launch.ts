@@ -9,7 +9,7 @@ import { operationError, splitAtCommas } from './lower/read.ts';
 import type { LaunchStep } from './sequence.ts';
 
 /** One launch; token positions are of its document. */
-export interface LaunchSite {
+export interface DispatchSite {
   readonly operation: Operation;
   readonly module: string;
   readonly kernel: string;
@@ -59,7 +59,7 @@ function constantsOf(document: Document): Map<string, number> {
 }
 
 /** All launches of the text. */
-export function launchOperations(document: Document): LaunchSite[] {
+export function launchOperations(document: Document): DispatchSite[] {
   const launches = [...walk(document.operations)].filter((operation) => operation.name === 'gpu.launch_func');
   if (launches.length === 0) return [];
   const constants = constantsOf(document);
@@ -105,7 +105,7 @@ function valuesIn(document: Document, open: number): number[] {
   return values;
 }
 
-function readPretty(document: Document, operation: Operation, constants: ReadonlyMap<string, number>): LaunchSite {
+function readPretty(document: Document, operation: Operation, constants: ReadonlyMap<string, number>): DispatchSite {
   const { kinds } = document.tokens;
   let first = operation.nameToken + 1;
   while (first < operation.last && kinds[first] !== TokenKind.Symbol) first++;
@@ -156,7 +156,7 @@ function readPretty(document: Document, operation: Operation, constants: Readonl
 /** Operand segments: dependencies, grid x y z, block x y z, cluster x y z, dynamic LDS, arguments, asynchronous object. */
 const SEGMENT = { blockZ: 6, lds: 10, arguments: 11 } as const;
 
-function readGeneric(document: Document, operation: Operation, constants: ReadonlyMap<string, number>): LaunchSite {
+function readGeneric(document: Document, operation: Operation, constants: ReadonlyMap<string, number>): DispatchSite {
   const open = operation.nameToken + 1;
   const values = valuesIn(document, open);
   const entries = operation.dictionaries.flatMap((dictionary) => parseDictionary(document, dictionary));
@@ -229,7 +229,7 @@ export function fresh(document: Document): string {
 export function rewriteLaunch(
   document: Document,
   edits: Edits,
-  launch: LaunchSite,
+  launch: DispatchSite,
   module: string,
   facts: LaunchStep,
 ): void {
@@ -264,7 +264,7 @@ export function rewriteLaunch(
   edits.replace(start, start, lines.map((line) => `${line}\n${indent}`).join(''));
 }
 
-function insertPrettyLds(document: Document, edits: Edits, launch: LaunchSite, lds: string): void {
+function insertPrettyLds(document: Document, edits: Edits, launch: DispatchSite, lds: string): void {
   // Behind `threads in (…)` and the sizes' type, where there is one.
   let at = launch.sizes[5];
   while (!isPunct(document, at, ')')) at++;
@@ -275,7 +275,7 @@ function insertPrettyLds(document: Document, edits: Edits, launch: LaunchSite, l
 function insertGenericLds(
   document: Document,
   edits: Edits,
-  generic: NonNullable<LaunchSite['generic']>,
+  generic: NonNullable<DispatchSite['generic']>,
   lds: string,
 ): void {
   const [first, last] = generic.segments;

@@ -18,7 +18,7 @@ import {
   readGpuObject,
   readLaunches,
 } from './gpu-object.ts';
-import { type LaunchSite, launchOperations, rewriteLaunch } from './launch.ts';
+import { type DispatchSite, launchOperations, rewriteLaunch } from './launch.ts';
 import { readSequence, replaceLaunch, stepType } from './launch-sequence.ts';
 import { operationError } from './lower/read.ts';
 import type { LaunchSequence, LaunchStep } from './sequence.ts';
@@ -60,7 +60,7 @@ export function merge(text: string, environment: RocmlirEnvironment, file?: stri
 }
 
 /** The `gpu.binary` and its launches, as both passes expect them. */
-function findBinary(document: Document): { binary: Operation; symbol: string; launches: LaunchSite[] } {
+function findBinary(document: Document): { binary: Operation; symbol: string; launches: DispatchSite[] } {
   const found = findLaunches(document);
   for (const launch of found.launches) {
     if (launch.kernel === found.launches[0].kernel) continue;
@@ -69,7 +69,7 @@ function findBinary(document: Document): { binary: Operation; symbol: string; la
   return found;
 }
 
-function severalKernels(document: Document, launch: LaunchSite, symbol: string): WavesmithError {
+function severalKernels(document: Document, launch: DispatchSite, symbol: string): WavesmithError {
   return operationError(
     document,
     launch.operation,
@@ -80,7 +80,7 @@ function severalKernels(document: Document, launch: LaunchSite, symbol: string):
 }
 
 /** The one `gpu.binary` and the launches of its kernels. */
-function findLaunches(document: Document): { binary: Operation; symbol: string; launches: LaunchSite[] } {
+function findLaunches(document: Document): { binary: Operation; symbol: string; launches: DispatchSite[] } {
   const binaries = topOperations(document).filter((operation) => operation.name === 'gpu.binary');
   if (binaries.length > 1) throw failed('several-binaries', 'expected a single binary');
   if (binaries.length === 0) {
@@ -172,7 +172,7 @@ function checkLaunches(
   document: Document,
   codeObject: CodeObject,
   { steps }: LaunchSequence,
-  launches: readonly LaunchSite[],
+  launches: readonly DispatchSite[],
 ): void {
   const [first] = steps;
   const positions = steps.flatMap((step) =>
@@ -203,7 +203,7 @@ function newObject(
     readonly iree: GpuObject;
     readonly sequence: LaunchSequence;
     readonly codeObject: CodeObject;
-    readonly launches: readonly LaunchSite[];
+    readonly launches: readonly DispatchSite[];
   },
 ): string {
   const { rock, sequence, codeObject } = parts;

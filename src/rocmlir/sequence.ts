@@ -1,7 +1,7 @@
 // What the host program does, as something that rocMLIR's caller can launch: kernels one after the other, with pointers into the
 // function's arguments and results and into one scratch buffer. One kernel that takes all arguments in order is the simplest.
 import { WavesmithError } from '../base/index.ts';
-import type { BufferSource, Command, HostProgram, SlotRange } from './host-program.ts';
+import type { BindingRange, BufferSource, Command, HostProgram } from './host-program.ts';
 
 /** One argument of a launch. */
 export type StepArgument =
@@ -66,7 +66,7 @@ export function sequenceOf(host: HostProgram, kernels: readonly StepKernel[]): L
     scratch.set(slot.name, scratchBytes);
     scratchBytes += Math.ceil(slot.bytes / ALIGNMENT) * ALIGNMENT;
   }
-  const place = (range: SlotRange): Place => placeOf(host.slots, scratch, range);
+  const place = (range: BindingRange): Place => placeOf(host.slots, scratch, range);
   const renamed = renameCopies(host.commands, kernels, place);
   const steps: LaunchStep[] = [];
   for (const command of host.commands) {
@@ -107,7 +107,7 @@ export function sequenceOf(host: HostProgram, kernels: readonly StepKernel[]): L
   return { scratchBytes: usesScratch ? scratchBytes : 0, steps };
 }
 
-function placeOf(slots: readonly BufferSource[], scratch: ReadonlyMap<string, number>, range: SlotRange): Place {
+function placeOf(slots: readonly BufferSource[], scratch: ReadonlyMap<string, number>, range: BindingRange): Place {
   const slot = range.slot === null ? undefined : slots[range.slot];
   if (slot === undefined || slot.kind === 'other') {
     throw cannot(
@@ -138,7 +138,7 @@ const overlaps = (a: Place, aLength: number, b: Place, bLength: number): boolean
 function renameCopies(
   commands: readonly Command[],
   kernels: readonly StepKernel[],
-  place: (range: SlotRange) => Place,
+  place: (range: BindingRange) => Place,
 ): (place: Place) => Place {
   const renames: { from: Place; length: number; to: Place }[] = [];
   const refuse = (): WavesmithError =>

@@ -85,7 +85,7 @@ const run = (monitors: readonly Monitor[]) =>
 
 describe('the profiler', () => {
   test('counts what the interpreter counts, in every dispatch', async () => {
-    const { base } = kernel.module.program.region;
+    const { base } = kernel.module.loaded.region;
     const counting = new CountingMonitor(base);
     const banks = new LdsBankMonitor(base);
     const result = await run([counting, banks]);

@@ -88,7 +88,7 @@ export class RuntimeProfiler {
     const { module } = kernel;
     let counter = this.counters.get(module);
     if (counter === undefined) {
-      counter = new CompiledCounter(module.program);
+      counter = new CompiledCounter(module.loaded);
       this.counters.set(module, counter);
     }
     counter.reset();

@@ -141,7 +141,7 @@ export class SimRuntime implements RuntimeDevice {
         dynamicStack: false,
       }),
     );
-    const { region } = module.program;
+    const { region } = module.loaded;
     return {
       address: region.base,
       size: region.size,

@@ -2,7 +2,7 @@
 // it can have changed: the wave block, LDS, device memory, and the fault. Addresses are made to suit the instruction.
 
 import { randomNumbers } from '../../src/base/index.ts';
-import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory, type Region } from '../../src/device/sim/state/memory.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/state/wave.ts';

@@ -1,7 +1,7 @@
 // Runs a random sequence of instructions on the compiled engine and on the interpreter, from the same random state, and compares
 // everything: registers, SCC, MODE, program counter, LDS, memory, the error.
 import { Interpreter } from '../../src/device/sim/interpreter/interpreter.ts';
-import { Program } from '../../src/device/sim/interpreter/program.ts';
+import { LoadedCode } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { WAVE_BYTES, WAVE_EXECUTED, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
 import { AGPR_BASE, EXEC, LANES, M0, VCC, Wave } from '../../src/device/sim/state/wave.ts';
@@ -226,7 +226,7 @@ function randomWords(
 
 export interface Machine {
   readonly w: Wave;
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly block: Uint8Array;
 }
 
@@ -253,11 +253,11 @@ export function makeMachine(target: TargetName, code: Uint32Array): Machine {
   );
   const block = memory.reserve(WAVE_BYTES, 'wave state');
   const w = new Wave(memory, group, block);
-  const program = new Program(target, region);
+  const loaded = new LoadedCode(target, region);
   w.codeBase = region.base;
   w.pc = region.base;
   w.env.ocp = target === 'gfx950';
-  return { w, program, block };
+  return { w, loaded, block };
 }
 
 function outcome(run: () => void): unknown {
@@ -320,7 +320,7 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   const words = options.branches === false ? parts.flat() : withBranches(parts, text, random);
   words.push(S_ENDPGM);
   const machine = makeMachine(target, Uint32Array.from(words));
-  const { w, program, block } = machine;
+  const { w, loaded, block } = machine;
   for (let i = 0; i < w.vgprs.length; i++) w.vgprs[i] = 0;
   for (const file of [0, AGPR_BASE]) {
     for (let i = 0; i < (VECTORS + 18) * LANES; i++) w.vgprs[file * LANES + i] = randomWord(random);
@@ -335,7 +335,7 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   const data = options.memory === true ? setAddresses(w, random) : new Uint8Array();
   const { lds } = w.workgroup;
   const start = [block.slice(), data.slice(), lds.slice()] as const;
-  const interpreterError = outcome(() => new Interpreter(program).runWave(w, 1000, true));
+  const interpreterError = outcome(() => new Interpreter(loaded).runWave(w, 1000, true));
   const expected = block.slice();
   const [expectedData, expectedLds] = [data.slice(), lds.slice()];
   block.set(start[0]);
@@ -343,7 +343,7 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   lds.set(start[2]);
   w.workgroup.clock = 0;
   w.setMode(mode);
-  const engine = new CompiledEngine({ program, memory: w.memory, launch: { mfma: 'exact' } });
+  const engine = new CompiledEngine({ loaded, memory: w.memory, launch: { mfma: 'exact' } });
   const compiledError = outcome(() => engine.runWave(w, 1000, true));
   const differences = [
     ...compare(expected, block),

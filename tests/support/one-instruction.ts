@@ -1,6 +1,6 @@
 // Runs one instruction, given as text, on a wavefront with chosen registers: the harness of the simulator's instruction tests.
 
-import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, Wave } from '../../src/device/sim/state/wave.ts';
 import { Workgroup } from '../../src/device/sim/state/workgroup.ts';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KernelStop } from '../../src/device/sim/interpreter/kernel-stop.ts';
-import { bindInstruction } from '../../src/device/sim/interpreter/program.ts';
+import { bindInstruction } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { compile } from '../../src/device/sim/wasm/compile.ts';
 import { decoderFor, tableFor } from '../../src/isa/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';

@@ -75,11 +75,11 @@ interface Side {
   readonly codeObject: CodeObject;
   readonly analysis: Analysis;
   readonly kernels: ReadonlyMap<string, Kernel>;
-  readonly functions: ReadonlyMap<string, Block>;
+  readonly functions: ReadonlyMap<string, FunctionBody>;
 }
 
 /** The instructions of a function with the address of its section. */
-interface Block {
+interface FunctionBody {
   readonly base: number;
   readonly start: number;
   readonly end: number;
@@ -120,8 +120,8 @@ function readSide(bytes: Uint8Array): Side {
 }
 
 /** Functions by name, each up to its size or the next function; code before the first one is named by its section. */
-function readFunctions({ code }: Analysis): Map<string, Block> {
-  const functions = new Map<string, Block>();
+function readFunctions({ code }: Analysis): Map<string, FunctionBody> {
+  const functions = new Map<string, FunctionBody>();
   for (const [section, part] of code) {
     const symbols = section.symbols.filter((s) => s.elf.type === SymbolType.FUNC);
     const starts = [...new Set(symbols.map((s) => s.offset))];
@@ -130,20 +130,20 @@ function readFunctions({ code }: Analysis): Map<string, Block> {
       const size = Math.max(...names[i].map((s) => s.size));
       return size > 0 ? offset + size : (starts[i + 1] ?? section.size);
     });
-    const blocks = starts.map((): CodeLine[] => []);
+    const linesOf = starts.map((): CodeLine[] => []);
     const outside: CodeLine[] = [];
     let current = -1;
     for (const line of part.lines()) {
       while (current + 1 < starts.length && starts[current + 1] <= line.offset) current++;
-      if (current >= 0 && line.offset < ends[current]) blocks[current].push(line);
+      if (current >= 0 && line.offset < ends[current]) linesOf[current].push(line);
       else if (current < 0) outside.push(line);
     }
     if (outside.length > 0) {
       functions.set(section.name, { base: section.base, start: 0, end: starts[0] ?? section.size, lines: outside });
     }
     starts.forEach((start, i) => {
-      const block = { base: section.base, start, end: ends[i], lines: blocks[i] };
-      for (const symbol of names[i]) functions.set(symbol.name, block);
+      const body = { base: section.base, start, end: ends[i], lines: linesOf[i] };
+      for (const symbol of names[i]) functions.set(symbol.name, body);
     });
   }
   return functions;
@@ -170,7 +170,7 @@ function diffFunction(name: string, a: Side, b: Side, context: number): Function
   const kernelB = b.kernels.get(name);
   const kind = kernelA === undefined && kernelB === undefined ? 'function' : 'kernel';
   if (blockA === undefined || blockB === undefined) {
-    const count = (block: Block | undefined) => block?.lines.length ?? 0;
+    const count = (body: FunctionBody | undefined) => body?.lines.length ?? 0;
     const [countA, countB] = [count(blockA), count(blockB)];
     return {
       name,
@@ -197,9 +197,13 @@ function diffFunction(name: string, a: Side, b: Side, context: number): Function
   return { name, kind, status, instructions, hunks, resources, descriptor, metadata };
 }
 
-function diffInstructions(a: Block, b: Block, context: number): { instructions: LineCounts; hunks: DiffHunk[] } {
+function diffInstructions(
+  a: FunctionBody,
+  b: FunctionBody,
+  context: number,
+): { instructions: LineCounts; hunks: DiffHunk[] } {
   const interner = new Interner();
-  const keys = (block: Block) => Int32Array.from(block.lines, (line) => interner.id(keyOf(line, block)));
+  const keys = (body: FunctionBody) => Int32Array.from(body.lines, (line) => interner.id(keyOf(line, body)));
   const alignment = align(keys(a), keys(b));
   separateBranches(a, b, alignment);
   const hunks = hunksOf(
@@ -214,17 +218,17 @@ function diffInstructions(a: Block, b: Block, context: number): { instructions: 
   return { instructions: { a: a.lines.length, b: b.lines.length, removed, added }, hunks };
 }
 
-function isInside(target: number | undefined, block: Block): target is number {
-  return target !== undefined && target >= block.start && target <= block.end;
+function isInside(target: number | undefined, body: FunctionBody): target is number {
+  return target !== undefined && target >= body.start && target <= body.end;
 }
 
 /** Text to align by: targets inside the function do not count, so that an insertion does not change every branch. */
-function keyOf(line: CodeLine, block: Block): string {
-  return isInside(line.target, block) ? line.general : line.text;
+function keyOf(line: CodeLine, body: FunctionBody): string {
+  return isInside(line.target, body) ? line.general : line.text;
 }
 
 /** Takes pairs of branches apart that lead to different places of the alignment. */
-function separateBranches(a: Block, b: Block, { toA, toB }: Alignment): void {
+function separateBranches(a: FunctionBody, b: FunctionBody, { toA, toB }: Alignment): void {
   const beforeA = pairsBefore(toB);
   const beforeB = pairsBefore(toA);
   const apart: number[] = [];
@@ -251,7 +255,7 @@ function pairsBefore(partners: Int32Array): Int32Array {
 }
 
 /** Index of the first line at or behind an offset. */
-function indexOf({ lines }: Block, offset: number): number {
+function indexOf({ lines }: FunctionBody, offset: number): number {
   let low = 0;
   let high = lines.length;
   while (low < high) {

@@ -111,13 +111,13 @@ export function valueReads(instruction: Instruction): SlotRange[] {
   const { row } = instruction;
   if (PASSES_ON.test(row.operation)) return [];
   const out: SlotRange[] = [];
-  row.operands.forEach((slot, i) => {
+  row.operands.forEach((definition, i) => {
     const operand = instruction.operands[i];
-    if (slot.isOut || operand?.kind !== 'reg' || slot.tiedTo >= 0) return;
-    if (/^(?:vdata|data0|data1|sdata|old|vdst_in)$/.test(slot.name)) return;
+    if (definition.isOut || operand?.kind !== 'reg' || definition.tiedTo >= 0) return;
+    if (/^(?:vdata|data0|data1|sdata|old|vdst_in)$/.test(definition.name)) return;
     const range = slotsOf(operand);
     // What the high half holds does not change the low half of the result.
-    const count = HIGH_PARTS[row.operation]?.includes(slot.name) ? 1 : range?.count;
+    const count = HIGH_PARTS[row.operation]?.includes(definition.name) ? 1 : range?.count;
     if (range !== undefined && count !== undefined) out.push({ first: range.first, count });
   });
   if (row.uses.includes('VCC')) out.push({ first: Slot.VCC, count: 2 });

@@ -102,8 +102,8 @@ export function readExecutable(bytes: Uint8Array, base: number): ExecutableBlob 
   const root = buffer.root();
   const origin = base + start;
   const isHip = kind.format === 'HIP1';
-  const slots = isHip ? { exports: 0, images: 1, sources: 2 } : { exports: 1, images: 2, sources: 3 };
-  const images = root.tables(slots.images).map((table): ExecutableImage => {
+  const fields = isHip ? { exports: 0, images: 1, sources: 2 } : { exports: 1, images: 2, sources: 3 };
+  const images = root.tables(fields.images).map((table): ExecutableImage => {
     const found = table.string(0);
     if (found === undefined) {
       throw new WavesmithError('vmfb/no-image', 'The executable has a module without an image.', {
@@ -118,8 +118,8 @@ export function readExecutable(bytes: Uint8Array, base: number): ExecutableBlob 
       referencePosition: origin + table.position(0)!,
     };
   });
-  const exports = root.tables(slots.exports).map((table, i) => readExport(table, i, isHip, origin));
-  const sources = root.tables(slots.sources).map((table) => {
+  const exports = root.tables(fields.exports).map((table, i) => readExport(table, i, isHip, origin));
+  const sources = root.tables(fields.sources).map((table) => {
     const found = table.vector(1, 1);
     if (found !== undefined) buffer.spend(8, found.at);
     return {
@@ -132,11 +132,11 @@ export function readExecutable(bytes: Uint8Array, base: number): ExecutableBlob 
 
 function readExport(table: FlatTable, ordinal: number, isHip: boolean, origin: number): ExecutableExport {
   const { reader } = table.buffer;
-  const slots = isHip
+  const fields = isHip
     ? { name: 1, size: 2, constants: 4, bindings: 5, debug: 6 }
     : { name: 0, size: 1, constants: 2, bindings: 3, debug: 4 };
-  const sizeAt = table.position(slots.size);
-  const name = table.text(slots.name);
+  const sizeAt = table.position(fields.size);
+  const name = table.text(fields.name);
   if (sizeAt === undefined || name === undefined) {
     throw new WavesmithError(
       'vmfb/bad-export',
@@ -146,7 +146,7 @@ function readExport(table: FlatTable, ordinal: number, isHip: boolean, origin: n
       },
     );
   }
-  const flags = table.vector(slots.bindings, 8);
+  const flags = table.vector(fields.bindings, 8);
   if ((flags?.length ?? 0) > MAX_BINDINGS) {
     throw new WavesmithError('vmfb/bad-export', `Export '${name}' claims ${flags!.length} bindings.`, {
       byteOffset: origin + flags!.at,
@@ -154,14 +154,14 @@ function readExport(table: FlatTable, ordinal: number, isHip: boolean, origin: n
   }
   const bindingFlags: number[] = [];
   for (let i = 0; i < (flags?.length ?? 0); i++) bindingFlags.push(reader.u64AsNumber(flags!.at + 8 * i));
-  const debug = table.table(slots.debug);
+  const debug = table.table(fields.debug);
   const location = debug?.table(1);
   return {
     ordinal,
     kernelName: isHip ? name : name.replace(/\.kd$/, ''),
     image: isHip ? table.u32(0) : 0,
     workgroupSize: [reader.u32(sizeAt), reader.u32(sizeAt + 4), reader.u32(sizeAt + 8)],
-    constantCount: table.u32(slots.constants),
+    constantCount: table.u32(fields.constants),
     bindingFlags,
     debugName: debug?.text(0),
     source: location && { file: location.text(0) ?? '', line: location.i32(1) },

@@ -34,7 +34,7 @@ export interface FlatVector {
   readonly length: number;
 }
 
-/** One table. Slots count from 0; an absent field is undefined. Positions are absolute in the FlatBuffer's bytes. */
+/** One table. Fields count from 0; an absent field is undefined. Positions are absolute in the FlatBuffer's bytes. */
 export class FlatTable {
   readonly buffer: FlatBuffer;
   readonly at: number;
@@ -52,44 +52,44 @@ export class FlatTable {
   }
 
   /** Where a field is stored, or undefined. */
-  position(slot: number): number | undefined {
-    const entry = 4 + 2 * slot;
+  position(field: number): number | undefined {
+    const entry = 4 + 2 * field;
     if (entry + 2 > this.vtableSize) return undefined;
     const offset = this.buffer.reader.u16(this.vtable + entry);
     return offset === 0 ? undefined : this.at + offset;
   }
 
-  u8(slot: number): number {
-    const at = this.position(slot);
+  u8(field: number): number {
+    const at = this.position(field);
     return at === undefined ? 0 : this.buffer.reader.u8(at);
   }
-  u32(slot: number): number {
-    const at = this.position(slot);
+  u32(field: number): number {
+    const at = this.position(field);
     return at === undefined ? 0 : this.buffer.reader.u32(at);
   }
-  i32(slot: number): number {
-    const at = this.position(slot);
+  i32(field: number): number {
+    const at = this.position(field);
     return at === undefined ? 0 : this.buffer.reader.i32(at);
   }
-  u64(slot: number): number {
-    const at = this.position(slot);
+  u64(field: number): number {
+    const at = this.position(field);
     return at === undefined ? 0 : this.buffer.reader.u64AsNumber(at);
   }
 
   /** Where an offset field points. */
-  private target(slot: number): number | undefined {
-    const at = this.position(slot);
+  private target(field: number): number | undefined {
+    const at = this.position(field);
     return at === undefined ? undefined : at + this.buffer.reader.u32(at);
   }
 
-  table(slot: number): FlatTable | undefined {
-    const at = this.target(slot);
+  table(field: number): FlatTable | undefined {
+    const at = this.target(field);
     return at === undefined ? undefined : new FlatTable(this.buffer, at);
   }
 
   /** A vector of elements of `elementSize` bytes; its extent is checked. */
-  vector(slot: number, elementSize: number): FlatVector | undefined {
-    const at = this.target(slot);
+  vector(field: number, elementSize: number): FlatVector | undefined {
+    const at = this.target(field);
     if (at === undefined) return undefined;
     const length = this.buffer.reader.u32(at);
     this.buffer.reader.check(at + 4, length * elementSize);
@@ -97,20 +97,20 @@ export class FlatTable {
   }
 
   /** A string's bytes. */
-  string(slot: number): FlatVector | undefined {
-    return this.vector(slot, 1);
+  string(field: number): FlatVector | undefined {
+    return this.vector(field, 1);
   }
 
-  text(slot: number): string | undefined {
-    const found = this.string(slot);
+  text(field: number): string | undefined {
+    const found = this.string(field);
     if (found === undefined) return undefined;
     this.buffer.spend(found.length, found.at);
     return this.buffer.reader.text(found.at, found.length);
   }
 
   /** The tables of a vector of tables. */
-  tables(slot: number): FlatTable[] {
-    const vector = this.vector(slot, 4);
+  tables(field: number): FlatTable[] {
+    const vector = this.vector(field, 4);
     const tables: FlatTable[] = [];
     for (let i = 0; i < (vector?.length ?? 0); i++) {
       const at = vector!.at + 4 * i;
@@ -120,8 +120,8 @@ export class FlatTable {
   }
 
   /** The strings of a vector of strings. */
-  texts(slot: number): string[] {
-    const vector = this.vector(slot, 4);
+  texts(field: number): string[] {
+    const vector = this.vector(field, 4);
     const { reader } = this.buffer;
     const texts: string[] = [];
     for (let i = 0; i < (vector?.length ?? 0); i++) {

@@ -83,11 +83,11 @@ function walkTable(reader: ByteReader, at: number, schema: Schema, found: Found)
   if (found.tables.size >= MOST_TABLES) return false;
   found.tables.add(at);
   const vtable = at - (reader.u32(at) | 0);
-  const slots = (reader.u16(vtable) - 4) / 2;
-  for (let slot = 0; slot < slots; slot++) {
-    const offset = reader.u16(vtable + 4 + 2 * slot);
+  const count = (reader.u16(vtable) - 4) / 2;
+  for (let number = 0; number < count; number++) {
+    const offset = reader.u16(vtable + 4 + 2 * number);
     if (offset === 0) continue;
-    const field = schema[slot];
+    const field = schema[number];
     if (field === undefined) return false;
     if (field === 'scalar') continue;
     const reference = at + offset;

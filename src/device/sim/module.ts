@@ -1,4 +1,4 @@
-// A code object in the memory of the virtual GPU: its image with relocations applied, its program, kernels, variables, source lines.
+// A code object in the memory of the virtual GPU: its image with relocations applied, its code, kernels, variables, source lines.
 // Sources: LLVM AMDGPUUsage, "Code Object" (segments, symbols, `.kd`), ELF gABI (program loading, relocations).
 import { WavesmithError } from '../../base/index.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { TargetName } from '../../isa/types.ts';
 import type { DeviceKernel, DeviceModule, KernelArgument } from '../device.ts';
 import { writtenBytes } from './dispatch/kernargs.ts';
-import { Program } from './interpreter/program.ts';
+import { LoadedCode } from './interpreter/loaded-code.ts';
 import { PAGE } from './state/layout.ts';
 import type { DeviceMemory, Region } from './state/memory.ts';
 
@@ -59,14 +59,14 @@ export interface SimVariable {
 
 export class SimModule implements DeviceModule {
   readonly target: TargetName;
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly kernels: readonly SimKernel[];
   /** Global variables of the code object. */
   readonly variables: readonly SimVariable[];
   /** Source lines, when there is debug information. */
   readonly lines: DebugLines | undefined;
   private readonly memory: DeviceMemory;
-  private loaded = true;
+  private isLoaded = true;
   /** Dispatches that were asked for and have not ended. */
   private users = 0;
 
@@ -74,7 +74,7 @@ export class SimModule implements DeviceModule {
     this.memory = memory;
     this.target = target;
     const image = loadImage(memory, object.elf);
-    this.program = new Program(
+    this.loaded = new LoadedCode(
       target,
       image,
       object.elf.segments
@@ -90,7 +90,7 @@ export class SimModule implements DeviceModule {
 
   /** Whether its kernels may be dispatched on the device with this memory. */
   isLoadedIn(memory: DeviceMemory): boolean {
-    return this.loaded && this.memory === memory;
+    return this.isLoaded && this.memory === memory;
   }
 
   /** Keeps the image in memory until `release`, also when the module is unloaded in between. */
@@ -99,7 +99,7 @@ export class SimModule implements DeviceModule {
   }
   release(): void {
     this.users--;
-    if (!this.loaded && this.users === 0) this.memory.free(this.program.region.base);
+    if (!this.isLoaded && this.users === 0) this.memory.free(this.loaded.region.base);
   }
 
   kernel(name: string): SimKernel {
@@ -112,8 +112,8 @@ export class SimModule implements DeviceModule {
   }
 
   unload(): void {
-    if (this.loaded && this.users === 0) this.memory.free(this.program.region.base);
-    this.loaded = false;
+    if (this.isLoaded && this.users === 0) this.memory.free(this.loaded.region.base);
+    this.isLoaded = false;
   }
 }
 

@@ -3,7 +3,7 @@ import type { DeviceAddress, DispatchRequest, DispatchResult } from '../device.t
 import type { Monitor } from './dispatch/monitor.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
 import type { MemoryOptions } from './state/memory.ts';
-import type { RunFinding, StrictOptions } from './strict/diagnostics.ts';
+import type { RunFinding, StrictOptions } from './strict/findings.ts';
 import type { WorkerHost } from './workers/worker-host.ts';
 
 /** How kernels run on the virtual GPU. */

@@ -1,6 +1,6 @@
 // Room `device/sim`: the virtual GPU. A dispatch goes from this file to dispatch/ (checks, workgroups in turn), which starts waves
 // (state/) and lets an engine run them: interpreter/ is the reference, wasm/ compiles, and both act on the same bytes.
-// Begin with this file, then state/layout.ts and state/wave.ts (the machine), interpreter/program.ts (one instruction),
+// Begin with this file, then state/layout.ts and state/wave.ts (the machine), interpreter/loaded-code.ts (one instruction),
 // dispatch/runner.ts (the turns). module.ts loads code objects; options.ts is what only this device knows.
 import { WavesmithError } from '../../base/index.ts';
 import { ElfType, readCodeObject } from '../../codeobject/index.ts';
@@ -11,7 +11,7 @@ import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimOptions, SimRunOptions } from './options.ts';
 import { DeviceMemory } from './state/memory.ts';
-import { SlotPool } from './state/slots.ts';
+import { PlacePool } from './state/places.ts';
 import { dispatchStrict } from './strict/dispatch.ts';
 import { MemoryHistory } from './strict/history.ts';
 import { Crew } from './workers/crew.ts';
@@ -21,7 +21,7 @@ export class SimDevice implements Device {
   readonly kind = 'sim';
   readonly target: TargetName;
   readonly memory: DeviceMemory;
-  private readonly slots: SlotPool;
+  private readonly places: PlacePool;
   private readonly crew: Crew | undefined;
   private readonly run: SimRunOptions;
   /** Which bytes of the buffers have been written, for strict mode. */
@@ -35,7 +35,7 @@ export class SimDevice implements Device {
   constructor(target: TargetName, options: SimOptions = {}) {
     this.target = target;
     this.memory = new DeviceMemory(options);
-    this.slots = new SlotPool(this.memory);
+    this.places = new PlacePool(this.memory);
     const { workerHost, run = {} } = options;
     this.run = run;
     this.crew = workerHost === undefined || !this.memory.isShared ? undefined : new Crew(workerHost, this.memory);
@@ -136,14 +136,14 @@ export class SimDevice implements Device {
 
   private async start(kernel: SimKernel, request: SimDispatchRequest): Promise<SimDispatchResult> {
     this.requireOpen();
-    const { memory, slots, crew, history } = this;
+    const { memory, places, crew, history } = this;
     const ending = new AbortController();
     const abort = (): void => ending.abort();
     if (request.signal?.aborted) abort();
     request.signal?.addEventListener('abort', abort);
     this.ending = ending;
     const run = (one: SimDispatchRequest) =>
-      runDispatch({ memory, slots, crew }, kernel, { ...one, signal: ending.signal });
+      runDispatch({ memory, places, crew }, kernel, { ...one, signal: ending.signal });
     try {
       if (request.strict === undefined) {
         history.unwatched();

@@ -132,9 +132,9 @@ function meaningOf(operation: string): string[] {
   const semantics = semanticsOf(operation);
   if (semantics === undefined) return [];
   if (semantics.kind === 'vector' || semantics.kind === 'scalar') {
-    const slots = semantics.sources.map((s) => s.slot);
-    const text = (e: Expr): string => expressionText(e, slots);
-    const lines = [`sources: ${semantics.sources.map((s) => `${s.slot} as ${s.type}`).join(', ') || 'none'}`];
+    const names = semantics.sources.map((s) => s.operand);
+    const text = (e: Expr): string => expressionText(e, names);
+    const lines = [`sources: ${semantics.sources.map((s) => `${s.operand} as ${s.type}`).join(', ') || 'none'}`];
     if (semantics.kind === 'vector') {
       semantics.result.forEach((e, i) => {
         lines.push(`result${semantics.result.length > 1 ? `.${i}` : ''} (${semantics.resultType}) = ${text(e)}`);

@@ -20,7 +20,7 @@ const LENGTH_BITS = 8;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
 
 /** A piece of one row: where the bits of the table's key are, and how to make a text that is missing. */
-interface Slot {
+interface Gap {
   /** By value of the fields that decide the text; 0 for values that were not met. */
   readonly entries: Int32Array;
   readonly parts: readonly FieldPart[];
@@ -31,24 +31,24 @@ function isDirectBranch(row: InstructionRow): boolean {
   return row.operands.some((o) => o.cls === 'SOPPBrTarget');
 }
 
-/** How one row is written. `code` has for each slot the number of its parts, then four numbers for each part. */
+/** How one row is written. `code` has for each gap the number of its parts, then four numbers for each part. */
 class Plan {
   readonly row: InstructionRow;
   readonly isBranch: boolean;
-  /** The entry of the text before the first slot. */
+  /** The entry of the text before the first gap. */
   readonly head: number;
-  readonly slots: readonly Slot[];
+  readonly gaps: readonly Gap[];
   readonly tables: readonly Int32Array[];
   readonly code: Int32Array;
 
-  constructor(row: InstructionRow, head: number, slots: readonly Slot[]) {
+  constructor(row: InstructionRow, head: number, gaps: readonly Gap[]) {
     this.row = row;
     this.isBranch = isDirectBranch(row);
     this.head = head;
-    this.slots = slots;
-    this.tables = slots.map((slot) => slot.entries);
+    this.gaps = gaps;
+    this.tables = gaps.map((gap) => gap.entries);
     const code: number[] = [];
-    for (const { parts } of slots) {
+    for (const { parts } of gaps) {
       code.push(parts.length);
       for (const { word, low, mask, shift } of parts) code.push(word, low, mask, shift);
     }
@@ -82,8 +82,8 @@ class Recipe {
   }
 }
 
-/** Most slots of a row. */
-const MAX_SLOTS = 32;
+/** Most gaps of a row. */
+const MAX_GAPS = 32;
 
 /**
  * Finds the instruction at a place in code (`match`) and writes its text (`writeText`). What the fields say is about the
@@ -101,7 +101,7 @@ export class TextWriter {
   private readonly tables = new Map<string, Int32Array>();
   private readonly words = new Int32Array(4);
   /** The entries of the instruction's texts in order; none when it is in `instruction`. */
-  private readonly found = new Int32Array(MAX_SLOTS + 1);
+  private readonly found = new Int32Array(MAX_GAPS + 1);
   private foundCount = 0;
   private instruction: Instruction | undefined;
   /** All texts, one behind the other. Byte 0 is unused, so that no entry is 0. */
@@ -192,7 +192,7 @@ export class TextWriter {
       this.plans[row.id] = plan;
     }
     if (plan === null) return;
-    for (const { entries, parts, text } of plan.slots) {
+    for (const { entries, parts, text } of plan.gaps) {
       let key = 0;
       for (const { word, low, mask, shift } of parts) key |= (((this.words[word] as number) >>> low) & mask) << shift;
       if (entries[key] === 0) entries[key] = this.store(text(operands));
@@ -203,7 +203,7 @@ export class TextWriter {
     const { row } = candidate;
     const pieces = this.printer.pieces(row);
     const from = candidate.operandSources;
-    const slots: Slot[] = [];
+    const gaps: Gap[] = [];
     const read = new Set<number>();
     let head = '';
     for (let i = 0; i < pieces.length; i++) {
@@ -215,29 +215,29 @@ export class TextWriter {
       const next = pieces[i + 1];
       const suffix = typeof next === 'string' ? next : '';
       if (suffix !== '') i++;
-      const slot = this.slotOf(from, piece.reads, `${piece.key}\n${suffix}`, (ops) => piece.text(ops) + suffix);
-      if (slot === undefined) return null;
-      slots.push(slot);
+      const gap = this.gapOf(from, piece.reads, `${piece.key}\n${suffix}`, (ops) => piece.text(ops) + suffix);
+      if (gap === undefined) return null;
+      gaps.push(gap);
       for (const operand of piece.reads) read.add(operand);
     }
     // An operand that is not printed may still have codes that do not decode.
     from.steps.forEach((step, operand) => {
       if (step !== undefined && step.parts.length > 0 && !read.has(operand)) {
-        const slot = this.slotOf(from, [operand], 'not printed', () => '');
-        if (slot !== undefined) slots.push(slot);
+        const gap = this.gapOf(from, [operand], 'not printed', () => '');
+        if (gap !== undefined) gaps.push(gap);
       }
     });
     const start = this.store(head);
-    return start === 0 || slots.length > MAX_SLOTS ? null : new Plan(row, start, slots);
+    return start === 0 || gaps.length > MAX_GAPS ? null : new Plan(row, start, gaps);
   }
 
-  /** The slot of a piece; undefined when its fields have too many bits for a table. */
-  private slotOf(
+  /** The gap of a piece; undefined when its fields have too many bits for a table. */
+  private gapOf(
     from: OperandSources,
     reads: readonly number[],
     key: string,
     text: (operands: readonly Operand[]) => string,
-  ): Slot | undefined {
+  ): Gap | undefined {
     const recipe = new Recipe(from);
     const recipes = reads.map((operand) => recipe.of(operand));
     const parts: FieldPart[] = [];

@@ -55,11 +55,11 @@ export const OPERAND_TYPES: Readonly<Record<OperandType, OperandTypeInfo>> = {
   mix: { words: 1, value: 'f32', elements: 1 },
 };
 
-/** A source operand: its type and, when not the usual `srcN`, the name of the operand slot. */
+/** A source operand: its type and, when not the usual `srcN`, the name of the operand. */
 export interface SourceSpec {
   readonly type: OperandType;
-  /** `src0`, `src1`, `src2`, `imm`, `vdst`, `sdst`, `simm16`. A missing `src2` slot means the destination is read. */
-  readonly slot: string;
+  /** `src0`, `src1`, `src2`, `imm`, `vdst`, `sdst`, `simm16`. A missing `src2` means the destination is read. */
+  readonly operand: string;
 }
 
 /** A 16-bit result: zeroes the high half, keeps it, or goes into the high half and keeps the low one. */

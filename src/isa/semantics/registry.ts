@@ -35,13 +35,13 @@ export function definedNames(): string[] {
 
 export type SourceArgument = OperandType | SourceSpec;
 
-/** A source in another slot than its position's `srcN`. */
-export function at(slot: string, type: OperandType): SourceSpec {
-  return { type, slot };
+/** A source that another operand holds than its position's `srcN`. */
+export function at(operand: string, type: OperandType): SourceSpec {
+  return { type, operand };
 }
 
 function specs(sources: readonly SourceArgument[]): SourceSpec[] {
-  return sources.map((s, i) => (typeof s === 'string' ? { type: s, slot: `src${i}` } : s));
+  return sources.map((s, i) => (typeof s === 'string' ? { type: s, operand: `src${i}` } : s));
 }
 
 /** The expression a semantics function gets for a source: its element 0. */

@@ -1,4 +1,4 @@
-// The operand class table: what each operand slot holds, how it decodes, prints and parses, as structural properties.
+// The operand class table: what each operand holds, how it decodes, prints and parses, as structural properties.
 // Source: the operand records of LLVM's SIRegisterInfo.td, SIInstrInfo.td and VOP*Instructions.td, through tools/gen-isa.
 import { CLASSES } from '../generated/classes.ts';
 import type { Register } from '../types.ts';

@@ -5,5 +5,5 @@ import type { Engine, EngineJob } from './engine.ts';
 
 /** The engine that a launch asks for. */
 export function createEngine(job: EngineJob): Engine {
-  return job.launch.engine === 'compiled' ? new CompiledEngine(job) : new Interpreter(job.program);
+  return job.launch.engine === 'compiled' ? new CompiledEngine(job) : new Interpreter(job.loaded);
 }

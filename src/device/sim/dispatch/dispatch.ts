@@ -8,11 +8,11 @@ import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
 import { targetInfo } from '../../../isa/index.ts';
 import { DeviceFault, DispatchAborted } from '../../fault.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import type { DeviceMemory } from '../state/memory.ts';
-import type { SlotPool } from '../state/slots.ts';
+import type { PlacePool } from '../state/places.ts';
 import type { Crew } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
 import { countsByEncoding } from './engine.ts';
@@ -35,7 +35,7 @@ const MAX_WORKERS = 256;
 /** What a dispatch uses of its device. */
 export interface DispatchDevice {
   readonly memory: DeviceMemory;
-  readonly slots: SlotPool;
+  readonly places: PlacePool;
   /** Worker threads, where there are any. */
   readonly crew: Crew | undefined;
 }
@@ -48,10 +48,10 @@ export async function runDispatch(
 ): Promise<SimDispatchResult> {
   const prepared = prepareLaunch(device.memory, kernel, request);
   try {
-    return await runLaunch(device, kernel.module.program, prepared, request);
+    return await runLaunch(device, kernel.module.loaded, prepared, request);
   } finally {
     prepared.end();
-    device.slots.trim();
+    device.places.trim();
   }
 }
 
@@ -73,32 +73,32 @@ function residentWorkgroups(launch: Launch): number {
 
 async function runLaunch(
   device: DispatchDevice,
-  program: Program,
+  loaded: LoadedCode,
   { launch }: PreparedLaunch,
   request: SimDispatchRequest,
 ): Promise<SimDispatchResult> {
-  const { memory, slots } = device;
+  const { memory, places } = device;
   const { monitors = [], onProgress, signal } = request;
-  program.useMatrixMode(launch.mfma);
+  loaded.useMatrixMode(launch.mfma);
   // A monitor that is alone may bring compiled code with its checks; others see every instruction on the interpreter.
   const alone = monitors.length === 1 && launch.engine === 'compiled' ? monitors[0] : undefined;
-  const own = alone?.engine?.({ program, launch, memory });
+  const own = alone?.engine?.({ loaded, launch, memory });
   const isObserved = monitors.length > 0 && own === undefined;
-  const engine = own ?? (isObserved ? new Interpreter(program) : createEngine({ program, launch, memory }));
+  const engine = own ?? (isObserved ? new Interpreter(loaded) : createEngine({ loaded, launch, memory }));
   const local = new LocalProgress(launch.workgroups);
   const runner = new Runner({
     memory,
-    program,
+    loaded,
     launch,
     context: contextOf(launch),
     engine,
     progress: local,
     window: residentWorkgroups(launch),
-    takeSlot: () => slots.take(launch),
-    giveSlot: (slot) => slots.give(slot),
+    takePlace: () => places.take(launch),
+    givePlace: (place) => places.give(place),
     monitors,
   });
-  const helpers = new Helpers(device, program, launch, workersFor(device, request));
+  const share = new CrewShare(device, loaded, launch, workersFor(device, request));
   let progress: Progress = local;
   const abort = (): void => progress.abort();
   if (signal?.aborted) abort();
@@ -111,13 +111,13 @@ async function runLaunch(
   try {
     const kernarg = memory.access(launch.kernarg, 1, false);
     if (isObserved) {
-      await runObserved(runner, monitors, { program, launch, memory, kernarg }, pause);
+      await runObserved(runner, monitors, { loaded, launch, memory, kernarg }, pause);
     } else {
-      alone?.startDispatch?.({ program, launch, memory, kernarg });
+      alone?.startDispatch?.({ loaded, launch, memory, kernarg });
       const started = performance.now();
       let slice = FIRST_SLICE_MS;
       while (!runner.run(performance.now() + slice)) {
-        const shared = progress === local ? helpers.join(local, performance.now() - started) : undefined;
+        const shared = progress === local ? share.join(local, performance.now() - started) : undefined;
         if (shared !== undefined) {
           progress = shared;
           runner.share(shared);
@@ -125,11 +125,11 @@ async function runLaunch(
         slice = SLICE_MS;
         await pause();
       }
-      await helpers.finish(() => onProgress?.(progress.done, launch.workgroups));
+      await share.finish(() => onProgress?.(progress.done, launch.workgroups));
     }
   } catch (error) {
     progress.abort();
-    await helpers.finish(() => {}).catch(() => {});
+    await share.finish(() => {}).catch(() => {});
     throw error;
   } finally {
     runner.close();
@@ -137,16 +137,13 @@ async function runLaunch(
     signal?.removeEventListener('abort', abort);
     onProgress?.(progress.done, launch.workgroups);
   }
-  const failure = firstFailure(runner, helpers.done);
+  const failure = firstFailure(runner, share.done);
   if (failure !== undefined) throw failure;
   const result: SimDispatchResult = {
     instructions: progress.instructions,
-    wavefronts: helpers.done.reduce((sum, d) => sum + d.wavefronts, runner.wavefronts),
+    wavefronts: share.done.reduce((sum, d) => sum + d.wavefronts, runner.wavefronts),
     workgroups: progress.done,
-    instructionsByEncoding: mergeCounts([
-      countsByEncoding(engine),
-      ...helpers.done.map((d) => d.instructionsByEncoding),
-    ]),
+    instructionsByEncoding: mergeCounts([countsByEncoding(engine), ...share.done.map((d) => d.instructionsByEncoding)]),
   };
   if (progress.isAborted) throw new DispatchAborted(launch.kernelName, result, launch.workgroups);
   if (progress.instructions > launch.budget) throw sumOverBudget(launch, progress.instructions);
@@ -169,34 +166,34 @@ function workersFor({ crew }: DispatchDevice, { workers, monitors = [] }: SimDis
 }
 
 /** The worker threads of one dispatch, which join it when it turns out to be long. */
-class Helpers {
+class CrewShare {
   private readonly device: DispatchDevice;
-  private readonly program: Program;
+  private readonly loaded: LoadedCode;
   private readonly launch: Launch;
   private readonly workers: number;
   private running: Promise<DoneMessage>[] = [];
   done: readonly DoneMessage[] = [];
 
-  constructor(device: DispatchDevice, program: Program, launch: Launch, workers: number) {
+  constructor(device: DispatchDevice, loaded: LoadedCode, launch: Launch, workers: number) {
     this.device = device;
-    this.program = program;
+    this.loaded = loaded;
     this.launch = launch;
     this.workers = workers;
   }
 
   /** Starts workers if what is left is worth it; gives the progress that they share with the caller then. */
   join(local: LocalProgress, elapsed: number): SharedProgress | undefined {
-    const { crew, memory, slots } = this.device;
-    const { launch, program } = this;
+    const { crew, memory, places } = this.device;
+    const { launch, loaded } = this;
     const left = launch.workgroups - local.taken;
     const count = Math.min(this.workers - 1, left);
     if (crew === undefined || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
     const expected = (elapsed * left) / Math.max(1, local.done);
     if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;
-    if (local.isAborted || local.failed === 0 || isOrderVisible(program, launch.entry)) return undefined;
+    if (local.isAborted || local.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
     const shared = new SharedProgress(memory.wasm.buffer, launch.workgroups);
     shared.takeOver(local);
-    this.running = crew.run(launch, program, slots, count);
+    this.running = crew.run(launch, loaded, places, count);
     return shared;
   }
 

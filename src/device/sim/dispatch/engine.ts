@@ -1,5 +1,5 @@
 // What executes a wavefront's instructions: the reference interpreter (interpreter/), compiled code (wasm/). Both act on the wave block.
-import { ENCODINGS, type Program } from '../interpreter/program.ts';
+import { ENCODINGS, type LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Launch } from './launch.ts';
@@ -35,7 +35,7 @@ export function countsByEncoding(engine: Engine): Record<string, number> {
 
 /** What an engine is made for. */
 export interface EngineJob {
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly launch: Launch;
   readonly memory: DeviceMemory;
 }

@@ -1,20 +1,20 @@
 // Turns what an instruction threw into a typed error with kernel, pc, instruction, lane, address and the nearest allocation.
 import { DeviceFault, type Fault, type FaultKind } from '../../fault.ts';
 import { KernelStop } from '../interpreter/kernel-stop.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 
 /** Workgroup, wave and instruction of a wave, for messages. */
-export function place(program: Program, w: Wave): string {
-  return `workgroup ${w.workgroup.id.join(',')}, wave ${w.index}, at '${program.textAt(w.pc)}'`;
+export function place(loaded: LoadedCode, w: Wave): string {
+  return `workgroup ${w.workgroup.id.join(',')}, wave ${w.index}, at '${loaded.textAt(w.pc)}'`;
 }
 
 /** The error for what the instruction at `w.pc` threw; what is neither fault nor stop comes back as it is. */
-export function explain(program: Program, w: Wave, error: unknown): unknown {
+export function explain(loaded: LoadedCode, w: Wave, error: unknown): unknown {
   const { dispatch } = w.workgroup;
-  const pc = w.pc - program.region.base;
-  const where = `In kernel '${dispatch.kernelName}', ${place(program, w)}.`;
+  const pc = w.pc - loaded.region.base;
+  const where = `In kernel '${dispatch.kernelName}', ${place(loaded, w)}.`;
   if (error instanceof KernelStop) {
     return new DeviceFault(error.code, `${error.message} ${where}`, facts(w, kindOf(error)), { pc, hint: error.hint });
   }
@@ -55,13 +55,13 @@ function nearestText(memory: DeviceMemory, address: number): string {
 }
 
 /** The dispatch has executed more instructions than it may. */
-export function budgetError(program: Program, w: Wave, executed: number): DeviceFault {
+export function budgetError(loaded: LoadedCode, w: Wave, executed: number): DeviceFault {
   return new DeviceFault(
     'sim/budget',
-    `Kernel '${w.workgroup.dispatch.kernelName}' was stopped after ${executed} instructions; ${place(program, w)}.`,
+    `Kernel '${w.workgroup.dispatch.kernelName}' was stopped after ${executed} instructions; ${place(loaded, w)}.`,
     facts(w, 'budget'),
     {
-      pc: w.pc - program.region.base,
+      pc: w.pc - loaded.region.base,
       hint: 'It may loop forever; raise the instruction budget if it does not.',
     },
   );

@@ -1,7 +1,7 @@
 // Observers of a dispatch. A dispatch with monitors runs on one thread, in workgroup order, and on the reference interpreter unless
 // its monitor brings an engine of its own.
 
-import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
@@ -9,7 +9,7 @@ import type { Engine, EngineJob } from './engine.ts';
 import type { Launch } from './launch.ts';
 
 export interface DispatchInfo {
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly launch: Launch;
   readonly memory: DeviceMemory;
   /** The allocation that holds the kernarg segment (at `launch.kernarg`). */

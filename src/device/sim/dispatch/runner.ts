@@ -1,8 +1,8 @@
 // Runs workgroups in one thread: waves take turns, barriers release, workgroups that wait for others give way to them.
 import { Interpreter } from '../interpreter/interpreter.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
-import type { Slot } from '../state/slots.ts';
+import type { Place } from '../state/places.ts';
 import { Wave } from '../state/wave.ts';
 import { type DispatchContext, Workgroup } from '../state/workgroup.ts';
 import { type Engine, QUANTUM } from './engine.ts';
@@ -23,7 +23,7 @@ interface Resident {
   readonly number: number;
   readonly group: Workgroup;
   readonly waves: readonly Wave[];
-  readonly slot: Slot;
+  readonly place: Place;
   /** Whose turn it is. */
   at: number;
   /** All waves that had a turn in this round wait in a loop. */
@@ -34,15 +34,15 @@ interface Resident {
 
 export interface RunnerJob {
   readonly memory: DeviceMemory;
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly launch: Launch;
   readonly context: DispatchContext;
   readonly engine: Engine;
   readonly progress: Progress;
   /** Workgroups that may be resident at once. */
   readonly window: number;
-  readonly takeSlot: () => Slot;
-  readonly giveSlot: (slot: Slot) => void;
+  readonly takePlace: () => Place;
+  readonly givePlace: (place: Place) => void;
   readonly monitors: readonly Monitor[];
 }
 
@@ -139,7 +139,7 @@ export class Runner {
       while (r.at < r.waves.length && !(r.waves[r.at] as Wave).isRunning) r.at++;
       if (r.at < r.waves.length) {
         const w = r.waves[r.at] as Wave;
-        this.left = isSpinLoop(this.job.program, w.pc) ? SPIN_QUANTUM : QUANTUM;
+        this.left = isSpinLoop(this.job.loaded, w.pc) ? SPIN_QUANTUM : QUANTUM;
         this.isTurnStart = true;
         return r;
       }
@@ -148,16 +148,16 @@ export class Runner {
   }
 
   private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
-    const { launch, program } = this.job;
+    const { launch, loaded } = this.job;
     const { progress } = this;
     r.ran += executed;
     this.left -= executed;
     this.isTurnStart = false;
     if (progress.add(executed) > launch.budget) {
-      this.fail(r, w, budgetError(program, w, progress.instructions));
+      this.fail(r, w, budgetError(loaded, w, progress.instructions));
     }
     if (!turnEnds && w.isRunning && this.left > 0) return;
-    if (w.isRunning && !(this.left <= 0 && isSpinLoop(program, w.pc))) r.isSpinning = false;
+    if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
     this.left = 0;
     r.at++;
   }
@@ -197,40 +197,40 @@ export class Runner {
   private end(r: Resident): void {
     this.residents.splice(this.residents.indexOf(r), 1);
     for (const w of r.waves) w.used = this.job.engine.registers;
-    this.job.giveSlot(r.slot);
+    this.job.givePlace(r.place);
     this.current = 0;
     this.left = 0;
   }
 
   private fail(r: Resident, w: Wave, error: unknown): void {
-    const { program } = this.job;
+    const { loaded } = this.job;
     if (this.failure === undefined || r.number < this.failure.group) {
-      this.failure = { group: r.number, error: explain(program, w, error) };
+      this.failure = { group: r.number, error: explain(loaded, w, error) };
     }
     this.progress.fail(r.number);
   }
 
   private start(): Resident | undefined {
-    const { launch, context, memory, program, monitors } = this.job;
+    const { launch, context, memory, loaded, monitors } = this.job;
     const number = this.progress.take();
     if (number < 0) return undefined;
-    const slot = this.job.takeSlot();
+    const place = this.job.takePlace();
     const id = groupId(launch, number);
     const size = groupItems(launch, id);
-    const group = new Workgroup(context, slot.lds.subarray(0, launch.ldsBytes).fill(0), id);
-    if (slot.scratch !== undefined) this.clearScratch(slot.scratch.offset);
+    const group = new Workgroup(context, place.lds.subarray(0, launch.ldsBytes).fill(0), id);
+    if (place.scratch !== undefined) this.clearScratch(place.scratch.offset);
     const count = Math.ceil((size[0] * size[1] * size[2]) / 64);
-    const waves = slot.waveBlocks.slice(0, count).map((block, index) => {
+    const waves = place.waveBlocks.slice(0, count).map((block, index) => {
       let w = this.waves.get(block);
       if (w === undefined) {
         w = new Wave(memory, group, block);
         this.waves.set(block, w);
       }
-      startWave(launch, program.region.base, w, group, index, size, slot.scratch);
+      startWave(launch, loaded.region.base, w, group, index, size, place.scratch);
       return w;
     });
     this.wavefronts += count;
-    const resident: Resident = { number, group, waves, slot, at: 0, isSpinning: true, ran: 0 };
+    const resident: Resident = { number, group, waves, place, at: 0, isSpinning: true, ran: 0 };
     this.residents.push(resident);
     for (const monitor of monitors) monitor.startWorkgroup?.(group, waves);
     return resident;
@@ -241,8 +241,8 @@ export class Runner {
     memory.bytesAt(offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
   }
 
-  /** Gives back the slots of workgroups that did not end. */
+  /** Gives back the places of workgroups that did not end. */
   close(): void {
-    for (const r of this.residents.splice(0)) this.job.giveSlot(r.slot);
+    for (const r of this.residents.splice(0)) this.job.givePlace(r.place);
   }
 }

@@ -2,44 +2,44 @@
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
 /** Longest loop, in bytes, that is taken for waiting. */
 const MAX_BYTES = 512;
 
-const known = new WeakMap<Program, Map<number, boolean>>();
+const known = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 /** Whether the instruction at an address is in a loop that waits. */
-export function isSpinLoop(program: Program, pc: number): boolean {
-  let answers = known.get(program);
+export function isSpinLoop(loaded: LoadedCode, pc: number): boolean {
+  let answers = known.get(loaded);
   if (answers === undefined) {
     answers = new Map();
-    known.set(program, answers);
+    known.set(loaded, answers);
   }
   let answer = answers.get(pc);
   if (answer === undefined) {
-    answer = findSpinLoop(program, pc);
+    answer = findSpinLoop(loaded, pc);
     answers.set(pc, answer);
   }
   return answer;
 }
 
 /** Looks at the innermost loop around an address: from the target of the next backward branch over it to that branch. */
-function findSpinLoop(program: Program, pc: number): boolean {
+function findSpinLoop(loaded: LoadedCode, pc: number): boolean {
   for (let at = pc; at < pc + MAX_BYTES; ) {
-    const instruction = program.instructionAt(at);
+    const instruction = loaded.instructionAt(at);
     if (instruction === undefined) return false;
     const target = branchTarget(instruction, at);
-    if (target !== undefined && target <= pc) return at - target <= MAX_BYTES && waits(program, target, at);
+    if (target !== undefined && target <= pc) return at - target <= MAX_BYTES && waits(loaded, target, at);
     at += instruction.size;
   }
   return false;
 }
 
-function waits(program: Program, from: number, to: number): boolean {
+function waits(loaded: LoadedCode, from: number, to: number): boolean {
   let isWaiting = false;
   for (let at = from; at <= to; ) {
-    const instruction = program.instructionAt(at);
+    const instruction = loaded.instructionAt(at);
     if (instruction === undefined) return false;
     if (changesMemory(instruction)) return false;
     if (sleepsOrPolls(instruction)) isWaiting = true;

@@ -2,7 +2,7 @@
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import { isSpinLoop } from './spin.ts';
 
 /** Instructions looked at; a kernel with more counts as one whose order can be seen. */
@@ -13,36 +13,36 @@ const LIMIT = 200_000;
  */
 const COMMUTATIVE = /^[a-z]+_atomic_(add|sub|smin|smax|umin|umax|and|or|xor)(_x2)?$/;
 
-const known = new WeakMap<Program, Map<number, boolean>>();
+const known = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 /**
  * Whether the order of workgroups can be seen in the results of the kernel at an entry: it uses what global atomics return, swaps, adds
  * floats atomically, mixes kinds of atomics, or waits for other workgroups.
  */
-export function isOrderVisible(program: Program, entry: number): boolean {
-  let answers = known.get(program);
+export function isOrderVisible(loaded: LoadedCode, entry: number): boolean {
+  let answers = known.get(loaded);
   if (answers === undefined) {
     answers = new Map();
-    known.set(program, answers);
+    known.set(loaded, answers);
   }
   let answer = answers.get(entry);
   if (answer === undefined) {
-    answer = new Search(program).finds(entry);
+    answer = new Search(loaded).finds(entry);
     answers.set(entry, answer);
   }
   return answer;
 }
 
 class Search {
-  private readonly program: Program;
+  private readonly loaded: LoadedCode;
   private readonly seen = new Set<number>();
   private readonly pending: number[] = [];
   private hasComputedJump = false;
   /** The kind of the atomics seen so far. */
   private kind: string | undefined;
 
-  constructor(program: Program) {
-    this.program = program;
+  constructor(loaded: LoadedCode) {
+    this.loaded = loaded;
   }
 
   finds(entry: number): boolean {
@@ -52,15 +52,15 @@ class Search {
     }
     if (!this.hasComputedJump) return false;
     // A computed jump can reach any code of the module.
-    const { base } = this.program.region;
-    return this.program.codeRanges.some(([start, end]) => this.sweep(base + start, base + end));
+    const { base } = this.loaded.region;
+    return this.loaded.codeRanges.some(([start, end]) => this.sweep(base + start, base + end));
   }
 
   /** Looks at the code from an address on, to the next unconditional transfer. */
   private follow(from: number, end: number): boolean {
     for (let at = from; at < end && !this.seen.has(at); ) {
       this.seen.add(at);
-      const instruction = this.program.instructionAt(at);
+      const instruction = this.loaded.instructionAt(at);
       if (instruction === undefined) return false;
       if (this.seen.size > LIMIT || this.isVisible(instruction, at)) return true;
       const { flags } = instruction.row;
@@ -76,7 +76,7 @@ class Search {
   /** Looks at all code of a range, whatever leads there. */
   private sweep(from: number, end: number): boolean {
     for (let at = from; at < end; ) {
-      const instruction = this.program.instructionAt(at);
+      const instruction = this.loaded.instructionAt(at);
       if (instruction !== undefined && !this.seen.has(at) && this.isVisible(instruction, at)) return true;
       at += instruction?.size ?? 4;
     }
@@ -94,6 +94,6 @@ class Search {
       return kind !== this.kind;
     }
     const target = branchTarget(instruction, at);
-    return target !== undefined && target <= at && isSpinLoop(this.program, target);
+    return target !== undefined && target <= at && isSpinLoop(this.loaded, target);
   }
 }

@@ -3,12 +3,12 @@ import { type Position, WavesmithError } from '../../../base/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { DeviceFault, type Fault } from '../../fault.ts';
 import type { RegionRecord } from '../state/memory.ts';
-import type { Slot } from '../state/slots.ts';
+import type { Place } from '../state/places.ts';
 import type { Launch } from './launch.ts';
 import type { ScratchPlace } from './wave-start.ts';
 
-/** A slot by wasm offsets: views do not travel. */
-export interface SlotRecord {
+/** A place by wasm offsets: views do not travel. */
+export interface PlaceRecord {
   readonly waveBlocks: readonly number[];
   readonly lds: number;
   readonly ldsBytes: number;
@@ -25,7 +25,7 @@ export interface MemoryMessage {
 export interface RunMessage {
   readonly kind: 'run';
   readonly launch: Launch;
-  readonly program: {
+  readonly code: {
     /** Different for every loaded module. */
     readonly id: number;
     readonly target: TargetName;
@@ -33,7 +33,7 @@ export interface RunMessage {
     readonly codeRanges: readonly (readonly [number, number])[];
   };
   readonly regions: readonly RegionRecord[];
-  readonly slot: SlotRecord;
+  readonly place: PlaceRecord;
 }
 
 /** An error of a workgroup. */
@@ -56,12 +56,12 @@ export interface DoneMessage {
   readonly failure: FailureRecord | undefined;
 }
 
-export function slotRecord(slot: Slot): SlotRecord {
+export function placeRecord(place: Place): PlaceRecord {
   return {
-    waveBlocks: slot.waveBlocks.map((b) => b.byteOffset),
-    lds: slot.lds.byteOffset,
-    ldsBytes: slot.lds.byteLength,
-    scratch: slot.scratch,
+    waveBlocks: place.waveBlocks.map((b) => b.byteOffset),
+    lds: place.lds.byteOffset,
+    ldsBytes: place.lds.byteLength,
+    scratch: place.scratch,
   };
 }
 

@@ -2,21 +2,21 @@
 import type { Engine } from '../dispatch/engine.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
 import type { Wave } from '../state/wave.ts';
-import { ENCODINGS, type Program } from './program.ts';
+import { ENCODINGS, type LoadedCode } from './loaded-code.ts';
 
 /** The reference interpreter. */
 export class Interpreter implements Engine {
   readonly slice = 1000;
   readonly registers = [256, 256] as const;
-  private readonly program: Program;
+  private readonly loaded: LoadedCode;
   private counts: number[] = [];
 
-  constructor(program: Program) {
-    this.program = program;
+  constructor(loaded: LoadedCode) {
+    this.loaded = loaded;
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
-    const { program, counts } = this;
+    const { loaded, counts } = this;
     const group = w.workgroup;
     const first = isTurnStart ? 0 : -1;
     let pc = w.pc;
@@ -24,7 +24,7 @@ export class Interpreter implements Engine {
     try {
       for (; n < limit && w.isRunning; n++) {
         pc = w.pc;
-        const bound = program.at(pc);
+        const bound = loaded.at(pc);
         if (bound.landsLate && n > first) return true;
         w.pc = pc + bound.size;
         bound.step(w);
@@ -42,12 +42,12 @@ export class Interpreter implements Engine {
 
   /** The same with observers; an instruction waits for what `before` promises. */
   async runObserved(w: Wave, limit: number, isTurnStart: boolean, monitors: readonly Monitor[]): Promise<boolean> {
-    const { program, counts } = this;
+    const { loaded, counts } = this;
     const group = w.workgroup;
     const first = isTurnStart ? 0 : -1;
     for (let n = 0; n < limit && w.isRunning; n++) {
       const pc = w.pc;
-      const bound = program.at(pc);
+      const bound = loaded.at(pc);
       if (bound.landsLate && n > first) return true;
       for (const monitor of monitors) {
         const pause = monitor.before?.(w, pc, bound);

@@ -201,11 +201,11 @@ export function bindMatrix(
     for (let i = 0; i < m; i++) {
       for (let n = 0; n < stored; n++) {
         const group = Math.floor(n / (perLane / 2));
-        const slot = n % (perLane / 2);
+        const pair = n % (perLane / 2);
         const lane = i + m * group;
-        const which = ((w.vgprs[index + lane] as number) >>> (shift + 2 * slot)) & 3;
-        partner[i * stored + n] = group * perLane + (slot >> 1) * 4 + which;
-        put(a, i * stored + n, read(w, elementA, aBase, lane, slot * elementA.bits), elementA);
+        const which = ((w.vgprs[index + lane] as number) >>> (shift + 2 * pair)) & 3;
+        partner[i * stored + n] = group * perLane + (pair >> 1) * 4 + which;
+        put(a, i * stored + n, read(w, elementA, aBase, lane, pair * elementA.bits), elementA);
       }
     }
   };
@@ -269,10 +269,10 @@ export function bindMatrix(
 /** The E8M0 block scale of a row: a byte, chosen by op_sel, of the scale register's lane. */
 function bindScale(
   instruction: Instruction,
-  slot: string,
+  name: string,
   which: 0 | 1,
 ): ((w: Wave, lane: number) => number) | undefined {
-  const operand = operandNamed(instruction, slot);
+  const operand = operandNamed(instruction, name);
   if (operand === undefined) return undefined;
   const read = bindWord(operand, 'i32');
   const byte = (immediateOf(instruction, `src${which}_modifiers`) >> 2) & 3;

@@ -28,7 +28,7 @@ export const SEXT = 16;
 export const SHARED_APERTURE_HIGH = 0x10000;
 export const PRIVATE_APERTURE_HIGH = 0x20000;
 
-/** The register of a slot; bits that name something else there are not simulated. */
+/** The register of an operand; bits that name something else there are not simulated. */
 export function registerOf(instruction: Instruction, name: string): Register {
   const operand = requireOperand(instruction, name);
   if (operand.kind !== 'reg') throw notSimulated(`its ${name} is not a register`);
@@ -160,7 +160,7 @@ const isFloatModifier = (cls: string | undefined): boolean =>
 
 /**
  * A reader that puts source `k`, modifiers applied, into the lane environment. `part` picks a byte or word of the register
- * (FP8 conversions); `operand` overrides the slot (DPP's zero).
+ * (FP8 conversions); `operand` overrides the operand (DPP's zero).
  */
 export function bindSource(
   instruction: Instruction,
@@ -170,14 +170,15 @@ export function bindSource(
   override?: Operand,
 ): LaneReader {
   const { row } = instruction;
-  const slot =
-    operandNamed(instruction, spec.slot) ?? (spec.slot === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
-  const operand = override ?? slot;
-  if (operand === undefined) throw new Error(`${row.name} has no operand ${spec.slot}`);
+  const own =
+    operandNamed(instruction, spec.operand) ??
+    (spec.operand === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
+  const operand = override ?? own;
+  if (operand === undefined) throw new Error(`${row.name} has no operand ${spec.operand}`);
   const at = k * SOURCE_STRIDE;
   const { type } = spec;
   const fetch = bindWord(operand, type);
-  const modifierName = `${spec.slot}_modifiers`;
+  const modifierName = `${spec.operand}_modifiers`;
   const modifiers = immediateOf(instruction, modifierName);
   const cls = row.operands.find((o) => o.name === modifierName)?.cls;
   const packed = row.encoding === 'VOP3P';
@@ -239,9 +240,9 @@ export function bindSource(
   let shift = 0;
   let bits = 32;
   let signed = false;
-  const select = operandIndex(row, `${spec.slot}_sel`);
+  const select = operandIndex(row, `${spec.operand}_sel`);
   if (select >= 0) {
-    const field = sdwaField(immediateOf(instruction, `${spec.slot}_sel`));
+    const field = sdwaField(immediateOf(instruction, `${spec.operand}_sel`));
     shift = field.shift;
     bits = field.bits;
     signed = !isFloat && (modifiers & SEXT) !== 0;

@@ -9,7 +9,7 @@ import { MemoryFault } from '../state/memory.ts';
 import { EXEC, M0, VCC } from '../state/wave.ts';
 import { accessPlan } from './access-plan.ts';
 import { KernelStop } from './kernel-stop.ts';
-import { bindInstruction } from './program.ts';
+import { bindInstruction } from './loaded-code.ts';
 
 describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
   it('should end every random instruction in a typed way', () => {

@@ -21,7 +21,7 @@ function leaves(e: Expr | undefined, found = new Set<string>()): Set<string> {
 export function bindScalar(instruction: Instruction, op: ScalarOperation): Step {
   const context: Context = { types: op.sources.map((s) => s.type), denormals: 'keep' };
   const sources = op.sources.map((s, k) => {
-    const read = bindScalarWord(requireOperand(instruction, s.slot), s.type);
+    const read = bindScalarWord(requireOperand(instruction, s.operand), s.type);
     return { read, wide: s.type === 'i64', at: k * SOURCE_STRIDE };
   });
   const usesExec = [op.result, op.exec, op.scc === 'nonzero' ? undefined : op.scc].some((e) => leaves(e).has('exec'));

@@ -80,7 +80,7 @@ export function bindScaleConvert(instruction: Instruction, op: ScaleConvertOpera
   const narrowing = toBits < fromBits;
   const first = bindWord(requireOperand(instruction, 'src0'), 'i32');
   const second = op.twoSources ? bindWord(requireOperand(instruction, 'src1'), 'i32') : undefined;
-  const seedSlot = op.stochastic ? bindWord(requireOperand(instruction, 'src1'), 'i32') : undefined;
+  const readSeed = op.stochastic ? bindWord(requireOperand(instruction, 'src1'), 'i32') : undefined;
   const scaleName = op.twoSources || op.stochastic ? 'src2' : 'src1';
   const scaleWord = bindWord(requireOperand(instruction, scaleName), 'f32');
   const destination = vectorBase(registerOf(instruction, 'vdst'));
@@ -110,7 +110,7 @@ export function bindScaleConvert(instruction: Instruction, op: ScaleConvertOpera
       if (second !== undefined) b[n] = second(w, lane, n);
     }
     const scale = scaleOf(scaleWord(w, lane, 0));
-    let seed = seedSlot === undefined ? 0 : seedSlot(w, lane, 0);
+    let seed = readSeed === undefined ? 0 : readSeed(w, lane, 0);
     result.fill(0);
     for (let n = 0; n < count; n++) {
       const words = second !== undefined && (n & 1) === 1 ? b : a;

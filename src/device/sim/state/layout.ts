@@ -53,7 +53,7 @@ export const WAVE_SCC = 512;
 export const WAVE_MODE = 516;
 /** i32: RUNNING, AT_BARRIER or ENDED. */
 export const WAVE_STATE = 520;
-/** i32: byte offset in the program's image; -1 when it left the image (`Wave.pc` knows the address). */
+/** i32: byte offset in the code's image; -1 when it left the image (`Wave.pc` knows the address). */
 export const WAVE_PC = 524;
 /** f64: instructions executed by the wave. */
 export const WAVE_EXECUTED = 528;
@@ -69,7 +69,7 @@ export const WAVE_SCRATCH_BASE = 548;
 export const WAVE_SCRATCH_BYTES = 552;
 /** i32: wasm offset of strict mode's shadow of the wave (strict/registers.ts), 0 without. */
 export const WAVE_SHADOW = 556;
-/** i64: loaded address of the program's image. */
+/** i64: loaded address of the code's image. */
 export const WAVE_CODE_BASE = 560;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;

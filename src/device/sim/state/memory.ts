@@ -79,7 +79,7 @@ export interface MemoryOptions {
   readonly memory?: WebAssembly.Memory | undefined;
   /** Makes pages of `memory` read as zeros again without touching them; without it they are overwritten. */
   readonly discard?: ((offset: number, size: number) => void) | undefined;
-  /** Where compiled modules of programs in this memory are kept. */
+  /** Where compiled modules of code in this memory are kept. */
   readonly moduleCache?: ModuleCache | undefined;
 }
 

@@ -110,7 +110,7 @@ export class Wave {
     this.words[WAVE_SCC / 4] = value ? 1 : 0;
   }
 
-  /** Loaded address of the program's image. */
+  /** Loaded address of the code's image. */
   get codeBase(): number {
     return this.base;
   }

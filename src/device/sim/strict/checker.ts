@@ -1,21 +1,21 @@
 // Room `device/sim/strict`: strict mode: a run that reports reads of undefined values, missing waits, races and deadlocks. It keeps a
 // shadow of every register and byte.
-// Begin with this file, then diagnostics.ts (what is reported); the quick ways through (compiled.ts, fast-accesses.ts) come last.
+// Begin with this file, then findings.ts (what is reported); the quick ways through (compiled.ts, fast-accesses.ts) come last.
 //
 // Strict mode: a monitor that looks at every instruction before the interpreter executes it and reports what is wrong with it.
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
 import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
-import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
 import type { Region } from '../state/memory.ts';
 import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import { DeadlockFinder } from './deadlock.ts';
-import { FindingLog, type StrictOptions } from './diagnostics.ts';
 import type { GroupState } from './fast-accesses.ts';
+import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { LdsShadow } from './lds.ts';
@@ -46,7 +46,7 @@ interface Running {
 }
 
 /** Programs of which an instruction seen so far names an AGPR. */
-const accumulating = new WeakSet<Program>();
+const accumulating = new WeakSet<LoadedCode>();
 
 export class StrictChecker implements Monitor {
   readonly log: FindingLog;
@@ -72,19 +72,19 @@ export class StrictChecker implements Monitor {
   }
 
   startDispatch(info: DispatchInfo): void {
-    const { launch, program, memory } = info;
+    const { launch, loaded, memory } = info;
     // A segment that a runtime has written lies in memory of its own making.
     const segment = memory.find(launch.kernarg, 1);
     const kernarg = segment?.base === launch.kernarg ? segment : undefined;
     const { kernargSize, lines } = this.kernel;
     const { target, grid, kernelName, workgroups, descriptor } = launch;
-    const reporter = new Reporter(this.log, { kernelName, program, memory, lines, grid });
+    const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history);
     const accesses = new AccessChecks(reporter, registers, { target, kernarg, kernargSize, workgroups }, global);
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups);
-    this.running = { info, base: program.region.base, reporter, registers, accesses, global, deadlocks, scalars };
+    this.running = { info, base: loaded.region.base, reporter, registers, accesses, global, deadlocks, scalars };
   }
 
   private get now(): Running {
@@ -134,7 +134,7 @@ export class StrictChecker implements Monitor {
     if (plan === undefined) {
       plan = strictPlan(instruction);
       this.plans[pc >>> 2] = plan;
-      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) accumulating.add(this.now.info.program);
+      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) accumulating.add(this.now.info.loaded);
     }
     return plan;
   }
@@ -148,7 +148,7 @@ export class StrictChecker implements Monitor {
   /** Registers of each file. VGPRs may reach into the accumulation registers as long as the kernel names none of those. */
   private limits(): (file: RegisterFile) => number {
     const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
-    const mostVgprs = accumulating.has(this.now.info.program) ? vgprs : totalVgprs;
+    const mostVgprs = accumulating.has(this.now.info.loaded) ? vgprs : totalVgprs;
     return (file) =>
       file === 'v' ? mostVgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
   }

@@ -1,7 +1,7 @@
 // Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
 
-import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
@@ -27,7 +27,7 @@ export class StrictInstrument implements Instrument {
   private state: GroupState | undefined;
   private shadow: WaveShadow | undefined;
 
-  constructor(checker: StrictChecker, program: Program) {
+  constructor(checker: StrictChecker, loaded: LoadedCode) {
     this.checker = checker;
     this.imports = {
       strictOne: (_wave, pc) => {
@@ -41,8 +41,8 @@ export class StrictInstrument implements Instrument {
         );
       },
       strictBefore: (_wave, pc) => {
-        const at = program.region.base + pc;
-        this.checker.before(this.wave as Wave, at, program.at(at));
+        const at = loaded.region.base + pc;
+        this.checker.before(this.wave as Wave, at, loaded.at(at));
       },
       strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };

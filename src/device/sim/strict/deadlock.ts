@@ -3,7 +3,7 @@
 // holds while EXEC keeps the others spinning. Looked for only after a wavefront has executed many instructions.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import type { Reporter } from './reporter.ts';
 
@@ -89,7 +89,7 @@ export class DeadlockFinder {
       return;
     }
     if (this.mayChangeMemory(w, watch, bound)) this.changes++;
-    const next = w.pc - this.reporter.dispatch.program.region.base;
+    const next = w.pc - this.reporter.dispatch.loaded.region.base;
     if (next > pc || w.state !== 'running') return;
     this.visit(w, watch, next);
   }

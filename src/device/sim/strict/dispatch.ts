@@ -3,8 +3,8 @@ import { WavesmithError } from '../../../base/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import { StrictChecker, type StrictKernel } from './checker.ts';
-import { StrictStop } from './diagnostics.ts';
 import { StrictEngine } from './engine.ts';
+import { StrictStop } from './findings.ts';
 import type { MemoryHistory } from './history.ts';
 
 /** The checker as a monitor with an engine of its own: compiled code with checks. */

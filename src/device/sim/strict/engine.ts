@@ -2,7 +2,7 @@
 // are looked at on the interpreter, where a deadlock can be proved (deadlock.ts).
 import { descriptorRegisters } from '../../../codeobject/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
@@ -26,19 +26,19 @@ interface Snapshot {
   left: number;
 }
 
-const instruments = new WeakMap<Program, Map<string, StrictInstrument>>();
+const instruments = new WeakMap<LoadedCode, Map<string, StrictInstrument>>();
 
-/** Code with checks is kept as long as the program, for each matrix mode and register allocation. */
-function instrumentOf({ program, launch }: EngineJob, checker: StrictChecker): StrictInstrument {
-  let all = instruments.get(program);
+/** Code with checks is kept as long as the loaded code, for each matrix mode and register allocation. */
+function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): StrictInstrument {
+  let all = instruments.get(loaded);
   if (all === undefined) {
     all = new Map();
-    instruments.set(program, all);
+    instruments.set(loaded, all);
   }
   const key = `${launch.mfma} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
   let instrument = all.get(key);
   if (instrument === undefined) {
-    instrument = new StrictInstrument(checker, program);
+    instrument = new StrictInstrument(checker, loaded);
     all.set(key, instrument);
   }
   return instrument;
@@ -56,7 +56,7 @@ export class StrictEngine implements Engine {
   private readonly checker: StrictChecker;
   private readonly compiled: CompiledEngine;
   private readonly instrument: StrictInstrument;
-  private readonly program: Program;
+  private readonly loaded: LoadedCode;
   private counts: number[] = [];
   /** Instructions left of an examination. */
   private examining = 0;
@@ -68,7 +68,7 @@ export class StrictEngine implements Engine {
     this.checker = checker;
     this.instrument = instrumentOf(job, checker);
     this.compiled = new CompiledEngine(job, this.instrument);
-    this.program = job.program;
+    this.loaded = job.loaded;
     this.slice = this.compiled.slice;
     this.registers = this.compiled.registers;
   }
@@ -118,10 +118,10 @@ export class StrictEngine implements Engine {
 
   /** The interpreter's loop with the checker around each instruction. */
   private runExamined(w: Wave, limit: number, isTurnStart: boolean): boolean {
-    const { program, checker, counts } = this;
+    const { loaded, checker, counts } = this;
     for (let n = 0; n < limit && w.isRunning; n++) {
       const pc = w.pc;
-      const bound = program.at(pc);
+      const bound = loaded.at(pc);
       if (bound.landsLate && !(isTurnStart && n === 0)) return true;
       w.refresh();
       checker.before(w, pc, bound);

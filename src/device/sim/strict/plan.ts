@@ -130,11 +130,15 @@ function slotOf(operand: Operand | undefined): number {
 /** Inputs that only keep what the result leaves as it was. */
 function isKept(instruction: Instruction, index: number): boolean {
   const { row } = instruction;
-  const slot = row.operands[index];
-  if (slot === undefined || slot.tiedTo < 0) return false;
+  const definition = row.operands[index];
+  if (definition === undefined || definition.tiedTo < 0) return false;
   // Loads of half a register.
   if (row.flags.has('mayLoad') && !row.flags.has('mayStore') && !row.flags.has('VALU')) return true;
-  return slot.name === 'old' || slot.name === 'vdst_in' || (slot.name === 'src2' && row.operation.startsWith('v_cvt_'));
+  return (
+    definition.name === 'old' ||
+    definition.name === 'vdst_in' ||
+    (definition.name === 'src2' && row.operation.startsWith('v_cvt_'))
+  );
 }
 
 const NARROW = new Set(['f16', 'bf16', 'u16', 'i16']);
@@ -145,7 +149,7 @@ function halfRead(instruction: Instruction, op: Operation | undefined, name: str
   const access = op?.kind === 'store' && (name === 'vdata' || name === 'data0');
   if (access) return op.bytes >= 4 ? ANY : op.half === 'high' ? HIGH : LOW;
   if (op?.kind !== 'vector') return ANY;
-  const spec = op.sources.find((s) => s.slot === name);
+  const spec = op.sources.find((s) => s.operand === name);
   if (spec === undefined) return ANY;
   if (row.operands.some((o) => o.name === `${name}_sel`)) {
     const { shift, bits } = sdwaField(immediateOf(instruction, `${name}_sel`));
@@ -161,14 +165,14 @@ function halfRead(instruction: Instruction, op: Operation | undefined, name: str
 function halvesWritten(instruction: Instruction, op: Operation | undefined): number {
   const { row } = instruction;
   if (op?.kind !== 'vector') return BOTH;
-  const place = (shift: number, bits: number): number => (bits === 32 ? BOTH : shift >= 16 ? HIGH : LOW);
+  const halfOf = (shift: number, bits: number): number => (bits === 32 ? BOTH : shift >= 16 ? HIGH : LOW);
   if (hasOperand(row, 'dst_sel')) {
     const { shift, bits } = sdwaField(immediateOf(instruction, 'dst_sel'));
-    return immediateOf(instruction, 'dst_unused') === 2 ? place(shift, bits) : BOTH;
+    return immediateOf(instruction, 'dst_unused') === 2 ? halfOf(shift, bits) : BOTH;
   }
   const opSel = opSelOf(instruction);
   if (op.part !== undefined) {
-    return place(op.part === 'byte' ? 8 * (opSel >> 2) : 16 * (opSel >> 3), op.part === 'byte' ? 8 : 16);
+    return halfOf(op.part === 'byte' ? 8 * (opSel >> 2) : 16 * (opSel >> 3), op.part === 'byte' ? 8 : 16);
   }
   if (op.resultType === undefined || !NARROW.has(op.resultType)) return BOTH;
   const intoHigh =
@@ -254,20 +258,21 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const highReads: VectorRead[] = [];
   const dataReads: VectorRead[] = [];
   const sources: number[] = [];
-  row.operands.forEach((slot, i) => {
+  row.operands.forEach((definition, i) => {
     const operand = operands[i];
-    if (slot.isOut || operand === undefined) return;
-    if (/^src\d$/.test(slot.name)) sources.push(slotOf(operand));
-    if (operand.kind !== 'reg' || copies.length > 0 || isKept(instruction, i) || isMoved(special, slot.name)) return;
+    if (definition.isOut || operand === undefined) return;
+    if (/^src\d$/.test(definition.name)) sources.push(slotOf(operand));
+    if (operand.kind !== 'reg' || copies.length > 0 || isKept(instruction, i) || isMoved(special, definition.name))
+      return;
     const range = slotsOf(operand);
     if (range === undefined) return;
-    const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, slot.name) : ANY;
+    const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, definition.name) : ANY;
     for (let n = range.first; n < range.first + range.count; n++) {
       if (n < 256) {
         if (!isMask && !ALWAYS_DEFINED.has(n)) scalarReads.add(n);
-      } else if (n > range.first && HIGH_PARTS[row.operation]?.includes(slot.name)) {
+      } else if (n > range.first && HIGH_PARTS[row.operation]?.includes(definition.name)) {
         highReads.push({ register: n - 256, half, isWhole });
-      } else if (isData(access, slot.name)) dataReads.push({ register: n - 256, half, isWhole });
+      } else if (isData(access, definition.name)) dataReads.push({ register: n - 256, half, isWhole });
       else reads.push({ register: n - 256, half, isWhole });
     }
   });

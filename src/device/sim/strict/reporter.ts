@@ -1,21 +1,15 @@
 // Turns what a check saw into a finding: instruction text, source line, wavefront, allocation. One place for all checks.
 import type { DebugLines } from '../../../codeobject/index.ts';
 import type { FindingParts, Place, RelatedPlace, RunRuleId } from '../../../finding/index.ts';
-import type { Program } from '../interpreter/program.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
-import {
-  type FindingLog,
-  type NearAllocation,
-  type RunFinding,
-  type RunFindingParts,
-  StrictStop,
-} from './diagnostics.ts';
+import { type FindingLog, type NearAllocation, type RunFinding, type RunFindingParts, StrictStop } from './findings.ts';
 
 /** What the checks need to know of a running dispatch. */
 export interface StrictDispatch {
   readonly kernelName: string;
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly memory: DeviceMemory;
   readonly lines: DebugLines | undefined;
   readonly grid: readonly [number, number, number];
@@ -36,8 +30,8 @@ export class Reporter {
 
   /** Text of the instruction at an address of the code object. */
   text(pc: number): string {
-    const { program } = this.dispatch;
-    return program.textAt(program.region.base + pc);
+    const { loaded } = this.dispatch;
+    return loaded.textAt(loaded.region.base + pc);
   }
 
   /** Reports a finding at an instruction, `details` being asked for only when it is new. */

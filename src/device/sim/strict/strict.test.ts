@@ -1,10 +1,10 @@
-// Every diagnostic of strict mode on a kernel that has exactly that mistake, and its mended twin on which strict mode is silent.
+// Every finding of strict mode on a kernel that has exactly that mistake, and its mended twin on which strict mode is silent.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type StrictRun, shortFindings, strictFindings } from '../../../../tests/support/strict.ts';
 import { RUN_RULES } from '../../../finding/index.ts';
-import { formatRunFinding } from './diagnostics.ts';
+import { formatRunFinding } from './findings.ts';
 
 interface Case {
   readonly name: string;

@@ -3,7 +3,7 @@
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
-import type { BoundInstruction, Program } from '../interpreter/program.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import type { FunctionContext } from '../wasm/context.ts';
@@ -42,9 +42,9 @@ function partsOf(block: Block): Map<number, Segment['sites']> {
   return parts;
 }
 
-/** A monitor that counts the dispatches of one program, one after the other, and keeps the code it compiled for them. */
+/** A monitor that counts the dispatches of one loaded code, one after the other, and keeps the code it compiled for them. */
 export class CompiledCounter {
-  private readonly program: Program;
+  private readonly loaded: LoadedCode;
   private readonly segments: Segment[] = [];
   private readonly single = new Map<number, SiteCount>();
   private readonly parts = new WeakMap<Block, Map<number, Segment['sites']>>();
@@ -54,8 +54,8 @@ export class CompiledCounter {
   private banks: LdsBankMonitor | undefined;
   private wave: Wave | undefined;
 
-  constructor(program: Program) {
-    this.program = program;
+  constructor(loaded: LoadedCode) {
+    this.loaded = loaded;
     this.instrument = {
       imports: {
         countSegment: (_wave, id) => {
@@ -65,8 +65,8 @@ export class CompiledCounter {
           segment.lanes += popcount(sgprs[EXEC] as number) + popcount(sgprs[EXEC + 1] as number);
         },
         countLds: (_wave, pc) => {
-          const at = program.region.base + pc;
-          this.banks?.before(this.wave as Wave, at, program.at(at));
+          const at = loaded.region.base + pc;
+          this.banks?.before(this.wave as Wave, at, loaded.at(at));
         },
       },
       declare: (module) => {
@@ -105,7 +105,7 @@ export class CompiledCounter {
     }
     this.single.clear();
     this.waves = noWaves();
-    const { region, target } = this.program;
+    const { region, target } = this.loaded;
     this.banks = hasLdsBankModel(target) ? new LdsBankMonitor(region.base) : undefined;
   }
 
@@ -152,7 +152,7 @@ export class CompiledCounter {
   }
 
   private countOne(w: Wave, pc: number, bound: BoundInstruction): void {
-    const at = pc - this.program.region.base;
+    const at = pc - this.loaded.region.base;
     let site = this.single.get(at);
     if (site === undefined) {
       site = { pc: at, instruction: bound.instruction, hits: 0, lanes: 0, skipped: 0 };

@@ -2,7 +2,7 @@
 
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import { popcount } from './lanes.ts';
 

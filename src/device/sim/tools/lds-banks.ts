@@ -7,8 +7,8 @@ import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { vectorBase } from '../interpreter/operands.ts';
-import type { BoundInstruction } from '../interpreter/program.ts';
 import type { Wave } from '../state/wave.ts';
 
 const BANKS = 32;

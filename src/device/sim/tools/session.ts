@@ -61,11 +61,11 @@ export class RunTools {
   /** Bad filters and places throw here, before anything runs. `codeObject` is what the kernel was loaded from. */
   constructor(kernel: DeviceKernel, codeObject: CodeObject, request: ToolRequest) {
     if (!isSimKernel(kernel)) throw noTools();
-    const { program } = kernel.module;
-    const { region, target } = program;
+    const { loaded } = kernel.module;
+    const { region, target } = loaded;
     const { base } = region;
     this.kernel = kernel;
-    this.symbols = new CodeSymbols(codeObject, kernel.entry - base, (address) => program.decodeAt(address)?.size);
+    this.symbols = new CodeSymbols(codeObject, kernel.entry - base, (address) => loaded.decodeAt(address)?.size);
     const lines = debugLines(codeObject.elf);
     this.sourceOf = (pc) => lines?.at(pc);
     const monitors: Monitor[] = [];

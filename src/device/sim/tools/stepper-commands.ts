@@ -2,7 +2,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { decoderFor } from '../../../isa/index.ts';
 import { Slot } from '../../../program/index.ts';
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, VCC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from './lanes.ts';
 import { readRegisters, scalarValue, valueText, writeRegister } from './registers.ts';

@@ -1,6 +1,6 @@
 // The interactive stepper: stops wavefronts at breakpoints and after steps, and asks a terminal for commands. What stops and resumes is
 // here; the commands are in stepper-commands.ts.
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { runCommand } from './stepper-commands.ts';

@@ -2,7 +2,7 @@
 // nothing accumulates.
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
 import { matches, type TraceFilter } from './filter.ts';

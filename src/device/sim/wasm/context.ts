@@ -9,7 +9,7 @@ export interface FunctionContext {
   readonly module: WasmModule;
   /** Local (i32) with the address of the wave block. */
   readonly wave: number;
-  /** Byte offset of the instruction in the program's image, as the imports `interpret` and `resume` take it. */
+  /** Byte offset of the instruction in the code's image, as the imports `interpret` and `resume` take it. */
   readonly pc: number;
 }
 

@@ -5,8 +5,8 @@
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
 import { type Engine, QUANTUM } from '../dispatch/engine.ts';
+import { ENCODINGS, familyOf, type LoadedCode } from '../interpreter/loaded-code.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import { ENCODINGS, familyOf, type Program } from '../interpreter/program.ts';
 import { AGPR_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
@@ -17,7 +17,7 @@ import { keyOf, MODE_MASK, type Place } from './walk.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
-  readonly program: Program;
+  readonly loaded: LoadedCode;
   readonly memory: DeviceMemory;
   readonly launch: { readonly mfma: MatrixMode };
 }
@@ -65,9 +65,9 @@ export interface CompileStatistics {
   hostTime: number;
 }
 
-/** The compiled code of a program for one matrix mode; it lives as long as the program. */
-class CompiledProgram {
-  readonly program: Program;
+/** The compiled form of loaded code for one matrix mode; it lives as long as that. */
+class CompiledUnits {
+  readonly loaded: LoadedCode;
   readonly mfma: MatrixMode;
   readonly statistics: CompileStatistics = {
     modules: 0,
@@ -93,9 +93,9 @@ class CompiledProgram {
 
   private readonly instrument: Instrument | undefined;
 
-  constructor(program: Program, memory: DeviceMemory, mfma: MatrixMode, instrument?: Instrument) {
+  constructor(loaded: LoadedCode, memory: DeviceMemory, mfma: MatrixMode, instrument?: Instrument) {
     this.instrument = instrument;
-    this.program = program;
+    this.loaded = loaded;
     this.memory = memory;
     this.mfma = mfma;
     const interpret = (_wave: number, pc: number): void => this.interpret(pc);
@@ -129,9 +129,9 @@ class CompiledProgram {
   /** One instruction by the interpreter; a throw leaves `pc` set. */
   private interpret(pc: number): void {
     const w = this.wave as Wave;
-    const address = this.program.region.base + pc;
+    const address = this.loaded.region.base + pc;
     this.pc = pc;
-    const bound = this.program.at(address);
+    const bound = this.loaded.at(address);
     w.refresh();
     w.pc = address + bound.size;
     bound.step(w);
@@ -146,13 +146,13 @@ class CompiledProgram {
   }
 
   private compile(place: Place): Entry {
-    const { region, target } = this.program;
+    const { region, target } = this.loaded;
     const started = performance.now();
     const code = compile(region.bytes, place, {
       target,
       mfma: this.mfma,
       shared: this.memory.isShared,
-      decode: (pc) => this.program.decodeAt(pc),
+      decode: (pc) => this.loaded.decodeAt(pc),
       known: (p) => this.entries.has(keyOf(p)),
       limit: this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
       cache: this.memory.moduleCache,
@@ -195,29 +195,29 @@ function namedRegisters(code: CompiledCode, known: readonly [number, number]): r
   return [Math.min(vgprs, AGPR_BASE), Math.min(agprs, AGPR_BASE)];
 }
 
-const programs = new WeakMap<Program, Map<MatrixMode, CompiledProgram>>();
+const unitsOf = new WeakMap<LoadedCode, Map<MatrixMode, CompiledUnits>>();
 
-function compiledProgram({ program, memory, launch }: CompileJob): CompiledProgram {
-  let modes = programs.get(program);
+function compiledUnits({ loaded, memory, launch }: CompileJob): CompiledUnits {
+  let modes = unitsOf.get(loaded);
   if (modes === undefined) {
     modes = new Map();
-    programs.set(program, modes);
+    unitsOf.set(loaded, modes);
   }
   let compiled = modes.get(launch.mfma);
   if (compiled === undefined) {
-    compiled = new CompiledProgram(program, memory, launch.mfma);
+    compiled = new CompiledUnits(loaded, memory, launch.mfma);
     modes.set(launch.mfma, compiled);
   }
   return compiled;
 }
 
-const instrumented = new WeakMap<Instrument, CompiledProgram>();
+const instrumented = new WeakMap<Instrument, CompiledUnits>();
 
-/** An instrument belongs to one program and one matrix mode. */
-function instrumentedProgram({ program, memory, launch }: CompileJob, instrument: Instrument): CompiledProgram {
+/** An instrument belongs to one loaded code and one matrix mode. */
+function instrumentedCode({ loaded, memory, launch }: CompileJob, instrument: Instrument): CompiledUnits {
   let compiled = instrumented.get(instrument);
   if (compiled === undefined) {
-    compiled = new CompiledProgram(program, memory, launch.mfma, instrument);
+    compiled = new CompiledUnits(loaded, memory, launch.mfma, instrument);
     instrumented.set(instrument, compiled);
   }
   return compiled;
@@ -225,8 +225,8 @@ function instrumentedProgram({ program, memory, launch }: CompileJob, instrument
 
 export class CompiledEngine implements Engine {
   readonly slice = QUANTUM;
-  private readonly compiled: CompiledProgram;
-  private readonly program: Program;
+  private readonly compiled: CompiledUnits;
+  private readonly loaded: LoadedCode;
   private counts: number[] = [];
   private sinceDrain = 0;
 
@@ -235,8 +235,8 @@ export class CompiledEngine implements Engine {
   /** Code with an instrument is kept as long as the instrument. */
   constructor(job: CompileJob, instrument?: Instrument) {
     this.instrument = instrument;
-    this.compiled = instrument === undefined ? compiledProgram(job) : instrumentedProgram(job, instrument);
-    this.program = job.program;
+    this.compiled = instrument === undefined ? compiledUnits(job) : instrumentedCode(job, instrument);
+    this.loaded = job.loaded;
   }
 
   get statistics(): Readonly<CompileStatistics> {
@@ -248,17 +248,17 @@ export class CompiledEngine implements Engine {
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
-    const { compiled, program } = this;
-    const base = program.region.base;
+    const { compiled, loaded } = this;
+    const base = loaded.region.base;
     let executed = 0;
     compiled.wave = w;
     this.instrument?.enter(w);
     while (executed < limit && w.isRunning) {
       const pc = w.pc - base;
-      const regular = pc >= 0 && pc < program.region.size && !w.gprIndexing && !w.vskip;
+      const regular = pc >= 0 && pc < loaded.region.size && !w.gprIndexing && !w.vskip;
       const entry = regular ? compiled.entry({ pc, mode: w.mode & MODE_MASK }) : undefined;
       if (entry === undefined || entry.empty) {
-        const bound = program.at(base + pc);
+        const bound = loaded.at(base + pc);
         if (bound.landsLate && !(isTurnStart && executed === 0)) return true;
         this.step(w, base + pc);
         executed++;
@@ -293,7 +293,7 @@ export class CompiledEngine implements Engine {
 
   /** One instruction by the interpreter, outside compiled code. It may name any register through M0. */
   private step(w: Wave, pc: number): void {
-    const bound = this.program.at(pc);
+    const bound = this.loaded.at(pc);
     this.compiled.registers = [AGPR_BASE, AGPR_BASE];
     w.refresh();
     this.instrument?.step(w, pc, bound);

@@ -1,5 +1,5 @@
 // What a user of compiled code may add to it: code before instructions. Strict mode does, so that its checks run at compiled speed.
-import type { BoundInstruction } from '../interpreter/program.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';
 import type { WasmModule } from './emit.ts';

@@ -89,8 +89,8 @@ export class LaneCode implements LaneWriter {
 
   /** Pushes a value; `half` chooses the lanes of 64-bit types. */
   push(e: Expr, half = 0): void {
-    const slot = isWide(e.type) ? half : 0;
-    const known = this.done?.get(e)?.[slot];
+    const part = isWide(e.type) ? half : 0;
+    const known = this.done?.get(e)?.[part];
     if (known !== undefined) {
       this.fn.get(known);
       return;
@@ -99,9 +99,9 @@ export class LaneCode implements LaneWriter {
     if ((this.uses.get(e) ?? 0) > 1 && e.op !== 'const' && (e.op !== 'source' || e.type !== 'i32')) {
       const local = this.temporary();
       this.done ??= new Map();
-      const slots = this.done.get(e) ?? [];
-      slots[slot] = local;
-      this.done.set(e, slots);
+      const locals = this.done.get(e) ?? [];
+      locals[part] = local;
+      this.done.set(e, locals);
       this.fn.tee(local);
     }
   }

@@ -55,18 +55,19 @@ export function bindLaneOperand(
 ): LaneOperand {
   const { row } = instruction;
   const operand =
-    operandNamed(instruction, spec.slot) ?? (spec.slot === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
-  if (operand === undefined) throw new NoCode(`${row.name} has no operand ${spec.slot}`);
+    operandNamed(instruction, spec.operand) ??
+    (spec.operand === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
+  if (operand === undefined) throw new NoCode(`${row.name} has no operand ${spec.operand}`);
   const { type } = spec;
-  const modifierName = `${spec.slot}_modifiers`;
+  const modifierName = `${spec.operand}_modifiers`;
   const modifiers = immediateOf(instruction, modifierName);
   const isFloat = isFloatModifier(row.operands.find((o) => o.name === modifierName)?.cls);
   const packed = row.encoding === 'VOP3P';
   const narrow = type === 'f16' || type === 'bf16' || type === 'u16' || type === 'i16';
   let field = { shift: 0, bits: 32 };
   let signed = false;
-  if (row.operands.some((o) => o.name === `${spec.slot}_sel`)) {
-    field = sdwaField(immediateOf(instruction, `${spec.slot}_sel`));
+  if (row.operands.some((o) => o.name === `${spec.operand}_sel`)) {
+    field = sdwaField(immediateOf(instruction, `${spec.operand}_sel`));
     signed = !isFloat && (modifiers & SEXT) !== 0;
   } else if (part !== undefined && k === 0) {
     const opSel = opSelOf(instruction);

@@ -279,7 +279,7 @@ export class ScalarCode {
 /** Pushes the source `e` of a scalar instruction. */
 function pushSource(context: FunctionContext, instruction: Instruction, specs: readonly SourceSpec[], e: Expr): void {
   const spec = specs[Number(e.value)] as SourceSpec;
-  const operand = requireOperand(instruction, spec.slot);
+  const operand = requireOperand(instruction, spec.operand);
   pushScalarOperand(context, operand, spec.type, e.type === 'i64' ? 'both' : e.part === 1 ? 1 : 0);
 }
 
@@ -287,7 +287,7 @@ function pushSource(context: FunctionContext, instruction: Instruction, specs: r
 export function emitScalar(context: FunctionContext, instruction: Instruction, op: ScalarOperation): void {
   const { fn, wave } = context;
   for (const spec of op.sources) {
-    const operand = operandNamed(instruction, spec.slot);
+    const operand = operandNamed(instruction, spec.operand);
     if (operand?.kind === 'reg' && operand.encoding === 254) throw new NoCode('lds_direct');
   }
   const scc = op.scc === 'nonzero' ? undefined : op.scc;

@@ -85,7 +85,7 @@ export function endsRun(run: Run, instruction: Instruction, op: VectorOperation)
 
 function readsWrittenMask(run: Run, instruction: Instruction, op: VectorOperation): boolean {
   for (const spec of op.sources) {
-    const operand = operandNamed(instruction, spec.slot);
+    const operand = operandNamed(instruction, spec.operand);
     if (operand?.kind !== 'reg') continue;
     const register = scalarRegister(operand);
     if (register !== undefined && run.hasWritten(register, Math.max(2, operand.dwords))) return true;

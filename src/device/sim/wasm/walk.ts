@@ -5,7 +5,7 @@ import { decoderFor } from '../../../isa/index.ts';
 import { hasOperand, immediateOf } from '../../../isa/operand.ts';
 import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { loadsIntoLds } from '../interpreter/program.ts';
+import { loadsIntoLds } from '../interpreter/loaded-code.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
 export const MODE_MASK = 0x8001ff;

@@ -1,10 +1,10 @@
 // The worker threads of a device: started when a dispatch is worth it, kept for the next one.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
-import { type DoneMessage, type MemoryMessage, type RunMessage, slotRecord } from '../dispatch/worker-messages.ts';
-import type { Program } from '../interpreter/program.ts';
+import { type DoneMessage, type MemoryMessage, placeRecord, type RunMessage } from '../dispatch/worker-messages.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
-import type { SlotPool } from '../state/slots.ts';
+import type { PlacePool } from '../state/places.ts';
 import type { WorkerHost, WorkerThread } from './worker-host.ts';
 
 export class Crew {
@@ -29,22 +29,22 @@ export class Crew {
   }
 
   /** Has `count` threads run workgroups of a launch; each answers when none is left. */
-  run(launch: Launch, program: Program, slots: SlotPool, count: number): Promise<DoneMessage>[] {
+  run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): Promise<DoneMessage>[] {
     const regions = this.memory.snapshot();
     return Array.from({ length: count }, async (_, n) => {
-      const slot = slots.take(launch);
+      const place = places.take(launch);
       try {
-        const { id, target, region, codeRanges } = program;
+        const { id, target, region, codeRanges } = loaded;
         const message: RunMessage = {
           kind: 'run',
           launch,
-          program: { id, target, base: region.base, codeRanges },
+          code: { id, target, base: region.base, codeRanges },
           regions,
-          slot: slotRecord(slot),
+          place: placeRecord(place),
         };
         return await this.ask(this.threads[n] ?? this.start(), message);
       } finally {
-        slots.give(slot);
+        places.give(place);
       }
     });
   }

@@ -9,61 +9,61 @@ import { contextOf } from '../dispatch/launch.ts';
 import { SharedProgress } from '../dispatch/progress.ts';
 import { Runner } from '../dispatch/runner.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from '../dispatch/worker-messages.ts';
-import { Program } from '../interpreter/program.ts';
+import { LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
-import type { Slot } from '../state/slots.ts';
+import type { Place } from '../state/places.ts';
 import type { WorkerPort } from './worker-host.ts';
 
-/** Programs a worker keeps decoded and compiled. */
-const KEPT_PROGRAMS = 16;
+/** Pieces of loaded code that a worker keeps decoded and compiled. */
+const KEPT = 16;
 
 /** Answers a device's messages. */
 export function serveWorker(port: WorkerPort, moduleCache?: ModuleCache): void {
   let memory: DeviceMemory | undefined;
-  const programs = new Map<number, Program>();
+  const known = new Map<number, LoadedCode>();
   port.onMessage((received) => {
     const message = received as MemoryMessage | RunMessage;
     if (message.kind === 'memory') memory = new DeviceMemory({ memory: message.memory, moduleCache });
     else if (memory === undefined) throw new Error('the device sent no memory');
-    else port.post(run(memory, programs, message));
+    else port.post(run(memory, known, message));
   });
 }
 
-function programOf(memory: DeviceMemory, programs: Map<number, Program>, { program }: RunMessage): Program {
-  let found = programs.get(program.id);
+function loadedOf(memory: DeviceMemory, known: Map<number, LoadedCode>, { code }: RunMessage): LoadedCode {
+  let found = known.get(code.id);
   if (found === undefined) {
-    const region = memory.access(program.base, 4, false);
-    found = new Program(program.target, region, program.codeRanges);
+    const region = memory.access(code.base, 4, false);
+    found = new LoadedCode(code.target, region, code.codeRanges);
   }
-  programs.delete(program.id);
-  programs.set(program.id, found);
-  if (programs.size > KEPT_PROGRAMS) programs.delete(programs.keys().next().value as number);
+  known.delete(code.id);
+  known.set(code.id, found);
+  if (known.size > KEPT) known.delete(known.keys().next().value as number);
   return found;
 }
 
-function run(memory: DeviceMemory, programs: Map<number, Program>, message: RunMessage): DoneMessage {
-  const { launch, regions, slot: record } = message;
+function run(memory: DeviceMemory, known: Map<number, LoadedCode>, message: RunMessage): DoneMessage {
+  const { launch, regions, place: record } = message;
   memory.adopt(regions);
-  const program = programOf(memory, programs, message);
-  program.useMatrixMode(launch.mfma);
-  const engine = createEngine({ program, launch, memory });
-  const slot: Slot = {
+  const loaded = loadedOf(memory, known, message);
+  loaded.useMatrixMode(launch.mfma);
+  const engine = createEngine({ loaded, launch, memory });
+  const place: Place = {
     waveBlocks: record.waveBlocks.map((offset) => memory.bytesAt(offset, WAVE_BYTES)),
     lds: memory.bytesAt(record.lds, record.ldsBytes),
     scratch: record.scratch,
   };
   const runner = new Runner({
     memory,
-    program,
+    loaded,
     launch,
     context: contextOf(launch),
     engine,
     progress: new SharedProgress(memory.wasm.buffer, launch.workgroups),
     window: 1,
-    takeSlot: () => slot,
-    giveSlot: () => {},
+    takePlace: () => place,
+    givePlace: () => {},
     monitors: [],
   });
   runner.run(Number.POSITIVE_INFINITY);

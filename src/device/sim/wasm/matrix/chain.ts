@@ -2,10 +2,10 @@
 // Source: interpreter/matrix-math.ts, which states each rule; register-blocked so that a tile's accumulators stay in SIMD registers.
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
-import type { Plan, Slot } from './plan.ts';
+import type { Plan, StagedElement } from './plan.ts';
 import type { Constants } from './scratch.ts';
 import { ROW, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitCanonical, emitLoadC, emitTiles, slotOffset } from './tile.ts';
+import { type Accumulator, emitCanonical, emitLoadC, emitTiles, stagedOffset } from './tile.ts';
 
 /** Emits acc = a ∘ b + acc on v128 locals. */
 export type ChainStep = (f: WasmFunction, acc: number, a: number, b: number) => void;
@@ -90,8 +90,8 @@ export function emitChain(
   const b = Array.from({ length: vectors }, () => f.local('v128'));
   const a = f.local('v128');
   // Integer elements are staged in pairs: two a step.
-  const slotsA = isFloat ? plan.slotsA : pairSlots(plan);
-  const slotsB = isFloat ? plan.slotsB : slotsA;
+  const stagedA = isFloat ? plan.stagedA : stagedPairs(plan);
+  const stagedB = isFloat ? plan.stagedB : stagedA;
   emitTiles(f, plan, locals.scratch, rows, vectors, (tile) => {
     for (let r = 0; r < rows; r++) {
       for (let v = 0; v < vectors; v++) {
@@ -99,9 +99,9 @@ export function emitChain(
         f.set(acc[r * vectors + v] as number);
       }
     }
-    for (const [i, slot] of slotsA.entries()) {
-      const offsetA = STAGED_A + slotOffset(m, blocks, slot);
-      const offsetB = STAGED_B + slotOffset(n, blocks, slotsB[i] as Slot);
+    for (const [i, element] of stagedA.entries()) {
+      const offsetA = STAGED_A + stagedOffset(m, blocks, element);
+      const offsetB = STAGED_B + stagedOffset(n, blocks, stagedB[i] as StagedElement);
       for (let v = 0; v < vectors; v++) {
         f.get(tile.b)
           .memory('v128.load', offsetB + 16 * v)
@@ -126,9 +126,9 @@ export function emitChain(
   for (const local of [...acc, ...b, a]) f.release('v128', local);
 }
 
-/** Slots of staged i16 pairs: two arrays a register of four elements. */
-function pairSlots(plan: Plan): Slot[] {
-  const last = plan.slotsA.at(-1) as Slot;
+/** Staged elements of staged i16 pairs: two arrays a register of four elements. */
+function stagedPairs(plan: Plan): StagedElement[] {
+  const last = plan.stagedA.at(-1) as StagedElement;
   return Array.from({ length: last.group + 1 }, (_, group) =>
     Array.from({ length: (last.element + 1) / 2 }, (_x, element) => ({ group, element })),
   ).flat();

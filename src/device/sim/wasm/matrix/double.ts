@@ -79,8 +79,8 @@ export function emitDouble(
           interleave(f, low, high, h);
           f.get(sign).op('v128.xor').set(acc);
         }
-        for (const slot of plan.slotsA) {
-          const step = 8 * m * blocks * slot.group;
+        for (const element of plan.stagedA) {
+          const step = 8 * m * blocks * element.group;
           f.get(rowA)
             .memory('v128.load64_splat', STAGED_A + step)
             .set(a);

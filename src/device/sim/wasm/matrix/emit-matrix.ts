@@ -273,7 +273,7 @@ function emitScaleStage(f: WasmFunction, k: Constants, form: Form): void {
       byte: scaleBytes?.[side] ?? 0,
       width: plan.op.m,
       bits: (side === 0 ? plan.formatA : plan.formatB)?.bits ?? 8,
-      slots: side === 0 ? plan.slotsA : plan.slotsB,
+      staged: side === 0 ? plan.stagedA : plan.stagedB,
       range,
     });
     const largest = f.local('i32');

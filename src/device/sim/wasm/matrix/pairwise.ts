@@ -1,8 +1,8 @@
 // CDNA2's f16 and bf16 sums in SIMD: products and pairwise sums rounded to f32, denormals flushed. Source: interpreter/matrix-math.ts (`pairwise`).
 import type { WasmFunction } from '../emit.ts';
-import type { Plan, Slot } from './plan.ts';
+import type { Plan, StagedElement } from './plan.ts';
 import { type Constants, ROW, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitCanonical, emitLoadC, emitTiles, slotOffset } from './tile.ts';
+import { type Accumulator, emitCanonical, emitLoadC, emitTiles, stagedOffset } from './tile.ts';
 
 /** Emits D = C + A·B; A and B are staged with their denormals flushed. */
 export function emitPairwise(
@@ -39,14 +39,14 @@ export function emitPairwise(
     for (let first = 0; first < plan.op.k; first += pairing) {
       for (let i = 0; i < pairing; i++) {
         f.get(tile.a)
-          .memory('v128.load32_splat', STAGED_A + slotOffset(m, blocks, plan.slotsA[first + i] as Slot))
+          .memory('v128.load32_splat', STAGED_A + stagedOffset(m, blocks, plan.stagedA[first + i] as StagedElement))
           .set(a[i] as number);
       }
       for (let v = 0; v < vectors; v++) {
         const product = (i: number): void => {
           f.get(a[i] as number)
             .get(tile.b)
-            .memory('v128.load', STAGED_B + slotOffset(n, blocks, plan.slotsB[first + i] as Slot) + 16 * v)
+            .memory('v128.load', STAGED_B + stagedOffset(n, blocks, plan.stagedB[first + i] as StagedElement) + 16 * v)
             .op('f32x4.mul');
           flush();
         };

@@ -67,7 +67,7 @@ export function numericsOf(op: MatrixOperation, target: TargetName, mode: Matrix
 }
 
 /** Where element k of a row is staged: lane group and number within the lane. */
-export interface Slot {
+export interface StagedElement {
   readonly group: number;
   readonly element: number;
 }
@@ -81,9 +81,9 @@ export interface Plan {
   readonly formatB: FloatFormat | undefined;
   /** Dense elements of a row that one lane holds. */
   readonly perLane: number;
-  /** Slots of k = 0, 1, …; A and B of a scaled operation may differ. */
-  readonly slotsA: readonly Slot[];
-  readonly slotsB: readonly Slot[];
+  /** Staged elements of k = 0, 1, …; A and B of a scaled operation may differ. */
+  readonly stagedA: readonly StagedElement[];
+  readonly stagedB: readonly StagedElement[];
   /** Blocks that share one block of A, and which one. */
   readonly broadcast: number;
   readonly abid: number;
@@ -95,7 +95,7 @@ export interface Plan {
   readonly outputs: number;
 }
 
-function slots(op: MatrixOperation, bits: number): Slot[] {
+function staged(op: MatrixOperation, bits: number): StagedElement[] {
   return Array.from({ length: op.k }, (_, k) => {
     const [lane, position] = inputPosition(op, bits, 0, 0, k);
     return { group: lane / (op.m * op.blocks), element: position / bits };
@@ -122,8 +122,8 @@ export function planMatrix(
     formatA,
     formatB,
     perLane: (op.m * op.k * op.blocks) / 64,
-    slotsA: slots(op, bits(formatA)),
-    slotsB: slots(op, bits(formatB)),
+    stagedA: staged(op, bits(formatA)),
+    stagedB: staged(op, bits(formatB)),
     broadcast,
     abid: fields.abid & (broadcast - 1),
     pattern: op.a === 'f64' || scaled || op.sparse ? 0 : fields.blgp,

@@ -1,7 +1,7 @@
 // Block scales (E8M0, one for 32 elements of a row) of scaled matrix operations, as f32 by lane of the staged operand.
 // Source: OCP Microscaling Formats 1.0; lanes as in interpreter/matrix.ts.
 import type { WasmFunction } from '../emit.ts';
-import type { Slot } from './plan.ts';
+import type { StagedElement } from './plan.ts';
 import { type Constants, ROW } from './scratch.ts';
 
 export interface ScaleRange {
@@ -28,7 +28,7 @@ export function emitScales(
     readonly byte: number;
     readonly width: number;
     readonly bits: number;
-    readonly slots: readonly Slot[];
+    readonly staged: readonly StagedElement[];
     readonly range: ScaleRange;
   },
 ): void {
@@ -39,7 +39,7 @@ export function emitScales(
   for (let run = 0; run < (o.bits === 8 ? 2 : 1); run++) {
     for (let lane = 0; lane < 64; lane += 4) {
       const group = Math.floor(lane / o.width);
-      const at = o.slots.findIndex((s) => s.group === group && scaleRun(o.bits, s.element) === run);
+      const at = o.staged.findIndex((s) => s.group === group && scaleRun(o.bits, s.element) === run);
       const from = (lane % o.width) + o.width * Math.floor(at / 32);
       f.get(o.source).memory('v128.load', 4 * from);
       if (o.byte > 0) f.i32(8 * o.byte).op('i32x4.shr_u');

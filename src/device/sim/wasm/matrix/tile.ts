@@ -68,9 +68,9 @@ export function emitTiles(
   for (const local of [...Object.values(tile), quadA]) f.release('i32', local as number);
 }
 
-/** Offset in an element array of slot (group, element) of a row or column, beyond its lane. */
-export function slotOffset(width: number, blocks: number, slot: { group: number; element: number }): number {
-  return slot.element * ROW + 4 * width * blocks * slot.group;
+/** Offset in an element array of at (group, element) of a row or column, beyond its lane. */
+export function stagedOffset(width: number, blocks: number, at: { group: number; element: number }): number {
+  return at.element * ROW + 4 * width * blocks * at.group;
 }
 
 /** The accumulator: registers of C, or one value everywhere. */

@@ -7,9 +7,9 @@
 import type { WasmFunction } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
 import { groupedAccumulator, plainAccumulator } from './accumulate.ts';
-import type { Plan, Slot } from './plan.ts';
+import type { Plan, StagedElement } from './plan.ts';
 import { type Constants, EXPONENT_ROW, EXPONENTS_A, EXPONENTS_B, RESULT, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitLoadC, emitTiles, slotOffset } from './tile.ts';
+import { type Accumulator, emitLoadC, emitTiles, stagedOffset } from './tile.ts';
 
 export interface TruncatingLocals {
   readonly scratch: number;
@@ -78,10 +78,10 @@ export function emitTruncating(
       const group = Array.from({ length }, (_, i) => ({ parity: i % parities, at: first + i }));
       const offsets = group.map(({ parity, at }) => ({
         parity,
-        a: slotOffset(m, blocks, plan.slotsA[at] as Slot),
-        b: slotOffset(n, blocks, plan.slotsB[at] as Slot),
-        ea: exponentOffset(m, blocks, plan.slotsA[at] as Slot),
-        eb: exponentOffset(n, blocks, plan.slotsB[at] as Slot),
+        a: stagedOffset(m, blocks, plan.stagedA[at] as StagedElement),
+        b: stagedOffset(n, blocks, plan.stagedB[at] as StagedElement),
+        ea: exponentOffset(m, blocks, plan.stagedA[at] as StagedElement),
+        eb: exponentOffset(n, blocks, plan.stagedB[at] as StagedElement),
       }));
       // Largest exponent field of the products, eight columns at a time.
       for (let parity = 0; parity < parities; parity++) {
@@ -157,7 +157,7 @@ export function emitTruncating(
   });
 }
 
-/** Offset in the exponents of a slot, beyond its lane. */
-function exponentOffset(width: number, blocks: number, slot: Slot): number {
-  return slot.element * EXPONENT_ROW + 2 * width * blocks * slot.group;
+/** Offset in the exponents of an element, beyond its lane. */
+function exponentOffset(width: number, blocks: number, element: StagedElement): number {
+  return element.element * EXPONENT_ROW + 2 * width * blocks * element.group;
 }

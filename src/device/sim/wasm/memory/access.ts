@@ -20,14 +20,14 @@ export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): Was
     const at = code.local('i32');
     const quad = code.local('i32');
     const bits = code.local('i32');
-    const slot = code.local('i32');
+    const laneWord = code.local('i32');
     const f: Frame = {
       code,
       module,
       wave,
       data,
       at,
-      slot,
+      laneWord,
       extra,
       resume: () => {
         fn.get(wave).get(pc).get(at).i32(2).op('i32.shr_u').call(resume).return();
@@ -52,14 +52,14 @@ export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): Was
           fn.get(exec).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits).op('i32.eqz');
           code.brIf(next);
           fn.get(quad).set(at);
-          fn.get(data).get(at).op('i32.add').set(slot);
+          fn.get(data).get(at).op('i32.add').set(laneWord);
           if (four !== undefined) {
             fn.get(bits).i32(15).op('i32.eq');
             code.if(() => four(next));
           }
           code.loop((lanes) => {
             fn.get(bits).op('i32.ctz').i32(2).op('i32.shl').get(quad).op('i32.add').tee(at);
-            fn.get(data).op('i32.add').set(slot);
+            fn.get(data).op('i32.add').set(laneWord);
             bound.lane();
             fn.get(bits).get(bits).i32(1).op('i32.sub').op('i32.and').tee(bits);
             code.brIf(lanes);

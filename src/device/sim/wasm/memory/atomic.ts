@@ -276,11 +276,11 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
           .op('i32.and');
         code.if(() => f.resume());
       }
-      fn.get(f.slot);
+      fn.get(f.laneWord);
       pushRegister(f, 0);
       fn.set(first);
       if (form.second === 'following') {
-        fn.get(f.slot);
+        fn.get(f.laneWord);
         pushRegister(f, bytes * (VGPR_BYTES / 4));
         fn.set(other);
       } else if (form.second === 'separate') {

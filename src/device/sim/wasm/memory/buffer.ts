@@ -226,7 +226,7 @@ function bindBuffer(
                 t.commit(f);
                 if (lane === 3) break;
                 fn.get(f.at).i32(4).op('i32.add').set(f.at);
-                fn.get(f.slot).i32(4).op('i32.add').set(f.slot);
+                fn.get(f.laneWord).i32(4).op('i32.add').set(f.laneWord);
               }
               code.br(next);
             });

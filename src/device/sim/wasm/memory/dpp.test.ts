@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { makeMachine, Random } from '../../../../../tests/support/compiled-memory.ts';
 import { parse } from '../../../../../tests/support/one-instruction.ts';
-import { bindInstruction } from '../../interpreter/program.ts';
+import { bindInstruction } from '../../interpreter/loaded-code.ts';
 import { WAVE_TEMPORARY, WAVE_VGPRS } from '../../state/layout.ts';
 import { EXEC, LANES } from '../../state/wave.ts';
 import { WasmModule } from '../emit.ts';

@@ -8,16 +8,16 @@ export function loadPair(bytes: number): Transfer {
   const first = loadRegisters(bytes, false, undefined);
   const second = loadRegisters(bytes, false, undefined);
   const words = bytes / 4;
-  let slot = 0;
+  let laneWord = 0;
   let other = 0;
   const moved = [0, 0, 0, 0];
   const secondFrame = (f: Frame): Frame => {
     f.code.fn
-      .get(f.slot)
+      .get(f.laneWord)
       .i32(words * VGPR_BYTES)
       .op('i32.add')
-      .set(slot);
-    return { ...f, slot };
+      .set(laneWord);
+    return { ...f, laneWord };
   };
   const shift = (f: Frame, a: number, to: number): void => {
     const [delta] = f.extra as [number];
@@ -32,7 +32,7 @@ export function loadPair(bytes: number): Transfer {
     piece: 4,
     pieces: 2 * words,
     prologue: (f) => {
-      slot = f.code.local('i32');
+      laneWord = f.code.local('i32');
       other = f.code.local('i32');
       for (let i = 0; i < 4; i++) moved[i] = f.code.local('i32');
       first.prologue(f);
@@ -66,17 +66,17 @@ export function loadPair(bytes: number): Transfer {
 /** Two elements out of two data registers; the extra parameters are delta and the second register's place in the wave block. */
 export function storePair(bytes: number): Transfer {
   const words = bytes / 4;
-  let slot = 0;
+  let laneWord = 0;
   const vectors: number[] = [];
   const moved = [0, 0, 0, 0];
   const locateSecond = (f: Frame): void => {
     const [, data1] = f.extra as [number, number];
-    f.code.fn.get(f.wave).get(data1).op('i32.add').get(f.at).op('i32.add').set(slot);
+    f.code.fn.get(f.wave).get(data1).op('i32.add').get(f.at).op('i32.add').set(laneWord);
   };
   /** The vectors of elements `which`, two lanes of 8 bytes or four of 4 in each. */
   const read = (f: Frame, which: number): void => {
     const { fn } = f.code;
-    const from = which === 0 ? f.slot : slot;
+    const from = which === 0 ? f.laneWord : laneWord;
     const v = vectors[2 * which] as number;
     const w = vectors[2 * which + 1] as number;
     fn.get(from).memory('v128.load').set(v);
@@ -112,7 +112,7 @@ export function storePair(bytes: number): Transfer {
     piece: 4,
     pieces: 2 * words,
     prologue: (f) => {
-      slot = f.code.local('i32');
+      laneWord = f.code.local('i32');
       for (let n = 0; n < 5; n++) vectors[n] = f.code.local('v128');
       for (let i = 0; i < 4; i++) moved[i] = f.code.local('i32');
     },
@@ -132,7 +132,7 @@ export function storePair(bytes: number): Transfer {
       locateSecond(f);
       fn.get(a);
       if (n >= words) fn.get(delta).op('i32.add');
-      fn.get(n < words ? f.slot : slot).memory('i32.load', (n % words) * VGPR_BYTES);
+      fn.get(n < words ? f.laneWord : laneWord).memory('i32.load', (n % words) * VGPR_BYTES);
       fn.memory('i32.store', 4 * (n % words));
     },
     skip: () => {},

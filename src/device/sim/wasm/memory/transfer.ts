@@ -17,7 +17,7 @@ export interface Frame {
   /** Four times the first lane being worked on. */
   readonly at: number;
   /** `data + at`. */
-  readonly slot: number;
+  readonly laneWord: number;
   /** Extra parameters of the transfer, as locals. */
   readonly extra: readonly number[];
   /** Leaves the function: the interpreter executes the active lanes from the current one on. */
@@ -83,7 +83,7 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
   const suffix = `${signed && bytes < 4 ? 's' : ''}${half ?? ''}`;
   const scalarLoad = bytes === 1 ? `i32.load8_${signed ? 's' : 'u'}` : `i32.load16_${signed ? 's' : 'u'}`;
   const store = (f: Frame, n: number, put: () => void): void => {
-    f.code.fn.get(f.slot);
+    f.code.fn.get(f.laneWord);
     put();
     f.code.fn.memory('v128.store', n * VGPR_BYTES);
   };
@@ -217,13 +217,13 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
     commit: (f) => {
       const { fn } = f.code;
       const [value] = values as [number];
-      fn.get(f.slot);
+      fn.get(f.laneWord);
       fn.get(value);
       if (half === 'high') fn.i32(16).op('i32.shl');
       else if (half === 'low') fn.i32(0xffff).op('i32.and');
       fn.memory('i32.store');
       for (let n = 1; n < words; n++)
-        fn.get(f.slot)
+        fn.get(f.laneWord)
           .get(values[n] as number)
           .memory('i32.store', n * VGPR_BYTES);
     },
@@ -236,7 +236,7 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
   const vectors: number[] = [];
   const first = half === 'high' ? 2 : 0;
   const load = (f: Frame, n: number): void => {
-    f.code.fn.get(f.slot).memory('v128.load', n * VGPR_BYTES);
+    f.code.fn.get(f.laneWord).memory('v128.load', n * VGPR_BYTES);
   };
   const scalarStore = bytes === 1 ? 'i32.store8' : bytes === 2 ? 'i32.store16' : 'i32.store';
   return {
@@ -321,7 +321,7 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
     move: (f, n, a, offset) => {
       const { fn } = f.code;
       fn.get(a)
-        .get(f.slot)
+        .get(f.laneWord)
         .memory('i32.load', n * VGPR_BYTES + first);
       fn.memory(scalarStore, offset);
     },
@@ -360,7 +360,7 @@ export function loadToLds(bytes: number, signed: boolean): Transfer {
       start = f.code.local('i32');
       target = f.code.local('i32');
       const [offset] = f.extra as [number];
-      // All 64 slots inside the workgroup's LDS, or the interpreter does it.
+      // All 64 lanes inside the workgroup's LDS, or the interpreter does it.
       const limit = f.code.local('i32');
       fn.get(f.wave)
         .memory('i32.load', WAVE_LDS_BYTES)

@@ -79,7 +79,7 @@ export function overQuads(f: Frame, a: number, step: number, body: () => void): 
   const { fn } = code;
   fn.i32(0).set(f.at);
   code.loop((again) => {
-    fn.get(f.data).get(f.at).op('i32.add').set(f.slot);
+    fn.get(f.data).get(f.at).op('i32.add').set(f.laneWord);
     body();
     if (step !== 0) fn.get(a).i32(step).op('i32.add').set(a);
     fn.get(f.at).i32(16).op('i32.add').tee(f.at).i32(VGPR_BYTES).op('i32.lt_u');

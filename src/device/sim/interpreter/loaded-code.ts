@@ -113,10 +113,10 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
   const m0 = w.sgprs[M0] as number;
   const offset = m0 & 0xff;
   const flags = (m0 >> 12) & 15;
-  const SLOTS: Record<string, number> = { src0: 1, src1: 2, src2: 4, vdst: 8 };
+  const FLAG_OF: Record<string, number> = { src0: 1, src1: 2, src2: 4, vdst: 8 };
   const operands = instruction.operands.map((operand, i): Operand => {
-    const slot = SLOTS[instruction.row.operands[i]?.name ?? ''] ?? 0;
-    if (operand.kind !== 'reg' || operand.file !== 'v' || (flags & slot) === 0) return operand;
+    const flag = FLAG_OF[instruction.row.operands[i]?.name ?? ''] ?? 0;
+    if (operand.kind !== 'reg' || operand.file !== 'v' || (flags & flag) === 0) return operand;
     const moved = vgpr(operand.index + offset, operand.dwords);
     if (moved === undefined) {
       throw new KernelStop('sim/register-range', `GPR indexing reaches v${operand.index + offset}, beyond v255.`);
@@ -126,16 +126,16 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
   return bindPlain({ ...instruction, operands }, op, target, mfma);
 }
 
-let programs = 0;
+let count = 0;
 
 /** 4 KiB of the image. */
 const PAGE_SHIFT = 12;
 const PAGE_MASK = 1023;
 
 /** The code of a module, decoded by address. */
-export class Program {
-  /** Different for every program of this thread. */
-  readonly id = ++programs;
+export class LoadedCode {
+  /** Different for all loaded code of this thread. */
+  readonly id = ++count;
   readonly target: TargetName;
   readonly region: Region;
   /** Byte ranges of the image that hold code. */

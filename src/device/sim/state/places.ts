@@ -6,28 +6,28 @@ import { WAVE_BYTES } from './layout.ts';
 import type { DeviceMemory, Region } from './memory.ts';
 
 /** One place, as wasm offsets. */
-export interface Slot {
+export interface Place {
   readonly waveBlocks: readonly Uint8Array[];
   /** At least the launch's LDS. */
   readonly lds: Uint8Array;
   readonly scratch: ScratchPlace | undefined;
 }
 
-/** Slots that stay reserved between dispatches. */
+/** Places that stay reserved between dispatches. */
 const KEPT_BLOCKS = 32;
 
-/** Gives out slots for a device. */
-export class SlotPool {
+/** Gives out places for a device. */
+export class PlacePool {
   private readonly memory: DeviceMemory;
   private readonly freeBlocks: Uint8Array[] = [];
   private readonly freeLds: Uint8Array[] = [];
-  private readonly scratch = new Map<Slot, Region>();
+  private readonly scratch = new Map<Place, Region>();
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
   }
 
-  take(launch: Launch): Slot {
+  take(launch: Launch): Place {
     const { memory } = this;
     const waveBlocks: Uint8Array[] = [];
     let lds: Uint8Array | undefined;
@@ -38,13 +38,13 @@ export class SlotPool {
       lds = this.freeLds.pop() ?? memory.reserve(targetInfo(launch.target).ldsBytes, 'LDS');
       const bytes = launch.scratchPerWave * launch.wavesPerGroup;
       const region = bytes === 0 ? undefined : memory.alloc(bytes, 'scratch');
-      const slot: Slot = {
+      const place: Place = {
         waveBlocks,
         lds,
         scratch: region === undefined ? undefined : { address: region.base, offset: region.offset },
       };
-      if (region !== undefined) this.scratch.set(slot, region);
-      return slot;
+      if (region !== undefined) this.scratch.set(place, region);
+      return place;
     } catch (error) {
       this.freeBlocks.push(...waveBlocks);
       if (lds !== undefined) this.freeLds.push(lds);
@@ -52,12 +52,12 @@ export class SlotPool {
     }
   }
 
-  give(slot: Slot): void {
-    const region = this.scratch.get(slot);
+  give(place: Place): void {
+    const region = this.scratch.get(place);
     if (region !== undefined) this.memory.free(region.base);
-    this.scratch.delete(slot);
-    this.freeBlocks.push(...slot.waveBlocks);
-    this.freeLds.push(slot.lds);
+    this.scratch.delete(place);
+    this.freeBlocks.push(...place.waveBlocks);
+    this.freeLds.push(place.lds);
   }
 
   /** Returns memory that many resident workgroups needed for a while. */
