@@ -125,6 +125,12 @@ export const isNan: Unary = (a) => operate('is_nan', 'bool', [a]);
 /** `min`/`max` of IEEE 754-2008 minNum/maxNum: a NaN loses; `minimum`/`maximum` of 754-2019: a NaN wins. */
 export const fmin = binary('min');
 export const fmax = binary('max');
+/**
+ * v_min and v_max on register bits, as integers of the format's width, since bits alone show which NaN it is: a quiet NaN loses, a
+ * signalling one of MODE.IEEE wins and becomes quiet; -0 is below +0.
+ */
+export const minBits = (type: ValueType, a: Expr, b: Expr): Expr => operate('min_bits', a.type, [a, b], type);
+export const maxBits = (type: ValueType, a: Expr, b: Expr): Expr => operate('max_bits', a.type, [a, b], type);
 export const minimum = binary('minimum');
 export const maximum = binary('maximum');
 export const floor = unary('floor');
@@ -144,6 +150,10 @@ export const wrap = (a: Expr): Expr => convert('i32', 'wrap', a);
 export const high = (a: Expr): Expr => wrap(shrU(a, i32(32)));
 /** The raw bits of a float as an integer of its width (f16 and bf16: in the low half of an i32). */
 export const bits = (a: Expr): Expr => operate('bits', a.type === 'f64' ? 'i64' : 'i32', [a]);
+/** The float of these bits. At the root of a result it says that the bits go into the register as they are, NaNs too. */
+export const fromBits = (type: ValueType, a: Expr): Expr => convert(type, 'from_bits', a);
+/** The register bits of a float source, after its modifiers. */
+export const rawBits = (a: Expr): Expr => node('source', a.type === 'f64' ? 'i64' : 'i32', NO_ARGS, a.value, a.part);
 export const boolToI32 = (a: Expr): Expr => select(a, i32(1), i32(0));
 
 /** Unsigned bit field [offset, offset + width) with constant bounds. */

@@ -72,6 +72,8 @@ export interface VectorOperation {
   /** Result words; `x2` results have one expression per element. Absent for compares. */
   readonly result: readonly Expr[];
   readonly resultType: OperandType | undefined;
+  /** The result as register bits, where these tell NaNs apart: for instructions that neither clamp nor scale their result. */
+  readonly resultBits: readonly Expr[] | undefined;
   /** The lane's bit of the mask result (VCC, an SGPR pair, EXEC for v_cmpx). */
   readonly mask: Expr | undefined;
   /** Result when the `clamp` bit is set, for integer saturation (float clamping is generic). */

@@ -62,6 +62,11 @@ export interface VectorOptions {
   readonly mask?: Body;
 }
 
+/** The bits of results that are made of bits. */
+function bitsOf(results: readonly Expr[]): Expr[] | undefined {
+  return results.every((e) => e.op.endsWith('.from_bits')) ? results.map((e) => e.args[0] as Expr) : undefined;
+}
+
 /** One value per lane: `vector('v_add_f32', ['f32', 'f32'], 'f32', add)`. */
 export function vector(
   name: string,
@@ -78,11 +83,13 @@ export function vector(
         : [0, 1].map((part) =>
             f(...spec.map((s, i) => argument(s, i, OPERAND_TYPES[s.type].elements === 2 ? part : 0))),
           );
+    const result = elements(body);
     return {
       kind: 'vector',
       sources: spec,
-      result: elements(body),
+      result,
       resultType,
+      resultBits: bitsOf(result),
       mask: options.mask?.(...spec.map((s, i) => argument(s, i))),
       clamped: options.clamped === undefined ? undefined : elements(options.clamped),
       highBits: options.highBits ?? 'zero',
@@ -106,6 +113,7 @@ export function vectorWords(
     sources: specs(sources),
     result,
     resultType,
+    resultBits: undefined,
     mask: undefined,
     clamped: undefined,
     highBits: options.highBits ?? 'zero',
@@ -124,6 +132,7 @@ export function vectorMask(name: string, sources: readonly SourceArgument[], bod
       sources: spec,
       result: [],
       resultType: undefined,
+      resultBits: undefined,
       mask: body(...spec.map((s, i) => argument(s, i))),
       clamped: undefined,
       highBits: 'zero',

@@ -11,22 +11,35 @@ type Body = (a: Expr, b: Expr) => Expr;
 for (const type of TYPES) {
   vector(`v_add_${type}`, [type, type], type, e.add);
   vector(`v_mul_${type}`, [type, type], type, e.mul);
-  vector(`v_min_${type}`, [type, type], type, e.fmin);
-  vector(`v_max_${type}`, [type, type], type, e.fmax);
+  vector(`v_min_${type}`, [type, type], type, smallest);
+  vector(`v_max_${type}`, [type, type], type, largest);
   vector(`v_fma_${type}`, [type, type, type], type, e.fma, type === 'f16' ? { highBits: 'preserve' } : {});
   if (type === 'f64') continue;
   vector(`v_sub_${type}`, [type, type], type, e.sub);
   vector(`v_subrev_${type}`, [type, type], type, (a, b) => e.sub(b, a));
   const options = type === 'f16' ? ({ highBits: 'preserve' } as const) : {};
-  const three = (f: Body) => (a: Expr, b: Expr, c: Expr) => f(f(a, b), c);
-  vector(`v_min3_${type}`, [type, type, type], type, three(e.fmin), options);
-  vector(`v_max3_${type}`, [type, type, type], type, three(e.fmax), options);
+  vector(`v_min3_${type}`, [type, type, type], type, smallest, options);
+  vector(`v_max3_${type}`, [type, type, type], type, largest, options);
   vector(`v_med3_${type}`, [type, type, type], type, median, options);
 }
+
+// Results that keep the bits of a NaN operand
+function extreme(choose: typeof e.minBits, operands: readonly Expr[]): Expr {
+  const { type } = operands[0] as Expr;
+  return operands.map(e.rawBits).reduce((a, b) => choose(type, a, b));
+}
+function smallest(...operands: Expr[]): Expr {
+  return e.fromBits((operands[0] as Expr).type, extreme(e.minBits, operands));
+}
+function largest(...operands: Expr[]): Expr {
+  return e.fromBits((operands[0] as Expr).type, extreme(e.maxBits, operands));
+}
+/** Of equal largest operands the first one is left out, as the manual does: that decides the sign of a zero. */
 function median(a: Expr, b: Expr, c: Expr): Expr {
   const anyNaN = e.operate('or', 'bool', [e.operate('or', 'bool', [e.isNan(a), e.isNan(b)]), e.isNan(c)]);
-  const middle = e.fmax(e.fmin(a, b), e.fmin(e.fmax(a, b), c));
-  return e.select(anyNaN, e.fmin(e.fmin(a, b), c), middle);
+  const top = e.fmax(e.fmax(a, b), c);
+  const middle = e.select(e.eq(top, a), e.fmax(b, c), e.select(e.eq(top, b), e.fmax(a, c), e.fmax(a, b)));
+  return e.fromBits(a.type, e.select(anyNaN, extreme(e.minBits, [a, b, c]), e.bits(middle)));
 }
 vector('v_minimum3_f32', ['f32', 'f32', 'f32'], 'f32', (a, b, c) => e.minimum(e.minimum(a, b), c));
 vector('v_maximum3_f32', ['f32', 'f32', 'f32'], 'f32', (a, b, c) => e.maximum(e.maximum(a, b), c));
@@ -63,11 +76,14 @@ const one =
   (a: Expr): Expr =>
     e.operate(op, a.type, [a]);
 for (const type of TYPES) {
-  for (const op of ['ceil', 'floor', 'trunc', 'rndne', 'fract', 'rcp', 'rsq', 'sqrt', 'frexp_mant'] as const) {
+  for (const op of ['ceil', 'floor', 'trunc', 'rndne', 'fract', 'rcp', 'rsq', 'sqrt'] as const) {
     // The f32 reciprocal, root and logarithm units neither read nor write denormals.
     const unit = type === 'f32' && (op === 'rcp' || op === 'rsq' || op === 'sqrt');
     vector(`v_${op}_${type}`, [type], type, one(op === 'rndne' ? 'rint' : op), unit ? flush : {});
   }
+  vector(`v_frexp_mant_${type}`, [type], type, (a) =>
+    e.fromBits(type, e.select(e.isNan(a), e.rawBits(a), e.bits(one('frexp_mant')(a)))),
+  );
   if (type === 'f64') continue;
   for (const op of ['exp', 'log', 'sin', 'cos'] as const) {
     const unit = type === 'f32' && (op === 'exp' || op === 'log');
@@ -101,7 +117,20 @@ for (const type of ['f32', 'f64'] as const) {
     return e.operate('fma_scaled', type, [a, b, c, e.select(e.carry, scale, i32(0))]);
   });
 }
-const fixup = (a: Expr, b: Expr, c: Expr): Expr => e.operate('div_fixup', a.type, [a, b, c]);
+/** The bit that makes a NaN quiet, and the NaN of an invalid division. */
+const NANS = {
+  f16: { quiet: i32(0x200), invalid: i32(0xfe00) },
+  f32: { quiet: i32(0x400000), invalid: i32(0xffc00000) },
+  f64: { quiet: e.i64(1n << 51n), invalid: e.i64(0xfff8n << 48n) },
+};
+/** A NaN operand comes out quiet, the numerator's first. */
+function fixup(a: Expr, b: Expr, c: Expr): Expr {
+  const { quiet, invalid } = NANS[a.type as keyof typeof NANS];
+  const ratio = e.operate('div_fixup', a.type, [a, b, c]);
+  const bits = e.select(e.isNan(ratio), invalid, e.bits(ratio));
+  const kept = (x: Expr, otherwise: Expr): Expr => e.select(e.isNan(x), e.or(e.rawBits(x), quiet), otherwise);
+  return e.fromBits(a.type, kept(c, kept(b, bits)));
+}
 vector('v_div_fixup_f32', ['f32', 'f32', 'f32'], 'f32', fixup);
 vector('v_div_fixup_f64', ['f64', 'f64', 'f64'], 'f64', fixup);
 vector('v_div_fixup_f16', ['f16', 'f16', 'f16'], 'f16', fixup, keepHigh);
@@ -133,8 +162,8 @@ for (const [suffix, type] of [
   vector(`v_pk_mul_${suffix}`, [type, type], type, e.mul);
   vector(`v_pk_fma_${suffix}`, [type, type, type], type, e.fma);
 }
-vector('v_pk_min_f16', ['f16x2', 'f16x2'], 'f16x2', e.fmin);
-vector('v_pk_max_f16', ['f16x2', 'f16x2'], 'f16x2', e.fmax);
+vector('v_pk_min_f16', ['f16x2', 'f16x2'], 'f16x2', smallest);
+vector('v_pk_max_f16', ['f16x2', 'f16x2'], 'f16x2', largest);
 vector('v_pk_fmac_f16', ['f16x2', 'f16x2', 'f16x2'], 'f16x2', e.fma);
 
 // Mixed precision and dot products. v_dot2_f32_f16 accumulates with fused steps from the low element up.

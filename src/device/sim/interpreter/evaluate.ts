@@ -137,9 +137,9 @@ export function compileBig(e: Expr, context: Context): BigFunction {
   }
   const f = BIG_OPERATORS[e.op];
   if (f === undefined) throw unknown(e);
-  if (y === undefined) return (env) => f(a(env), 0n);
+  if (y === undefined) return (env) => f(a(env), 0n, env);
   const b = compileBig(y, context);
-  return (env) => f(a(env), b(env));
+  return (env) => f(a(env), b(env), env);
 }
 
 /** A closure for a boolean expression. */

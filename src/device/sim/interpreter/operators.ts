@@ -13,6 +13,9 @@ import {
   F16,
   FP8_FNUZ,
   FP8_OCP,
+  f16FromBits,
+  f32FromBits,
+  f64FromWords,
   largestOf,
   pow2,
   type Rounding,
@@ -34,6 +37,7 @@ import {
 import { cosTurns, exp2, log2, sinTurns } from '../../../isa/semantics/transcendental.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
 import { divFixup, divScale, trigPreop } from './division.ts';
+import { extremeBits } from './extremes.ts';
 
 /** Up to four operands; most operators take three at most. */
 export type NumberOperator = (a: number, b: number, c: number, env: LaneEnv, d: number) => number;
@@ -289,12 +293,27 @@ for (const { format } of [f16, bf16, f32, f64]) {
   TEST_OPERATORS[`${format}.div_scale_flag`] = (a, b, c) => divScale(a, b, c, format).flag;
 }
 
+for (const name of ['f16', 'f32'] as const) {
+  for (const [operator, larger] of [
+    ['min_bits', false],
+    ['max_bits', true],
+  ] as const) {
+    const f = extremeBits(name, larger);
+    NUMBER_OPERATORS[`${name}.${operator}`] = (a, b, _c, env) =>
+      Number(BigInt.asIntN(32, f(BigInt(a), BigInt(b), env)));
+  }
+}
+NUMBER_OPERATORS['f16.from_bits'] = (a) => f16FromBits(a & 0xffff);
+NUMBER_OPERATORS['f32.from_bits'] = (a) => f32FromBits(a);
+
 const MASK = 0xffffffffffffffffn;
 const signed = (a: bigint): bigint => BigInt.asIntN(64, a);
 const below = (a: bigint, b: bigint): boolean => a < b;
 
 /** i64 → i64 operators. */
-export const BIG_OPERATORS: Record<string, (a: bigint, b: bigint) => bigint> = {
+export const BIG_OPERATORS: Record<string, (a: bigint, b: bigint, env: LaneEnv) => bigint> = {
+  'f64.min_bits': extremeBits('f64', false),
+  'f64.max_bits': extremeBits('f64', true),
   'i64.add': (a, b) => (a + b) & MASK,
   'i64.sub': (a, b) => (a - b) & MASK,
   'i64.mul': (a, b) => (a * b) & MASK,
@@ -328,6 +347,7 @@ const high32 = (a: bigint): number => Number(BigInt.asIntN(32, a >> 32n));
 /** i64 → number operators. */
 export const BIG_TO_NUMBER: Record<string, (a: bigint) => number> = {
   'i32.wrap': low32,
+  'f64.from_bits': (a) => f64FromWords(low32(a), high32(a)),
   'i64.clz': (a) => (high32(a) === 0 ? 32 + Math.clz32(low32(a)) : Math.clz32(high32(a))),
   'i64.ctz': (a) => {
     const low = low32(a);

@@ -8,6 +8,7 @@ import {
   encodeSmall,
   f64HighWord,
   f64LowWord,
+  roundToF32,
   roundToPrecision,
 } from '../../../base/elements/formats.ts';
 import { hasOperand, immediateOf, operandNamed } from '../../../isa/operand.ts';
@@ -140,6 +141,22 @@ function bindDpp(instruction: Instruction, op: VectorOperation): DppSource {
 /** Output modifier: ×2, ×4, ÷2. */
 const OMOD = [1, 2, 4, 0.5];
 
+/**
+ * Whether an output modifier has an effect on results of a type: hardware ignores it with MODE.IEEE and where it keeps denormal
+ * results. Source: AMD CDNA3 Instruction Set Architecture, "Output Modifiers".
+ */
+function omodActs(env: Wave['env'], type: OperandType): boolean {
+  return !env.ieee && !(type === 'f32' ? env.denormalOut32 : env.denormalOut64);
+}
+
+/** A result times the output modifier, rounded to its type. Denormals become zeros, and every zero a positive one. */
+function scaled(v: number, kind: Expr['type'], w: Wave): number {
+  const { round32, round64 } = w.env;
+  if (kind === 'f64') return Math.abs(v) < 2 ** -1022 ? 0 : v;
+  const rounded = kind === 'f16' ? roundToPrecision(v, 10, -14, 15, round64) : roundToF32(v, round32);
+  return Math.abs(rounded) < (kind === 'f16' ? 2 ** -14 : 2 ** -126) ? 0 : rounded;
+}
+
 /** Turns a float expression into the bits of its type, output modifiers and clamp applied. */
 function compileFloatBits(
   e: Expr,
@@ -155,7 +172,7 @@ function compileFloatBits(
   const flush = context.denormals === 'flush';
   const adjust = (value: number, w: Wave): number => {
     let v = value * factor;
-    if (factor !== 1 && kind === 'f16') v = roundToPrecision(v, 10, -14, 15, w.env.round64);
+    if (factor !== 1) v = scaled(v, kind, w);
     if (clamp) v = Number.isNaN(v) ? (w.env.dx10Clamp ? 0 : v) : Math.min(1, Math.max(0, v));
     return v;
   };
@@ -182,11 +199,18 @@ function compileFloatBits(
 
 function bindResult(instruction: Instruction, op: VectorOperation, context: Context): LaneWriter {
   const type = op.resultType as OperandType;
+  const plain = bindScaledResult(instruction, op, context, 0);
+  const omod = isFloatType(type) ? immediateOf(instruction, 'omod') : 0;
+  if (omod === 0) return plain;
+  const withOmod = bindScaledResult(instruction, op, context, omod);
+  return (w, lane) => (omodActs(w.env, type) ? withOmod : plain)(w, lane);
+}
+
+function bindScaledResult(instruction: Instruction, op: VectorOperation, context: Context, omod: number): LaneWriter {
+  const type = op.resultType as OperandType;
   const base = vectorBase(registerOf(instruction, 'vdst'));
   const clamp = immediateOf(instruction, 'clamp') !== 0;
-  const omod = isFloatType(type) ? immediateOf(instruction, 'omod') : 0;
-  const float = op.result[0]?.type !== 'i32' && op.result[0]?.type !== 'i64';
-  const results = clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
+  const results = resultsOf(op, clamp, omod !== 0);
   const [first, second] = results as [Expr, Expr?];
 
   if (first.type === 'i64') {
@@ -220,6 +244,13 @@ function bindResult(instruction: Instruction, op: VectorOperation, context: Cont
   return bindNarrow(instruction, op, type, base, low);
 }
 
+/** The expressions of a result: register bits where nothing is done to them, saturated integers, or values. */
+export function resultsOf(op: VectorOperation, clamp: boolean, omod: boolean): readonly Expr[] {
+  if (!clamp && !omod && op.resultBits !== undefined) return op.resultBits;
+  const float = op.result[0]?.type !== 'i32' && op.result[0]?.type !== 'i64';
+  return clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
+}
+
 function wordOf(f: (env: Wave['env']) => number): (w: Wave) => number {
   return (w) => f(w.env);
 }
@@ -228,7 +259,7 @@ function bindF64(e: Expr, context: Context, base: number, omod: number, clamp: b
   const evaluate = compileNumber(e, context);
   const factor = OMOD[omod] as number;
   return (w, lane) => {
-    let value = evaluate(w.env) * factor;
+    let value = factor === 1 ? evaluate(w.env) : scaled(evaluate(w.env) * factor, 'f64', w);
     if (clamp) value = Number.isNaN(value) ? (w.env.dx10Clamp ? 0 : value) : Math.min(1, Math.max(0, value));
     if (!w.env.denormalOut64 && Math.abs(value) < 2 ** -1022) value *= 0;
     w.vgprs[base + lane] = f64LowWord(value);

@@ -24,6 +24,8 @@ export class LaneEnv {
   denormalOut64 = true;
   /** NaN clamps to 0. */
   dx10Clamp = true;
+  /** Signalling NaNs are quieted by v_min and v_max; output modifiers are ignored. */
+  ieee = true;
   /** Conversions to small floats saturate (MODE.fp16_ovfl). */
   saturate = false;
   /** FP8/BF8 are the OCP formats (CDNA4), not FNUZ (CDNA3). */
@@ -38,6 +40,7 @@ export class LaneEnv {
     this.denormalIn64 = (mode & 0x40) !== 0;
     this.denormalOut64 = (mode & 0x80) !== 0;
     this.dx10Clamp = (mode & 0x100) !== 0;
+    this.ieee = (mode & 0x200) !== 0;
     this.saturate = (mode & 0x800000) !== 0;
   }
 }

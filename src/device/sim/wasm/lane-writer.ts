@@ -10,6 +10,7 @@ export interface LaneMode {
   readonly out32: boolean;
   readonly denormals64: boolean;
   readonly dx10Clamp: boolean;
+  readonly ieee: boolean;
   readonly saturate: boolean;
   /** FP8 formats of gfx950. */
   readonly ocp: boolean;

@@ -1,8 +1,9 @@
 // Floating-point operators of lane expressions in SIMD, rounding to nearest even: f32 and f64 natively, f16 and bf16 as f32 values that
 // are rounded after every operator. What is left out has no code and goes to the interpreter. Counterpart: interpreter/operators.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { extremeBits } from './extremes.ts';
 import { matrixFeatures } from './features.ts';
-import { encodeHalf, fmaHalf, roundHalf, truncateHalf } from './half.ts';
+import { decodeHalf, encodeHalf, fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { callMath } from './math.ts';
 import { NoCode } from './scalar.ts';
@@ -29,6 +30,16 @@ export function floatOperator(code: LaneWriter, prefix: string, name: string, e:
     code.push(a);
     const saturate = name.startsWith('to_') && code.mode.saturate ? '.saturate' : '';
     callMath(code, `${name}.${code.mode.ocp ? 'ocp' : 'fnuz'}${saturate}`);
+    return;
+  }
+  if (name === 'min_bits' || name === 'max_bits') {
+    if (prefix !== 'f32' && !code.mode.denormals64) throw new NoCode('denormal mode');
+    extremeBits(code, prefix as 'f16' | 'f32' | 'f64', name.slice(0, 3), e, half);
+    return;
+  }
+  if (name === 'from_bits') {
+    code.push(e.args[0] as Expr, half);
+    if (prefix === 'f16') decodeHalf(code.fn);
     return;
   }
   switch (prefix) {

@@ -185,7 +185,7 @@ function pushInteger(run: LaneTarget, o: LaneOperand, part: number): void {
 }
 
 /** Replaces denormals on the stack by zeros of their sign. */
-export function flushDenormals({ fn }: LaneTarget): void {
+export function flushDenormals({ fn }: Pick<LaneTarget, 'fn'>): void {
   const x = fn.local('v128');
   fn.tee(x).get(x);
   fn.v128(...splat(0x7f800000))
@@ -277,7 +277,9 @@ export function pushLaneSource(
       return;
     case 'i64':
       pushDouble(run, o, half);
-      if (o.abs || o.neg) throw new NoCode('modifiers of an i64');
+      // The bits of an f64 operand.
+      if (o.abs) fn.op('f64x2.abs');
+      if (o.neg) fn.op('f64x2.neg');
       return;
     case 'bool':
       throw new NoCode('boolean source');

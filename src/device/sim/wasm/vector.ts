@@ -3,7 +3,8 @@
 import { hasOperand, immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
+import { isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
+import { resultsOf } from '../interpreter/vector.ts';
 import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { registerAt, registerNumber } from './context.ts';
@@ -40,6 +41,7 @@ function modeFacts(mode: number, ocp: boolean): LaneMode {
     out32: (mode & 0x20) !== 0,
     denormals64: (mode & 0xc0) === 0xc0,
     dx10Clamp: (mode & 0x100) !== 0,
+    ieee: (mode & 0x200) !== 0,
     saturate: (mode & 0x800000) !== 0,
     ocp,
   };
@@ -173,10 +175,9 @@ class VectorInstruction {
     const dpp = hasDpp(instruction);
     const operands = op.sources.map((s, k) => bindLaneOperand(instruction, k, s, op.sourcePart, dpp && k === 0));
     this.clamp = immediateOf(instruction, 'clamp') !== 0;
-    const first = op.result[0];
-    const float = first?.type !== 'i32' && first?.type !== 'i64';
-    this.omod = op.resultType !== undefined && isFloatType(op.resultType) ? immediateOf(instruction, 'omod') : 0;
-    this.results = this.clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
+    // f16 and f64 results are scaled only where their denormals are flushed, and that has no code.
+    this.omod = op.resultType === 'f32' && !mode.ieee && !mode.out32 ? immediateOf(instruction, 'omod') : 0;
+    this.results = resultsOf(op, this.clamp, this.omod !== 0);
     this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
   }
@@ -261,16 +262,12 @@ class VectorInstruction {
   }
 
   private pushDouble(e: Expr): void {
-    const { code, run, omod, clamp, mode } = this;
+    const { code, run, clamp, mode } = this;
     const { fn } = run;
     const halves = [code.temporary(), code.temporary()] as const;
     for (const half of [0, 1] as const) {
       code.push(e, half);
       if (e.type === 'f64') {
-        if (omod !== 0)
-          fn.f64([1, 2, 4, 0.5][omod] as number)
-            .op('f64x2.splat')
-            .op('f64x2.mul');
         if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
         canonicalDouble(code);
       }
@@ -291,9 +288,13 @@ class VectorInstruction {
     const plain = omod === 0 && !clamp;
     if (plain && e.type === 'f16') code.encoded = e;
     code.push(e);
-    if (omod !== 0) fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number)).op('f32x4.mul');
+    if (omod !== 0) {
+      fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number)).op('f32x4.mul');
+      flushDenormals(run);
+      // Zeros become positive.
+      fn.v128(0, 0, 0, 0).op('f32x4.add');
+    }
     if (e.type === 'f16') {
-      if (omod !== 0 && clamp) throw new NoCode('omod and clamp of f16');
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
       encodeHalf(fn);
       return;

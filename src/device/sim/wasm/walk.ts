@@ -7,8 +7,8 @@ import { type Operation, type StructuralOperation, semanticsOf } from '../../../
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { loadsIntoLds } from '../interpreter/loaded-code.ts';
 
-/** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, saturating conversions. */
-export const MODE_MASK = 0x8001ff;
+/** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
+export const MODE_MASK = 0x8003ff;
 /** Instructions of one block. */
 const BLOCK_LIMIT = 200;
 const HW_MODE = 1;
