@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeCommonJs } from './commonjs.mjs';
+import { stamp } from './stale.cjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'dist', '.built');
 const layers = [
   'base',
   'isa',
@@ -25,22 +26,6 @@ const layers = [
   'lsp',
 ];
 
-/** Newest modification time (ms) of any file below `folder`. */
-function newest(folder) {
-  let latest = statSync(folder).mtimeMs;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    latest = Math.max(latest, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
-  }
-  return latest;
-}
-
-/** True when dist/ is missing or older than a source. */
-export function isStale() {
-  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return newest(join(root, 'src')) > built || statSync(join(root, 'package.json')).mtimeMs > built;
-}
-
 /** A hash of all files below folders. */
 function sourceHash(...folders) {
   const hash = createHash('sha256');
@@ -51,6 +36,25 @@ function sourceHash(...folders) {
   for (const folder of folders) add(folder);
   return hash.digest('hex');
 }
+
+/**
+ * commander loads node:child_process, and with it the network, for subcommands that are programs of their own. We have none,
+ * so it loads when one is started.
+ */
+const lazyChildProcess = {
+  name: 'lazy-child-process',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/commander\/lib\/command\.js$/ }, ({ path }) => {
+      const eager = "const childProcess = require('node:child_process');";
+      const lazy = "const childProcess = { spawn: (...args) => require('node:child_process').spawn(...args) };";
+      const contents = readFileSync(path, 'utf8').replace(eager, lazy);
+      if (!contents.includes(lazy)) throw new Error(`${path} loads node:child_process in another way`);
+      return { contents, loader: 'js' };
+    }),
+};
+
+/** How what bin/wavesmith loads is built. */
+const boot = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'warning' };
 
 /** How long a chunk of an earlier build stays, ms: another process may still be about to load it. */
 const CHUNK_GRACE_MS = 3_600_000;
@@ -65,6 +69,7 @@ export async function buildAll() {
     format: 'esm',
     target: 'node20',
     splitting: true,
+    plugins: [lazyChildProcess],
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,
@@ -82,8 +87,10 @@ export async function buildAll() {
     'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
   };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
-  const { metafile } = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root });
-  removeOldChunks(join(outdir, 'chunks'), new Set(Object.keys(metafile.outputs)));
+  const { outputs } = (await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root })).metafile;
+  const scripts = writeCommonJs(outdir, outputs);
+  await build({ ...boot, entryPoints: [join(root, 'src/cli/boot/boot.ts')], outfile: join(outdir, 'boot.cjs') });
+  removeOldChunks(join(outdir, 'chunks'), new Set([...Object.keys(outputs), ...scripts]));
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 

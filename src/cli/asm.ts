@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { type AssembleOptions, assemble, type Diagnostic, formatDiagnostic } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import { link, writeObject } from '../codeobject/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import { assembleWithLlvm } from './asm-llvm.ts';
-import { newCommand, optimizeLess, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
 interface Flags {
   readonly output: string;

@@ -2,8 +2,9 @@
 import type { SectionListing } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, optimizeLess, parseArguments, printJson, readInput, writeText } from './support.ts';
+import { newCommand, parseArguments, printJson, readInput, writeText } from './support.ts';
 
 interface Options {
   kernel?: string;

@@ -6,6 +6,8 @@
 import { WavesmithError } from '../base/index.ts';
 import { COMMANDS } from './commands.ts';
 
+export { restoreV8Flags } from '../device/node/v8-flags.ts';
+
 function help(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
   const lines = Object.entries(COMMANDS).map(([name, c]) => `  ${name.padEnd(width)}  ${c.summary}`);

@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path';
 import { AsmStreamer, type AssembleOptions, assemble, formatDiagnostic } from '../asm/index.ts';
 import { TextOutput, WavesmithError } from '../base/index.ts';
 import { writeObject } from '../codeobject/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import { decoderFor } from '../isa/codec/decode.ts';
 import { encode } from '../isa/codec/encode.ts';
 import { MAX_INSTRUCTION_TEXT, textWriterFor } from '../isa/print/text-writer.ts';
 import { isTargetName } from '../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
 import { type ByteStatement, readByteInput } from './mc-bytes.ts';
-import { optimizeLess, writeOutput, writeText } from './support.ts';
+import { writeOutput, writeText } from './support.ts';
 
 const HELP = `Usage: wavesmith mc [options] [FILE]
 

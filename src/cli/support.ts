@@ -1,7 +1,6 @@
 // What every command shares: a commander command with uniform usage errors, and output helpers.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import { TextOutput, WavesmithError } from '../base/index.ts';
 
@@ -31,17 +30,6 @@ export function parseArguments(command: Command, argv: string[]): boolean {
 function sentence(message: string): string {
   const text = message.replace(/^error: /, '');
   return text.endsWith('.') ? text : `${text}.`;
-}
-
-/**
- * Asks V8 to inline less, for commands that end within a second or two: they spend a third of their processor time in the
- * optimizing compiler, most of it on code inlined into code. Measured on Node 20 (V8 11.3) with a code object of 119,000
- * instructions: `asm` and `disasm --listing` take 1/4 less processor time, `disasm` 1/6 less; `asm` of 900,000 lines is as
- * fast as before. V8's own limits are 460 and 920 bytes of bytecode. Call it before the work begins.
- */
-export function optimizeLess(): void {
-  setFlagsFromString('--max-inlined-bytecode-size=150');
-  setFlagsFromString('--max-inlined-bytecode-size-cumulative=300');
 }
 
 /**

@@ -1,6 +1,6 @@
 // Clang offload bundles: plain, and compressed (CCOB versions 1 to 3, zstd or zlib). Reading and writing of plain ones.
 // Source: clang's docs "Clang Offload Bundler"; RFC 8878 (zstd frame and block headers), RFC 1950.
-import { unzlibSync } from 'fflate';
+import { unzlibSync } from 'fflate/browser';
 import { decompress as decompressZstd } from 'fzstd';
 import { ByteReader, ByteWriter, WavesmithError } from '../base/index.ts';
 

@@ -33,12 +33,13 @@ export interface CodeObject {
   /** 2 to 6; undefined for another OS ABI. */
   readonly version: number | undefined;
   readonly isRelocatable: boolean;
-  /** One per metadata note; several when objects with metadata were linked. */
+  /** One per metadata note; several when objects with metadata were linked. Read when first asked for. */
   readonly metadata: readonly CodeObjectMetadata[];
+  /** Read when first asked for, with the metadata. */
   readonly kernels: readonly Kernel[];
 }
 
-/** Reads an AMDGPU ELF. */
+/** Reads an AMDGPU ELF. What is wrong with its metadata is thrown by the first to ask for metadata or kernels. */
 export function readCodeObject(bytes: Uint8Array, path: readonly string[] = []): CodeObject {
   const elf = readElf(bytes);
   const { machine, flags, osAbi, abiVersion, type } = elf.header;
@@ -48,7 +49,8 @@ export function readCodeObject(bytes: Uint8Array, path: readonly string[] = []):
     });
   }
   const target = targetIdOfFlags(flags, osAbi, abiVersion);
-  const metadata = metadataNotes(elf).map((note) => readMetadata(note.description, note.offset));
+  let metadata: CodeObjectMetadata[] | undefined;
+  let kernels: Kernel[] | undefined;
   return {
     path,
     bytes,
@@ -57,8 +59,14 @@ export function readCodeObject(bytes: Uint8Array, path: readonly string[] = []):
     targetId: formatTargetId(target),
     version: codeObjectVersion(osAbi, abiVersion),
     isRelocatable: type === ElfType.REL,
-    metadata,
-    kernels: readKernels(elf, metadata),
+    get metadata() {
+      metadata ??= metadataNotes(elf).map((note) => readMetadata(note.description, note.offset));
+      return metadata;
+    },
+    get kernels() {
+      kernels ??= readKernels(elf, this.metadata);
+      return kernels;
+    },
   };
 }
 
