@@ -16,6 +16,7 @@ const layers = [
   'program',
   'finding',
   'check',
+  'rewrite',
   'equivalence',
   'device',
   'verdict',

@@ -6,7 +6,7 @@ export { isZero, joinKnowledge, type Knowledge, type KnownValue, stepKnowledge, 
 export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from './dataflow.ts';
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
-export { type LiftOptions, liftCodeObject } from './lift.ts';
+export { hasFallthrough, type LiftOptions, liftCodeObject } from './lift.ts';
 export { hasSlot, type Liveness, livenessOf } from './liveness.ts';
 export { ControlDependence } from './postdominators.ts';
 export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';

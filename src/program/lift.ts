@@ -182,3 +182,12 @@ class LiftedProgram implements Program {
     return { name, entry, kernel, entryBlock, blocks: [...seen].sort((a, b) => a - b) };
   }
 }
+
+/** Whether execution can arrive at an address from the instruction before it. */
+export function hasFallthrough(program: Program, pc: number): boolean {
+  const before = program.blockAt(pc - 4);
+  if (before === undefined) return false;
+  const last = program.instructions[before.end - 1] as CodeInstruction;
+  if (last.pc + last.instruction.size !== pc) return true;
+  return before.exit === 'fallthrough' || before.exit === 'branch' || before.exit === 'call';
+}

@@ -1,10 +1,11 @@
 // Room `cli/explain`: every error code with its cause and what to do next. `wavesmith explain` prints it, tools/gen-errors makes the
 // pages of docs/errors/ from it, and tests/error-codes.test.ts holds that every code of the sources is here.
-// Begin with types.ts and this file; the codes are in files.ts, text.ts, run.ts, iree.ts and profile.ts, by area.
+// Begin with types.ts and this file; the codes are in files.ts, text.ts, run.ts, iree.ts, profile.ts and rewrite.ts, by area.
 import { closeMatches } from '../../isa/table/suggest.ts';
 import { FILES_ERRORS } from './files.ts';
 import { IREE_ERRORS } from './iree.ts';
 import { PROFILE_ERRORS } from './profile.ts';
+import { REWRITE_ERRORS } from './rewrite.ts';
 import { RUN_ERRORS } from './run.ts';
 import { TEXT_ERRORS } from './text.ts';
 import type { ErrorPage, ErrorPages } from './types.ts';
@@ -16,6 +17,7 @@ export const ERRORS: ErrorPages = {
   ...RUN_ERRORS,
   ...IREE_ERRORS,
   ...PROFILE_ERRORS,
+  ...REWRITE_ERRORS,
 };
 
 /** The page of a code as Markdown, without the last line break. */

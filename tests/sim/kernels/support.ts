@@ -18,7 +18,10 @@ import {
   type RunFinding,
   randomNumbers,
   type SimDevice,
+  type SimDispatchRequest,
+  type SimDispatchResult,
 } from '../../../src/device/index.ts';
+import type { SimKernel, SimModule } from '../../../src/device/sim/module.ts';
 import type { TargetName } from '../../../src/isa/types.ts';
 import { sharedPath } from '../../support/shared.ts';
 
@@ -136,16 +139,40 @@ export function compare(got: ArrayLike<number>, expected: ArrayLike<number>): { 
 /** While `findings` is there, kernels run once, compiled and in strict mode, and what it finds goes there. */
 export const strictRuns: { findings: RunFinding[] | undefined } = { findings: undefined };
 
+/** A code object that takes the place of another one's. */
+export interface ChangedCode {
+  readonly bytes: Uint8Array;
+  /** Told what both did; every byte of every buffer was the same. */
+  readonly compare?: (runs: ChangedRun) => void;
+}
+
+/** A launch of a code object and of the one that takes its place. */
+export interface ChangedRun {
+  readonly device: SimDevice;
+  readonly original: SimDispatchResult;
+  readonly changed: SimDispatchResult;
+  readonly kernel: SimKernel;
+}
+
+/** While `change` is there, every launch runs the code object and what `change` makes of it, compiled, and all bytes must agree. */
+export const changedRuns: { change: ((codeObject: Uint8Array) => ChangedCode) | undefined; strict: boolean } = {
+  change: undefined,
+  strict: false,
+};
+
 /** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
 export class Bench {
   readonly device: SimDevice;
   readonly kernels: readonly DeviceKernel[];
   instructions = 0;
   private readonly buffers: DeviceBuffer[] = [];
+  private readonly changed: { readonly code: ChangedCode; readonly module: SimModule } | undefined;
 
   private constructor(device: SimDevice, codeObject: Uint8Array) {
     this.device = device;
     this.kernels = device.load(codeObject).kernels;
+    const code = changedRuns.change?.(codeObject);
+    this.changed = code && { code, module: device.load(code.bytes) };
   }
 
   /** Loads `corpus/TARGET/FILE`. */
@@ -186,6 +213,10 @@ export class Bench {
       strictRuns.findings.push(...(result.diagnostics ?? []));
       return;
     }
+    if (this.changed !== undefined) {
+      await this.launchChanged(this.changed, { kernel, grid, block: size, kernargs });
+      return;
+    }
     const before = this.buffers.map((b) => this.device.read(b));
     const first = await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'interpreter' });
     const after = this.buffers.map((b) => this.device.read(b));
@@ -200,6 +231,26 @@ export class Bench {
       throw new Error(`${first.instructions} instructions interpreted, ${second.instructions} compiled`);
     }
     this.instructions += first.instructions;
+  }
+
+  private async launchChanged(
+    { code, module }: { readonly code: ChangedCode; readonly module: SimModule },
+    request: SimDispatchRequest,
+  ): Promise<void> {
+    const strict = changedRuns.strict ? {} : undefined;
+    const before = this.buffers.map((b) => this.device.read(b));
+    const original = await this.device.dispatch({ ...request, strict });
+    const after = this.buffers.map((b) => this.device.read(b));
+    for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);
+    const kernel = module.kernel(request.kernel.name);
+    const changed = await this.device.dispatch({ ...request, kernel, strict });
+    for (const [n, b] of this.buffers.entries()) {
+      const bytes = this.device.read(b);
+      const differs = bytes.findIndex((byte, i) => byte !== (after[n] as Uint8Array)[i]);
+      if (differs >= 0) throw new Error(`byte ${differs} of '${b.label}' is not what the original makes it`);
+    }
+    this.instructions += original.instructions;
+    code.compare?.({ device: this.device, original, changed, kernel });
   }
 
   outcome(got: ArrayLike<number>, expected: ArrayLike<number>): Outcome {

@@ -3,6 +3,7 @@
 // Bindings too large for the virtual GPU's memory (model weights) are one block of memory mapped again and again.
 import { randomNumbers } from '../../../src/base/index.ts';
 import {
+  type CodeObject,
   codeObjectsOf,
   openContainer,
   readDispatches,
@@ -112,11 +113,12 @@ export class VmfbRunner {
   private readonly device: SimDevice;
   private readonly kernels = new Map<string, DeviceKernel>();
 
-  constructor(module: Uint8Array) {
+  /** Loads all code objects, each as `change` makes it. */
+  constructor(module: Uint8Array, change: (object: CodeObject) => Uint8Array = (object) => object.bytes) {
     const objects = codeObjectsOf(openContainer(module, 'module'));
     this.device = new SimDevice('gfx942');
     for (const object of objects) {
-      for (const kernel of this.device.load(object.bytes).kernels) this.kernels.set(kernel.name, kernel);
+      for (const kernel of this.device.load(change(object)).kernels) this.kernels.set(kernel.name, kernel);
     }
   }
 

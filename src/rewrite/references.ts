@@ -1,0 +1,160 @@
+// What in a program's code depends on where it stands: direct branches, and address computations from s_getpc_b64.
+// Source: LLVM's SIInstrInfo.cpp (SI_PC_ADD_REL_OFFSET: getpc, s_add_u32 low, s_addc_u32 high) and Tensile's long branches (getpc,
+// `s_add_i32 t, label, 4`, s_add_u32 low with t, s_addc_u32 high with 0).
+import { WavesmithError } from '../base/index.ts';
+import { branchTarget, type Instruction, type Operand } from '../isa/index.ts';
+import { operandNamed } from '../isa/operand.ts';
+import { type CodeInstruction, type Program, slotsOf } from '../program/index.ts';
+
+/** A direct branch or call. */
+export interface BranchReference {
+  readonly pc: number;
+  readonly target: number;
+}
+
+/** Address fields of instructions that make `target` from the result of the `s_getpc_b64` at `getPc`. */
+export interface AddressReference {
+  readonly getPc: number;
+  readonly target: number;
+  /** The instruction with the literal of the low half (or of the whole distance). */
+  readonly low: number;
+  /** Subtracted from the distance to the target: Tensile's form adds 4 itself. */
+  readonly bias: number;
+  /** The instruction that adds the high half; undefined for a distance of 32 bits that counts forward. */
+  readonly high: { readonly pc: number; readonly isLiteral: boolean } | undefined;
+}
+
+export interface CodeReferences {
+  readonly branches: readonly BranchReference[];
+  readonly addresses: readonly AddressReference[];
+}
+
+const ZERO = 128;
+const FOUR = 132;
+const MINUS_ONE = 193;
+/** How far behind s_getpc_b64 its sum may be finished; compilers and Tensile finish it at once. */
+const WINDOW = 24;
+
+/** All position-dependent code of a program. Errors: `rewrite/pc-value` for a pc whose use cannot be followed. */
+export function codeReferences(program: Program): CodeReferences {
+  const branches: BranchReference[] = [];
+  const addresses: AddressReference[] = [];
+  for (const code of program.instructions) {
+    const { row } = code.instruction;
+    const target = branchTarget(code.instruction, code.pc);
+    if (target !== undefined) branches.push({ pc: code.pc, target });
+    else if (row.operation === 's_getpc_b64') {
+      const found = addressOf(program, code);
+      if (found !== undefined) addresses.push(found);
+    }
+  }
+  return { branches, addresses };
+}
+
+function slotOf(operand: Operand | undefined): number | undefined {
+  return operand?.kind === 'reg' ? slotsOf(operand)?.first : undefined;
+}
+
+function isInline(operand: Operand | undefined, encoding: number): boolean {
+  return operand?.kind === 'inline' && operand.encoding === encoding;
+}
+
+/** The two sources of a scalar sum, the one in `slot` first; undefined when neither is. */
+function addends(instruction: Instruction, slot: number): Operand | undefined {
+  const [a, b] = [operandNamed(instruction, 'src0'), operandNamed(instruction, 'src1')];
+  if (slotOf(a) === slot) return b;
+  return slotOf(b) === slot ? a : undefined;
+}
+
+function reads(code: CodeInstruction, slot: number): boolean {
+  return code.effects.uses.some((r) => r.first <= slot && slot < r.first + r.count);
+}
+
+function writes(code: CodeInstruction, slot: number): boolean {
+  return code.effects.defs.some((r) => r.first <= slot && slot < r.first + r.count);
+}
+
+/** Follows the result of s_getpc_b64 to the sum it becomes; undefined when only its high half is used, or nothing of it. */
+function addressOf(program: Program, getPc: CodeInstruction): AddressReference | undefined {
+  const low = slotOf(operandNamed(getPc.instruction, 'sdst'));
+  const base = getPc.pc + getPc.instruction.size;
+  const block = program.blockAt(getPc.pc);
+  if (low === undefined || block === undefined) throw unknown(program, getPc);
+  const distances = new Map<number, CodeInstruction>();
+  for (let i = getPc.index + 1; i < block.end && i <= getPc.index + WINDOW; i++) {
+    const code = program.instructions[i] as CodeInstruction;
+    const { operation } = code.instruction.row;
+    const out = slotOf(operandNamed(code.instruction, 'sdst'));
+    if (reads(code, low)) {
+      const other = operation === 's_add_u32' && out !== undefined ? addends(code.instruction, low) : undefined;
+      const temporary = slotOf(other);
+      const distance = temporary === undefined ? undefined : distances.get(temporary);
+      if (out === undefined || (other?.kind !== 'literal' && distance === undefined)) throw unknown(program, getPc);
+      const high = highOf(program, code.index, block.end, low + 1, out + 1);
+      if (high === undefined) throw unknown(program, getPc);
+      if (other?.kind === 'literal') {
+        const { pc, operand } = high;
+        const upper = operand.kind === 'literal' ? operand.bits | 0 : isInline(operand, ZERO) ? 0 : -1;
+        return {
+          getPc: getPc.pc,
+          target: base + upper * 2 ** 32 + other.bits,
+          low: code.pc,
+          bias: 0,
+          high: { pc, isLiteral: operand.kind === 'literal' },
+        };
+      }
+      if (!isInline(high.operand, ZERO)) throw unknown(program, getPc);
+      const add = distance as CodeInstruction;
+      const literal = literalOf(add.instruction) as number;
+      return { getPc: getPc.pc, target: base + 4 + (literal | 0), low: add.pc, bias: 4, high: undefined };
+    }
+    if (operation === 's_add_i32' && out !== undefined && literalOf(code.instruction) !== undefined) {
+      const [a, b] = [operandNamed(code.instruction, 'src0'), operandNamed(code.instruction, 'src1')];
+      if (isInline(a, FOUR) || isInline(b, FOUR)) {
+        distances.set(out, code);
+        continue;
+      }
+    }
+    for (const [slot, from] of distances) if (from !== code && writes(code, slot)) distances.delete(slot);
+    if (writes(code, low)) return undefined;
+  }
+  throw unknown(program, getPc);
+}
+
+function literalOf(instruction: Instruction): number | undefined {
+  for (const name of ['src0', 'src1']) {
+    const operand = operandNamed(instruction, name);
+    if (operand?.kind === 'literal') return operand.bits;
+  }
+  return undefined;
+}
+
+/** The `s_addc_u32` that adds the carry to the high half, and what else it adds. */
+function highOf(
+  program: Program,
+  from: number,
+  end: number,
+  source: number,
+  out: number,
+): { readonly pc: number; readonly operand: Operand } | undefined {
+  for (let i = from + 1; i < end; i++) {
+    const code = program.instructions[i] as CodeInstruction;
+    const { instruction } = code;
+    if (instruction.row.operation === 's_addc_u32' && slotOf(operandNamed(instruction, 'sdst')) === out) {
+      const operand = addends(instruction, source);
+      const isKnown = operand?.kind === 'literal' || isInline(operand, ZERO) || isInline(operand, MINUS_ONE);
+      return isKnown && operand !== undefined ? { pc: code.pc, operand } : undefined;
+    }
+    if (reads(code, source) || writes(code, source) || instruction.row.defs.includes('SCC')) return undefined;
+  }
+  return undefined;
+}
+
+function unknown(program: Program, code: CodeInstruction): WavesmithError {
+  const at = `0x${code.pc.toString(16)}`;
+  return new WavesmithError(
+    'rewrite/pc-value',
+    `What becomes of the address that '${program.text(code.pc)}' at ${at} takes cannot be followed, so this code cannot be moved.`,
+    { hint: 'Followed are the sums that compilers and Tensile make: s_getpc_b64, s_add_u32, s_addc_u32.' },
+  );
+}

@@ -1,0 +1,259 @@
+// Rewrites a linked code object: puts code in, lays everything out again, and mends what depends on where code stands: branches,
+// addresses computed from the pc, relocations, symbols, kernel entries. What is not asked for stays bit for bit as it was.
+import { WavesmithError } from '../base/index.ts';
+import { type CodeObject, type ElfSection, readCodeObject } from '../codeobject/index.ts';
+import { type CodeInstruction, liftCodeObject, type Program } from '../program/index.ts';
+import { CutList } from './cuts.ts';
+import { ImageWriter } from './image.ts';
+import { BRANCH_REACH, IslandRouter, isInReach, islandAddress } from './islands.ts';
+import { type Cut, Places, placeCuts, poolSize, writeCuts } from './layout.ts';
+import { type AddressReference, codeReferences } from './references.ts';
+import type { MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
+
+const SHF_EXECINSTR = 4n;
+/** Rounds of laying out; each adds islands or moves an entry block. */
+const MAX_ROUNDS = 64;
+
+/**
+ * Rewrites the code object of a program that was lifted whole. The result is read back, so it is a code object like any other. Errors
+ * have codes `rewrite/…` and name the instruction; then nothing was changed.
+ */
+export function rewriteProgram(program: Program, options: RewriteOptions = {}): RewriteResult {
+  const { codeObject } = program;
+  const reach = options.reach ?? BRANCH_REACH;
+  const sections = codeObject.elf.sections
+    .filter((s) => (s.flags & SHF_EXECINSTR) !== 0n && s.bytes.length > 0)
+    .sort((a, b) => a.address - b.address);
+  const [first] = sections;
+  if (first === undefined) throw new WavesmithError('rewrite/no-code', 'The code object has no section with code.');
+  const code = new CodeLayout(program, sections, options, reach);
+  const image = new ImageWriter(codeObject, sections, options);
+  // The code stays where it is when it fits there; then nothing else moves.
+  let end = code.place(first.address);
+  const start = image.startOf(first, end - first.address);
+  if (start !== first.address) end = code.place(start);
+  const memory = image.addMemory(end);
+  const bytes = code.write(start, end, image.memoryAddress);
+  const result = image.finish({
+    bytes,
+    start,
+    sectionStart: (section) => code.places.place(section.address) ?? start,
+    place: (address) => code.places.place(address),
+    at: (address) => code.places.at(address),
+    end: (address) => code.places.end(address),
+    entry: (address) => code.entryOf(address),
+  });
+  const before = sections.reduce((sum, s) => sum + s.bytes.length, 0);
+  return {
+    codeObject: readCodeObject(result, codeObject.path),
+    pcs: code.pcMap(),
+    memory,
+    codeBytes: [before, bytes.length],
+    islands: code.islands,
+  };
+}
+
+/** Lifts and rewrites a code object. */
+export function rewriteCodeObject(codeObject: CodeObject, options: RewriteOptions = {}): RewriteResult {
+  return rewriteProgram(liftCodeObject(codeObject), options);
+}
+
+class CodeLayout {
+  private readonly program: Program;
+  private readonly sections: readonly ElfSection[];
+  private readonly list: CutList;
+  private readonly order: Cut[];
+  private readonly router: IslandRouter;
+  private readonly pools: readonly Cut[];
+  private readonly branches: readonly { readonly pc: number; readonly target: number }[];
+  private readonly addresses: readonly AddressReference[];
+  private readonly references: readonly MemoryReference[];
+  readonly places: Places;
+
+  constructor(program: Program, sections: readonly ElfSection[], options: RewriteOptions, reach: number) {
+    this.program = program;
+    this.sections = sections;
+    const { branches, addresses } = codeReferences(program);
+    this.addresses = addresses;
+    this.references = options.memory?.references ?? [];
+    this.list = new CutList(program, sections);
+    this.list.addEdits(options.edits ?? {});
+    this.list.addEntries();
+    this.list.addPools(reach);
+    const cuts = this.list.finish();
+    this.branches = branches.filter((b) => !this.list.replaced.has(b.pc));
+    this.places = new Places(cuts);
+    this.order = [...cuts];
+    this.pools = cuts.filter((cut) => cut.pool !== undefined);
+    this.router = new IslandRouter(this.pools, reach);
+  }
+
+  get islands(): number {
+    return this.router.count;
+  }
+
+  /** Places everything from `start` on; returns where it ends. */
+  place(start: number): number {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const full: Cut[] = [];
+      const end = placeCuts(this.order, start, (cut) => full.push(cut));
+      for (const cut of full) this.list.moveStub(this.order, cut);
+      if (full.length === 0 && !this.route()) return end;
+    }
+    throw new WavesmithError('rewrite/layout', `The layout did not settle in ${MAX_ROUNDS} rounds.`);
+  }
+
+  /** Makes the islands that are missing; whether there were any. */
+  private route(): boolean {
+    let isChanged = false;
+    this.eachBranch((at, target, from) => {
+      if (this.routeOne(at, target, from).isNew) isChanged = true;
+    });
+    return isChanged;
+  }
+
+  private routeOne(at: number, target: number, from?: Cut): { readonly to: number; readonly isNew: boolean } {
+    const place = this.places.place(target);
+    // A branch out of the code is never taken; it keeps its distance.
+    if (place === undefined) return { to: at + 4, isNew: false };
+    const way = this.router.route(at, place, target, from);
+    if (way !== undefined) return way;
+    throw new WavesmithError(
+      'rewrite/branch-range',
+      `The branch to 0x${target.toString(16)} cannot reach its target, and no place for a jump between is in reach.`,
+    );
+  }
+
+  /** Every branch whose distance is to be written: where it is, and the old address it goes to. */
+  private eachBranch(visit: (at: number, target: number, from?: Cut) => void): void {
+    for (const { pc, target } of this.branches) visit(this.places.at(pc) as number, target);
+    for (const { cut, zone, offset, target } of this.list.extra) {
+      visit((zone === 'before' ? cut.newPlace : cut.newAt) + offset, target);
+    }
+    for (const cut of this.pools) {
+      for (const [i, { target }] of (cut.pool?.islands ?? []).entries()) visit(islandAddress(cut, i), target, cut);
+    }
+  }
+
+  /** The bytes of the code from `start` to `end`. */
+  write(start: number, end: number, memory: number | undefined): Uint8Array {
+    const original = (from: number, to: number): Uint8Array => {
+      const section = this.sections.find((s) => from >= s.address && to <= s.address + s.bytes.length);
+      return section === undefined
+        ? new Uint8Array(to - from)
+        : section.bytes.subarray(from - section.address, to - section.address);
+    };
+    const bytes = writeCuts(this.order, original, start, end - start);
+    const view = new DataView(bytes.buffer);
+    for (const cut of this.pools) {
+      const islands = cut.pool?.islands ?? [];
+      for (let i = 0; i <= islands.length && islands.length > 0; i++) {
+        view.setUint32(cut.newPool - start + 4 * i, 0xbf820000, true);
+      }
+      if (islands.length > 0) view.setUint16(cut.newPool - start, (poolSize(cut) - 4) / 4, true);
+    }
+    this.eachBranch((at, target, from) => {
+      if (this.places.place(target) === undefined) return;
+      const { to } = this.routeOne(at, target, from);
+      if (!isInReach(at, to, BRANCH_REACH + 4)) throw new Error(`branch at ${at} does not reach ${to}`);
+      view.setInt16(at - start, (to - (at + 4)) / 4, true);
+    });
+    this.writeAddresses(view, start);
+    if (memory !== undefined) this.writeMemoryReferences(view, start, memory);
+    return bytes;
+  }
+
+  private writeAddresses(view: DataView, start: number): void {
+    for (const { getPc, target, low, bias, high } of this.addresses) {
+      const base = (this.places.at(getPc) as number) + 4;
+      const place = this.places.place(target) ?? target;
+      const distance = place - base - bias;
+      const lowAt = this.places.at(low) as number;
+      view.setInt32(lowAt + 4 - start, distance | 0, true);
+      if (high === undefined) {
+        if (distance < -bias) throw this.backwards(getPc);
+        continue;
+      }
+      const highAt = (this.places.at(high.pc) as number) - start;
+      const upper = distance < 0 ? -1 : 0;
+      if (high.isLiteral) view.setInt32(highAt + 4, upper, true);
+      else this.writeInline(view, highAt, upper);
+    }
+  }
+
+  /** The inline constant 0 or -1 of an `s_addc_u32`, whichever source it is. */
+  private writeInline(view: DataView, at: number, upper: number): void {
+    const field = [0, 8].find((shift) => [128, 193].includes((view.getUint32(at, true) >>> shift) & 255)) ?? 8;
+    view.setUint8(at + field / 8, upper === 0 ? 128 : 193);
+  }
+
+  private backwards(getPc: number): WavesmithError {
+    const text = this.program.text(getPc);
+    return new WavesmithError(
+      'rewrite/backwards',
+      `The distance that '${text}' at 0x${getPc.toString(16)} begins became negative.`,
+    );
+  }
+
+  private writeMemoryReferences(view: DataView, start: number, memory: number): void {
+    const positions = new Map<Uint8Array, number[]>();
+    for (const cut of this.order) {
+      const note = (parts: readonly Uint8Array[], from: number): void => {
+        let at = from;
+        for (const part of parts) {
+          const known = positions.get(part);
+          if (known === undefined) positions.set(part, [at]);
+          else known.push(at);
+          at += part.length;
+        }
+      };
+      note(cut.after, cut.newStart);
+      note(cut.before, cut.newPlace);
+      note(cut.replacement ?? [], cut.newAt);
+    }
+    for (const { code, pc, low, high, offset } of this.references) {
+      for (const at of positions.get(code) ?? []) {
+        const distance = memory + offset - (at + pc);
+        view.setInt32(at + low - start, distance | 0, true);
+        view.setInt32(at + high - start, distance < 0 ? -1 : 0, true);
+      }
+    }
+  }
+
+  /** Where a kernel with this entry begins now. */
+  entryOf(entry: number): number | undefined {
+    const door = this.list.doors.find((d) => d.entry === entry);
+    return door === undefined ? this.places.place(entry) : door.cut.newPlace;
+  }
+
+  pcMap(): PcMap {
+    const { program, places } = this;
+    const order = [...this.order].sort((a, b) => a.newStart - b.newStart);
+    return {
+      now: (pc) => (program.at(pc) === undefined ? undefined : places.at(pc)),
+      original: (address) => originalOf(program, order, address),
+    };
+  }
+}
+
+function originalOf(program: Program, order: readonly Cut[], address: number) {
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((order[middle] as Cut).newStart <= address) low = middle + 1;
+    else high = middle;
+  }
+  const cut = order[low - 1];
+  if (cut === undefined || address >= cut.newEnd) return undefined;
+  if (address >= cut.newAt && cut.replacement === undefined) {
+    const code: CodeInstruction | undefined = program.at(cut.old + (address - cut.newAt));
+    return code && { pc: code.pc, isInserted: false };
+  }
+  // Code behind an instruction stands with that instruction.
+  const owner =
+    address < cut.newPool
+      ? (program.at(cut.old - 4) ?? program.at(cut.old - 8) ?? program.at(cut.old - 16))
+      : program.at(cut.old);
+  return owner && { pc: owner.pc, isInserted: true };
+}
