@@ -3,6 +3,7 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { WavesmithError } from '../../base/index.ts';
 import { type MsgPackMap, type MsgPackValue, sortedEntries } from './msgpack.ts';
+import { readPlainYaml } from './plain-yaml.ts';
 
 type Scalar = null | boolean | bigint | number | string;
 
@@ -15,6 +16,11 @@ export interface YamlOrigin {
 
 /** Reads YAML text into a MessagePack document, typing each scalar as LLVM does (quotes do not make a string). */
 export function metadataFromYaml(text: string, origin: YamlOrigin = {}): MsgPackValue {
+  return readPlainYaml(text, (scalar) => scalarFromText(scalar, '')) ?? metadataFromAnyYaml(text, origin);
+}
+
+/** The same for any YAML: what `readPlainYaml` does not read, and everything that is wrong. */
+export function metadataFromAnyYaml(text: string, origin: YamlOrigin = {}): MsgPackValue {
   const lines = new LineCounter();
   const firstLine = origin.line ?? 1;
   const fail = (message: string, offset: number) => {
