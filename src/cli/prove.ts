@@ -23,6 +23,7 @@ interface Options {
   arg: string[];
   launch?: string;
   alias: boolean;
+  safeLoads?: boolean;
   limit?: string;
   run: boolean;
   json?: boolean;
@@ -62,6 +63,7 @@ export async function run(argv: string[]): Promise<number> {
     )
     .option('--launch <file>', 'JSON with grid, block, dynamicLds, args, noAlias in the place of the flags')
     .option('--no-alias', 'assume that no two pointer arguments reach the same byte')
+    .option('--safe-loads', 'assume that loads do not fault where the edited kernel moved them to')
     .option('--limit <seconds>', 'time that one kernel may take', String(DEFAULT_LIMITS.milliseconds / 1000))
     .option('--no-run', 'never run kernels: say proved or not proved')
     .option('--json', 'print JSON')
@@ -105,7 +107,7 @@ function decideOptionsOf(options: Options): DecideOptions {
   return {
     editedKernel: options.editedKernel,
     limits: { milliseconds: 1000 * seconds },
-    facts: { block: block as [number, number, number] | undefined, noAlias: description.noAlias },
+    facts: { block: block as [number, number, number] | undefined, noAlias: description.noAlias, safeLoads: options.safeLoads },
     plans: plansOf(description, block),
     openDevice: options.run ? (target) => createDevice('sim', { target }) : undefined,
   };

@@ -1,7 +1,5 @@
-// What must be equal before code is compared: target, arguments, the registers a kernel starts with, constant data.
-
-import type { ElfSection } from '../codeobject/elf/read.ts';
-import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
+// What must be equal before code is compared: arguments, the registers a kernel starts with, what the runtime reads in the metadata.
+import type { Kernel, KernelDescriptor, KernelMetadata } from '../codeobject/index.ts';
 
 /** Fields that say what the dispatcher puts into registers, and how floating point begins. */
 const LAUNCH_FIELDS = ['rsrc2', 'properties', 'preload'] as const;
@@ -16,6 +14,15 @@ const MODE_FIELDS = [
 ] as const;
 /** Granulated sizes and trap enables change no value. */
 const SIZES = new Set(['granulatedLdsSize', 'enableTrapHandler', 'reserved', 'reserved0', 'reserved1']);
+
+/** What the runtime reserves or allows by the metadata; an edited kernel must not get or allow less. */
+const SHRINKING = [
+  'groupSegmentFixedSize',
+  'privateSegmentFixedSize',
+  'kernargSegmentSize',
+  'kernargSegmentAlign',
+  'maxFlatWorkgroupSize',
+] as const satisfies readonly (keyof KernelMetadata)[];
 
 /** The first difference that makes two kernels different to their caller, as a sentence's end; undefined: there is none. */
 export function interfaceDifference(a: Kernel, b: Kernel): string | undefined {
@@ -45,6 +52,11 @@ function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string 
 }
 
 function metadataDifference(a: Kernel, b: Kernel): string | undefined {
+  const [x, y] = [a.metadata, b.metadata];
+  if (x !== undefined && y !== undefined) {
+    const shrunk = SHRINKING.find((name) => y[name] < x[name]);
+    if (shrunk !== undefined) return `the metadata's ${shrunk} shrinks from ${x[shrunk]} to ${y[shrunk]}`;
+  }
   const shape = (k: Kernel): string =>
     JSON.stringify(k.metadata?.args.map((arg) => [arg.offset, arg.size, arg.valueKind, arg.addressSpace]));
   if (shape(a) !== shape(b)) return 'the metadata describe different arguments';
@@ -52,47 +64,4 @@ function metadataDifference(a: Kernel, b: Kernel): string | undefined {
     return 'the metadata require different workgroup sizes';
   }
   return undefined;
-}
-
-const SHF_ALLOC = 2n;
-const SHF_EXECINSTR = 4n;
-const SHT_NOBITS = 8;
-/** Sections of the loader, which no kernel reads. */
-const LOADER = /^\.(note|dynsym|gnu\.hash|hash|dynstr|dynamic|rela|relro_padding)/;
-
-const dataSections = (o: CodeObject): readonly ElfSection[] =>
-  o.elf.sections.filter(
-    (s) => (s.flags & SHF_ALLOC) !== 0n && (s.flags & SHF_EXECINSTR) === 0n && !LOADER.test(s.name),
-  );
-
-/** Bytes of a section with the kernel descriptors in it blanked. */
-function constantBytes(o: CodeObject, section: ElfSection): Uint8Array {
-  if (section.type === SHT_NOBITS) return new Uint8Array(0);
-  // Not slice(): of a Buffer it would be a view.
-  const bytes = new Uint8Array(section.bytes);
-  for (const { descriptorSymbol } of o.kernels) {
-    if (descriptorSymbol?.section !== section) continue;
-    const at = Number(descriptorSymbol.value) - section.address;
-    bytes.fill(0, Math.max(at, 0), at + 64);
-  }
-  return bytes;
-}
-
-/**
- * How far the second file's constant data is from the first's. Undefined when the data differ or moved by different distances, so
- * that addresses of the two files cannot be compared.
- */
-export function dataShift(a: CodeObject, b: CodeObject): bigint | undefined {
-  const [x, y] = [dataSections(a), dataSections(b)];
-  let shift: bigint | undefined;
-  for (const section of x) {
-    const other = y.find((s) => s.name === section.name);
-    if (other === undefined) return undefined;
-    const [p, q] = [constantBytes(a, section), constantBytes(b, other)];
-    if (p.length !== q.length || p.some((byte, i) => byte !== q[i])) return undefined;
-    const distance = BigInt(other.address) - BigInt(section.address);
-    if (shift !== undefined && shift !== distance) return undefined;
-    shift = distance;
-  }
-  return y.length === x.length ? (shift ?? 0n) : undefined;
 }

@@ -14,7 +14,7 @@ import { stepStructural } from './structural-step.ts';
 import type { Term } from './terms.ts';
 import { stepOpaque, stepVector } from './vector-step.ts';
 
-/** Executes instructions of one program. `imageShift` and `onAccess`: see `Step`. */
+/** Executes instructions of one program. `imageShift` and `watcher`: see `Step`. */
 export class Machine {
   private readonly algebra: Algebra;
   private readonly imageShift: bigint | undefined;
@@ -25,10 +25,10 @@ export class Machine {
   }
 
   /** Executes one instruction, changing `state`. Throws `NotFollowed` for what has no terms. */
-  step(code: CodeInstruction, state: State, onAccess: Step['onAccess']): Outcome {
+  step(code: CodeInstruction, state: State, watcher: Step['watcher']): Outcome {
     const { instruction } = code;
     const exec = this.algebra.integers.pair(state[Slot.EXEC] as Term, state[Slot.EXEC + 1] as Term);
-    const step = { algebra: this.algebra, code, instruction, state, exec, imageShift: this.imageShift, onAccess };
+    const step = { algebra: this.algebra, code, instruction, state, exec, imageShift: this.imageShift, watcher };
     const operation = semanticsOf(instruction.row.operation);
     if (operation === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no semantics`);
     const isVector = VECTOR_CLASSES.some((name) => instruction.row.flags.has(name));

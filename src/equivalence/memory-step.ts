@@ -68,6 +68,16 @@ function bufferBase(step: Step): Term {
   return terms.make('buffer', 'i64', [...words, extra, index], { attr: isIndexed ? 'indexed' : '' });
 }
 
+/**
+ * Whether lanes can reach each other's bytes at different offsets: each has its record of a structured buffer (idxen), or the resource
+ * adds the lane number (bit 23 of word 3), as that of scratch does, whose lanes have memory of their own.
+ */
+function isPerRecord({ instruction, algebra, state }: Step): boolean {
+  if (/ idxen/.test(instruction.row.template)) return true;
+  const word3 = state[(registerAt(instruction, 'srsrc') as Register).encoding + 3] as Term;
+  return word3 !== algebra.scratchResource && (word3.zeros & 0x80_0000n) === 0n;
+}
+
 /** Where byte `more` of the access is. */
 type Placer = (more: number, bytes: number) => Place;
 
@@ -109,7 +119,13 @@ function placer(step: Step, space: MemorySpace): Placer {
       const hasOffset = / offen/.test(template) && vaddr !== undefined;
       const word = / idxen/.test(template) ? 1 : 0;
       const start = hasOffset ? readWord(step, vaddr, word, 'i32') : terms.i32(0);
-      return at(bufferBase(step), integers.addConstant(start, offset));
+      const base = bufferBase(step);
+      const sum = integers.addConstant(start, offset);
+      const perRecord = isPerRecord(step);
+      return (more, bytes) => {
+        step.watcher.risk(step.code, { kind: 'bufferOffset', register: start, constant: offset + more });
+        return { base, offset: integers.addConstant(sum, more), bytes, isPrivate: false, isPerRecord: perRecord };
+      };
     }
     case 'scalar':
     case 'scalarBuffer':
@@ -127,7 +143,12 @@ function scalarPlacer(step: Step, space: MemorySpace, offset: number): Placer {
     const resource = registerAt(instruction, 'sbase') as Register;
     const words = [0, 1, 2, 3].map((n) => readRegisterWord(step, resource, n));
     const base = terms.make('buffer', 'i64', words, { attr: 'scalar' });
-    return (more, bytes) => ({ base, offset: integers.addConstant(extra, offset + more), bytes, isPrivate: false });
+    return (more, bytes) => ({
+      base,
+      offset: integers.addConstant(extra, offset + more),
+      bytes,
+      isPrivate: false,
+    });
   }
   const scaled = integers.scale(integers.extendU(extra), space === 'scalarScratch' ? 64n : 1n);
   const start = integers.add(readPair(step, registerAt(instruction, 'sbase') as Register), scaled);
@@ -136,6 +157,7 @@ function scalarPlacer(step: Step, space: MemorySpace, offset: number): Placer {
     offset: integers.addConstant(start, offset + more),
     bytes,
     isPrivate: false,
+    slack: 3,
   });
 }
 
@@ -155,8 +177,17 @@ function* pieces(
   }
 }
 
+/** Tells of an access by address, which faults where there is no memory. */
+function reach(step: Step, space: MemorySpace, { offset, bytes }: Place): void {
+  if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
+  step.algebra.noteAddress(offset);
+  const lanes = isScalarSpace(space) ? undefined : step.exec;
+  step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
+}
+
 /** Executes a memory operation. */
 export function stepMemory(step: Step, op: MemoryOperation): void {
+  if (immediateOf(step.instruction, 'tfe') !== 0) throw new NotFollowed('the status word of tfe is not followed');
   switch (op.kind) {
     case 'load':
       if (op.toLds || / lds$/.test(step.instruction.row.template)) stepLdsDirect(step, op);
@@ -185,13 +216,14 @@ function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): T
   const { algebra, exec, code } = step;
   const { integers, terms } = algebra;
   const isUniform = isScalarSpace(op.space);
+  reach(step, op.space, place);
   // Aligned down by hardware; whole dwords only.
   const attr = `${op.space} ${place.bytes} ${policyOf(step)}`;
   // Nobody writes arguments while the kernel runs.
   const isArgument = op.space === 'scalar' && algebra.isArgument(place.offset);
   const from = isArgument ? terms.symbol('arguments', 'effect') : memory;
   const raw = algebra.memories.load(from, place, attr, isUniform, exec);
-  step.onAccess(code, raw);
+  step.watcher.access(code, raw);
   if (place.bytes >= 4) return raw;
   const bits = 8 * place.bytes;
   const field = integers.and(raw, terms.i32(2 ** bits - 1));
@@ -230,18 +262,19 @@ function dataWord(step: Step, register: Register, n: number): Term {
 
 function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): void {
   const { algebra, state, exec, code } = step;
+  reach(step, space, place);
   const attr = `${space} ${place.bytes} ${policyOf(step)}`;
   const lanes = isScalarSpace(space) ? algebra.terms.i64(1n) : exec;
   const memories = memoriesOf(space);
   if (memories.length === 1) {
     const [memory] = memories as [number];
     const after = algebra.memories.store(state[memory] as Term, lanes, place, value, attr);
-    step.onAccess(code, algebra.memories.write(place, value, attr));
+    step.watcher.access(code, algebra.memories.write(place, value, attr));
     state[memory] = after;
     return;
   }
   const all = algebra.terms.make('flatStore', 'effect', [stateOf(step, space), lanes, place.offset, value], { attr });
-  step.onAccess(code, all);
+  step.watcher.access(code, all);
   for (const memory of memories) state[memory] = algebra.terms.make('part', 'effect', [all], { attr: String(memory) });
 }
 
@@ -282,7 +315,7 @@ function stepLdsDirect(step: Step, op: LoadOperation): void {
     const word = bytes < 4 && !op.signed ? integers.and(value, terms.i32(2 ** (8 * bytes) - 1)) : value;
     const target: Place = { base: undefined, offset: integers.addConstant(start, offset), bytes: 4, isPrivate: false };
     state[Memory.LDS] = memories.store(state[Memory.LDS] as Term, exec, target, word, 'lds 4 ');
-    step.onAccess(code, state[Memory.LDS] as Term);
+    step.watcher.access(code, state[Memory.LDS] as Term);
   }
 }
 
@@ -292,6 +325,7 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const { terms, masks } = algebra;
   const { row } = instruction;
   const place = placer(step, op.space)(0, 4);
+  reach(step, op.space, place);
   const isScalar = isScalarSpace(op.space);
   const args: Term[] = [stateOf(step, op.space), isScalar ? terms.i64(1n) : exec, place.offset];
   if (place.base !== undefined) args.push(place.base);
@@ -310,7 +344,7 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const toLds = isLoad && / lds$/.test(row.template);
   if (toLds) throw new NotFollowed('typed loads into LDS are not followed');
   const effect = terms.make(isLoad ? 'typedLoad' : 'access', 'effect', args, { attr });
-  step.onAccess(code, effect);
+  step.watcher.access(code, effect);
   if (!isLoad) {
     for (const memory of memoriesOf(op.space)) {
       const isAlone = memoriesOf(op.space).length === 1;

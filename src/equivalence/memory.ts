@@ -12,6 +12,10 @@ export interface Place {
   readonly bytes: number;
   /** Every lane has memory of its own at the same addresses (scratch). */
   readonly isPrivate: boolean;
+  /** One lane's offset says nothing about another's: the lanes count from records of their own. */
+  readonly isPerRecord?: boolean;
+  /** Bytes before `offset` that are touched where hardware aligns it down. */
+  readonly slack?: number;
 }
 
 /** The power of two that divides every value of factor × term. */
@@ -34,6 +38,7 @@ function parts(term: Term): { constant: bigint; list: (readonly [Term, bigint])[
  * unknown multiples of their stride, because two lanes need not have the same.
  */
 export function areApart(a: Place, b: Place): boolean {
+  if (a.isPerRecord || b.isPerRecord) return false;
   if (a.base !== b.base || a.offset.kind !== b.offset.kind || a.isPrivate !== b.isPrivate) return false;
   const [x, y] = [parts(a.offset), parts(b.offset)];
   const uniform = new Map<Term, bigint>();
@@ -55,15 +60,15 @@ export function areApart(a: Place, b: Place): boolean {
   for (const [term, factor] of uniform) if ((factor & mask) !== 0n) vary(term, factor & mask);
   const modulus = gcd === 0n ? mask + 1n : gcd;
   const distance = (((x.constant - y.constant) % modulus) + modulus) % modulus;
-  return distance >= BigInt(b.bytes) && modulus - distance >= BigInt(a.bytes);
+  return distance >= BigInt(b.bytes + (a.slack ?? 0)) && modulus - distance >= BigInt(a.bytes + (b.slack ?? 0));
 }
 
-/** The pointer argument an address counts from: the one dword loaded from the arguments that it adds once; undefined when unclear. */
-function pointerOf(address: Term): Term | undefined {
+/** The pointer argument an address counts from: the one that it adds once; undefined when unclear. */
+function pointerOf(address: Term, isPointer: (term: Term) => boolean): Term | undefined {
   let found: Term | undefined;
   for (const [term, factor] of parts(address).list) {
     const half = term.op === 'extU' ? (term.args[0] as Term) : term;
-    if (half.op !== 'load' || half.args[0]?.attr !== 'arguments' || factor !== 1n) continue;
+    if (!isPointer(half) || factor !== 1n) continue;
     if (found !== undefined) return undefined;
     found = half;
   }
@@ -90,8 +95,8 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 /** Builds memory states and what is read from them. */
 export class Memories {
-  /** Whether what is reached through different pointer arguments never overlaps. */
-  pointersAreApart = false;
+  /** Tells the low halves of pointer arguments, when what is reached through different ones never overlaps. */
+  isPointer: ((term: Term) => boolean) | undefined;
   private readonly integers: Integers;
   private readonly stores = new Map<Term, StoreRecord>();
 
@@ -131,8 +136,9 @@ export class Memories {
 
   private areApart(a: Place, b: Place): boolean {
     if (areApart(a, b)) return true;
-    if (!this.pointersAreApart) return false;
-    const [x, y] = [pointerOf(a.offset), pointerOf(b.offset)];
+    const { isPointer } = this;
+    if (isPointer === undefined) return false;
+    const [x, y] = [pointerOf(a.offset, isPointer), pointerOf(b.offset, isPointer)];
     return x !== undefined && y !== undefined && x !== y;
   }
 

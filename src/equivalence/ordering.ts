@@ -2,22 +2,32 @@
 // memory operations in flight that the baseline has proved complete. Registers do not show it, and terms have no time.
 import type { CheckContext } from '../check/index.ts';
 import { outstandingAtBlocks, stepThrough } from '../check/rules/waits.ts';
+import { immediateOf } from '../isa/operand.ts';
+import { CPOL_GLC, CPOL_SCC } from '../isa/parse/state.ts';
 import { type BasicBlock, type CodeInstruction, waitRole } from '../program/index.ts';
-import type { AccessObserver } from './product.ts';
+import type { Observer } from './product.ts';
 
-/** `publishes`: other wavefronts may look after it. `readsLds`: what a load into LDS brings must be there. */
-type OrderKind = 'publishes' | 'readsLds';
+/**
+ * `publishes`: other wavefronts may look after it. `forgets`: what was loaded before must have come from before. `readsLds`: what a load
+ * into LDS brings must be there.
+ */
+type OrderKind = 'publishes' | 'forgets' | 'readsLds';
+
+/** Stores at a scope beyond the wavefront (sc0, sc1; glc on gfx90a): flags that others wait for. Source: LLVM's AMDGPUUsage, "Memory Model". */
+const SCOPES = CPOL_GLC | CPOL_SCC;
 
 function orderKind({ instruction }: CodeInstruction): OrderKind | undefined {
   const { row } = instruction;
-  if (waitRole(row).isBarrier || /^buffer_(?:wbl2|inv|wbinvl1)/.test(row.operation)) return 'publishes';
+  if (/^(?:buffer_inv|buffer_wbinvl1|s_dcache)/.test(row.operation)) return 'forgets';
+  if (waitRole(row).isBarrier || /^(?:buffer_wbl2|s_sendmsg)/.test(row.operation)) return 'publishes';
   if (row.flags.has('IsAtomicRet') || row.flags.has('IsAtomicNoRet')) return 'publishes';
+  if (row.flags.has('mayStore') && (immediateOf(instruction, 'cpol') & SCOPES) !== 0) return 'publishes';
   return row.flags.has('DS') && row.flags.has('mayLoad') ? 'readsLds' : undefined;
 }
 
 function matters(kind: OrderKind, operation: CodeInstruction): boolean {
   const { flags } = operation.instruction.row;
-  if (flags.has('LDSDMA')) return true;
+  if (flags.has('LDSDMA') || kind === 'forgets') return true;
   return kind === 'publishes' && (flags.has('mayStore') || flags.has('DS') || flags.has('FLAT'));
 }
 
@@ -55,7 +65,7 @@ export class AccessPairs {
   private readonly owners = new Map<string, Set<number>>();
 
   /** To be told every access of the solved product. */
-  readonly observe: AccessObserver = (side, point, code, term) => {
+  readonly access: NonNullable<Observer['access']> = (side, point, code, term) => {
     const key = `${point}:${term.id}`;
     const known = this.keys[side].get(code.index) ?? new Set();
     this.keys[side].set(code.index, known.add(key));

@@ -7,7 +7,7 @@ import { type CodeInstruction, type Program, Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { Machine } from './machine.ts';
 import { Memory, STATE_SIZE, type State } from './state.ts';
-import type { Algebra } from './step.ts';
+import type { Algebra, Risk, Watcher } from './step.ts';
 import { isConstant, type Term } from './terms.ts';
 
 /** One of the two programs, with where its addresses count from. */
@@ -49,6 +49,8 @@ type Stop =
   | { readonly kind: 'end'; readonly pc: number; readonly how: string };
 
 interface Edge {
+  /** The number of the point it comes from; undefined: the entry. */
+  readonly from: number | undefined;
   readonly states: readonly [State, State];
 }
 
@@ -63,8 +65,14 @@ interface Point {
   readonly classes: Int32Array;
 }
 
-/** Told accesses while the solved product is walked once more. */
-export type AccessObserver = (side: 0 | 1, point: number, code: CodeInstruction, term: Term) => void;
+/** Told what happens on each side while the solved product is walked once more. */
+export interface Observer {
+  readonly access?: (side: 0 | 1, point: number, code: CodeInstruction, term: Term) => void;
+  readonly risk?: (side: 0 | 1, point: number, code: CodeInstruction, risk: Risk) => void;
+}
+
+/** While the product is solved nobody listens. */
+const NOBODY: Watcher = { access: () => {}, risk: () => {} };
 
 export class Product {
   private readonly algebra: Algebra;
@@ -96,7 +104,7 @@ export class Product {
     };
     for (const pcs of entries) {
       const point = this.point(pcs);
-      point.ways.set('entry', { states: initial });
+      point.ways.set('entry', { from: undefined, states: initial });
       if (this.meet(point)) push(point);
     }
     while (work.length > 0) {
@@ -108,13 +116,21 @@ export class Product {
   }
 
   /** Walks every point of the solved product once. */
-  observe(onAccess: AccessObserver): void {
+  observe({ access, risk }: Observer): void {
     for (const point of this.points.values()) {
       const states = this.statesAt(point);
       for (const side of [0, 1] as const) {
-        this.trace(side, point.pcs[side], states[side], (code, term) => onAccess(side, point.id, code, term));
+        this.trace(side, point.pcs[side], states[side], {
+          access: (code, term) => access?.(side, point.id, code, term),
+          risk: (code, what) => risk?.(side, point.id, code, what),
+        });
       }
     }
+  }
+
+  /** For each point by its number: the points that lead to it; undefined among them is the entry. */
+  get predecessors(): ReadonlyMap<number, readonly (number | undefined)[]> {
+    return new Map([...this.points.values()].map(({ id, ways }) => [id, [...ways.values()].map(({ from }) => from)]));
   }
 
   private point(pcs: readonly [number, number]): Point {
@@ -136,7 +152,7 @@ export class Product {
   /** Runs both programs from a point; the points whose entry changed. */
   private run(point: Point): Point[] {
     const states = this.statesAt(point);
-    const stops = ([0, 1] as const).map((side) => this.trace(side, point.pcs[side], states[side], () => {})) as [
+    const stops = ([0, 1] as const).map((side) => this.trace(side, point.pcs[side], states[side], NOBODY)) as [
       Stop,
       Stop,
     ];
@@ -150,7 +166,7 @@ export class Product {
     const changed: Point[] = [];
     for (const [name, pcs] of this.waysOut(a, b, places)) {
       const next = this.point(pcs);
-      next.ways.set(`${point.id}:${name}`, { states });
+      next.ways.set(`${point.id}:${name}`, { from: point.id, states });
       if (this.meet(next)) changed.push(next);
     }
     return changed;
@@ -163,17 +179,25 @@ export class Product {
     places: readonly [number, number],
   ): void {
     if (a.how !== b.how) throw new Mismatch(`one kernel ends with ${a.how}, the other with ${b.how}`, places);
-    const [before, after] = [x[Memory.GLOBAL] as Term, y[Memory.GLOBAL] as Term];
-    if (before !== after) this.explainMemory(before, after, places);
+    // A wavefront that ended holds up no barrier: the others may read what it left in LDS.
+    for (const [memory, name] of [
+      [Memory.GLOBAL, 'device memory'],
+      [Memory.LDS, 'LDS'],
+    ] as const) {
+      const [before, after] = [x[memory] as Term, y[memory] as Term];
+      if (before !== after) this.explainMemory(before, after, name, places);
+    }
   }
 
   /** Throws the first write or other effect of the second program that the first has not, or the other way round. */
-  private explainMemory(before: Term, after: Term, places: readonly [number, number]): never {
+  private explainMemory(before: Term, after: Term, memory: string, places: readonly [number, number]): never {
     const { memories } = this.algebra;
     const [x, y] = [memories.history(before), memories.history(after)];
     const authors: [Map<Term, number>, Map<Term, number>] = [new Map(), new Map()];
-    this.observe((side, _point, code, term) => {
-      if (!authors[side].has(term)) authors[side].set(term, code.pc);
+    this.observe({
+      access: (side, _point, code, term) => {
+        if (!authors[side].has(term)) authors[side].set(term, code.pc);
+      },
     });
     const lone = (own: readonly Term[], other: readonly Term[]): Term | undefined => {
       const known = new Set(other);
@@ -182,7 +206,7 @@ export class Product {
     const [lost, extra] = [lone(x, y), lone(y, x)];
     const pcs = [lost && authors[0].get(lost), extra && authors[1].get(extra)] as const;
     if (pcs[0] === undefined && pcs[1] === undefined) {
-      throw new Mismatch('what the kernels have done to device memory is not shown to be the same', places);
+      throw new Mismatch(`what the kernels have done to ${memory} is not shown to be the same`, places);
     }
     if (pcs[1] === undefined) throw new Mismatch('the edited kernel lacks a write, or orders it otherwise', pcs);
     if (pcs[0] === undefined)
@@ -206,14 +230,14 @@ export class Product {
   }
 
   /** Runs one program to its next conditional branch or end, changing `state`. */
-  private trace(side: 0 | 1, start: number, state: State, onAccess: (code: CodeInstruction, term: Term) => void): Stop {
+  private trace(side: 0 | 1, start: number, state: State, watcher: Watcher): Stop {
     const seen = new Set<number>();
     let pc = start;
     for (;;) {
       if (seen.has(pc)) throw this.stopped(side, pc, 'a loop without a conditional branch');
       seen.add(pc);
       this.checkLimits();
-      const end = this.runBlock(side, pc, state, onAccess);
+      const end = this.runBlock(side, pc, state, watcher);
       if (typeof end !== 'number') return end;
       pc = end;
     }
@@ -224,12 +248,7 @@ export class Product {
   }
 
   /** Executes a block from an address in it; where control goes when there is one way only. */
-  private runBlock(
-    side: 0 | 1,
-    start: number,
-    state: State,
-    onAccess: (code: CodeInstruction, term: Term) => void,
-  ): Stop | number {
+  private runBlock(side: 0 | 1, start: number, state: State, watcher: Watcher): Stop | number {
     const { program } = this.sides[side];
     const machine = this.machines[side];
     const block = program.blockAt(start);
@@ -241,7 +260,7 @@ export class Product {
       this.steps++;
       let outcome: ReturnType<Machine['step']>;
       try {
-        outcome = machine.step(code, state, onAccess);
+        outcome = machine.step(code, state, watcher);
       } catch (error) {
         if (error instanceof NotFollowed) throw this.stopped(side, code.pc, error.message);
         throw error;
@@ -303,6 +322,7 @@ export class Product {
         classes.set(key, name);
       }
       point.classes[i] = name;
+      for (const value of values) this.algebra.noteAddress(value);
       // By the register the class is named after, so that the same name always means the same.
       const isUniform = (name < STATE_SIZE ? name : name - STATE_SIZE) < Slot.VGPR0;
       entry[i] = terms.phi(point.id, name, first.kind, isUniform);

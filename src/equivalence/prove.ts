@@ -4,6 +4,7 @@
 // 2. Both kernels run side by side on terms (`product.ts`, `machine.ts`); they must branch alike and leave device memory alike.
 // 3. What terms do not show: the second kernel may have no error, no wait or hazard warning that the first has not (`check/`), and at
 //    barriers, atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
+import { isDeepStrictEqual } from 'node:util';
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
 import { PRELOAD_STUB } from '../check/entry.ts';
@@ -12,10 +13,12 @@ import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.t
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
-import { liftCodeObject, type Program, type ProgramFunction, Slot } from '../program/index.ts';
-import { dataShift, interfaceDifference } from './interface.ts';
+import { type CodeInstruction, liftCodeObject, type Program, type ProgramFunction, Slot } from '../program/index.ts';
+import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress } from './image.ts';
+import { interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
+import { Risks } from './risks.ts';
 import { argumentSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
 import { MASK32, type Term } from './terms.ts';
@@ -54,6 +57,8 @@ export interface LaunchFacts {
   readonly block?: readonly [number, number, number] | undefined;
   /** No two pointer arguments reach the same byte. */
   readonly noAlias?: boolean | undefined;
+  /** Loads do not fault, wherever they are moved to. */
+  readonly safeLoads?: boolean | undefined;
 }
 
 export interface ProveOptions {
@@ -77,8 +82,8 @@ const ASSUMPTIONS = {
     'No other wavefront races with this one: between barriers and atomics nobody else writes what it reads or reads what it writes.',
   unspecified: 'Registers that neither the dispatcher nor the kernel has written hold one unspecified value.',
   arguments: 'The kernel does not write its own argument segment.',
-  firstLane: 'No v_readfirstlane runs with every lane off.',
-  faults: 'Loads whose result nobody uses do not fault.',
+  firstLane: 'No v_readfirstlane of the baseline runs with every lane off.',
+  offsets: 'Byte offsets into buffers do not pass 4 GB.',
 } as const;
 
 interface Subject {
@@ -143,11 +148,12 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
       places: { baseline: placeOf(a.program, pcs[0]), edited: placeOf(b.program, pcs[1]) },
     });
 
-  if (a.target !== b.target) return stop(`the kernels are for ${a.target} and ${b.target}`);
+  const [target, other] = [baseline.targetId, edited.targetId];
+  if (target !== other) return stop(`the kernels are for ${target} and ${other}`);
   const difference = interfaceDifference(a.kernel, b.kernel);
   if (difference !== undefined) return stop(difference);
   const shift = dataShift(baseline, edited);
-  if (options.ignoreIdentity !== true && shift !== undefined && isSameCode(a, b)) {
+  if (options.ignoreIdentity !== true && shift === 0n && isSameKernel(a, b)) {
     return finish({ verdict: 'proved', isIdentical: true });
   }
   const worse = compareFindings(a, b);
@@ -158,6 +164,7 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     ]);
 
   const algebra = new Algebra();
+  algebra.isData = (address) => isDataAddress(baseline, address);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const sides = [
     { program: a.program, imageShift: 0n },
@@ -165,11 +172,13 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
   ] as const;
   product = new Product(algebra, sides, limits);
   const states = initialStates(algebra, a, b);
-  const stated = applyFacts(algebra, states, options.facts ?? {});
+  const facts = options.facts ?? {};
+  const stated = applyFacts(algebra, states, facts, a.kernel);
   const pairs = new AccessPairs();
+  const risks = new Risks(algebra.terms, algebra.integers.subsets);
   try {
     product.solve(entryPairs(a, b), states);
-    product.observe(pairs.observe);
+    product.observe({ access: pairs.access, risk: risks.observe });
   } catch (error) {
     if (error instanceof Mismatch) return stop(error.message, error.places);
     if (error instanceof LimitReached) return stop(error.message);
@@ -180,12 +189,24 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     const text = b.program.text(order.operation.pc);
     return stop(`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]);
   }
+  if (algebra.mayReadCode && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
+    return stop('the kernel may read constants that lie between the code, and these differ or moved');
+  }
+  const risk = risks.firstNew(product.predecessors, facts.safeLoads === true);
+  if (risk !== undefined) {
+    const text = b.program.text(risk.code.pc);
+    const why =
+      risk.risk.kind === 'firstLane'
+        ? `'${text}' may run with every lane off, unlike in the baseline`
+        : `'${text}' may touch memory that the baseline does not touch on this way`;
+    return stop(why, [undefined, risk.code.pc]);
+  }
   const assumptions: string[] = [
     ASSUMPTIONS.races,
     ASSUMPTIONS.unspecified,
     ASSUMPTIONS.arguments,
     ASSUMPTIONS.firstLane,
-    ASSUMPTIONS.faults,
+    ...(risks.hasOtherOffsets ? [ASSUMPTIONS.offsets] : []),
     ...stated,
   ];
   if (worse.shared > 0) {
@@ -206,16 +227,23 @@ function placeOf(program: Program, pc: number | undefined): ProofPlace | undefin
   return pc === undefined ? undefined : { pc, instruction: program.text(pc) };
 }
 
-function isSameCode(a: Subject, b: Subject): boolean {
-  const [x, y] = [kernelCode(a.codeObject, a.kernel), kernelCode(b.codeObject, b.kernel)];
-  // Code that calls or jumps elsewhere is compared as a whole.
-  const leaves = [a, b].some(({ program }) => program.functions.length > 1);
-  return x !== undefined && y !== undefined && !leaves && a.kernel.entry === b.kernel.entry && isSameBytes(x, y);
+/** The same bytes at the same place, and nothing that the kernel could find elsewhere has changed. */
+function isSameKernel(a: Subject, b: Subject): boolean {
+  const [x, y] = [a, b].map(({ codeObject, kernel }) => kernelCode(codeObject, kernel));
+  const isAlone = a.program.functions.length === 1 && !a.program.instructions.some(readsProgramCounter);
+  return (
+    x !== undefined &&
+    y !== undefined &&
+    a.kernel.entry === b.kernel.entry &&
+    Buffer.compare(x, y) === 0 &&
+    isDeepStrictEqual(a.kernel.descriptor, b.kernel.descriptor) &&
+    isDeepStrictEqual(a.kernel.metadata, b.kernel.metadata) &&
+    (isAlone || hasSameCodeSections(a.codeObject, b.codeObject))
+  );
 }
 
-function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
+const readsProgramCounter = ({ instruction }: CodeInstruction): boolean =>
+  /^s_(?:getpc|swappc|call|setpc)/.test(instruction.row.operation);
 
 function contextOf(s: Subject): CheckContext {
   const { target, codeObject, program, subject, kernel } = s;
@@ -255,7 +283,9 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
     return initialState(algebra.integers, descriptor, initialMode(descriptor.rsrc1), isArchitected);
   };
   const states: [State, State] = [make(a), make(b)];
-  const at = argumentSgpr(a.kernel.descriptor as KernelDescriptor);
+  const descriptor = a.kernel.descriptor as KernelDescriptor;
+  if (descriptor.properties.enableSgprPrivateSegmentBuffer) algebra.scratchResource = states[0][3];
+  const at = argumentSgpr(descriptor);
   if (at !== undefined) {
     algebra.argumentSegment = algebra.integers.pair(states[0][at] as Term, states[0][at + 1] as Term);
   }
@@ -263,7 +293,12 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
 }
 
 /** Puts facts about the launch into the initial states; the facts as sentences. */
-function applyFacts(algebra: Algebra, states: readonly [State, State], { block, noAlias }: LaunchFacts): string[] {
+function applyFacts(
+  algebra: Algebra,
+  states: readonly [State, State],
+  { block, noAlias, safeLoads }: LaunchFacts,
+  { metadata }: Kernel,
+): string[] {
   const stated: string[] = [];
   const items = block === undefined ? 0 : block[0] * block[1] * block[2];
   if (items > 0 && items % WAVEFRONT === 0) {
@@ -271,8 +306,15 @@ function applyFacts(algebra: Algebra, states: readonly [State, State], { block, 
     stated.push(`Workgroups have ${items} work-items, so every lane is on at first.`);
   }
   if (noAlias === true) {
-    algebra.memories.pointersAreApart = true;
+    const pointers = new Set(
+      metadata?.args.filter((a) => a.valueKind === 'global_buffer').map((a) => BigInt(a.offset)),
+    );
+    algebra.memories.isPointer = (term) => {
+      const offset = algebra.argumentOffset(term);
+      return offset !== undefined && pointers.has(offset);
+    };
     stated.push('No two pointer arguments reach the same byte.');
   }
+  if (safeLoads === true) stated.push('Loads do not fault, wherever they are moved to.');
   return stated;
 }

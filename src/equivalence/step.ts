@@ -16,10 +16,57 @@ export class Algebra {
   /** Address of the argument segment, when the kernel is given one. */
   argumentSegment: Term | undefined;
 
+  /** Word 3 of the scratch buffer's resource, when the kernel is given one: its lanes never reach each other's bytes. */
+  scratchResource: Term | undefined;
+  /** Whether an address of the baseline lies in its data; addresses in the code are those of tables between instructions. */
+  isData: (address: bigint) => boolean = () => true;
+  /** Something may be read from a code section. */
+  mayReadCode = false;
+
+  /** Notes an address that leads into a code section. */
+  noteAddress(address: Term): void {
+    if (!this.mayReadCode && this.isBetweenCode(address)) this.mayReadCode = true;
+  }
+
+  /** Whether a value is the address of something in the file that is no data; of halves the low one tells. */
+  private isBetweenCode(value: Term): boolean {
+    if (value.kind === 'effect' || value.kind === 'bool') return false;
+    if (value.op === 'merge' || value.op === 'select') return value.args.slice(1).some((v) => this.isBetweenCode(v));
+    const image = this.terms.symbol('image', 'i64');
+    const whole = value.kind === 'i64' ? image : this.integers.lo(image);
+    const isImage = value === whole || (value.op === 'sum' && value.args.includes(whole));
+    if (!isImage) return false;
+    return !this.isData(value.op === 'sum' ? value.value : 0n);
+  }
+
+  /** Where in the arguments a loaded dword comes from; undefined: from elsewhere. */
+  argumentOffset(term: Term): bigint | undefined {
+    if (term.op !== 'load' || term.args[0]?.attr !== 'arguments' || this.argumentSegment === undefined)
+      return undefined;
+    const offset = this.integers.sub(term.args[1] as Term, this.argumentSegment);
+    return offset.op === 'const' ? offset.value : undefined;
+  }
+
   /** Whether an address lies at a constant distance from the argument segment. */
   isArgument(address: Term): boolean {
     return this.argumentSegment !== undefined && this.integers.sub(address, this.argumentSegment).op === 'const';
   }
+}
+
+/** What is safe under a condition only: the edited kernel may do it where the baseline does. */
+export type Risk =
+  /** Bytes that the lanes (undefined: the scalar unit) load or store, which must be there. */
+  | { readonly kind: 'reach'; readonly address: Term; readonly bytes: number; readonly lanes: Term | undefined }
+  /** A first lane of these was asked for, and its value did not depend on which lane that is. */
+  | { readonly kind: 'firstLane'; readonly lanes: Term }
+  /** A buffer's byte offset as the sum of a register and a constant. */
+  | { readonly kind: 'bufferOffset'; readonly register: Term; readonly constant: number };
+
+/** Told what happens while a solved comparison is walked once more. */
+export interface Watcher {
+  /** The term that an access of memory made. */
+  readonly access: (code: CodeInstruction, term: Term) => void;
+  readonly risk: (code: CodeInstruction, risk: Risk) => void;
 }
 
 /** One instruction while it executes; `state` is changed in place. */
@@ -35,8 +82,7 @@ export interface Step {
    * because the constant data of the two files differ.
    */
   readonly imageShift: bigint | undefined;
-  /** Told the term that an access of memory made, for the comparison of waits. */
-  readonly onAccess: (code: CodeInstruction, term: Term) => void;
+  readonly watcher: Watcher;
 }
 
 /** Where control goes after an instruction; undefined: to the next one. */

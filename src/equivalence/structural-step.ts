@@ -19,9 +19,11 @@ import {
 } from './operands.ts';
 import { Control, Memory } from './state.ts';
 import type { Outcome, Step } from './step.ts';
-import type { Term } from './terms.ts';
+import { isConstant, type Term } from './terms.ts';
 
 const HW_MODE = 1;
+/** GPR_IDX_EN and VSKIP of MODE. Source: CDNA3 ISA manual, "Mode Register". */
+const MODE_CONTROLS = 0x1800_0000n;
 
 function required(step: Step, name: string): Operand {
   const operand = operandNamed(step.instruction, name);
@@ -43,7 +45,7 @@ export function imageAddress({ algebra, imageShift }: Step, pc: number): Term {
 }
 
 /** Everything before is done to a memory before anything after. */
-function fence({ algebra, state, code, onAccess }: Step, what: string, memories: readonly number[]): void {
+function fence({ algebra, state, code, watcher }: Step, what: string, memories: readonly number[]): void {
   const { terms } = algebra;
   const all = terms.make(
     'fence',
@@ -51,7 +53,7 @@ function fence({ algebra, state, code, onAccess }: Step, what: string, memories:
     memories.map((m) => state[m] as Term),
     { attr: what },
   );
-  onAccess(code, all);
+  watcher.access(code, all);
   for (const memory of memories) state[memory] = terms.make('part', 'effect', [all], { attr: String(memory) });
 }
 
@@ -177,6 +179,9 @@ function getreg(step: Step): void {
     return;
   }
   const { integers, terms } = step.algebra;
+  const controls = [Control.INDEXING, Control.SKIP].map((slot) => step.state[slot] as Term);
+  if (offset + size > 27 && !controls.every((c) => isConstant(c, 0n)))
+    throw new NotFollowed('the index or skip mode is read through hwreg(HW_REG_MODE)');
   const shifted = integers.shrU(step.state[Slot.MODE] as Term, terms.i32(offset));
   const mask = size === 32 ? -1 : 2 ** size - 1;
   writeScalar(step, target, 0, integers.and(shifted, terms.i32(mask)));
@@ -195,6 +200,11 @@ function setreg(step: Step): void {
     return;
   }
   const mask = size === 32 ? 0xffff_ffff : (2 ** size - 1) * 2 ** offset;
+  // These bits are Control.INDEXING and Control.SKIP.
+  const isControl = (BigInt(mask) & MODE_CONTROLS) !== 0n;
+  const isOff = [Control.INDEXING, Control.SKIP].every((slot) => isConstant(state[slot] as Term, 0n));
+  if (isControl && (!isOff || (value.zeros & (MODE_CONTROLS >> BigInt(offset))) !== MODE_CONTROLS >> BigInt(offset)))
+    throw new NotFollowed('the index or skip mode is set through hwreg(HW_REG_MODE)');
   const placed = integers.and(integers.shl(value, terms.i32(offset)), terms.i32(mask));
   const kept = integers.and(state[Slot.MODE] as Term, integers.not(terms.i32(mask)));
   state[Slot.MODE] = integers.or(placed, kept);
@@ -214,6 +224,7 @@ function acrossLanes(step: Step, op: StructuralOperation): void {
     case 'readfirstlane': {
       const operand = required(step, 'src0');
       const value = isVectorRegister(operand) ? masks.view(exec, rawWord(step, operand)) : rawWord(step, operand);
+      step.watcher.risk(step.code, { kind: 'firstLane', lanes: exec });
       writeScalar(step, requiredRegister(step, 'vdst'), 0, value.isUniform ? value : make([exec, value], true));
       return;
     }
@@ -293,12 +304,12 @@ function throughLds(step: Step, op: StructuralOperation): void {
     const place: Place = { base: undefined, offset: address, bytes: 4, isPrivate: false };
     if (op.direction === 'load') {
       const value = memories.load(state[Memory.LDS] as Term, place, 'lds 4 ', false, exec);
-      step.onAccess(code, value);
+      step.watcher.access(code, value);
       writeLanes(step, requiredRegister(step, 'vdst'), 0, value);
     } else {
       const value = masks.view(exec, readRegisterWord(step, requiredRegister(step, 'data0'), 0));
       state[Memory.LDS] = memories.store(state[Memory.LDS] as Term, exec, place, value, 'lds 4 ');
-      step.onAccess(code, value);
+      step.watcher.access(code, value);
     }
     return;
   }
@@ -310,7 +321,7 @@ function throughLds(step: Step, op: StructuralOperation): void {
     }
   }
   const effect = terms.make(op.name, 'effect', args, { attr: parameterText(step) });
-  step.onAccess(code, effect);
+  step.watcher.access(code, effect);
   if (op.name !== 'readTransposed') state[Memory.LDS] = effect;
   const target = requiredRegister(step, 'vdst');
   for (let n = 0; n < target.dwords; n++) {

@@ -1,0 +1,161 @@
+// What the edited kernel does that is safe under a condition only: touch an address, ask for the first lane. It may do so where the
+// baseline does the same, has done it on every way there, or will do it on every way on; then both fault, or neither.
+import type { CodeInstruction } from '../program/index.ts';
+import type { Observer } from './product.ts';
+import type { Risk } from './step.ts';
+import type { Subsets } from './subsets.ts';
+import type { Term, Terms } from './terms.ts';
+
+type Condition = Exclude<Risk, { kind: 'bufferOffset' }>;
+
+interface Taken {
+  readonly point: number;
+  readonly code: CodeInstruction;
+  readonly risk: Condition;
+}
+
+/** Predecessors of each point by its number; undefined among them is the entry. */
+type Predecessors = ReadonlyMap<number, readonly (number | undefined)[]>;
+
+const groupOf = (risk: Condition): string => (risk.kind === 'reach' ? `${risk.address.id}` : 'first lane');
+
+/** Collects the risks of both programs in a solved product. */
+export class Risks {
+  private readonly terms: Terms;
+  private readonly subsets: Subsets;
+  /** The baseline's, by what they are about; each once per point. */
+  private readonly baseline = new Map<string, Taken[]>();
+  private readonly edited = new Map<string, Taken>();
+  private readonly seen = new Set<string>();
+  private readonly splits = [new Set<string>(), new Set<string>()] as const;
+
+  constructor(terms: Terms, subsets: Subsets) {
+    this.terms = terms;
+    this.subsets = subsets;
+  }
+
+  /** To be told every risk of the solved product. */
+  readonly observe: NonNullable<Observer['risk']> = (side, point, code, risk) => {
+    if (risk.kind === 'bufferOffset') {
+      this.splits[side].add(`${risk.register.id}+${risk.constant}`);
+      return;
+    }
+    const detail = risk.kind === 'reach' ? risk.bytes : 0;
+    const key = `${point}:${groupOf(risk)}:${detail}:${risk.lanes?.id ?? 'scalar'}`;
+    if (side === 1) {
+      if (!this.edited.has(key)) this.edited.set(key, { point, code, risk });
+      return;
+    }
+    if (this.seen.has(key)) return;
+    this.seen.add(key);
+    const group = groupOf(risk);
+    const list = this.baseline.get(group);
+    if (list === undefined) this.baseline.set(group, [{ point, code, risk }]);
+    else list.push({ point, code, risk });
+  };
+
+  /** Whether the edited kernel adds up the offset of a buffer from other parts than the baseline. */
+  get hasOtherOffsets(): boolean {
+    return [...this.splits[1]].some((split) => !this.splits[0].has(split));
+  }
+
+  /** The first risk that only the edited kernel takes; undefined: none. `isAnywhere`: every address may be touched. */
+  firstNew(predecessors: Predecessors, isAnywhere: boolean): Taken | undefined {
+    const open: { taken: Taken; covers: readonly Taken[] }[] = [];
+    for (const taken of this.edited.values()) {
+      if (isAnywhere && taken.risk.kind === 'reach') continue;
+      const covers = (this.baseline.get(groupOf(taken.risk)) ?? []).filter(({ risk }) => this.covers(risk, taken.risk));
+      if (covers.some(({ point }) => point === taken.point)) continue;
+      if (covers.length === 0) return taken;
+      open.push({ taken, covers });
+    }
+    if (open.length === 0) return undefined;
+    const flow = new Flow(predecessors, this.terms, [...new Set(open.flatMap(({ covers }) => covers))]);
+    return open.find(({ taken, covers }) => !covers.some((cover) => flow.isSure(cover, taken.point)))?.taken;
+  }
+
+  /** Whether what the baseline does makes it safe for the other. */
+  private covers(known: Condition, asked: Condition): boolean {
+    if (known.kind === 'firstLane' || asked.kind === 'firstLane') {
+      return known.kind === asked.kind && this.subsets.isSubset(known.lanes as Term, asked.lanes as Term);
+    }
+    if (known.bytes < asked.bytes) return false;
+    if (known.lanes === undefined || asked.lanes === undefined) return known.lanes === asked.lanes;
+    return this.subsets.isSubset(asked.lanes, known.lanes);
+  }
+}
+
+/** Which things were done on every way to a point, or will be done on every way on from it. */
+class Flow {
+  private readonly before = new Map<number, ReadonlySet<number>>();
+  private readonly after = new Map<number, ReadonlySet<number>>();
+  private readonly ids = new Map<Taken, number>();
+
+  constructor(predecessors: Predecessors, terms: Terms, things: readonly Taken[]) {
+    // The same risk at several points is one thing.
+    const names = new Map<string, number>();
+    const made = new Map<number, Set<number>>();
+    const kept: Taken[] = [];
+    for (const thing of things) {
+      const { risk, point } = thing;
+      const name = `${groupOf(risk)}:${risk.kind === 'reach' ? risk.bytes : 0}:${risk.lanes?.id ?? 'scalar'}`;
+      const id = names.get(name) ?? names.size;
+      if (!names.has(name)) {
+        names.set(name, id);
+        kept.push(thing);
+      }
+      this.ids.set(thing, id);
+      made.set(point, (made.get(point) ?? new Set()).add(id));
+    }
+    const all = new Set(names.values());
+    // A value that is named at a point is another one before it.
+    const renamed = (point: number): number[] =>
+      [...all].filter((id) => {
+        const { risk } = kept[id] as Taken;
+        const parts = risk.kind === 'reach' ? [risk.address, risk.lanes] : [risk.lanes];
+        return parts.some((term) => term !== undefined && terms.mentions(term, point));
+      });
+    const points = [...predecessors.keys()];
+    const lost = new Map(points.map((point) => [point, renamed(point)]));
+    const successors = new Map<number, number[]>(points.map((point) => [point, []]));
+    for (const [point, list] of predecessors) {
+      for (const from of list) if (from !== undefined) successors.get(from)?.push(point);
+    }
+    const none: ReadonlySet<number> = new Set();
+    const meet = (sets: readonly ReadonlySet<number>[]): Set<number> =>
+      new Set([...(sets[0] ?? none)].filter((id) => sets.every((s) => s.has(id))));
+    const settle = (into: Map<number, ReadonlySet<number>>, at: (point: number) => Set<number>): void => {
+      for (const point of points) into.set(point, all);
+      for (let isChanged = true; isChanged; ) {
+        isChanged = false;
+        for (const point of points) {
+          const now = at(point);
+          if (now.size === into.get(point)?.size) continue;
+          into.set(point, now);
+          isChanged = true;
+        }
+      }
+    };
+    const withOwn = (point: number, set: ReadonlySet<number> | undefined): ReadonlySet<number> =>
+      new Set([...(set ?? none), ...(made.get(point) ?? none)]);
+    const without = (point: number, set: ReadonlySet<number>): Set<number> => {
+      const out = new Set(set);
+      for (const id of lost.get(point) ?? []) out.delete(id);
+      return out;
+    };
+    settle(this.before, (point) =>
+      without(
+        point,
+        meet((predecessors.get(point) ?? []).map((p) => (p === undefined ? none : withOwn(p, this.before.get(p))))),
+      ),
+    );
+    settle(this.after, (point) =>
+      meet((successors.get(point) ?? []).map((s) => without(s, withOwn(s, this.after.get(s))))),
+    );
+  }
+
+  isSure(thing: Taken, point: number): boolean {
+    const id = this.ids.get(thing) as number;
+    return this.before.get(point)?.has(id) === true || this.after.get(point)?.has(id) === true;
+  }
+}
