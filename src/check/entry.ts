@@ -3,9 +3,7 @@
 import { decoderFor } from '../isa/codec/decode.ts';
 import { branchTarget } from '../isa/print/listing.ts';
 import type { TargetName } from '../isa/types.ts';
-
-/** Entry points are aligned to this, and the code that preloading hardware starts with is this many bytes behind the entry. */
-export const PRELOAD_STUB = 256;
+import { PRELOAD_STUB } from '../program/index.ts';
 
 /** The backwards-compatibility block of a kernel with preloaded arguments. */
 export interface PreloadStub {

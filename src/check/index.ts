@@ -30,7 +30,7 @@ export {
   type Severity as FindingSeverity,
 } from '../finding/index.ts';
 export { type Edit, editOf, instructionsOf } from './edit.ts';
-export { PRELOAD_STUB, type PreloadStub, preloadProblem, readPreloadStub } from './entry.ts';
+export { type PreloadStub, preloadProblem, readPreloadStub } from './entry.ts';
 export {
   instructionsIn,
   type PlacedInstruction,

@@ -107,7 +107,11 @@ function decideOptionsOf(options: Options): DecideOptions {
   return {
     editedKernel: options.editedKernel,
     limits: { milliseconds: 1000 * seconds },
-    facts: { block: block as [number, number, number] | undefined, noAlias: description.noAlias, safeLoads: options.safeLoads },
+    facts: {
+      block: block as [number, number, number] | undefined,
+      noAlias: description.noAlias,
+      safeLoads: options.safeLoads,
+    },
     plans: plansOf(description, block),
     openDevice: options.run ? (target) => createDevice('sim', { target }) : undefined,
   };

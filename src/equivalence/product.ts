@@ -48,6 +48,12 @@ type Stop =
     }
   | { readonly kind: 'end'; readonly pc: number; readonly how: string };
 
+/** A call, a return, or another jump through registers. */
+interface Jump {
+  readonly kind: 'jump';
+  readonly to: number;
+}
+
 interface Edge {
   /** The number of the point it comes from; undefined: the entry. */
   readonly from: number | undefined;
@@ -238,8 +244,12 @@ export class Product {
       seen.add(pc);
       this.checkLimits();
       const end = this.runBlock(side, pc, state, watcher);
-      if (typeof end !== 'number') return end;
-      pc = end;
+      if (typeof end === 'number') pc = end;
+      else if (end.kind === 'jump') {
+        // A function may be called again; calls without end use up the limits.
+        seen.clear();
+        pc = end.to;
+      } else return end;
     }
   }
 
@@ -248,7 +258,7 @@ export class Product {
   }
 
   /** Executes a block from an address in it; where control goes when there is one way only. */
-  private runBlock(side: 0 | 1, start: number, state: State, watcher: Watcher): Stop | number {
+  private runBlock(side: 0 | 1, start: number, state: State, watcher: Watcher): Stop | Jump | number {
     const { program } = this.sides[side];
     const machine = this.machines[side];
     const block = program.blockAt(start);
@@ -267,7 +277,7 @@ export class Product {
       }
       if (outcome === undefined) continue;
       if (outcome.kind === 'end') return { kind: 'end', pc: code.pc, how: outcome.how };
-      if (outcome.kind === 'jump') return this.jump(side, code, outcome.target);
+      if (outcome.kind === 'jump') return { kind: 'jump', to: this.jump(side, code, outcome.target) };
       const taken = this.checked(side, code, branchTarget(code.instruction, code.pc));
       if (outcome.condition.op === 'const' && code.instruction.row.flags.has('isBarrier')) return taken;
       const next = this.checked(side, code, code.pc + code.instruction.size);

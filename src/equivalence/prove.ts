@@ -7,13 +7,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
-import { PRELOAD_STUB } from '../check/entry.ts';
 import { type CheckContext, checkCodeObject } from '../check/index.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
-import { type CodeInstruction, liftCodeObject, type Program, type ProgramFunction, Slot } from '../program/index.ts';
+import {
+  type CodeInstruction,
+  liftCodeObject,
+  PRELOAD_STUB,
+  type Program,
+  type ProgramFunction,
+  Slot,
+} from '../program/index.ts';
 import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress } from './image.ts';
 import { interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';

@@ -1,8 +1,9 @@
 // Whether an edited code object can stand in for the baseline's: everything the host side of the module relies on must be
 // unchanged (kernel names, kernarg layout, workgroup size), and the edited kernels must be able to start on the target.
 // Sources: IREE runtime/src/iree/hal/drivers/hip/native_executable.c; LLVM's AMDGPUUsage, "Preloaded Kernel Arguments".
+
 import { WavesmithError } from '../base/index.ts';
-import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../check/entry.ts';
+import { preloadProblem, readPreloadStub } from '../check/entry.ts';
 import { instructionsIn, registerUse } from '../check/register-use.ts';
 import { argumentLayout } from '../check/rules/abi.ts';
 import { workgroupFit } from '../check/rules/resources.ts';
@@ -10,6 +11,7 @@ import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { descriptorRegisters } from '../codeobject/kernel/descriptor.ts';
 import { type TargetInfo, targetInfo } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
+import { PRELOAD_STUB } from '../program/index.ts';
 import type { Source } from './engine.ts';
 import { type CodeObjectFacts, type KernelFacts, sameKernel } from './facts.ts';
 

@@ -11,7 +11,7 @@ function functionOf(successors: readonly (readonly number[])[]): [Program, Progr
     predecessors: successors.flatMap((list, from) => (list.includes(index) ? [from] : [])),
   }));
   const program = { blocks: blocks as readonly Partial<BasicBlock>[] } as Program;
-  return [program, { entryBlock: 0, blocks: blocks.map((b) => b.index) } as unknown as ProgramFunction];
+  return [program, { entryBlocks: [0], blocks: blocks.map((b) => b.index) } as unknown as ProgramFunction];
 }
 
 const graphs = fc

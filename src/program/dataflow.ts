@@ -49,15 +49,15 @@ class WorkList {
   }
 }
 
-/** The states where the blocks begin that can be reached from the function's entry, by block index. */
+/** The states where the blocks begin that can be reached from the function's entries, by block index. */
 export function solveForward<State>(
   program: Program,
   subject: ProgramFunction,
   flow: ForwardFlow<State>,
 ): Map<number, State> {
-  const starts = new Map<number, State>([[subject.entryBlock, flow.entry()]]);
+  const starts = new Map<number, State>(subject.entryBlocks.map((index) => [index, flow.entry()]));
   const work = new WorkList('forward');
-  work.push(subject.entryBlock);
+  for (const index of subject.entryBlocks) work.push(index);
   for (let index = work.pop(); index !== undefined; index = work.pop()) {
     const block = program.blocks[index] as BasicBlock;
     const state = flow.copy(starts.get(index) as State);

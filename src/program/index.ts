@@ -10,7 +10,14 @@ export { hasFallthrough, type LiftOptions, liftCodeObject } from './lift.ts';
 export { hasSlot, type Liveness, livenessOf } from './liveness.ts';
 export { ControlDependence } from './postdominators.ts';
 export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
-export type { BasicBlock, BlockExit, CodeInstruction, Program, ProgramFunction } from './types.ts';
+export {
+  type BasicBlock,
+  type BlockExit,
+  type CodeInstruction,
+  PRELOAD_STUB,
+  type Program,
+  type ProgramFunction,
+} from './types.ts';
 export {
   EXP_FULL,
   FLAT_LGKM,

@@ -7,7 +7,7 @@ import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import { type CodeMap, CodeRegions } from './code-map.ts';
 import { joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
-import type { BasicBlock, CodeInstruction, Program, ProgramFunction } from './types.ts';
+import { type BasicBlock, type CodeInstruction, PRELOAD_STUB, type Program, type ProgramFunction } from './types.ts';
 
 const STT_FUNC = 2;
 const SHF_EXECINSTR = 4n;
@@ -43,7 +43,7 @@ export function liftCodeObject(codeObject: CodeObject, options: LiftOptions = {}
   if (kernels !== undefined) {
     for (const [pc, { kernel }] of entries) if (kernel === undefined || !kernels.has(kernel.name)) entries.delete(pc);
   }
-  for (const entry of entries.keys()) map.walk(entry);
+  for (const pc of startsOf(entries)) map.walk(pc);
   const indirect = resolveIndirect(map, entries);
   return new LiftedProgram(target, codeObject, map.finish(indirect), entries);
 }
@@ -71,6 +71,14 @@ function entriesOf(codeObject: CodeObject): Map<number, Entry> {
   return entries;
 }
 
+/** Addresses where something is entered; kernels with preloaded arguments have two. */
+function* startsOf(entries: ReadonlyMap<number, Entry>): Generator<number> {
+  for (const [pc, { kernel }] of entries) {
+    yield pc;
+    if ((kernel?.descriptor?.preload.length ?? 0) > 0) yield pc + PRELOAD_STUB;
+  }
+}
+
 /** Finds where s_setpc and s_swappc go, walking the code found, until nothing is new. Addresses by the instruction's pc. */
 function resolveIndirect(map: CodeRegions, entries: ReadonlyMap<number, Entry>): Map<number, readonly number[]> {
   let indirect = new Map<number, readonly number[]>();
@@ -95,8 +103,8 @@ function propagate(graph: CodeMap, entries: ReadonlyMap<number, Entry>): Map<num
     else if (!joinKnowledge(input, known)) return;
     work.push(index);
   };
-  for (const entry of entries.keys()) {
-    const block = graph.blockIndexAt(entry);
+  for (const pc of startsOf(entries)) {
+    const block = graph.blockIndexAt(pc);
     if (block >= 0) push(block, new Map());
   }
   const found = new Map<number, readonly number[]>();
@@ -173,13 +181,15 @@ class LiftedProgram implements Program {
   }
 
   private functionAt(entry: number, name: string, kernel: Kernel | undefined): ProgramFunction | undefined {
-    const entryBlock = this.graph.blockIndexAt(entry);
-    if (entryBlock < 0) return undefined;
-    const seen = new Set([entryBlock]);
+    if (this.graph.blockIndexAt(entry) < 0) return undefined;
+    const entryBlocks = [...startsOf(new Map([[entry, { name, kernel }]]))]
+      .map((pc) => this.graph.blockIndexAt(pc))
+      .filter((index) => index >= 0);
+    const seen = new Set(entryBlocks);
     for (const index of seen) {
       for (const successor of (this.blocks[index] as BasicBlock).successors) seen.add(successor);
     }
-    return { name, entry, kernel, entryBlock, blocks: [...seen].sort((a, b) => a - b) };
+    return { name, entry, kernel, entryBlocks, blocks: [...seen].sort((a, b) => a - b) };
   }
 }
 

@@ -47,15 +47,19 @@ export interface BasicBlock {
   readonly badTargets: readonly number[];
 }
 
+/** Entries of kernels are aligned to this, and the code that preloading hardware starts with is this many bytes behind the entry. */
+export const PRELOAD_STUB = 256;
+
 /** Code that is entered at one address: a kernel, a function symbol, or the target of a call. */
 export interface ProgramFunction {
   readonly name: string;
   readonly entry: number;
   /** Undefined when it is no kernel. */
   readonly kernel: Kernel | undefined;
-  /** Blocks reachable from the entry without entering callees, in address order. The entry block is `entryBlock`. */
+  /** Blocks reachable from the entries without entering callees, in address order. */
   readonly blocks: readonly number[];
-  readonly entryBlock: number;
+  /** Blocks in which it is entered: that of `entry`, and of a kernel with preloaded arguments the one that preloading hardware starts in. */
+  readonly entryBlocks: readonly number[];
 }
 
 export interface Program {

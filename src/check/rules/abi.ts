@@ -12,8 +12,9 @@ import {
   setDirective,
   setMetadata,
 } from '../../finding/index.ts';
+import { PRELOAD_STUB } from '../../program/index.ts';
 import { kernelCode } from '../code.ts';
-import { PRELOAD_STUB, preloadProblem, readPreloadStub } from '../entry.ts';
+import { preloadProblem, readPreloadStub } from '../entry.ts';
 import type { CheckContext } from '../types.ts';
 
 /** One text per explicit or hidden argument, in order: what the host writes into the kernarg segment. */

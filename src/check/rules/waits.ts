@@ -11,6 +11,7 @@ import {
   type MemoryKind,
   neededWait,
   overlaps,
+  PRELOAD_STUB,
   type Program,
   type ProgramFunction,
   type SlotRange,
@@ -19,7 +20,6 @@ import {
   waitCounts,
   waitRole,
 } from '../../program/index.ts';
-import { PRELOAD_STUB } from '../entry.ts';
 import { placeAt, relatedAt } from '../place.ts';
 import type { CheckContext, Rule } from '../types.ts';
 import { type CodeRange, type Collision, WaitState } from './waits-state.ts';
