@@ -354,11 +354,11 @@ describe('never proved', () => {
     ],
     [
       'a trap',
-      's_cmp_lg_u32 s10, 0\n s_cbranch_scc0 .Lok\n s_trap 2\n .Lok:\n' + SAXPY,
-      's_cmp_lg_u32 s10, 0\n s_cbranch_scc0 .Lok\n s_endpgm\n .Lok:\n' + SAXPY,
+      `s_cmp_lg_u32 s10, 0\n s_cbranch_scc0 .Lok\n s_trap 2\n .Lok:\n${SAXPY}`,
+      `s_cmp_lg_u32 s10, 0\n s_cbranch_scc0 .Lok\n s_endpgm\n .Lok:\n${SAXPY}`,
     ],
     ['another message', 's_sendmsg sendmsg(MSG_INTERRUPT)', 's_sendmsg sendmsg(MSG_SAVEWAVE)'],
-    ['a barrier at the end', SAXPY + '\n s_waitcnt vmcnt(0)\n s_barrier', SAXPY + '\n s_waitcnt vmcnt(0)'],
+    ['a barrier at the end', `${SAXPY}\n s_waitcnt vmcnt(0)\n s_barrier`, `${SAXPY}\n s_waitcnt vmcnt(0)`],
     // Fields of instructions.
     ...(
       [

@@ -1,8 +1,13 @@
 // Where a program's code is cut to be laid out again: at edits, at entries that are aligned, and where islands may stand.
 import { WavesmithError } from '../base/index.ts';
-import { PRELOAD_STUB } from '../check/entry.ts';
 import type { ElfSection } from '../codeobject/index.ts';
-import { type CodeInstruction, hasFallthrough, type Program, type ProgramFunction } from '../program/index.ts';
+import {
+  type CodeInstruction,
+  hasFallthrough,
+  PRELOAD_STUB,
+  type Program,
+  type ProgramFunction,
+} from '../program/index.ts';
 import { type Cut, plainCut, sizeOf } from './layout.ts';
 import type { CodeEdits } from './types.ts';
 
