@@ -26,7 +26,8 @@ function constantBytes(o: CodeObject, section: ElfSection): Uint8Array {
   return bytes;
 }
 
-const isSameBytes = (p: Uint8Array, q: Uint8Array): boolean =>
+/** Whether two runs of bytes are equal. */
+export const isSameBytes = (p: Uint8Array, q: Uint8Array): boolean =>
   p.length === q.length && p.every((byte, i) => byte === q[i]);
 
 /** What the loader writes, sorted: where, how, and an external symbol or an address of the file; addresses less `shift`. */

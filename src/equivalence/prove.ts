@@ -4,7 +4,6 @@
 // 2. Both kernels run side by side on terms (`product.ts`, `machine.ts`); they must branch alike and leave device memory alike.
 // 3. What terms do not show: the second kernel may have no error, no wait or hazard warning that the first has not (`check/`), and at
 //    barriers, atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
-import { isDeepStrictEqual } from 'node:util';
 import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
 import { type CheckContext, checkCodeObject } from '../check/index.ts';
@@ -20,7 +19,7 @@ import {
   type ProgramFunction,
   Slot,
 } from '../program/index.ts';
-import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress } from './image.ts';
+import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress, isSameBytes } from './image.ts';
 import { interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
@@ -241,12 +240,19 @@ function isSameKernel(a: Subject, b: Subject): boolean {
     x !== undefined &&
     y !== undefined &&
     a.kernel.entry === b.kernel.entry &&
-    Buffer.compare(x, y) === 0 &&
-    isDeepStrictEqual(a.kernel.descriptor, b.kernel.descriptor) &&
-    isDeepStrictEqual(a.kernel.metadata, b.kernel.metadata) &&
+    isSameBytes(x, y) &&
+    asText(a.kernel.descriptor) === asText(b.kernel.descriptor) &&
+    asText(a.kernel.metadata) === asText(b.kernel.metadata) &&
     (isAlone || hasSameCodeSections(a.codeObject, b.codeObject))
   );
 }
+
+/** A value with the maps and wide numbers in it, to compare. */
+const asText = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => {
+    if (part instanceof Map) return [...part];
+    return typeof part === 'bigint' ? `${part}n` : part;
+  });
 
 const readsProgramCounter = ({ instruction }: CodeInstruction): boolean =>
   /^s_(?:getpc|swappc|call|setpc)/.test(instruction.row.operation);
