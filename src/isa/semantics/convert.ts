@@ -11,7 +11,7 @@ vector('v_cvt_f32_f64', ['f64'], 'f32', (a) => e.convert('f32', 'from_f64', a));
 vector('v_cvt_f64_f32', ['f32'], 'f64', (a) => e.convert('f64', 'from_f32', a));
 vector('v_cvt_f32_f16', ['f16'], 'f32', (a) => e.convert('f32', 'from_f16', a));
 vector('v_cvt_f16_f32', ['f32'], 'f16', (a) => e.convert('f16', 'from_f32', a));
-vector('v_cvt_f32_bf16', ['bf16'], 'f32', (a) => e.convert('f32', 'from_bf16', a));
+vector('v_cvt_f32_bf16', ['bf16'], 'f32', (a) => e.fromBits('f32', e.shl(e.rawBits(a), i32(16))));
 const packHalves = (op: string, type: 'f16' | 'bf16') => (a: Expr, b: Expr) =>
   e.pack16(e.bits(e.convert(type, op, a)), e.bits(e.convert(type, op, b)));
 vector('v_cvt_pkrtz_f16_f32', ['f32', 'f32'], 'i32', packHalves('from_f32_rtz', 'f16'));
@@ -71,10 +71,7 @@ const limit = (a: Expr, low: number, high: number): Expr => e.minS(e.maxS(a, i32
 vector('v_cvt_i16_f16', ['f16'], 'i16', (a) => limit(toSigned(a), -32768, 32767));
 vector('v_cvt_u16_f16', ['f16'], 'i16', (a) => limit(toSigned(a), 0, 65535));
 vector('v_cvt_flr_i32_f32', ['f32'], 'i32', (a) => toSigned(e.floor(a)));
-// floor(x + 0.5) without rounding the sum.
-vector('v_cvt_rpi_i32_f32', ['f32'], 'i32', (a) =>
-  toSigned(e.floor(e.add(e.convert('f64', 'from_f32', a), float('f64', 0.5)))),
-);
+vector('v_cvt_rpi_i32_f32', ['f32'], 'i32', (a) => toSigned(e.floor(e.add(a, float('f32', 0.5)))));
 const toByte = (a: Expr): Expr => e.minU(toUnsigned(a), i32(255));
 const insertByte = (a: Expr, b: Expr, c: Expr): Expr => {
   const shift = e.shl(e.and(b, i32(3)), i32(3));
@@ -82,10 +79,12 @@ const insertByte = (a: Expr, b: Expr, c: Expr): Expr => {
 };
 vector('v_cvt_pk_u8_f32', ['f32', 'i32', 'i32'], 'i32', insertByte);
 vector('v_cvt_pkaccum_u8_f32', ['f32', 'i32', at('vdst', 'i32')], 'i32', insertByte);
+// Normalized integers of Direct3D: a NaN gives 0.
 const norm = (signed: boolean) => (a: Expr) => {
   const unit = e.fmin(e.fmax(a, float(a.type, signed ? -1 : 0)), float(a.type, 1));
   const wide = e.convert('f64', `from_${a.type}`, unit);
-  return toSigned(e.rint(e.mul(wide, float('f64', signed ? 32767 : 65535))));
+  const integer = toSigned(e.rint(e.mul(wide, float('f64', signed ? 32767 : 65535))));
+  return e.select(e.isNan(a), i32(0), integer);
 };
 for (const [suffix, signed] of [
   ['i16', true],

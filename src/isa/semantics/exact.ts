@@ -126,11 +126,11 @@ export function fmaF64(a: number, b: number, c: number, rounding: Rounding = 0):
 /** (a · b + c) · 2^scale in f64 with one rounding. */
 export function fmaScaledF64(a: number, b: number, c: number, scale: number, rounding: Rounding): number {
   const value = fmaF64(a, b, c, rounding);
-  if (scale === 0 || value === 0 || !Number.isFinite(a * b) || !Number.isFinite(c)) return value;
+  if (scale === 0 || ![a, b, c].every(Number.isFinite)) return value;
   const [ma, ea] = decompose(a);
   const [mb, eb] = decompose(b);
   const [m, e] = exactSum([ma * mb, ea + eb], decompose(c));
-  return composeF64(m, e + scale, rounding);
+  return m === 0n ? value : composeF64(m, e + scale, rounding);
 }
 
 function fmaInRange(a: number, b: number, c: number, p: number): number {

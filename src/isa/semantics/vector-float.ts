@@ -144,13 +144,23 @@ const yMajor = e.ge(ay, ax);
 const negative = (a: Expr): Expr => e.lt(a, float('f32', 0));
 const byAxis = (z: Expr, y: Expr, x: Expr): Expr => e.select(zMajor, z, e.select(yMajor, y, x));
 const f = (value: number): Expr => float('f32', value);
+/** The bits of a coordinate that is moved, and with its sign changed. */
+const moved = (a: Expr): Expr => e.select(e.isNan(a), e.rawBits(a), e.bits(a));
+const negated = (a: Expr): Expr => e.xor(moved(a), i32(0x80000000));
 const cube = (name: string, body: (x: Expr, y: Expr, z: Expr) => Expr): void =>
   vector(name, ['f32', 'f32', 'f32'], 'f32', body);
 cube('v_cubeid_f32', (x, y, z) =>
   byAxis(e.select(negative(z), f(5), f(4)), e.select(negative(y), f(3), f(2)), e.select(negative(x), f(1), f(0))),
 );
-cube('v_cubesc_f32', (x, _y, z) => byAxis(e.select(negative(z), e.neg(x), x), x, e.select(negative(x), z, e.neg(z))));
-cube('v_cubetc_f32', (_x, y, z) => byAxis(e.neg(y), e.select(negative(y), e.neg(z), z), e.neg(y)));
+cube('v_cubesc_f32', (x, _y, z) =>
+  e.fromBits(
+    'f32',
+    byAxis(e.select(negative(z), negated(x), moved(x)), moved(x), e.select(negative(x), moved(z), negated(z))),
+  ),
+);
+cube('v_cubetc_f32', (_x, y, z) =>
+  e.fromBits('f32', byAxis(negated(y), e.select(negative(y), negated(z), moved(z)), negated(y))),
+);
 cube('v_cubema_f32', (x, y, z) => e.mul(byAxis(z, y, x), f(2)));
 
 // Packed
@@ -166,7 +176,7 @@ vector('v_pk_min_f16', ['f16x2', 'f16x2'], 'f16x2', smallest);
 vector('v_pk_max_f16', ['f16x2', 'f16x2'], 'f16x2', largest);
 vector('v_pk_fmac_f16', ['f16x2', 'f16x2', 'f16x2'], 'f16x2', e.fma);
 
-// Mixed precision and dot products. v_dot2_f32_f16 accumulates with fused steps from the low element up.
+// Mixed precision and dot products
 const mixBody = (a: Expr, b: Expr, c: Expr): Expr => e.fma(a, b, c);
 vector('v_fma_mix_f32', ['mix', 'mix', 'mix'], 'f32', mixBody);
 const toHalf = (a: Expr): Expr => e.convert('f16', 'from_f32', a);
@@ -174,17 +184,15 @@ vector('v_fma_mixlo_f16', ['mix', 'mix', 'mix'], 'f16', (a, b, c) => toHalf(mixB
 vector('v_fma_mixhi_f16', ['mix', 'mix', 'mix'], 'f16', (a, b, c) => toHalf(mixBody(a, b, c)), {
   highBits: 'intoHigh',
 });
-function dot2(name: string, type: 'f16' | 'bf16', denormals: 'mode' | 'flush'): void {
+/** Products rounded to f32 (those of f16 are exact) and added in the manual's order: `afterwards` the addend comes last. */
+function dot2(name: string, type: 'f16' | 'bf16', order: 'before' | 'afterwards'): void {
   const wide = (index: number, part: number): Expr => e.convert('f32', `from_${type}`, source(type, index, part));
-  vector(
-    name,
-    [`${type}x2`, `${type}x2`, 'f32'],
-    'f32',
-    (_a, _b, c) => e.fma(wide(0, 1), wide(1, 1), e.fma(wide(0, 0), wide(1, 0), c)),
-    { denormals },
+  const product = (part: number): Expr => e.mul(wide(0, part), wide(1, part));
+  vector(name, [`${type}x2`, `${type}x2`, 'f32'], 'f32', (_a, _b, c) =>
+    order === 'before' ? e.add(e.add(c, product(0)), product(1)) : e.add(e.add(product(0), product(1)), c),
   );
 }
-dot2('v_dot2_f32_f16', 'f16', 'mode');
-dot2('v_dot2c_f32_f16', 'f16', 'mode');
-dot2('v_dot2_f32_bf16', 'bf16', 'mode');
-dot2('v_dot2c_f32_bf16', 'bf16', 'mode');
+dot2('v_dot2_f32_f16', 'f16', 'before');
+dot2('v_dot2c_f32_f16', 'f16', 'before');
+dot2('v_dot2_f32_bf16', 'bf16', 'afterwards');
+dot2('v_dot2c_f32_bf16', 'bf16', 'before');

@@ -72,7 +72,8 @@ function isNegative(x: number): boolean {
   return x < 0 || Object.is(x, -0);
 }
 
-const DIGITS = 1400;
+/** The manual's constant has these bits; what is shifted past them is zero. */
+const DIGITS = 1201;
 let twoOverPi: bigint | undefined;
 
 /** floor(2/π · 2^DIGITS), by Machin's formula. */
@@ -100,8 +101,11 @@ export function trigPreop(x: number, segment: number): number {
   const exponent = field(x, F64);
   let shift = (segment & 31) * 53;
   if (exponent > 1077) shift += exponent - 1077;
-  const digits = (twoOverPiDigits() >> BigInt(Math.max(0, DIGITS - shift - 53))) & 0x1fffffffffffffn;
+  const beyond = shift + 53 - DIGITS;
+  const kept = beyond > 0 ? twoOverPiDigits() << BigInt(beyond) : twoOverPiDigits() >> BigInt(-beyond);
+  const digits = kept & 0x1fffffffffffffn;
   const scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
   const value = Number(digits);
+  if (scale < -1022 - 1075) return 0;
   return scale < -1022 ? value * pow2(-1022) * pow2(scale + 1022) : value * pow2(scale);
 }

@@ -1,0 +1,41 @@
+// docs/pseudocode.md, made of the list of adjudicated differences.
+import { ADJUDICATED, NOT_COMPARED } from './adjudicated.ts';
+
+const code = (names: readonly string[]): string => names.map((n) => `\`${n.toLowerCase()}\``).join(', ');
+
+/** The text of the page. */
+export function page(): string {
+  const rows = ADJUDICATED.map((a) => `| ${code(a.operations)} | ${a.difference} | ${a.reason} |`);
+  const left = Object.entries(NOT_COMPARED).map(
+    ([reason, patterns]) =>
+      `- ${patterns.map((p) => `\`${p.source.replaceAll('|', '\\|').toLowerCase()}\``).join(', ')}: ${reason}`,
+  );
+  return `# The virtual GPU and AMD's pseudo-code
+
+AMD's ISA documents describe each instruction by a piece of pseudo-code.
+\`tests/pseudocode\` reads these texts and evaluates them, with arithmetic of its own.
+Every scalar and vector ALU operation is executed by the virtual GPU with edge and random operands, and compared bit for bit.
+It is done with MODE.IEEE and without it.
+
+A NaN that an operator makes may have any payload in the comparison, since the texts do not say which. Here it is the default
+quiet NaN. A NaN that a text moves keeps its bits, or becomes quiet where the text says so.
+\`exp\` and \`log\` may differ by one unit in the last place.
+
+## Differences
+
+Each row is a case where the virtual GPU does not follow the letter. The test then evaluates the text that it does follow.
+
+| Operations | Difference | Reason |
+| --- | --- | --- |
+${rows.join('\n')}
+
+The texts of float minimum and maximum in memory (\`ds_min_f32\`, \`global_atomic_min_f64\`, …) compare with \`<\` and so keep a NaN
+in memory. Here a NaN loses, as LLVM's \`atomicrmw fmin\` asks of the same instructions. Memory operations are not part of this test.
+
+## Not compared
+
+${left.join('\n')}
+
+This page is made by \`node scripts/run-ts.mjs tools/gen-pseudocode-page/main.ts\`.
+`;
+}
