@@ -1,6 +1,5 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
-import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
 import {
   type ArgumentValue,
   type BufferAfter,
@@ -23,7 +22,16 @@ import {
 import { nodeSimOptions } from '../device/node/index.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { isCapturePath } from '../snapshot/index.ts';
 import { exitCodeOf } from '../verdict/index.ts';
+import {
+  addCaptureOptions,
+  type CaptureOptions,
+  finishRecording,
+  recorderOf,
+  recordingText,
+} from './capture-options.ts';
+import { runCapture } from './run-capture.ts';
 import {
   addCheckOptions,
   type CheckedResult,
@@ -33,6 +41,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
+import { loadable, onInterrupt, parseCount, toolsReport } from './run-common.ts';
 import {
   addExpectOptions,
   type ExpectOptions,
@@ -42,15 +51,14 @@ import {
 } from './run-expect.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
-import { countersText, profileText } from './run-report.ts';
-import { addToolOptions, RunSession, type ToolOptions, type ToolReport, withTraceFile } from './run-tools.ts';
+import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
 
-interface Options extends ToolOptions, CheckOptions, ExpectOptions {
-  kernel: string;
-  grid: string;
-  block: string;
+interface Options extends ToolOptions, CheckOptions, ExpectOptions, CaptureOptions {
+  kernel?: string;
+  grid?: string;
+  block?: string;
   arg: string[];
   out: string[];
   target?: string;
@@ -77,16 +85,52 @@ function refuseReport(options: Options, strict: boolean): void {
   );
 }
 
+/** What is recorded is followed byte by byte, alone. */
+function refuseWithCapture(options: Options, isObserved: boolean): void {
+  if (!isObserved && options.report === undefined) return;
+  throw new WavesmithError(
+    'cli/usage',
+    '--capture cannot be combined with --check, --counters, --profile, --trace, --break or --report.',
+    { hint: 'Record first; then run the capture with them: wavesmith run X.wscap --check.' },
+  );
+}
+
+/** What a kernel needs to be launched. */
+function required({ kernel, grid, block }: Options): { kernel: string; grid: string; block: string } {
+  for (const [name, value] of Object.entries({ kernel, grid, block })) {
+    if (value !== undefined) continue;
+    throw new WavesmithError('cli/usage', `Required option '--${name}' is not given.`, {
+      hint: "'wavesmith run --help' shows the usage.",
+    });
+  }
+  return { kernel, grid, block } as { kernel: string; grid: string; block: string };
+}
+
+/** A capture says itself what a launch is made of. */
+function forCapture(options: Options): Options {
+  const { kernel, grid, block, arg, out, expect, lds, capture, target, object } = options;
+  const given = Object.entries({ kernel, grid, block, lds, capture, target, object })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+  if (arg.length > 0) given.push('arg');
+  if (out.length > 0) given.push('out');
+  if (expect.length > 0) given.push('expect');
+  if (given.length === 0) return options;
+  throw new WavesmithError('cli/usage', `--${given[0]} means nothing for a capture: it holds the whole launch.`, {
+    hint: "'wavesmith replay full-vm' compares, with --code also edited code.",
+  });
+}
+
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('run', 'Run one kernel of a code object on the virtual GPU.')
     .argument(
       '<file>',
-      'code object (linked, or an object file), offload bundle, binary with a fat binary, or IREE module',
+      'code object (linked, or an object file), offload bundle, binary with a fat binary, IREE module, or capture (.wscap)',
     )
-    .requiredOption('--kernel <name>', 'the kernel')
-    .requiredOption('--grid <x,y,z>', 'grid in WORKGROUPS (not work-items) per dimension')
-    .requiredOption('--block <x,y,z>', 'work-items of a workgroup per dimension')
+    .option('--kernel <name>', 'the kernel')
+    .option('--grid <x,y,z>', 'grid in WORKGROUPS (not work-items) per dimension')
+    .option('--block <x,y,z>', 'work-items of a workgroup per dimension')
     .option('--arg <argument>', 'next explicit argument, see below; repeat in order', collect, [])
     .option('--out <n=file>', 'write buffer argument N (from 0) to a .npy file afterwards; repeatable', collect, [])
     .option('--target <name>', 'which code object of a file with several (gfx90a, gfx942, gfx950)')
@@ -115,15 +159,18 @@ Types: ${NPY_TYPES.join(' ')}`,
   addToolOptions(command);
   addCheckOptions(command);
   addExpectOptions(command);
+  addCaptureOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = ''] = command.args;
+  if (isCapturePath(file)) return await runCapture(file, forCapture(options));
+  const { kernel: kernelName, grid: gridText, block: blockText } = required(options);
   const args = options.arg.map(parseLaunchArgument);
   const outputs = options.out.map((text) => parseOutput(text, args.length));
   const expectations = readExpectations(options, args.length);
   const selected = selectCodeObject(readInput(file), file, {
     object: options.object ?? options.target,
-    kernel: options.kernel,
+    kernel: kernelName,
   });
   const codeObject = loadable(selected, file);
   const { processor } = codeObject.target;
@@ -137,9 +184,9 @@ Types: ${NPY_TYPES.join(' ')}`,
     ...nodeSimOptions(),
     run: { mfma, strict, workers: parseCount(options.workers, '--workers') },
   });
-  const kernel = device.load(codeObject.bytes).kernel(options.kernel);
-  const grid = parseDimensions(options.grid, 'grid');
-  const block = parseDimensions(options.block, 'block');
+  const kernel = device.load(codeObject.bytes).kernel(kernelName);
+  const grid = parseDimensions(gridText, 'grid');
+  const block = parseDimensions(blockText, 'block');
   const dynamicLds = parseCount(options.lds, '--lds');
   const maxInstructions = parseCount(options.budget, '--budget');
   const json = options.json === true;
@@ -148,6 +195,8 @@ Types: ${NPY_TYPES.join(' ')}`,
   const ending = new AbortController();
   const progress = new Progress(process.stderr);
   const session = RunSession.create(options, json, kernel, codeObject, progress);
+  const recorder = recorderOf(options, kernel, codeObject);
+  if (recorder !== undefined) refuseWithCapture(options, strict !== undefined || session !== undefined);
   const restore = onInterrupt(ending, session);
   const started = performance.now();
   let partial: readonly BufferAfter[] = [];
@@ -168,6 +217,7 @@ Types: ${NPY_TYPES.join(' ')}`,
       return execute(device, kernel, plan, { fields: { ...fields, monitors }, onPlaced, onFailure });
     };
     if (options.report !== undefined) result = await profiledRun(options.report, kernel, plan, observed);
+    else if (recorder !== undefined) result = await observed([recorder.monitor]);
     else if (session !== undefined) result = await observed(session.tools.monitors);
     else result = await execute(device, kernel, plan, { fields, onFailure });
   } catch (error) {
@@ -191,6 +241,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     }
     return 130;
   }
+  const recording = recorder === undefined ? undefined : await finishRecording(recorder, options);
   const buffers = buffersAfter(result.contents);
   for (const { argument, path } of outputs) {
     const buffer = buffers.find((b) => b.argument === argument);
@@ -202,21 +253,23 @@ Types: ${NPY_TYPES.join(' ')}`,
   const { diagnostics = [] }: CheckedResult = result.dispatch;
   const judged = judgeExpectations(expectations, buffers, diagnostics, options);
   if (json)
-    printJson({ ...facts, ...checkRecord(result.dispatch), buffers: buffers.map(summary), ...tools, ...judged });
+    printJson({
+      ...facts,
+      ...checkRecord(result.dispatch),
+      buffers: buffers.map(summary),
+      ...tools,
+      ...judged,
+      capture: recording,
+    });
   else
     process.stdout.write(
       report(facts, result.dispatch, buffers) +
         toolsReport(tools) +
         checkReport(result.dispatch, file) +
-        expectReport(judged),
+        expectReport(judged) +
+        (recording === undefined ? '' : recordingText(recording)),
     );
   return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
-}
-
-/** Object files are linked in memory, alone, as `ld.lld -shared` links one. */
-function loadable(codeObject: CodeObject, file: string): CodeObject {
-  if (!codeObject.isRelocatable) return codeObject;
-  return readCodeObject(link([readObject(codeObject.elf)]), [file]);
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {
@@ -226,25 +279,6 @@ function parseOutput(text: string, count: number): { argument: number; path: str
     throw new WavesmithError('cli/usage', `--out ${text} is not N=FILE with N from 0 to ${count - 1}.`);
   }
   return { argument, path: match[2] as string };
-}
-
-function parseCount(text: string | undefined, option: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new WavesmithError('cli/usage', `${option} ${text} is not a whole number.`);
-  return Number(text);
-}
-
-/** Ctrl-C: the first one ends the run in order (with a stepper it stops and asks), one more ends it at once. */
-function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
-  const stepper = session?.tools.stepper;
-  const handler = (): void => {
-    const asks = stepper !== undefined && !stepper.isOver;
-    if (asks && !stepper.isInterrupted) stepper.interrupt();
-    else if (!asks && !ending.signal.aborted) ending.abort();
-    else process.exit(130);
-  };
-  process.on('SIGINT', handler);
-  return () => process.off('SIGINT', handler);
 }
 
 function summary(buffer: BufferAfter) {
@@ -280,14 +314,6 @@ function partialReport(
     `${facts.kernel} on ${facts.target}: interrupted after ${facts.seconds.toFixed(3)} s with ${done} of ${total} workgroups done${instructions}`,
     ...bufferLines(buffers),
   ].join('\n')}\n`;
-}
-
-function toolsReport(tools: ToolReport): string {
-  const lines = [
-    ...(tools.counters === undefined ? [] : countersText(tools)),
-    ...(tools.profile === undefined ? [] : profileText(tools.profile)),
-  ];
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
 function report(facts: Facts, dispatch: DispatchResult, buffers: readonly BufferAfter[]): string {

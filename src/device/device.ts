@@ -38,9 +38,21 @@ export interface DeviceKernel {
   readonly requiredWorkgroupSize: readonly [number, number, number] | undefined;
 }
 
+/** A global variable of a loaded code object. */
+export interface DeviceVariable {
+  readonly name: string;
+  readonly address: DeviceAddress;
+  readonly size: number;
+}
+
 /** A loaded code object. */
 export interface DeviceModule {
   readonly target: TargetName;
+  /** Where the code object's virtual address 0 is, and the bytes of its image from there. */
+  readonly address: DeviceAddress;
+  readonly size: number;
+  /** Global variables of the code object, in the order of its symbols. */
+  readonly variables: readonly DeviceVariable[];
   readonly kernels: readonly DeviceKernel[];
   /** The kernel called `name`; a missing one is `device/no-such-kernel` naming those that exist. */
   kernel(name: string): DeviceKernel;
@@ -56,6 +68,16 @@ export type ArgumentValue = DeviceBuffer | Uint8Array | number | bigint;
 
 export type Dim3 = readonly [number, number, number];
 
+/** Addresses of what is in device memory for a dispatch already. */
+export interface DispatchSegment {
+  /** The whole kernarg segment, hidden arguments included. */
+  readonly kernarg: DeviceAddress;
+  /** AQL kernel dispatch packet; without it the device makes one. */
+  readonly packet?: DeviceAddress | undefined;
+  /** amd_queue_t; without it the device's own. */
+  readonly queue?: DeviceAddress | undefined;
+}
+
 /** One dispatch of a kernel. Devices add fields of their own. */
 export interface DispatchRequest {
   readonly kernel: DeviceKernel;
@@ -65,10 +87,12 @@ export interface DispatchRequest {
   readonly block: Dim3;
   /** Work-items in the grid when it is not a multiple of `block` (partial last workgroups); default grid × block. */
   readonly gridWorkItems?: Dim3 | undefined;
-  /** The explicit arguments in order. Exactly one of `args` and `kernargs` is given. */
+  /** The explicit arguments in order. Exactly one of `args`, `kernargs` and `segment` is given. */
   readonly args?: readonly ArgumentValue[] | undefined;
   /** The explicit part of the kernarg segment as bytes; hidden arguments after it are still filled by the device. */
   readonly kernargs?: Uint8Array | undefined;
+  /** What somebody has put into device memory: nothing is filled in. */
+  readonly segment?: DispatchSegment | undefined;
   /** LDS bytes beyond the kernel's static size. */
   readonly dynamicLds?: number | undefined;
   /** Scratch bytes per work-item, when that is more than the kernel's own size. */
@@ -105,14 +129,16 @@ export interface Device {
   readonly target: TargetName;
   /** Allocates zeroed memory (at least 256-byte aligned). */
   alloc(size: number, label?: string): DeviceBuffer;
+  /** Allocates zeroed memory at exactly this address; one that cannot be had is `device/address-taken`. Nothing is ever moved. */
+  allocAt(address: DeviceAddress, size: number, label?: string): DeviceBuffer;
   free(buffer: DeviceBuffer): void;
   /** Copies host bytes into device memory at `buffer.address + offset`. */
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset?: number): void;
   /** Copies device memory to a new host array. */
   read(buffer: DeviceBuffer, offset?: number, size?: number): Uint8Array;
   copy(destination: DeviceBuffer, source: DeviceBuffer, size?: number): void;
-  /** Loads a code object (an ELF of the device's target). */
-  load(codeObject: Uint8Array): DeviceModule;
+  /** Loads a code object (an ELF of the device's target), at exactly `address` when that is given. */
+  load(codeObject: Uint8Array, address?: DeviceAddress): DeviceModule;
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
   /** Ends what runs. Everything asked for afterwards is `device/closed`. */
   close(): void;

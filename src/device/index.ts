@@ -15,9 +15,11 @@ export type {
   DeviceBuffer,
   DeviceKernel,
   DeviceModule,
+  DeviceVariable,
   Dim3,
   DispatchRequest,
   DispatchResult,
+  DispatchSegment,
   KernelArgument,
 } from './device.ts';
 export { DeviceFault, DispatchAborted, type Fault, type FaultingAccess, type FaultKind } from './fault.ts';
@@ -59,7 +61,7 @@ export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
 export { noTools } from './sim/module.ts';
 export type {
-  DispatchSegment,
+  RunOrder,
   SimDispatchRequest,
   SimDispatchResult,
   SimOptions,

@@ -12,7 +12,7 @@ import {
   SegmentType,
 } from '../../codeobject/index.ts';
 import type { TargetName } from '../../isa/types.ts';
-import type { DeviceKernel, DeviceModule, KernelArgument } from '../device.ts';
+import type { DeviceAddress, DeviceKernel, DeviceModule, DeviceVariable, KernelArgument } from '../device.ts';
 import { writtenBytes } from './dispatch/kernargs.ts';
 import { LoadedCode } from './interpreter/loaded-code.ts';
 import { PAGE } from './state/layout.ts';
@@ -50,19 +50,12 @@ export function noTools(): WavesmithError {
   });
 }
 
-/** A global variable in device memory. */
-export interface SimVariable {
-  readonly name: string;
-  readonly address: number;
-  readonly size: number;
-}
-
 export class SimModule implements DeviceModule {
   readonly target: TargetName;
   readonly loaded: LoadedCode;
   readonly kernels: readonly SimKernel[];
   /** Global variables of the code object. */
-  readonly variables: readonly SimVariable[];
+  readonly variables: readonly DeviceVariable[];
   /** Source lines, when there is debug information. */
   readonly lines: DebugLines | undefined;
   private readonly memory: DeviceMemory;
@@ -70,10 +63,10 @@ export class SimModule implements DeviceModule {
   /** Dispatches that were asked for and have not ended. */
   private users = 0;
 
-  constructor(memory: DeviceMemory, target: TargetName, object: CodeObject) {
+  constructor(memory: DeviceMemory, target: TargetName, object: CodeObject, address?: DeviceAddress) {
     this.memory = memory;
     this.target = target;
-    const image = loadImage(memory, object.elf);
+    const image = loadImage(memory, object.elf, address);
     this.loaded = new LoadedCode(
       target,
       image,
@@ -86,6 +79,13 @@ export class SimModule implements DeviceModule {
     this.variables = object.elf.symbols
       .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
       .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) }));
+  }
+
+  get address(): DeviceAddress {
+    return this.loaded.region.base;
+  }
+  get size(): number {
+    return this.loaded.region.size;
   }
 
   /** Whether its kernels may be dispatched on the device with this memory. */
@@ -118,7 +118,7 @@ export class SimModule implements DeviceModule {
 }
 
 /** Maps the LOAD segments into one read-only allocation and applies the dynamic relocations. */
-function loadImage(memory: DeviceMemory, elf: ElfFile): Region {
+function loadImage(memory: DeviceMemory, elf: ElfFile, address: DeviceAddress | undefined): Region {
   const segments = elf.segments.filter((s) => s.type === SegmentType.LOAD);
   const end = Math.max(0, ...segments.map((s) => s.virtualAddress + s.memorySize));
   if (segments.length === 0 || end > MAX_IMAGE) {
@@ -126,7 +126,9 @@ function loadImage(memory: DeviceMemory, elf: ElfFile): Region {
       hint: 'It is damaged, or not a linked code object.',
     });
   }
-  const image = memory.alloc(Math.ceil(end / 4096) * 4096, 'code object');
+  const size = Math.ceil(end / PAGE) * PAGE;
+  const image =
+    address === undefined ? memory.alloc(size, 'code object') : memory.allocAt(address, size, 'code object');
   for (const s of segments) {
     if (s.offset + s.fileSize > elf.bytes.length || s.fileSize > s.memorySize) {
       throw new WavesmithError('device/bad-image', `LOAD segment ${s.index} lies outside the file.`, {

@@ -1,10 +1,16 @@
 // What only the virtual GPU knows: how it is opened, what a dispatch may ask of it, and what its results say besides.
-import type { DeviceAddress, DispatchRequest, DispatchResult } from '../device.ts';
+import type { DispatchRequest, DispatchResult } from '../device.ts';
 import type { Monitor } from './dispatch/monitor.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
 import type { MemoryOptions } from './state/memory.ts';
 import type { RunFinding, StrictOptions } from './strict/findings.ts';
 import type { WorkerHost } from './workers/worker-host.ts';
+
+/**
+ * The order in which workgroups begin and waves take turns. `ascending`: as hardware starts them. A seed shuffles workgroups, the
+ * waves of each workgroup, and how long their turns are. Anything but `ascending` runs in one thread.
+ */
+export type RunOrder = 'ascending' | 'descending' | { readonly seed: number };
 
 /** How kernels run on the virtual GPU. */
 export interface SimRunOptions {
@@ -16,6 +22,8 @@ export interface SimRunOptions {
   readonly workers?: number | undefined;
   /** Strict mode: every access, register and wait is checked; findings are in the result. */
   readonly strict?: StrictOptions | undefined;
+  /** Default: `ascending`. */
+  readonly order?: RunOrder | undefined;
 }
 
 export interface SimOptions extends MemoryOptions {
@@ -25,21 +33,10 @@ export interface SimOptions extends MemoryOptions {
   readonly run?: SimRunOptions | undefined;
 }
 
-/** Addresses of what a runtime has written for a dispatch. */
-export interface DispatchSegment {
-  readonly kernarg: DeviceAddress;
-  /** AQL kernel dispatch packet. */
-  readonly packet: DeviceAddress;
-  /** amd_queue_t */
-  readonly queue: DeviceAddress;
-}
-
 /** A dispatch on the virtual GPU. */
 export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
   readonly monitors?: readonly Monitor[] | undefined;
-  /** Argument segment, packet and queue that exist in device memory already; then neither `args` nor `kernargs` is given. */
-  readonly segment?: DispatchSegment | undefined;
 }
 
 /** What the virtual GPU says about a dispatch. */

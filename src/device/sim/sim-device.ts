@@ -6,7 +6,7 @@ import { WavesmithError } from '../../base/index.ts';
 import { ElfType, readCodeObject } from '../../codeobject/index.ts';
 import { targetFromElfMach } from '../../isa/index.ts';
 import type { TargetName } from '../../isa/types.ts';
-import type { Device, DeviceBuffer } from '../device.ts';
+import type { Device, DeviceAddress, DeviceBuffer } from '../device.ts';
 import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimOptions, SimRunOptions } from './options.ts';
@@ -47,6 +47,11 @@ export class SimDevice implements Device {
     this.history.alloc(region);
     return { address: region.base, size, label };
   }
+  allocAt(address: DeviceAddress, size: number, label = 'buffer'): DeviceBuffer {
+    this.requireOpen();
+    this.history.alloc(this.memory.allocAt(address, size, label));
+    return { address, size, label };
+  }
   free(buffer: DeviceBuffer): void {
     this.requireOpen();
     if (!this.memory.free(buffer.address)) {
@@ -83,7 +88,7 @@ export class SimDevice implements Device {
     if (this.isClosed) throw new WavesmithError('device/closed', 'The device was closed.');
   }
 
-  load(codeObject: Uint8Array): SimModule {
+  load(codeObject: Uint8Array, address?: DeviceAddress): SimModule {
     this.requireOpen();
     const object = readCodeObject(codeObject);
     const { header } = object.elf;
@@ -100,7 +105,7 @@ export class SimDevice implements Device {
         hint: 'Link it first (asm without -c, or ld.lld -shared).',
       });
     }
-    return new SimModule(this.memory, target, object);
+    return new SimModule(this.memory, target, object, address);
   }
 
   async dispatch(given: SimDispatchRequest): Promise<SimDispatchResult> {
@@ -111,6 +116,7 @@ export class SimDevice implements Device {
       mfma: given.mfma ?? run.mfma,
       workers: given.workers ?? run.workers,
       strict: given.strict ?? run.strict,
+      order: given.order ?? run.order,
     };
     this.requireOpen();
     const kernel = request.kernel as SimKernel;

@@ -151,11 +151,11 @@ async function runLaunch(
 }
 
 /** Threads a dispatch may use. */
-function workersFor({ crew }: DispatchDevice, { workers, monitors = [] }: SimDispatchRequest): number {
+function workersFor({ crew }: DispatchDevice, { workers, order, monitors = [] }: SimDispatchRequest): number {
   if (workers !== undefined && !(Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS)) {
     throw new WavesmithError('device/bad-workers', `${workers} is not a number of threads from 1 to ${MAX_WORKERS}.`);
   }
-  if (monitors.length > 0) return 1;
+  if (monitors.length > 0 || (order !== undefined && order !== 'ascending')) return 1;
   if (crew !== undefined) return workers ?? Math.min(crew.cores, MAX_WORKERS);
   if (workers !== undefined && workers > 1) {
     throw new WavesmithError('device/no-workers', 'This device has no worker threads.', {

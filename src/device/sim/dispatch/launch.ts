@@ -4,6 +4,7 @@ import { targetInfo } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
+import type { RunOrder } from '../options.ts';
 import type { DispatchContext } from '../state/workgroup.ts';
 
 /** Everything fixed for one dispatch. Addresses are GPU addresses. */
@@ -27,6 +28,7 @@ export interface Launch {
   readonly queue: number;
   readonly budget: number;
   readonly engine: 'compiled' | 'interpreter';
+  readonly order: RunOrder;
   readonly mfma: MatrixMode;
 }
 

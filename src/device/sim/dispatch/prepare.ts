@@ -2,10 +2,10 @@
 // Sources: LLVM AMDGPUUsage, "Kernarg Segment", "Kernel Descriptor"; HSA Runtime Specification, AQL kernel dispatch packet.
 import { WavesmithError } from '../../../base/index.ts';
 import { type TargetInfo, targetInfo } from '../../../isa/index.ts';
-import type { Dim3 } from '../../device.ts';
+import type { Dim3, DispatchSegment } from '../../device.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import type { SimKernel } from '../module.ts';
-import type { DispatchSegment, SimDispatchRequest } from '../options.ts';
+import type { SimDispatchRequest } from '../options.ts';
 import { LANES } from '../state/layout.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import { kernargBytes } from './kernargs.ts';
@@ -18,6 +18,9 @@ const DYNAMIC_STACK = 16_384;
 const MAX_SCRATCH_PER_WAVE = 8191 * 1024;
 const MAX_KERNARG = 1 << 20;
 const MAX_USER_SGPRS = 16;
+/** Bytes of an AQL packet, and of an amd_queue_t that kernels may read. */
+const PACKET_BYTES = 64;
+const QUEUE_BYTES = 256;
 
 /** A launch with the memory that lives as long as it. */
 export interface PreparedLaunch {
@@ -51,7 +54,7 @@ export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: 
   const end = (): void => {
     for (const region of owned) memory.free(region.base);
   };
-  const place = (segment: DispatchSegment): Launch => ({
+  const place = (segment: Pick<Launch, 'kernarg' | 'packet' | 'queue'>): Launch => ({
     target: kernel.module.target,
     kernelName: kernel.name,
     descriptor,
@@ -68,28 +71,35 @@ export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: 
     ...segment,
     budget: request.maxInstructions ?? DEFAULT_BUDGET,
     engine: request.engine ?? 'compiled',
+    order: request.order ?? 'ascending',
     mfma: request.mfma ?? 'exact',
   });
-  if (request.segment !== undefined) {
-    checkSegment(memory, kernel, request, request.segment);
-    return { launch: place(request.segment), end };
-  }
   const own = (size: number, label: string): Region => {
     const region = memory.alloc(size, label);
     owned.push(region);
     return region;
   };
-  try {
-    const queue = own(256, 'queue');
+  const ownQueue = (): number => {
+    const queue = own(QUEUE_BYTES, 'queue');
     queue.view.setUint32(0x40, SHARED_APERTURE_HIGH, true);
     queue.view.setUint32(0x44, PRIVATE_APERTURE_HIGH, true);
-    const bytes = kernargBytes(kernel, request, { grid, block, workItems, dynamicLds, queue: queue.base });
+    return queue.base;
+  };
+  const ownKernarg = (queue: number): number => {
+    const bytes = kernargBytes(kernel, request, { grid, block, workItems, dynamicLds, queue });
     // Compilers load whole cache lines of arguments; the segment is padded like the runtime pads it.
     const kernarg = own(Math.ceil(Math.max(bytes.length, 1) / 64) * 64 + 64, 'kernarg segment');
     kernarg.bytes.set(bytes);
-    const packet = own(64, 'dispatch packet');
-    const launch = place({ kernarg: kernarg.base, packet: packet.base, queue: queue.base });
-    fillPacket(packet.view, launch);
+    return kernarg.base;
+  };
+  try {
+    const { segment } = request;
+    if (segment !== undefined) checkSegment(memory, kernel, request, segment);
+    const queue = segment?.queue ?? ownQueue();
+    const kernarg = segment?.kernarg ?? ownKernarg(queue);
+    const packet = segment?.packet === undefined ? own(PACKET_BYTES, 'dispatch packet') : undefined;
+    const launch = place({ kernarg, packet: packet?.base ?? (segment?.packet as number), queue });
+    if (packet !== undefined) fillPacket(packet.view, launch);
     return { launch, end };
   } catch (error) {
     end();
@@ -104,11 +114,11 @@ function checkSegment(memory: DeviceMemory, kernel: SimKernel, request: SimDispa
   }
   const parts = [
     ['kernarg segment', s.kernarg, kernel.kernargSize],
-    ['dispatch packet', s.packet, 64],
-    ['queue', s.queue, 256],
+    ['dispatch packet', s.packet, PACKET_BYTES],
+    ['queue', s.queue, QUEUE_BYTES],
   ] as const;
   for (const [what, address, size] of parts) {
-    if (size > 0 && memory.find(address, size) === undefined) {
+    if (size > 0 && address !== undefined && memory.find(address, size) === undefined) {
       throw new WavesmithError(
         'device/bad-segment',
         `The ${what} of kernel '${kernel.name}' (${size} bytes at 0x${address.toString(16)}) is not live device memory.`,

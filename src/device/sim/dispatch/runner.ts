@@ -9,6 +9,7 @@ import { type Engine, QUANTUM } from './engine.ts';
 import { budgetError, explain } from './faults.ts';
 import type { Launch } from './launch.ts';
 import type { Monitor } from './monitor.ts';
+import { type Turns, turnOrder } from './order.ts';
 import type { Progress } from './progress.ts';
 import { isSpinLoop } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
@@ -22,6 +23,7 @@ const LONG_TURN = 100_000_000;
 interface Resident {
   readonly number: number;
   readonly group: Workgroup;
+  /** In the order of their turns. */
   readonly waves: readonly Wave[];
   readonly place: Place;
   /** Whose turn it is. */
@@ -57,6 +59,7 @@ export class Runner {
   private progress: Progress;
   private readonly residents: Resident[] = [];
   private current = 0;
+  private readonly turns: Turns;
   private readonly waves = new Map<Uint8Array, Wave>();
   /** Left of the current wave's turn; 0 when none has begun. */
   private left = 0;
@@ -67,6 +70,7 @@ export class Runner {
   constructor(job: RunnerJob) {
     this.job = job;
     this.progress = job.progress;
+    this.turns = turnOrder(job.launch.order, job.launch.workgroups);
   }
 
   /** Goes on with other progress, which has taken over what there was. */
@@ -139,7 +143,7 @@ export class Runner {
       while (r.at < r.waves.length && !(r.waves[r.at] as Wave).isRunning) r.at++;
       if (r.at < r.waves.length) {
         const w = r.waves[r.at] as Wave;
-        this.left = isSpinLoop(this.job.loaded, w.pc) ? SPIN_QUANTUM : QUANTUM;
+        this.left = isSpinLoop(this.job.loaded, w.pc) ? SPIN_QUANTUM : this.turns.length(QUANTUM);
         this.isTurnStart = true;
         return r;
       }
@@ -215,7 +219,7 @@ export class Runner {
     const number = this.progress.take();
     if (number < 0) return undefined;
     const place = this.job.takePlace();
-    const id = groupId(launch, number);
+    const id = groupId(launch, this.turns.workgroup(number));
     const size = groupItems(launch, id);
     const group = new Workgroup(context, place.lds.subarray(0, launch.ldsBytes).fill(0), id);
     if (place.scratch !== undefined) this.clearScratch(place.scratch.offset);
@@ -230,7 +234,7 @@ export class Runner {
       return w;
     });
     this.wavefronts += count;
-    const resident: Resident = { number, group, waves, place, at: 0, isSpinning: true, ran: 0 };
+    const resident: Resident = { number, group, waves: this.turns.waves(waves), place, at: 0, isSpinning: true, ran: 0 };
     this.residents.push(resident);
     for (const monitor of monitors) monitor.startWorkgroup?.(group, waves);
     return resident;

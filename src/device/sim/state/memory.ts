@@ -308,6 +308,15 @@ export class DeviceMemory {
 
   private readonly aliases = new Set<Region>();
 
+  /** The allocation whose bytes a mapping shows; an allocation itself. */
+  ownerOf(region: Region): Region {
+    if (!this.aliases.has(region)) return region;
+    const { offset } = region;
+    const owner = this.regions.find((r) => !this.aliases.has(r) && r.offset <= offset && offset < r.offset + r.size);
+    // Its allocation was freed while it is mapped.
+    return owner ?? region;
+  }
+
   private setLimits(region: Region, isLive: boolean): void {
     const first = region.offset / PAGE;
     const full = first + Math.floor(region.size / PAGE);

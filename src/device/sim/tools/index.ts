@@ -46,5 +46,15 @@ export { Stepper, StepperQuit } from './stepper.ts';
 export { stepperHelp } from './stepper-commands.ts';
 export type { Resume, StepperArgument, StepperOptions, StepperState, StepperTerminal } from './stepper-state.ts';
 export { type CodeSymbol, CodeSymbols, type SourceLocation } from './symbols.ts';
+export {
+  CHUNK_BYTES,
+  READ_FIRST,
+  TouchedBytes,
+  type TouchedChunk,
+  type TouchedOptions,
+  type TouchedRegion,
+  type UnknownRead,
+  WRITTEN,
+} from './touched.ts';
 export { type TraceAccess, type TraceEvent, TraceMonitor, type TraceOptions, traceText } from './trace.ts';
 export { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';

@@ -1,0 +1,74 @@
+// Options of commands that record a dispatch, and what they print about the capture.
+import type { Command } from 'commander';
+import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
+import { type DeviceKernel, noTools } from '../device/index.ts';
+import { isSimKernel } from '../device/sim/module.ts';
+import { Recorder, type RecordSummary } from '../snapshot/index.ts';
+import { version } from './version.ts';
+
+export interface CaptureOptions {
+  capture?: string;
+  captureMemory?: string;
+  proof?: boolean;
+  orders?: boolean;
+  zip?: boolean;
+  force?: boolean;
+}
+
+/** Adds the flags. */
+export function addCaptureOptions(command: Command): void {
+  command
+    .option('--capture <file.wscap>', 'record the dispatch: code, arguments and memory before and after')
+    .option('--capture-memory <mode>', 'touched: what the dispatch touches; full: all allocations', 'touched')
+    .option('--no-proof', 'do not replay the capture to prove that nothing is missing')
+    .option('--no-orders', 'do not replay it in other orders of workgroups and waves')
+    .option('--zip', 'write the capture as one ZIP file (also when its name ends in .zip)')
+    .option('--force', 'replace a capture of that name');
+}
+
+/** The recorder of a dispatch; undefined when none is to be recorded. */
+export function recorderOf(options: CaptureOptions, kernel: DeviceKernel, code: CodeObject): Recorder | undefined {
+  const { capture, captureMemory: memory = 'touched' } = options;
+  if (capture === undefined) return undefined;
+  if (memory !== 'touched' && memory !== 'full') {
+    throw new WavesmithError('cli/usage', `--capture-memory is touched or full, not '${memory}'.`);
+  }
+  if (!isSimKernel(kernel)) throw noTools();
+  return new Recorder({ kernel, codeObject: code.bytes, memory, producer: producer('sim') });
+}
+
+/** Who writes a capture. */
+export const producer = (device: string) => ({ name: 'wavesmith', version: version(), device });
+
+/** Writes the recorded dispatch; says on a terminal what takes long. */
+export async function finishRecording(recorder: Recorder, options: CaptureOptions): Promise<RecordSummary> {
+  const path = options.capture as string;
+  const say = process.stderr.isTTY === true;
+  const summary = await recorder.finish(path, {
+    replace: options.force === true,
+    zip: options.zip === true || path.endsWith('.zip'),
+    prove: options.proof !== false,
+    orders: options.orders !== false,
+    onStep: (text) => {
+      if (say) process.stderr.write(`\r${text.padEnd(60)}`);
+    },
+  });
+  if (say) process.stderr.write(`\r${' '.repeat(60)}\r`);
+  return summary;
+}
+
+const kib = (bytes: number): string => (bytes < 10240 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(0)} KiB`);
+
+/** The capture in one or two lines. */
+export function recordingText(s: RecordSummary): string {
+  const proof = s.proved ? 'proved complete' : 'not proved';
+  const lines = [
+    `captured in ${s.path}: ${s.chunks} chunks of ${s.allocations} allocations, ${kib(s.bytes)} of memory in ${kib(s.stored)}, ${proof}`,
+  ];
+  const others = s.determinism?.runs.filter((r) => r.outcome !== 'same') ?? [];
+  if (others.length > 0) {
+    lines.push(`  nondeterministic: ${others.map((r) => `order ${r.order}: ${r.outcome}`).join('; ')}`);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,141 @@
+// `wavesmith run X.wscap`: a captured dispatch as the target of everything that `run` does: trace, stepper, counters, profile, strict mode.
+import { WavesmithError } from '../base/index.ts';
+import { readCodeObject } from '../codeobject/index.ts';
+import {
+  type ArgumentValue,
+  createDevice,
+  DispatchAborted,
+  type DispatchResult,
+  type Monitor,
+  type SimDispatchResult,
+} from '../device/index.ts';
+import { nodeSimOptions } from '../device/node/index.ts';
+import { StepperQuit } from '../device/sim/tools/index.ts';
+import { isTargetName } from '../isa/index.ts';
+import { type Capture, judgePlaced, openCapture, placeCapture } from '../snapshot/index.ts';
+import { verdictLine } from '../verdict/index.ts';
+import {
+  type CheckedResult,
+  type CheckOptions,
+  checkExitCode,
+  checkRecord,
+  checkReport,
+  strictOptionsOf,
+} from './run-check.ts';
+import { onInterrupt, parseCount, toolsReport } from './run-common.ts';
+import { profiledRun } from './run-profile.ts';
+import { Progress } from './run-progress.ts';
+import { RunSession, type ToolOptions } from './run-tools.ts';
+import { parseMatrixMode, printJson } from './support.ts';
+
+export interface RunCaptureOptions extends ToolOptions, CheckOptions {
+  device: string;
+  budget?: string;
+  workers?: string;
+  mfma: string;
+  report?: string;
+  json?: boolean;
+}
+
+/** Runs the captured dispatch once with the tools that were asked for, and compares its result with the captured one. */
+export async function runCapture(path: string, options: RunCaptureOptions): Promise<number> {
+  const capture = openCapture(path);
+  const { manifest } = capture;
+  const codeObject = readCodeObject(capture.codeObject(), [path]);
+  const { processor } = codeObject.target;
+  if (!isTargetName(processor)) {
+    throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file: path });
+  }
+  if (options.device !== 'sim') {
+    throw new WavesmithError('cli/usage', `A capture runs here on the virtual GPU, not on '${options.device}'.`);
+  }
+  const strict = strictOptionsOf(options);
+  const mfma = parseMatrixMode(options.mfma);
+  const device = await createDevice('sim', {
+    target: processor,
+    ...nodeSimOptions(),
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers') },
+  });
+  const json = options.json === true;
+  const progress = new Progress(process.stderr);
+  const ending = new AbortController();
+  // The strict mode tells bytes that nobody wrote from others, so what nobody knows stays unwritten.
+  const placed = placeCapture(device, capture, { poison: strict === undefined });
+  const session = RunSession.create(options, json, placed.kernel, codeObject, progress);
+  session?.tools.setArguments(argumentsOf(capture));
+  const restore = onInterrupt(ending, session);
+  const started = performance.now();
+  const dispatch = (monitors: readonly Monitor[] | undefined): Promise<SimDispatchResult> =>
+    device.dispatch({
+      ...placed.request,
+      maxInstructions: parseCount(options.budget, '--budget'),
+      signal: ending.signal,
+      onProgress: (done, total) => progress.update(done, total),
+      monitors,
+    });
+  let result: SimDispatchResult | undefined;
+  let partial: DispatchResult | undefined;
+  try {
+    placed.restore();
+    if (options.report !== undefined) {
+      const { grid, block, dynamicLds } = placed.request;
+      const plan = { grid, block, dynamicLds, allocations: [], arguments: [] };
+      const done = await profiledRun(options.report, placed.kernel, plan, async (monitors) => {
+        const begun = performance.now();
+        const counted = await dispatch(monitors);
+        return { dispatch: counted, contents: [], seconds: (performance.now() - begun) / 1000 };
+      });
+      result = done.dispatch as SimDispatchResult;
+    } else result = await dispatch(session?.tools.monitors);
+  } catch (error) {
+    if (error instanceof DispatchAborted) partial = error.partial;
+    else if (!(error instanceof StepperQuit)) throw error;
+  } finally {
+    restore();
+    progress.clear();
+    session?.close();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const tools = session?.report() ?? {};
+  const { gridWorkItems, block, kernel } = manifest.dispatch;
+  const facts = { file: path, kernel, target: processor, device: device.kind, mfma, gridWorkItems, block, seconds };
+  if (result === undefined) {
+    device.close();
+    const { done, total } = progress;
+    if (json) printJson({ ...facts, interrupted: { done, total }, ...partial, ...tools });
+    else
+      process.stdout.write(
+        `${kernel} on ${processor}: interrupted with ${done} of ${total} workgroups done\n${toolsReport(tools)}`,
+      );
+    return 130;
+  }
+  const checked: CheckedResult = result;
+  const verdict = judgePlaced(device, placed);
+  device.close();
+  if (json) printJson({ ...facts, ...checkRecord(checked), ...tools, ...verdict });
+  else {
+    const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);
+    process.stdout.write(
+      [
+        `${kernel} on ${processor}: ${gridWorkItems.join('×')} work-items in workgroups of ${block.join('×')}, ${result.wavefronts} wavefronts\n`,
+        `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,
+        toolsReport(tools),
+        checkReport(checked, path),
+        `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
+      ].join(''),
+    );
+  }
+  return checkExitCode(options, checked) || (verdict.verdict === 'different' ? 1 : 0);
+}
+
+/** The explicit arguments, for the stepper. */
+function argumentsOf({ manifest }: Capture): ArgumentValue[] {
+  const { slots } = manifest.dispatch.kernarg;
+  return slots
+    .filter((slot) => !slot.kind.startsWith('hidden_') && slot.kind !== 'dynamic_shared_pointer')
+    .map(({ points, bytes }): ArgumentValue => {
+      const target = points === undefined ? undefined : manifest.memory.allocations[points.allocation];
+      if (points === undefined || target === undefined) return bytes;
+      return { address: target.address + points.offset, size: target.size - points.offset, label: target.label };
+    });
+}

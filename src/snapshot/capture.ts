@@ -1,0 +1,165 @@
+// An opened capture: its manifest, and its memory by address.
+import { WavesmithError } from '../base/index.ts';
+import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
+import { type CaptureFiles, codeName, MANIFEST, openFiles, pageName, TRAILER } from './files.ts';
+import {
+  type CaptureAllocation,
+  type ChunkEntry,
+  chunkLength,
+  type Manifest,
+  type Mask,
+  readManifest,
+  ZERO,
+} from './manifest.ts';
+import { flagsOf } from './masks.ts';
+import { type PageSource, readTrailer, type StoredPage, StoredPages, sha256 } from './pages.ts';
+
+/** A chunk of a capture's memory. Contents are read, and checked, when they are asked for. */
+export class Chunk {
+  readonly entry: ChunkEntry;
+  readonly allocation: CaptureAllocation;
+  readonly address: number;
+  readonly length: number;
+  private readonly pages: PageSource;
+
+  constructor(entry: ChunkEntry, allocation: CaptureAllocation, pages: PageSource) {
+    this.entry = entry;
+    this.allocation = allocation;
+    this.address = allocation.address + entry.index * CHUNK_BYTES;
+    this.length = chunkLength(allocation, entry.index);
+    this.pages = pages;
+  }
+
+  /** Before the dispatch; undefined when that is not in the capture. */
+  pre(): Uint8Array | undefined {
+    const { pre } = this.entry;
+    return pre === undefined ? undefined : this.pages.page(pre, this.length);
+  }
+  /** After it; undefined when it is as before. */
+  post(): Uint8Array | undefined {
+    const { post } = this.entry;
+    return post === undefined ? undefined : this.pages.page(post, this.length);
+  }
+  private flags(mask: Mask | undefined): Uint8Array | undefined {
+    return mask === undefined ? undefined : flagsOf(mask, this.length, this.pages);
+  }
+  /** One flag for each byte of `pre` that is known; undefined for all. */
+  known(): Uint8Array | undefined {
+    return this.flags(this.entry.known);
+  }
+  /** One flag for each byte; undefined when nobody knows. */
+  reads(): Uint8Array | undefined {
+    return this.flags(this.entry.reads);
+  }
+  writes(): Uint8Array | undefined {
+    return this.flags(this.entry.writes);
+  }
+}
+
+/** An opened capture. */
+export interface Capture {
+  readonly path: string;
+  readonly manifest: Manifest;
+  readonly chunks: readonly Chunk[];
+  /** What is missing of an incomplete one, one sentence each; empty when it is complete. */
+  readonly missing: readonly string[];
+  /** The pages and how they are stored; empty without a trailer. */
+  readonly stored: ReadonlyMap<string, StoredPage>;
+  readonly pages: PageSource;
+  /** SHA-256 of manifest.json: of everything the capture says. */
+  readonly hash: string;
+  /** The code object, checked against its hash. */
+  codeObject(): Uint8Array;
+}
+
+/** What a capture is opened for. */
+export interface OpenOptions {
+  /** Opens an incomplete capture too, as far as its manifest goes. */
+  readonly allowIncomplete?: boolean | undefined;
+}
+
+/**
+ * Opens a capture: a folder or a ZIP. One whose recording was interrupted is `capture/incomplete` and says what is missing; what was changed
+ * since is `capture/damaged`; a manifest that makes no sense is `capture/bad-manifest`. Contents of memory are checked when they are read.
+ */
+export function openCapture(path: string, options: OpenOptions = {}): Capture {
+  return readCapture(openFiles(path), options);
+}
+
+/** Every page that a manifest names. */
+export function pageIds({ memory }: Manifest): Set<string> {
+  const ids = new Set<string>();
+  for (const { pre, post, known, reads, writes } of memory.chunks) {
+    for (const id of [pre, post, known, reads, writes]) if (typeof id === 'string' && id !== ZERO) ids.add(id);
+  }
+  return ids;
+}
+
+/** The capture in some files. */
+export function readCapture(files: CaptureFiles, { allowIncomplete = false }: OpenOptions = {}): Capture {
+  const { path } = files;
+  const text = files.read(MANIFEST);
+  if (text === undefined) {
+    throw new WavesmithError('capture/incomplete', `'${path}' holds no ${MANIFEST}.`, {
+      file: path,
+      hint: 'Nothing was recorded yet, or it is no capture.',
+    });
+  }
+  const manifest = readManifest(text);
+  const hash = sha256(text);
+  const end = files.read(TRAILER);
+  const trailer = end === undefined ? undefined : readTrailer(end);
+  const missing = missingParts(files, manifest, trailer !== undefined);
+  if (trailer !== undefined && trailer.manifest !== hash) {
+    throw new WavesmithError('capture/damaged', `${MANIFEST} of '${path}' is not the one that its trailer names.`, {
+      file: path,
+      hint: 'The capture was changed after it was written.',
+    });
+  }
+  if (missing.length > 0 && !allowIncomplete) {
+    throw new WavesmithError('capture/incomplete', `'${path}' is incomplete: ${missing.join(' ')}`, {
+      file: path,
+      hint: 'Its recording was interrupted; record it again.',
+    });
+  }
+  const stored: ReadonlyMap<string, StoredPage> = trailer?.pages ?? new Map();
+  const pages = new StoredPages(files, stored);
+  const chunks = manifest.memory.chunks.map(
+    (entry) => new Chunk(entry, manifest.memory.allocations[entry.allocation] as CaptureAllocation, pages),
+  );
+  return {
+    path,
+    manifest,
+    chunks,
+    missing,
+    stored,
+    pages,
+    hash,
+    codeObject: () => readCode(files, manifest),
+  };
+}
+
+function missingParts(files: CaptureFiles, manifest: Manifest, hasTrailer: boolean): string[] {
+  const missing: string[] = [];
+  if (manifest.state === 'recording') {
+    missing.push('The recording did not come to its end: its memory is not, or not all, in it.');
+  }
+  if (!hasTrailer) missing.push('Its trailer is missing.');
+  if (!files.has(codeName(manifest.code.sha256))) missing.push('Its code object is missing.');
+  const ids = pageIds(manifest);
+  let absent = 0;
+  for (const id of ids) if (!files.has(pageName(id))) absent++;
+  if (absent > 0) missing.push(`${absent} of its ${ids.size} pages are missing.`);
+  return missing;
+}
+
+function readCode(files: CaptureFiles, { code }: Manifest): Uint8Array {
+  const bytes = files.read(codeName(code.sha256));
+  if (bytes === undefined || bytes.length !== code.bytes || sha256(bytes) !== code.sha256) {
+    throw new WavesmithError('capture/damaged', `The code object of '${files.path}' is not what its name says.`, {
+      file: files.path,
+      hint: 'The capture was changed or damaged after it was written; record it again.',
+    });
+  }
+  return bytes;
+}

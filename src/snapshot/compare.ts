@@ -1,0 +1,233 @@
+// What a replay left in memory beside what it should have: by element where a buffer's type is known, by byte elsewhere.
+import { bytesOfElements, elementType } from '../base/index.ts';
+import type { Device } from '../device/index.ts';
+import { CHUNK_BYTES, type TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
+import { type Comparison, compareElements, comparisonVerdict } from '../verdict/index.ts';
+import type { Capture } from './capture.ts';
+import { hex } from './fields.ts';
+import type { Annotation, CaptureAllocation } from './manifest.ts';
+import type { PlacedCapture, PlacedChunk } from './place.ts';
+
+/** What a chunk should hold. */
+export interface Expected {
+  readonly bytes: Uint8Array;
+  /** One flag for each byte that counts. */
+  readonly counts: Uint8Array;
+}
+
+/** One allocation, or annotated buffer, compared. */
+export interface ComparedBuffer {
+  readonly label: string;
+  readonly address: number;
+  readonly comparison: Comparison;
+  /** Address of the first element that decides. */
+  readonly first: number | null;
+}
+
+/** What a monitored replay did to memory beyond its result. */
+export interface WriteReport {
+  /** Bytes that the replay writes and the captured dispatch does not, and the first of them. */
+  readonly extra: number;
+  readonly firstExtra: number | null;
+  /** Bytes that the captured dispatch writes and the replay leaves as they were. */
+  readonly missing: number;
+  readonly firstMissing: number | null;
+}
+
+/** Memory of a chunk as the replay left it. */
+export const contentOf = (device: Device, { buffer, offset, chunk }: PlacedChunk): Uint8Array =>
+  device.read(buffer, offset, chunk.length);
+
+/**
+ * What each placed chunk should hold after a replay: of bytes that the capture knows the result of. `against` is another capture of the same
+ * addresses whose result is expected instead. Bytes that vary with the order of waves do not count.
+ */
+export function expectationOf(placed: PlacedCapture, against: Capture | undefined): Map<PlacedChunk, Expected> {
+  const varying = [placed.capture, ...(against === undefined ? [] : [against])].flatMap(
+    (c) => c.manifest.determinism?.varying ?? [],
+  );
+  const other = new Map((against?.chunks ?? []).map((c) => [c.address, c]));
+  const expected = new Map<PlacedChunk, Expected>();
+  for (const one of placed.chunks) {
+    const { chunk } = one;
+    const source = against === undefined ? chunk : other.get(chunk.address);
+    const isOwn = source === chunk;
+    const post = isOwn ? one.post : source?.post();
+    const writes = isOwn ? one.writes : source?.writes();
+    const before = isOwn ? one.initial : source?.pre();
+    const known = isOwn ? one.known : source?.known();
+    const bytes = post ?? before;
+    if (bytes === undefined || bytes.length !== chunk.length) continue;
+    const counts = new Uint8Array(chunk.length);
+    if (writes !== undefined) {
+      if (post !== undefined) counts.set(writes);
+    } else if (post !== undefined || known !== null) {
+      // Nobody followed the writes: everything that is known counts.
+      if (post !== undefined || known === undefined) counts.fill(1);
+      else if (known !== null) counts.set(known);
+    }
+    for (const { address, bytes: size } of varying) {
+      const from = Math.max(0, address - chunk.address);
+      const to = Math.min(chunk.length, address + size - chunk.address);
+      if (to > from) counts.fill(0, from, to);
+    }
+    expected.set(one, { bytes, counts });
+  }
+  return expected;
+}
+
+/** Bytes that count, over all chunks. */
+export function countedBytes(expected: ReadonlyMap<PlacedChunk, Expected>): number {
+  let sum = 0;
+  for (const { counts } of expected.values()) for (let i = 0; i < counts.length; i++) sum += counts[i] as number;
+  return sum;
+}
+
+/** Whether every byte that counts is as it should be; quicker than `compareBuffers`. */
+export function isAsExpected(device: Device, expected: ReadonlyMap<PlacedChunk, Expected>): boolean {
+  for (const [placed, { bytes, counts }] of expected) {
+    const now = contentOf(device, placed);
+    for (let i = 0; i < counts.length; i++) if (counts[i] === 1 && now[i] !== bytes[i]) return false;
+  }
+  return true;
+}
+
+/** Compares everything that counts: one result for each annotated buffer, and one for each allocation's other bytes. */
+export function compareBuffers(
+  device: Device,
+  capture: Capture,
+  expected: ReadonlyMap<PlacedChunk, Expected>,
+  options: { readonly exact?: boolean | undefined } = {},
+): ComparedBuffer[] {
+  const pieces = [...expected].map(([placed, { bytes, counts }]) => ({
+    placed,
+    bytes,
+    counts: counts.slice(),
+    now: contentOf(device, placed),
+  }));
+  const results: ComparedBuffer[] = [];
+  for (const annotation of capture.manifest.annotations) {
+    const result = compareAnnotated(annotation, pieces, options.exact === true);
+    if (result !== undefined) results.push(result);
+  }
+  const byAllocation = new Map<CaptureAllocation, typeof pieces>();
+  for (const piece of pieces) {
+    const { allocation } = piece.placed.chunk;
+    byAllocation.set(allocation, [...(byAllocation.get(allocation) ?? []), piece]);
+  }
+  for (const [allocation, all] of byAllocation) {
+    const size = all.reduce((sum, { counts }) => sum + counts.reduce((n, one) => n + one, 0), 0);
+    if (size === 0) continue;
+    const want = new Uint8Array(size);
+    const got = new Uint8Array(size);
+    let first: number | null = null;
+    let at = 0;
+    for (const { placed, bytes, counts, now } of all) {
+      for (let i = 0; i < counts.length; i++) {
+        if (counts[i] !== 1) continue;
+        want[at] = bytes[i] as number;
+        got[at] = now[i] as number;
+        if (first === null && want[at] !== got[at]) first = placed.chunk.address + i;
+        at++;
+      }
+    }
+    const comparison = compareElements(want, got, 'u8', { bitwise: true });
+    results.push({ label: labelOf(allocation), address: allocation.address, comparison, first });
+  }
+  return results;
+}
+
+export function labelOf({ label, kind, address }: CaptureAllocation): string {
+  return label === '' ? `${kind} ${hex(address)}` : label;
+}
+
+interface Piece {
+  readonly placed: PlacedChunk;
+  readonly bytes: Uint8Array;
+  readonly counts: Uint8Array;
+  readonly now: Uint8Array;
+}
+
+/** Compares a buffer by its elements; its bytes do not count a second time. Bytes that do not count are equal. */
+function compareAnnotated(
+  annotation: Annotation,
+  pieces: readonly Piece[],
+  exact: boolean,
+): ComparedBuffer | undefined {
+  const { address, shape, tolerance, name } = annotation;
+  const size = annotationBytes(annotation);
+  const want = new Uint8Array(size);
+  const got = new Uint8Array(size);
+  let counted = 0;
+  for (const { placed, bytes, counts, now } of pieces) {
+    const start = placed.chunk.address;
+    const from = Math.max(0, address - start);
+    const to = Math.min(counts.length, address + size - start);
+    for (let i = from; i < to; i++) {
+      const at = start + i - address;
+      want[at] = bytes[i] as number;
+      got[at] = counts[i] === 1 ? (now[i] as number) : (bytes[i] as number);
+      counted += counts[i] as number;
+      counts[i] = 0;
+    }
+  }
+  if (counted === 0) return undefined;
+  const bitwise = exact || tolerance === 0;
+  const comparison = compareElements(want, got, annotation.elementType, {
+    shape,
+    ...(bitwise ? { bitwise } : { tolerance }),
+  });
+  const { first } = comparison;
+  const width = size / Math.max(1, comparison.elements);
+  return { label: name, address, comparison, first: first === null ? null : address + Math.floor(first.index * width) };
+}
+
+/** Bytes of an annotated buffer. */
+export function annotationBytes({ elementType: name, shape }: Pick<Annotation, 'elementType' | 'shape'>): number {
+  return bytesOfElements(
+    elementType(name),
+    shape.reduce((product, n) => product * n, 1),
+  );
+}
+
+/** Whether any of the buffers decides against the replay. */
+export const isDifferent = (buffers: readonly ComparedBuffer[]): boolean =>
+  buffers.some(({ comparison }) => comparisonVerdict(comparison) === 'different');
+
+/** Beside the result: what the replay wrote, and did not write, that the captured dispatch did. */
+export function compareWrites(placed: PlacedCapture, touched: TouchedBytes): WriteReport {
+  let [extra, missing] = [0, 0];
+  let firstExtra: number | null = null;
+  let firstMissing: number | null = null;
+  for (const { chunk, buffer, offset, writes } of placed.chunks) {
+    if (writes === undefined && chunk.entry.reads === undefined) continue;
+    const flags = flagsAt(touched, buffer.address, offset);
+    for (let i = 0; i < chunk.length; i++) {
+      const isWritten = ((flags?.[i] ?? 0) & WRITTEN) !== 0;
+      const should = writes?.[i] === 1;
+      if (isWritten && !should) {
+        extra++;
+        firstExtra ??= chunk.address + i;
+      }
+      if (should && !isWritten) {
+        missing++;
+        firstMissing ??= chunk.address + i;
+      }
+    }
+  }
+  return { extra, firstExtra, missing, firstMissing };
+}
+
+function flagsAt(touched: TouchedBytes, base: number, offset: number): Uint8Array | undefined {
+  return touched.regions.get(base)?.chunks.get(offset / CHUNK_BYTES)?.flags;
+}
+
+/** The chunks that a monitored replay wrote. */
+export function writtenChunks(placed: PlacedCapture, touched: TouchedBytes): Set<PlacedChunk> {
+  const written = new Set<PlacedChunk>();
+  for (const one of placed.chunks) {
+    const flags = flagsAt(touched, one.buffer.address, one.offset);
+    if (one.post !== undefined || flags?.some((f) => (f & WRITTEN) !== 0)) written.add(one);
+  }
+  return written;
+}

@@ -1,0 +1,332 @@
+// Where the files of a capture are: a folder, or one ZIP of the same tree. Names are made here from checked parts and never come from
+// the capture, so nothing outside of it can be named; links inside of it are not followed.
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { unzipSync, Zip, ZipPassThrough } from 'fflate';
+import { WavesmithError } from '../base/index.ts';
+
+/** The names that a capture may have. */
+const NAME = /^(manifest\.json|trailer\.json|code\/[0-9a-f]{64}|pages\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
+/** Largest file of a capture, and largest ZIP: it is read whole. */
+const MAX_FILE = 2 ** 29;
+const MAX_ZIP = 2 ** 31 - 1;
+/** Deflate cannot shrink more than this. */
+const MAX_RATIO = 1032;
+
+export const MANIFEST = 'manifest.json';
+export const TRAILER = 'trailer.json';
+export const codeName = (sha256: string): string => `code/${sha256}`;
+export const pageName = (sha256: string): string => `pages/${sha256.slice(0, 2)}/${sha256}`;
+
+/** The files of a capture, by name. */
+export interface CaptureFiles {
+  readonly path: string;
+  /** Undefined when there is none. */
+  read(name: string): Uint8Array | undefined;
+  has(name: string): boolean;
+}
+
+function unreadable(path: string, error: unknown): WavesmithError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === 'ENOENT' ? 'no such file' : message;
+  return new WavesmithError('io/read', `Cannot read '${path}': ${reason}.`, { file: path, hint: 'Check the path.' });
+}
+
+/** Opens a folder or a ZIP; what is neither is `capture/not-a-capture`. */
+export function openFiles(path: string): CaptureFiles {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch (error) {
+    const parts = partialsOf(path);
+    if (parts.length === 0) throw unreadable(path, error);
+    throw new WavesmithError('capture/incomplete', `The recording of '${path}' did not come to its end.`, {
+      file: path,
+      hint: `What there is of it is in '${parts[0]}'.`,
+    });
+  }
+  return isFolder ? new Folder(path) : openZip(path);
+}
+
+/** Folders of recordings of a capture that were interrupted. */
+function partialsOf(path: string): string[] {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(path)}.partial-`))
+    .map((name) => join(folder, name));
+}
+
+class Folder implements CaptureFiles {
+  readonly path: string;
+  private readonly checked = new Map<string, boolean>();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Whether the folder of a name is a folder of the capture itself. */
+  private hasFolder(name: string): boolean {
+    const folder = dirname(name);
+    if (folder === '.') return true;
+    let known = this.checked.get(folder);
+    if (known === undefined) {
+      known =
+        this.hasFolder(folder) &&
+        (lstatSync(join(this.path, folder), { throwIfNoEntry: false })?.isDirectory() ?? false);
+      this.checked.set(folder, known);
+    }
+    return known;
+  }
+
+  has(name: string): boolean {
+    const stats = this.hasFolder(name) ? lstatSync(join(this.path, name), { throwIfNoEntry: false }) : undefined;
+    return stats?.isFile() ?? false;
+  }
+
+  read(name: string): Uint8Array | undefined {
+    if (!this.has(name)) return undefined;
+    const file = join(this.path, name);
+    let descriptor: number;
+    try {
+      descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    } catch (error) {
+      throw unreadable(file, error);
+    }
+    try {
+      const { size } = fstatSync(descriptor);
+      if (size > MAX_FILE) throw tooLarge(file, size);
+      const bytes = new Uint8Array(size);
+      for (let at = 0; at < size; ) {
+        const count = readSync(descriptor, bytes, at, size - at, at);
+        if (count === 0) return bytes.subarray(0, at);
+        at += count;
+      }
+      return bytes;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+function tooLarge(file: string, size: number): WavesmithError {
+  return new WavesmithError('capture/damaged', `'${file}' has ${size} bytes; no file of a capture is that large.`, {
+    file,
+  });
+}
+
+/** Whether bytes begin as a ZIP does. */
+export function isZip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5);
+}
+
+function openZip(path: string): CaptureFiles {
+  let bytes: Uint8Array;
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_ZIP) throw tooLarge(path, size);
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw error instanceof WavesmithError ? error : unreadable(path, error);
+  }
+  return filesOfZip(bytes, path);
+}
+
+/** The files of a ZIP in memory. */
+export function filesOfZip(bytes: Uint8Array, path: string): CaptureFiles {
+  if (!isZip(bytes)) {
+    throw new WavesmithError('capture/not-a-capture', `'${path}' is neither a folder nor a ZIP: it is no capture.`, {
+      file: path,
+      hint: "'wavesmith run … --capture X.wscap' makes one.",
+    });
+  }
+  let entries: Record<string, Uint8Array>;
+  try {
+    entries = unzipSync(bytes, {
+      filter: ({ name, size, originalSize }) => {
+        if (name.endsWith('/')) return false;
+        if (!NAME.test(name)) {
+          throw new WavesmithError(
+            'capture/bad-path',
+            `The archive has an entry '${name.slice(0, 100)}'; no capture has that.`,
+            {
+              file: path,
+              hint: 'It was made or changed by something else; nothing of it was read.',
+            },
+          );
+        }
+        if (originalSize > MAX_FILE || originalSize > MAX_RATIO * size + 64) {
+          throw new WavesmithError('capture/damaged', `Entry '${name}' of the archive claims ${originalSize} bytes.`, {
+            file: path,
+          });
+        }
+        return true;
+      },
+    });
+  } catch (cause) {
+    if (cause instanceof WavesmithError) throw cause;
+    const hint = 'It is truncated: the recording or a copy of it was interrupted.';
+    throw new WavesmithError('capture/incomplete', `'${path}' is no whole ZIP.`, { file: path, hint, cause });
+  }
+  const all = new Map(Object.entries(entries));
+  return { path, read: (name) => all.get(name), has: (name) => all.has(name) };
+}
+
+/** A capture that is being written: `PATH.partial-PID` until it is complete. */
+export class FolderWriter {
+  readonly path: string;
+  /** Where it is until then. */
+  readonly partial: string;
+  private readonly folders = new Set<string>();
+
+  /** What exists at `path` is `capture/exists` unless it is to be replaced. */
+  constructor(path: string, replace: boolean) {
+    this.path = path.replace(/(?<=.)\/+$/, '');
+    if (!replace && existsSync(this.path)) {
+      throw new WavesmithError('capture/exists', `'${this.path}' exists already.`, {
+        file: this.path,
+        hint: 'Remove it, choose another name, or pass --force.',
+      });
+    }
+    if (replace && existsSync(this.path) && !isCapture(this.path)) {
+      throw new WavesmithError('capture/exists', `'${this.path}' exists and is no capture: it is not replaced.`, {
+        file: this.path,
+      });
+    }
+    this.partial = `${this.path}.partial-${process.pid}`;
+    rmSync(this.partial, { recursive: true, force: true });
+    this.io(() => mkdirSync(this.partial, { recursive: true, mode: 0o700 }));
+  }
+
+  private io<T>(step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      throw new WavesmithError('io/write', `Cannot write '${this.path}': ${(error as Error).message}.`, {
+        file: this.path,
+      });
+    }
+  }
+
+  write(name: string, bytes: Uint8Array | string): void {
+    const folder = dirname(name);
+    this.io(() => {
+      if (folder !== '.' && !this.folders.has(folder)) {
+        mkdirSync(join(this.partial, folder), { recursive: true, mode: 0o700 });
+        this.folders.add(folder);
+      }
+      const file = join(this.partial, name);
+      const temporary = `${file}.new`;
+      writeFileSync(temporary, bytes, { mode: 0o600 });
+      renameSync(temporary, file);
+    });
+  }
+
+  /** What is written so far. */
+  get files(): CaptureFiles {
+    return new Folder(this.partial);
+  }
+
+  /** Makes what is written durable and gives it its name; with `zip` as one file. */
+  finish(names: readonly string[], zip: boolean): void {
+    this.io(() => {
+      for (const name of [MANIFEST, TRAILER]) sync(join(this.partial, name));
+      sync(this.partial);
+      let result = this.partial;
+      if (zip) {
+        result = `${this.partial}.zip`;
+        packZip(this.files, names, result);
+        sync(result);
+      }
+      if (existsSync(this.path)) {
+        const old = `${this.path}.old-${process.pid}`;
+        renameSync(this.path, old);
+        renameSync(result, this.path);
+        rmSync(old, { recursive: true, force: true });
+      } else renameSync(result, this.path);
+      if (zip) this.abandon();
+      sync(dirname(this.path));
+    });
+  }
+
+  abandon(): void {
+    rmSync(this.partial, { recursive: true, force: true });
+  }
+}
+
+/** Whether a path holds something that may be replaced by a capture. */
+function isCapture(path: string): boolean {
+  if (statSync(path).isDirectory()) return existsSync(join(path, MANIFEST)) || readdirSync(path).length === 0;
+  const descriptor = openSync(path, 'r');
+  try {
+    const start = new Uint8Array(4);
+    return readSync(descriptor, start) === 0 || isZip(start);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Times of ZIP entries: the same bytes for the same capture. */
+const ZIP_TIME = new Date(1980, 0, 1);
+
+function packZip(files: CaptureFiles, names: readonly string[], path: string): void {
+  const descriptor = openSync(path, 'w', 0o600);
+  try {
+    let failure: Error | undefined;
+    const zip = new Zip((error, chunk) => {
+      if (error !== null) failure = error;
+      else for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at);
+    });
+    for (const name of names) {
+      const entry = new ZipPassThrough(name);
+      entry.mtime = ZIP_TIME;
+      zip.add(entry);
+      entry.push(files.read(name) ?? new Uint8Array(), true);
+    }
+    zip.end();
+    if (failure !== undefined) throw failure;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether a path is meant as a capture: a folder, something called `.wscap`, or a ZIP that begins with a manifest. */
+export function isCapturePath(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() || /\.wscap(\.zip)?\/?$/.test(path)) return true;
+  if (stats?.isFile() !== true) return false;
+  const start = new Uint8Array(30 + MANIFEST.length);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, start);
+  } finally {
+    closeSync(descriptor);
+  }
+  return isZip(start) && new TextDecoder().decode(start.subarray(30)) === MANIFEST;
+}

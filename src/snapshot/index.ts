@@ -1,0 +1,31 @@
+// Room `snapshot`: captures: one dispatch with its code, arguments and memory, as a folder or ZIP, and what replays them.
+// Begin with manifest.ts (what a capture says), then record.ts (how one is made on the virtual GPU) and replay.ts (how it runs again).
+export { type Capture, type Chunk, type OpenOptions, openCapture } from './capture.ts';
+export type { ComparedBuffer, WriteReport } from './compare.ts';
+export { isCapturePath } from './files.ts';
+export {
+  type Annotation,
+  type CaptureAllocation,
+  type DeterminismSection,
+  FORMAT_VERSION,
+  type Manifest,
+  type MemoryMode,
+} from './manifest.ts';
+export { type PlacedCapture, type PlaceOptions, placeCapture } from './place.ts';
+export {
+  deviceFor,
+  type FinishOptions,
+  Recorder,
+  type RecordOptions,
+  type RecordSummary,
+  type RegionFacts,
+} from './record.ts';
+export {
+  judgePlaced,
+  placeText,
+  type ReplayOptions,
+  type ReplayResult,
+  type ReplayTimes,
+  replayCapture,
+} from './replay.ts';
+export { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';

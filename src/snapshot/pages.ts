@@ -1,0 +1,143 @@
+// Pages: memory by the SHA-256 of its content, each packed by a codec that the trailer names.
+import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { WavesmithError } from '../base/index.ts';
+import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
+import { Field } from './fields.ts';
+import { type CaptureFiles, type FolderWriter, pageName } from './files.ts';
+import { type PageId, ZERO } from './manifest.ts';
+
+/**
+ * Level 1: level 6 shrinks tensors by 2 to 4 percent more and takes three times as long (`../shared/notes/replay.md`, section 3).
+ */
+const DEFLATE_LEVEL = 1;
+/** A page that would not shrink to this share is stored as it is. */
+const WORTH = 0.9;
+
+export type Codec = 'raw' | 'deflate';
+
+/** How a page is stored. */
+export interface StoredPage {
+  /** Of its content. */
+  readonly bytes: number;
+  /** Of its file. */
+  readonly stored: number;
+  readonly codec: Codec;
+}
+
+/** `trailer.json`: the last file of a capture. Without it the capture is incomplete. */
+export interface Trailer {
+  /** SHA-256 of manifest.json. */
+  readonly manifest: string;
+  readonly pages: ReadonlyMap<string, StoredPage>;
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const zeros = Buffer.alloc(CHUNK_BYTES);
+
+/** Whether all bytes of a chunk are zero. */
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.length <= CHUNK_BYTES && zeros.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
+}
+
+/** Where the pages of a capture come from. */
+export interface PageSource {
+  /** The content of a page of this length. One that is missing or not what its name says is `capture/damaged`. */
+  page(id: PageId, length: number): Uint8Array;
+}
+
+/** Stores pages as they come. */
+export class PageWriter {
+  readonly pages = new Map<string, StoredPage>();
+  private readonly writer: FolderWriter;
+
+  constructor(writer: FolderWriter) {
+    this.writer = writer;
+  }
+
+  put(bytes: Uint8Array): PageId {
+    if (isZero(bytes)) return ZERO;
+    return this.store(bytes);
+  }
+
+  /** The same for content that is not memory: zeros are stored too. */
+  store(bytes: Uint8Array): string {
+    const id = sha256(bytes);
+    if (this.pages.has(id)) return id;
+    const packed = deflateRawSync(bytes, { level: DEFLATE_LEVEL });
+    const isWorth = packed.length <= WORTH * bytes.length;
+    const stored = isWorth ? packed : bytes;
+    this.writer.write(pageName(id), stored);
+    this.pages.set(id, { bytes: bytes.length, stored: stored.length, codec: isWorth ? 'deflate' : 'raw' });
+    return id;
+  }
+}
+
+export function trailerText({ manifest, pages }: Trailer): string {
+  const sorted = [...pages.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+  const document = { format: 'wscap-trailer', manifest, count: pages.size, pages: Object.fromEntries(sorted) };
+  return `${JSON.stringify(document, null, 1)}\n`;
+}
+
+/** Reads a trailer; what is wrong with it is `capture/bad-manifest`. */
+export function readTrailer(bytes: Uint8Array): Trailer {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new WavesmithError('capture/bad-manifest', 'trailer.json is not JSON.', { cause });
+  }
+  const root = new Field(json, '');
+  if (root.at('format').value !== 'wscap-trailer') throw root.at('format').bad("is not 'wscap-trailer'");
+  const table = root.at('pages');
+  const pages = new Map<string, StoredPage>();
+  for (const id of Object.keys(table.value ?? {})) {
+    const page = table.at(id);
+    if (!/^[0-9a-f]{64}$/.test(id)) throw table.bad('has a page whose name is no SHA-256');
+    pages.set(id, {
+      bytes: page.at('bytes').whole(CHUNK_BYTES),
+      stored: page.at('stored').whole(CHUNK_BYTES),
+      codec: page.at('codec').oneOf(['raw', 'deflate']),
+    });
+  }
+  if (root.at('count').whole() !== pages.size) throw root.at('count').bad(`is not the number of pages, ${pages.size}`);
+  return { manifest: root.at('manifest').sha256(), pages };
+}
+
+/** The pages in the files of a capture. */
+export class StoredPages implements PageSource {
+  private readonly files: CaptureFiles;
+  private readonly pages: ReadonlyMap<string, StoredPage>;
+
+  constructor(files: CaptureFiles, pages: ReadonlyMap<string, StoredPage>) {
+    this.files = files;
+    this.pages = pages;
+  }
+
+  private damaged(id: PageId, message: string): WavesmithError {
+    return new WavesmithError('capture/damaged', `Page ${id.slice(0, 16)}… ${message}.`, {
+      file: this.files.path,
+      hint: 'The capture was changed or damaged after it was written; record it again.',
+    });
+  }
+
+  page(id: PageId, length: number): Uint8Array {
+    if (id === ZERO) return new Uint8Array(length);
+    const info = this.pages.get(id);
+    const file = info === undefined ? undefined : this.files.read(pageName(id));
+    if (info === undefined || file === undefined) throw this.damaged(id, 'is missing');
+    let bytes = file;
+    if (info.codec === 'deflate') {
+      try {
+        bytes = inflateRawSync(file, { maxOutputLength: CHUNK_BYTES });
+      } catch {
+        throw this.damaged(id, 'cannot be unpacked');
+      }
+    }
+    if (bytes.length !== length || sha256(bytes) !== id) throw this.damaged(id, 'is not what its name says');
+    return bytes;
+  }
+}

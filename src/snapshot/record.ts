@@ -1,0 +1,396 @@
+// Records one dispatch of the virtual GPU: the monitor follows its bytes, the chunks that it reads before it writes them become the state
+// before, those that it writes the state after. The capture is then replayed with everything else poisoned, which proves that it is
+// complete, and in other orders, which shows what of the result the kernel does not determine.
+import { WavesmithError } from '../base/index.ts';
+import { readCodeObject } from '../codeobject/index.ts';
+import { type Monitor, SimDevice } from '../device/index.ts';
+import { nodeSimOptions } from '../device/node/index.ts';
+import type { DispatchInfo } from '../device/sim/dispatch/monitor.ts';
+import type { SimKernel } from '../device/sim/module.ts';
+import type { RunOrder } from '../device/sim/options.ts';
+import type { Region } from '../device/sim/state/memory.ts';
+import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
+import { isTargetName } from '../isa/index.ts';
+import { type Capture, readCapture } from './capture.ts';
+import { contentOf } from './compare.ts';
+import { MANIFEST, TRAILER } from './files.ts';
+import {
+  type AllocationKind,
+  type CaptureAllocation,
+  type ChunkEntry,
+  type DeterminismSection,
+  type MemoryMode,
+  manifestText,
+  type VaryingRange,
+} from './manifest.ts';
+import { maskOf, runsOf } from './masks.ts';
+import { sha256, trailerText } from './pages.ts';
+import { placeCapture } from './place.ts';
+import { replayCapture, runPlaced } from './replay.ts';
+import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
+
+/** What is known of an allocation beside its place. */
+export type RegionFacts = Partial<Pick<CaptureAllocation, 'kind' | 'flags' | 'provenance' | 'label'>>;
+
+export interface RecordOptions {
+  readonly kernel: SimKernel;
+  /** The ELF that the kernel was loaded from. */
+  readonly codeObject: Uint8Array;
+  readonly producer: CaptureDescription['producer'];
+  /** `touched` (default): what the dispatch touches. `full`: all live memory. */
+  readonly memory?: Exclude<MemoryMode, 'reachable'> | undefined;
+  /** Number of the dispatch in its program (default 0). */
+  readonly sequence?: number | undefined;
+  readonly describe?:
+    | ((region: { readonly base: number; readonly size: number; readonly label: string }) => RegionFacts)
+    | undefined;
+  /** Target with features, when it is known better than from the code object. */
+  readonly target?: string | undefined;
+}
+
+export interface FinishOptions extends WriteOptions {
+  /** False: the capture is not replayed to prove it. */
+  readonly prove?: boolean | undefined;
+  /** False: it is not replayed in other orders. */
+  readonly orders?: boolean | undefined;
+  /** What is being done, for a person who waits. */
+  readonly onStep?: ((text: string) => void) | undefined;
+}
+
+/** What a recording came to. */
+export interface RecordSummary {
+  readonly path: string;
+  readonly manifestHash: string;
+  readonly proved: boolean;
+  readonly determinism: DeterminismSection | null;
+  readonly chunks: number;
+  readonly allocations: number;
+  /** Bytes of memory in the capture, and of its pages as they are stored. */
+  readonly bytes: number;
+  readonly stored: number;
+}
+
+const LABEL_KINDS: Readonly<Record<string, AllocationKind>> = {
+  'kernarg segment': 'kernarg',
+  'dispatch packet': 'packet',
+  queue: 'queue',
+  'code object': 'code',
+};
+const PACKET_BYTES = 64;
+
+interface RecordedChunk {
+  readonly region: Region;
+  readonly index: number;
+  readonly pre: Uint8Array;
+  readonly post: Uint8Array;
+  readonly flags: Uint8Array;
+}
+
+interface Recorded {
+  readonly launch: DispatchInfo['launch'];
+  readonly image: { readonly base: number; readonly size: number };
+  readonly packet: Uint8Array;
+  readonly kernarg: Uint8Array;
+  readonly regions: readonly Region[];
+  readonly aliases: CaptureDescription['aliases'];
+  readonly chunks: readonly RecordedChunk[];
+}
+
+/** Records the dispatch that its monitor observes. */
+export class Recorder {
+  /** For the dispatch's `monitors`, alone. */
+  readonly monitor: Monitor;
+  private readonly options: RecordOptions;
+  private recorded: Recorded | undefined;
+
+  constructor(options: RecordOptions) {
+    this.options = options;
+    this.monitor = new TouchedBytes({
+      kernargSize: options.kernel.kernargSize,
+      onEnd: (touched, info) => {
+        this.recorded = collect(touched, info, options);
+      },
+    });
+  }
+
+  /** Writes the capture of the dispatch, which must have completed. */
+  async finish(path: string, finish: FinishOptions = {}): Promise<RecordSummary> {
+    const { recorded, options } = this;
+    if (recorded === undefined) throw new WavesmithError('capture/nothing', 'No dispatch was recorded.');
+    const writer = CaptureWriter.create(path, describe(recorded, options), finish);
+    try {
+      const entries = entriesOf(recorded, writer, options.memory ?? 'touched');
+      writer.setChunks(entries, recorded.kernarg);
+      let proved = false;
+      let determinism: DeterminismSection | null = null;
+      if (finish.prove !== false) {
+        const capture = unfinishedCapture(writer);
+        finish.onStep?.('proving that the capture is complete');
+        const instructions = await prove(capture);
+        proved = true;
+        if (finish.orders !== false) determinism = await runOrders(capture, instructions, finish.onStep);
+      }
+      const manifestHash = writer.finish({ proved, determinism });
+      const { pages } = writer.pages;
+      return {
+        path,
+        manifestHash,
+        proved,
+        determinism,
+        chunks: entries.length,
+        allocations: writer.allocations.length,
+        bytes: [...pages.values()].reduce((sum, p) => sum + p.bytes, 0),
+        stored: [...pages.values()].reduce((sum, p) => sum + p.stored, 0),
+      };
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
+  }
+}
+
+/** Copies what the dispatch touched before it goes away. */
+function collect(touched: TouchedBytes, { launch, memory, program }: DispatchInfo, options: RecordOptions): Recorded {
+  const image = program.region;
+  const chunks: RecordedChunk[] = [];
+  const regions = new Map<number, Region>();
+  for (const { region, chunks: all } of touched.regions.values()) {
+    for (const [index, { offset, before, flags }] of all) {
+      ignore(flags, region, offset, launch.packet, launch.packet + PACKET_BYTES);
+      if (region.base === image.base)
+        for (const [from, to] of image.readOnlyRanges)
+          ignore(flags, region, offset, image.base + from, image.base + to);
+      if (!flags.some((f) => f !== 0)) continue;
+      regions.set(region.base, region);
+      chunks.push({ region, index, pre: before, post: region.bytes.slice(offset, offset + before.length), flags });
+    }
+  }
+  if (options.memory === 'full') addAll(touched, memory, image, regions, chunks);
+  return {
+    launch,
+    image: { base: image.base, size: image.size },
+    packet: readMemory(memory, launch.packet, PACKET_BYTES),
+    kernarg: readMemory(memory, launch.kernarg, options.kernel.kernargSize),
+    regions: [...regions.values()],
+    aliases: [...touched.aliases.values()].map(({ region, owner }) => ({
+      address: region.base,
+      size: region.size,
+      source: owner.base + region.offset - owner.offset,
+    })),
+    chunks,
+  };
+}
+
+function readMemory(memory: DispatchInfo['memory'], address: number, size: number): Uint8Array {
+  if (size === 0) return new Uint8Array();
+  const region = memory.access(address, size, false);
+  return region.bytes.slice(address - region.base, address - region.base + size);
+}
+
+/** Forgets touches of an address range: the packet is in the manifest, code is in the code object. */
+function ignore(flags: Uint8Array, region: Region, offset: number, from: number, to: number): void {
+  const start = region.base + offset;
+  const first = Math.max(0, from - start);
+  const end = Math.min(flags.length, to - start);
+  if (end > first) flags.fill(0, first, end);
+}
+
+/** Every chunk of live memory that was not touched. */
+function addAll(
+  touched: TouchedBytes,
+  memory: DispatchInfo['memory'],
+  image: Region,
+  regions: Map<number, Region>,
+  chunks: RecordedChunk[],
+): void {
+  const known = new Set(chunks.map(({ region, index }) => `${region.base}.${index}`));
+  for (const { base, size } of memory.snapshot()) {
+    const region = memory.find(base, 1);
+    const isOther = base === image.base || ['scratch', 'dispatch packet', 'code object'].includes(region?.label ?? '');
+    if (region === undefined || isOther || memory.ownerOf(region) !== region || !touched.wasLive(base)) continue;
+    regions.set(base, region);
+    for (let index = 0; index * CHUNK_BYTES < size; index++) {
+      if (known.has(`${base}.${index}`)) continue;
+      const pre = region.bytes.slice(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES);
+      chunks.push({ region, index, pre, post: pre, flags: new Uint8Array(pre.length) });
+    }
+  }
+}
+
+function describe(recorded: Recorded, options: RecordOptions): CaptureDescription {
+  const { launch, image, regions, packet } = recorded;
+  const { kernel, codeObject, producer, sequence = 0, memory = 'touched' } = options;
+  const target = options.target ?? readCodeObject(codeObject).targetId.replace(/^.*--/, '');
+  return {
+    producer,
+    target,
+    kernel: kernel.name,
+    codeObject,
+    loadAddress: image.base,
+    imageSize: image.size,
+    variables: kernel.module.variables,
+    dispatch: {
+      sequence,
+      gridWorkItems: launch.workItems,
+      block: launch.block,
+      staticLds: kernel.ldsSize,
+      dynamicLds: launch.ldsBytes - kernel.ldsSize,
+      scratch: launch.scratchPerLane,
+      packet: { address: launch.packet, bytes: packet },
+      queue: { address: launch.queue },
+    },
+    kernarg: { address: launch.kernarg, size: kernel.kernargSize },
+    allocations: [
+      ...regions.filter((r) => r.base !== image.base).map((region) => allocationOf(region, options)),
+      { address: image.base, size: image.size, kind: 'code' as const, flags: [], provenance: '', label: 'code object' },
+    ],
+    aliases: recorded.aliases,
+    memory,
+  };
+}
+
+function allocationOf(region: Region, { describe: facts }: RecordOptions): CaptureAllocation {
+  const { base, size, label } = region;
+  return {
+    address: base,
+    size,
+    kind: LABEL_KINDS[label] ?? 'coarse',
+    flags: [],
+    provenance: '',
+    label,
+    ...facts?.({ base, size, label }),
+  };
+}
+
+/** Stores the chunks' pages; the entries are in order. */
+function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: MemoryMode): ChunkEntry[] {
+  const { pages, allocations } = writer;
+  const numbers = new Map(allocations.map(({ address }, i) => [address, i]));
+  return chunks
+    .map(({ region, index, pre, post, flags }): ChunkEntry => {
+      const isImage = region.base === image.base;
+      const isRead = flags.some((f) => (f & READ_FIRST) !== 0);
+      const isWritten = flags.some((f) => (f & WRITTEN) !== 0);
+      const has = (bit: number) => maskOf(flags.length, pages, (at) => ((flags[at] as number) & bit) !== 0);
+      return {
+        allocation: numbers.get(region.base) as number,
+        index,
+        ...(isRead || memory === 'full' ? { pre: pages.put(pre) } : {}),
+        ...(isWritten ? { post: pages.put(post) } : {}),
+        // Of an image only its variables are memory.
+        ...(isImage && isRead ? { known: writableMask(region, index, pre.length, writer) } : {}),
+        reads: has(READ_FIRST),
+        writes: has(WRITTEN),
+      };
+    })
+    .sort((a, b) => a.allocation - b.allocation || a.index - b.index);
+}
+
+function writableMask(region: Region, index: number, length: number, writer: CaptureWriter) {
+  return maskOf(length, writer.pages, (at) => !region.isReadOnly(region.base + index * CHUNK_BYTES + at, 1));
+}
+
+/** The capture as its files are before the last ones are written. */
+function unfinishedCapture(writer: CaptureWriter): Capture {
+  const files = writer.files;
+  const manifest = new TextEncoder().encode(manifestText(writer.manifest('complete', writer.chunks(), true, null)));
+  const trailer = new TextEncoder().encode(trailerText({ manifest: sha256(manifest), pages: writer.pages.pages }));
+  return readCapture({
+    path: files.path,
+    has: (name) => name === TRAILER || files.has(name),
+    read: (name) => (name === MANIFEST ? manifest : name === TRAILER ? trailer : files.read(name)),
+  });
+}
+
+/** A virtual GPU for a capture. */
+export function deviceFor(capture: Capture): SimDevice {
+  const processor = capture.manifest.code.target.split(':')[0] ?? '';
+  if (!isTargetName(processor)) {
+    throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, {
+      file: capture.path,
+    });
+  }
+  return new SimDevice(processor, nodeSimOptions());
+}
+
+/**
+ * Replays with everything else poisoned: gives the instructions of the dispatch, or fails with `capture/not-complete`. Values that differ do not
+ * matter here: a dispatch may be complete and not determined.
+ */
+export async function prove(capture: Capture): Promise<number> {
+  const device = deviceFor(capture);
+  try {
+    const { reasons, dispatch } = await replayCapture(device, capture);
+    if (reasons.length > 0 && capture.chunks.some((c) => c.entry.post !== undefined)) {
+      throw new WavesmithError(
+        'capture/not-complete',
+        `The replay of the capture is not the recorded dispatch: ${reasons.join(' ')}`,
+        {
+          file: capture.path,
+          hint: 'What it touches depends on time or on memory that nobody wrote. --no-proof records it all the same.',
+        },
+      );
+    }
+    return dispatch?.instructions ?? 0;
+  } finally {
+    device.close();
+  }
+}
+
+const ORDERS: readonly RunOrder[] = ['ascending', 'descending', { seed: 1 }, { seed: 2 }, { seed: 3 }];
+/** An order in which a kernel needs more than this many times the instructions waits for what comes later. */
+const PATIENCE = 20;
+const LEAST_BUDGET = 1_000_000;
+
+const orderName = (order: RunOrder): string => (typeof order === 'string' ? order : `seed ${order.seed}`);
+
+/** Replays in two orders and with three seeds: poison and turns differ. Bytes that differ from the recorded ones vary. */
+export async function runOrders(
+  capture: Capture,
+  instructions: number,
+  onStep?: (text: string) => void,
+): Promise<DeterminismSection> {
+  const runs: { order: string; outcome: string }[] = [];
+  const varying = new Map<number, Uint8Array>();
+  for (const [n, order] of ORDERS.entries()) {
+    const name = orderName(order);
+    onStep?.(`replaying in order ${name}`);
+    const device = deviceFor(capture);
+    try {
+      const placed = placeCapture(device, capture, { seed: n + 2 });
+      placed.restore();
+      const maxInstructions = LEAST_BUDGET + PATIENCE * instructions;
+      const { failure } = await runPlaced(device, placed, false, { order, maxInstructions });
+      let count = 0;
+      if (failure === undefined) {
+        for (const one of placed.chunks) {
+          const { chunk, writes, post, initial } = one;
+          const now = contentOf(device, one);
+          const flags = varying.get(chunk.address) ?? new Uint8Array(chunk.length);
+          for (let i = 0; i < chunk.length; i++) {
+            const isWritten = post !== undefined && (writes === undefined || writes[i] === 1);
+            if (now[i] === (isWritten ? (post as Uint8Array)[i] : initial[i])) continue;
+            flags[i] = 1;
+            count++;
+          }
+          if (flags.some((f) => f === 1)) varying.set(chunk.address, flags);
+        }
+      }
+      runs.push({ order: name, outcome: failure ?? (count === 0 ? 'same' : `${count} bytes differ`) });
+    } finally {
+      device.close();
+    }
+  }
+  const ranges: VaryingRange[] = [...varying.entries()]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([address, flags]) => {
+      const ends = runsOf(flags.length, (at) => flags[at] === 1);
+      return ends.flatMap((from, i) =>
+        i % 2 === 0 ? [{ address: address + from, bytes: (ends[i + 1] as number) - from }] : [],
+      );
+    });
+  return { runs, varying: ranges };
+}
+
+/** Whether the orders that were run agree. */
+export const isDeterministic = ({ runs }: DeterminismSection): boolean => runs.every((r) => r.outcome === 'same');
