@@ -20,6 +20,7 @@ const layers = [
   'equivalence',
   'device',
   'verdict',
+  'snapshot',
   'profile',
   'report',
   'iree',

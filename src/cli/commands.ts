@@ -27,6 +27,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   lsp: { summary: 'language server for editors: diagnostics, hover, completion', load: () => import('./lsp.ts') },
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
   exec: { summary: 'run a HIP or HSA program with the virtual GPU as its GPU', load: () => import('./exec.ts') },
+  capture: {
+    summary: 'captured dispatches: info, verify, slim, diff, export, annotate',
+    load: () => import('./capture.ts'),
+  },
+  replay: { summary: 'run a captured dispatch again at its addresses and compare', load: () => import('./replay.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {
     summary: 'edit the machine code inside an IREE module, prove it, compare',

@@ -59,9 +59,9 @@ export {
 } from './plan.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
+export type { RunOrder } from './sim/dispatch/order.ts';
 export { noTools } from './sim/module.ts';
 export type {
-  RunOrder,
   SimDispatchRequest,
   SimDispatchResult,
   SimOptions,

@@ -218,7 +218,8 @@ export function compareWrites(placed: PlacedCapture, touched: TouchedBytes): Wri
   return { extra, firstExtra, missing, firstMissing };
 }
 
-function flagsAt(touched: TouchedBytes, base: number, offset: number): Uint8Array | undefined {
+/** Flags of the bytes of a placed chunk that a followed run touched. */
+export function flagsAt(touched: TouchedBytes, base: number, offset: number): Uint8Array | undefined {
   return touched.regions.get(base)?.chunks.get(offset / CHUNK_BYTES)?.flags;
 }
 

@@ -239,6 +239,10 @@ export class FolderWriter {
     });
   }
 
+  remove(name: string): void {
+    this.io(() => rmSync(join(this.partial, name), { force: true }));
+  }
+
   /** What is written so far. */
   get files(): CaptureFiles {
     return new Folder(this.partial);

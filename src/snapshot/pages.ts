@@ -74,8 +74,15 @@ export class PageWriter {
     this.pages.set(id, { bytes: bytes.length, stored: stored.length, codec: isWorth ? 'deflate' : 'raw' });
     return id;
   }
+
+  /** Removes a page that nothing names. */
+  drop(id: string): void {
+    this.pages.delete(id);
+    this.writer.remove(pageName(id));
+  }
 }
 
+/** The text of trailer.json: the same for the same pages. */
 export function trailerText({ manifest, pages }: Trailer): string {
   const sorted = [...pages.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
   const document = { format: 'wscap-trailer', manifest, count: pages.size, pages: Object.fromEntries(sorted) };

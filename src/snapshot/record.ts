@@ -6,8 +6,8 @@ import { readCodeObject } from '../codeobject/index.ts';
 import { type Monitor, SimDevice } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import type { DispatchInfo } from '../device/sim/dispatch/monitor.ts';
+import type { RunOrder } from '../device/sim/dispatch/order.ts';
 import type { SimKernel } from '../device/sim/module.ts';
-import type { RunOrder } from '../device/sim/options.ts';
 import type { Region } from '../device/sim/state/memory.ts';
 import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
@@ -150,8 +150,8 @@ export class Recorder {
 }
 
 /** Copies what the dispatch touched before it goes away. */
-function collect(touched: TouchedBytes, { launch, memory, program }: DispatchInfo, options: RecordOptions): Recorded {
-  const image = program.region;
+function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo, options: RecordOptions): Recorded {
+  const image = loaded.region;
   const chunks: RecordedChunk[] = [];
   const regions = new Map<number, Region>();
   for (const { region, chunks: all } of touched.regions.values()) {

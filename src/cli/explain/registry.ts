@@ -1,7 +1,8 @@
 // Room `cli/explain`: every error code with its cause and what to do next. `wavesmith explain` prints it, tools/gen-errors makes the
 // pages of docs/errors/ from it, and tests/error-codes.test.ts holds that every code of the sources is here.
-// Begin with types.ts and this file; the codes are in files.ts, text.ts, run.ts, iree.ts, profile.ts and rewrite.ts, by area.
+// Begin with types.ts and this file; the codes are in the other files, by area.
 import { closeMatches } from '../../isa/table/suggest.ts';
+import { CAPTURE_ERRORS } from './capture.ts';
 import { FILES_ERRORS } from './files.ts';
 import { IREE_ERRORS } from './iree.ts';
 import { PROFILE_ERRORS } from './profile.ts';
@@ -15,6 +16,7 @@ export const ERRORS: ErrorPages = {
   ...FILES_ERRORS,
   ...TEXT_ERRORS,
   ...RUN_ERRORS,
+  ...CAPTURE_ERRORS,
   ...IREE_ERRORS,
   ...PROFILE_ERRORS,
   ...REWRITE_ERRORS,

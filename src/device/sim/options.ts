@@ -1,16 +1,11 @@
 // What only the virtual GPU knows: how it is opened, what a dispatch may ask of it, and what its results say besides.
 import type { DispatchRequest, DispatchResult } from '../device.ts';
 import type { Monitor } from './dispatch/monitor.ts';
+import type { RunOrder } from './dispatch/order.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
 import type { MemoryOptions } from './state/memory.ts';
 import type { RunFinding, StrictOptions } from './strict/findings.ts';
 import type { WorkerHost } from './workers/worker-host.ts';
-
-/**
- * The order in which workgroups begin and waves take turns. `ascending`: as hardware starts them. A seed shuffles workgroups, the
- * waves of each workgroup, and how long their turns are. Anything but `ascending` runs in one thread.
- */
-export type RunOrder = 'ascending' | 'descending' | { readonly seed: number };
 
 /** How kernels run on the virtual GPU. */
 export interface SimRunOptions {

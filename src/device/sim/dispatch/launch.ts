@@ -4,8 +4,8 @@ import { targetInfo } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import type { RunOrder } from '../options.ts';
 import type { DispatchContext } from '../state/workgroup.ts';
+import type { RunOrder } from './order.ts';
 
 /** Everything fixed for one dispatch. Addresses are GPU addresses. */
 export interface Launch {

@@ -1,7 +1,12 @@
 // The order of a dispatch's workgroups and of the turns of their waves. Results that depend on it are not determined by the kernel:
 // running a dispatch in several orders shows them.
 import { randomNumbers } from '../../../base/index.ts';
-import type { RunOrder } from '../options.ts';
+
+/**
+ * The order in which workgroups begin and waves take turns. `ascending`: as hardware starts them. A seed shuffles workgroups, the
+ * waves of each workgroup, and how long their turns are. Anything but `ascending` runs in one thread.
+ */
+export type RunOrder = 'ascending' | 'descending' | { readonly seed: number };
 
 /** Lengths of shuffled turns, in instructions: short enough that waves interleave inside of small kernels. */
 const SHORTEST_TURN = 20;

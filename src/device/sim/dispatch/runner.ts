@@ -234,7 +234,15 @@ export class Runner {
       return w;
     });
     this.wavefronts += count;
-    const resident: Resident = { number, group, waves: this.turns.waves(waves), place, at: 0, isSpinning: true, ran: 0 };
+    const resident: Resident = {
+      number,
+      group,
+      waves: this.turns.waves(waves),
+      place,
+      at: 0,
+      isSpinning: true,
+      ran: 0,
+    };
     this.residents.push(resident);
     for (const monitor of monitors) monitor.startWorkgroup?.(group, waves);
     return resident;

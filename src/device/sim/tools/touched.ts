@@ -4,8 +4,8 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
-import type { BoundInstruction, Program } from '../interpreter/program.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
@@ -82,7 +82,7 @@ export class TouchedBytes implements Monitor {
   private readonly engines = new Map<string, CompiledEngine>();
   /** By pc / 4; null for instructions that touch no global memory. */
   private plans: (AccessPlan | null | undefined)[] = [];
-  private planned: Program | undefined;
+  private planned: LoadedCode | undefined;
   private readonly addresses = new Float64Array(LANES);
   private info: DispatchInfo | undefined;
   private wave: Wave | undefined;
@@ -130,15 +130,15 @@ export class TouchedBytes implements Monitor {
     return plan;
   }
 
-  private use(program: Program): void {
-    if (this.planned === program) return;
-    this.planned = program;
+  private use(loaded: LoadedCode): void {
+    if (this.planned === loaded) return;
+    this.planned = loaded;
     this.plans = [];
     this.engines.clear();
   }
 
   engine(job: EngineJob): Engine {
-    this.use(job.program);
+    this.use(job.loaded);
     const { mfma } = job.launch;
     let engine = this.engines.get(mfma);
     if (engine === undefined) {
@@ -149,7 +149,7 @@ export class TouchedBytes implements Monitor {
   }
 
   startDispatch(info: DispatchInfo): void {
-    this.use(info.program);
+    this.use(info.loaded);
     this.info = info;
     this.regions.clear();
     this.aliases.clear();
@@ -168,7 +168,7 @@ export class TouchedBytes implements Monitor {
   }
 
   before(w: Wave, pc: number, bound: BoundInstruction): void {
-    const at = pc - (this.info as DispatchInfo).program.region.base;
+    const at = pc - (this.info as DispatchInfo).loaded.region.base;
     this.touch(w, at, this.planAt(at, bound.instruction));
   }
 
