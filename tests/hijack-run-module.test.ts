@@ -44,6 +44,13 @@ const STATE = `module @state {
 }
 `;
 
+/** 240 bytes of output, in memory that has more. */
+const SMALL = `func.func @twice(%x: tensor<60xf32>) -> tensor<60xf32> {
+  %y = arith.addf %x, %x : tensor<60xf32>
+  return %y : tensor<60xf32>
+}
+`;
+
 const hasIree = findIreeTool('iree-run-module') !== undefined;
 if (!hasIree) console.warn("skipped: IREE is not installed ('npm run setup' installs it).");
 
@@ -152,6 +159,59 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     );
     const count = await wavesmith('hijack', 'run', folder, parameters, '--input', '4x16xf32');
     expect(count.err).toContain('--input belongs to one function, and the module has 2.');
+  });
+
+  it('are different when the edit writes beside its output or reads memory that nobody wrote, also where memory is zero', async () => {
+    if (findIreeTool('iree-compile') === undefined) return;
+    const folder = join(temporaryFolder(), 'small');
+    const input = join(folder, '..', 'small.mlir');
+    writeFileSync(input, SMALL);
+    expect((await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942')).status).toBe(0);
+    // The buffers' bounds would hide both mistakes.
+    edit(asmFile(folder), /^\ts_movk_i32 s6, 0xf0$/m, '\ts_movk_i32 s6, 0x1000');
+    edit(asmFile(folder), /next_free_vgpr 2/, 'next_free_vgpr 3');
+    const original = readFileSync(asmFile(folder), 'utf8');
+    const run = async (pattern: RegExp, text: string, ...flags: string[]) => {
+      writeFileSync(asmFile(folder), original);
+      edit(asmFile(folder), pattern, text);
+      expect((await wavesmith('hijack', 'build', folder, '--force')).status).toBe(0);
+      return wavesmith('hijack', 'run', folder, '--force', ...flags);
+    };
+    const store = /^\tbuffer_store_dword v1, v0, s\[4:7\], 0 offen$/m;
+    const harmless = await run(store, '\ts_nop 0\n$&');
+    expect(harmless.out).toMatch(
+      /^ {2}memory: 2 allocation\(s\), \d+ bytes; of \d+ bytes .* modified module wrote 0$/m,
+    );
+    expect(harmless.out).toContain('EQUAL: 1 function(s), 1 identical');
+
+    // Zeros in memory that is zero: no content shows it.
+    const beside = await run(
+      store,
+      '$&\n\tv_mov_b32_e32 v1, 0\n\tbuffer_store_dword v1, v0, s[4:7], 0 offen offset:1024',
+    );
+    expect(beside.status).toBe(1);
+    expect(beside.out).toContain('output 0 (tensor<60xf32>): identical');
+    expect(beside.out).toMatch(/wrote 240 byte\(s\) that the baseline leaves alone, the first at byte 1024 of /);
+    expect(beside.out).toContain('DIFFERENT: 1 of 1 function(s)');
+
+    const sum = /^\tv_add_f32_e32 v1, v1, v1$/m;
+    const load = '\tbuffer_load_dword v2, v0, s[4:7], 0 offen offset:2048\n\ts_waitcnt vmcnt(0)\n';
+    const unwritten = await run(sum, `${load}$&\n\tv_add_f32_e32 v1, v1, v2`);
+    expect(unwritten.out).toContain('DIFFERENT: 1 of 1 function(s)');
+    const checked = await run(sum, `${load}$&\n\tv_add_f32_e32 v1, v1, v2`, '--check');
+    expect(checked.out).toMatch(
+      /depends on memory that nobody wrote, and does not in the baseline|outside the f32 tolerance/,
+    );
+    expect(checked.status).toBe(1);
+    // Equal on both sides of every comparison that a device of zeros makes: only the two patterns tell it.
+    const json = await run(sum, `${load}\tv_and_b32_e32 v2, 1, v2\n$&\n\tv_xor_b32_e32 v1, v1, v2`, '--json');
+    const [result] = JSON.parse(json.out).functions;
+    expect(result.reasons).toEqual([
+      expect.stringMatching(
+        /^Byte \d+ of output 0 of 'twice' depends on memory that nobody wrote, and does not in the baseline\.$/,
+      ),
+    ]);
+    expect(result).toMatchObject({ verdict: 'different', memory: { stray: 0 } });
   });
 
   it('give no verdict when edited kernels ran nowhere, or only in functions without outputs', async () => {

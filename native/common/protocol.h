@@ -17,8 +17,11 @@ namespace wavesmith {
 // Environment of the program: the device process's socket.
 inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 
+// Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.
+inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
+
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 // Longest payload either side accepts; a code object is the largest thing sent.
 inline constexpr uint32_t kMaxPayload = 268435456;
@@ -99,8 +102,9 @@ struct AllocateRequest {
   uint64_t size;
   uint64_t alignment;  // power of two, at most 2 MiB
   uint64_t address;  // 0, or the fixed address asked for
+  uint64_t is_data;  // 1: device memory that the program asked for; 0: the libraries' own
 };
-static_assert(sizeof(AllocateRequest) == 24);
+static_assert(sizeof(AllocateRequest) == 32);
 
 // Names what begins at an address.
 struct AddressRequest {

@@ -1,8 +1,10 @@
 // Stream-ordered memory: pools whose freed blocks are used again. A block may be used again at once in the stream that freed it, elsewhere when
 // that stream has come to the free. Source: HIP API documentation, "Stream Ordered Memory Allocator".
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include "common/protocol.h"
 #include "hip/graph/model.h"
 
 namespace wavesmith::hip {
@@ -50,6 +52,15 @@ struct Pool {
   }
 };
 
+// Whether no block is used again: the device then sees every allocation, and fills it.
+bool AlwaysFresh() {
+  static const bool fresh = [] {
+    const char* const value = std::getenv(kFreshVariable);
+    return value != nullptr && std::strcmp(value, "1") == 0;
+  }();
+  return fresh;
+}
+
 std::mutex mutex;
 const auto default_pool = std::make_shared<Pool>();
 std::shared_ptr<Pool> current = default_pool;
@@ -69,10 +80,11 @@ hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t si
   if (pointer == nullptr) return hipErrorInvalidValue;
   *pointer = nullptr;
   if (size == 0) return hipSuccess;
+  if (AlwaysFresh()) pool->Release(pool->used);
   auto best = pool->free.end();
   for (auto block = pool->free.begin(); block != pool->free.end(); ++block) {
     const bool usable = block->stream == stream || (pool->reuse[kOpportunistic] != 0 && pool->IsFree(*block));
-    if (!usable || block->size < size || block->size / 2 > size) continue;
+    if (AlwaysFresh() || !usable || block->size < size || block->size / 2 > size) continue;
     if (best == pool->free.end() || block->size < best->size) best = block;
   }
   size_t reserved = size;

@@ -15,6 +15,8 @@ export {
   getElement,
   type IntegerRange,
   KNOWN_TYPES,
+  type Pattern,
+  patternBytes,
   plausibleIntegers,
   putElement,
   randomBytes,

@@ -1,9 +1,16 @@
 // How one recorded dispatch is run by itself: which allocations, what lies in them, and the launch.
 // Kernarg layout of IREE's HIP driver: one 8-byte pointer per binding, then the 32-bit constants.
-import { bytesOfElements, type ElementType, findElementType, KNOWN_TYPES, WavesmithError } from '../base/index.ts';
+import {
+  bytesOfElements,
+  type ElementType,
+  findElementType,
+  KNOWN_TYPES,
+  type Pattern,
+  WavesmithError,
+} from '../base/index.ts';
 import type { Dim3 } from '../device/device.ts';
 import type { LaunchPlan } from '../device/plan.ts';
-import { type Allocation, gapsOf, makeContents, type Pattern, type TensorPlace } from '../verdict/index.ts';
+import { type Allocation, gapsOf, makeContents, type TensorPlace } from '../verdict/index.ts';
 import type { BindingTensor, DispatchSite } from './dispatches.ts';
 import type { ManifestKernel } from './manifest.ts';
 

@@ -76,6 +76,7 @@ export {
   readModuleDispatches,
   replaceCode,
 } from './module.ts';
+export type { StrayWrites, WrittenAllocation } from './module-memory.ts';
 export { leaveOutUntouched, putBack, type ReducedSources } from './reassemble.ts';
 export { type BeforeAfter, type ChangeReport, describeChange, formatChange, type KernelChange } from './report.ts';
 export {
@@ -94,6 +95,7 @@ export {
   type FunctionRun,
   type ModuleDispatch,
   type ModuleHost,
+  type ModuleHostOptions,
   type ModuleOutput,
   type ModuleRunOptions,
   type ModuleRunResult,

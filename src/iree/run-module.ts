@@ -2,20 +2,28 @@
 // Functions and their types are what the module itself declares or checks (codeobject/vmfb/signature.ts).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WavesmithError } from '../base/index.ts';
+import { type Pattern, WavesmithError } from '../base/index.ts';
 import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
 import { readNpy } from '../device/npy.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { TargetName } from '../isa/types.ts';
-import { type Comparison, compareElements, type Verdict, type VerdictKind, verdictOf } from '../verdict/index.ts';
+import {
+  type Comparison,
+  compareElements,
+  type Verdict,
+  type VerdictKind,
+  verdictOf,
+  worstOf,
+} from '../verdict/index.ts';
 import { readBaseline } from './build.ts';
 import { findEdits, type ModuleEdits, missedEdits, notLaunched, strictObjections } from './edits.ts';
 import { readFacts } from './facts.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
 import { makeInputs } from './inputs.ts';
 import { readManifest } from './manifest.ts';
+import { findStrayWrites, type StrayWrites, type WrittenAllocation } from './module-memory.ts';
 import { parameterFlags } from './parameters.ts';
-import { type JudgeOptions, LEAST_LIMIT, readPair } from './run.ts';
+import { type JudgeOptions, LEAST_LIMIT, PATTERNS, readPair } from './run.ts';
 import { requireIreeTool, type ToolRun } from './tools.ts';
 
 /** One kernel that ran. */
@@ -31,16 +39,23 @@ export interface ModuleHost {
   run(program: string, args: readonly string[]): Promise<ToolRun>;
   /** Kernels that ran so far, in order. */
   readonly dispatches: readonly ModuleDispatch[];
+  /** The data of the programs that ran, when it was given back. Complete after `close`. */
+  readonly memory: readonly WrittenAllocation[];
   close(): Promise<void>;
 }
 
+/** How a device is opened. */
+export interface ModuleHostOptions {
+  readonly target: TargetName;
+  /** A kernel that executes more instructions fails. */
+  readonly maxInstructions: number | undefined;
+  readonly isStrict: boolean;
+  /** What lies in memory that the device gives to programs. */
+  readonly fresh: { readonly pattern: Pattern; readonly seed: number };
+}
+
 export interface ModuleRunOptions extends JudgeOptions {
-  /** Opens a device, strict or not; a kernel that executes more instructions fails. */
-  readonly openHost: (
-    target: TargetName,
-    maxInstructions: number | undefined,
-    isStrict: boolean,
-  ) => Promise<ModuleHost>;
+  readonly openHost: (options: ModuleHostOptions) => Promise<ModuleHost>;
   /** The modified module; default DIR/modified.vmfb. */
   readonly modified?: string | undefined;
   /** The function to run; default: every one that declares its types. */
@@ -87,7 +102,11 @@ export interface FunctionRun {
   readonly modified: ModuleSide | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly outputs: readonly ModuleOutput[];
+  /** Writes beside what the baseline writes; null when the modified side did not finish. */
+  readonly memory: StrayWrites | null;
   readonly verdict: VerdictKind;
+  /** Why the sides are different although their outputs agree. */
+  readonly reasons: readonly string[];
 }
 
 export interface ModuleRunResult extends Verdict {
@@ -145,6 +164,7 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
     const verdict = verdictOf({
       comparisons: functions.flatMap((f) => f.outputs.map((o) => o.comparison)),
       failures: functions.flatMap((f) => (f.error === null ? [] : [`'${f.function}' did not finish`])),
+      differences: functions.flatMap((f) => f.reasons),
       ...missedEdits(edits.groups, kernelsOf(functions), options.function !== undefined),
       nothing: nothingOf(functions, edits),
       objections,
@@ -202,32 +222,81 @@ async function runFunction(
 ): Promise<FunctionRun> {
   const inputs = makeInputs(one, { given: options.inputs, seed: options.seed, folder: options.save ?? folder });
   const flags = [...inputs.flags, ...parameters, ...(options.extra ?? [])];
-  const before = await runSide('baseline', one, baseline, flags, folder, target, undefined, options);
-  if ('failure' in before) {
-    throw new WavesmithError('hijack/baseline-failed', `The baseline's '${one.name}' did not run: ${before.failure}`, {
-      hint: 'Its inputs may not fit (--input), or the virtual GPU lacks something: wavesmith exec shows more.',
-    });
+  const common = { function: one.name, inputs: inputs.shown };
+  const runs: { readonly before: Ran; readonly after: Ran }[] = [];
+  for (const [n, pattern] of (options.check === true ? PATTERNS.strict : PATTERNS.plain).entries()) {
+    // The first run is the one that is reported: its outputs are kept, and only it is strict.
+    const how = { one, flags, target, options, pattern, isFirst: n === 0, folder };
+    const before = await runSide('baseline', baseline, undefined, how);
+    if ('failure' in before) {
+      throw new WavesmithError(
+        'hijack/baseline-failed',
+        `The baseline's '${one.name}' did not run: ${before.failure}`,
+        {
+          hint: 'Its inputs may not fit (--input), or the virtual GPU lacks something: wavesmith exec shows more.',
+        },
+      );
+    }
+    const after = await runSide('modified', modified, Math.max(LEAST_LIMIT, 20 * before.most), how);
+    if ('failure' in after) {
+      const error = { code: 'hijack/modified-failed', message: after.failure };
+      const nothing = { modified: null, error, outputs: [], memory: null, reasons: [] };
+      return { ...common, baseline: (runs[0]?.before ?? before).side, ...nothing, verdict: 'different' };
+    }
+    runs.push({ before, after });
   }
-  const limit = Math.max(LEAST_LIMIT, 20 * before.most);
-  const after = await runSide('modified', one, modified, flags, folder, target, limit, options);
-  const common = { function: one.name, inputs: inputs.shown, baseline: before.side };
-  if ('failure' in after) {
-    const error = { code: 'hijack/modified-failed', message: after.failure };
-    return { ...common, modified: null, error, outputs: [], verdict: 'different' };
-  }
-  const { tolerance, changedShare, exact } = options;
+  const [first, second] = runs as [(typeof runs)[0], (typeof runs)[0]];
   const outputs = one.outputs.map(({ text, elementType, shape }, index): ModuleOutput => {
-    const [a, b] = [before.outputs[index], after.outputs[index]];
-    const sizes = a.shape ?? shape?.map((size) => (typeof size === 'number' ? size : null));
-    const how = { shape: sizes, tolerance, changedShare };
-    return {
-      index,
-      type: text ?? 'bytes',
-      comparison: compareElements(a.bytes, b.bytes, elementType ?? a.elementType ?? 'u8', how),
-    };
+    const { tolerance, changedShare } = options;
+    const comparisons = runs.map(({ before, after }) => {
+      const [a, b] = [before.outputs[index] as Output, after.outputs[index] as Output];
+      const sizes = a.shape ?? shape?.map((size) => (typeof size === 'number' ? size : null));
+      const how = { shape: sizes, tolerance, changedShare };
+      return compareElements(a.bytes, b.bytes, elementType ?? a.elementType ?? 'u8', how);
+    });
+    return { index, type: text ?? 'bytes', comparison: worstOf(comparisons) };
   });
-  const { verdict } = verdictOf({ comparisons: outputs.map((o) => o.comparison), exact });
-  return { ...common, modified: after.side, error: null, outputs, verdict };
+  const memory = findStrayWrites({
+    baseline: runs.map(({ before }) => before.memory),
+    modified: runs.map(({ after }) => after.memory),
+  });
+  const reasons = [
+    ...outputs.flatMap(({ index }) => dependenceOf(one.name, index, first, second)),
+    ...strayReasons(one.name, memory),
+  ];
+  const { verdict } = verdictOf({
+    comparisons: outputs.map((o) => o.comparison),
+    differences: reasons,
+    exact: options.exact,
+  });
+  const sides = { baseline: first.before.side, modified: first.after.side };
+  return { ...common, ...sides, error: null, outputs, memory, reasons, verdict };
+}
+
+/** An output that changes with what lay in new memory, and does not in the baseline. */
+function dependenceOf(
+  name: string,
+  index: number,
+  ...[first, second]: readonly { readonly before: Ran; readonly after: Ran }[]
+): string[] {
+  const of = (side: 'before' | 'after'): [Uint8Array, Uint8Array] => [
+    first[side].outputs[index].bytes,
+    second[side].outputs[index].bytes,
+  ];
+  const [base, baseTwo] = of('before');
+  const [edited, editedTwo] = of('after');
+  const at = edited.findIndex((byte, n) => byte !== editedTwo[n] && base[n] === baseTwo[n]);
+  if (at < 0 && (edited.length === editedTwo.length || base.length !== baseTwo.length)) return [];
+  const where = at < 0 ? `The size of output ${index}` : `Byte ${at} of output ${index}`;
+  return [`${where} of '${name}' depends on memory that nobody wrote, and does not in the baseline.`];
+}
+
+function strayReasons(name: string, { stray, first }: StrayWrites): string[] {
+  if (stray === null || first === null) return [];
+  return [
+    `The modified '${name}' wrote ${stray} byte(s) that the baseline leaves alone, ` +
+      `the first at byte ${first.offset} of the ${first.size} bytes of allocation ${first.allocation}.`,
+  ];
 }
 
 /** Types that IREE writes as .npy; others are kept as their bytes. */
@@ -252,44 +321,53 @@ interface Ran {
   /** Instructions of the longest dispatch. */
   readonly most: number;
   readonly outputs: readonly Output[];
+  readonly memory: readonly WrittenAllocation[];
+}
+
+/** What both sides of a run have in common. */
+interface RunPlan {
+  readonly one: VmfbSignature;
+  readonly flags: readonly string[];
+  readonly folder: string;
+  readonly target: TargetName;
+  readonly options: ModuleRunOptions;
+  readonly pattern: Pattern;
+  readonly isFirst: boolean;
 }
 
 async function runSide(
-  name: string,
-  one: VmfbSignature,
+  name: 'baseline' | 'modified',
   module: string,
-  inputs: readonly string[],
-  folder: string,
-  target: TargetName,
   maxInstructions: number | undefined,
-  options: ModuleRunOptions,
+  { one, flags, folder, target, options, pattern, isFirst }: RunPlan,
 ): Promise<Ran | { readonly failure: string }> {
   const stem = `${name}-${one.name.replace(/[^\w.$-]/g, '_')}`;
   const files = one.outputs.map(({ elementType }, i) => {
     const isNpy = elementType === undefined || NPY_BY_IREE.has(elementType);
-    return join(options.save ?? folder, `${stem}-output${i}.${isNpy ? 'npy' : 'bin'}`);
+    return join((isFirst ? options.save : undefined) ?? folder, `${stem}-output${i}.${isNpy ? 'npy' : 'bin'}`);
   });
   const outputs = files.map((file) => `--output=@${file}`);
-  const host = await options.openHost(target, maxInstructions, options.check === true);
+  const isStrict = isFirst && options.check === true;
+  const fresh = { pattern, seed: options.seed };
+  const host = await options.openHost({ target, maxInstructions, isStrict, fresh });
+  let ran: ToolRun;
   try {
-    const args = ['--device=hip', `--module=${module}`, `--function=${one.name}`, ...inputs, ...outputs];
-    const ran = await host.run(requireIreeTool('iree-run-module').path, args);
-    if (ran.status !== 0) return { failure: firstLines(ran) };
-    const side = {
-      seconds: ran.milliseconds / 1000,
-      dispatches: host.dispatches.length,
-      instructions: host.dispatches.reduce((sum, d) => sum + d.instructions, 0),
-      kernels: [...new Set(host.dispatches.map((d) => d.kernel))],
-      diagnostics: host.dispatches.flatMap((d) => d.diagnostics),
-    };
-    return {
-      side,
-      most: Math.max(0, ...host.dispatches.map((d) => d.instructions)),
-      outputs: files.map(readOutput),
-    };
+    const args = ['--device=hip', `--module=${module}`, `--function=${one.name}`, ...flags, ...outputs];
+    ran = await host.run(requireIreeTool('iree-run-module').path, args);
   } finally {
     await host.close();
   }
+  if (ran.status !== 0) return { failure: firstLines(ran) };
+  const { dispatches, memory } = host;
+  const side = {
+    seconds: ran.milliseconds / 1000,
+    dispatches: dispatches.length,
+    instructions: dispatches.reduce((sum, d) => sum + d.instructions, 0),
+    kernels: [...new Set(dispatches.map((d) => d.kernel))],
+    diagnostics: dispatches.flatMap((d) => d.diagnostics),
+  };
+  const most = Math.max(0, ...dispatches.map((d) => d.instructions));
+  return { side, most, outputs: files.map(readOutput), memory };
 }
 
 /** What a failed program said first; its later lines are consequences. */

@@ -2,7 +2,7 @@
 // byte of it afterwards. Whole modules are run by run-module.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WavesmithError } from '../base/index.ts';
+import { type Pattern, WavesmithError } from '../base/index.ts';
 import type { Dim3 } from '../device/device.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import { fingerprint, newFindings } from '../finding/index.ts';
@@ -12,7 +12,6 @@ import {
   type Evidence,
   type MemoryResult,
   type MemoryRun,
-  type Pattern,
   type Verdict,
   type VerdictKind,
   verdictOf,
@@ -225,7 +224,7 @@ function nothingIn(runs: readonly DispatchRun[]): string | undefined {
 export const LEAST_LIMIT = 200_000;
 
 /** What lies in unwritten memory in the two runs. The strict mode knows memory that nobody wrote, so its first run leaves it alone. */
-const PATTERNS = { plain: ['noise', 'inverse'], strict: ['zeros', 'noise'] } as const satisfies Record<
+export const PATTERNS = { plain: ['noise', 'inverse'], strict: ['zeros', 'noise'] } as const satisfies Record<
   string,
   readonly Pattern[]
 >;

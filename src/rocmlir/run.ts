@@ -2,7 +2,7 @@
 // the operations mean (`reference/`) or with IREE's CPU backend on the same seeded inputs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { elementType, fillRandom, randomNumbers, WavesmithError } from '../base/index.ts';
+import { elementType, fillRandom, type Pattern, randomNumbers, WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/code-object.ts';
 import type { Device, Dim3 } from '../device/device.ts';
 import { execute, type LaunchPlan, type PlannedAllocation, type PlannedArgument } from '../device/plan.ts';
@@ -16,7 +16,6 @@ import {
   compareMemory,
   comparisonVerdict,
   makeContents,
-  type Pattern,
   type Verdict,
   verdictOf,
 } from '../verdict/index.ts';

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import { type Addon, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
-import { SOCKET_VARIABLE } from './generated/messages.ts';
+import type { WrittenMemory } from './fresh-memory.ts';
+import { FRESH_VARIABLE, SOCKET_VARIABLE } from './generated/messages.ts';
 import { RuntimeServer } from './server.ts';
 import { SimRuntime, type SimRuntimeOptions } from './sim-runtime.ts';
 
@@ -22,6 +23,8 @@ export interface DeviceProcess {
   readonly report: (text: string) => void;
   /** Environment a program needs, over `base`. */
   environment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
+  /** With `fresh`: what programs have written in memory that they have given back; complete after `close`. */
+  readonly writtenMemory: readonly WrittenMemory[];
   close(): Promise<void>;
 }
 
@@ -40,8 +43,12 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
     environment: (base) => ({
       ...base,
       [SOCKET_VARIABLE]: server.address,
+      ...(options.fresh === undefined ? {} : { [FRESH_VARIABLE]: '1' }),
       LD_LIBRARY_PATH: [build.libraries, base.LD_LIBRARY_PATH ?? ''].filter((part) => part !== '').join(delimiter),
     }),
+    get writtenMemory() {
+      return device.writtenMemory;
+    },
     close: async () => {
       await server.close();
       device.close();

@@ -45,8 +45,8 @@ export interface RuntimeDevice {
   readonly buffer: SharedArrayBuffer;
   /** GPU address of byte 0 of the buffer. */
   readonly windowAddress: number;
-  /** Allocates zeroed memory; `address` 0 lets the device choose. */
-  allocate(size: number, alignment: number, address: number): number;
+  /** Allocates memory; `address` 0 lets the device choose. It is zeroed, except that a device may fill what is data of a program. */
+  allocate(size: number, alignment: number, address: number, isData: boolean): number;
   free(address: number): void;
   /** Byte offset in the buffer of live memory holding all `size` bytes at an address, or undefined. */
   offsetOf(address: number, size: number): number | undefined;

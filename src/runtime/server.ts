@@ -59,6 +59,8 @@ export class RuntimeServer implements SessionHost {
   private readonly report: (text: string) => void;
   private waiters: (() => void)[] = [];
   private busy: Promise<void> = Promise.resolve();
+  /** Sessions whose program is gone, while they free what was its. */
+  private readonly ending = new Set<Promise<void>>();
 
   /** Hears of every fault of a kernel. */
   onFault: (text: string) => void = () => {};
@@ -89,7 +91,7 @@ export class RuntimeServer implements SessionHost {
   async close(): Promise<void> {
     this.server.close();
     for (const socket of this.sessions.keys()) socket.destroy();
-    await Promise.all([...this.sessions.values()].map((session) => session.close()));
+    await Promise.all([...this.ending, ...[...this.sessions.values()].map((session) => session.close())]);
     this.sessions.clear();
   }
 
@@ -138,7 +140,8 @@ export class RuntimeServer implements SessionHost {
     socket.on('close', () => {
       this.sessions.delete(socket);
       // Queues that wait for a signal of this program must see that they were destroyed.
-      void session.close();
+      const ending = session.close().finally(() => this.ending.delete(ending));
+      this.ending.add(ending);
       this.announceChange();
     });
   }

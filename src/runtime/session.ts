@@ -118,15 +118,15 @@ export class Session {
         return putHelloReply(new ByteWriter(128), this.host.hello).finish();
       }
       case MessageType.Allocate: {
-        const { size, alignment, address: wanted } = readAllocateRequest(payload);
-        const address = device.allocate(size, alignment, wanted);
+        const { size, alignment, address: wanted, isData } = readAllocateRequest(payload);
+        const address = device.allocate(size, alignment, wanted, isData !== 0);
         this.allocations.add(address);
         return addressReply(address);
       }
       case MessageType.Adopt: {
         const { address, size } = readAdoptRequest(payload);
         if (address === 0) throw badAddress(address, 'memory');
-        this.allocations.add(device.allocate(size, 4096, address));
+        this.allocations.add(device.allocate(size, 4096, address, false));
         return addressReply(device.offsetOf(address, size) ?? 0);
       }
       case MessageType.Free:

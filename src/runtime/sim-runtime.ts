@@ -1,5 +1,5 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
-import { WavesmithError } from '../base/index.ts';
+import { type Pattern, WavesmithError } from '../base/index.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
@@ -8,6 +8,7 @@ import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/lay
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
+import { FreshMemory, type WrittenMemory } from './fresh-memory.ts';
 import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
 import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
@@ -31,6 +32,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly onDiagnostics?: ((text: string) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
   readonly onDispatch?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
+  /** What lies in new memory of the device, zeros if not given; allocations are then looked at when they end. */
+  readonly fresh?: { readonly pattern: Pattern; readonly seed: number } | undefined;
   /** Records every dispatch. */
   readonly profiler?: RuntimeProfiler | undefined;
 }
@@ -45,12 +48,14 @@ export class SimRuntime implements RuntimeDevice {
   private readonly options: SimRuntimeOptions;
   private readonly kernels = new Map<number, SimKernel>();
   private readonly queue: number;
+  private readonly fresh: FreshMemory | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
 
   constructor(options: SimRuntimeOptions, addon: Addon) {
     this.target = options.target;
     this.options = options;
+    if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh.pattern, options.fresh.seed);
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     const bytes = new Uint8Array(memory.buffer);
@@ -87,19 +92,26 @@ export class SimRuntime implements RuntimeDevice {
     };
   }
 
-  allocate(size: number, alignment: number, address: number): number {
+  allocate(size: number, alignment: number, address: number, isData: boolean): number {
     const { memory } = this.device;
     if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
     // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
     const bytes = this.options.strict === undefined ? Math.ceil(size / PAGE) * PAGE : size;
-    return memory.alloc(bytes, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21)).base;
+    const region = memory.alloc(bytes, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21));
+    if (isData) this.fresh?.begin(region.base, memory.bytesAt(region.offset, region.size));
+    return region.base;
   }
   /** The pages go back to the system at once: nobody knows when the device needs this place again. */
   free(address: number): void {
     const { memory } = this.device;
     const region = memory.find(address, 1);
+    if (region !== undefined) this.fresh?.end(address, () => memory.bytesAt(region.offset, region.size));
     memory.free(address);
     if (region?.base === address) this.discard(region.offset, region.size);
+  }
+  /** Data of programs whose memory has been given back. */
+  get writtenMemory(): readonly WrittenMemory[] {
+    return this.fresh?.ended ?? [];
   }
   offsetOf(address: number, size: number): number | undefined {
     const region = this.device.memory.find(address, size);
@@ -164,7 +176,7 @@ export class SimRuntime implements RuntimeDevice {
     }
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
-    const { onDiagnostics, onDispatch, profiler, target: _target, ...options } = this.options;
+    const { onDiagnostics, onDispatch, profiler, fresh: _fresh, target: _target, ...options } = this.options;
     const request: SimDispatchRequest = {
       ...options,
       kernel,

@@ -17,12 +17,12 @@ export {
   type MemoryResult,
   type MemoryRun,
   makeContents,
-  type Pattern,
   type PlaceResult,
   type Range,
   type TensorPlace,
   type UnwrittenReads,
   type WrittenBytes,
+  worstOf,
 } from './memory.ts';
 export { comparisonLines, valueText } from './text.ts';
 export { CHANGED_BY, CHANGED_SHARE, toleranceOf } from './tolerance.ts';

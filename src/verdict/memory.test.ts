@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Pattern } from '../base/index.ts';
 import { comparisonVerdict } from './compare.ts';
-import { type Allocation, compareMemory, gapsOf, type MemoryResult, makeContents, type Pattern } from './memory.ts';
+import { type Allocation, compareMemory, gapsOf, type MemoryResult, makeContents } from './memory.ts';
 
 /** An input, two outputs with a gap between them and one behind them, and an allocation of gaps only. */
 const ALLOCATIONS: readonly Allocation[] = [

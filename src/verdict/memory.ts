@@ -1,7 +1,7 @@
 // Comparing what two kernels leave in memory, every byte of it. Begin with `makeContents`: tensors that are read get seeded data,
 // everything else (outputs, and gaps between tensors and behind them) a pattern that says whether it was written. Run both kernels
 // on these contents, then again with another pattern, and give both runs to `compareMemory`.
-import { elementType, fillRandom, randomBytes, randomNumbers } from '../base/index.ts';
+import { elementType, fillRandom, type Pattern, patternBytes, randomNumbers } from '../base/index.ts';
 import { type CompareOptions, type Comparison, compareElements, comparisonVerdict } from './compare.ts';
 
 /** A tensor in an allocation. */
@@ -24,9 +24,6 @@ export interface Allocation {
   readonly tensors: readonly TensorPlace[];
 }
 
-/** What lies where nothing was put: seeded bytes other than 0, their complement, or nothing at all. */
-export type Pattern = 'noise' | 'inverse' | 'zeros';
-
 /** A part of an allocation. */
 export interface Range {
   readonly offset: number;
@@ -37,7 +34,7 @@ export interface Range {
 export function makeContents(allocations: readonly Allocation[], seed: number, pattern: Pattern): Uint8Array[] {
   const random = randomNumbers(seed);
   return allocations.map(({ bytes, tensors }, n) => {
-    const content = pattern === 'zeros' ? new Uint8Array(bytes) : makePattern(bytes, seed + 1 + n, pattern);
+    const content = patternBytes(bytes, seed + 1 + n, pattern);
     for (const tensor of tensors) {
       if (tensor.access === 'write') continue;
       const place = content.subarray(tensor.offset, tensor.offset + tensor.bytes);
@@ -46,15 +43,6 @@ export function makeContents(allocations: readonly Allocation[], seed: number, p
     }
     return content;
   });
-}
-
-function makePattern(bytes: number, seed: number, pattern: 'noise' | 'inverse'): Uint8Array {
-  const content = randomBytes(bytes, seed);
-  for (let at = 0; at < bytes; at++) {
-    const byte = content[at] || 0x5a;
-    content[at] = pattern === 'noise' ? byte : ~byte;
-  }
-  return content;
 }
 
 /** Parts of an allocation that no tensor covers, or none that `counts`. */
@@ -154,7 +142,8 @@ function comparePlace(run: MemoryRun, n: number, { offset, bytes }: Range, name:
 
 const RANK = { equal: 0, 'within-tolerance': 1, different: 2 } as const;
 
-function worstOf(comparisons: readonly Comparison[]): Comparison {
+/** The comparison with the worst verdict; the first of several. */
+export function worstOf(comparisons: readonly Comparison[]): Comparison {
   const rank = (c: Comparison): number => RANK[comparisonVerdict(c)];
   return comparisons.reduce((worst, c) => (rank(c) > rank(worst) ? c : worst));
 }

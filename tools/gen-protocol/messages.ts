@@ -41,7 +41,12 @@ export const CONSTANTS: readonly Constant[] = [
     value: 'WAVESMITH_SOCKET',
     says: "Environment of the program: the device process's socket.",
   },
-  { name: 'PROTOCOL_VERSION', value: 2, says: 'Of this file: both sides must have the same.' },
+  {
+    name: 'FRESH_VARIABLE',
+    value: 'WAVESMITH_FRESH_MEMORY',
+    says: 'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
+  },
+  { name: 'PROTOCOL_VERSION', value: 3, says: 'Of this file: both sides must have the same.' },
   {
     name: 'MAX_PAYLOAD',
     value: 2 ** 28,
@@ -156,6 +161,7 @@ export const STRUCTS: readonly Struct[] = [
       place('size'),
       place('alignment', 'power of two, at most 2 MiB'),
       place('address', '0, or the fixed address asked for'),
+      place('is_data', "1: device memory that the program asked for; 0: the libraries' own"),
     ],
   },
   {

@@ -10,7 +10,7 @@ export {
   plausibleIntegers,
   putElement,
 } from './fill.ts';
-export { randomBytes, randomNumbers } from './random.ts';
+export { type Pattern, patternBytes, randomBytes, randomNumbers } from './random.ts';
 export {
   bytesOfElements,
   ELEMENT_NAMES,

@@ -18,10 +18,24 @@ export function randomNumbers(seed: number): () => number {
   return next;
 }
 
-/** Fills bytes with seeded noise. */
+/** Bytes of seeded noise. */
 export function randomBytes(length: number, seed: number): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(length / 4));
   const random = randomNumbers(seed);
   for (let n = 0; n < words.length; n++) words[n] = random() * 2 ** 32;
   return new Uint8Array(words.buffer, 0, length);
+}
+
+/** What lies where nothing was put: seeded bytes other than 0, their complement, or nothing at all. */
+export type Pattern = 'noise' | 'inverse' | 'zeros';
+
+/** Bytes of a pattern. No byte of `noise` equals the byte of `inverse` or of `zeros` at its place. */
+export function patternBytes(length: number, seed: number, pattern: Pattern): Uint8Array<ArrayBuffer> {
+  if (pattern === 'zeros') return new Uint8Array(length);
+  const content = randomBytes(length, seed);
+  for (let at = 0; at < length; at++) {
+    const byte = content[at] || 0x5a;
+    content[at] = pattern === 'noise' ? byte : ~byte;
+  }
+  return content;
 }

@@ -1,7 +1,15 @@
 // Whole modules under the virtual runtime for `hijack run`: the device that iree-run-module sees, and the report.
-import type { FunctionRun, ModuleDispatch, ModuleHost, ModuleRunResult, ModuleSide } from '../../iree/run-module.ts';
+
+import type { StrayWrites } from '../../iree/module-memory.ts';
+import type {
+  FunctionRun,
+  ModuleDispatch,
+  ModuleHost,
+  ModuleHostOptions,
+  ModuleRunResult,
+  ModuleSide,
+} from '../../iree/run-module.ts';
 import { packageRoot, runTool } from '../../iree/tools.ts';
-import type { TargetName } from '../../isa/types.ts';
 import { startDeviceProcess } from '../../runtime/exec.ts';
 import { comparisonLines } from '../../verdict/index.ts';
 import { DispatchProgress } from '../run-progress.ts';
@@ -17,9 +25,9 @@ const GRACE_MS = 300;
 export function moduleHostOpener(
   name: string,
   mfma: 'exact' | 'fast',
-): (target: TargetName, maxInstructions: number | undefined, isStrict: boolean) => Promise<ModuleHost> {
+): (options: ModuleHostOptions) => Promise<ModuleHost> {
   const check = simDevice(name);
-  return async (target, maxInstructions, isStrict) => {
+  return async ({ target, maxInstructions, isStrict, fresh }) => {
     check(target);
     const dispatches: ModuleDispatch[] = [];
     const progress = new DispatchProgress(process.stderr);
@@ -28,6 +36,7 @@ export function moduleHostOpener(
       target,
       mfma,
       maxInstructions,
+      fresh,
       strict: isStrict ? {} : undefined,
       onDispatch: (kernel, { instructions, diagnostics = [] }) => {
         dispatches.push({ kernel, instructions, diagnostics });
@@ -37,6 +46,9 @@ export function moduleHostOpener(
     });
     return {
       dispatches,
+      get memory() {
+        return device.writtenMemory;
+      },
       run: async (program, args) => {
         // A program may wait for ever for a kernel that failed. Without a device it ends, and what started it.
         let fault = '';
@@ -87,6 +99,14 @@ function describeFunction(run: FunctionRun, isExact: boolean): string[] {
   for (const { index, type, comparison } of run.outputs) {
     lines.push(...comparisonLines(`  output ${index} (${type})`, comparison, isExact));
   }
+  if (run.memory !== null) lines.push(memoryLine(run.memory));
+  lines.push(...run.reasons.map((reason) => `  ${reason}`));
   if (run.verdict === 'nothing-compared') lines.push('  nothing compared: the function has no output');
   return lines;
+}
+
+function memoryLine({ allocations, bytes, untouched, stray }: StrayWrites): string {
+  const what = `  memory: ${allocations} allocation(s), ${bytes} bytes`;
+  if (stray === null) return `${what}; the sides allocated differently, so their writes were not compared`;
+  return `${what}; of ${untouched} bytes that the baseline leaves alone, the modified module wrote ${stray}`;
 }

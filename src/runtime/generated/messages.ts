@@ -11,8 +11,11 @@ import type { ByteReader, ByteWriter } from '../../base/index.ts';
 /** Environment of the program: the device process's socket. */
 export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 
+/** Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device. */
+export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
+
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** Longest payload either side accepts; a code object is the largest thing sent. */
 export const MAX_PAYLOAD = 268435456;
@@ -169,14 +172,17 @@ export interface AllocateRequest {
   readonly alignment: number;
   /** 0, or the fixed address asked for */
   readonly address: number;
+  /** 1: device memory that the program asked for; 0: the libraries' own */
+  readonly isData: number;
 }
 
-/** Reads it from the first 24 bytes; too few are the reader's error. */
+/** Reads it from the first 32 bytes; too few are the reader's error. */
 export function readAllocateRequest(r: ByteReader): AllocateRequest {
   return {
     size: r.u64AsNumber(0),
     alignment: r.u64AsNumber(8),
     address: r.u64AsNumber(16),
+    isData: r.u64AsNumber(24),
   };
 }
 
