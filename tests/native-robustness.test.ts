@@ -245,6 +245,7 @@ describe.skipIf(native === undefined)('the socket', () => {
           .u64(2 ** 45)
           .u64(4096)
           .u64(0)
+          .u64(1)
           .finish(),
       ),
       encodeMessage(MessageType.Load, 4n, new TextEncoder().encode('no code object')),
