@@ -1,7 +1,7 @@
 // The built modules of the command line as scripts, beside the modules: dist/cli.js → dist/cli.cjs, dist/chunks/X.js → X.cjs. Node 20
 // keeps the compiled code of scripts only (src/cli/boot). A script has the lines of its module, so it shares the source map.
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import { Script } from 'node:vm';
 
@@ -49,7 +49,9 @@ function convertExport(lines, start) {
   for (let i = start + 1; lines[i] !== '};'; i++) lines[i] = lines[i].replace(/(\S+) as ([^\s,]+)/, '$2: $1');
 }
 
+/** Writes a script, if it is not there already: the names of chunks are hashes, so most are from the last build. */
 function write(path, text) {
+  if (existsSync(path) && readFileSync(path, 'latin1') === text) return;
   new Script(`(function () { ${text}\n})`, { filename: path });
   writeFileSync(`${path}.tmp-${process.pid}`, text);
   renameSync(`${path}.tmp-${process.pid}`, path);

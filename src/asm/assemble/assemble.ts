@@ -14,7 +14,7 @@ import { layoutSections } from '../object/layout.ts';
 import { Assembler } from './assembler.ts';
 import { placeRelocation } from './directives/reloc.ts';
 import { DIRECTIVES, GENERIC_DIRECTIVES } from './directives/table.ts';
-import { assembleInstruction } from './instructions.ts';
+import { assembleInstruction, repeatInstruction } from './instructions.ts';
 import { instantiateMacro } from './macros.ts';
 import type { AssembleOptions, AssembleResult } from './options.ts';
 import { type Location, type SourceBuffer, toByteText } from './source.ts';
@@ -27,7 +27,9 @@ class Assembly extends Assembler {
     this.push({ buffer, lexer: new Lexer(buffer.text), kind: 'file', conditionDepth: 0 });
     if (this.targetId !== undefined && this.os === 'amdhsa') this.streamer?.target(formatTargetId(this.targetId));
     this.emitter.initSections();
-    while (this.nextStatement()) {
+    for (;;) {
+      while (this.knownStatement()) {}
+      if (!this.nextStatement()) break;
       this.statement(this.lexer);
       this.drain();
     }
@@ -73,6 +75,19 @@ class Assembly extends Assembler {
   }
 
   // ── statements ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Assembles the next line if it is an instruction that was read before; false, with nothing done, if not. */
+  private knownStatement(): boolean {
+    const { lexer } = this;
+    if (!this.known.isUseful || this.ended || this.conditionals.ignore || this.brokenRegisterCounts) return false;
+    const line = lexer.peekLine();
+    const known = line === undefined ? undefined : this.known.get(line);
+    if (known === undefined || this.macros.has(known.mnemonic)) return false;
+    this.countStatement();
+    lexer.skipLine(known.indent);
+    repeatInstruction(this, lexer, known);
+    return true;
+  }
 
   private statement(lexer: Lexer): void {
     for (;;) {

@@ -13,6 +13,7 @@ import type { AsmSymbol } from '../object/model.ts';
 import { SymbolTable } from '../object/symbols.ts';
 import { DebugInfo } from './directives/debug-info.ts';
 import { Emitter } from './emit.ts';
+import { KnownStatements } from './known-statements.ts';
 import { LineTable } from './lines.ts';
 import type { AsmStreamer } from './llvm-mc-printer.ts';
 import type { Macro } from './macro-definition.ts';
@@ -38,6 +39,7 @@ export class Assembler extends SourceReader implements ParseContext {
   readonly os: 'amdhsa' | 'none';
   altMacro = false;
   readonly debug: DebugInfo;
+  readonly known = new KnownStatements(this);
   /** Source lines of instructions, when they are asked for. */
   readonly lines: LineTable | undefined;
   /** Relocations of `.reloc` at labels, placed after the last statement. */
@@ -253,6 +255,7 @@ export class Assembler extends SourceReader implements ParseContext {
     }
     this.targetId = id;
     this.info = targetInfo(id.processor);
+    this.known.clear();
   }
 
   /** The target's properties, or undefined after a diagnostic at `offset`. */

@@ -1,15 +1,17 @@
 // Instruction statements: parse, encode, and the fixups of operands that name symbols.
 // Source: llvm/lib/Target/AMDGPU/MCTargetDesc/AMDGPUMCCodeEmitter.cpp (getLitEncoding, needsPCRel).
 
+import { readU32 } from '../../isa/codec/decode-operand.ts';
 import { encodeInto } from '../../isa/codec/encode.ts';
 import { type Fixup, InstructionParser } from '../../isa/parse/parse.ts';
 import type { Expr } from '../../isa/text/expr-tree.ts';
 import type { Lexer } from '../../isa/text/lexer.ts';
+import type { Instruction } from '../../isa/types.ts';
 import type { AsmFixupKind, InstructionFixup } from '../object/model.ts';
 import type { Assembler } from './assembler.ts';
+import type { KnownStatement } from './known-statements.ts';
 
 const scratch = new Uint8Array(32);
-const words = new DataView(scratch.buffer);
 const parsers = new WeakMap<Lexer, InstructionParser>();
 
 /** Whether a literal with this expression counts from its own address (AMDGPUMCCodeEmitter.cpp, needsPCRel). */
@@ -56,9 +58,12 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   let parser = parsers.get(lexer);
   if (parser === undefined) {
     if (a.requireTarget(lexer, offset) === undefined) return;
-    parser = new InstructionParser(lexer, a);
+    parser = new InstructionParser(lexer, a.known);
     parsers.set(lexer, parser);
   }
+  const isFirst = lexer.at === 0;
+  const mnemonic = lexer.tokenText();
+  a.known.begin();
   const parsed = parser.parse();
   if (parsed === undefined) return;
   if (a.brokenRegisterCounts) {
@@ -67,6 +72,37 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   }
   const { instruction, fixups } = parsed;
   const size = encodeInto(instruction, scratch, 0);
+  const bytes = scratch.subarray(0, size);
+  if (isFirst && fixups.length === 0 && a.known.isUseful) {
+    const line = lexer.statementLineText();
+    const indent = offset - lexer.statementStart;
+    if (line !== undefined) a.known.add(line, { mnemonic, indent, instruction, bytes: bytes.slice() });
+  }
+  emit(a, lexer, offset, instruction, fixups, bytes);
+}
+
+/** Assembles the instruction of a line that was read before. */
+export function repeatInstruction(
+  a: Assembler,
+  lexer: Lexer,
+  { instruction, bytes, lastRegisters }: KnownStatement,
+): void {
+  const { v, a: acc, s } = lastRegisters;
+  if (v >= 0) a.usesRegister('v', v);
+  if (acc >= 0) a.usesRegister('a', acc);
+  if (s >= 0) a.usesRegister('s', s);
+  emit(a, lexer, lexer.start(), instruction, [], bytes);
+}
+
+/** Writes an instruction to the current section. */
+function emit(
+  a: Assembler,
+  lexer: Lexer,
+  offset: number,
+  instruction: Instruction,
+  fixups: readonly Fixup[],
+  bytes: Uint8Array,
+): void {
   if (a.debug.isPending) a.debug.place();
   const resolved: InstructionFixup[] = [];
   for (const fixup of fixups) {
@@ -76,8 +112,8 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
     resolved.push({ kind, byteOffset: fixup.byteOffset, expr, operandIndex: fixup.operandIndex });
   }
   const fragment = a.emitter.sections.data();
-  const { data } = fragment;
   if (a.lines !== undefined) a.lines.add(fragment, a.fileLine(offset));
-  for (let at = 0; at < size; at += 4) data.u32(words.getUint32(at, true));
-  a.streamer?.instruction(a.target, instruction, scratch.subarray(0, size), resolved);
+  const { data } = fragment;
+  for (let at = 0; at < bytes.length; at += 4) data.u32(readU32(bytes, at));
+  a.streamer?.instruction(a.target, instruction, bytes, resolved);
 }

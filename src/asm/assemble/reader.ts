@@ -41,7 +41,7 @@ export class SourceReader {
   /** Macro instantiations so far (`\@`). */
   instantiations = 0;
   hasErrors = false;
-  private ended = false;
+  protected ended = false;
   private readonly frames: Frame[] = [];
   protected lexer = new Lexer('');
   private statements = 0;
@@ -64,7 +64,12 @@ export class SourceReader {
       if (this.frames.length === 1) return false;
       this.popFrame();
     }
-    if (++this.statements <= this.limits.maxStatements) return true;
+    this.countStatement();
+    return true;
+  }
+
+  protected countStatement(): void {
+    if (++this.statements <= this.limits.maxStatements) return;
     throw new WavesmithError(
       'asm/too-long',
       `The source expands to more than ${this.limits.maxStatements} statements.`,

@@ -60,12 +60,15 @@ export class Lexer {
   private errors: Map<number, string> | undefined;
   private nextLine = 1;
   private readonly firstLine: number;
-  /** Where the current statement starts, and the line there: positions are counted from here. */
-  private statementStart = 0;
+  /** Where the current statement starts, white space included, and the line there: positions are counted from here. */
+  statementStart = 0;
   private statementLine = 1;
   /** The place that `position` was asked for last, and its line. */
   private countedTo = 0;
   private countedLine = 1;
+  /** Whether the text has a character with which a line can end early or have a comment. */
+  private readonly hasReturns: boolean;
+  private readonly hasComments: boolean;
 
   /** `line` is the number of the first line, for text that is part of a file. */
   constructor(text: string, line = 1) {
@@ -75,6 +78,8 @@ export class Lexer {
     this.firstLine = line;
     this.countedLine = line;
     this.statementLine = line;
+    this.hasReturns = text.includes('\r');
+    this.hasComments = text.includes(';') || text.includes('//');
   }
 
   /** Kind of the current token, or of the one `ahead` tokens further. */
@@ -301,6 +306,39 @@ export class Lexer {
     }
     this.next = p;
     return true;
+  }
+
+  /**
+   * The line at `next` up to its comment, neither of which was lexed: equal lines that are one statement are equal statements.
+   * Undefined for a line that does not end with a newline alone.
+   */
+  peekLine(): string | undefined {
+    const end = this.text.indexOf('\n', this.next);
+    if (end < 0 || this.hasReturns) return undefined;
+    const line = this.text.slice(this.next, end);
+    return this.hasComments ? withoutComment(line) : line;
+  }
+
+  /** The line of the current statement as `peekLine` gave it before; undefined when they are not the same text. */
+  statementLineText(): string | undefined {
+    const { text, statementStart, next } = this;
+    if (this.hasReturns || this.nextLine !== this.statementLine + 1 || text.charCodeAt(next - 1) !== 10)
+      return undefined;
+    const line = text.slice(statementStart, next - 1);
+    return this.hasComments ? withoutComment(line) : line;
+  }
+
+  /** Steps over the line at `next`, as `nextStatement` would; the statement's first token would be `indent` characters into it. */
+  skipLine(indent: number): void {
+    const start = this.next;
+    this.at = 0;
+    this.count = 0;
+    this.line = this.nextLine;
+    this.statementStart = start;
+    this.statementLine = this.nextLine;
+    this.push(Tok.EndOfStatement, start + indent, start + indent);
+    this.next = this.text.indexOf('\n', start) + 1;
+    this.nextLine++;
   }
 
   private push(kind: Tok, start: number, end: number): void {
@@ -559,6 +597,13 @@ export class Lexer {
     this.values[this.count - 1] = value;
     return p + 2;
   }
+}
+
+function withoutComment(line: string): string {
+  const semicolon = line.indexOf(';');
+  const slashes = line.indexOf('//');
+  if (semicolon < 0) return slashes < 0 ? line : line.slice(0, slashes);
+  return line.slice(0, slashes < 0 ? semicolon : Math.min(semicolon, slashes));
 }
 
 function isDigit(c: number): boolean {
