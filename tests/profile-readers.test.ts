@@ -193,6 +193,60 @@ test('inputs of two machines under one agent key are told apart in a finding', (
   expect(read(path).findings.map((f) => f.code)).toContain('profile/agent-conflict');
 });
 
+describe('timestamps of a host that is up for months', () => {
+  // Odd, so that a double would round it; the sums pass 2^53, 2^60 and come near 2^64.
+  test.each([2n ** 53n - 1_550_000_000_010_001n, 2n ** 53n + 12_345n, 2n ** 60n + 1n, 2n ** 63n + 77n])(
+    'mean the same in every format, %d ns later',
+    (later) => {
+      const name = `late-${later}`;
+      const moved = (text: string): string =>
+        text.replace(/\b15[45]\d{13}\b|(?<=_timestamp":)\d+/g, (time) => String(BigInt(time) + later));
+      const expected = (path: string): unknown => comparable(read(path));
+      const csv = folder(`${name}-csv`);
+      writeRocprofCsv(csv);
+      const before = expected(csv);
+      for (const entry of readdirSync(csv, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const path = join(entry.parentPath, entry.name);
+        writeFileSync(path, moved(readFileSync(path, 'utf8')));
+      }
+      expect(expected(csv)).toEqual(before);
+      const json = join(folder(`${name}-json`), 'results.json');
+      writeFileSync(json, rocprofJson(20));
+      const inJson = expected(json);
+      writeFileSync(json, moved(rocprofJson(20)));
+      expect(expected(json)).toEqual(inJson);
+      if (later >= 2n ** 63n) return;
+      const database = join(folder(`${name}-rocpd`), 'results.db');
+      writeRocpd(database, 30);
+      const inDatabase = expected(database);
+      const suffix = '_0000ddb5_8903_7903_b269_cd8d3745bb8a';
+      writeDatabase(
+        database,
+        ['kernel_dispatch', 'region', 'memory_copy'].map(
+          (table) => `UPDATE "rocpd_${table}${suffix}" SET start = start + ${later}, "end" = "end" + ${later}`,
+        ),
+      );
+      expect(expected(database)).toEqual(inDatabase);
+    },
+  );
+
+  test('too far apart is a finding, not a time', () => {
+    const path = folder('far-apart');
+    writeRocprofCsv(path);
+    const file = join(path, '500_kernel_trace.csv');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/\b155\d{13}\b/, '18446744073709551614'));
+    const document = read(path);
+    expect(document.dispatches.timed).toBe(11);
+    expect(document.findings.map((f) => f.message).join()).toContain('outside the range');
+  });
+});
+
+/** What must not change when all times move. */
+function comparable({ dispatches, kernels, calls, copies, findings, criticalPath }: ProfileDocument): unknown {
+  return { dispatches, kernels, calls, copies, findings, criticalPath };
+}
+
 describe('thread traces', () => {
   test.each([10, 13] as const)('decoded folder with %i columns', (columns) => {
     const path = join(folder('att'), `ui_output_agent_1_dispatch_${columns}`);

@@ -1,5 +1,9 @@
 // What readers fill in: dispatches, copies, counters, samples and thread traces of one profiling run, in columns.
+
+import { Clock } from './clock.ts';
 import { f64, i32, StringTable, u8 } from './columns.ts';
+
+export { TIMING_REASONS, Timing } from './clock.ts';
 
 /** A GPU or CPU as the recording describes it. */
 export interface Agent {
@@ -28,29 +32,6 @@ export interface Finding {
   readonly file: string;
   count: number;
 }
-
-/** Why a dispatch's times cannot be used; index = value of the `timing` column. */
-export const TIMING_REASONS = [
-  '',
-  'timestamps are rounded to too few digits',
-  'start and end timestamps are zero',
-  'the end timestamp is before the start',
-  'no timestamps were recorded',
-  'timestamps are outside the range that can be represented exactly',
-  'start and end timestamps are equal',
-  'simulated; how long the simulator took says nothing about a GPU',
-] as const;
-
-export const Timing = {
-  KNOWN: 0,
-  ROUNDED: 1,
-  ZERO: 2,
-  NEGATIVE: 3,
-  ABSENT: 4,
-  RANGE: 5,
-  EQUAL: 6,
-  SIMULATED: 7,
-} as const;
 
 /** What a launch looked like; -1 marks a field that was not recorded. */
 export interface LaunchConfig {
@@ -313,6 +294,8 @@ export interface SimulatedRun {
 export class Recording {
   /** Set when the virtual GPU ran the program: counts are exact, times are unknown. */
   simulated: SimulatedRun | undefined;
+  /** The origin of all timestamps. */
+  readonly clock = new Clock();
   readonly sources: { readonly path: string; readonly format: string }[] = [];
   readonly findings: Finding[] = [];
   readonly agents = new Map<string, Agent>();

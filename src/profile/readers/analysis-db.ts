@@ -184,12 +184,12 @@ class Reader {
         this.r.report('compute-db/bad-row', this.file, 'Rows of compute_dispatch without their kernel were left out.');
         continue;
       }
-      const [from, to] = [num(start), num(end)];
-      const state = stateOf(from, to);
+      const times = this.r.clock.interval(start, end);
+      const { state } = times;
       reportTiming(this.r, this.file, state, 'dispatches');
       const agent = this.agentKey(kernel.workload);
-      d.start.push(state === Timing.KNOWN ? (from ?? 0) : 0);
-      d.end.push(state === Timing.KNOWN ? (to ?? 0) : 0);
+      d.start.push(state === Timing.KNOWN ? times.start : 0);
+      d.end.push(state === Timing.KNOWN ? times.end : 0);
       d.timing.push(state);
       d.kernel.push(this.r.kernels.id(kernel.name));
       d.agent.push(this.r.agentKeys.id(agent));
@@ -321,11 +321,4 @@ class Reader {
     }
     return line;
   }
-}
-
-function stateOf(start: number | undefined, end: number | undefined): number {
-  if (start === undefined || end === undefined) return Timing.ABSENT;
-  if (start < 0 || end > Number.MAX_SAFE_INTEGER) return Timing.RANGE;
-  if (start === 0 && end === 0) return Timing.ZERO;
-  return end < start ? Timing.NEGATIVE : end === start ? Timing.EQUAL : Timing.KNOWN;
 }

@@ -1,5 +1,5 @@
 // JSON files of any size, value by value: only the values asked for are built, and lists that were handed over do not grow.
-import { JSONParser } from '@streamparser/json';
+import { Tokenizer, TokenParser } from '@streamparser/json';
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, CHUNK } from '../source.ts';
 
@@ -41,9 +41,29 @@ class DepthGuard {
   }
 }
 
+/** Numbers as JavaScript has them, but integers that a double cannot hold as bigint. */
+class ExactTokenizer extends Tokenizer {
+  protected override parseNumber(text: string): number {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) || !/^-?[0-9]+$/.test(text)) return value;
+    return BigInt(text) as unknown as number;
+  }
+}
+
+/** Whether a text has a run of digits that a double may not hold. */
+const hasLongNumber = (bytes: Uint8Array): boolean => {
+  let digits = 0;
+  for (const byte of bytes) {
+    digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0;
+    if (digits > 15) return true;
+  }
+  return false;
+};
+
 /**
  * Reads a file and hands over every value at one of `paths` (`$.a.*.b`, `*` for any key) with the keys that lead to it, the first of
  * them the root's (undefined). An array of which elements were handed over is empty when it is handed over itself.
+ * Integers above 2^53 are bigint.
  * Damaged and truncated files are `profile/bad-json`.
  */
 export function streamJson(
@@ -51,7 +71,7 @@ export function streamJson(
   paths: readonly string[],
   onValue: (path: readonly (string | number | undefined)[], value: Json) => void,
 ): void {
-  if (source.size <= MAX_WHOLE) {
+  if (source.size <= MAX_WHOLE && !hasLongNumber(source.read(0, source.size))) {
     const root = parseWhole(source);
     visit(
       root,
@@ -61,7 +81,9 @@ export function streamJson(
     );
     return;
   }
-  const parser = new JSONParser({ paths: [...paths], keepStack: false });
+  const tokenizer = new ExactTokenizer({});
+  const parser = new TokenParser({ paths: [...paths], keepStack: false });
+  tokenizer.onToken = parser.write.bind(parser);
   const guard = new DepthGuard();
   let lastValueAt = 0;
   let offset = 0;
@@ -71,9 +93,16 @@ export function streamJson(
     onValue(stack.map((entry) => entry.key).concat(key), value as Json);
     if (Array.isArray(parent)) parent.length = 0;
   };
+  tokenizer.onEnd = () => {
+    if (!parser.isEnded) parser.end();
+  };
+  parser.onEnd = () => {
+    if (!tokenizer.isEnded) tokenizer.end();
+  };
   parser.onError = (error) => {
     failure ??= error;
   };
+  tokenizer.onError = parser.onError;
   while (offset < source.size && failure === undefined) {
     const bytes = source.read(offset, CHUNK);
     if (bytes.length === 0) break;
@@ -83,7 +112,7 @@ export function streamJson(
       break;
     }
     try {
-      parser.write(bytes.slice());
+      tokenizer.write(bytes.slice());
     } catch (error) {
       failure ??= error as Error;
     }

@@ -42,17 +42,6 @@ function text(value: SqlValue): string {
   return typeof value === 'string' ? value : value === null || value instanceof Uint8Array ? '' : String(value);
 }
 
-/** Interval state of two integer columns; integers beyond 2^53 arrive as bigint. */
-function span(start: SqlValue, end: SqlValue): { start: number; end: number; state: number } {
-  const bad = (state: number) => ({ start: 0, end: 0, state });
-  if (typeof start === 'bigint' || typeof end === 'bigint') return bad(Timing.RANGE);
-  if (typeof start !== 'number' || typeof end !== 'number') return bad(Timing.ABSENT);
-  if (start < 0 || end < 0 || end > Number.MAX_SAFE_INTEGER) return bad(Timing.RANGE);
-  if (start === 0 && end === 0) return bad(Timing.ZERO);
-  const state = end < start ? Timing.NEGATIVE : end === start ? Timing.EQUAL : Timing.KNOWN;
-  return { start, end, state };
-}
-
 /** The physical tables by name and suffix. */
 function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
   const suffixes = new Map<string, Set<TableName>>();
@@ -199,7 +188,7 @@ class Reader {
     const configs = new Map<string, number>();
     for (const row of this.rows('kernel_dispatch', columns, false)) {
       const symbol = this.symbols.get(num(row[3]));
-      const { start, end, state } = span(row[7], row[8]);
+      const { start, end, state } = this.r.clock.interval(row[7], row[8]);
       reportTiming(this.r, this.file, state, 'dispatches');
       const agentId = num(row[2]);
       const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
@@ -261,7 +250,7 @@ class Reader {
       'memory_copy',
       'pid, name_id, size, stream_id, start, "end"',
     )) {
-      const { start, end, state } = span(begin, finish);
+      const { start, end, state } = this.r.clock.interval(begin, finish);
       reportTiming(this.r, this.file, state, 'memory copies');
       c.start.push(start);
       c.end.push(end);
@@ -283,7 +272,7 @@ class Reader {
       }
     }
     for (const [name, event, begin, finish] of this.rows('region', 'name_id, event_id, start, "end"')) {
-      const { start, end, state } = span(begin, finish);
+      const { start, end, state } = this.r.clock.interval(begin, finish);
       const timed = state === Timing.KNOWN || state === Timing.EQUAL;
       if (!timed) reportTiming(this.r, this.file, state, 'API calls');
       const domain = this.strings.get(categories.get(num(event)) ?? -1) ?? 'region';

@@ -4,7 +4,7 @@ import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
 import { badRow, reportTiming } from './rocprofv3-csv.ts';
-import { count, interval, kernelName, number, timestamp } from './values.ts';
+import { count, kernelName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -165,12 +165,10 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
     const kernel = r.kernels.id(kernelName(cells[at.name]));
     let row = r.findDispatch(process, position, kernel);
     if (row === undefined) {
-      const start = timestamp(read(cells, at.start));
-      const end = timestamp(read(cells, at.end));
-      const state = interval(start, end);
+      const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
-      row = d.start.push(start.value);
-      d.end.push(end.value);
+      row = d.start.push(start);
+      d.end.push(end);
       d.timing.push(state);
       d.kernel.push(kernel);
       d.agent.push(r.agentKeys.id(agent));

@@ -3,7 +3,7 @@
 import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { count, interval, kernelName, number, timestamp } from './values.ts';
+import { count, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -113,9 +113,7 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   let process = 0;
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
-    const start = timestamp(cells[at.start]);
-    const end = timestamp(cells[at.end]);
-    const state = interval(start, end);
+    const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
     reportTiming(r, file, state, 'dispatches');
     let key = '';
     for (const index of config) key += `${cells[index]},`;
@@ -126,8 +124,8 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
       configIds.set(key, id);
     }
     const agent = cells[at.agent] ?? '';
-    d.start.push(start.value);
-    d.end.push(end.value);
+    d.start.push(start);
+    d.end.push(end);
     d.timing.push(state);
     const queue = cells[at.queue] ?? '?';
     const pid = at.pid < 0 ? namedPid : cells[at.pid];
@@ -180,13 +178,11 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     const process = r.processOrdinal(folder, cell(cells, at.pid) ?? pidOfName(file));
     let row = r.findDispatch(process, dispatchId, kernel);
     if (row === undefined) {
-      const start = timestamp(cell(cells, at.start));
-      const end = timestamp(cell(cells, at.end));
-      const state = interval(start, end);
+      const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
       const agent = cells[at.agent] ?? '';
-      row = d.start.push(start.value);
-      d.end.push(end.value);
+      row = d.start.push(start);
+      d.end.push(end);
       d.timing.push(state);
       d.kernel.push(kernel);
       d.agent.push(r.agentKeys.id(agent));
@@ -260,12 +256,10 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const [domain, name, start, end] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const a = timestamp(cells[start]);
-    const b = timestamp(cells[end]);
-    const state = interval(a, b);
-    const timed = state === Timing.KNOWN || state === Timing.EQUAL;
-    if (!timed) reportTiming(r, file, state, 'API calls');
-    addCall(r, cells[domain], cells[name], timed ? b.value - a.value : undefined);
+    const a = r.clock.interval(cells[start], cells[end]);
+    const timed = a.state === Timing.KNOWN || a.state === Timing.EQUAL;
+    if (!timed) reportTiming(r, file, a.state, 'API calls');
+    addCall(r, cells[domain], cells[name], timed ? a.end - a.start : undefined);
   };
 }
 
@@ -291,12 +285,10 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const c = r.copies;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const start = timestamp(cells[at[3]]);
-    const end = timestamp(cells[at[4]]);
-    const state = interval(start, end);
+    const { start, end, state } = r.clock.interval(cells[at[3]], cells[at[4]]);
     reportTiming(r, file, state, 'memory copies');
-    c.start.push(start.value);
-    c.end.push(end.value);
+    c.start.push(start);
+    c.end.push(end);
     c.timing.push(state);
     c.direction.push(r.directions.id(cells[at[0]].replace(/^MEMORY_COPY_/, '')));
     c.stream.push(at[1] < 0 ? -1 : r.streams.id(cells[at[1]]));

@@ -27,8 +27,10 @@ function list(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-function handle(value: Json): number {
-  return num(member(value, 'handle'));
+/** The number of an object; those that are addresses may be larger than a double holds. */
+function handle(value: Json): number | bigint {
+  const inner = member(value, 'handle');
+  return typeof inner === 'bigint' ? inner : num(inner);
 }
 
 /** Whether a file starts like rocprofv3 JSON. */
@@ -57,8 +59,8 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
 class Reader {
   private readonly file: string;
   private readonly r: Recording;
-  private readonly agents = new Map<number, string>();
-  private readonly counters = new Map<number, string>();
+  private readonly agents = new Map<number | bigint, string>();
+  private readonly counters = new Map<number | bigint, string>();
   private readonly symbols = new Map<number, { kernel: number; vgpr: number; agpr: number; sgpr: number }>();
   private readonly operations = new Map<number, { kind: string; names: readonly Json[] }>();
   private instructions: readonly Json[] = [];
@@ -143,16 +145,9 @@ class Reader {
   }
 
   private times(value: Json, what: string): { start: number; end: number; state: number } {
-    const start = num(member(value, 'start_timestamp'));
-    const end = num(member(value, 'end_timestamp'));
-    let state: number = Timing.KNOWN;
-    if (start < 0 || end < 0) state = Timing.ABSENT;
-    else if (start > Number.MAX_SAFE_INTEGER || end > Number.MAX_SAFE_INTEGER) state = Timing.RANGE;
-    else if (start === 0 && end === 0) state = Timing.ZERO;
-    else if (end < start) state = Timing.NEGATIVE;
-    else if (end === start) state = Timing.EQUAL;
-    reportTiming(this.r, this.file, state, what);
-    return state === Timing.RANGE ? { start: 0, end: 0, state } : { start, end, state };
+    const times = this.r.clock.interval(member(value, 'start_timestamp'), member(value, 'end_timestamp'));
+    reportTiming(this.r, this.file, times.state, what);
+    return times;
   }
 
   /** Adds the dispatch of a record that carries `dispatch_info`. */

@@ -1,0 +1,107 @@
+// Times of a recording: exact differences of timestamps of any size, and why a time cannot be used.
+import { number } from './readers/values.ts';
+
+/** Why a dispatch's times cannot be used; index = value of the `timing` column. */
+export const TIMING_REASONS = [
+  '',
+  'timestamps are rounded to too few digits',
+  'start and end timestamps are zero',
+  'the end timestamp is before the start',
+  'no timestamps were recorded',
+  'timestamps are outside the range that can be represented exactly',
+  'start and end timestamps are equal',
+  'simulated; how long the simulator took says nothing about a GPU',
+] as const;
+
+export const Timing = {
+  KNOWN: 0,
+  ROUNDED: 1,
+  ZERO: 2,
+  NEGATIVE: 3,
+  ABSENT: 4,
+  RANGE: 5,
+  EQUAL: 6,
+  SIMULATED: 7,
+} as const;
+
+/** A timestamp: nanoseconds after the recording's origin, and whether digits were lost ("8.1097E+14"). */
+interface Timestamp {
+  readonly value: number;
+  readonly state: number;
+}
+
+const SCIENTIFIC = /^([0-9])(?:\.([0-9]+))?[eE]\+?([0-9]+)$/;
+/** From here on, times are kept relative to an origin: a host that is up for 52 days has them. */
+const FAR = 2 ** 52;
+/** How far before the first timestamp the origin is: 13 days. */
+const ROOM = 1n << 50n;
+const ABSENT: Timestamp = { value: 0, state: Timing.ABSENT };
+const RANGE: Timestamp = { value: 0, state: Timing.RANGE };
+
+/** An interval longer than a day does not choose the origin: one of its times may be damaged. */
+const DAY = 86_400n * 10n ** 9n;
+
+/**
+ * Makes timestamps of any size numbers that are subtracted exactly. The first interval of at most a day chooses the origin: 0, or for times
+ * near 2^53 ns and beyond one a little before it. Times more than 2^53 ns from the origin are `Timing.RANGE`. A zero says that there is no
+ * time, and stays a zero.
+ */
+export class Clock {
+  private origin: bigint | undefined;
+
+  /** Start and end of something from the cells of a file: text, numbers, bigints; anything else is no time. */
+  interval(from: unknown, to: unknown): { readonly start: number; readonly end: number; readonly state: number } {
+    const [a, b] = [cell(from), cell(to)];
+    if (this.origin === undefined && a.time !== undefined && b.time !== undefined) {
+      const [first, last] = [BigInt(a.time), BigInt(b.time)];
+      if (first > 0n && last >= first && last - first <= DAY) this.origin = first < FAR ? 0n : first - ROOM;
+    }
+    const [start, end] = [this.place(a), this.place(b)];
+    const state = stateOf(start, end);
+    const known = state !== Timing.ABSENT && state !== Timing.RANGE;
+    return known ? { start: start.value, end: end.value, state } : { start: 0, end: 0, state };
+  }
+
+  private place({ time, rounded }: Cell): Timestamp {
+    if (time === undefined) return ABSENT;
+    if (time < 0) return RANGE;
+    const origin = this.origin ?? 0n;
+    const exact = typeof time === 'number' && (origin === 0n || time === 0);
+    const value = exact ? time : time === 0n ? 0 : Number(BigInt(time) - origin);
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return RANGE;
+    return { value, state: rounded ? Timing.ROUNDED : Timing.KNOWN };
+  }
+}
+
+/** A timestamp as a file has it: an integer, in a number where that is exact. */
+interface Cell {
+  readonly time: number | bigint | undefined;
+  readonly rounded: boolean;
+}
+
+function cell(value: unknown): Cell {
+  if (typeof value === 'string') return textCell(value);
+  if (typeof value === 'bigint') return { time: value, rounded: false };
+  return { time: typeof value === 'number' && value >= 0 ? Math.floor(value) : undefined, rounded: false };
+}
+
+function textCell(text: string): Cell {
+  const value = number(text);
+  if (value === undefined) return { time: undefined, rounded: false };
+  if (/[eE]/.test(text)) {
+    const scientific = text.length < 24 ? SCIENTIFIC.exec(text) : null;
+    const rounded = scientific !== null && (scientific[2]?.length ?? 0) < Number(scientific[3]);
+    return { time: Math.floor(value), rounded };
+  }
+  const time = value >= FAR && /^[0-9]+$/.test(text) ? BigInt(text) : Math.floor(value);
+  return { time, rounded: false };
+}
+
+/** The combined state of an interval. */
+function stateOf(start: Timestamp, end: Timestamp): number {
+  if (start.state !== Timing.KNOWN) return start.state;
+  if (end.state !== Timing.KNOWN) return end.state;
+  if (start.value === 0 && end.value === 0) return Timing.ZERO;
+  if (end.value < start.value) return Timing.NEGATIVE;
+  return end.value === start.value ? Timing.EQUAL : Timing.KNOWN;
+}
