@@ -38,6 +38,8 @@ const ROOM = 1n << 50n;
 const ABSENT: Timestamp = { value: 0, state: Timing.ABSENT };
 const RANGE: Timestamp = { value: 0, state: Timing.RANGE };
 
+/** Profilers write 64-bit times; all ones is what is written for none. */
+const NONE = (1n << 64n) - 1n;
 /** An interval longer than a day does not choose the origin: one of its times may be damaged. */
 const DAY = 86_400n * 10n ** 9n;
 
@@ -54,7 +56,8 @@ export class Clock {
     const [a, b] = [cell(from), cell(to)];
     if (this.origin === undefined && a.time !== undefined && b.time !== undefined) {
       const [first, last] = [BigInt(a.time), BigInt(b.time)];
-      if (first > 0n && last >= first && last - first <= DAY) this.origin = first < FAR ? 0n : first - ROOM;
+      if (first > 0n && last >= first && last - first <= DAY && last < NONE)
+        this.origin = first < FAR ? 0n : first - ROOM;
     }
     const [start, end] = [this.place(a), this.place(b)];
     const state = stateOf(start, end);
@@ -64,7 +67,7 @@ export class Clock {
 
   private place({ time, rounded }: Cell): Timestamp {
     if (time === undefined) return ABSENT;
-    if (time < 0) return RANGE;
+    if (time < 0 || time >= NONE) return RANGE;
     const origin = this.origin ?? 0n;
     const exact = typeof time === 'number' && (origin === 0n || time === 0);
     const value = exact ? time : time === 0n ? 0 : Number(BigInt(time) - origin);
@@ -82,7 +85,7 @@ interface Cell {
 function cell(value: unknown): Cell {
   if (typeof value === 'string') return textCell(value);
   if (typeof value === 'bigint') return { time: value, rounded: false };
-  return { time: typeof value === 'number' && value >= 0 ? Math.floor(value) : undefined, rounded: false };
+  return { time: typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined, rounded: false };
 }
 
 function textCell(text: string): Cell {

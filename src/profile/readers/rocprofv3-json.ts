@@ -16,7 +16,14 @@ function member(value: Json, ...path: string[]): Json {
 }
 
 function num(value: Json): number {
+  if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' && Number.isFinite(value) ? value : -1;
+}
+
+/** A 64-bit mask in decimal; empty when it is none. */
+function maskText(value: Json): string {
+  const isMask = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
+  return isMask && value >= 0 ? BigInt.asUintN(64, BigInt(value)).toString() : '';
 }
 
 function str(value: Json): string {
@@ -200,7 +207,9 @@ class Reader {
     const row = found ?? this.dispatch(info, data);
     for (const record of list(member(value, 'records'))) {
       const name = this.counters.get(handle(member(record, 'counter_id')));
-      const amount = member(record, 'value');
+      const value = member(record, 'value');
+      // A sum beyond 2^53 is as exact as a sum of doubles can be.
+      const amount = typeof value === 'bigint' ? Number(value) : value;
       if (name === undefined || typeof amount !== 'number') {
         this.r.report('profile/bad-record', this.file, 'A counter value has no known counter.');
       } else this.r.counters.add(name, row, amount, this.file);
@@ -265,14 +274,13 @@ class Reader {
     if (index < 0) return;
     const stochastic = kind === 'pc_sample_stochastic';
     const issued = member(record, 'wave_issued');
-    const mask = member(record, 'exec_mask');
     this.pendingSamples.push({
       dispatch: num(member(record, 'dispatch_id')),
       sample: {
         kernel: undefined,
         instruction: str(this.instructions[index]),
         source: str(this.comments[index]),
-        execMask: typeof mask === 'number' && mask >= 0 ? BigInt(Math.min(mask, 2 ** 64 - 2048)).toString() : '',
+        execMask: maskText(member(record, 'exec_mask')),
         issued: stochastic ? issued === 1 || issued === true : undefined,
         stallReason: stochastic ? str(member(record, 'snapshot', 'stall_reason')) : undefined,
         instructionType: stochastic ? str(member(record, 'inst_type')) : undefined,
