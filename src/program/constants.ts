@@ -1,6 +1,6 @@
 // Values of registers that are known while code runs: constants, addresses made with s_getpc_b64 (where calls and far branches go) and
 // addresses of kernel arguments. Source: the sequences LLVM and Tensile emit for calls and far branches.
-import type { Instruction, Operand } from '../isa/index.ts';
+import type { Instruction, InstructionRow, Operand } from '../isa/index.ts';
 import { Slot, slotsOf } from './slots.ts';
 import type { CodeInstruction } from './types.ts';
 
@@ -81,15 +81,17 @@ function combine(
   return out;
 }
 
-type Evaluate = (sources: readonly (readonly KnownValue[] | undefined)[]) => readonly KnownValue[] | undefined;
+type Known = readonly KnownValue[] | undefined;
+/** What an operation of one or two sources gives. */
+type Evaluate = (a: Known, b: Known) => Known;
 
-const ADD: Evaluate = ([a, b]) => combine(a, b, (x, y) => x + y);
-const SUBTRACT: Evaluate = ([a, b]) => combine(a, b, (x, y) => x - y);
-const SHIFT: Evaluate = ([a, b]) => combine(a, b, (x, y) => x << y);
-const SHIFT_BY: Evaluate = ([a, b]) => combine(b, a, (x, y) => x << y);
-const AND: Evaluate = ([a, b]) => combine(a, b, (x, y) => x & y);
-const OR: Evaluate = ([a, b]) => combine(a, b, (x, y) => x | y);
-const MULTIPLY: Evaluate = ([a, b]) => (isZero(a) ? a : isZero(b) ? b : combine(a, b, Math.imul));
+const ADD: Evaluate = (a, b) => combine(a, b, (x, y) => x + y);
+const SUBTRACT: Evaluate = (a, b) => combine(a, b, (x, y) => x - y);
+const SHIFT: Evaluate = (a, b) => combine(a, b, (x, y) => x << y);
+const SHIFT_BY: Evaluate = (a, b) => combine(b, a, (x, y) => x << y);
+const AND: Evaluate = (a, b) => combine(a, b, (x, y) => x & y);
+const OR: Evaluate = (a, b) => combine(a, b, (x, y) => x | y);
+const MULTIPLY: Evaluate = (a, b) => (isZero(a) ? a : isZero(b) ? b : combine(a, b, Math.imul));
 
 /** Whether a value is known to be zero. */
 export function isZero(values: readonly KnownValue[] | undefined): boolean {
@@ -98,9 +100,9 @@ export function isZero(values: readonly KnownValue[] | undefined): boolean {
 
 /** The operations that address sequences and offsets are made of, by their low dword. */
 const OPERATIONS: Readonly<Record<string, Evaluate>> = {
-  s_mov_b32: ([a]) => a,
-  s_mov_b64: ([a]) => a,
-  s_movk_i32: ([a]) => a,
+  s_mov_b32: (a) => a,
+  s_mov_b64: (a) => a,
+  s_movk_i32: (a) => a,
   s_add_u32: ADD,
   s_add_i32: ADD,
   s_addk_i32: ADD,
@@ -110,13 +112,13 @@ const OPERATIONS: Readonly<Record<string, Evaluate>> = {
   s_and_b32: AND,
   s_or_b32: OR,
   s_mul_i32: MULTIPLY,
-  s_cselect_b32: ([a, b]) => a && b && union(a, b),
-  s_cselect_b64: ([a, b]) => a && b && union(a, b),
+  s_cselect_b32: (a, b) => a && b && union(a, b),
+  s_cselect_b64: (a, b) => a && b && union(a, b),
 };
 
 /** The vector operations among them: known in the lanes that are active. */
 const VECTOR_OPERATIONS: Readonly<Record<string, Evaluate>> = {
-  v_mov_b32: ([a]) => a,
+  v_mov_b32: (a) => a,
   v_add_u32: ADD,
   v_lshlrev_b32: SHIFT_BY,
   v_and_b32: AND,
@@ -125,39 +127,62 @@ const VECTOR_OPERATIONS: Readonly<Record<string, Evaluate>> = {
   v_mul_u32_u24: MULTIPLY,
 };
 
-function sourcesOf(instruction: Instruction, known: Knowledge): (readonly KnownValue[] | undefined)[] {
-  const out: (readonly KnownValue[] | undefined)[] = [];
-  instruction.row.operands.forEach((operand, i) => {
-    if (!operand.isOut) out.push(valuesOf(instruction.operands[i], known));
-  });
-  return out;
+/** What a row alone says about the values of its results. */
+interface RowPlan {
+  /** Its result is the address behind it. */
+  readonly isAddress: boolean;
+  readonly scalar: Evaluate | undefined;
+  readonly vector: Evaluate | undefined;
+  /** Indexes of the source operands. */
+  readonly sources: readonly number[];
+}
+
+const plans: (RowPlan | undefined)[] = [];
+
+function planOf(row: InstructionRow): RowPlan {
+  let plan = plans[row.id];
+  if (plan === undefined) {
+    plan = makePlan(row);
+    plans[row.id] = plan;
+  }
+  return plan;
+}
+
+function makePlan({ operation, operands, flags }: InstructionRow): RowPlan {
+  const find = (from: Readonly<Record<string, Evaluate>>): Evaluate | undefined =>
+    Object.hasOwn(from, operation) ? from[operation] : undefined;
+  return {
+    isAddress: operation === 's_getpc_b64' || flags.has('isCall'),
+    scalar: find(OPERATIONS),
+    vector: operands.length <= MAX_OPERANDS ? find(VECTOR_OPERATIONS) : undefined,
+    sources: operands.flatMap((operand, i) => (operand.isOut ? [] : [i])),
+  };
 }
 
 /** Changes `known` as the instruction changes the registers; of vector registers only with `hasVectors`. */
 export function stepKnowledge(code: CodeInstruction, known: Knowledge, hasVectors = false): void {
   const { instruction, effects, pc } = code;
   const { row, operands } = instruction;
+  const plan = planOf(row);
   let result: readonly KnownValue[] | undefined;
-  if (row.operation === 's_getpc_b64' || row.flags.has('isCall')) {
+  if (plan.isAddress) {
     result = [{ low: (pc + instruction.size) | 0, base: 'pc' }];
-  } else if (known.size > 0 || hasVectors || row.flags.has('SALU')) {
-    const { operation } = row;
-    const isVector = hasVectors && Object.hasOwn(VECTOR_OPERATIONS, operation) && operands.length <= MAX_OPERANDS;
-    const evaluate = isVector
-      ? VECTOR_OPERATIONS[operation]
-      : Object.hasOwn(OPERATIONS, operation)
-        ? OPERATIONS[operation]
-        : undefined;
-    result = evaluate?.(sourcesOf(instruction, known));
+  } else {
+    const evaluate = plan.scalar ?? (hasVectors ? plan.vector : undefined);
+    result = evaluate?.(
+      valuesOf(operands[plan.sources[0] ?? -1], known),
+      valuesOf(operands[plan.sources[1] ?? -1], known),
+    );
   }
   if (known.size > 0) {
     for (const { first, count } of effects.defs) {
       if (first < Slot.VGPR0 || hasVectors) for (let slot = first; slot < first + count; slot++) known.delete(slot);
     }
   }
+  if (result === undefined) return;
   const out = row.operands[0]?.isOut ? operands[0] : undefined;
   const slot = out?.kind === 'reg' ? slotsOf(out)?.first : undefined;
-  if (result !== undefined && slot !== undefined) known.set(slot, result);
+  if (slot !== undefined) known.set(slot, result);
 }
 
 /** Where an s_setpc or s_swappc goes; undefined when it cannot be told. */

@@ -39,8 +39,15 @@ const HALF_LOAD = /_(?:[su]byte|short)_d16(?:_hi)?$|_format_d16_hi_x$/;
 const plans: (Plan | undefined)[] = [];
 
 function planOf(row: InstructionRow): Plan {
-  const known = plans[row.id];
-  if (known !== undefined) return known;
+  let plan = plans[row.id];
+  if (plan === undefined) {
+    plan = makePlan(row);
+    plans[row.id] = plan;
+  }
+  return plan;
+}
+
+function makePlan(row: InstructionRow): Plan {
   const uses: number[] = [];
   const keeps: number[] = [];
   const defs: number[] = [];
@@ -53,9 +60,7 @@ function planOf(row: InstructionRow): Plan {
   if (isPlainLoad && keeps.length === 0 && HALF_LOAD.test(row.operation)) keeps.push(...defs);
   const implicit = (names: readonly string[]) =>
     names.map((name) => IMPLICIT[name]).filter((range): range is SlotRange => range !== undefined);
-  const plan = { uses, keeps, defs, implicitUses: implicit(row.uses), implicitDefs: implicit(row.defs) };
-  plans[row.id] = plan;
-  return plan;
+  return { uses, keeps, defs, implicitUses: implicit(row.uses), implicitDefs: implicit(row.defs) };
 }
 
 const NONE: readonly SlotRange[] = [];

@@ -143,6 +143,14 @@ function neededReads(instruction: Instruction, known: Knowledge): SlotRange[] {
   return ignored === undefined || isSum ? reads : reads.filter((r) => r.first !== ignored.first);
 }
 
+/** Whether every register of the ranges is in a set. */
+function hasAll(set: Uint32Array, ranges: readonly SlotRange[]): boolean {
+  for (const { first, count } of ranges) {
+    for (let slot = first; slot < first + count; slot++) if (!hasSlot(set, slot)) return false;
+  }
+  return true;
+}
+
 /** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
 export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
   if (subject.kernel?.descriptor === undefined) return [];
@@ -156,6 +164,11 @@ export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
     const state = { some: input.some.slice(), every: input.every.slice() };
     const block = program.blocks[index] as BasicBlock;
     stepThroughValues(program, block, values.get(index) ?? new Map(), (code, known) => {
+      const { uses, keeps } = code.effects;
+      if (hasAll(state.every, uses) && hasAll(state.every, keeps)) {
+        write(state, code);
+        return;
+      }
       const never: number[] = [];
       const sometimes: number[] = [];
       for (const { first, count } of neededReads(code.instruction, known)) {

@@ -33,6 +33,8 @@ import {
 /** An instruction with what hazards ask about it. */
 interface Step {
   readonly code: CodeInstruction;
+  /** The registers of the operands that are written out and read; of vector and memory instructions only. */
+  readonly uses: readonly SlotRange[];
   readonly isVector: boolean;
   readonly isMemory: boolean;
   readonly isDot: boolean;
@@ -59,6 +61,7 @@ function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
   const states = operation === 's_nop' ? ((instruction.operands[0] as Immediate).value & 15) + 1 : 1;
   return {
     code,
+    uses: isVector || isMemory ? explicitUses(instruction) : [],
     isVector,
     isMemory: isMemory || flags.has('DS'),
     isDot: isVector && operation.startsWith('v_dot'),
@@ -69,6 +72,9 @@ function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
     states,
   };
 }
+
+/** Kinds of instructions that others wait for. */
+type Kind = 'transcendental' | 'part' | 'wideStore' | 'scalarWrite';
 
 /** The earlier instruction that is too near, and how many wait states lie between. */
 interface Nearest {
@@ -158,6 +164,8 @@ class HazardCheck {
   private readonly matrixWaits: MatrixWaits;
   /** By slot: index of the last matrix instruction of the block so far that reads or writes it. */
   private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
+  /** Index of the last instruction of each kind so far: most waits have nothing near that they could be for. */
+  private readonly last: Record<Kind, number> = { transcendental: -1, part: -1, wideStore: -1, scalarWrite: -1 };
   private step!: Step;
   private block = 0;
 
@@ -187,9 +195,25 @@ class HazardCheck {
         }
         this.scalar();
         this.stampMatrix(step);
+        this.stamp(step);
       }
     }
     return this.found;
+  }
+
+  /** Notes of what kind an instruction is. */
+  private stamp({ code, isVector, isTrans, isPart, wideData }: Step): void {
+    const { last } = this;
+    if (isTrans) last.transcendental = code.index;
+    if (isPart) last.part = code.index;
+    if (wideData.length > 0) last.wideStore = code.index;
+    if (isVector && code.effects.defs.some((def) => !isVectorSlot(def))) last.scalarWrite = code.index;
+  }
+
+  /** Whether an instruction of a kind can stand less than a wait before this one: in the block, or in a block before it. */
+  private isNear(kind: Kind, key: keyof WaitTable): boolean {
+    const oldest = this.step.code.index - this.table[key];
+    return this.last[kind] >= oldest || oldest < (this.context.program.blocks[this.block]?.first ?? 0);
   }
 
   /** Reports the nearest `matches` that is nearer than the table's wait. */
@@ -272,19 +296,21 @@ class HazardCheck {
 
   private vector(): void {
     const { step } = this;
+    const { uses } = step;
     const { instruction, effects } = step.code;
     const { flags, operation } = instruction.row;
-    const uses = explicitUses(instruction);
     for (const use of uses) {
       if (!isVectorSlot(use)) {
-        this.need('hazards/scalar-to-vector', 'scalarToVector', [use], this.vectorWrites([use]));
+        if (this.isNear('scalarWrite', 'scalarToVector'))
+          this.need('hazards/scalar-to-vector', 'scalarToVector', [use], this.vectorWrites([use]));
         continue;
       }
       if (flags.has('DPP')) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
-      if (!flags.has('TRANS')) {
+      if (!flags.has('TRANS') && this.isNear('transcendental', 'transToVector')) {
         const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
         this.need('hazards/trans', 'transToVector', [use], isTrans);
       }
+      if (!this.isNear('part', 'partToVector')) continue;
       const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [use]);
       this.need('hazards/partial-write', 'partToVector', [use], isPart);
     }
@@ -306,7 +332,7 @@ class HazardCheck {
     }
     if (step.matrix !== undefined) this.matrix(step.matrix);
     for (const def of effects.defs) {
-      if (!isVectorSlot(def)) continue;
+      if (!isVectorSlot(def) || !this.isNear('wideStore', 'storeData')) continue;
       const isWideStore = (p: Step) => p.wideData.length > 0 && overlaps(p.wideData, [def]);
       this.need('hazards/store-data', 'storeData', [def], isWideStore);
     }
@@ -364,8 +390,8 @@ class HazardCheck {
   private matrixResults(): void {
     const { step, matrixWaits: waits } = this;
     if (step.matrix !== undefined) return;
-    const { instruction, effects } = step.code;
-    for (const use of explicitUses(instruction)) {
+    const { effects } = step.code;
+    for (const use of step.uses) {
       if (!isVectorSlot(use)) continue;
       const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
       const p = before?.step.matrix;
