@@ -64,6 +64,22 @@ it('compares with a baseline', async () => {
   expect(out).toContain(`edited.s:${lineOf(edited, '.args:')}: error[abi/kernarg-layout]`);
 });
 
+it('says of changed kernels whether they are proved to be the same functions', async () => {
+  const baseline = write('first.co', assembleAndLink(kernelSource({ code: 'v_mov_b32 v1, 0\nv_mov_b32 v2, 1' })));
+  const moved = write('moved.s', kernelSource({ code: 'v_mov_b32 v2, 1\nv_mov_b32 v1, 0' }));
+  const other = write('other.s', kernelSource({ code: 'v_mov_b32 v1, 0\nv_mov_b32 v2, 1\ns_trap 2' }));
+  expect((await wavesmith('check', moved, '--against', baseline)).out).toContain('same function: k: proved (');
+  expect((await wavesmith('check', other, '--against', baseline)).out).toContain('same function: k: not proved. ');
+  const { out } = await wavesmith('check', moved, '--against', baseline, '--json');
+  expect(JSON.parse(out).proofs).toEqual([{ kernel: 'k', verdict: 'proved', reason: null }]);
+  for (const argv of [
+    ['--against', moved],
+    ['--against', baseline, '--no-prove'],
+  ]) {
+    expect((await wavesmith('check', moved, ...argv)).out).not.toContain('same function');
+  }
+});
+
 it('prints JSON and SARIF', async () => {
   const file = write('forms.s', WRONG);
   const json = JSON.parse((await wavesmith('check', file, '--json')).out);

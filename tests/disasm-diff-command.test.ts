@@ -87,6 +87,15 @@ describe('wavesmith diff', () => {
     expect(JSON.parse(out)).toMatchObject({ same: false, functions: [{}, { name: 'first', status: 'changed' }, {}] });
   });
 
+  it('should mark what is proved to be the same function', async () => {
+    const { code, out } = await wavesmith('diff', '--prove', at('a.co'), at('b.s'));
+    expect(code).toBe(1);
+    expect(out).toContain("  same function: first: proved ('wavesmith prove' prints the assumptions)\n");
+    expect(out).toMatch(/^@@ .* proved equal$/m);
+    const json = JSON.parse((await wavesmith('diff', '--prove', '--json', at('a.co'), at('b.s'))).out);
+    expect(json.proofs).toEqual([{ kernel: 'first', verdict: 'proved', reason: null }]);
+  });
+
   it('should compare objects of containers', async () => {
     const two = at('two.hipfb');
     expect((await wavesmith('diff', two, two, '--object', '0')).code).toBe(0);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
+import type { KernelProof } from '../equivalence/index.ts';
 import {
   type Allowance,
   allowanceFor,
@@ -19,6 +20,7 @@ import {
   RULE_IDS,
   type RuleId,
 } from '../finding/index.ts';
+import { isTargetName } from '../isa/index.ts';
 import { fixableSource, fixSource, writeFixed } from './check/fix.ts';
 import { type CheckedInput, type CheckedSource, type PlacedFinding, placed, readCode } from './check/input.ts';
 import { readKnown } from './check/known.ts';
@@ -41,6 +43,7 @@ interface Options {
   readonly failOn?: string;
   /** A path, or false for `--no-config`. */
   readonly config?: string | false;
+  readonly prove: boolean;
   readonly fix?: boolean;
   readonly unsafeFixes?: boolean;
   readonly output?: string;
@@ -51,6 +54,7 @@ export async function run(argv: string[]): Promise<number> {
   const command = newCommand('check', 'Find what is wrong with a kernel before it runs.')
     .argument('<file>', 'code object, offload bundle, binary with a fat binary, IREE module, or assembly (.s)')
     .option('--against <file>', 'the code object (or assembly) whose place the file is to take')
+    .option('--no-prove', 'with --against: do not try to prove that changed kernels are the same functions')
     .option('--target <id>', "the target id (gfx942:xnack-), for sources without '.amdgcn_target'")
     .option('--object <n|target>', 'check only this code object of a file with several (number from 0, or target)')
     .option('--all', 'every finding in full, instead of one line for each rule and kernel')
@@ -78,14 +82,22 @@ export async function run(argv: string[]): Promise<number> {
   const against = options.against === undefined ? undefined : baselineOf(options.against, options);
   if (options.fix === true) input = fix(input, against, view, options);
   const { shown, hidden } = check(input, against, view);
+  const proofs = against === undefined || !options.prove ? [] : await proofsOf(against, input);
   const isFailed = shown.some((f) => failsOn(view.failOn, f));
   if (options.sarif) {
     const sources = new Map(input.source === undefined ? [] : [[input.source.file, input.source]]);
     printJson(sarifLog(shown, sources, pageText));
   } else if (options.json) {
-    printJson({ ok: !isFailed, counts: countFindings(shown), hidden, findings: shown.map(record) });
+    printJson({
+      ok: !isFailed,
+      counts: countFindings(shown),
+      hidden,
+      findings: shown.map(record),
+      proofs: proofs.map(({ proof }) => proof),
+    });
   } else {
     process.stdout.write(options.all === true ? fullReport(shown) : groupedReport(shown));
+    for (const { text } of proofs) process.stdout.write(`${text}\n`);
     process.stdout.write(summaryText(shown, hidden));
   }
   return isFailed ? 1 : 0;
@@ -178,6 +190,19 @@ function fix(input: CheckedInput, against: CodeObject | undefined, view: View, o
   process.stderr.write(`${result.fixed} finding${result.fixed === 1 ? '' : 's'} mended in '${output}'\n`);
   const mended = input.source === undefined ? undefined : result.source;
   return { ...input, codeObjects: [result.source.codeObject], source: mended };
+}
+
+/** Proofs of what changed; only of code objects that are built for the baseline's target. */
+async function proofsOf(
+  against: CodeObject,
+  { codeObjects }: CheckedInput,
+): Promise<{ readonly proof: KernelProof; readonly text: string }[]> {
+  if (against.isRelocatable || !isTargetName(against.target.processor)) return [];
+  const { changedKernels, quickProofs, quickProofText } = await import('../equivalence/index.ts');
+  return codeObjects
+    .filter((codeObject) => codeObject.target.processor === against.target.processor && !codeObject.isRelocatable)
+    .flatMap((codeObject) => quickProofs(against, codeObject, changedKernels(against, codeObject)))
+    .map((proof) => ({ proof, text: quickProofText(proof) }));
 }
 
 /** A finding as `--json` prints it. */

@@ -13,3 +13,4 @@ export {
   proveCodeObject,
   proveKernel,
 } from './prove.ts';
+export { changedKernels, type KernelProof, quickProofs, quickProofText } from './quick.ts';

@@ -1,8 +1,10 @@
 // Building the modified module of a hijack folder: assemble what was edited, verify it against the baseline, put it back
 // (straight into the module, or through iree-compile's substitution), then reopen the result and prove what it holds.
+
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import type { KernelProof } from '../equivalence/index.ts';
 import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
 import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
 import type { OutsideChanges } from './edited-lines.ts';
@@ -12,7 +14,7 @@ import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
-import { type EditProof, proveEdit } from './prove-edit.ts';
+import { proveEdit } from './prove-edit.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
 import { verifyReplacement } from './verify.ts';
@@ -40,7 +42,7 @@ export interface ExecutableResult {
   /** What the checker finds in the edited kernels that it does not find in the baseline's. */
   readonly findings: readonly EditFinding[];
   /** Which edited kernels are proved to be the same functions as before. */
-  readonly proofs: readonly EditProof[];
+  readonly proofs: readonly KernelProof[];
   /** SHA-256 of the code object found in the result; equals that of the assembled code when `state` is `changed`. */
   readonly codeSha256: string;
 }
@@ -74,7 +76,7 @@ interface Edited {
   readonly outside: OutsideChanges | null;
   readonly remarks: readonly string[];
   readonly findings: readonly EditFinding[];
-  readonly proofs: readonly EditProof[];
+  readonly proofs: readonly KernelProof[];
 }
 
 /** The baseline module of a folder; a changed file is `hijack/stale-baseline`. */

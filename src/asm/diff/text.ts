@@ -19,13 +19,27 @@ const COLOURS: Palette = { title: ansi(1), removed: ansi(31), added: ansi(32), p
 const plain: Paint = (text) => text;
 const NO_COLOURS: Palette = { title: plain, removed: plain, added: plain, place: plain };
 
+/** What is known of kernels beside their text. */
+export interface KernelNotes {
+  /** By kernel: a line under its title. */
+  readonly notes: ReadonlyMap<string, string>;
+  /** Kernels that are proved to do the same: each of their changes says so. */
+  readonly proved: ReadonlySet<string>;
+}
+
 /** The text of a difference; `nameA` and `nameB` say where the sides come from. */
-export function diffText(diff: CodeObjectDiff, nameA: string, nameB: string, useColours: boolean): string {
+export function diffText(
+  diff: CodeObjectDiff,
+  nameA: string,
+  nameB: string,
+  useColours: boolean,
+  known?: KernelNotes,
+): string {
   const palette = useColours ? COLOURS : NO_COLOURS;
   const out: string[] = [palette.removed(`--- ${nameA}`), palette.added(`+++ ${nameB}`)];
   fieldLines(out, 'header', diff.header, palette);
   fieldLines(out, 'metadata', diff.metadata, palette);
-  for (const part of diff.functions) if (part.status !== 'same') functionLines(out, part, palette);
+  for (const part of diff.functions) if (part.status !== 'same') functionLines(out, part, palette, known);
   for (const { section, status, hunks } of diff.data) {
     out.push('', palette.title(`data ${section}${statusText(status)}`));
     hunkLines(out, hunks, palette);
@@ -38,17 +52,19 @@ function statusText(status: string): string {
   return status === 'only-a' ? ': only in A' : status === 'only-b' ? ': only in B' : '';
 }
 
-function functionLines(out: string[], part: FunctionDiff, palette: Palette): void {
+function functionLines(out: string[], part: FunctionDiff, palette: Palette, known: KernelNotes | undefined): void {
   const { a, b, removed, added } = part.instructions;
   const counts =
     part.status === 'changed'
       ? `: ${a} -> ${b} instructions (-${removed} +${added})`
       : `${statusText(part.status)} (${a + b} instructions)`;
   out.push('', palette.title(`${part.kind} ${part.name}${counts}`));
+  const note = known?.notes.get(part.name);
+  if (note !== undefined) out.push(`  ${note}`);
   fieldLines(out, 'resources', part.resources, palette);
   fieldLines(out, 'descriptor', part.descriptor, palette);
   fieldLines(out, 'metadata', part.metadata, palette);
-  hunkLines(out, part.hunks, palette);
+  hunkLines(out, part.hunks, palette, known?.proved.has(part.name) === true ? ' proved equal' : '');
 }
 
 function fieldLines(out: string[], title: string, changes: readonly FieldChange[], palette: Palette): void {
@@ -64,13 +80,13 @@ function valueText(value: FieldValue): string {
   return value === null ? '(none)' : `${value}`;
 }
 
-function hunkLines(out: string[], hunks: readonly DiffHunk[], palette: Palette): void {
+function hunkLines(out: string[], hunks: readonly DiffHunk[], palette: Palette, note = ''): void {
   for (const { a, b, lines } of hunks) {
     const count = (side: 'a' | 'b') =>
       lines.filter((l) => l.kind === 'same' || (side === 'a') === (l.kind === 'removed'));
     const range = (start: number, length: number) => `${start + (length === 0 ? 0 : 1)},${length}`;
     const at = addressText(lines);
-    out.push(palette.place(`@@ -${range(a, count('a').length)} +${range(b, count('b').length)} @@${at}`));
+    out.push(palette.place(`@@ -${range(a, count('a').length)} +${range(b, count('b').length)} @@${at}${note}`));
     for (const line of lines) {
       if (line.kind === 'same') out.push(`  ${line.text}`);
       else if (line.kind === 'removed') out.push(palette.removed(`- ${line.text}`));

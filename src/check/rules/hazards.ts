@@ -61,7 +61,7 @@ function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
   const states = operation === 's_nop' ? ((instruction.operands[0] as Immediate).value & 15) + 1 : 1;
   return {
     code,
-    uses: isVector || isMemory ? explicitUses(instruction) : [],
+    uses: isVector || isMemory || flags.has('DS') ? explicitUses(instruction) : [],
     isVector,
     isMemory: isMemory || flags.has('DS'),
     isDot: isVector && operation.startsWith('v_dot'),

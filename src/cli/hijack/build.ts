@@ -1,5 +1,7 @@
 // `wavesmith hijack build`: assemble what was edited, verify, put it back, reopen and prove.
+
 import { WavesmithError } from '../../base/index.ts';
+import { quickProofText } from '../../equivalence/index.ts';
 import { type BuildResult, build } from '../../iree/build.ts';
 import type { OutsideChanges } from '../../iree/edited-lines.ts';
 import type { EngineName } from '../../iree/engine.ts';
@@ -62,11 +64,7 @@ function describe(result: BuildResult): string {
     lines.push(`${executable.name}: ${state}`);
     if (executable.change !== null) lines.push(...formatChange(executable.change).map((line) => `  ${line}`));
     if (executable.outside !== null) lines.push(`  ${describeOutside(executable.outside)}`);
-    for (const { kernel, verdict, reason } of executable.proofs) {
-      lines.push(
-        `  same function: ${kernel}: ${verdict === 'proved' ? "proved ('wavesmith prove' prints the assumptions)" : `not proved. ${reason}`}`,
-      );
-    }
+    for (const proof of executable.proofs) lines.push(`  ${quickProofText(proof)}`);
     lines.push(...executable.remarks.map((remark) => `  remark: ${remark}`));
     if (executable.state === 'changed') {
       lines.push(
