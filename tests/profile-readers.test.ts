@@ -109,6 +109,42 @@ describe('rocprofv3 CSV', () => {
   });
 });
 
+describe('unusual cells', () => {
+  test('counters of unequal sets of dispatches and thousands separators', () => {
+    const path = folder('uneven');
+    writeRocprofCsv(path);
+    const file = join(path, 'pmc_1', readdirSync(join(path, 'pmc_1'))[0]);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const before = read(path).kernels.map((k) => k.counters.TCC_EA0_RDREQ_sum);
+    writeFileSync(file, lines.join('\n').replace(/,8192\.000000,/g, ',"8,192",'));
+    expect(read(path).kernels.map((k) => k.counters.TCC_EA0_RDREQ_sum)).toEqual(before);
+    // A second set of dispatches of the first kernel has only the requests.
+    const more = lines
+      .filter((line) => line.startsWith('1,1,') && /RDREQ|BUBBLE/.test(line))
+      .map((line) => line.replace('1,1,', '4,4,'));
+    writeFileSync(file, [...lines, ...more].join('\n'));
+    expect(read(path).findings.map((f) => f.code)).toContain('profile/uneven-counters');
+  });
+
+  test('a counter that is no number is a finding', () => {
+    const path = folder('unreadable');
+    writeComputeFolder(path);
+    const file = readdirSync(path)
+      .map((name) => join(path, name))
+      .find((p) => p.endsWith('.csv') && readFileSync(p, 'utf8').includes('Kernel_Name')) as string;
+    const [header, row, ...rest] = readFileSync(file, 'utf8').trim().split('\n');
+    const at = header.split(',').findIndex((name) => /^"?(SQ|TCC)_/.test(name));
+    const cells = row.split(',');
+    cells[at] = 'N/A';
+    writeFileSync(file, [header, cells.join(','), ...rest].join('\n'));
+    expect(
+      read(path)
+        .findings.map((f) => f.message)
+        .join(),
+    ).toContain("is 'N/A' in some rows");
+  });
+});
+
 describe('rocprof-compute folders', () => {
   test('per-channel columns, CRLF, a zero clock and rounded times', () => {
     const path = folder('compute');

@@ -4,7 +4,7 @@ import { isTargetName, targetInfo } from '../isa/index.ts';
 import { classify } from './analysis/bottleneck.ts';
 import { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
-import { MetricTable } from './analysis/metrics.ts';
+import { type MetricSum, MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
 import { ceilings, kernelRoofline, LEVELS, measuredCeilings } from './analysis/roofline.ts';
 import { largest, pathSection } from './analysis/timeline.ts';
@@ -218,6 +218,7 @@ function kernelEntries(
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
     const simulated = r.simulated !== undefined;
     const roofline = kernelRoofline(sums, ceilings(agent, options.hbmGbps), simulated);
+    reportUneven(r, name, rows.length, sums);
     const launched = launches(r, rows);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
@@ -302,6 +303,17 @@ function kernelEntries(
   return entries
     .sort((a, b) => order(b) - order(a) || work(b) - work(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
     .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
+}
+
+/** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
+function reportUneven(r: Recording, name: string, calls: number, sums: readonly MetricSum[]): void {
+  const covers = [...new Set(sums.map((sum) => sum.dispatches).filter((n) => n > 0))].sort((a, b) => a - b);
+  if (covers.length < 2) return;
+  r.report(
+    'profile/uneven-counters',
+    r.sources[0]?.path ?? '',
+    `Counters of ${name} cover ${covers[0]} to ${covers.at(-1)} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
+  );
 }
 
 /** Shares of PC samples of one kernel by stall reason; undefined when no sample has one. */

@@ -5,7 +5,7 @@ import { counterPasses, METRICS } from '../arch/metrics.ts';
 import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import { Recording } from '../recording.ts';
 import { type ClassifierInput, classify } from './bottleneck.ts';
-import { MetricTable } from './metrics.ts';
+import { type MetricSum, MetricTable } from './metrics.ts';
 import { kernelOccupancy } from './occupancy.ts';
 import { ceilings, kernelRoofline } from './roofline.ts';
 import { classOf } from './trace-features.ts';
@@ -51,8 +51,8 @@ describe('formulas', () => {
   });
 });
 
-/** One dispatch of 1000 ns with the given counters on an agent of `arch`. */
-function recordingWith(arch: string, counters: Readonly<Record<string, number>>): Recording {
+/** Dispatches of 1000 ns each with the given counters, undefined where not collected, on an agent of `arch`. */
+function recordingWith(arch: string, ...dispatches: Readonly<Record<string, number>>[]): Recording {
   const r = new Recording();
   const agent = r.agent('Agent 0');
   Object.assign(agent, {
@@ -65,15 +65,18 @@ function recordingWith(arch: string, counters: Readonly<Record<string, number>>)
     l2Channels: 16,
   });
   const d = r.dispatches;
-  d.start.push(1000);
-  d.end.push(2000);
-  d.timing.push(0);
-  for (const column of [d.stream, d.process, d.dispatchId, d.correlation]) column.push(0);
-  d.kernel.push(r.kernels.id('k'));
-  d.agent.push(r.agentKeys.id('Agent 0'));
-  d.queue.push(r.queues.id('q'));
-  d.config.push(0);
-  for (const [name, amount] of Object.entries(counters)) r.counters.add(name, 0, amount, 'f');
+  dispatches.forEach((counters, row) => {
+    d.start.push(1000 * (row + 1));
+    d.end.push(1000 * (row + 2));
+    d.timing.push(0);
+    for (const column of [d.stream, d.process, d.correlation]) column.push(0);
+    d.dispatchId.push(row);
+    d.kernel.push(r.kernels.id('k'));
+    d.agent.push(r.agentKeys.id('Agent 0'));
+    d.queue.push(r.queues.id('q'));
+    d.config.push(0);
+    for (const [name, amount] of Object.entries(counters)) r.counters.add(name, row, amount, 'f');
+  });
   return r;
 }
 
@@ -118,6 +121,32 @@ describe('metrics', () => {
 });
 
 describe('roofline', () => {
+  test('ratios use the dispatches that have all their terms', () => {
+    const flops = {
+      ...Object.fromEntries(
+        ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((k) => ['F16', 'F32', 'F64'].map((t) => [`SQ_INSTS_VALU_${k}_${t}`, 0])),
+      ),
+      SQ_INSTS_MFMA: 0,
+      SQ_INSTS_VALU_FMA_F32: 1000,
+    };
+    const bytes = { TCC_EA_RDREQ_sum: 200, TCC_EA_RDREQ_32B_sum: 0, TCC_EA_WRREQ_sum: 0, TCC_EA_WRREQ_64B_sum: 0 };
+    const both = { ...flops, ...bytes };
+    // FLOPs of 3 dispatches, bytes of 10: 128,000 FLOP to 12,800 bytes in each that has both.
+    const r = recordingWith('gfx90a', both, both, both, ...Array.from({ length: 7 }, () => bytes));
+    const rows = Int32Array.from({ length: 10 }, (_, i) => i);
+    const hbm = kernelRoofline(new MetricTable(r).sum('gfx90a', rows), ceilings(undefined)).points[0];
+    expect(value(hbm.bytes)).toBe(128_000);
+    expect(hbm.dispatches).toBe(3);
+    expect(value(hbm.intensity)).toBe(10);
+    // Nothing in common.
+    const apart = recordingWith('gfx90a', flops, bytes);
+    const none = kernelRoofline(new MetricTable(apart).sum('gfx90a', Int32Array.of(0, 1)), ceilings(undefined))
+      .points[0];
+    expect(none.intensity).toMatchObject({
+      unknown: expect.stringContaining('no dispatch has the counters of all of'),
+    });
+  });
+
   const zero = Object.fromEntries(
     ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((k) => ['F16', 'F32', 'F64'].map((t) => [`SQ_INSTS_VALU_${k}_${t}`, 0])),
   );
@@ -237,11 +266,30 @@ describe('bottleneck classes', () => {
   const withMetric = (id: string, amount: number) => {
     const metric = METRICS.gfx942.find((m) => m.id === id);
     if (metric === undefined) throw new Error(id);
-    return { metric, value: known(amount), dispatches: 1, timedNs: 0, timed: 0, timedValue: 0 };
+    const sum: MetricSum = {
+      metric,
+      value: known(amount),
+      dispatches: 1,
+      timedNs: 0,
+      timed: 0,
+      timedValue: 0,
+      covered: Uint8Array.of(1),
+      within: () => sum,
+    };
+    return sum;
   };
   const rooflineWith = (hbm: number, headroom: Measure) => ({
     ...kernelRoofline([], ceilings(undefined)),
-    points: [{ level: 'HBM' as const, bytes: nothing, intensity: nothing, bandwidth: nothing, ofPeak: known(hbm) }],
+    points: [
+      {
+        level: 'HBM' as const,
+        bytes: nothing,
+        intensity: nothing,
+        dispatches: 1,
+        bandwidth: nothing,
+        ofPeak: known(hbm),
+      },
+    ],
     headroom,
   });
 

@@ -27,6 +27,17 @@ export interface MetricSum {
   readonly timed: number;
   /** The value over the timed dispatches only; for rates. */
   readonly timedValue: number;
+  /** By position in the rows that were summed: 1 where the dispatch has every counter. */
+  readonly covered: Uint8Array;
+  /** The sums over some of the rows: those whose entry is 1. */
+  readonly within: (chosen: Uint8Array) => MetricSum;
+}
+
+/** The dispatches that all of some metrics cover. */
+export function commonCover(sums: readonly MetricSum[]): Uint8Array {
+  const [first, ...rest] = sums;
+  if (first === undefined) return new Uint8Array();
+  return first.covered.map((one, i) => (one === 1 && rest.every((sum) => sum.covered[i] === 1) ? 1 : 0));
 }
 
 /** The agent a dispatch ran on: by key, by number, or the only GPU there is. */
@@ -94,20 +105,23 @@ export class MetricTable {
   sum(arch: string, rows: Int32Array): MetricSum[] {
     const d = this.recording.dispatches;
     const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
-    return this.metrics(arch).map((c) => {
+    const total = (c: CompiledMetric, chosen: Uint8Array | undefined): MetricSum => {
       let top = 0;
       let bottom = 0;
       let dispatches = 0;
       let timedNs = 0;
       let timed = 0;
       let timedTop = 0;
+      const covered = new Uint8Array(rows.length);
       const skip = c.missing.length > 0 && c.zero === undefined;
       for (let i = 0; !skip && i < rows.length; i++) {
+        if (chosen?.[i] === 0) continue;
         const row = rows[i];
         let value = c.numerator(row);
         if (Number.isNaN(value) && c.zero !== undefined && c.zero(row) === 0) value = 0;
         const over = c.denominator === undefined ? 1 : c.denominator(row);
         if (Number.isNaN(value) || Number.isNaN(over)) continue;
+        covered[i] = 1;
         dispatches++;
         top += value;
         bottom += over;
@@ -124,8 +138,11 @@ export class MetricTable {
         timedNs,
         timed,
         timedValue: timedTop,
+        covered,
+        within: (some) => total(c, some),
       };
-    });
+    };
+    return this.metrics(arch).map((c) => total(c, undefined));
   }
 
   /** Why counters have no value on the virtual GPU. */

@@ -3,7 +3,7 @@
 import { CHIPS, hbmPeak, productHbmPeak } from '../arch/chips.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import type { Agent, MeasuredRoofline } from '../recording.ts';
-import type { MetricSum } from './metrics.ts';
+import { commonCover, type MetricSum } from './metrics.ts';
 
 export const LEVELS = ['HBM', 'L2', 'L1', 'LDS'] as const;
 /** On the virtual GPU: the bytes that instructions asked for, wherever they would come from. */
@@ -91,8 +91,10 @@ export function measuredCeilings(measured: MeasuredRoofline): Ceilings {
 export interface RooflinePoint {
   readonly level: Level;
   readonly bytes: Measure;
-  /** FLOP per byte. */
+  /** FLOP per byte, over the dispatches that have the counters of both. */
   readonly intensity: Measure;
+  /** How many dispatches those are. */
+  readonly dispatches: number;
   /** GB/s. */
   readonly bandwidth: Measure;
   /** Achieved share of the level's peak. */
@@ -142,11 +144,32 @@ const SIMULATED_LDS = ['bytes.requested.lds'];
 /** Places a kernel on the roofline from its metric sums. */
 export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simulated = false): KernelRoofline {
   const byId = new Map(sums.map((sum) => [sum.metric.id, sum]));
-  const total = (ids: readonly string[], pick: (sum: MetricSum) => Measure): Measure => {
+  /** The metrics of these ids over the dispatches that have every counter of all of them: sums over different sets are no sum. */
+  const together = (ids: readonly string[]): ReadonlyMap<string, MetricSum> => {
+    const found = ids.flatMap((id) => byId.get(id) ?? []);
+    const common = commonCover(found);
+    return new Map(
+      found.map((sum) => {
+        const same = sum.covered.every((one, i) => one === common[i]);
+        return [sum.metric.id, same ? sum : sum.within(common)];
+      }),
+    );
+  };
+  const total = (
+    ids: readonly string[],
+    pick: (sum: MetricSum) => Measure,
+    among: readonly string[] = ids,
+  ): Measure => {
     if (sums.length === 0) return unknown('the architecture is not recorded or has no formulas');
+    // A metric that no dispatch has is unknown with its own reason.
+    const uncollected = among.map((id) => byId.get(id)).find((sum) => sum !== undefined && sum.dispatches === 0);
+    if (uncollected !== undefined && !isKnown(uncollected.value)) return uncollected.value;
+    const common = together(among);
     const parts = ids.map((id) => {
-      const sum = byId.get(id);
-      return sum === undefined ? unknown(`there is no formula for ${id} on this architecture`) : pick(sum);
+      const sum = common.get(id);
+      if (sum === undefined) return unknown(`there is no formula for ${id} on this architecture`);
+      if (sum.dispatches === 0) return unknown(`no dispatch has the counters of all of ${among.join(', ')}`);
+      return pick(sum);
     });
     return combine(parts, (...values) => values.reduce((a, b) => a + b, 0));
   };
@@ -160,10 +183,12 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
   const has = (id: string) => byId.has(id);
   const valu = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.valu') && has(id));
   const mfma = Object.keys(ROOF_OF).filter((id) => id.startsWith('flops.mfma') && id !== 'flops.mfma.i8' && has(id));
-  const flops = total([...valu, ...mfma], value);
-  const gflops = total([...valu, ...mfma], rate);
+  const flopIds = [...valu, ...mfma];
+  const flops = total(flopIds, value);
+  const gflops = total(flopIds, rate);
   const points = (simulated ? SIMULATED_LEVELS : LEVELS).map((level): RooflinePoint => {
     const ids = simulated && level === 'LDS' ? SIMULATED_LDS : BYTES_OF[level];
+    const both = [...flopIds, ...ids];
     const bytes = total(ids, value);
     const bandwidth = total(ids, rate);
     const none = level === 'Requested' ? 'caches serve part of the bytes asked for' : `the ${level} peak is unknown`;
@@ -171,12 +196,13 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     return {
       level,
       bytes,
-      intensity: ratio(flops, bytes, `${level} traffic`),
+      intensity: ratio(total(flopIds, value, both), total(ids, value, both), `${level} traffic`),
+      dispatches: commonCover(both.flatMap((id) => byId.get(id) ?? [])).reduce((n, one) => n + one, 0),
       bandwidth,
       ofPeak: ratio(bandwidth, peak, `the ${level} peak`),
     };
   });
-  const compute = total([...valu, ...mfma], (sum) => {
+  const compute = total(flopIds, (sum) => {
     const r = rate(sum);
     if (isKnown(r) && r.value === 0) return known(0);
     const peak = roofs.rates.find((roof) => roof.id === ROOF_OF[sum.metric.id])?.peak;

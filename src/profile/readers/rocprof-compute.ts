@@ -4,7 +4,7 @@ import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
 import { badRow, reportTiming } from './rocprofv3-csv.ts';
-import { count, kernelName, number } from './values.ts';
+import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -199,17 +199,28 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
         );
       }
     };
+    const cellOf = (name: string, index: number): number | undefined => {
+      const value = amount(cells[index]);
+      if (value === undefined && !isEmptyCell(cells[index])) {
+        r.report(
+          'profile/unreadable-counter',
+          file,
+          `Counter ${name} is '${(cells[index] as string).slice(0, 40)}' in some rows, which is no number; those dispatches have no value of it.`,
+        );
+      }
+      return value;
+    };
     for (const { index, name } of scalars) {
-      const value = number(cells[index]);
+      const value = cellOf(name, index);
       if (value !== undefined) add(name, value);
     }
     for (const [name, indexes] of channels) {
       let sum = 0;
-      for (const index of indexes) sum += number(cells[index]) ?? Number.NaN;
+      for (const index of indexes) sum += cellOf(name, index) ?? Number.NaN;
       if (Number.isNaN(sum)) continue;
       if (h.at(`${name}_sum`) < 0) add(`${prefix}${name}_sum`, sum);
       else {
-        const total = number(cells[h.at(`${name}_sum`)]);
+        const total = amount(cells[h.at(`${name}_sum`)]);
         if (total !== undefined && Math.abs(total - sum) > 0.01 * Math.max(total, sum)) {
           r.report(
             'profile/channel-sum',

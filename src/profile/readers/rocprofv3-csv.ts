@@ -3,7 +3,7 @@
 import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { count, kernelName, number } from './values.ts';
+import { amount, count, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -168,7 +168,7 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const d = r.dispatches;
   const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
   return (cells) => {
-    const value = number(cells[at.value]);
+    const value = amount(cells[at.value]);
     const dispatchId = count(cells[at.dispatch]);
     if (cells.length !== h.names.length || value === undefined || dispatchId < 0) {
       return badRow(r, file, 'a counter value or dispatch id is not a number');

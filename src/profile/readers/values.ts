@@ -10,6 +10,18 @@ export function number(text: string | undefined): number | undefined {
   return ok || text.length === 1 || (text.charCodeAt(1) | 0x20) === 0x65 ? value : undefined;
 }
 
+/** A counter's value: a number, which spreadsheets may have given thousands separators ("131,086"). */
+export function amount(text: string | undefined): number | undefined {
+  const value = number(text);
+  if (value !== undefined || text === undefined) return value;
+  return /^-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$/.test(text) ? number(text.replaceAll(',', '')) : undefined;
+}
+
+/** Whether a cell says that there is no value: empty, or what pandas writes. */
+export function isEmptyCell(text: string | undefined): boolean {
+  return text === undefined || /^(nan|)$/i.test(text);
+}
+
 /** A count or id: a number, else -1. */
 export function count(text: string | undefined): number {
   const value = number(text);
