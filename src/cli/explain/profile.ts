@@ -76,6 +76,14 @@ export const PROFILE_ERRORS: ErrorPages = {
     'A counter was collected in several passes with different values.',
     'Nothing: the first is used. The difference shows how much runs vary.',
   ],
+  'profile/uneven-counters': [
+    'Some counters of a kernel were collected for more of its dispatches than others.',
+    'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
+  ],
+  'profile/unreadable-counter': [
+    'A cell of a counter is neither empty nor a number.',
+    'See what wrote the file. A spreadsheet may have changed it; take the file that the profiler wrote.',
+  ],
   'profile/no-rocprofv3': [
     'Profiling a GPU needs rocprofv3, and it is not on this machine.',
     'The message lists the commands to run on the machine with the GPU.',
