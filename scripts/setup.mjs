@@ -16,6 +16,7 @@ const llvmPrograms = [
   ['clang', 'clang-22'],
   ['clang-offload-bundler', 'clang-tools-22'],
   ['clang-format', 'clang-format-22'],
+  ['clang-tidy', 'clang-tidy-22'],
   ['ld.lld', 'lld-22'],
   ['llvm-mc', 'llvm-22'],
   ['llvm-objdump', 'llvm-22'],

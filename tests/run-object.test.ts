@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { assembleToObject } from '../src/asm/index.ts';
+import { describe, expect, it } from 'vitest';
+import { assembleAndLink, assembleToObject } from '../src/asm/index.ts';
 import { withFolder } from './support/build.ts';
 import { kernelSource } from './support/kernel-source.ts';
 
@@ -36,6 +36,77 @@ it('should link an object file and run it', () => {
   const { status, stdout, stderr } = run(CODE, '--json');
   expect(status, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ buffers: [{ first: [4711] }] });
+});
+
+describe('several object files', () => {
+  // A function and a table of another file: a call, a constant, a 64-bit address.
+  const kernel = kernelSource({
+    code: `s_load_dwordx2 s[2:3], s[0:1], 0x0
+s_getpc_b64 s[4:5]
+s_add_u32 s4, s4, helper@rel32@lo+4
+s_addc_u32 s5, s5, helper@rel32@hi+12
+s_getpc_b64 s[6:7]
+s_add_u32 s6, s6, pointers@rel32@lo+4
+s_addc_u32 s7, s7, pointers@rel32@hi+12
+s_load_dwordx2 s[8:9], s[6:7], 0x8
+s_waitcnt lgkmcnt(0)
+s_load_dword s10, s[8:9], 0x0
+s_waitcnt lgkmcnt(0)
+s_swappc_b64 s[30:31], s[4:5]
+v_mov_b32_e32 v1, 0
+global_store_dword v1, v2, s[2:3]`,
+  });
+  const helper = `\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+\t.amdhsa_code_object_version 5
+\t.text
+\t.globl helper
+\t.hidden helper
+\t.type helper,@function
+helper:
+\ts_add_u32 s10, s10, 5
+\tv_mov_b32_e32 v2, s10
+\ts_setpc_b64 s[30:31]
+\t.data
+\t.globl pointers
+\t.hidden pointers
+\t.p2align 3
+pointers:
+\t.quad 0
+\t.quad value
+value:
+\t.long 1000
+`;
+  const runFiles = (texts: readonly string[], linked = false) =>
+    withFolder((folder) => {
+      const files = texts.map((text, n) => {
+        const file = join(folder, `${n}.o`);
+        const make = linked && n === 1 ? assembleAndLink : assembleToObject;
+        writeFileSync(file, make(text, { target: 'gfx942', file: `${n}.s` }));
+        return file;
+      });
+      const flags = ['--kernel', 'k', '--grid', '1', '--block', '64', '--arg', 'u32[1]', '--json'];
+      return spawnSync(process.execPath, [join(root, 'bin/wavesmith'), 'run', ...files, ...flags], {
+        encoding: 'utf8',
+      });
+    });
+
+  it.each([
+    ['kernel first', [kernel, helper]],
+    ['kernel last', [helper, kernel]],
+  ])('should be linked together: %s', (_, texts) => {
+    const { status, stdout, stderr } = runFiles(texts);
+    expect(status, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ buffers: [{ first: [1005] }] });
+  });
+
+  it.each([
+    ['a symbol that nobody defines', [kernel], false, /error\[link\/undefined-symbol\].*'helper'/],
+    ['a symbol that two define', [kernel, helper, helper], false, /error\[link\/.*helper/],
+    ['a file that is linked already', [kernel, helper], true, /1\.o: error\[run\/not-an-object\]/],
+  ])('should refuse %s', (_, texts, linked, message) => {
+    const { status, stderr } = runFiles(texts, linked);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
+  });
 });
 
 it('should say what an object file lacks', () => {

@@ -216,9 +216,10 @@ hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t number
 }
 hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
   Device* device;
-  if (text == nullptr || length < 13) return Done(hipErrorInvalidValue);
+  constexpr char kPlace[] = "0000:00:00.0";
+  if (text == nullptr || length < static_cast<int>(sizeof kPlace)) return Done(hipErrorInvalidValue);
   const hipError_t error = CheckDevice(number, &device);
-  if (error == hipSuccess) std::strcpy(text, "0000:00:00.0");
+  if (error == hipSuccess) std::memcpy(text, kPlace, sizeof kPlace);
   return Done(error);
 }
 hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {

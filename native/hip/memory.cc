@@ -135,7 +135,7 @@ hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
   const Size rows = Size(extent.height) * extent.depth;
   if (!Size(extent.width).RoundedUp(kPitchGranule).ok()) return Done(hipErrorInvalidValue);
   if (!rows.ok()) return Done(hipErrorOutOfMemory);
-  size_t pitch;
+  size_t pitch = 0;
   const hipError_t error = hipMallocPitch(&pointer->ptr, &pitch, extent.width, rows.value());
   if (error != hipSuccess) return error;
   pointer->pitch = pitch;

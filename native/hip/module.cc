@@ -305,9 +305,13 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   if (file == nullptr) return Done(hipErrorFileNotFound);
   std::vector<uint8_t> bytes;
   uint8_t chunk[65536];
-  while (const size_t n = std::fread(chunk, 1, sizeof chunk, file)) bytes.insert(bytes.end(), chunk, chunk + n);
+  while (std::feof(file) == 0 && std::ferror(file) == 0) {
+    const size_t n = std::fread(chunk, 1, sizeof chunk, file);
+    bytes.insert(bytes.end(), chunk, chunk + n);
+  }
+  const bool complete = std::ferror(file) == 0;
   std::fclose(file);
-  if (bytes.empty()) return Done(hipErrorInvalidImage);
+  if (!complete || bytes.empty()) return Done(hipErrorInvalidImage);
   return Done(LoadModule(bytes.data(), reinterpret_cast<Module**>(module), bytes.size()));
 }
 hipError_t hipModuleUnload(hipModule_t module) { return Done(UnloadModule(reinterpret_cast<Module*>(module))); }

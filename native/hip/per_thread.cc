@@ -2,8 +2,6 @@
 // Source: hip_runtime_api.h, section "HIP_API_PER_THREAD_DEFAULT_STREAM".
 #include "hip/runtime.h"
 
-using wavesmith::hip::Done;
-
 namespace {
 
 hipStream_t OfThread(hipStream_t stream) { return stream == nullptr ? hipStreamPerThread : stream; }

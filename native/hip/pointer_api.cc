@@ -37,8 +37,8 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer
 hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   MemoryInfo info;
   if (value == nullptr || !FindMemory(pointer, &info)) return Done(hipErrorInvalidValue);
-  const auto put = [&](const auto& v) {
-    std::memcpy(value, &v, sizeof v);
+  const auto put = [&]<typename T>(const T& v) {
+    std::memcpy(value, &v, sizeof(T));
     return hipSuccess;
   };
   switch (attribute) {
@@ -58,7 +58,6 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
       return put(info.size);
     case HIP_POINTER_ATTRIBUTE_MAPPED:
-      return put(1u);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return put(1u);
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:

@@ -33,8 +33,9 @@ bool Exists(const std::string& path) {
 // LLVM's own folder first: the name alone may be another version.
 std::string FindTool(const std::string& tool) {
   const std::string folder = Environment("WAVESMITH_LLVM");
-  for (const std::string& path : {folder + "/" + tool, "/usr/lib/llvm-22/bin/" + tool, "/usr/bin/" + tool + "-22"}) {
-    if (path.front() == '/' && path != "/" + tool && Exists(path)) return path;
+  const std::string own = folder.starts_with('/') ? folder + "/" + tool : "";
+  for (const std::string& path : {own, "/usr/lib/llvm-22/bin/" + tool, "/usr/bin/" + tool + "-22"}) {
+    if (!path.empty() && Exists(path)) return path;
   }
   return "";
 }

@@ -130,7 +130,6 @@ Result Compile(Program& p, int count, const char* const* given) {
     if (!ReadLowered(text, n, &name)) return Result::kNameExpressionNotValid;
     p.lowered[WithoutSpace(p.expressions[n])] = name;
   }
-  const std::string cpu = options.arch.substr(0, options.arch.find(':'));
   const auto make = [&](const char* kind, const std::string& file, std::string* result) {
     return RunTool("clang++",
                    {"--target=amdgcn-amd-amdhsa", "-mcpu=" + options.arch, "-nogpulib", "-O3", kind,
@@ -145,7 +144,8 @@ Result Compile(Program& p, int count, const char* const* given) {
 
 Result CopyOut(const std::string& from, char* to, size_t extra) {
   if (to == nullptr) return Result::kInvalidInput;
-  std::memcpy(to, from.c_str(), from.size() + extra);
+  // `extra` is 1 where the text's end is wanted, 0 for bytes.
+  std::copy_n(from.c_str(), from.size() + extra, to);
   return Result::kSuccess;
 }
 

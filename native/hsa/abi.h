@@ -140,7 +140,7 @@ static_assert(sizeof(FinalizerTable) == 64 && sizeof(ImageTable) == 120);
 
 // The implementations, under the functions' own names.
 namespace impl {
-#define WAVESMITH_DECLARE(name) extern decltype(::name) name;
+#define WAVESMITH_DECLARE(name) extern decltype(::name) name;  // NOLINT(bugprone-macro-parentheses): it is declared
 WAVESMITH_CORE_API(WAVESMITH_DECLARE)
 WAVESMITH_AMD_API(WAVESMITH_DECLARE)
 #undef WAVESMITH_DECLARE

@@ -128,7 +128,6 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
       std::memset(value, 0, 128);
       return HSA_STATUS_SUCCESS;
     case HSA_AGENT_INFO_VERSION_MAJOR:
-      return Put<uint16_t>(value, 1);
     case HSA_AGENT_INFO_VERSION_MINOR:
       return Put<uint16_t>(value, 1);
     case HSA_AMD_AGENT_INFO_CHIP_ID:

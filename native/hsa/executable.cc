@@ -555,7 +555,7 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol, hsa_
 hsa_status_t hsa_code_object_deserialize(void* bytes, size_t size, const char*, hsa_code_object_t* code) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(bytes != nullptr && size != 0 && code != nullptr);
-  hsa_code_object_reader_t reader;
+  hsa_code_object_reader_t reader{};
   const hsa_status_t status = impl::hsa_code_object_reader_create_from_memory(bytes, size, &reader);
   code->handle = reader.handle;
   return status;

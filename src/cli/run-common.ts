@@ -3,11 +3,25 @@ import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
 import { countersText, profileText } from './run-report.ts';
 import type { RunSession, ToolReport } from './run-tools.ts';
+import { selectCodeObject } from './select-code-object.ts';
+import { readInput } from './support.ts';
 
-/** Object files are linked in memory, alone, as `ld.lld -shared` links one. */
-export function loadable(codeObject: CodeObject, file: string): CodeObject {
-  if (!codeObject.isRelocatable) return codeObject;
-  return readCodeObject(link([readObject(codeObject.elf)]), [file]);
+/** Object files are linked in memory, with the `further` ones, as `ld.lld -shared` links them. */
+export function loadable(codeObject: CodeObject, file: string, further: readonly string[] = []): CodeObject {
+  if (!codeObject.isRelocatable && further.length === 0) return codeObject;
+  const others = further.map((path) => [selectCodeObject(readInput(path), path, {}), path] as const);
+  for (const [one, path] of [[codeObject, file] as const, ...others]) {
+    if (one.isRelocatable) continue;
+    throw new WavesmithError(
+      'run/not-an-object',
+      'The file is linked already; only object files are linked together.',
+      {
+        file: path,
+        hint: 'Give one linked code object, or object files only.',
+      },
+    );
+  }
+  return readCodeObject(link([codeObject, ...others.map(([one]) => one)].map((one) => readObject(one.elf))), [file]);
 }
 
 /** The number of an option; what is none is `cli/usage`. */

@@ -125,8 +125,8 @@ function forCapture(options: Options): Options {
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('run', 'Run one kernel of a code object on the virtual GPU.')
     .argument(
-      '<file>',
-      'code object (linked, or an object file), offload bundle, binary with a fat binary, IREE module, or capture (.wscap)',
+      '<file...>',
+      'code object (linked, or object files, which are linked together), offload bundle, binary with a fat binary, IREE module, or capture (.wscap)',
     )
     .option('--kernel <name>', 'the kernel')
     .option('--grid <x,y,z>', 'grid in WORKGROUPS (not work-items) per dimension')
@@ -162,8 +162,8 @@ Types: ${NPY_TYPES.join(' ')}`,
   addCaptureOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
-  const [file = ''] = command.args;
-  if (isCapturePath(file)) return await runCapture(file, forCapture(options));
+  const [file = '', ...further] = command.args;
+  if (isCapturePath(file) && further.length === 0) return await runCapture(file, forCapture(options));
   const { kernel: kernelName, grid: gridText, block: blockText } = required(options);
   const args = options.arg.map(parseLaunchArgument);
   const outputs = options.out.map((text) => parseOutput(text, args.length));
@@ -172,7 +172,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     object: options.object ?? options.target,
     kernel: kernelName,
   });
-  const codeObject = loadable(selected, file);
+  const codeObject = loadable(selected, file, further);
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });

@@ -296,6 +296,7 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hi
   return Done(AddNode(node, graph, dependencies, count, EmptyNode{}));
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `params` is a type.
 #define WAVESMITH_EVENT_NODE(kind, params)                                                                       \
   hipError_t hipGraphAdd##kind##Node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, \
                                      size_t count, hipEvent_t event) {                                           \
@@ -323,6 +324,7 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hi
     found->event = event;                                                                                        \
     return hipSuccess;                                                                                           \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 WAVESMITH_EVENT_NODE(EventRecord, EventRecordNode)
 WAVESMITH_EVENT_NODE(EventWait, EventWaitNode)
 

@@ -130,6 +130,10 @@ export const RUN_ERRORS: ErrorPages = {
     'The place is no instruction of the kernel.',
     "'wavesmith disasm --listing' shows the addresses.",
   ],
+  'run/not-an-object': [
+    'Several files were given, and one of them is linked already.',
+    'Give one linked code object, or object files only: those are linked together.',
+  ],
   'runtime/aborted': [
     'The queue was destroyed while work waited in it.',
     'Wait for completion before the queue is destroyed.',

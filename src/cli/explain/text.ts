@@ -102,7 +102,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'link/incompatible': [
     'The objects are for different targets or settings.',
-    'Assemble all objects for the same target id.',
+    'Assemble all objects for the same target id and code object version.',
   ],
   'link/lds-symbol': [
     'An LDS variable would have to be placed by the linker.',

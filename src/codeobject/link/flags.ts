@@ -9,7 +9,7 @@ export function mergeFlags(objects: readonly ObjectModel[]): number {
   for (const object of objects.slice(1)) {
     const fail = (what: string) =>
       new WavesmithError('link/incompatible', `The objects do not fit together: they differ in ${what}.`, {
-        hint: 'Assemble all objects for the same target id.',
+        hint: 'Assemble all objects for the same target id and code object version.',
       });
     if (object.abiVersion !== first.abiVersion || object.osAbi !== first.osAbi) throw fail('code object version');
     if (first.abiVersion < 2) {

@@ -192,6 +192,13 @@ function readKernels(object: CodeObject, image: Region, module: SimModule): SimK
   });
 }
 
+/** Whether an argument holds an address of 64 bits. Source: LLVM AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata Map". */
+function isPointer(kind: string): boolean {
+  return /^(global_buffer|image|sampler|pipe|queue)$|^hidden_(global_offset_[xyz]|printf_buffer|hostcall_buffer|default_queue|completion_action|multigrid_sync_arg|heap_v1|queue_ptr)$/.test(
+    kind,
+  );
+}
+
 function makeKernel(
   name: string,
   k: KernelMetadata | undefined,
@@ -214,6 +221,14 @@ function makeKernel(
         { hint: "The kernel's metadata is damaged, or was edited without its kernarg size." },
       );
     }
+  }
+  const pointer = args.find((a) => isPointer(a.valueKind) && a.size !== 8);
+  if (pointer !== undefined) {
+    throw new WavesmithError(
+      'device/bad-metadata',
+      `Argument ${pointer.name ?? pointer.valueKind} of kernel '${name}' is a pointer of ${pointer.size} bytes; a pointer has 8.`,
+      { hint: "The kernel's metadata is damaged." },
+    );
   }
   return {
     name,
