@@ -248,6 +248,19 @@ describe('check --fix', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
+  it('says what it leaves, also when it has mended something else before', async () => {
+    const file = join(folder, 'mixed.s');
+    const macro = '.macro use r\nv_mov_b32 v3, \\r\n.endm\n';
+    const other = 'global_load_dword v5, v0, s[0:1]\nv_mov_b32 v6, v5\n';
+    writeFileSync(file, kernelSource({ ...WIDE, code: `${macro}${LOAD}${SAVE}use v2\n${other}` }));
+    const { code: status, out } = await wavesmith('check', '--fix', file);
+    expect(status).toBe(1);
+    expect(out).toContain("not mended: waits/read-before-return: the instruction comes from 'use'");
+    expect(out).toMatch(/not mended: control-flow\/exec-not-restored: its edit may change .*; --unsafe-fixes makes it/);
+    expect(out).toContain('1 finding mended');
+    expect(readFileSync(file, 'utf8')).toMatch(/s_waitcnt vmcnt\(0\)\n\s*v_mov_b32 v6, v5/);
+  });
+
   it('leaves alone what takes a decision, without --unsafe-fixes', async () => {
     const file = join(folder, 'unsafe.s');
     writeFileSync(file, kernelSource({ code: `${SAVE}v_add_u32 v3, v0, v0` }));

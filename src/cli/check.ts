@@ -185,7 +185,7 @@ function fix(input: CheckedInput, against: CodeObject | undefined, view: View, o
   const output = options.output ?? input.file;
   if (result.fixed > 0 || options.output !== undefined) writeFixed(output, input, result.source);
   for (const { finding, problem } of result.refused) {
-    process.stderr.write(`not mended: ${finding.rule}: ${problem}\n`);
+    process.stderr.write(`not mended: ${finding.rule}: ${problem}${where(finding)}\n`);
   }
   process.stderr.write(`${result.fixed} finding${result.fixed === 1 ? '' : 's'} mended in '${output}'\n`);
   const mended = input.source === undefined ? undefined : result.source;
@@ -203,6 +203,11 @@ async function proofsOf(
     .filter((codeObject) => codeObject.target.processor === against.target.processor && !codeObject.isRelocatable)
     .flatMap((codeObject) => quickProofs(against, codeObject, changedKernels(against, codeObject)))
     .map((proof) => ({ proof, text: quickProofText(proof) }));
+}
+
+/** Where a finding is, behind a message about it. */
+function where({ place: { instruction } }: Finding): string {
+  return instruction === undefined ? '' : ` (at '${instruction}')`;
 }
 
 /** A finding as `--json` prints it. */

@@ -11,11 +11,16 @@ import { assembleSource, type CheckedInput, type CheckedSource, disassembleSourc
 /** Rounds of mending; an edit that makes room for another finding gets its turn in the next. */
 const MAX_ROUNDS = 10;
 
+/** A finding with edits that were not made, and why. */
+export interface Refused {
+  readonly finding: Finding;
+  readonly problem: string;
+}
+
 export interface FixResult {
   /** Findings whose edits were made. */
   readonly fixed: number;
-  /** Findings with edits that could not be made, with the reason. */
-  readonly refused: readonly { readonly finding: Finding; readonly problem: string }[];
+  readonly refused: readonly Refused[];
   readonly source: CheckedSource;
 }
 
@@ -31,7 +36,7 @@ export interface FixOptions extends CheckOptions {
 export function fixSource(start: CheckedSource, options: FixOptions): FixResult {
   let source = start;
   let fixed = 0;
-  let refused: FixResult['refused'] = [];
+  let refused: readonly Refused[] = [];
   const tried = new Map<string, number>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = checkCodeObject(source.codeObject, {
@@ -40,15 +45,17 @@ export function fixSource(start: CheckedSource, options: FixOptions): FixResult 
       pedantic: options.pedantic,
     });
     const counts = countKeys(found);
-    const wanted = options
-      .select(found, source)
-      .filter((f) => f.edits.length > 0 && (options.unsafe === true || ruleInfo(f.rule).isEditUnsafe !== true))
+    const mendable = options.select(found, source).filter((f) => f.edits.length > 0);
+    const isUnsafe = (f: Finding): boolean => options.unsafe !== true && ruleInfo(f.rule).isEditUnsafe === true;
+    const wanted = mendable
+      .filter((f) => !isUnsafe(f))
       .filter((f) => (counts.get(fingerprint(f)) ?? 0) < (tried.get(fingerprint(f)) ?? Number.POSITIVE_INFINITY));
     const made = makeEdits(source, wanted);
-    refused = made.refused;
+    const problem = 'its edit may change what the kernel computes; --unsafe-fixes makes it';
+    refused = [...made.refused, ...mendable.filter(isUnsafe).map((finding) => ({ finding, problem }))];
     if (made.text === undefined) break;
-    for (const f of wanted) tried.set(fingerprint(f), counts.get(fingerprint(f)) ?? 0);
-    fixed += made.count;
+    for (const f of made.mended) tried.set(fingerprint(f), counts.get(fingerprint(f)) ?? 0);
+    fixed += made.mended.length;
     source = assembleSource(source.file, made.text, options.target === undefined ? {} : { target: options.target });
   }
   return { fixed, refused, source };
@@ -63,8 +70,8 @@ function countKeys(findings: readonly Finding[]): Map<string, number> {
 function makeEdits(
   { places, text }: CheckedSource,
   findings: readonly Finding[],
-): { readonly text: string | undefined; readonly count: number; readonly refused: FixResult['refused'] } {
-  const refused: { finding: Finding; problem: string }[] = [];
+): { readonly text: string | undefined; readonly mended: readonly Finding[]; readonly refused: readonly Refused[] } {
+  const refused: Refused[] = [];
   const possible: Finding[] = [];
   for (const finding of findings) {
     const { problem } = sourceEdits(places, finding.edits);
@@ -75,9 +82,9 @@ function makeEdits(
     places,
     possible.flatMap((f) => f.edits),
   );
-  if (edits.length === 0) return { text: undefined, count: 0, refused };
+  if (edits.length === 0) return { text: undefined, mended: [], refused };
   const after = applySourceEdits(places.document, edits);
-  return { text: after === text ? undefined : after, count: possible.length, refused };
+  return { text: after === text ? undefined : after, mended: possible, refused };
 }
 
 /** The source that a file is mended in. Errors: `check/fix-input` for what cannot be written back. */
