@@ -1,6 +1,7 @@
 // native/: its format (clang-format, every difference an error) and what clang-tidy finds (native/.clang-tidy, every finding an error), both of
 // LLVM 22. `npm run setup` installs them; without one its step says so and passes. clang-tidy also needs the native build's
 // compile_commands.json. A file that was clean is looked at again only when it, a header or the configuration has changed.
+// `--format` (what `npm test` runs) leaves clang-tidy out: the first look at all files takes minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -89,4 +90,5 @@ async function checkTidy() {
 }
 
 const isFormatted = checkFormat();
-process.exitCode = (await checkTidy()) && isFormatted ? 0 : 1;
+const isClean = process.argv.includes('--format') || (await checkTidy());
+process.exitCode = isClean && isFormatted ? 0 : 1;

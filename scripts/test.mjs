@@ -20,7 +20,7 @@ function step(name, command, args) {
 
 step('set-up', process.execPath, [join(root, 'scripts/setup.mjs')]);
 step('lint and format', bin('biome'), ['check', '--error-on-warnings', '.']);
-step('native format', process.execPath, [join(root, 'scripts/lint-native.mjs')]);
+step('native format', process.execPath, [join(root, 'scripts/lint-native.mjs'), '--format']);
 step('types', bin('tsc'), ['--noEmit']);
 step('layers', process.execPath, [join(root, 'scripts/check-layers.mjs')]);
 step('generated files reproduce', process.execPath, [
