@@ -1,11 +1,14 @@
-// `wavesmith asm FILE.s -o OUT`: assembles LLVM-dialect text to a loadable code object, or with -c to an object.
+// `wavesmith asm FILE.s -o OUT`: assembles LLVM-dialect text to a loadable code object, or with -c to an object. It imports files
+// and not indexes: what a short command does not load, it does not wait for.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type AssembleOptions, assemble, type Diagnostic, formatDiagnostic } from '../asm/index.ts';
+import { assemble } from '../asm/assemble/assemble.ts';
+import type { AssembleOptions } from '../asm/assemble/options.ts';
+import { type Diagnostic, formatDiagnostic } from '../asm/assemble/source.ts';
 import { WavesmithError } from '../base/index.ts';
-import { link, writeObject } from '../codeobject/index.ts';
+import { writeObject } from '../codeobject/elf/write.ts';
+import { link } from '../codeobject/link/link.ts';
 import { optimizeLess } from '../device/node/v8-flags.ts';
-import { assembleWithLlvm } from './asm-llvm.ts';
 import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
 interface Flags {
@@ -89,6 +92,8 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 async function runLlvm(file: string, source: Uint8Array, flags: Flags): Promise<number> {
+  // Loads child processes and IREE's side, which nothing else of this command needs.
+  const { assembleWithLlvm } = await import('./asm-llvm.ts');
   const result = await assembleWithLlvm(source, {
     name: file,
     target: flags.target,

@@ -2,9 +2,12 @@
 // Source: llvm/tools/llvm-mc/llvm-mc.cpp (options), Disassembler.cpp (byte input), MCAsmStreamer.cpp (output form).
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AsmStreamer, type AssembleOptions, assemble, formatDiagnostic } from '../asm/index.ts';
+import { assemble } from '../asm/assemble/assemble.ts';
+import { AsmStreamer } from '../asm/assemble/llvm-mc-printer.ts';
+import type { AssembleOptions } from '../asm/assemble/options.ts';
+import { formatDiagnostic } from '../asm/assemble/source.ts';
 import { TextOutput, WavesmithError } from '../base/index.ts';
-import { writeObject } from '../codeobject/index.ts';
+import { writeObject } from '../codeobject/elf/write.ts';
 import { optimizeLess } from '../device/node/v8-flags.ts';
 import { decoderFor } from '../isa/codec/decode.ts';
 import { encode } from '../isa/codec/encode.ts';

@@ -2,7 +2,7 @@
 // The disassembler prints the result and the diff aligns it. Source: AMDGPUUsage, "ELF Code Object".
 import { WavesmithError } from '../../base/index.ts';
 import { type ElfFile, metadataNotes, readElf, readMetadata } from '../../codeobject/index.ts';
-import { targetInfo } from '../../isa/index.ts';
+import { targetInfo } from '../../isa/table/targets.ts';
 import { InstructionCache } from './cache.ts';
 import { CodeSection } from './code.ts';
 import type { RegisterCounts } from './descriptor.ts';

@@ -3,9 +3,10 @@
 
 import type { TextOutput } from '../../base/index.ts';
 import { type Decoder, decoderFor } from '../../isa/codec/decode.ts';
-import { type Instruction, type InstructionRow, type Operand, operandClass, type TargetName } from '../../isa/index.ts';
 import { operandNamed } from '../../isa/operand.ts';
 import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
+import { operandClass } from '../../isa/table/operand-classes.ts';
+import type { Instruction, InstructionRow, Operand, TargetName } from '../../isa/types.ts';
 import { wordAt } from './data.ts';
 
 const EMPTY = -1;

@@ -10,8 +10,8 @@ import {
   type TargetId,
   targetIdOfFlags,
 } from '../../codeobject/index.ts';
-import { isTargetName, type TargetName } from '../../isa/index.ts';
-import { TARGET_LIST } from '../../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../../isa/table/targets.ts';
+import type { TargetName } from '../../isa/types.ts';
 
 /** What the ELF header says, checked to be something that can be disassembled. */
 export interface CodeObjectHeader {

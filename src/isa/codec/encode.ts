@@ -3,23 +3,17 @@
 import { operandClass } from '../table/operand-classes.ts';
 import type { Instruction, InstructionRow, Operand } from '../types.ts';
 
-/** Where one piece of an operand goes: value bits from `shift` on, `mask` wide, to `low` of a dword. */
-interface Piece {
-  readonly word: number;
-  readonly low: number;
-  readonly mask: number;
-  readonly shift: number;
-}
-
-interface Step {
-  readonly operand: number;
-  readonly code: (operand: Operand) => number;
-  readonly pieces: readonly Piece[];
-}
+/** How an operand's class becomes the bits of its field. */
+type Code = (operand: Operand) => number;
 
 interface Encoder {
   readonly words: readonly number[];
-  readonly steps: readonly Step[];
+  /**
+   * For each operand with bits: its index, the number of its code, the number of its pieces, and for each piece where it goes:
+   * value bits from `shift` on, `mask` wide, to `low` of dword `word`, as `word, low, mask, shift`. One array, because thousands
+   * of encoders in objects of objects do not stay in a processor's cache.
+   */
+  readonly steps: Int32Array;
   /** Source operands that may be a literal following the instruction: of 4-byte encodings only. */
   readonly sources: readonly number[];
 }
@@ -66,7 +60,7 @@ function value(operand: Operand): number {
   return operand.kind === 'imm' ? operand.value : operand.kind === 'literal' ? operand.bits : scalarCode(operand);
 }
 
-const CODES: Readonly<Record<string, (operand: Operand) => number>> = {
+const CODES: Readonly<Record<string, Code>> = {
   imm: value,
   literal: value,
   vgpr: registerNumber,
@@ -81,6 +75,7 @@ const CODES: Readonly<Record<string, (operand: Operand) => number>> = {
   sdwaSrc: sdwaSource,
   sdwaDst: sdwaDestination,
 };
+const CODE_LIST: readonly Code[] = [...new Set(Object.values(CODES))];
 
 /** op_sel_hi bits 14, 59, 60 of sources that a VOP3P instruction does not have are 1. */
 function implicitOpSelHi(row: InstructionRow): readonly [number, number] {
@@ -94,21 +89,20 @@ function implicitOpSelHi(row: InstructionRow): readonly [number, number] {
 }
 
 function encoderOf(row: InstructionRow): Encoder {
-  const pieces: Piece[][] = row.operands.map(() => []);
-  for (const field of row.fields) {
-    const mask = field.width === 32 ? -1 : (1 << field.width) - 1;
-    pieces[field.operand].push({ word: field.at >> 5, low: field.at & 31, mask, shift: field.shift });
+  const pieces: number[][] = row.operands.map(() => []);
+  for (const { operand, at, width, shift } of row.fields) {
+    pieces[operand].push(at >> 5, at & 31, width === 32 ? -1 : (1 << width) - 1, shift);
   }
   const words = row.fixedBits.map((bits) => bits | 0);
   const [low, high] = implicitOpSelHi(row);
   words[0] |= low;
   if (high !== 0) words[1] |= high;
   const classes = row.operands.map((o) => operandClass(o.cls));
-  const steps = row.operands
-    .map((_, operand): Step => ({ operand, code: CODES[classes[operand].decode], pieces: pieces[operand] }))
-    .filter((step) => step.pieces.length > 0);
+  const steps = pieces.flatMap((list, operand) =>
+    list.length === 0 ? [] : [operand, CODE_LIST.indexOf(CODES[classes[operand].decode]), list.length / 4, ...list],
+  );
   const sources = row.size > 4 ? [] : row.operands.map((_, i) => i).filter((i) => classes[i].inline);
-  return { words, steps, sources };
+  return { words, steps: Int32Array.from(steps), sources };
 }
 
 const encoders: (Encoder | undefined)[] = [];
@@ -124,9 +118,10 @@ export function encodeInto(instruction: Instruction, bytes: Uint8Array, offset: 
   }
   const { words, steps, sources } = encoder;
   for (let i = 0; i < words.length; i++) buffer[i] = words[i];
-  for (const { operand, code, pieces } of steps) {
-    const bits = code(operands[operand]);
-    for (const { word, low, mask, shift } of pieces) buffer[word] |= ((bits >> shift) & mask) << low;
+  for (let s = 0; s < steps.length; ) {
+    const bits = CODE_LIST[steps[s + 1]](operands[steps[s]]);
+    const end = s + 3 + steps[s + 2] * 4;
+    for (s += 3; s < end; s += 4) buffer[steps[s]] |= ((bits >> steps[s + 3]) & steps[s + 2]) << steps[s + 1];
   }
   let at = offset;
   for (let i = 0; i < words.length; i++) {

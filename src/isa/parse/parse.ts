@@ -200,7 +200,7 @@ export class InstructionParser {
         continue;
       }
       this.convert(list[m]);
-      if (/^V_MAC_F(32|16)_sdwa/.test(row.name) && this.destinationSelected()) {
+      if (list[m].wholeDestination && this.destinationSelected()) {
         rejected = true;
         continue;
       }
@@ -246,7 +246,7 @@ export class InstructionParser {
     return (p.forcedSize === 64) === vop3;
   }
 
-  /** v_mac SDWA instructions write whole dwords only. */
+  /** Whether the destination is a part of a dword. */
   private destinationSelected(): boolean {
     const conversion = this.conversion as Conversion;
     const index = operandIndex(conversion.row, 'dst_sel');

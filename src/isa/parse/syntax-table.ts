@@ -20,6 +20,8 @@ export interface Matchable {
   readonly formals: readonly Formal[];
   /** Set on rows that only other targets have: they can match but not be used. */
   readonly foreign: boolean;
+  /** v_mac with SDWA: it writes whole dwords only. */
+  readonly wholeDestination: boolean;
 }
 
 /** Everything a mnemonic (without suffix) can be. */
@@ -59,6 +61,11 @@ function variantOf(row: InstructionRow): Variant {
   if (row.flags.has('DPP')) return Variant.DPP;
   if (isLaneAccess(row)) return Variant.Default;
   return row.flags.has('VOP3') || row.flags.has('VOP3P') ? Variant.VOP3 : Variant.Default;
+}
+
+function matchableOf(row: InstructionRow, template: string, foreign: boolean): Matchable {
+  const wholeDestination = /^V_MAC_F(32|16)_sdwa/.test(row.name);
+  return { row, formals: formalsOf(row, template), foreign, wholeDestination };
 }
 
 function formalsOf(row: InstructionRow, template: string): Formal[] {
@@ -150,17 +157,17 @@ function build(
   const variants: Matchable[][] = [[], [], [], []];
   const own: Matchable[] = [];
   for (const row of borrowed) {
-    variants[variantOf(row)].push({ row, formals: formalsOf(row, row.template), foreign: true });
+    variants[variantOf(row)].push(matchableOf(row, row.template, true));
   }
   for (const row of rows) {
     const foreign = !row.targets.includes(target);
     for (const template of templatesOf(row)) {
-      const matchable: Matchable = { row, formals: formalsOf(row, template), foreign };
+      const matchable = matchableOf(row, template, foreign);
       variants[variantOf(row)].push(matchable);
       own.push(matchable);
     }
     for (const template of foreignTemplatesOf(row)) {
-      variants[variantOf(row)].push({ row, formals: formalsOf(row, template), foreign: true });
+      variants[variantOf(row)].push(matchableOf(row, template, true));
     }
   }
   for (const list of variants) list.sort(byPreference);
