@@ -131,6 +131,10 @@ export interface Device {
   alloc(size: number, label?: string): DeviceBuffer;
   /** Allocates zeroed memory at exactly this address; one that cannot be had is `device/address-taken`. Nothing is ever moved. */
   allocAt(address: DeviceAddress, size: number, label?: string): DeviceBuffer;
+  /** Makes live memory visible at a second address, until `free`; an address that cannot be had is `device/address-taken`. */
+  map(address: DeviceAddress, size: number, source: DeviceAddress): DeviceBuffer;
+  /** Where its own allocations come from, start and end: what is to be at an address there must be placed before anything else. */
+  readonly heapRange: readonly [DeviceAddress, DeviceAddress];
   free(buffer: DeviceBuffer): void;
   /** Copies host bytes into device memory at `buffer.address + offset`. */
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset?: number): void;

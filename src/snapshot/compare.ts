@@ -35,8 +35,8 @@ export interface WriteReport {
 }
 
 /** Memory of a chunk as the replay left it. */
-export const contentOf = (device: Device, { buffer, offset, chunk }: PlacedChunk): Uint8Array =>
-  device.read(buffer, offset, chunk.length);
+export const contentOf = (device: Device, { buffer, offset, length }: PlacedChunk): Uint8Array =>
+  device.read(buffer, offset, length);
 
 /**
  * What each placed chunk should hold after a replay: of bytes that the capture knows the result of. `against` is another capture of the same
@@ -49,16 +49,15 @@ export function expectationOf(placed: PlacedCapture, against: Capture | undefine
   const other = new Map((against?.chunks ?? []).map((c) => [c.address, c]));
   const expected = new Map<PlacedChunk, Expected>();
   for (const one of placed.chunks) {
-    const { chunk } = one;
-    const source = against === undefined ? chunk : other.get(chunk.address);
-    const isOwn = source === chunk;
+    const source = other.get(one.address);
+    const isOwn = against === undefined;
     const post = isOwn ? one.post : source?.post();
     const writes = isOwn ? one.writes : source?.writes();
     const before = isOwn ? one.initial : source?.pre();
     const known = isOwn ? one.known : source?.known();
     const bytes = post ?? before;
-    if (bytes === undefined || bytes.length !== chunk.length) continue;
-    const counts = new Uint8Array(chunk.length);
+    if (bytes === undefined || bytes.length !== one.length) continue;
+    const counts = new Uint8Array(one.length);
     if (writes !== undefined) {
       if (post !== undefined) counts.set(writes);
     } else if (post !== undefined || known !== null) {
@@ -67,8 +66,8 @@ export function expectationOf(placed: PlacedCapture, against: Capture | undefine
       else if (known !== null) counts.set(known);
     }
     for (const { address, bytes: size } of varying) {
-      const from = Math.max(0, address - chunk.address);
-      const to = Math.min(chunk.length, address + size - chunk.address);
+      const from = Math.max(0, address - one.address);
+      const to = Math.min(one.length, address + size - one.address);
       if (to > from) counts.fill(0, from, to);
     }
     expected.set(one, { bytes, counts });
@@ -112,7 +111,7 @@ export function compareBuffers(
   }
   const byAllocation = new Map<CaptureAllocation, typeof pieces>();
   for (const piece of pieces) {
-    const { allocation } = piece.placed.chunk;
+    const { allocation } = piece.placed;
     byAllocation.set(allocation, [...(byAllocation.get(allocation) ?? []), piece]);
   }
   for (const [allocation, all] of byAllocation) {
@@ -127,7 +126,7 @@ export function compareBuffers(
         if (counts[i] !== 1) continue;
         want[at] = bytes[i] as number;
         got[at] = now[i] as number;
-        if (first === null && want[at] !== got[at]) first = placed.chunk.address + i;
+        if (first === null && want[at] !== got[at]) first = placed.address + i;
         at++;
       }
     }
@@ -160,7 +159,7 @@ function compareAnnotated(
   const got = new Uint8Array(size);
   let counted = 0;
   for (const { placed, bytes, counts, now } of pieces) {
-    const start = placed.chunk.address;
+    const start = placed.address;
     const from = Math.max(0, address - start);
     const to = Math.min(counts.length, address + size - start);
     for (let i = from; i < to; i++) {
@@ -199,36 +198,65 @@ export function compareWrites(placed: PlacedCapture, touched: TouchedBytes): Wri
   let [extra, missing] = [0, 0];
   let firstExtra: number | null = null;
   let firstMissing: number | null = null;
-  for (const { chunk, buffer, offset, writes } of placed.chunks) {
-    if (writes === undefined && chunk.entry.reads === undefined) continue;
-    const flags = flagsAt(touched, buffer.address, offset);
-    for (let i = 0; i < chunk.length; i++) {
+  for (const one of placed.chunks) {
+    const { address, writes } = one;
+    if (writes === undefined) continue;
+    const flags = flagsAt(touched, one);
+    for (let i = 0; i < writes.length; i++) {
       const isWritten = ((flags?.[i] ?? 0) & WRITTEN) !== 0;
-      const should = writes?.[i] === 1;
+      const should = writes[i] === 1;
       if (isWritten && !should) {
         extra++;
-        firstExtra ??= chunk.address + i;
+        firstExtra ??= address + i;
       }
       if (should && !isWritten) {
         missing++;
-        firstMissing ??= chunk.address + i;
+        firstMissing ??= address + i;
       }
     }
+  }
+  for (const address of writesElsewhere(placed, touched)) {
+    extra++;
+    firstExtra ??= address;
   }
   return { extra, firstExtra, missing, firstMissing };
 }
 
-/** Flags of the bytes of a placed chunk that a followed run touched. */
-export function flagsAt(touched: TouchedBytes, base: number, offset: number): Uint8Array | undefined {
-  return touched.regions.get(base)?.chunks.get(offset / CHUNK_BYTES)?.flags;
+/** Addresses of bytes that a followed run wrote and that are in none of the placed chunks: variables, packets, queues. */
+function* writesElsewhere(placed: PlacedCapture, touched: TouchedBytes): Generator<number> {
+  for (const { region, chunks } of touched.regions.values()) {
+    const own = placed.chunks.filter((c) => c.buffer.address === region.base);
+    for (const { offset, flags } of chunks.values()) {
+      if (own.some((c) => c.offset <= offset && c.offset + c.length >= offset + flags.length)) continue;
+      for (let i = 0; i < flags.length; i++) {
+        const at = offset + i;
+        if (((flags[i] as number) & WRITTEN) === 0) continue;
+        if (!own.some((c) => at >= c.offset && at < c.offset + c.length)) yield region.base + at;
+      }
+    }
+  }
+}
+
+/** Flags of the bytes of a placed chunk that a followed run touched; undefined when it touched none. */
+export function flagsAt(touched: TouchedBytes, { buffer, offset, length }: PlacedChunk): Uint8Array | undefined {
+  const chunks = touched.regions.get(buffer.address)?.chunks;
+  if (chunks === undefined) return undefined;
+  const whole = chunks.get(offset / CHUNK_BYTES);
+  if (whole !== undefined && whole.flags.length === length) return whole.flags;
+  const flags = new Uint8Array(length);
+  for (const chunk of chunks.values()) {
+    const from = Math.max(offset, chunk.offset);
+    const to = Math.min(offset + length, chunk.offset + chunk.flags.length);
+    if (from < to) flags.set(chunk.flags.subarray(from - chunk.offset, to - chunk.offset), from - offset);
+  }
+  return flags;
 }
 
 /** The chunks that a monitored replay wrote. */
 export function writtenChunks(placed: PlacedCapture, touched: TouchedBytes): Set<PlacedChunk> {
   const written = new Set<PlacedChunk>();
   for (const one of placed.chunks) {
-    const flags = flagsAt(touched, one.buffer.address, one.offset);
-    if (one.post !== undefined || flags?.some((f) => (f & WRITTEN) !== 0)) written.add(one);
+    if (one.post !== undefined || flagsAt(touched, one)?.some((f) => (f & WRITTEN) !== 0)) written.add(one);
   }
   return written;
 }

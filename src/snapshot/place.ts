@@ -12,11 +12,13 @@ import type {
 } from '../device/index.ts';
 import type { Capture, Chunk } from './capture.ts';
 import { hex } from './fields.ts';
-import type { CaptureAllocation } from './manifest.ts';
+import type { CaptureAlias, CaptureAllocation } from './manifest.ts';
 
-/** A chunk in device memory. */
+/** A chunk, or a variable of edited code, in device memory. */
 export interface PlacedChunk {
-  readonly chunk: Chunk;
+  readonly address: number;
+  readonly length: number;
+  readonly allocation: CaptureAllocation;
   readonly buffer: DeviceBuffer;
   /** Where it is in the buffer. */
   readonly offset: number;
@@ -25,6 +27,7 @@ export interface PlacedChunk {
   /** One flag for each byte of `initial` that the capture knows; undefined for all, null for none. */
   readonly known: Uint8Array | undefined | null;
   readonly post: Uint8Array | undefined;
+  /** One flag for each byte that the captured dispatch writes; undefined when nobody knows. */
   readonly writes: Uint8Array | undefined;
 }
 
@@ -99,65 +102,71 @@ function runsOfChunks(chunks: readonly Chunk[]): Chunk[][] {
  * allocated. Edited code whose image does not fit in the place of the captured one is loaded elsewhere, which is a remark.
  */
 export function placeCapture(device: Device, capture: Capture, options: PlaceOptions = {}): PlacedCapture {
-  const { manifest } = capture;
   const { code, seed = 1, poison: withPoison = true } = options;
+  const { loadAddress } = capture.manifest.code;
   const buffers: DeviceBuffer[] = [];
   const chunks: PlacedChunk[] = [];
   const remarks: string[] = [];
   let module: DeviceModule | undefined;
   const free = (): void => {
-    for (const buffer of buffers.splice(0)) device.free(buffer);
+    for (const buffer of buffers.splice(0).reverse()) device.free(buffer);
     module?.unload();
   };
+  const [heapStart, heapEnd] = device.heapRange;
+  const isOwn = (address: number): boolean => address >= heapStart && address < heapEnd;
   try {
-    const place = (chunk: Chunk, buffer: DeviceBuffer, offset: number): void => {
-      const known = chunk.entry.pre === undefined ? null : chunk.known();
-      const post = chunk.post();
-      const writes = chunk.writes();
-      chunks.push({ chunk, buffer, offset, initial: initialOf(chunk, known, seed, post, writes), known, post, writes });
+    const isImage = (chunk: Chunk): boolean => chunk.allocation.kind === 'code';
+    const steps = runsOfChunks(capture.chunks.filter((c) => !isImage(c))).map((run) => ({
+      address: (run[0] as Chunk).address,
+      place: () => {
+        const first = run[0] as Chunk;
+        const last = run[run.length - 1] as Chunk;
+        const { label, provenance, address } = first.allocation;
+        const size = last.address + last.length - first.address;
+        const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
+        buffers.push(buffer);
+        for (const chunk of run) chunks.push(placed(chunk, buffer, seed));
+      },
+    }));
+    const loading = {
+      address: loadAddress,
+      place: () => {
+        module = loadCode(device, capture, code, remarks);
+      },
     };
-    const isImage = ({ kind }: CaptureAllocation): boolean => kind === 'code';
-    for (const run of runsOfChunks(capture.chunks.filter((c) => !isImage(c.allocation)))) {
-      const first = run[0] as Chunk;
-      const last = run[run.length - 1] as Chunk;
-      const size = last.address + last.length - first.address;
-      const { label, provenance, address } = first.allocation;
-      const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
-      buffers.push(buffer);
-      for (const chunk of run) place(chunk, buffer, chunk.address - first.address);
-    }
-    module = loadCode(device, capture, code, remarks);
-    const image: DeviceBuffer = { address: module.address, size: module.size, label: 'code object' };
-    const isMoved = module.address !== manifest.code.loadAddress;
-    const imageChunks = capture.chunks.filter((c) => isImage(c.allocation));
-    if (code === undefined)
-      for (const chunk of imageChunks) place(chunk, image, chunk.address - manifest.code.loadAddress);
-    else if (imageChunks.length > 0) remarks.push(...moveVariables(device, capture, module, image, imageChunks));
-    if (isMoved && code === undefined) throw relocated('code object', manifest.code.loadAddress, module.address);
-    const kernel = module.kernel(manifest.dispatch.kernel);
+    const all = [loading, ...steps];
+    for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
+    const loaded = module as DeviceModule | undefined;
+    if (loaded === undefined) throw new Error('the code was not loaded');
+    const image: DeviceBuffer = { address: loaded.address, size: loaded.size, label: 'code object' };
+    const imageChunks = capture.chunks.filter(isImage).map((chunk) => placed(chunk, image, seed));
+    if (code === undefined) chunks.push(...imageChunks);
+    else chunks.push(...moveVariables(capture, loaded, image, imageChunks, remarks));
+    for (const alias of capture.manifest.memory.aliases) buffers.push(...mapAlias(device, alias, chunks));
+    const kernel = loaded.kernel(capture.manifest.dispatch.kernel);
     const request = requestOf(device, capture, kernel, chunks, buffers);
-    const byAddress = new Map(chunks.map((placed) => [placed.chunk.address, placed]));
-    const starts = [...byAddress.keys()].sort((a, b) => a - b);
-    let last: PlacedChunk | undefined;
+    chunks.sort((a, b) => a.address - b.address);
     const others = buffers.filter((b) => !chunks.some((c) => c.buffer === b));
+    // Edited code brings its own data; only what it has in common with the captured code is that of the capture.
+    if (code !== undefined) others.push(image);
+    let last: PlacedChunk | undefined;
     return {
       capture,
-      module,
+      module: loaded,
       kernel,
       request,
       chunks,
       remarks,
       restore: (only) => {
-        for (const placed of chunks)
-          if (only === undefined || only.has(placed)) restoreChunk(device, placed, withPoison);
+        for (const one of chunks) if (only === undefined || only.has(one)) restoreChunk(device, one, withPoison);
       },
       isKnown: (address) => {
-        if (last === undefined || address < last.chunk.address || address >= last.chunk.address + last.chunk.length) {
-          last = findChunk(byAddress, starts, address);
+        if (last === undefined || address < last.address || address >= last.address + last.length) {
+          last = findChunk(chunks, address);
         }
         if (last === undefined) return others.some((b) => address >= b.address && address < b.address + b.size);
-        const { known, chunk } = last;
-        return known === undefined || (known !== null && known[address - chunk.address] === 1);
+        const { known } = last;
+        return known === undefined || (known !== null && known[address - last.address] === 1);
       },
       free,
     };
@@ -167,18 +176,39 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
   }
 }
 
-function findChunk(
-  byAddress: ReadonlyMap<number, PlacedChunk>,
-  starts: readonly number[],
-  address: number,
-): PlacedChunk | undefined {
+function placed(chunk: Chunk, buffer: DeviceBuffer, seed: number): PlacedChunk {
+  const known = chunk.entry.pre === undefined ? null : chunk.known();
+  const post = chunk.post();
+  // A chunk without a state after it was not written, when somebody followed the dispatch.
+  const writes = chunk.writes();
+  const { address, length, allocation } = chunk;
+  const initial = initialOf(chunk, known, seed, post, writes);
+  return { address, length, allocation, buffer, offset: address - buffer.address, initial, known, post, writes };
+}
+
+function mapAlias(
+  device: Device,
+  { address, size, source }: CaptureAlias,
+  chunks: readonly PlacedChunk[],
+): DeviceBuffer[] {
+  const made: DeviceBuffer[] = [];
+  const buffers = new Set(chunks.map((c) => c.buffer));
+  for (const buffer of buffers) {
+    const from = Math.max(source, buffer.address);
+    const to = Math.min(source + size, buffer.address + buffer.size);
+    if (from < to) made.push(device.map(address + from - source, to - from, from));
+  }
+  return made;
+}
+
+function findChunk(chunks: readonly PlacedChunk[], address: number): PlacedChunk | undefined {
   let low = 0;
-  let high = starts.length - 1;
+  let high = chunks.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const found = byAddress.get(starts[middle] as number) as PlacedChunk;
-    if (address < found.chunk.address) high = middle - 1;
-    else if (address >= found.chunk.address + found.chunk.length) low = middle + 1;
+    const found = chunks[middle] as PlacedChunk;
+    if (address < found.address) high = middle - 1;
+    else if (address >= found.address + found.length) low = middle + 1;
     else return found;
   }
   return undefined;
@@ -186,10 +216,10 @@ function findChunk(
 
 function restoreChunk(
   device: Device,
-  { chunk, buffer, offset, initial, known }: PlacedChunk,
+  { allocation, buffer, offset, initial, known }: PlacedChunk,
   withPoison: boolean,
 ): void {
-  const isImage = chunk.allocation.kind === 'code';
+  const isImage = allocation.kind === 'code';
   if (known === undefined || (withPoison && !isImage)) {
     device.write(buffer, initial, offset);
     return;
@@ -202,13 +232,6 @@ function restoreChunk(
     while (at < known.length && known[at] === 1) at++;
     device.write(buffer, initial.subarray(start, at), offset + start);
   }
-}
-
-function relocated(what: string, wanted: number, got: number): WavesmithError {
-  return new WavesmithError(
-    'replay/relocated',
-    `The device put the ${what} at ${hex(got)}, not at ${hex(wanted)}: the replay would not be faithful.`,
-  );
 }
 
 function loadCode(device: Device, capture: Capture, code: Uint8Array | undefined, remarks: string[]): DeviceModule {
@@ -226,43 +249,43 @@ function loadCode(device: Device, capture: Capture, code: Uint8Array | undefined
   }
 }
 
-/** Gives the variables of edited code what those of the same name hold in the capture. */
+/** The captured contents of variables in the places that variables of the same name have in edited code. */
 function moveVariables(
-  device: Device,
   capture: Capture,
   module: DeviceModule,
-  image: DeviceBuffer,
-  chunks: readonly Chunk[],
-): string[] {
-  const remarks: string[] = [];
+  buffer: DeviceBuffer,
+  chunks: readonly PlacedChunk[],
+  remarks: string[],
+): PlacedChunk[] {
+  const moved: PlacedChunk[] = [];
   for (const variable of capture.manifest.code.variables) {
     const target = module.variables.find((v) => v.name === variable.name);
-    const bytes = new Uint8Array(variable.size);
-    let isKnown = false;
     for (const chunk of chunks) {
-      const pre = chunk.pre();
-      const known = chunk.known();
-      if (pre === undefined) continue;
-      const from = Math.max(variable.address, chunk.address);
-      const to = Math.min(variable.address + variable.size, chunk.address + chunk.length);
-      for (let at = from; at < to; at++) {
-        if (known !== undefined && known[at - chunk.address] !== 1) continue;
-        bytes[at - variable.address] = pre[at - chunk.address] as number;
-        isKnown = true;
+      const from = Math.max(0, variable.address - chunk.address);
+      const to = Math.min(chunk.length, variable.address + variable.size - chunk.address);
+      const cut = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes?.subarray(from, to);
+      const known = chunk.known === null ? null : cut(chunk.known);
+      const isTouched = known === undefined || known?.includes(1) === true || cut(chunk.writes)?.includes(1) === true;
+      if (from >= to || !isTouched) continue;
+      if (target === undefined || target.size !== variable.size) {
+        remarks.push(
+          `the edited code has no variable '${variable.name}' of ${variable.size} bytes: its captured content is not used`,
+        );
+        break;
       }
+      const address = target.address + chunk.address + from - variable.address;
+      if (target.address !== variable.address) {
+        remarks.push(
+          `variable '${variable.name}' is at ${hex(target.address)} in the edited code, not at ${hex(variable.address)}`,
+        );
+      }
+      const initial = chunk.initial.subarray(from, to);
+      const { allocation } = chunk;
+      const sides = { initial, known, post: cut(chunk.post), writes: cut(chunk.writes) };
+      moved.push({ address, length: to - from, allocation, buffer, offset: address - buffer.address, ...sides });
     }
-    if (!isKnown) continue;
-    if (target === undefined || target.size !== variable.size) {
-      remarks.push(
-        `the edited code has no variable '${variable.name}' of ${variable.size} bytes: its captured content is not used`,
-      );
-      continue;
-    }
-    device.write(image, bytes, target.address - image.address);
-    if (target.address !== variable.address)
-      remarks.push(`variable '${variable.name}' is at another address in the edited code`);
   }
-  return remarks;
+  return moved;
 }
 
 /** The dispatch as it was: sizes, arguments, packet and queue where they lay. */
@@ -276,7 +299,7 @@ function requestOf(
   const { dispatch } = capture.manifest;
   const { block, gridWorkItems, packet, queue, kernarg } = dispatch;
   const isPlaced = (address: number, size: number): boolean =>
-    chunks.some(({ chunk }) => chunk.address <= address && address + size <= chunk.address + chunk.length);
+    chunks.some((c) => c.address <= address && address + size <= c.address + c.length);
   if (kernarg.size > 0 && !isPlaced(kernarg.address, 1)) {
     throw new WavesmithError('capture/no-arguments', 'The capture does not hold the kernarg segment.', {
       file: capture.path,

@@ -364,16 +364,19 @@ export async function runOrders(
       let count = 0;
       if (failure === undefined) {
         for (const one of placed.chunks) {
-          const { chunk, writes, post, initial } = one;
+          const { address, length, writes, post, initial, known, allocation } = one;
           const now = contentOf(device, one);
-          const flags = varying.get(chunk.address) ?? new Uint8Array(chunk.length);
-          for (let i = 0; i < chunk.length; i++) {
+          const flags = varying.get(address) ?? new Uint8Array(length);
+          for (let i = 0; i < length; i++) {
             const isWritten = post !== undefined && (writes === undefined || writes[i] === 1);
+            // Of an image only the variables are memory of the capture.
+            const isMemory = allocation.kind !== 'code' || known === undefined || known?.[i] === 1;
+            if (!isWritten && !isMemory) continue;
             if (now[i] === (isWritten ? (post as Uint8Array)[i] : initial[i])) continue;
             flags[i] = 1;
             count++;
           }
-          if (flags.some((f) => f === 1)) varying.set(chunk.address, flags);
+          if (flags.some((f) => f === 1)) varying.set(address, flags);
         }
       }
       runs.push({ order: name, outcome: failure ?? (count === 0 ? 'same' : `${count} bytes differ`) });

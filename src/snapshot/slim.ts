@@ -79,25 +79,28 @@ async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof ma
     const { touched } = run;
     if (touched === undefined) throw refuse('the device does not follow bytes.');
     const parts = placed.chunks.flatMap((one) => {
-      const flags = flagsAt(touched, one.buffer.address, one.offset);
-      if (!flags?.some((f) => f !== 0)) return [];
-      return [{ entry: one.chunk.entry, flags, post: contentOf(device, one) }];
+      const flags = flagsAt(touched, one);
+      const chunk = capture.chunks.find((c) => c.address === one.address);
+      if (chunk === undefined || !flags?.some((f) => f !== 0)) return [];
+      return [{ entry: chunk.entry, flags, post: contentOf(device, one) }];
     });
     return (pages) =>
-      parts.map(({ entry, flags, post }): ChunkEntry => {
-        const has = (bit: number) => maskOf(flags.length, pages, (at) => ((flags[at] as number) & bit) !== 0);
-        const { pre, post: _post, reads: _reads, writes: _writes, known, ...place } = entry;
-        const isRead = flags.some((f) => (f & READ_FIRST) !== 0);
-        const isWritten = flags.some((f) => (f & WRITTEN) !== 0);
-        return {
-          ...place,
-          ...(isRead ? { pre } : {}),
-          ...(isRead && known !== undefined ? { known } : {}),
-          ...(isWritten ? { post: pages.put(post) } : {}),
-          reads: has(READ_FIRST),
-          writes: has(WRITTEN),
-        };
-      });
+      parts
+        .sort((a, b) => a.entry.allocation - b.entry.allocation || a.entry.index - b.entry.index)
+        .map(({ entry, flags, post }): ChunkEntry => {
+          const has = (bit: number) => maskOf(flags.length, pages, (at) => ((flags[at] as number) & bit) !== 0);
+          const { pre, post: _post, reads: _reads, writes: _writes, known, ...place } = entry;
+          const isRead = flags.some((f) => (f & READ_FIRST) !== 0);
+          const isWritten = flags.some((f) => (f & WRITTEN) !== 0);
+          return {
+            ...place,
+            ...(isRead ? { pre } : {}),
+            ...(isRead && known !== undefined ? { known } : {}),
+            ...(isWritten ? { post: pages.put(post) } : {}),
+            reads: has(READ_FIRST),
+            writes: has(WRITTEN),
+          };
+        });
   } finally {
     device.close();
   }

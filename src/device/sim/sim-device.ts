@@ -10,6 +10,7 @@ import type { Device, DeviceAddress, DeviceBuffer } from '../device.ts';
 import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimOptions, SimRunOptions } from './options.ts';
+import { MAX_WASM_PAGES, WASM_PAGE, WINDOW } from './state/layout.ts';
 import { DeviceMemory } from './state/memory.ts';
 import { PlacePool } from './state/places.ts';
 import { dispatchStrict } from './strict/dispatch.ts';
@@ -19,6 +20,7 @@ import { Crew } from './workers/crew.ts';
 /** The virtual GPU. */
 export class SimDevice implements Device {
   readonly kind = 'sim';
+  readonly heapRange = [WINDOW, WINDOW + MAX_WASM_PAGES * WASM_PAGE] as const;
   readonly target: TargetName;
   readonly memory: DeviceMemory;
   private readonly places: PlacePool;
@@ -50,6 +52,11 @@ export class SimDevice implements Device {
   allocAt(address: DeviceAddress, size: number, label = 'buffer'): DeviceBuffer {
     this.requireOpen();
     this.history.alloc(this.memory.allocAt(address, size, label));
+    return { address, size, label };
+  }
+  map(address: DeviceAddress, size: number, source: DeviceAddress): DeviceBuffer {
+    this.requireOpen();
+    const { label } = this.memory.map(address, size, source, true);
     return { address, size, label };
   }
   free(buffer: DeviceBuffer): void {
