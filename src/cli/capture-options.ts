@@ -4,6 +4,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { type DeviceKernel, noTools } from '../device/index.ts';
 import { isSimKernel } from '../device/sim/module.ts';
+import type { DispatchRecorder } from '../iree/side.ts';
 import { Recorder, type RecordSummary } from '../snapshot/index.ts';
 import { version } from './version.ts';
 
@@ -56,6 +57,21 @@ export async function finishRecording(recorder: Recorder, options: CaptureOption
   });
   if (say) process.stderr.write(`\r${' '.repeat(60)}\r`);
   return summary;
+}
+
+/** Records dispatches one after the other: `x.wscap`, `x.1.wscap`, … What was written goes to standard error. */
+export function dispatchRecorder(path: string): DispatchRecorder {
+  let count = 0;
+  return (kernel, codeObject) => {
+    if (!isSimKernel(kernel)) throw noTools();
+    const sequence = count++;
+    const name = sequence === 0 ? path : path.replace(/(\.wscap(?:\.zip)?)?$/, (ending) => `.${sequence}${ending}`);
+    const recorder = new Recorder({ kernel, codeObject, sequence, producer: producer('sim') });
+    const finish = async (): Promise<void> => {
+      process.stderr.write(recordingText(await finishRecording(recorder, { capture: name })));
+    };
+    return { monitor: recorder.monitor, finish };
+  };
 }
 
 const kib = (bytes: number): string => (bytes < 10240 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(0)} KiB`);

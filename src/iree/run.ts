@@ -25,7 +25,7 @@ import { readFacts } from './facts.ts';
 import { readWhole } from './files.ts';
 import { type Manifest, type ManifestKernel, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule } from './module.ts';
-import { type DeviceOpener, Side, type SideExecution } from './side.ts';
+import { type DeviceOpener, type DispatchRecorder, Side, type SideExecution } from './side.ts';
 
 /** How results are judged. */
 export interface JudgeOptions {
@@ -53,6 +53,8 @@ export interface RunOptions extends JudgeOptions, PlanOptions {
   readonly seed: number;
   /** Limit of executed instructions per dispatch; the modified kernel's default is 20 times what the baseline took. */
   readonly maxInstructions?: number | undefined;
+  /** Records the baseline's first run of each dispatch. */
+  readonly record?: DispatchRecorder | undefined;
 }
 
 export interface BufferResult {
@@ -241,7 +243,8 @@ async function runOne(
   const runs: MemoryRun[] = [];
   for (const pattern of options.check ? PATTERNS.strict : PATTERNS.plain) {
     const launch = launchOf(plan, options.seed, pattern);
-    const base = await first.run(before, kernel.name, launch, options.maxInstructions);
+    const record = ran.baseline.length === 0 ? options.record : undefined;
+    const base = await first.run(before, kernel.name, launch, options.maxInstructions, record);
     ran.baseline.push(base);
     const most = options.maxInstructions ?? Math.max(LEAST_LIMIT, 20 * (base.dispatch.instructions ?? 0));
     try {

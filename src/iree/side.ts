@@ -1,7 +1,8 @@
 // One side of a comparison: its device, opened for the first launch, and its code objects, loaded once each.
 import { WavesmithError } from '../base/index.ts';
-import type { Device, DeviceModule, DispatchResult } from '../device/device.ts';
+import type { Device, DeviceKernel, DeviceModule, DispatchResult } from '../device/device.ts';
 import { type Execution, execute, type LaunchPlan } from '../device/plan.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimDispatchResult } from '../device/sim/options.ts';
 import { formatRunFinding, type RunFinding } from '../device/sim/strict/findings.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -10,6 +11,12 @@ import type { ModuleExecutable } from './module.ts';
 
 /** Opens a device for a target; `isStrict` asks for one that checks every access, register and wait (`--check`). */
 export type DeviceOpener = (target: TargetName, isStrict: boolean) => Promise<Device>;
+
+/** Records the dispatch of a kernel: its monitor sees the dispatch, `finish` writes the capture. */
+export type DispatchRecorder = (
+  kernel: DeviceKernel,
+  codeObject: Uint8Array,
+) => { readonly monitor: Monitor; finish(): Promise<void> };
 
 /** A launch, and what the strict mode says about it. */
 export interface SideExecution extends Execution {
@@ -33,9 +40,14 @@ export class Side {
     kernel: string,
     plan: LaunchPlan,
     maxInstructions: number | undefined,
+    record?: DispatchRecorder,
   ): Promise<SideExecution> {
     const { device, module } = this.modules.get(executable) ?? (await this.load(executable));
-    const execution = await execute(device, module.kernel(kernel), plan, { fields: { maxInstructions } });
+    const loaded = module.kernel(kernel);
+    const recording = record?.(loaded, executable.codeObject);
+    const fields = { maxInstructions, ...(recording === undefined ? {} : { monitors: [recording.monitor] }) };
+    const execution = await execute(device, loaded, plan, { fields });
+    await recording?.finish();
     if (!this.isStrict) return { ...execution, diagnostics: [] };
     const checked: DispatchResult & Pick<SimDispatchResult, 'diagnostics' | 'isComplete'> = execution.dispatch;
     const { diagnostics, isComplete } = checked;

@@ -10,7 +10,7 @@ import {
   type SimDispatchRequest,
 } from '../device/index.ts';
 import { TouchedBytes, type UnknownRead } from '../device/sim/tools/index.ts';
-import { type Verdict, verdictOf } from '../verdict/index.ts';
+import { type Evidence, type Verdict, verdictOf } from '../verdict/index.ts';
 import type { Capture } from './capture.ts';
 import {
   type ComparedBuffer,
@@ -41,6 +41,8 @@ export interface ReplayOptions {
   readonly follow?: boolean | undefined;
   readonly maxInstructions?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What is known about the code beside its replay. */
+  readonly evidence?: Pick<Evidence, 'notBuilt' | 'objections' | 'force'> | undefined;
   readonly onProgress?: ((iteration: number, iterations: number) => void) | undefined;
 }
 
@@ -191,6 +193,7 @@ export async function replayCapture(
       failures.push(`${timed.changed} of ${iterations} iterations ended with other bytes than the first.`);
     }
     const verdict = verdictOf({
+      ...options.evidence,
       comparisons: buffers.map((b) => b.comparison),
       failures,
       remarks: remarksOf(capture, placed, recopy, iterations),

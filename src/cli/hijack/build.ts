@@ -3,10 +3,12 @@
 import { WavesmithError } from '../../base/index.ts';
 import { quickProofText } from '../../equivalence/index.ts';
 import { type BuildResult, build } from '../../iree/build.ts';
+import { buildCaptured, isCapturedFolder } from '../../iree/captured.ts';
 import type { OutsideChanges } from '../../iree/edited-lines.ts';
 import type { EngineName } from '../../iree/engine.ts';
 import { formatChange } from '../../iree/report.ts';
 import { newCommand, parseArguments, printJson } from '../support.ts';
+import { describeCapturedBuild } from './captured.ts';
 
 interface Flags {
   output?: string;
@@ -35,7 +37,15 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.via !== 'patch' && flags.via !== 'compile') {
     throw new WavesmithError('cli/usage', `--via is 'patch' or 'compile', not '${flags.via}'.`);
   }
-  const result = await build(command.args[0], {
+  const [folder] = command.args;
+  if (isCapturedFolder(folder)) {
+    const { output, force = false } = flags;
+    const built = await buildCaptured(folder, { output, engine: engineFlag(flags.engine), force });
+    if (flags.json) printJson(built);
+    else process.stdout.write(describeCapturedBuild(built));
+    return 0;
+  }
+  const result = await build(folder, {
     output: flags.output,
     via: flags.via,
     engine: engineFlag(flags.engine),

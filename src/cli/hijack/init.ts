@@ -4,9 +4,11 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
 import { isElf } from '../../codeobject/elf/read.ts';
+import { initFromCapture } from '../../iree/captured.ts';
 import { takeTarget } from '../../iree/compiler.ts';
 import { type InitOptions, type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
+import { isCapturePath } from '../../snapshot/index.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
 
 interface Flags {
@@ -26,7 +28,7 @@ export async function run(argv: string[]): Promise<number> {
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const extra = cut < 0 ? [] : argv.slice(cut + 1);
   const command = newCommand('hijack init', 'Make a hijack folder of an MLIR input or of a compiled module.')
-    .argument('<input>', 'INPUT.mlir (needs iree-compile) or MODEL.vmfb')
+    .argument('<input>', 'INPUT.mlir (needs iree-compile), MODEL.vmfb, or a capture (X.wscap)')
     .requiredOption('-o, --output <dir>', 'the folder to make')
     .option('-a, --target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950 (default: GPU_TARGET)')
     .option('--link', "keep IREE's linking of all dispatches into one executable")
@@ -43,6 +45,7 @@ export async function run(argv: string[]): Promise<number> {
   const flags = command.opts<Flags>();
   const input = command.args[0];
   const folder = flags.output ?? '';
+  if (isCapturePath(input)) return await fromCapture(input, folder, flags, extra);
   const bytes = readInput(input);
   if (!isModule(bytes)) checkIsMlir(input, bytes);
   const result = isModule(bytes)
@@ -55,6 +58,20 @@ export async function run(argv: string[]): Promise<number> {
       });
   if (flags.json) printJson({ folder: result.folder, ...result.manifest });
   else process.stdout.write(describe(result));
+  return 0;
+}
+
+/** A hijack folder of one captured dispatch. */
+async function fromCapture(input: string, folder: string, flags: Flags, extra: readonly string[]): Promise<number> {
+  refuseForCompiled(input, flags, extra);
+  const { force = false, addresses, encodings } = flags;
+  const manifest = await initFromCapture(input, folder, { force, addresses, encodings });
+  if (flags.json) printJson({ folder, ...manifest });
+  else {
+    process.stdout.write(
+      `${folder}/${manifest.asm}  kernel ${manifest.kernel}, ${manifest.target}\nnext: edit it, then 'wavesmith hijack build ${folder}' and 'wavesmith hijack run ${folder}'\n`,
+    );
+  }
   return 0;
 }
 
@@ -85,7 +102,8 @@ function requireTarget(asked: string | undefined, extra: readonly string[]): str
   throw new WavesmithError('cli/usage', 'An MLIR input needs --target.', { hint: 'For example --target gfx942.' });
 }
 
-function fromModule(input: string, folder: string, flags: Flags, extra: readonly string[]): Promise<InitResult> {
+/** Options for compiling mean nothing for what is compiled. */
+function refuseForCompiled(input: string, flags: Flags, extra: readonly string[]): void {
   for (const [given, name] of [
     [flags.target !== undefined, '--target'],
     [flags.link === true, '--link'],
@@ -97,6 +115,10 @@ function fromModule(input: string, folder: string, flags: Flags, extra: readonly
       });
     }
   }
+}
+
+function fromModule(input: string, folder: string, flags: Flags, extra: readonly string[]): Promise<InitResult> {
+  refuseForCompiled(input, flags, extra);
   return initFromModule(input, folder, common(flags));
 }
 

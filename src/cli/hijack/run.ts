@@ -1,11 +1,14 @@
 // `wavesmith hijack run`: baseline and modified module on the same seeded inputs, every output compared; or single dispatches, every
 // byte of their memory.
 import { findElementType, KNOWN_TYPES, WavesmithError } from '../../base/index.ts';
+import { isCapturedFolder, runCaptured } from '../../iree/captured.ts';
 import { run as runFolder } from '../../iree/run.ts';
 import { runModules } from '../../iree/run-module.ts';
 import { exitCodeOf } from '../../verdict/index.ts';
+import { dispatchRecorder } from '../capture-options.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
+import { describeCapturedRun } from './captured.ts';
 import { describeDispatches } from './describe.ts';
 import { deviceOpener } from './device.ts';
 import { describeModules, moduleHostOpener } from './run-module.ts';
@@ -28,6 +31,7 @@ interface Flags extends JudgeFlags {
   force?: boolean;
   maxInstructions?: string;
   mfma: string;
+  capture?: string;
   json?: boolean;
 }
 
@@ -67,6 +71,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--force', 'objections of the checker and of --check do not fail the run (the verdict still names them)')
     .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
+    .option('--capture <file.wscap>', "kernels: record the baseline's dispatches (the second in FILE.1.wscap, …)")
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
@@ -88,6 +93,7 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     flags.grid !== undefined ||
     flags.buffer.length > 0 ||
     flags.constant.length > 0 ||
+    flags.capture !== undefined ||
     flags.maxInstructions !== undefined;
   const common = {
     modified: flags.modified,
@@ -97,6 +103,20 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     ...judgeOptions(flags),
   };
   const mfma = parseMatrixMode(flags.mfma);
+  if (isCapturedFolder(command.args[0])) {
+    if (isByKernel && (flags.maxInstructions === undefined || flags.capture !== undefined)) throw noModule();
+    const result = await runCaptured(command.args[0], {
+      modified: flags.modified,
+      open: deviceOpener(flags.device, { mfma }),
+      exact: common.exact,
+      force: common.force,
+      maxInstructions:
+        flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
+    });
+    if (flags.json) printJson(result);
+    else process.stdout.write(describeCapturedRun(result, command.args[0]));
+    return exitCodeOf(result);
+  }
   if (!isByKernel) {
     const result = await runModules(command.args[0], {
       ...common,
@@ -114,8 +134,15 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
   if (extra.length > 0) {
     throw new WavesmithError('cli/usage', "Flags after '--' go to iree-run-module, which single kernels do without.");
   }
+  if (flags.capture !== undefined && common.check) {
+    throw new WavesmithError(
+      'cli/usage',
+      '--capture cannot be combined with --check: record first, then check the capture.',
+    );
+  }
   const result = await runFolder(command.args[0], {
     ...common,
+    record: flags.capture === undefined ? undefined : dispatchRecorder(flags.capture),
     openDevice: deviceOpener(flags.device, { mfma }),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
@@ -128,6 +155,16 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
   if (flags.json) printJson(result);
   else process.stdout.write(describeDispatches(result));
   return exitCodeOf(result);
+}
+
+function noModule(): WavesmithError {
+  return new WavesmithError(
+    'cli/usage',
+    'The folder is of a capture: it is one dispatch, with its grid and its memory.',
+    {
+      hint: 'Leave out --dispatch, --all, --grid, --buffer and --constant.',
+    },
+  );
 }
 
 function integer(name: string, text: string): number {
