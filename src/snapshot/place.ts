@@ -125,6 +125,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
         const size = last.address + last.length - first.address;
         const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
         buffers.push(buffer);
+        if (buffer.address !== first.address) throw relocated('an allocation', first.address, buffer.address);
         for (const chunk of run) chunks.push(placed(chunk, buffer, seed));
       },
     }));
@@ -138,6 +139,8 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
     const loaded = module as DeviceModule | undefined;
     if (loaded === undefined) throw new Error('the code was not loaded');
+    if (code === undefined && loaded.address !== loadAddress)
+      throw relocated('the code object', loadAddress, loaded.address);
     const image: DeviceBuffer = { address: loaded.address, size: loaded.size, label: 'code object' };
     const imageChunks = capture.chunks.filter(isImage).map((chunk) => placed(chunk, image, seed));
     if (code === undefined) chunks.push(...imageChunks);
@@ -232,6 +235,13 @@ function restoreChunk(
     while (at < known.length && known[at] === 1) at++;
     device.write(buffer, initial.subarray(start, at), offset + start);
   }
+}
+
+function relocated(what: string, wanted: number, got: number): WavesmithError {
+  return new WavesmithError(
+    'replay/relocated',
+    `The device put ${what} at ${hex(got)}, not at ${hex(wanted)}: the replay would not be faithful.`,
+  );
 }
 
 function loadCode(device: Device, capture: Capture, code: Uint8Array | undefined, remarks: string[]): DeviceModule {

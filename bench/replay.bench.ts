@@ -1,0 +1,106 @@
+// `npm run bench replay [-- --only TEXT]`: captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
+// replays, the overhead of an iteration beside its dispatch, and the wrong versions that a replay must find. Then: a large address space
+// of which little is touched.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assembleAndLink } from '../src/asm/index.ts';
+import { SimDevice } from '../src/device/index.ts';
+import { openCapture } from '../src/snapshot/index.ts';
+import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
+import { kernelSource } from '../tests/support/kernel-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-bench-replay-'));
+const only = process.argv[process.argv.indexOf('--only') + 1] ?? '';
+const isLimited = process.argv.includes('--only');
+const ms = (n: number): string => n.toFixed(n < 10 ? 2 : 0).padStart(7);
+let failures = 0;
+let [tried, found, captures, equal] = [0, 0, 0, 0];
+const overheads: number[] = [];
+const kernels = new Set<string>();
+
+async function one(name: string, run: () => Promise<unknown>): Promise<void> {
+  const path = join(folder, 'one.wscap');
+  const started = performance.now();
+  const recorded = await recordFirst(run, path, { replace: true, prove: false });
+  const recording = performance.now() - started;
+  const again = performance.now();
+  await recordFirst(run, path, { replace: true });
+  const proved = performance.now() - again;
+  const capture = openCapture(path);
+  captures++;
+  kernels.add(`${capture.manifest.code.sha256} ${recorded.kernel}`);
+  const replayed = await replayOnce(capture, { iterations: 20 });
+  if (replayed.verdict === 'equal') equal++;
+  overheads.push(replayed.times?.overhead ?? 0);
+  const missed: string[] = [];
+  for (const version of wrongVersions(capture, folder)) {
+    tried++;
+    const result = await replayOnce(version.path === undefined ? capture : openCapture(version.path), {
+      code: version.code,
+      against: version.path === undefined ? undefined : capture,
+    });
+    if (result.ok) missed.push(version.name);
+    else found++;
+  }
+  if (replayed.verdict !== 'equal' || missed.length > 0) failures++;
+  const others = capture.manifest.determinism?.varying.length ?? 0;
+  console.log(
+    `${ms(recording)} ms recorded ${ms(proved)} ms with proof and orders ${String(recorded.stored).padStart(9)} bytes  overhead ${ms(replayed.times?.overhead ?? 0)} ms  ${replayed.verdict}${others > 0 ? ', order matters' : ''}${missed.length > 0 ? `  MISSED ${missed.join(', ')}` : ''}  ${name}`,
+  );
+}
+
+for (const { name, run } of captureSubjects()) {
+  if (isLimited && !name.includes(only)) continue;
+  try {
+    await one(name, run);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED ${name}: ${(error as Error).message}`);
+  }
+}
+const sorted = overheads.sort((a, b) => a - b);
+console.log(
+  `${captures} captures of ${kernels.size} kernels, ${equal} replay equal 20 times; ${found} of ${tried} wrong versions found; overhead of an iteration: median ${ms(sorted[sorted.length >> 1] ?? 0)} ms, most ${ms(sorted.at(-1) ?? 0)} ms`,
+);
+
+/** Each of 1024 workgroups adds to 4 KiB, 1 MiB apart. */
+const SCATTER = `
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_lshl_b32 s6, s2, 12
+  s_lshl_b32 s7, s2, 20
+  s_lshr_b32 s9, s2, 12
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_add_u32_e32 v1, s7, v1
+  s_waitcnt lgkmcnt(0)
+  global_load_dwordx4 v[2:5], v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_add_u32_e32 v2, 1, v2
+  global_store_dwordx4 v1, v[2:5], s[4:5]
+`;
+if (!isLimited || only === 'large') {
+  const code = assembleAndLink(kernelSource({ code: SCATTER }));
+  const path = join(folder, 'large.wscap');
+  const started = performance.now();
+  const summary = await recordFirst(
+    async () => {
+      const device = new SimDevice('gfx942');
+      const buffer = device.alloc(3 * 2 ** 30, 'large');
+      await device.dispatch({
+        kernel: device.load(code).kernel('k'),
+        grid: [1024, 1, 1],
+        block: [256, 1, 1],
+        args: [buffer],
+      });
+      device.close();
+    },
+    path,
+    { orders: false },
+  );
+  const seconds = (performance.now() - started) / 1000;
+  console.log(
+    `3 GiB allocated, 4 MiB touched in 1024 places: ${summary.stored} bytes, ${seconds.toFixed(2)} s with the proof`,
+  );
+}
+rmSync(folder, { recursive: true, force: true });
+process.exit(failures === 0 ? 0 : 1);
