@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assembleAndLink } from '../src/asm/index.ts';
+import { randomBytes } from '../src/base/index.ts';
 import { SimDevice } from '../src/device/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
@@ -86,6 +87,7 @@ if (!isLimited || only === 'large') {
     async () => {
       const device = new SimDevice('gfx942');
       const buffer = device.alloc(3 * 2 ** 30, 'large');
+      for (let n = 0; n < 1024; n++) device.write(buffer, randomBytes(4096, n), n * 2 ** 20);
       await device.dispatch({
         kernel: device.load(code).kernel('k'),
         grid: [1024, 1, 1],

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { disassembleCodeObject } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { Device } from '../device/index.ts';
+import type { KernelProof } from '../equivalence/index.ts';
 import { type Capture, openCapture, type ReplayResult, replayCapture, rewriteCapture } from '../snapshot/index.ts';
 import type { Objection } from '../verdict/index.ts';
 import { checkEdit, checkFailed, type EditFinding } from './check-edit.ts';
 import { assemble, type EngineName, type Source } from './engine.ts';
 import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
 import { readText, readWhole, sha256, writeWhole } from './files.ts';
-import { type EditProof, proveEdit } from './prove-edit.ts';
+import { proveEdit } from './prove-edit.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { verifyReplacement } from './verify.ts';
 
@@ -154,7 +155,7 @@ export interface CapturedBuild {
   readonly change: ChangeReport | null;
   readonly remarks: readonly string[];
   readonly findings: readonly EditFinding[];
-  readonly proofs: readonly EditProof[];
+  readonly proofs: readonly KernelProof[];
 }
 
 /** Assembles the edited text, checks that it can stand in for the captured code, and writes the code object. */

@@ -6,7 +6,7 @@ import { type Comparison, compareElements, comparisonVerdict } from '../verdict/
 import type { Capture } from './capture.ts';
 import { hex } from './fields.ts';
 import type { Annotation, CaptureAllocation } from './manifest.ts';
-import { runsOf } from './masks.ts';
+import { bytesOfRuns, runsOf } from './masks.ts';
 import type { PlacedCapture, PlacedChunk } from './place.ts';
 
 /** What a chunk should hold. */
@@ -79,7 +79,7 @@ export function expectationOf(placed: PlacedCapture, against: Capture | undefine
 /** Bytes that count, over all chunks. */
 export function countedBytes(expected: ReadonlyMap<PlacedChunk, Expected>): number {
   let sum = 0;
-  for (const { counts } of expected.values()) for (let i = 0; i < counts.length; i++) sum += counts[i] as number;
+  for (const { counts } of expected.values()) sum += bytesOfRuns(runsOf(counts));
   return sum;
 }
 
@@ -88,7 +88,7 @@ export function quickComparison(device: Device, expected: ReadonlyMap<PlacedChun
   const parts = [...expected].map(([placed, { bytes, counts }]) => ({
     placed,
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
-    runs: runsOf(counts.length, (at) => counts[at] === 1),
+    runs: runsOf(counts),
   }));
   const written = parts.filter(({ runs }) => runs.length > 0);
   return () =>
@@ -126,19 +126,24 @@ export function compareBuffers(
     byAllocation.set(allocation, [...(byAllocation.get(allocation) ?? []), piece]);
   }
   for (const [allocation, all] of byAllocation) {
-    const size = all.reduce((sum, { counts }) => sum + counts.reduce((n, one) => n + one, 0), 0);
+    const parts = all.map((piece) => ({ ...piece, runs: runsOf(piece.counts) }));
+    const size = parts.reduce((sum, { runs }) => sum + bytesOfRuns(runs), 0);
     if (size === 0) continue;
     const want = new Uint8Array(size);
     const got = new Uint8Array(size);
     let first: number | null = null;
     let at = 0;
-    for (const { placed, bytes, counts, now } of all) {
-      for (let i = 0; i < counts.length; i++) {
-        if (counts[i] !== 1) continue;
-        want[at] = bytes[i] as number;
-        got[at] = now[i] as number;
-        if (first === null && want[at] !== got[at]) first = placed.address + i;
-        at++;
+    for (const { placed, bytes, runs, now } of parts) {
+      for (let i = 0; i < runs.length; i += 2) {
+        const [from, to] = [runs[i] as number, runs[i + 1] as number];
+        want.set(bytes.subarray(from, to), at);
+        got.set(now.subarray(from, to), at);
+        if (first === null && Buffer.compare(bytes.subarray(from, to), now.subarray(from, to)) !== 0) {
+          let k = from;
+          while (bytes[k] === now[k]) k++;
+          first = placed.address + k;
+        }
+        at += to - from;
       }
     }
     const comparison = compareElements(want, got, 'u8', { bitwise: true });
@@ -213,6 +218,7 @@ export function compareWrites(placed: PlacedCapture, touched: TouchedBytes): Wri
     const { address, writes } = one;
     if (writes === undefined) continue;
     const flags = flagsAt(touched, one);
+    if (isSameRuns(runsOf(writes), flags === undefined ? [] : runsOf(flags, WRITTEN))) continue;
     for (let i = 0; i < writes.length; i++) {
       const isWritten = ((flags?.[i] ?? 0) & WRITTEN) !== 0;
       const should = writes[i] === 1;
@@ -232,6 +238,9 @@ export function compareWrites(placed: PlacedCapture, touched: TouchedBytes): Wri
   }
   return { extra, firstExtra, missing, firstMissing };
 }
+
+const isSameRuns = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((end, i) => end === b[i]);
 
 /** Addresses of bytes that a followed run wrote and that are in none of the placed chunks: variables, packets, queues. */
 function* writesElsewhere(placed: PlacedCapture, touched: TouchedBytes): Generator<number> {
@@ -263,11 +272,13 @@ export function flagsAt(touched: TouchedBytes, { buffer, offset, length }: Place
   return flags;
 }
 
+const NONE = new Uint8Array();
+
 /** The chunks that a monitored replay wrote. */
 export function writtenChunks(placed: PlacedCapture, touched: TouchedBytes): Set<PlacedChunk> {
   const written = new Set<PlacedChunk>();
   for (const one of placed.chunks) {
-    if (one.post !== undefined || flagsAt(touched, one)?.some((f) => (f & WRITTEN) !== 0)) written.add(one);
+    if (one.post !== undefined || runsOf(flagsAt(touched, one) ?? NONE, WRITTEN).length > 0) written.add(one);
   }
   return written;
 }

@@ -6,23 +6,43 @@ import type { PageSource, PageWriter } from './pages.ts';
 /** Runs that a manifest holds itself; more become a page of bits. */
 const MAX_RUNS = 16;
 
-/** Starts and ends of the bytes that `has`, in turn. */
-export function runsOf(length: number, has: (at: number) => boolean): number[] {
-  const runs: number[] = [];
-  for (let at = 0; at < length; at++) {
-    if (!has(at)) continue;
-    const start = at;
-    while (at < length && has(at)) at++;
-    runs.push(start, at);
+/** The first byte from `at` on that has one of the `bits` (or, with `negate`, has none); the length when there is none. */
+function next(flags: Uint8Array, words: Uint32Array | undefined, bits: number, at: number, negate: boolean): number {
+  const word = bits * 0x01010101;
+  const all = negate ? word >>> 0 : 0;
+  let i = at;
+  while (i < flags.length) {
+    // Whole words of bytes that are alike, when there are such: chunks are mostly empty or mostly full.
+    if (words !== undefined && (i & 3) === 0) {
+      let w = i >>> 2;
+      while (w < words.length && ((words[w] as number) & word) >>> 0 === all) w++;
+      i = 4 * w;
+      if (i >= flags.length) break;
+    }
+    if ((((flags[i] as number) & bits) !== 0) !== negate) return i;
+    i++;
   }
-  return runs;
+  return flags.length;
 }
 
-/** The mask of the bytes that `has`. */
-export function maskOf(length: number, pages: PageWriter, has: (at: number) => boolean): Mask {
-  const runs = runsOf(length, has);
+/** Starts and ends of the bytes that have one of the bits, in turn. For `bits` of one bit. */
+export function runsOf(flags: Uint8Array, bits = 1): number[] {
+  const isAligned = flags.byteOffset % 4 === 0;
+  const words = isAligned ? new Uint32Array(flags.buffer, flags.byteOffset, flags.length >>> 2) : undefined;
+  const runs: number[] = [];
+  for (let at = 0; ; ) {
+    const start = next(flags, words, bits, at, false);
+    if (start === flags.length) return runs;
+    at = next(flags, words, bits, start, true);
+    runs.push(start, at);
+  }
+}
+
+/** The mask of the bytes that have a bit. */
+export function maskOf(flags: Uint8Array, bit: number, pages: PageWriter): Mask {
+  const runs = runsOf(flags, bit);
   if (runs.length <= 2 * MAX_RUNS) return runs;
-  const bits = new Uint8Array(Math.ceil(length / 8));
+  const bits = new Uint8Array(Math.ceil(flags.length / 8));
   for (let i = 0; i < runs.length; i += 2) {
     for (let at = runs[i] as number; at < (runs[i + 1] as number); at++)
       bits[at >>> 3] = (bits[at >>> 3] as number) | (1 << (at & 7));
@@ -42,9 +62,9 @@ export function flagsOf(mask: Mask, length: number, pages: PageSource): Uint8Arr
   return flags;
 }
 
-/** How many flags are set. */
-export function countFlags(flags: Uint8Array): number {
-  let count = 0;
-  for (let i = 0; i < flags.length; i++) count += flags[i] as number;
-  return count;
+/** How many bytes are in runs. */
+export function bytesOfRuns(runs: readonly number[]): number {
+  let sum = 0;
+  for (let i = 0; i < runs.length; i += 2) sum += (runs[i + 1] as number) - (runs[i] as number);
+  return sum;
 }

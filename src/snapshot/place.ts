@@ -13,6 +13,7 @@ import type {
 import type { Capture, Chunk } from './capture.ts';
 import { hex } from './fields.ts';
 import type { CaptureAlias, CaptureAllocation } from './manifest.ts';
+import { runsOf } from './masks.ts';
 
 /** A chunk, or a variable of edited code, in device memory. */
 export interface PlacedChunk {
@@ -62,9 +63,10 @@ const MIX = 0x5bd1e995;
 /** What nobody should read: noise, and the complement of what the dispatch writes, so that a byte that is not written differs. */
 function poison(chunk: Chunk, post: Uint8Array | undefined, writes: Uint8Array | undefined, seed: number): Uint8Array {
   const bytes = randomBytes(chunk.length, seed ^ Math.imul(chunk.entry.index + 1, MIX));
-  for (let i = 0; i < bytes.length; i++) {
-    if (post !== undefined && (writes === undefined || writes[i] === 1)) bytes[i] = ~(post[i] as number);
-    else if (bytes[i] === 0) bytes[i] = 0xa5;
+  const written = post === undefined ? [] : writes === undefined ? [0, chunk.length] : runsOf(writes);
+  for (let i = 0; i < written.length; i += 2) {
+    for (let at = written[i] as number; at < (written[i + 1] as number); at++)
+      bytes[at] = ~((post as Uint8Array)[at] as number);
   }
   return bytes;
 }

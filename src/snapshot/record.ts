@@ -25,7 +25,7 @@ import {
 } from './manifest.ts';
 import { maskOf, runsOf } from './masks.ts';
 import { sha256, trailerText } from './pages.ts';
-import { placeCapture } from './place.ts';
+import { type PlacedChunk, placeCapture } from './place.ts';
 import { replayCapture, runPlaced } from './replay.ts';
 import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
 
@@ -160,7 +160,7 @@ function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo
       if (region.base === image.base)
         for (const [from, to] of image.readOnlyRanges)
           ignore(flags, region, offset, image.base + from, image.base + to);
-      if (!flags.some((f) => f !== 0)) continue;
+      if (runsOf(flags, READ_FIRST).length + runsOf(flags, WRITTEN).length === 0) continue;
       regions.set(region.base, region);
       chunks.push({ region, index, pre: before, post: region.bytes.slice(offset, offset + before.length), flags });
     }
@@ -269,9 +269,9 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
   return chunks
     .map(({ region, index, pre, post, flags }): ChunkEntry => {
       const isImage = region.base === image.base;
-      const isRead = flags.some((f) => (f & READ_FIRST) !== 0);
-      const isWritten = flags.some((f) => (f & WRITTEN) !== 0);
-      const has = (bit: number) => maskOf(flags.length, pages, (at) => ((flags[at] as number) & bit) !== 0);
+      const isRead = runsOf(flags, READ_FIRST).length > 0;
+      const isWritten = runsOf(flags, WRITTEN).length > 0;
+      const has = (bit: number) => maskOf(flags, bit, pages);
       return {
         allocation: numbers.get(region.base) as number,
         index,
@@ -287,7 +287,10 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
 }
 
 function writableMask(region: Region, index: number, length: number, writer: CaptureWriter) {
-  return maskOf(length, writer.pages, (at) => !region.isReadOnly(region.base + index * CHUNK_BYTES + at, 1));
+  const flags = new Uint8Array(length).fill(1);
+  const start = index * CHUNK_BYTES;
+  for (const [from, to] of region.readOnlyRanges) flags.fill(0, Math.max(0, from - start), Math.max(0, to - start));
+  return maskOf(flags, 1, writer.pages);
 }
 
 /** The capture as its files are before the last ones are written. */
@@ -337,6 +340,12 @@ export async function prove(capture: Capture): Promise<number> {
   }
 }
 
+/** Whether a chunk that is not written is as it was placed. */
+function isUntouched({ post, initial, allocation, known }: PlacedChunk, now: Uint8Array): boolean {
+  const isMemory = allocation.kind !== 'code' || known === undefined;
+  return post === undefined && isMemory && Buffer.compare(now, initial) === 0;
+}
+
 const ORDERS: readonly RunOrder[] = ['ascending', 'descending', { seed: 1 }, { seed: 2 }, { seed: 3 }];
 /** An order in which a kernel needs more than this many times the instructions waits for what comes later. */
 const PATIENCE = 20;
@@ -366,6 +375,7 @@ export async function runOrders(
         for (const one of placed.chunks) {
           const { address, length, writes, post, initial, known, allocation } = one;
           const now = contentOf(device, one);
+          if (isUntouched(one, now)) continue;
           const flags = varying.get(address) ?? new Uint8Array(length);
           for (let i = 0; i < length; i++) {
             const isWritten = post !== undefined && (writes === undefined || writes[i] === 1);
@@ -387,7 +397,7 @@ export async function runOrders(
   const ranges: VaryingRange[] = [...varying.entries()]
     .sort(([a], [b]) => a - b)
     .flatMap(([address, flags]) => {
-      const ends = runsOf(flags.length, (at) => flags[at] === 1);
+      const ends = runsOf(flags);
       return ends.flatMap((from, i) =>
         i % 2 === 0 ? [{ address: address + from, bytes: (ends[i + 1] as number) - from }] : [],
       );

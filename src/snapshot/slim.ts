@@ -6,7 +6,7 @@ import { READ_FIRST, WRITTEN } from '../device/sim/tools/index.ts';
 import { type Capture, openCapture } from './capture.ts';
 import { compareBuffers, contentOf, expectationOf, flagsAt, isDifferent } from './compare.ts';
 import type { ChunkEntry, DeterminismSection } from './manifest.ts';
-import { maskOf } from './masks.ts';
+import { maskOf, runsOf } from './masks.ts';
 import { placeCapture } from './place.ts';
 import { deviceFor, prove, runOrders } from './record.ts';
 import { placeText, runPlaced } from './replay.ts';
@@ -53,7 +53,7 @@ export async function slimCapture(
 }
 
 /** Runs the dispatch; gives what makes the entries of the chunks it touched. */
-async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof maskOf>[1]) => ChunkEntry[]> {
+async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof maskOf>[2]) => ChunkEntry[]> {
   const device = deviceFor(capture);
   try {
     const placed = placeCapture(device, capture);
@@ -88,10 +88,10 @@ async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof ma
       parts
         .sort((a, b) => a.entry.allocation - b.entry.allocation || a.entry.index - b.entry.index)
         .map(({ entry, flags, post }): ChunkEntry => {
-          const has = (bit: number) => maskOf(flags.length, pages, (at) => ((flags[at] as number) & bit) !== 0);
+          const has = (bit: number) => maskOf(flags, bit, pages);
           const { pre, post: _post, reads: _reads, writes: _writes, known, ...place } = entry;
-          const isRead = flags.some((f) => (f & READ_FIRST) !== 0);
-          const isWritten = flags.some((f) => (f & WRITTEN) !== 0);
+          const isRead = runsOf(flags, READ_FIRST).length > 0;
+          const isWritten = runsOf(flags, WRITTEN).length > 0;
           return {
             ...place,
             ...(isRead ? { pre } : {}),

@@ -206,7 +206,7 @@ export class CaptureWriter {
     for (const { entry, pre, post } of this.building.values()) {
       if (pre !== undefined) {
         entry.pre = this.pages.put(pre.bytes);
-        entry.known = maskOf(pre.given.length, this.pages, (at) => pre.given[at] === 1);
+        entry.known = maskOf(pre.given, 1, this.pages);
       }
       if (post !== undefined) {
         // Bytes that were not given are as before.
@@ -214,7 +214,7 @@ export class CaptureWriter {
         if (before !== undefined)
           for (let i = 0; i < before.length; i++) if (post.given[i] === 0) post.bytes[i] = before[i] as number;
         entry.post = this.pages.put(post.bytes);
-        entry.writes ??= maskOf(post.given.length, this.pages, (at) => post.given[at] === 1);
+        entry.writes ??= maskOf(post.given, 1, this.pages);
       }
       if (entry.post === entry.pre) entry.post = undefined;
       entries.push(entry);

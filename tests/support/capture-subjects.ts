@@ -80,13 +80,15 @@ function moduleSubjects(): CaptureSubject[] {
   });
 }
 
+/** What modules were loaded from. */
+const codes = new WeakMap<object, Uint8Array>();
+
 /** A capture of each kernel's first compiled dispatch that `work` makes, and how long that took in milliseconds of recording. */
 export async function recordFirst(
   work: () => Promise<unknown>,
   path: string,
   finish: FinishOptions = {},
 ): Promise<RecordSummary & { readonly kernel: string }> {
-  const codes = new Map<unknown, Uint8Array>();
   const { load, dispatch } = SimDevice.prototype;
   let recorder: Recorder | undefined;
   let kernelName = '';
