@@ -126,6 +126,14 @@ describe.skipIf(clang === undefined).each(['gfx90a', 'gfx942', 'gfx950'] as cons
     expect(result.verdict).toBe('equal');
   });
 
+  test('constants in the code object', async () => {
+    const input = put(u32(...Array.from({ length: 64 }, (_, i) => i)), 'in');
+    const out = put(new Uint8Array(256), 'out');
+    const made = await capture('constants', { args: [out, input] });
+    expect(made.chunks.every((c) => c.allocation.kind !== 'code')).toBe(true);
+    expect([...device.read(out).subarray(4, 8)]).toEqual([3, 0, 0, 0]);
+  });
+
   test('a kernel without arguments', async () => {
     const made = await capture('nothing', {});
     expect(made.manifest.dispatch.kernarg.slots.filter((s) => !s.kind.startsWith('hidden_'))).toEqual([]);

@@ -28,7 +28,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
   exec: { summary: 'run a HIP or HSA program with the virtual GPU as its GPU', load: () => import('./exec.ts') },
   capture: {
-    summary: 'captured dispatches: info, verify, slim, diff, export, annotate',
+    summary: 'captured dispatches: info, verify, slim, diff, import, export, annotate',
     load: () => import('./capture.ts'),
   },
   replay: { summary: 'run a captured dispatch again at its addresses and compare', load: () => import('./replay.ts') },

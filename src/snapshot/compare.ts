@@ -49,6 +49,7 @@ export function expectationOf(placed: PlacedCapture, against: Capture | undefine
   );
   const other = new Map((against?.chunks ?? []).map((c) => [c.address, c]));
   const expected = new Map<PlacedChunk, Expected>();
+  if (!(against ?? placed.capture).manifest.memory.hasResult) return expected;
   for (const one of placed.chunks) {
     const source = other.get(one.address);
     const isOwn = against === undefined;

@@ -6,6 +6,7 @@ export type { ComparedBuffer, WriteReport } from './compare.ts';
 export { type CaptureDifference, type DiffResult, diffCaptures } from './diff.ts';
 export { safetensorsOf } from './export.ts';
 export { isCapturePath } from './files.ts';
+export { type ImportResult, importFolder, isImportable } from './import.ts';
 export {
   type Annotation,
   type CaptureAllocation,

@@ -156,6 +156,8 @@ export interface MemorySection {
   readonly mode: MemoryMode;
   /** True when a replay with everything else unreadable gave the same result. */
   readonly proved: boolean;
+  /** Whether the state after the dispatch is in the capture; false of imported ones. */
+  readonly hasResult: boolean;
   readonly allocations: readonly CaptureAllocation[];
   readonly aliases: readonly CaptureAlias[];
   /** Sorted by allocation and index. */
@@ -201,6 +203,7 @@ export function manifestText(manifest: Manifest): string {
     memory: {
       mode: memory.mode,
       proved: memory.proved,
+      hasResult: memory.hasResult,
       chunkBytes: CHUNK_BYTES,
       allocations: memory.allocations.map((a) => ({ ...a, address: hex(a.address) })),
       aliases: memory.aliases.map((a) => ({ ...a, address: hex(a.address), source: hex(a.source) })),
@@ -323,6 +326,7 @@ function readMemory(f: Field): MemorySection {
   return {
     mode: f.at('mode').oneOf(['touched', 'reachable', 'full']),
     proved: f.at('proved').flag(),
+    hasResult: f.at('hasResult').optional((one) => one.flag()) ?? true,
     allocations: f.at('allocations').list(MAX_ALLOCATIONS, (a) => ({
       address: a.at('address').address(),
       size: a.at('size').whole(2 ** 48),

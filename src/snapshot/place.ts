@@ -1,6 +1,7 @@
 // A capture in the memory of a device: every kept chunk at its own address, and nothing else, so that a touch of anything that is not in
 // the capture is a fault. Bytes that the captured dispatch writes before anybody reads them hold poison until then.
 import { randomBytes, WavesmithError } from '../base/index.ts';
+import { readCodeObject, SegmentType } from '../codeobject/index.ts';
 import type {
   Device,
   DeviceBuffer,
@@ -154,6 +155,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     const others = buffers.filter((b) => !chunks.some((c) => c.buffer === b));
     // Edited code brings its own data; only what it has in common with the captured code is that of the capture.
     if (code !== undefined) others.push(image);
+    const isConstant = constantsOf(capture, loaded);
     let last: PlacedChunk | undefined;
     return {
       capture,
@@ -169,7 +171,9 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
         if (last === undefined || address < last.address || address >= last.address + last.length) {
           last = findChunk(chunks, address);
         }
-        if (last === undefined) return others.some((b) => address >= b.address && address < b.address + b.size);
+        if (last === undefined) {
+          return isConstant(address) || others.some((b) => address >= b.address && address < b.address + b.size);
+        }
         const { known } = last;
         return known === undefined || (known !== null && known[address - last.address] === 1);
       },
@@ -237,6 +241,23 @@ function restoreChunk(
     while (at < known.length && known[at] === 1) at++;
     device.write(buffer, initial.subarray(start, at), offset + start);
   }
+}
+
+const PF_W = 2;
+const IMAGE_PAGE = 4096;
+
+/** Whether an address is in a part of the loaded code object that no kernel can have changed. */
+function constantsOf(capture: Capture, { address: base, size }: DeviceModule): (address: number) => boolean {
+  // Where nobody captured variables, they are as the code object has them.
+  if (!capture.manifest.memory.hasResult) return (address) => address >= base && address < base + size;
+  const { segments } = readCodeObject(capture.codeObject()).elf;
+  const writable = segments.filter((s) => s.type === SegmentType.LOAD && (s.flags & PF_W) !== 0);
+  return (address) => {
+    const at = address - base;
+    if (at < 0 || at >= size) return false;
+    const page = Math.floor(at / IMAGE_PAGE) * IMAGE_PAGE;
+    return !writable.some((s) => s.virtualAddress < page + IMAGE_PAGE && s.virtualAddress + s.memorySize > page);
+  };
 }
 
 function relocated(what: string, wanted: number, got: number): WavesmithError {

@@ -21,6 +21,11 @@ export interface SlimResult {
   readonly determinism: DeterminismSection | null;
 }
 
+const COMPUTED = {
+  what: 'result',
+  message: 'The result was computed on the virtual GPU: no hardware gave it.',
+};
+
 const storedBytes = (capture: Capture): number => [...capture.stored.values()].reduce((sum, p) => sum + p.stored, 0);
 
 /** Slims and proves. A capture whose dispatch does not give its own result on the virtual GPU is `capture/not-complete`. */
@@ -33,7 +38,10 @@ export async function slimCapture(
   const before = { chunks: capture.chunks.length, stored: storedBytes(capture) };
   const temporary = `${path}.slim-${process.pid}`;
   rewriteCapture(capture, temporary, { replace: true }, (pages) => ({
-    memory: { ...capture.manifest.memory, mode: 'touched', proved: true, chunks: slim(pages) },
+    memory: { ...capture.manifest.memory, mode: 'touched', proved: true, hasResult: true, chunks: slim(pages) },
+    unsupported: capture.manifest.memory.hasResult
+      ? capture.manifest.unsupported
+      : [...capture.manifest.unsupported, COMPUTED],
   }));
   try {
     const small = openCapture(temporary);

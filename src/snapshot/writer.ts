@@ -49,6 +49,8 @@ export interface CaptureDescription {
   readonly allocations: readonly CaptureAllocation[];
   readonly aliases?: readonly CaptureAlias[] | undefined;
   readonly memory: MemoryMode;
+  /** False: no state after the dispatch will be given. */
+  readonly hasResult?: boolean | undefined;
 }
 
 export interface WriteOptions {
@@ -275,6 +277,7 @@ export class CaptureWriter {
       memory: {
         mode: d.memory,
         proved,
+        hasResult: d.hasResult ?? true,
         allocations: this.allocations,
         aliases: d.aliases ?? [],
         chunks,

@@ -46,6 +46,13 @@ KERNEL void variables(GLOBAL uint *out) {
   }
 }
 
+static const __attribute__((address_space(4))) uint primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
+
+// A table of constants in the code object.
+KERNEL void constants(GLOBAL uint *out, const GLOBAL uint *in) {
+  out[global_id()] = primes[in[global_id()] & 7];
+}
+
 // No argument.
 KERNEL void nothing(void) {
   if (global_id() == 0) calls += 7;

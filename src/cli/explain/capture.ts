@@ -6,6 +6,10 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'A description of a buffer is not of the form PLACE=TYPE[SHAPE], or names no captured memory.',
     "Name an argument or an address that 'wavesmith capture info' lists; the shape must fit into the allocation.",
   ],
+  'capture/bad-import': [
+    'The folder is no capture of rocm-perf-lab or kerncap, or its files contradict each other.',
+    'Give the folder that holds dispatch.json, memory_regions.json and kernel.hsaco.',
+  ],
   'capture/bad-manifest': [
     'The manifest or trailer of a capture contradicts itself, or is not what the format says.',
     'The capture is damaged or was changed; record it again.',
