@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import type { KernelProof } from '../equivalence/index.ts';
 import {
   type Allowance,
@@ -73,6 +74,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--json', 'print the findings as JSON')
     .option('--sarif', 'print the findings as a SARIF 2.1.0 log');
   if (!parseArguments(command, argv)) return 0;
+  optimizeLess();
   const options = command.opts<Options>();
   const [file] = command.args as [string];
   checkUsage(options);

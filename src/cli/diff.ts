@@ -3,6 +3,7 @@ import { type CodeObjectDiff, diffCodeObjects } from '../asm/diff/diff.ts';
 import { diffText } from '../asm/diff/text.ts';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import { type KernelProof, quickProofs, quickProofText } from '../equivalence/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { codeObjectBytes } from './code-or-text.ts';
@@ -31,6 +32,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--json', 'print JSON')
     .option('--no-color', 'never colour the output (NO_COLOR does the same)');
   if (!parseArguments(command, argv)) return 0;
+  optimizeLess();
   const options = command.opts<Options>();
   const [fileA, fileB] = command.args;
   if (!/^\d{1,6}$/.test(options.context)) {

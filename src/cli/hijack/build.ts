@@ -1,6 +1,7 @@
 // `wavesmith hijack build`: assemble what was edited, verify, put it back, reopen and prove.
 
 import { WavesmithError } from '../../base/index.ts';
+import { optimizeLess } from '../../device/node/v8-flags.ts';
 import { quickProofText } from '../../equivalence/index.ts';
 import { type BuildResult, build } from '../../iree/build.ts';
 import { buildCaptured, isCapturedFolder } from '../../iree/captured.ts';
@@ -33,6 +34,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--force', 'build although verification or the checker found errors (not: a missing kernel)')
     .option('--json', 'print the result as JSON');
   if (!parseArguments(command, argv)) return 0;
+  optimizeLess();
   const flags = command.opts<Flags>();
   if (flags.via !== 'patch' && flags.via !== 'compile') {
     throw new WavesmithError('cli/usage', `--via is 'patch' or 'compile', not '${flags.via}'.`);

@@ -4,6 +4,7 @@
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
 import { WavesmithError } from '../../base/index.ts';
 import { isElf } from '../../codeobject/elf/read.ts';
+import { optimizeLess } from '../../device/node/v8-flags.ts';
 import { initFromCapture } from '../../iree/captured.ts';
 import { takeTarget } from '../../iree/compiler.ts';
 import { type InitOptions, type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
@@ -42,6 +43,7 @@ export async function run(argv: string[]): Promise<number> {
       "\nFlags after '--' go to iree-compile: hijack init m.mlir -o d --target gfx942 -- --iree-opt-level=O3",
     );
   if (!parseArguments(command, own)) return 0;
+  optimizeLess();
   const flags = command.opts<Flags>();
   const input = command.args[0];
   const folder = flags.output ?? '';
