@@ -62,7 +62,7 @@ test.each([
   ],
   [['hijack', 'init', join(FIXTURE, 'manifest.json'), '-o', 'd'], 2, 'An MLIR input needs --target.'],
   [['hijack', 'init', join(FIXTURE, 'manifest.json'), '-o', 'd', '--target', 'gfx1'], 1, "There is no target 'gfx1'."],
-  [['hijack', 'init', process.execPath, '-o', 'd'], 1, 'is neither MLIR nor an IREE module.'],
+  [['hijack', 'init', process.execPath, '-o', 'd'], 1, 'has no fat binary section with GPU code'],
   [['hijack', 'build', FIXTURE, '--via', 'magic'], 2, "--via is 'patch' or 'compile', not 'magic'."],
   [['hijack', 'build', FIXTURE, '--engine', 'gas'], 2, "--engine is 'wavesmith' or 'llvm', not 'gas'."],
   [['hijack', 'run', FIXTURE, '--device', 'rocm:0'], 2, "There is no device 'rocm:0'."],

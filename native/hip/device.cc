@@ -1,4 +1,6 @@
 // The device and this thread's last error. Source: HIP API documentation, "Initialization", "Error handling".
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -12,8 +14,10 @@ thread_local hipError_t last_error = hipSuccess;
 std::once_flag once;
 Device device;
 hipError_t status = hipSuccess;
+int owner = 0;  // process that initialised
 
 void Initialise() {
+  owner = getpid();
   if (hsa_init() != HSA_STATUS_SUCCESS) {
     status = hipErrorNoDevice;
     return;
@@ -73,7 +77,8 @@ void Initialise() {
 // process frees what a program leaves.
 __attribute__((destructor)) void UnloadTools() {
   const char* const tools = std::getenv("HSA_TOOLS_LIB");
-  if (device.gpu.handle == 0 || tools == nullptr || *tools == '\0') return;
+  // A forked child has neither the device nor the threads.
+  if (device.gpu.handle == 0 || owner != getpid() || tools == nullptr || *tools == '\0') return;
   StopHostcallService();
   hsa_shut_down();
 }

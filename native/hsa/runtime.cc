@@ -70,6 +70,7 @@ hsa_status_t Runtime::Acquire() {
   if (references++ > 0) return HSA_STATUS_SUCCESS;
   std::string why;
   auto* runtime = new Runtime;
+  runtime->owner_ = getpid();
   runtime->client_.reset(Client::Connect(&why));
   if (runtime->client_ == nullptr) {
     std::fprintf(stderr, "wavesmith: %s\n", why.c_str());
@@ -89,6 +90,8 @@ hsa_status_t Runtime::Release() {
   const std::lock_guard lock(lifetime);
   Runtime* const runtime = Get();
   if (runtime == nullptr) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  // In a forked child the device, its threads and the tools are the parent's.
+  if (getpid() != runtime->owner_) return HSA_STATUS_SUCCESS;
   if (--references > 0) return HSA_STATUS_SUCCESS;
   runtime->UnloadTools();
   StopSignalThread();

@@ -73,6 +73,7 @@ class Runtime {
   void Disown(uint64_t begin, uint64_t end);
 
   std::unique_ptr<Client> client_;
+  int owner_ = 0;  // process
   std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   // Runs of program pages that are device memory now, by address: the locks that need each.

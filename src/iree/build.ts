@@ -5,19 +5,18 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import type { KernelProof } from '../equivalence/index.ts';
-import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
+import type { EditFinding } from './check-edit.ts';
 import { checkSubstitutions, compile, probeCompiler } from './compiler.ts';
+import { type CodeEdit, type ExecutableState, editCode } from './edit-code.ts';
 import type { OutsideChanges } from './edited-lines.ts';
-import { assembleEdit, readEditedText, refuseStrayFiles } from './edited-text.ts';
+import { refuseStrayFiles } from './edited-text.ts';
 import type { EngineName } from './engine.ts';
-import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
+import { readFacts, sameCode } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
 import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
-import { proveEdit } from './prove-edit.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
-import { verifyReplacement } from './verify.ts';
 
 export interface BuildOptions {
   /** Where the modified module goes; default DIR/modified.vmfb. */
@@ -27,9 +26,6 @@ export interface BuildOptions {
   /** Turn failed verification and the checker's errors into remarks. */
   readonly force: boolean;
 }
-
-/** `unchanged`: the text was not edited. `same-code`: it was, but assembles to the same code. */
-export type ExecutableState = 'unchanged' | 'same-code' | 'changed';
 
 export interface ExecutableResult {
   readonly name: string;
@@ -63,20 +59,9 @@ export interface BuildResult {
   };
 }
 
-/** Rules about what `verifyReplacement` has its own remarks for. */
-const VERIFIED = /^(?:abi|resources)\//;
-
-interface Edited {
+interface Edited extends CodeEdit {
   readonly entry: ManifestExecutable;
   readonly executable: ModuleExecutable;
-  readonly state: ExecutableState;
-  readonly code: Uint8Array;
-  readonly before: CodeObjectFacts | null;
-  readonly after: CodeObjectFacts | null;
-  readonly outside: OutsideChanges | null;
-  readonly remarks: readonly string[];
-  readonly findings: readonly EditFinding[];
-  readonly proofs: readonly KernelProof[];
 }
 
 /** The baseline module of a folder; a changed file is `hijack/stale-baseline`. */
@@ -96,7 +81,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
   const manifest = readManifest(folder);
   const baseline = readBaseline(folder, manifest);
   const executables = readModule(baseline);
-  refuseStrayFiles(folder, manifest);
+  refuseStrayFiles(folder, manifest.executables);
   const edits: Edited[] = [];
   for (const entry of manifest.executables) {
     edits.push(await readEdit(folder, entry, executables, options));
@@ -157,42 +142,7 @@ async function readEdit(
       hint: 'Make the folder anew with hijack init.',
     });
   }
-  const text = readEditedText(folder, entry);
-  const untouched: Edited = {
-    entry,
-    executable,
-    state: 'unchanged',
-    code: executable.codeObject,
-    before: null,
-    after: null,
-    outside: null,
-    remarks: [],
-    findings: [],
-    proofs: [],
-  };
-  if (!text.isEdited) return untouched;
-  const before = readFacts(executable.codeObject);
-  const { after, outside, lines } = await assembleEdit(text, entry, before, options.engine);
-  const { source } = text;
-  let remarks: string[];
-  try {
-    remarks = verifyReplacement(before, after, executable.kernels, source);
-  } catch (error) {
-    // Without its kernels the module cannot be launched at all, so nothing forces that.
-    const mayForce = error instanceof WavesmithError && error.code !== 'hijack/kernel-name';
-    if (!options.force || !mayForce) throw error;
-    remarks = [`forced past ${error.code}: ${error.message}`];
-  }
-  if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
-  const findings = checkEdit(before, after, lines);
-  const errors = findings.filter((f) => f.severity === 'error');
-  if (errors.length > 0 && !options.force) throw checkFailed(errors, source.main.path);
-  for (const f of findings) {
-    if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
-    else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
-  }
-  const proofs = await proveEdit(before, after);
-  return { entry, executable, state: 'changed', code: after.bytes, before, after, outside, remarks, findings, proofs };
+  return { entry, executable, ...(await editCode(folder, entry, executable.codeObject, executable.kernels, options)) };
 }
 
 function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {

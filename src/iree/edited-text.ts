@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, normalize, relative } from 'node:path';
 import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
+import type { ObjectModel } from '../codeobject/elf/object-model.ts';
 import { changesOutsideEdit, type OutsideChanges } from './edited-lines.ts';
 import {
   type Assembled,
@@ -15,7 +16,7 @@ import {
 } from './engine.ts';
 import { type CodeObjectFacts, type KernelFacts, readFacts, sameCode } from './facts.ts';
 import { readText, sha256 } from './files.ts';
-import type { Manifest, ManifestExecutable } from './manifest.ts';
+import type { ManifestText } from './manifest.ts';
 import { leaveOutUntouched, putBack } from './reassemble.ts';
 import { sourceOf } from './texts.ts';
 
@@ -32,13 +33,13 @@ interface KnownFile {
   readonly sha256: string;
 }
 
-const filesOf = (entry: ManifestExecutable): [KnownFile, ...KnownFile[]] => [
+const filesOf = (entry: ManifestText): [KnownFile, ...KnownFile[]] => [
   { asm: entry.asm, sha256: entry.asmSha256 },
   ...(entry.parts ?? []),
 ];
 
 /** Reads the files of an executable. */
-export function readEditedText(folder: string, entry: ManifestExecutable): EditedText {
+export function readEditedText(folder: string, entry: ManifestText): EditedText {
   let isEdited = false;
   let isPristineKnown = true;
   const pristine: TextFile[] = [];
@@ -75,6 +76,8 @@ export interface AssembledEdit {
   readonly outside: OutsideChanges | null;
   /** Lines by section and offset in `after`; undefined when they are not known. */
   readonly lines: InstructionLines | undefined;
+  /** What it was linked from; undefined as `lines`. */
+  readonly object: ObjectModel | undefined;
 }
 
 /** A text as it was assembled, with the kernels that were left out. */
@@ -89,7 +92,7 @@ interface Assembly {
 /** Assembles the edited kernels, takes the others from the baseline, and looks for changes that nobody made. */
 export async function assembleEdit(
   text: EditedText,
-  entry: ManifestExecutable,
+  entry: ManifestText,
   before: CodeObjectFacts,
   engine: EngineName,
 ): Promise<AssembledEdit> {
@@ -100,12 +103,13 @@ export async function assembleEdit(
     after: assembly.facts,
     outside: await outsideOf(assembly, entry, before),
     lines: assembly.assembled.lines,
+    object: assembly.assembled.object,
   };
 }
 
 async function assembleEditWithLlvm(
   text: EditedText,
-  entry: ManifestExecutable,
+  entry: ManifestText,
   before: CodeObjectFacts,
 ): Promise<AssembledEdit> {
   const { code } = await assemble('llvm', text.source, entry.target);
@@ -115,11 +119,17 @@ async function assembleEditWithLlvm(
     if (error instanceof WavesmithError) return undefined;
     throw error;
   });
-  if (own === undefined || !sameCode(own.facts, after)) return { after, outside: null, lines: undefined };
-  return { after, outside: await outsideOf(own, entry, before), lines: own.assembled.lines };
+  if (own === undefined || !sameCode(own.facts, after))
+    return { after, outside: null, lines: undefined, object: undefined };
+  return {
+    after,
+    outside: await outsideOf(own, entry, before),
+    lines: own.assembled.lines,
+    object: own.assembled.object,
+  };
 }
 
-async function assembleWhole({ source, pristine }: EditedText, entry: ManifestExecutable): Promise<Assembly> {
+async function assembleWhole({ source, pristine }: EditedText, entry: ManifestText): Promise<Assembly> {
   const assembled = await assembleWithWavesmith(source, entry.target);
   return { assembled, facts: readFacts(assembled.code), source, pristine, leftOut: [] };
 }
@@ -127,7 +137,7 @@ async function assembleWhole({ source, pristine }: EditedText, entry: ManifestEx
 /** Assembles only the touched kernels; undefined when that is not possible or something is wrong with the text. */
 async function assembleReduced(
   text: EditedText,
-  entry: ManifestExecutable,
+  entry: ManifestText,
   before: CodeObjectFacts,
 ): Promise<Assembly | undefined> {
   if (text.pristine === undefined) return undefined;
@@ -147,7 +157,7 @@ async function assembleReduced(
 /** Compares with the pristine text, which must be the module's code. */
 async function outsideOf(
   { assembled, source, pristine, leftOut }: Assembly,
-  entry: ManifestExecutable,
+  entry: ManifestText,
   before: CodeObjectFacts,
 ): Promise<OutsideChanges | null> {
   if (pristine === undefined) return null;
@@ -190,8 +200,8 @@ export function checkSource({ main }: Source, baselineTarget: string): void {
 const ASSEMBLY = /\.(?:s|S|rocmasm)$/;
 
 /** An assembly file in `asm/` that belongs to no executable would be ignored silently: it is `hijack/stray-file`. */
-export function refuseStrayFiles(folder: string, manifest: Manifest): void {
-  const known = new Set(manifest.executables.flatMap((entry) => filesOf(entry).map(({ asm }) => normalize(asm))));
+export function refuseStrayFiles(folder: string, texts: readonly ManifestText[]): void {
+  const known = new Set(texts.flatMap((entry) => filesOf(entry).map(({ asm }) => normalize(asm))));
   let names: string[];
   try {
     names = readdirSync(join(folder, 'asm'), { recursive: true, encoding: 'utf8' });
@@ -201,11 +211,11 @@ export function refuseStrayFiles(folder: string, manifest: Manifest): void {
   }
   const stray = names.map((name) => join('asm', name)).filter((name) => ASSEMBLY.test(name) && !known.has(name));
   if (stray.length === 0) return;
-  const texts = [...known].map((name) => readIfPresent(join(folder, name)));
+  const contents = [...known].map((name) => readIfPresent(join(folder, name)));
   for (const name of stray) {
     // What a text includes is part of it.
-    if (texts.some((text) => text.includes(`"${basename(name)}"`) || text.includes(`/${basename(name)}"`))) continue;
-    throw new WavesmithError('hijack/stray-file', `'${join(folder, name)}' belongs to no executable of the module.`, {
+    if (contents.some((text) => text.includes(`"${basename(name)}"`) || text.includes(`/${basename(name)}"`))) continue;
+    throw new WavesmithError('hijack/stray-file', `'${join(folder, name)}' belongs to no executable of the folder.`, {
       file: join(folder, name),
       hint: `The files of this folder are ${[...known].slice(0, 4).join(', ')}${known.size > 4 ? ', …' : ''}: edit those, or take this one away.`,
     });

@@ -9,7 +9,7 @@ import type { Objection } from '../verdict/index.ts';
 import { checkEdit } from './check-edit.ts';
 import { type AssembledEdit, assembleEdit, readEditedText } from './edited-text.ts';
 import { type CodeObjectFacts, readFacts, sameBytes, sameCode, sameKernel } from './facts.ts';
-import type { Manifest, ManifestExecutable } from './manifest.ts';
+import type { Manifest, ManifestExecutable, ManifestText } from './manifest.ts';
 import type { ModuleExecutable } from './module.ts';
 import { findLlvmTool } from './tools.ts';
 
@@ -96,7 +96,8 @@ export async function findEdits(pair: ModulePair): Promise<ModuleEdits> {
 
 const pcText = (pc: number | undefined): string => (pc === undefined ? '' : `pc 0x${pc.toString(16)}`);
 
-function changedGroups(names: readonly string[], before: CodeObjectFacts, after: CodeObjectFacts): string[][] {
+/** Edited kernels, each a group; when only what they share was edited, one group of all. */
+export function changedGroups(names: readonly string[], before: CodeObjectFacts, after: CodeObjectFacts): string[][] {
   const changed = names.filter((name) => {
     const [a, b] = [before.kernels.get(name), after.kernels.get(name)];
     return a === undefined || b === undefined || !sameKernel(a, b);
@@ -108,7 +109,7 @@ function changedGroups(names: readonly string[], before: CodeObjectFacts, after:
 
 interface TextComparison {
   readonly notBuilt?: string | undefined;
-  /** The code of the edited text, when it is what the module holds. */
+  /** The code of the edited text, when it is what was built. */
   readonly edit?: AssembledEdit | undefined;
 }
 
@@ -119,27 +120,36 @@ async function compareWithText(
   before: CodeObjectFacts,
   owners: readonly ModuleExecutable[],
 ): Promise<TextComparison> {
-  const module = basename(path);
   const [owner] = owners;
   // A recompilation may spread the kernels of a linked executable; then no single text is its code.
   if (owner === undefined || owners.length > 1) return {};
-  const built = readFacts(owner.codeObject);
-  const stale = (why: string): TextComparison => (isFolders ? { notBuilt: why } : {});
+  const { edit, notBuilt } = await compareTextWith(readFacts(owner.codeObject), folder, entry, before, basename(path));
+  return isFolders ? { edit, notBuilt } : { edit };
+}
+
+/** Assembles the folder's text of a code object where it was edited, and compares it with what was built, which `holder` names. */
+export async function compareTextWith(
+  built: CodeObjectFacts,
+  folder: string,
+  entry: ManifestText,
+  before: CodeObjectFacts,
+  holder: string,
+): Promise<TextComparison> {
   const again = `run 'wavesmith hijack build ${folder}'`;
   try {
     const text = readEditedText(folder, entry);
     if (!text.isEdited) {
-      return sameCode(before, built)
-        ? {}
-        : stale(`${module} holds an edit of ${entry.name}, but its text is as init wrote it: ${again}`);
+      if (sameCode(before, built)) return {};
+      return { notBuilt: `${holder} holds an edit of ${entry.name}, but its text is as init wrote it: ${again}` };
     }
     const edit = await assembleAs(built, text, entry, before);
     if (edit !== undefined) return { edit };
     const state = sameCode(before, built) ? 'has no edit of it' : 'holds another one';
-    return stale(`The edit of ${entry.name} in ${entry.asm} is not what was built (${module} ${state}): ${again}`);
+    const why = `The edit of ${entry.name} in ${entry.asm} is not what was built (${holder} ${state}): ${again}`;
+    return { notBuilt: why };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
-    return stale(`The text of ${entry.name} cannot be built: ${error.format().split('\n')[0]}`);
+    return { notBuilt: `The text of ${entry.name} cannot be built: ${error.format().split('\n')[0]}` };
   }
 }
 
@@ -147,7 +157,7 @@ async function compareWithText(
 async function assembleAs(
   built: CodeObjectFacts,
   text: ReturnType<typeof readEditedText>,
-  entry: ManifestExecutable,
+  entry: ManifestText,
   before: CodeObjectFacts,
 ): Promise<AssembledEdit | undefined> {
   const hasLlvm = findLlvmTool('clang') !== undefined && findLlvmTool('ld.lld') !== undefined;

@@ -6,7 +6,6 @@ export {
   type BuildResult,
   build,
   type ExecutableResult,
-  type ExecutableState,
   readBaseline,
 } from './build.ts';
 export {
@@ -35,6 +34,7 @@ export {
   readKernelRecords,
 } from './dispatches.ts';
 export { type DoctorReport, examine, type Finding } from './doctor.ts';
+export type { ExecutableState } from './edit-code.ts';
 export { findEdits, type ModuleEdits, type ModulePair, notLaunched, ownerOf, strictObjections } from './edits.ts';
 export {
   type Assembled,

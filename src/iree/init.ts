@@ -6,7 +6,7 @@ import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import { compile, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
-import { kernelNamesOf } from './engine.ts';
+import { kernelNamesOf, type TextFile } from './engine.ts';
 import { readFacts } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import {
@@ -271,13 +271,30 @@ function sameNames(kernels: ReadonlySet<string>, executable: ModuleExecutable): 
   return kernels.size > 0 && executable.kernels.every((kernel) => kernels.has(kernel.name));
 }
 
-/** Writes everything beside the final folder first, so that a failure leaves no half-made folder. */
 function layOut(
   folder: string,
   force: boolean,
   manifest: Manifest,
   module: Uint8Array,
   executables: readonly DescribedExecutable[],
+  more: (partial: string) => void,
+): void {
+  const files = executables.flatMap((e) => e.files);
+  layOutFolder(folder, force, files, (partial) => {
+    more(partial);
+    writeWhole(join(partial, 'baseline.vmfb'), module);
+    writeManifest(partial, manifest);
+  });
+}
+
+/**
+ * Makes a hijack folder with texts to edit and the same texts as they were; `more` writes the rest. Everything is written beside the final
+ * folder first, so that a failure leaves no half-made one.
+ */
+export function layOutFolder(
+  folder: string,
+  force: boolean,
+  texts: readonly TextFile[],
   more: (partial: string) => void,
 ): void {
   const target = resolve(folder);
@@ -297,13 +314,11 @@ function layOut(
   const partial = `${target}.tmp-${process.pid}`;
   try {
     mkdirSync(partial, { recursive: true });
-    more(partial);
-    writeWhole(join(partial, 'baseline.vmfb'), module);
-    for (const { path, text } of executables.flatMap((e) => e.files)) {
+    for (const { path, text } of texts) {
       writeWhole(join(partial, 'asm', path), text);
       writeWhole(join(partial, 'baseline', path), text);
     }
-    writeManifest(partial, manifest);
+    more(partial);
     if (existing !== undefined) rmSync(target, { recursive: true });
     renameSync(partial, target);
   } catch (error) {

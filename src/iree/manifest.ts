@@ -33,13 +33,10 @@ export interface ManifestPart {
   readonly sha256: string;
 }
 
-export interface ManifestExecutable {
-  /** Name of the executable, and of its files. */
+/** A code object and its text. */
+export interface ManifestText {
+  /** Name of the code object, and of its files. */
   readonly name: string;
-  /** Position among the module's executables. */
-  readonly index: number;
-  /** IREE's executable format, `rocm-hsaco-fb`. */
-  readonly format: string;
   /** `gfx942:sramecc+:xnack-`, from the code object. */
   readonly target: string;
   /** The file that is assembled: `asm/NAME.s`, or `asm/NAME/shared.s`, which includes the parts. */
@@ -53,6 +50,13 @@ export interface ManifestExecutable {
   readonly asmWhy?: string;
   readonly codeSha256: string;
   readonly codeBytes: number;
+}
+
+export interface ManifestExecutable extends ManifestText {
+  /** Position among the module's executables. */
+  readonly index: number;
+  /** IREE's executable format, `rocm-hsaco-fb`. */
+  readonly format: string;
   readonly kernels: readonly ManifestKernel[];
 }
 
@@ -85,12 +89,21 @@ export interface Manifest {
 const FILE = 'manifest.json';
 
 /** Writes DIR/manifest.json. */
-export function writeManifest(folder: string, manifest: Manifest): void {
+export function writeManifest<M extends { readonly format: 'wavesmith-hijack' }>(folder: string, manifest: M): void {
   writeWhole(join(folder, FILE), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Reads and checks DIR/manifest.json. */
-export function readManifest(folder: string): Manifest {
+/** A parsed manifest.json, and what checks it. */
+export interface RawManifest {
+  readonly path: string;
+  readonly root: Record<string, unknown>;
+  readonly source: Record<string, unknown>;
+  readonly check: Checker;
+  bad(why: string, hint?: string): WavesmithError;
+}
+
+/** Reads what every manifest.json of a hijack folder has, whatever it was made from. */
+export function readRawManifest(folder: string): RawManifest {
   const path = join(folder, FILE);
   const bad = (why: string, hint?: string): WavesmithError =>
     new WavesmithError('hijack/bad-manifest', `'${path}' is not a hijack manifest: ${why}.`, {
@@ -111,7 +124,24 @@ export function readManifest(folder: string): Manifest {
   const root = check.object(value, 'the document');
   if (root.format !== 'wavesmith-hijack') throw bad("its format is not 'wavesmith-hijack'");
   if (root.version !== 1) throw bad(`its version is ${String(root.version)}`, 'It was written by a newer wavesmith.');
-  const source = check.object(root.source, 'source');
+  return { path, root, source: check.object(root.source, 'source'), check, bad };
+}
+
+/** Checks an entry of a manifest for what a code object and its text have. */
+export function checkManifestText(check: Checker, executable: Record<string, unknown>, at: string): void {
+  check.strings(executable, at, ['name', 'target', 'asm', 'asmSha256', 'asmFrom', 'codeSha256']);
+  check.fileName(executable.asm, `${at}.asm`);
+  for (const [k, item] of check.list(executable.parts ?? [], `${at}.parts`).entries()) {
+    const part = check.object(item, `${at}.parts[${k}]`);
+    check.strings(part, `${at}.parts[${k}]`, ['kernel', 'asm', 'sha256']);
+    check.fileName(part.asm, `${at}.parts[${k}].asm`);
+  }
+}
+
+/** Reads and checks the manifest.json of a module's folder. */
+export function readManifest(folder: string): Manifest {
+  const { root, source, check, bad } = readRawManifest(folder);
+  if (source.kind !== 'mlir' && source.kind !== 'vmfb') throw bad(`it was made from a ${String(source.kind)}`);
   check.strings(source, 'source', ['kind', 'path', 'sha256']);
   if (source.copy !== null) check.fileName(source.copy, 'source.copy');
   check.strings(root, 'the document', ['target']);
@@ -127,23 +157,18 @@ export function readManifest(folder: string): Manifest {
   for (const [i, entry] of check.list(root.executables, 'executables').entries()) {
     const at = `executables[${i}]`;
     const executable = check.object(entry, at);
-    check.strings(executable, at, ['name', 'format', 'target', 'asm', 'asmSha256', 'asmFrom', 'codeSha256']);
-    check.fileName(executable.asm, `${at}.asm`);
-    for (const [k, item] of check.list(executable.parts ?? [], `${at}.parts`).entries()) {
-      const part = check.object(item, `${at}.parts[${k}]`);
-      check.strings(part, `${at}.parts[${k}]`, ['kernel', 'asm', 'sha256']);
-      check.fileName(part.asm, `${at}.parts[${k}].asm`);
-    }
+    checkManifestText(check, executable, at);
+    check.strings(executable, at, ['format']);
     check.count(executable.index, `${at}.index`);
     for (const [k, item] of check.list(executable.kernels, `${at}.kernels`).entries()) {
       check.kernel(item, `${at}.kernels[${k}]`);
     }
   }
-  return value as Manifest;
+  return root as unknown as Manifest;
 }
 
 /** Checks of a parsed JSON value; a wrong shape throws what `bad` makes of it. */
-class Checker {
+export class Checker {
   private readonly bad: (why: string) => WavesmithError;
 
   constructor(bad: (why: string) => WavesmithError) {

@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cppText } from '../../tools/gen-protocol/cpp.ts';
 import { layoutOf } from '../../tools/gen-protocol/layout.ts';
-import { STRUCTS } from '../../tools/gen-protocol/messages.ts';
+import { EXEC_PROTOCOL } from '../../tools/gen-protocol/messages.ts';
+import { TOOL_PROTOCOL } from '../../tools/gen-protocol/tool-messages.ts';
 import { ByteReader, ByteWriter } from '../base/index.ts';
 import * as messages from './generated/messages.ts';
 import * as protocol from './protocol.ts';
@@ -19,22 +20,28 @@ describe('the generated messages', () => {
   it('are those of their source', () => {
     const args = ['scripts/run-ts.mjs', 'tools/gen-protocol/main.ts', '--check'];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'gen-protocol: checked 2 files\n', stderr: '' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'gen-protocol: checked 4 files\n', stderr: '' });
   });
 
   it('have the offsets that a C++ compiler gives them', () => {
     const folder = mkdtempSync(join(tmpdir(), 'wavesmith-protocol-'));
     try {
-      const asserts = STRUCTS.flatMap((s) => {
-        const { fixed, size } = layoutOf(s);
-        return [
-          `static_assert(sizeof(wavesmith::${s.name}) == ${size});`,
-          ...fixed.map((f) => `static_assert(offsetof(wavesmith::${s.name}, ${f.name}) == ${f.offset});`),
-        ];
-      });
+      const protocols = [EXEC_PROTOCOL, TOOL_PROTOCOL];
+      const asserts = protocols.flatMap(({ structs, namespace }) =>
+        structs.flatMap((s) => {
+          const { fixed, size } = layoutOf(s);
+          return [
+            `static_assert(sizeof(${namespace}::${s.name}) == ${size});`,
+            ...fixed.map((f) => `static_assert(offsetof(${namespace}::${s.name}, ${f.name}) == ${f.offset});`),
+          ];
+        }),
+      );
       expect(asserts.length).toBeGreaterThan(60);
       const source = join(folder, 'layout.cc');
-      writeFileSync(source, `#include <cstddef>\n${cppText().replace('#pragma once', '')}${asserts.join('\n')}\n`);
+      writeFileSync(
+        source,
+        `#include <cstddef>\n${protocols.map((p) => cppText(p).replace('#pragma once', '')).join('')}${asserts.join('\n')}\n`,
+      );
       const { status, stderr } = spawnSync('c++', ['-std=c++20', '-fsyntax-only', source], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     } finally {

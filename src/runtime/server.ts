@@ -1,62 +1,20 @@
 // Room `runtime`: the device process of `wavesmith exec`: programs of the user connect, and the virtual GPU is their GPU.
 // Begin with this file (connections), then session.ts (one program), aql-queue.ts (its packets) and sim-runtime.ts (its device).
 //
-// The device process's socket: accepts programs of the same user, one session each, one kernel on the device at a time.
-// The address is abstract (unix(7)): nothing is left in the file system whoever dies when.
-import { randomBytes } from 'node:crypto';
-import { createServer, type OnReadOpts, type Server, Socket, type SocketConstructorOpts } from 'node:net';
-import { WavesmithError } from '../base/index.ts';
+// The device process's server: one session for each program, one kernel on the device at a time.
 import type { Addon } from './addon.ts';
 import type { HelloReply } from './generated/messages.ts';
-import { encodeMessage, MessageStream } from './protocol.ts';
+import { MessageServer } from './message-server.ts';
 import type { DispatchPacket, RuntimeDevice } from './runtime-device.ts';
 import { Session, type SessionHost } from './session.ts';
 import { SharedMemory } from './shared-memory.ts';
-
-/** A Node socket's file descriptor; Node has no public name for it. */
-interface SocketInternals {
-  readonly _handle: { readonly fd: number } | null;
-}
-
-const READ_BYTES = 65536;
-/**
- * sizeof sockaddr_un.sun_path (unix(7)). The libraries connect to a name of this length; Node 20 fills the rest with zeros, later releases
- * take an abstract name as long as it is given.
- */
-const SOCKET_NAME_BYTES = 108;
-
-/**
- * The same connection as a socket that reads into one buffer. Node's own reading allocates 64 KiB for every message; collecting that
- * garbage takes as long as an empty kernel.
- */
-function withOneBuffer(accepted: Socket, addon: Addon, onBytes: (bytes: Uint8Array) => void): Socket {
-  const fd = addon.duplicate((accepted as unknown as SocketInternals)._handle?.fd ?? -1);
-  accepted.destroy();
-  const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
-    fd,
-    readable: true,
-    writable: true,
-    onread: {
-      buffer: new Uint8Array(READ_BYTES),
-      callback: (size, buffer) => {
-        onBytes(new Uint8Array(buffer.subarray(0, size)));
-        return true;
-      },
-    },
-  };
-  return new Socket(options);
-}
 
 export class RuntimeServer implements SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
   readonly hello: HelloReply;
-  /** Value for WAVESMITH_SOCKET. */
-  readonly address: string;
-  private readonly addon: Addon;
-  private readonly server: Server;
-  private readonly sessions = new Map<Socket, Session>();
-  private readonly report: (text: string) => void;
+  private readonly server: MessageServer;
+  private readonly sessions = new Set<Session>();
   private waiters: (() => void)[] = [];
   private busy: Promise<void> = Promise.resolve();
   /** Sessions whose program is gone, while they free what was its. */
@@ -68,12 +26,31 @@ export class RuntimeServer implements SessionHost {
   /** `report` gets one line for each refused or misbehaving peer. */
   constructor(device: RuntimeDevice, addon: Addon, hello: HelloReply, report: (text: string) => void) {
     this.device = device;
-    this.addon = addon;
     this.hello = hello;
-    this.report = report;
     this.memory = new SharedMemory(device, addon);
-    this.address = `@wavesmith-${randomBytes(16).toString('hex')}`;
-    this.server = createServer({ pauseOnConnect: true }, (socket) => this.accept(socket));
+    this.server = new MessageServer(
+      addon,
+      (send) => {
+        const session = new Session(this, send);
+        this.sessions.add(session);
+        return {
+          handle: (message) => session.handle(message),
+          closed: () => {
+            this.sessions.delete(session);
+            // Queues that wait for a signal of this program must see that they were destroyed.
+            const ending = session.close().finally(() => this.ending.delete(ending));
+            this.ending.add(ending);
+            this.announceChange();
+          },
+        };
+      },
+      report,
+    );
+  }
+
+  /** Value for WAVESMITH_SOCKET. */
+  get address(): string {
+    return this.server.address;
   }
 
   /** Programs connected now. */
@@ -81,17 +58,13 @@ export class RuntimeServer implements SessionHost {
     return this.sessions.size;
   }
 
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(`\0${this.address.slice(1)}`.padEnd(SOCKET_NAME_BYTES, '\0'), resolve);
-    });
+  listen(): Promise<void> {
+    return this.server.listen();
   }
 
   async close(): Promise<void> {
     this.server.close();
-    for (const socket of this.sessions.keys()) socket.destroy();
-    await Promise.all([...this.ending, ...[...this.sessions.values()].map((session) => session.close())]);
+    await Promise.all([...this.ending, ...[...this.sessions].map((session) => session.close())]);
     this.sessions.clear();
   }
 
@@ -112,37 +85,5 @@ export class RuntimeServer implements SessionHost {
     const waiting = this.waiters;
     this.waiters = [];
     for (const resolve of waiting) resolve();
-  }
-
-  private accept(accepted: Socket): void {
-    const descriptor = (accepted as unknown as SocketInternals)._handle?.fd ?? -1;
-    const peer = this.addon.peer(descriptor);
-    if (peer.uid !== process.getuid?.()) {
-      this.report(`refused a connection of user ${peer.uid} (process ${peer.pid})`);
-      accepted.destroy();
-      return;
-    }
-    const stream = new MessageStream();
-    const socket = withOneBuffer(accepted, this.addon, (bytes) => {
-      try {
-        for (const message of stream.push(bytes)) session.handle(message);
-      } catch (error) {
-        const text = error instanceof WavesmithError ? error.message : String(error);
-        this.report(`closed the connection of process ${peer.pid}: ${text}`);
-        socket.destroy();
-      }
-    });
-    const session = new Session(this, (type, id, payload) => {
-      if (!socket.destroyed) socket.write(encodeMessage(type, id, payload));
-    });
-    this.sessions.set(socket, session);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => {
-      this.sessions.delete(socket);
-      // Queues that wait for a signal of this program must see that they were destroyed.
-      const ending = session.close().finally(() => this.ending.delete(ending));
-      this.ending.add(ending);
-      this.announceChange();
-    });
   }
 }

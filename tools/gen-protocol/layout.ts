@@ -1,8 +1,16 @@
 // Where the fields of a struct are: natural alignment, as C++ lays plain integers out. A struct of a message ends on 8 bytes only when it has
 // 64-bit fields, and its texts follow without padding.
-import type { Field, FieldType, Struct } from './messages.ts';
+import type { Field, FieldType, Struct } from './schema.ts';
 
-const SIZES: Readonly<Record<FieldType, number>> = { u32: 4, u64: 8, i64: 8, place: 8, text: 0, rest: 0 };
+const SIZES: Readonly<Record<FieldType, number>> = {
+  u32: 4,
+  u64: 8,
+  i64: 8,
+  place: 8,
+  text: 0,
+  bytes: 0,
+  rest: 0,
+};
 
 export const isText = (field: Field): boolean => SIZES[field.type] === 0;
 

@@ -1,14 +1,16 @@
-// Writes the protocol of `wavesmith exec` in TypeScript and in C++ from messages.ts. `--check` compares and exits 1 when a file differs.
+// Writes the protocols of `wavesmith exec` and of the tools library in TypeScript and in C++. `--check` compares and exits 1 when a file differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { cppText } from './cpp.ts';
+import { EXEC_PROTOCOL } from './messages.ts';
+import { TOOL_PROTOCOL } from './tool-messages.ts';
 import { typescriptText } from './typescript.ts';
 
 const root = dirname(dirname(dirname(resolve(process.argv[1] ?? '.'))));
-const files: readonly (readonly [string, string])[] = [
-  ['src/runtime/generated/messages.ts', typescriptText()],
-  ['native/common/protocol.h', cppText()],
-];
+const files: readonly (readonly [string, string])[] = [EXEC_PROTOCOL, TOOL_PROTOCOL].flatMap((protocol) => [
+  [protocol.typescript, typescriptText(protocol)] as const,
+  [protocol.cpp, cppText(protocol)] as const,
+]);
 const check = process.argv.includes('--check');
 for (const [name, text] of files) {
   const path = join(root, name);
@@ -20,4 +22,4 @@ for (const [name, text] of files) {
     process.exitCode = 1;
   }
 }
-console.log(check ? 'gen-protocol: checked 2 files' : 'gen-protocol: wrote 2 files');
+console.log(`gen-protocol: ${check ? 'checked' : 'wrote'} ${files.length} files`);

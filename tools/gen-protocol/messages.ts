@@ -1,8 +1,19 @@
 // What a program's runtime libraries and the device process say to each other: the one source of src/runtime/generated/messages.ts and
 // native/common/protocol.h (`node scripts/run-ts.mjs tools/gen-protocol/main.ts`).
+import {
+  type Constant,
+  type Enumeration,
+  i64,
+  type Protocol,
+  place,
+  rest,
+  type Struct,
+  text,
+  u32,
+  u64,
+} from './schema.ts';
 
-/** Stands at the head of both generated files. */
-export const WHO_WAITS = [
+const WHO_WAITS = [
   'The program connects and greets, and the device answers with its facts; the program then maps the memory that both share.',
   'Every request has an id, and the program waits for the reply or error with that id; the device waits for nobody to answer.',
   'Kernels are not sent: the program writes packets into a queue in shared memory and sends a doorbell, which has no answer.',
@@ -10,32 +21,7 @@ export const WHO_WAITS = [
   'A queue of the device waits for signals by counting itself in `device_waits`; a program that changes such a signal sends a kick.',
 ] as const;
 
-/**
- * `u32`, `u64` and `i64` are what they say (TypeScript: number, bigint, bigint). `place` is an address or a number of bytes: 64 bits, of which
- * TypeScript takes 53. `text` is a u32 length and UTF-8 bytes; `rest` is UTF-8 to the end of the message. Texts come last.
- */
-export type FieldType = 'u32' | 'u64' | 'i64' | 'place' | 'text' | 'rest';
-export interface Field {
-  readonly name: string;
-  readonly type: FieldType;
-  readonly says?: string;
-}
-const field =
-  (type: FieldType) =>
-  (name: string, says?: string): Field => ({ name, type, ...(says ? { says } : {}) });
-const u32 = field('u32');
-const u64 = field('u64');
-const place = field('place');
-const text = field('text');
-const rest = field('rest');
-
-/** A constant of both languages. */
-export interface Constant {
-  readonly name: string;
-  readonly value: number | string;
-  readonly says: string;
-}
-export const CONSTANTS: readonly Constant[] = [
+const CONSTANTS: readonly Constant[] = [
   {
     name: 'SOCKET_VARIABLE',
     value: 'WAVESMITH_SOCKET',
@@ -54,12 +40,7 @@ export const CONSTANTS: readonly Constant[] = [
   },
 ];
 
-export interface Enumeration {
-  readonly name: string;
-  readonly says: string;
-  readonly values: readonly (readonly [name: string, value: number, says?: string])[];
-}
-export const ENUMERATIONS: readonly Enumeration[] = [
+const ENUMERATIONS: readonly Enumeration[] = [
   {
     name: 'MessageType',
     says: 'What a message is. From 100 on the device sends it, below the program.',
@@ -113,16 +94,7 @@ export const ENUMERATIONS: readonly Enumeration[] = [
   },
 ];
 
-export interface Struct {
-  readonly name: string;
-  readonly says: string;
-  /** Who sends it: the device reads what the program sends. Without, it is in shared memory or both send it. */
-  readonly sender?: 'program' | 'device';
-  readonly fields: readonly Field[];
-  /** Its bytes are in shared memory: TypeScript gets offsets, and C++ gets the alignment. */
-  readonly shared?: { readonly alignment: number; readonly size: number };
-}
-export const STRUCTS: readonly Struct[] = [
+const STRUCTS: readonly Struct[] = [
   {
     name: 'MessageHeader',
     says: 'Before every payload.',
@@ -250,8 +222,8 @@ export const STRUCTS: readonly Struct[] = [
     says: "A signal; the handle of hsa_signal_t is its address. The first fields are those of ROCr's amd_signal_t.",
     shared: { alignment: 64, size: 64 },
     fields: [
-      { name: 'kind', type: 'i64', says: '1 user' },
-      { name: 'value', type: 'i64' },
+      i64('kind', '1 user'),
+      i64('value'),
       u64('event_mailbox'),
       u32('event_id'),
       u32('device_waits', 'how many waits of the device name it; the device alone writes it'),
@@ -263,3 +235,15 @@ export const STRUCTS: readonly Struct[] = [
     ],
   },
 ];
+
+export const EXEC_PROTOCOL: Protocol = {
+  says: "The messages between a program's runtime libraries and the device process (`wavesmith exec`), and what both have in shared memory.",
+  whoWaits: WHO_WAITS,
+  source: 'messages.ts',
+  typescript: 'src/runtime/generated/messages.ts',
+  cpp: 'native/common/protocol.h',
+  namespace: 'wavesmith',
+  constants: CONSTANTS,
+  enumerations: ENUMERATIONS,
+  structs: STRUCTS,
+};

@@ -104,6 +104,10 @@ export const IREE_ERRORS: ErrorPages = {
     'The module exports no such function.',
     '`wavesmith inspect` and the message list the functions.',
   ],
+  'hijack/no-code': [
+    'The program or file gave no code object with a kernel that was asked for.',
+    "Check that the program uses the GPU, that it has code for the device ('--device sim:TARGET'), and what --kernel says.",
+  ],
   'hijack/no-grid': [
     'The module does not record how many workgroups the kernel is launched with.',
     'It depends on run-time shapes, or the module does not tell: give --grid X,Y,Z (workgroups).',
@@ -126,6 +130,10 @@ export const IREE_ERRORS: ErrorPages = {
     'This iree-compile cannot compile for AMD GPUs.',
     "Use the iree-base-compiler wheel for Linux ('npm run setup' installs it).",
   ],
+  'hijack/no-program': [
+    'The folder was made from a file of code objects, which does not say what program loads it.',
+    'Give the program: wavesmith hijack run DIR -- PROGRAM ARGS.',
+  ],
   'hijack/no-size': [
     'The module does not record how large a buffer is.',
     'Give --buffer N=BYTES:TYPE, for example --buffer 0=16384:f32.',
@@ -142,10 +150,6 @@ export const IREE_ERRORS: ErrorPages = {
   'hijack/no-type': [
     'The module does not record what a buffer holds.',
     'Give --buffer N=TYPE, for example --buffer 0=f16.',
-  ],
-  'hijack/not-a-module': [
-    'The file is neither MLIR nor an IREE module.',
-    'Give the `.mlir` or `.vmfb` of the model; code objects go to `wavesmith disasm`.',
   ],
   'hijack/not-iree': [
     'The program that was found as iree-compile is something else.',
@@ -214,6 +218,10 @@ export const IREE_ERRORS: ErrorPages = {
   'hijack/target-mismatch': [
     'GPU_TARGET and the assembly name different GPUs.',
     'Set GPU_TARGET to the target of the assembly, or take assembly of a compilation for the other.',
+  ],
+  'hijack/variable': [
+    'The edited code refers to a variable in a way that cannot be kept on the variable of the loaded code, or changes its first value.',
+    'Leave variables of the code object as they are: the host and other kernels know them. A new variable needs a new name.',
   ],
   'hijack/text-not-code': [
     "The unedited text no longer assembles to the module's code.",

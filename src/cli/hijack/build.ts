@@ -3,7 +3,9 @@
 import { WavesmithError } from '../../base/index.ts';
 import { optimizeLess } from '../../device/node/v8-flags.ts';
 import { quickProofText } from '../../equivalence/index.ts';
-import { type BuildResult, build } from '../../iree/build.ts';
+import { buildProgram, type ProgramBuildResult } from '../../hijack/build.ts';
+import { isProgramFolder } from '../../hijack/manifest.ts';
+import { type BuildResult, build, type ExecutableResult } from '../../iree/build.ts';
 import { buildCaptured, isCapturedFolder } from '../../iree/captured.ts';
 import type { OutsideChanges } from '../../iree/edited-lines.ts';
 import type { EngineName } from '../../iree/engine.ts';
@@ -47,6 +49,19 @@ export async function run(argv: string[]): Promise<number> {
     else process.stdout.write(describeCapturedBuild(built));
     return 0;
   }
+  if (isProgramFolder(folder)) {
+    for (const [given, name] of [
+      [flags.output !== undefined, '--output'],
+      [flags.via !== 'patch', '--via'],
+    ] as const) {
+      if (given) throw new WavesmithError('cli/usage', `${name} is for folders of IREE modules.`);
+    }
+    const options = { engine: engineFlag(flags.engine), force: flags.force === true };
+    const built = await buildProgram(folder, options);
+    if (flags.json) printJson(built);
+    else process.stdout.write(describeProgram(built));
+    return 0;
+  }
   const result = await build(folder, {
     output: flags.output,
     via: flags.via,
@@ -63,21 +78,45 @@ function describeOutside({ editedLines, instructions, first }: OutsideChanges): 
   return `${editedLines} line(s) edited; instructions changed outside the edited lines: ${instructions}${where}`;
 }
 
+/** What all builds say of one code object. */
+function describeCode(code: Omit<ExecutableResult, 'codeSha256'>): string[] {
+  const state = {
+    unchanged: 'not edited',
+    'same-code': 'edited, but it assembles to the same code',
+    changed: 'changed',
+  }[code.state];
+  const lines = [`${code.name}: ${state}`];
+  if (code.change !== null) lines.push(...formatChange(code.change).map((line) => `  ${line}`));
+  if (code.outside !== null) lines.push(`  ${describeOutside(code.outside)}`);
+  for (const proof of code.proofs) lines.push(`  ${quickProofText(proof)}`);
+  lines.push(...code.remarks.map((remark) => `  remark: ${remark}`));
+  return lines;
+}
+
+function describeProgram({ folder, executables, seconds }: ProgramBuildResult): string {
+  const lines: string[] = [];
+  for (const code of executables) {
+    if (code.state === 'unchanged' && executables.length > 8) continue;
+    lines.push(...describeCode(code));
+    if (code.output !== null) {
+      lines.push(`  proof: reopened ${code.output}: it is the assembled code (sha256 ${code.codeSha256})`);
+    }
+  }
+  const changed = executables.filter((e) => e.state === 'changed').length;
+  lines.push(
+    `${changed} code object(s) changed, ${executables.length - changed} as they were, in ${(seconds * 1000).toFixed(0)} ms`,
+    changed === 0 ? 'nothing to run: edit asm/*.s first' : `next: wavesmith hijack run ${folder}`,
+    '',
+  );
+  return lines.join('\n');
+}
+
 function describe(result: BuildResult): string {
   const lines: string[] = [];
   const changed = result.executables.filter((e) => e.state === 'changed');
   for (const executable of result.executables) {
     if (executable.state === 'unchanged' && result.executables.length > 8) continue;
-    const state = {
-      unchanged: 'not edited',
-      'same-code': 'edited, but it assembles to the same code',
-      changed: 'changed',
-    }[executable.state];
-    lines.push(`${executable.name}: ${state}`);
-    if (executable.change !== null) lines.push(...formatChange(executable.change).map((line) => `  ${line}`));
-    if (executable.outside !== null) lines.push(`  ${describeOutside(executable.outside)}`);
-    for (const proof of executable.proofs) lines.push(`  ${quickProofText(proof)}`);
-    lines.push(...executable.remarks.map((remark) => `  remark: ${remark}`));
+    lines.push(...describeCode(executable));
     if (executable.state === 'changed') {
       lines.push(
         `  proof: reopened ${result.output}: its code object is the assembled one (sha256 ${executable.codeSha256})`,

@@ -1,6 +1,9 @@
 // `wavesmith hijack run`: baseline and modified module on the same seeded inputs, every output compared; or single dispatches, every
 // byte of their memory.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { findElementType, KNOWN_TYPES, WavesmithError } from '../../base/index.ts';
+import { isProgramFolder } from '../../hijack/manifest.ts';
 import { isCapturedFolder, runCaptured } from '../../iree/captured.ts';
 import { run as runFolder } from '../../iree/run.ts';
 import { runModules } from '../../iree/run-module.ts';
@@ -12,6 +15,7 @@ import { describeCapturedRun } from './captured.ts';
 import { describeDispatches } from './describe.ts';
 import { deviceOpener } from './device.ts';
 import { describeModules, moduleHostOpener } from './run-module.ts';
+import { run as runProgram } from './run-program.ts';
 
 interface Flags extends JudgeFlags {
   modified?: string;
@@ -43,6 +47,8 @@ export async function run(argv: string[]): Promise<number> {
   const cut = argv.indexOf('--');
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const extra = cut < 0 ? [] : argv.slice(cut + 1);
+  const folder = own.find((word) => !word.startsWith('-') && isHijackFolder(word));
+  if (folder !== undefined && !isCapturedFolder(folder) && isProgramFolder(folder)) return runProgram(own, extra);
   const command = newCommand('hijack run', 'Run the baseline and the modified module on the same inputs and compare.')
     .argument('<dir>', 'a folder made by hijack init and built by hijack build')
     .option('--modified <file>', 'the modified module (default DIR/modified.vmfb)')
@@ -79,6 +85,8 @@ export async function run(argv: string[]): Promise<number> {
 The whole module runs through iree-run-module with the virtual GPU as its GPU (docs/exec.md). With --dispatch, --all, --grid, --buffer,
 --constant or --max-instructions single kernels run instead, with memory that Wavesmith makes, and every byte of it is compared.
 Flags after '--' go to iree-run-module.
+
+A folder made from a program or a code object has options of its own: 'wavesmith hijack run DIR --help' shows them.
 
 Exit code: 0 for EQUAL and EQUAL WITHIN TOLERANCE; 1 for DIFFERENT, NOTHING COMPARED, EDITED KERNEL NOT LAUNCHED and NOT BUILT, and
 when the checker (or --check) objects to the edit. docs/verdict.md explains them.`,
@@ -166,6 +174,9 @@ function noModule(): WavesmithError {
     },
   );
 }
+
+/** Whether a word of the command line is a folder that hijack init made. */
+const isHijackFolder = (word: string): boolean => existsSync(join(word, 'manifest.json'));
 
 function integer(name: string, text: string): number {
   const value = /^-?(?:0x[0-9a-f]+|\d+)$/i.test(text)

@@ -8,6 +8,7 @@ import {
   type ObjectModel,
   type ObjectRelocation,
   type ObjectSection,
+  type ObjectSymbol,
   RelocationType,
   SectionFlag,
   SectionType,
@@ -66,6 +67,26 @@ export interface LinkOptions {
 export function link(objects: readonly ObjectModel[], options: LinkOptions = {}): Uint8Array {
   if (objects.length === 0) throw new WavesmithError('link/no-input', 'There is nothing to link.');
   return new Linker(objects, options).run();
+}
+
+/** A place of a linked file whose content depends on where a symbol is. */
+export interface LinkReference {
+  /** Virtual address of the place. */
+  readonly place: number;
+  /** A `RelocationType`: how the content follows from the two addresses. GOT entries are ABS64. */
+  readonly type: number;
+  readonly symbol: ObjectSymbol;
+  /** What is added to the symbol's address. */
+  readonly addend: bigint;
+}
+
+/** Links as `link` does, and tells every reference of loaded sections to a symbol. */
+export function linkWithReferences(objects: readonly ObjectModel[]): {
+  readonly code: Uint8Array;
+  readonly references: readonly LinkReference[];
+} {
+  const linker = new Linker(objects, {});
+  return { code: linker.run(), references: linker.references() };
 }
 
 class Linker {
@@ -133,6 +154,28 @@ class Linker {
     });
     file.set(headers.finish(), sectionHeaderOffset);
     return file;
+  }
+
+  /** References in the order of sections, then those of the GOT; after `run`. */
+  references(): LinkReference[] {
+    const references: LinkReference[] = [];
+    const symbolOf = new Map<LinkedSymbol, ObjectSymbol>();
+    for (const [section] of this.selected) {
+      const input = this.inputOf.get(section);
+      if (input?.output === undefined || (section.flags & SectionFlag.ALLOC) === 0) continue;
+      for (const { offset, type, symbol, addend } of section.relocations) {
+        if (symbol === undefined) continue;
+        symbolOf.set(this.symbols.of.get(symbol)!, symbol);
+        references.push({ place: input.output.address + input.offset + offset, type, symbol, addend });
+      }
+    }
+    const got = this.outputs.find((s) => s.name === '.got');
+    for (const [index, linked] of this.got.entries()) {
+      const symbol = symbolOf.get(linked);
+      if (got === undefined || symbol === undefined) continue;
+      references.push({ place: got.address + index * 8, type: RelocationType.ABS64, symbol, addend: 0n });
+    }
+    return references;
   }
 
   /** Alignments leave gaps; a file far bigger than what goes into it is refused before it is allocated. */

@@ -1,0 +1,16 @@
+// `--device` for commands that run programs with the tools library in them.
+import { WavesmithError } from '../base/index.ts';
+import type { ProgramDevice } from '../hijack/program-host.ts';
+import type { RunOptions } from '../runtime/sim-runtime.ts';
+import { parseDevice } from './exec.ts';
+
+/** `sim:TARGET`, or `rocm` for the GPU and the libraries that the machine has; another one is `cli/bad-option`. */
+export function programDevice(text: string, run: RunOptions = {}): ProgramDevice {
+  if (text === 'rocm') return { kind: 'rocm' };
+  if (text.startsWith('rocm')) {
+    throw new WavesmithError('cli/bad-option', `'${text}' is not a device.`, {
+      hint: "Use 'rocm'; HIP_VISIBLE_DEVICES chooses among several GPUs.",
+    });
+  }
+  return { kind: 'sim', target: parseDevice(text), run };
+}

@@ -1,0 +1,119 @@
+// One run of a program with the tools library in it: on the virtual GPU, or on the GPU and runtime that the machine has.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import type { SimDispatchResult } from '../device/index.ts';
+import { packageRoot } from '../iree/tools.ts';
+import type { TargetName } from '../isa/types.ts';
+import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
+import { startDeviceProcess } from '../runtime/exec.ts';
+import type { RunOptions } from '../runtime/sim-runtime.ts';
+import { type ToolListener, ToolServer, type ToolServerOptions } from '../runtime/tool-server.ts';
+
+/** Where programs find their GPU. */
+export type ProgramDevice =
+  | { readonly kind: 'sim'; readonly target: TargetName; readonly run: RunOptions }
+  /** The HSA and HIP libraries that the program finds by itself. */
+  | { readonly kind: 'rocm' };
+
+export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
+  readonly device: ProgramDevice;
+  readonly command: readonly string[];
+  /** What its standard output is: shown, shown on this process's standard error, or neither. It is kept in any case. */
+  readonly show: 'stdout' | 'stderr' | 'none';
+  /** Milliseconds after which it is killed. */
+  readonly timeout?: number | undefined;
+  /** Every kernel that ran to its end on the virtual GPU. */
+  readonly onKernel?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
+  readonly report: (text: string) => void;
+}
+
+export interface ProgramRun {
+  /** As a shell shows it: 128 + n for signal n. */
+  readonly status: number;
+  readonly stdout: Uint8Array;
+  readonly seconds: number;
+  /** What the virtual GPU said of the first kernel that failed. */
+  readonly fault: string | undefined;
+  readonly timedOut: boolean;
+}
+
+/** Time for a program to end by itself after a fault; it may wait for ever for a kernel that failed. */
+const GRACE_MS = 1000;
+
+/** The tools library of this installation. */
+export function toolsLibrary(): string {
+  const library = join(findNativeBuild(packageRoot() ?? '.').libraries, 'libwavesmith-tool.so');
+  if (existsSync(library)) return library;
+  throw new WavesmithError('runtime/not-built', `The tools library is not built: there is no ${library}.`, {
+    hint: "Run 'wavesmith doctor --build-native'; in a checkout 'npm run setup'.",
+  });
+}
+
+/** Runs a program to its end. */
+export async function runProgram(listener: ToolListener, options: ProgramRunOptions): Promise<ProgramRun> {
+  const { device, report, command } = options;
+  const library = toolsLibrary();
+  const root = packageRoot() ?? '.';
+  const build = findNativeBuild(root);
+  const gpu =
+    device.kind === 'rocm'
+      ? undefined
+      : await startDeviceProcess({ root, target: device.target, ...device.run, onDispatch: options.onKernel, report });
+  const tools = new ToolServer(gpu?.addon ?? loadAddon(build), listener, options);
+  await tools.listen();
+  const started = performance.now();
+  let fault: string | undefined;
+  let timedOut = false;
+  try {
+    const child = spawn(build.launcher, [String(process.pid), ...command], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: tools.environment(gpu?.environment(process.env) ?? process.env, library),
+    });
+    const timers: NodeJS.Timeout[] = [];
+    const killAfter = (ms: number, before: () => void): void => {
+      timers.push(
+        setTimeout(() => {
+          before();
+          child.kill('SIGKILL');
+        }, ms),
+      );
+    };
+    if (options.timeout !== undefined) {
+      killAfter(options.timeout, () => {
+        timedOut = true;
+      });
+    }
+    if (gpu !== undefined) {
+      gpu.server.onFault = (text) => {
+        if (fault === undefined) killAfter(GRACE_MS, () => {});
+        fault ??= text;
+      };
+    }
+    const chunks: Uint8Array[] = [];
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (options.show !== 'none') process[options.show].write(chunk);
+    });
+    const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const signal of signals) process.on(signal, forward);
+    try {
+      const status = await new Promise<number>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (code, signal) => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
+      });
+      const seconds = (performance.now() - started) / 1000;
+      return { status, stdout: new Uint8Array(Buffer.concat(chunks)), seconds, fault, timedOut };
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      for (const signal of signals) process.off(signal, forward);
+    }
+  } finally {
+    await tools.settle();
+    tools.close();
+    await gpu?.close();
+  }
+}
