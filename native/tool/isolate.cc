@@ -3,6 +3,7 @@
 #include "tool/isolate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <optional>
@@ -13,9 +14,22 @@
 namespace wavesmith::tool {
 namespace {
 
-constexpr uint64_t kPollNanoseconds = 20'000'000;
 // A queue that waits so long for the program, while nothing runs, waits for what this thread would do next.
-constexpr unsigned kPatience = 150;  // polls: 3 s
+constexpr unsigned kPatience = 50;  // polls: 1 s
+
+uint64_t Frequency() {
+  static const uint64_t frequency = [] {
+    uint64_t ticks = 0;
+    original.core.hsa_system_get_info_fn(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &ticks);
+    return std::max<uint64_t>(ticks, 1000);
+  }();
+  return frequency;
+}
+
+// Waits at most 20 ms, and says what the signal is then. Timeouts of HSA are in ticks of the system's clock.
+int64_t Poll(hsa_signal_t signal, hsa_signal_condition_t condition, int64_t value) {
+  return original.core.hsa_signal_wait_scacquire_fn(signal, condition, value, Frequency() / 50, HSA_WAIT_STATE_BLOCKED);
+}
 
 // Never destroyed.
 struct State {
@@ -101,8 +115,7 @@ enum class Drained { kYes, kFailed, kStuck };
 Drained Drain(Queue& queue, PacketWriter write) {
   AppendTail(queue, write);
   unsigned stuck = 0;
-  while (original.core.hsa_signal_wait_scacquire_fn(queue.tail, HSA_SIGNAL_CONDITION_EQ, 0, kPollNanoseconds,
-                                                    HSA_WAIT_STATE_BLOCKED) != 0) {
+  while (Poll(queue.tail, HSA_SIGNAL_CONDITION_EQ, 0) != 0) {
     if (queue.failed) return Drained::kFailed;
     bool all_quiet = true;
     ForEachQueue([&](Queue& other) { all_quiet = all_quiet && IsQuiet(other); });
@@ -118,8 +131,7 @@ void Quiesce(const Queue& own) {
     bool quiet = true;
     ForEachQueue([&](Queue& other) { quiet = quiet && (&other == &own || IsQuiet(other)); });
     if (quiet) return;
-    original.core.hsa_signal_wait_scacquire_fn(own.tail, HSA_SIGNAL_CONDITION_NE, 0, kPollNanoseconds / 20,
-                                               HSA_WAIT_STATE_BLOCKED);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }
 
@@ -130,14 +142,11 @@ bool Run(Queue& queue, hsa_kernel_dispatch_packet_t packet, PacketWriter write, 
   packet.completion_signal = done;
   packet.header |= 1 << HSA_PACKET_HEADER_BARRIER;
   write(&packet, 1);
-  while (original.core.hsa_signal_wait_scacquire_fn(done, HSA_SIGNAL_CONDITION_LT, 1, kPollNanoseconds,
-                                                    HSA_WAIT_STATE_BLOCKED) >= 1) {
+  while (Poll(done, HSA_SIGNAL_CONDITION_LT, 1) >= 1) {
     if (queue.failed) return false;
   }
   hsa_agent_t agent{};
   hsa_amd_profiling_dispatch_time_t time{};
-  uint64_t frequency = 0;
-  original.core.hsa_system_get_info_fn(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
   original.core.hsa_iterate_agents_fn(
       [](hsa_agent_t a, void* data) {
         hsa_device_type_t type;
@@ -147,9 +156,9 @@ bool Run(Queue& queue, hsa_kernel_dispatch_packet_t packet, PacketWriter write, 
       },
       &agent);
   *nanoseconds = 0;
-  if (frequency != 0 && original.amd.hsa_amd_profiling_get_dispatch_time_fn(agent, done, &time) == HSA_STATUS_SUCCESS) {
+  if (original.amd.hsa_amd_profiling_get_dispatch_time_fn(agent, done, &time) == HSA_STATUS_SUCCESS) {
     *nanoseconds =
-        static_cast<uint64_t>(static_cast<double>(time.end - time.start) * 1e9 / static_cast<double>(frequency));
+        static_cast<uint64_t>(static_cast<double>(time.end - time.start) * 1e9 / static_cast<double>(Frequency()));
   }
   return true;
 }

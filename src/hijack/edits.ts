@@ -8,6 +8,7 @@ import { checkEdit } from '../iree/check-edit.ts';
 import { changedGroups, compareTextWith } from '../iree/edits.ts';
 import { type CodeObjectFacts, readFacts, sameCode } from '../iree/facts.ts';
 import { readWhole, sha256 } from '../iree/files.ts';
+import { normalPair } from '../iree/normal-code.ts';
 import type { LoadedCode } from '../runtime/tool-records.ts';
 import type { Objection } from '../verdict/index.ts';
 import { modifiedPath, readCode } from './build.ts';
@@ -54,17 +55,18 @@ export async function findProgramEdits(folder: string, manifest: ProgramManifest
     if (text.notBuilt !== undefined) notBuilt.push(text.notBuilt);
     if (text.notBuilt !== undefined || !isBuilt || sameCode(before, built)) continue;
     const { edit } = text;
-    if (edit?.object === undefined) {
+    if (edit?.objects.object === undefined) {
       throw new WavesmithError('hijack/variable', `What '${entry.asm}' was linked from is not known.`, {
         hint: "Build it with '--engine wavesmith': then references to variables can be kept on those of the loaded code.",
       });
     }
     // The bytes are those of the text: their references are known.
-    const links = linkVariables(baseline, edit.after.bytes, edit.object);
+    const links = linkVariables(baseline, edit.after.bytes, edit.objects.object);
+    const [old, edited] = normalPair(before, edit.after, edit.objects);
     const found = changedGroups(
       entry.kernels.map((k) => k.name),
-      before,
-      built,
+      old,
+      edited,
     );
     groups.push(...found.map((group) => group.map((kernel) => kernelId(manifest, entry, kernel))));
     codes.push({
@@ -76,7 +78,7 @@ export async function findProgramEdits(folder: string, manifest: ProgramManifest
       kernels: found.flat(),
     });
     for (const name of links.added) remarks.push(`variable '${name}' is new: it is the edit's own`);
-    for (const f of checkEdit(before, edit.after, edit.lines)) {
+    for (const f of checkEdit(old, edited, edit.lines)) {
       if (f.severity !== 'error') continue;
       const { rule, kernel, message, file, line, place } = f;
       const at = file !== undefined && line !== undefined ? `${relative(folder, file)}:${line}` : pcText(place.pc);

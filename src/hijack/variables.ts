@@ -13,6 +13,7 @@ import {
 import type { ElfFile, ElfSymbol } from '../codeobject/elf/read.ts';
 import { readCodeObject } from '../codeobject/index.ts';
 import { type LinkReference, linkWithReferences } from '../codeobject/link/link.ts';
+import { type ReferredSymbol, referredSymbol } from '../iree/normal-code.ts';
 import { type Patch, PatchKind, type PatchKindValue } from '../runtime/generated/tool-messages.ts';
 
 /** A reference to a variable of the original, by virtual addresses. */
@@ -62,12 +63,14 @@ export function linkVariables(original: Uint8Array, edited: Uint8Array, object: 
     const { symbol, type } = reference;
     const sort = sortOf(symbol);
     if (sort === undefined || THROUGH_GOT.has(type)) continue;
-    const variable = variableOf(reference, after);
-    const own = known.find((s) => s.name === variable?.name && s.type === SymbolType.OBJECT && s.sectionIndex !== 0);
+    const variable = referredSymbol(reference, after);
+    const own = known.find(
+      (s) => s.name === variable?.symbol.name && s.type === SymbolType.OBJECT && s.sectionIndex !== 0,
+    );
     if (variable === undefined || own === undefined) {
       if (sort === 'constant') continue;
       if (variable === undefined || isStripped) throw nameless(symbol, reference);
-      added.add(variable.name);
+      added.add(variable.symbol.name);
       continue;
     }
     if (sort === 'constant' && !isExported(before, own)) continue;
@@ -84,42 +87,6 @@ export function linkVariables(original: Uint8Array, edited: Uint8Array, object: 
     links.push({ place: reference.place, kind, target: Number(own.value) + variable.addend });
   }
   return { references: links, shared: [...shared], added: [...added] };
-}
-
-interface Variable {
-  readonly name: string;
-  readonly symbol: ElfSymbol;
-  /** Beyond its first byte, with what a pc-relative reference adds for its own place. */
-  readonly addend: number;
-}
-
-/**
- * What a reference adds because its place is behind the s_getpc_b64 that it belongs to: 4 and 12 for the s_add_u32 and s_addc_u32 that follow it,
- * as every compiler writes them.
- */
-const BEHIND_PC: Readonly<Record<number, number>> = {
-  [RelocationType.REL32]: 4,
-  [RelocationType.REL32_LO]: 4,
-  [RelocationType.REL32_HI]: 12,
-};
-
-/** The variable of the edited code that a reference means; undefined when no symbol holds the place. */
-function variableOf({ symbol, addend, type }: LinkReference, after: ElfFile): Variable | undefined {
-  const objects = after.symbols.filter((s) => s.type === SymbolType.OBJECT && s.sectionIndex !== 0);
-  if (symbol.type !== SymbolType.SECTION) {
-    const found = objects.find((s) => s.name === symbol.name);
-    return found && { name: found.name, symbol: found, addend: Number(addend) };
-  }
-  // Assemblers refer to local symbols by their section.
-  if (typeof symbol.section === 'string') return undefined;
-  const { name } = symbol.section;
-  const section = after.sections.find((s) => s.name === name);
-  const behind = BEHIND_PC[type] ?? 0;
-  const address = (section?.address ?? 0) + Number(addend) - behind;
-  const found = objects.find(
-    (s) => address >= Number(s.value) && address < Number(s.value) + Math.max(1, Number(s.size)),
-  );
-  return found && { name: found.name, symbol: found, addend: address - Number(found.value) + behind };
 }
 
 /** What the loaded addresses make of the references. */
@@ -153,7 +120,7 @@ function nameless(symbol: ObjectSymbol, reference: LinkReference): WavesmithErro
 }
 
 /** The original's variable stays; an edit of its first value would be lost. */
-function refuseNewValue(before: ElfFile, own: ElfSymbol, after: ElfFile, { symbol }: Variable): void {
+function refuseNewValue(before: ElfFile, own: ElfSymbol, after: ElfFile, { symbol }: ReferredSymbol): void {
   const size = Number(own.size);
   const isSameSize = symbol.size === own.size;
   const differs = (): boolean => {

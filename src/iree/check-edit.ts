@@ -5,7 +5,7 @@ import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
-import { type CodeObjectFacts, sameKernel } from './facts.ts';
+import { type CodeObjectFacts, changedKernels } from './facts.ts';
 
 /** A finding and its place in the edited text. */
 export type EditFinding = Finding & { readonly file: string | undefined; readonly line: number | undefined };
@@ -19,11 +19,7 @@ export function checkEdit(
   after: CodeObjectFacts,
   lines: InstructionLines | undefined,
 ): EditFinding[] {
-  const kernels = new Set<string>();
-  for (const [name, edited] of after.kernels) {
-    const old = before.kernels.get(name);
-    if (old === undefined || !sameKernel(old, edited)) kernels.add(name);
-  }
+  const kernels = new Set(changedKernels(before, after));
   if (kernels.size === 0) return [];
   const baseline = readCodeObject(before.bytes);
   const known = checkCodeObject(baseline, { kernels, pedantic: true }).map(fingerprint);

@@ -5,8 +5,9 @@ import { checkEdit, checkFailed, describeFinding, type EditFinding } from './che
 import type { OutsideChanges } from './edited-lines.ts';
 import { assembleEdit, readEditedText } from './edited-text.ts';
 import type { EngineName } from './engine.ts';
-import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
+import { type CodeObjectFacts, changedKernels, readFacts, sameCode } from './facts.ts';
 import type { ManifestText } from './manifest.ts';
+import { normalPair } from './normal-code.ts';
 import { proveEdit } from './prove-edit.ts';
 import { type HostContract, verifyReplacement } from './verify.ts';
 
@@ -17,7 +18,7 @@ export interface CodeEdit {
   readonly state: ExecutableState;
   /** The code object: the baseline's own unless `state` is `changed`. */
   readonly code: Uint8Array;
-  /** Null unless `state` is `changed`. */
+  /** Null unless `state` is `changed`; with references in the form in which they are compared (normal-code.ts). */
   readonly before: CodeObjectFacts | null;
   readonly after: CodeObjectFacts | null;
   readonly outside: OutsideChanges | null;
@@ -56,7 +57,7 @@ export async function editCode(
   };
   if (!text.isEdited) return untouched;
   const before = readFacts(baseline);
-  const { after, outside, lines } = await assembleEdit(text, entry, before, options.engine);
+  const { after, outside, lines, objects } = await assembleEdit(text, entry, before, options.engine);
   const { source } = text;
   let remarks: string[];
   try {
@@ -68,13 +69,14 @@ export async function editCode(
     remarks = [`forced past ${error.code}: ${error.message}`];
   }
   if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
-  const findings = checkEdit(before, after, lines);
+  const [old, edited] = normalPair(before, after, objects);
+  const findings = checkEdit(old, edited, lines);
   const errors = findings.filter((f) => f.severity === 'error');
   if (errors.length > 0 && !options.force) throw checkFailed(errors, source.main.path);
   for (const f of findings) {
     if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
     else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
   }
-  const proofs = await proveEdit(before, after);
-  return { state: 'changed', code: after.bytes, before, after, outside, remarks, findings, proofs };
+  const proofs = await proveEdit(before, after, changedKernels(old, edited));
+  return { state: 'changed', code: after.bytes, before: old, after: edited, outside, remarks, findings, proofs };
 }

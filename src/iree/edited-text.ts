@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, normalize, relative } from 'node:path';
 import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
-import type { ObjectModel } from '../codeobject/elf/object-model.ts';
 import { changesOutsideEdit, type OutsideChanges } from './edited-lines.ts';
 import {
   type Assembled,
@@ -17,6 +16,7 @@ import {
 import { type CodeObjectFacts, type KernelFacts, readFacts, sameCode } from './facts.ts';
 import { readText, sha256 } from './files.ts';
 import type { ManifestText } from './manifest.ts';
+import type { EditObjects } from './normal-code.ts';
 import { leaveOutUntouched, putBack } from './reassemble.ts';
 import { sourceOf } from './texts.ts';
 
@@ -76,9 +76,11 @@ export interface AssembledEdit {
   readonly outside: OutsideChanges | null;
   /** Lines by section and offset in `after`; undefined when they are not known. */
   readonly lines: InstructionLines | undefined;
-  /** What it was linked from; undefined as `lines`. */
-  readonly object: ObjectModel | undefined;
+  /** What it and the pristine text were linked from; undefined as `lines`. */
+  readonly objects: EditObjects;
 }
+
+const NO_OBJECTS: EditObjects = { object: undefined, pristine: undefined };
 
 /** A text as it was assembled, with the kernels that were left out. */
 interface Assembly {
@@ -101,9 +103,8 @@ export async function assembleEdit(
   const assembly = (await assembleReduced(text, entry, before)) ?? (await assembleWhole(text, entry));
   return {
     after: assembly.facts,
-    outside: await outsideOf(assembly, entry, before),
     lines: assembly.assembled.lines,
-    object: assembly.assembled.object,
+    ...(await comparePristine(assembly, entry, before)),
   };
 }
 
@@ -120,13 +121,8 @@ async function assembleEditWithLlvm(
     throw error;
   });
   if (own === undefined || !sameCode(own.facts, after))
-    return { after, outside: null, lines: undefined, object: undefined };
-  return {
-    after,
-    outside: await outsideOf(own, entry, before),
-    lines: own.assembled.lines,
-    object: own.assembled.object,
-  };
+    return { after, outside: null, lines: undefined, objects: NO_OBJECTS };
+  return { after, lines: own.assembled.lines, ...(await comparePristine(own, entry, before)) };
 }
 
 async function assembleWhole({ source, pristine }: EditedText, entry: ManifestText): Promise<Assembly> {
@@ -155,12 +151,13 @@ async function assembleReduced(
 }
 
 /** Compares with the pristine text, which must be the module's code. */
-async function outsideOf(
+async function comparePristine(
   { assembled, source, pristine, leftOut }: Assembly,
   entry: ManifestText,
   before: CodeObjectFacts,
-): Promise<OutsideChanges | null> {
-  if (pristine === undefined) return null;
+): Promise<Pick<AssembledEdit, 'outside' | 'objects'>> {
+  const { object } = assembled;
+  if (pristine === undefined) return { outside: null, objects: { object, pristine: undefined } };
   const old = await assembleWithWavesmith(pristine, entry.target);
   const facts = putBack(old.code, leftOut);
   if (facts === undefined || !sameCode(facts, before)) {
@@ -171,7 +168,7 @@ async function outsideOf(
     );
   }
   const outside = changesOutsideEdit({ source: pristine, assembled: old }, { source, assembled }, before.targetName);
-  return outside ?? null;
+  return { outside: outside ?? null, objects: { object, pristine: old.object } };
 }
 
 /** Refuses an empty text and one for another target than the baseline's, which the text itself says. */

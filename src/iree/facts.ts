@@ -132,6 +132,14 @@ export function sameKernel(a: KernelFacts, b: KernelFacts): boolean {
   );
 }
 
+/** Names of the kernels of `after` that `before` has otherwise or not at all. */
+export function changedKernels(before: CodeObjectFacts, after: CodeObjectFacts): string[] {
+  return [...after.kernels].flatMap(([name, edited]) => {
+    const old = before.kernels.get(name);
+    return old !== undefined && sameKernel(old, edited) ? [] : [name];
+  });
+}
+
 /** True when two code objects do the same whatever their files' layout: header, code, descriptors, metadata and data agree. */
 export function sameCode(a: CodeObjectFacts, b: CodeObjectFacts): boolean {
   if (a.identity !== b.identity) return false;

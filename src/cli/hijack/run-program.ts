@@ -138,15 +138,17 @@ function describe(result: ProgramRunResult): string {
     else lines.push(...comparisonLines(`  ${name}`, comparison, result.exact));
   }
   lines.push(...dispatchLines(result));
-  for (const { place, by, rule, message } of result.objections) {
+  for (const { place, by, rule, message } of result.objections.slice(0, SHOWN)) {
     lines.push(`${place === '' ? '' : `${place}: `}${by}[${rule}]: ${message}`);
   }
+  const more = result.objections.length - SHOWN;
+  if (more > 0) lines.push(`… and ${more} more objections (--json has them all)`);
   if (result.verdict === 'different') lines.push(...result.reasons.map((reason) => `  ${reason}`));
   lines.push(verdictLine(result, countsOf(result)), '');
   return lines.join('\n');
 }
 
-/** Most dispatches that are shown with what differs in them. */
+/** Most dispatches that differ, and most objections, that are shown. */
 const SHOWN = 5;
 
 function dispatchLines({ dispatches, exact }: ProgramRunResult): string[] {
