@@ -1,7 +1,7 @@
 // Running a program twice, with the kernels that it loads and with edited ones in their place, and comparing: its output, the files that it
 // writes, and what each dispatch of an edited kernel leaves in memory against what the original leaves there.
 import { WavesmithError } from '../base/index.ts';
-import type { RunFinding } from '../device/sim/strict/diagnostics.ts';
+import type { RunFinding } from '../device/sim/strict/findings.ts';
 import { missedEdits, strictObjections } from '../iree/edits.ts';
 import type { CodeObjectFacts } from '../iree/facts.ts';
 import { type JudgeOptions, LEAST_LIMIT } from '../iree/run.ts';
