@@ -10,7 +10,7 @@ import { type Capture, openCapture, type ReplayResult, replayCapture, rewriteCap
 import type { Objection } from '../verdict/index.ts';
 import { checkEdit, checkFailed, type EditFinding } from './check-edit.ts';
 import { assemble, type EngineName, type Source } from './engine.ts';
-import { type CodeObjectFacts, readFacts, sameCode } from './facts.ts';
+import { type CodeObjectFacts, changedKernels, readFacts, sameCode } from './facts.ts';
 import { readText, readWhole, sha256, writeWhole } from './files.ts';
 import { proveEdit } from './prove-edit.ts';
 import { type ChangeReport, describeChange } from './report.ts';
@@ -192,7 +192,7 @@ export async function buildCaptured(
     change: isSame ? null : describeChange(before, after),
     remarks,
     findings,
-    proofs: isSame ? [] : await proveEdit(before, after),
+    proofs: isSame ? [] : await proveEdit(before, after, changedKernels(before, after)),
   };
 }
 

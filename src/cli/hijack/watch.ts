@@ -2,6 +2,7 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
+import { isCapturedFolder } from '../../iree/captured.ts';
 import { readRawManifest } from '../../iree/manifest.ts';
 import { run as buildFolder } from './build.ts';
 import { run as runFolder } from './run.ts';
@@ -28,7 +29,7 @@ export async function run(argv: string[]): Promise<number> {
       hint: "'wavesmith hijack watch --help' shows the usage.",
     });
   }
-  readRawManifest(folder);
+  if (!isCapturedFolder(folder)) readRawManifest(folder);
   const saves = new Saves(join(folder, 'asm'));
   try {
     for (;;) {
