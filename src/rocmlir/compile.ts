@@ -1,7 +1,7 @@
 // One run of iree-compile for rocMLIR: the code object, its kernels with launch facts, and which argument each pointer of the
 // kernel is. What today's compiler needs no patch for: everything is in the module and the phases it dumps.
 // Source: rocMLIR branch iree-rocMLIR, iree.patch (exportJSON) and iree-export.py for what is collected.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/code-object.ts';
@@ -14,6 +14,7 @@ import { runTool, type ToolRun } from '../iree/tools.ts';
 import {
   type FlagNote,
   findCompiler,
+  flagName,
   knownFlags,
   type RocmlirEnvironment,
   readConfig,
@@ -22,6 +23,7 @@ import {
 import { type HostProgram, readHostProgram } from './host-program.ts';
 import { inOrder, renumberBindings } from './lower/reorder.ts';
 import { type LaunchSequence, sequenceOf, singleOrder } from './sequence.ts';
+import { hasTwoOrders, WITHOUT_IMPLICIT_GEMM } from './wrong-convolution.ts';
 
 /** How long iree-compile may take, as in the original. */
 export const COMPILE_TIMEOUT_MS = 60_000;
@@ -55,6 +57,8 @@ export interface IreeBinary {
 export interface Compiled {
   readonly compiler: IreeCompiler;
   readonly flagNotes: readonly FlagNote[];
+  /** Flags that this project added because iree-compile failed without, or would have made a wrong kernel; each as a sentence. */
+  readonly addedFlags: readonly string[];
   readonly binaries: readonly IreeBinary[];
   /** Text of the HAL phase. */
   readonly hal: string;
@@ -69,6 +73,12 @@ export function defaultFeatures(arch: string): string {
   const support = featureSupport(arch);
   return [support.sramecc ? '+sramecc' : '', support.xnack ? '-xnack' : ''].filter((text) => text !== '').join(',');
 }
+
+/**
+ * What is tried once when iree-compile fails: IREE 3.13 chooses sparse matrix instructions for matrices of few rows, which gfx90a
+ * has not, and which end the compiler with a crash for gfx950.
+ */
+const WITHOUT_TILE_AND_FUSE = '--iree-codegen-llvmgpu-use-tile-and-fuse-matmul=false';
 
 /** Checks what is passed on as flags, so that it cannot mean anything else. */
 function checkTarget(arch: string, features: string): void {
@@ -138,7 +148,10 @@ export async function compileModule(
   const tool = findCompiler(environment);
   const compiler = await probeCompiler(tool);
   const config = environment.config === undefined ? [] : readConfig(environment.config);
-  const { flags, notes } = resolveFlags(config, await knownFlags(tool));
+  const known = await knownFlags(tool);
+  const { flags, notes } = resolveFlags(config, known);
+  const isFree = (flag: string): boolean =>
+    known.has(flagName(flag)) && !flags.some((given) => flagName(given) === flagName(flag));
   return withTemporaryFolder(async (folder) => {
     const input = join(folder, 'module.mlir');
     const output = join(folder, 'module.vmfb');
@@ -162,7 +175,36 @@ export async function compileModule(
       throw failure(run, [compiler.path, ...args], options.timeout ?? COMPILE_TIMEOUT_MS);
     };
     const dumps = [`--dump-compilation-phases-to=${phases}`, `--iree-hal-dump-executable-sources-to=${sources}`];
-    await invoke([...common, ...dumps, input, '-o', output]);
+    const addedFlags: string[] = [];
+    /** All of the module, with a flag more; dumps of an earlier run are gone. */
+    const compileAll = async (): Promise<void> => {
+      for (const dump of [phases, sources])
+        for (const name of readdirSync(dump)) rmSync(join(dump, name), { recursive: true });
+      await invoke([...common, ...dumps, input, '-o', output]);
+    };
+    try {
+      await compileAll();
+    } catch (error) {
+      const isFailure = error instanceof WavesmithError && error.code === 'rocmlir/compiler-failed';
+      if (!isFailure || !isFree(WITHOUT_TILE_AND_FUSE)) throw error;
+      common.push(WITHOUT_TILE_AND_FUSE);
+      try {
+        await compileAll();
+      } catch (second) {
+        // The first failure is the one to tell: the flag was this project's idea.
+        throw second instanceof WavesmithError ? error : second;
+      }
+      addedFlags.push(`iree-compile failed at first and passed with '${WITHOUT_TILE_AND_FUSE}'`);
+    }
+    const readSources = (): string[] =>
+      readdirSync(sources).map((name) => readText(join(sources, name), 'the executable’s source'));
+    if (isFree(WITHOUT_IMPLICIT_GEMM) && readSources().some(hasTwoOrders)) {
+      common.push(WITHOUT_IMPLICIT_GEMM);
+      await compileAll();
+      addedFlags.push(
+        `image and filters of a convolution have different layouts, of which IREE makes a wrong kernel without '${WITHOUT_IMPLICIT_GEMM}'`,
+      );
+    }
     const vmfb = readWhole(output, 'the module that iree-compile wrote');
     const phase = readdirSync(phases).find((name) => /\.hal\.mlir$/.test(name));
     const hal = phase === undefined ? '' : readText(join(phases, phase), 'the HAL phase');
@@ -170,7 +212,7 @@ export async function compileModule(
     const binaries = readModule(vmfb).map(binaryOf);
     const sequence = sequenceFor(host, binaries);
     const order = sequence instanceof WavesmithError ? undefined : singleOrder(sequence);
-    const plain = { compiler, flagNotes: notes, hal, vmfb };
+    const plain = { compiler, flagNotes: notes, addedFlags, hal, vmfb };
     if (order === undefined || host === undefined || sequence instanceof WavesmithError) {
       return { ...plain, binaries, sequence };
     }
@@ -178,7 +220,7 @@ export async function compileModule(
     const [step] = sequence.steps;
     const single: LaunchSequence = { scratchBytes: 0, steps: [{ ...step, arguments: undefined }] };
     if (inOrder(order, host.positions)) return { ...plain, binaries, sequence: single };
-    const source = readdirSync(sources).map((name) => readText(join(sources, name), 'the executable’s source'));
+    const source = readSources();
     const renumbered = source.length === 1 ? renumberBindings(source[0], order, host.positions) : undefined;
     if (renumbered === undefined) return { ...plain, binaries, sequence };
     writeFileSync(input, renumbered);

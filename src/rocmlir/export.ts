@@ -108,7 +108,7 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
     if (debug > 0) messages.push(message);
     result = { error: message, diagnostic: error.toJSON() };
   }
-  const remarks = (compiled?.flagNotes ?? []).map(describeFlag);
+  const remarks = [...(compiled?.flagNotes ?? []).map(describeFlag), ...(compiled?.addedFlags ?? [])];
   return { result, compiled, failure, messages, remarks };
 }
 

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { assembleAndLink } from '../../src/asm/index.ts';
 import { fillElements } from '../../src/device/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import { withFolder } from '../support/build.ts';
@@ -91,4 +92,76 @@ test.skipIf(clang === undefined).each(CASES)('$kernel', async ({ file, kernel, g
   }
   // The dispatch was long enough for the second thread to take part.
   if (!ordered) expect([second?.threads, third?.threads]).toEqual([1, 1]);
+});
+
+const SCRATCH = `.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+.globl straddle
+.p2align 8
+.type straddle,@function
+straddle:
+	s_load_dwordx2 s[4:5], s[0:1], 0x0
+	v_lshl_add_u32 v1, s2, 6, v0
+	v_lshlrev_b32_e32 v2, 2, v1
+	v_mov_b32_e32 v3, 0x01020304
+	s_movk_i32 s6, 0x200
+.Lagain:
+	scratch_store_dword off, v1, off
+	scratch_store_dword off, v3, off offset:4
+	s_waitcnt vmcnt(0)
+	scratch_load_dword v4, off, off offset:2
+	s_waitcnt vmcnt(0)
+	v_add_u32_e32 v3, v3, v4
+	s_sub_u32 s6, s6, 1
+	s_cmp_lg_u32 s6, 0
+	s_cbranch_scc1 .Lagain
+	s_waitcnt lgkmcnt(0)
+	global_store_dword v2, v3, s[4:5]
+	s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel straddle
+	.amdhsa_private_segment_fixed_size 8
+	.amdhsa_enable_private_segment 1
+	.amdhsa_kernarg_size 8
+	.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.amdhsa_next_free_vgpr 8
+	.amdhsa_next_free_sgpr 16
+	.amdhsa_accum_offset 8
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.target: amdgcn-amd-amdhsa--gfx942
+amdhsa.kernels:
+  - .name: straddle
+    .symbol: straddle.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 8
+    .wavefront_size: 64
+    .sgpr_count: 16
+    .vgpr_count: 8
+    .max_flat_workgroup_size: 64
+    .args: [{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}]
+...
+.end_amdgpu_metadata
+`;
+
+test('scratch that straddles dwords, which the interpreter reads, is known to every thread', async () => {
+  const workers = { ...(await workerHost()), startMs: -1000 };
+  const object = assembleAndLink(SCRATCH);
+  const results = [];
+  for (const count of [1, 2]) {
+    const device = new SimDevice('gfx942', { workerHost: workers });
+    const buffer = device.alloc(4 * 64 * 64, 'out');
+    const kernel = device.load(object).kernel('straddle');
+    await device.dispatch({ kernel, grid: [64, 1, 1], block: [64, 1, 1], args: [buffer], workers: count });
+    const threads = (device as unknown as { crew: { size: number } }).crew.size;
+    expect(threads).toBe(count - 1);
+    results.push(Buffer.from(device.read(buffer)).toString('base64'));
+    device.close();
+  }
+  expect(results[1]).toBe(results[0]);
 });

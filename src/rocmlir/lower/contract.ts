@@ -91,33 +91,54 @@ export function convolvedSizes(input: readonly number[], filter: readonly number
   });
 }
 
-/** The input with zeros around its spatial dimensions. */
+/** The input with zeros around its spatial dimensions, padded as it lies in memory: no transposed copy is made. */
 function pad(emit: Emitter, view: View, c: ConvolutionShape): View {
   if (c.padding.every(([before, after]) => before === 0 && after === 0)) return view;
-  const shape = view.shape.map((size, d) => (d < 2 ? size : size + c.padding[d - 2][0] + c.padding[d - 2][1]));
+  const base = [...view.base];
+  const [low, high] = [base.map(() => 0), base.map(() => 0)];
+  c.padding.forEach(([before, after], d) => {
+    const at = view.map[2 + d];
+    if (at === null) return;
+    [low[at], high[at]] = [before, after];
+    base[at] += before + after;
+  });
   const zero = emit.scalar(zeroOf(view.element), view.element);
-  const result = emit.fresh();
-  const low = [0, 0, ...c.padding.map(([before]) => before)].join(', ');
-  const high = [0, 0, ...c.padding.map(([, after]) => after)].join(', ');
-  emit.line(`${result} = tensor.pad ${view.ssa} low[${low}] high[${high}] {`);
-  emit.line(`^bb0(${shape.map(() => `${emit.fresh()}: index`).join(', ')}):`);
+  const ssa = emit.fresh();
+  emit.line(`${ssa} = tensor.pad ${view.ssa} low[${low.join(', ')}] high[${high.join(', ')}] {`);
+  emit.line(`^bb0(${base.map(() => `${emit.fresh()}: index`).join(', ')}):`);
   emit.line(`  tensor.yield ${zero} : ${carrierOf(view.element)}`);
-  emit.line(`} : ${tensorText(view.shape, view.element)} to ${tensorText(shape, view.element)}`);
-  return wholeView(result, view.element, shape);
+  emit.line(`} : ${tensorText(view.base, view.element)} to ${tensorText(base, view.element)}`);
+  const shape = view.shape.map((size, d) => (d < 2 ? size : size + c.padding[d - 2][0] + c.padding[d - 2][1]));
+  return { ...view, ssa, base, shape };
+}
+
+/** A view with each logical dimension in memory, none repeated. */
+const isPermuted = (view: View): boolean =>
+  view.map.length === view.base.length && view.map.every((from) => from !== null);
+
+/** The map of an operand that is read at `places`, one for each logical dimension. */
+function placesMap(view: View, places: readonly string[], count: number): string {
+  const results: string[] = [];
+  view.map.forEach((from, d) => {
+    if (from !== null) results[from] = places[d];
+  });
+  return affineMap(count, results);
 }
 
 /** N, C, spatial… convolved with F, C/group, spatial…; the caller has checked the sizes. */
 export function convolution(emit: Emitter, input: View, filter: View, c: ConvolutionShape, result: Element): View {
   const spatial = c.stride.length;
   const out = convolvedSizes(input.shape, filter.shape, c);
-  let image = pad(emit, emit.dense(input), c);
-  let weights = filter;
   const grouped = c.group > 1;
+  // Groups split the channels: that needs them in the order of the logical shape.
+  const inPlace = (view: View): View => (!grouped && isPermuted(view) ? view : emit.dense(view));
+  let image = pad(emit, inPlace(input), c);
+  let weights = inPlace(filter);
   const features = filter.shape[0];
   if (grouped) {
     const [batch, channels, ...sizes] = image.shape;
     image = emit.reshape(image, [batch, c.group, channels / c.group, ...sizes]);
-    weights = emit.reshape(filter, [c.group, features / c.group, ...filter.shape.slice(1)]);
+    weights = emit.reshape(weights, [c.group, features / c.group, ...filter.shape.slice(1)]);
   }
   // Loops: n, (g,) f, spatial… in parallel; c, window… reduced.
   const g = grouped ? 1 : 0;
@@ -133,11 +154,10 @@ export function convolution(emit: Emitter, input: View, filter: View, c: Convolu
   const places = dimensions.map((d) => `${scaled(position(d), c.stride[d])} + ${scaled(window(d), c.dilation[d])}`);
   const shape = grouped ? [image.shape[0], c.group, features / c.group, ...out] : [image.shape[0], features, ...out];
   const accumulator = accumulatorOf(input.element);
-  const denseWeights = emit.dense(weights);
   const ssa = emit.generic({
     inputs: [
-      { view: image, map: affineMap(count, [n, ...group, channel, ...places]) },
-      { view: denseWeights, map: affineMap(count, [...group, f, channel, ...dimensions.map(window)]) },
+      { view: image, map: placesMap(image, [n, ...group, channel, ...places], count) },
+      { view: weights, map: placesMap(weights, [...group, f, channel, ...dimensions.map(window)], count) },
     ],
     into: emit.filled(shape, accumulator, zeroOf(accumulator)),
     shape,

@@ -30,7 +30,6 @@ export class Crew {
 
   /** Has `count` threads run workgroups of a launch; each answers when none is left. */
   run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): Promise<DoneMessage>[] {
-    const regions = this.memory.snapshot();
     return Array.from({ length: count }, async (_, n) => {
       const place = places.take(launch);
       try {
@@ -39,7 +38,8 @@ export class Crew {
           kind: 'run',
           launch,
           code: { id, target, base: region.base, codeRanges },
-          regions,
+          // With the place's own scratch, which the interpreter looks up as any other memory.
+          regions: this.memory.snapshot(),
           place: placeRecord(place),
         };
         return await this.ask(this.threads[n] ?? this.start(), message);
