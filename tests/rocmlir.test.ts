@@ -10,6 +10,7 @@ import { moduleAttribute } from '../src/mlir/edit.ts';
 import { type Document, parseMlir, rangeText } from '../src/mlir/parse.ts';
 import { defaultFeatures } from '../src/rocmlir/compile.ts';
 import { type GenResult, generate } from '../src/rocmlir/gen.ts';
+import { decomposeAttention } from '../src/rocmlir/lower/decompose-attention.ts';
 import type { FunctionParts } from '../src/rocmlir/lower/read.ts';
 import { merge, readMerged } from '../src/rocmlir/merge.ts';
 import { expectedOf, kernelFunction, makeInputs, runOnDevice, tensorsOf } from '../src/rocmlir/run.ts';
@@ -58,7 +59,7 @@ describe.skipIf(!ready)('migraphx modules', () => {
   beforeAll(async () => {
     for (const name of names) {
       const text = readFileSync(join(examplesFolder, name), 'utf8');
-      const document = parseMlir(text, name);
+      const document = decomposeAttention(parseMlir(text, name));
       const parts = kernelFunction(document);
       prepared.set(name, { text, document, parts, tensors: tensorsOf(document, parts) });
     }

@@ -9,6 +9,10 @@ const SUBCOMMANDS: Readonly<
   export: { summary: 'the iree-export executable: code objects as JSON', load: () => import('./rocmlir/export.ts') },
   compile: { summary: 'a module to a code object and a manifest', load: () => import('./rocmlir/compile.ts') },
   run: { summary: 'run a module’s kernels and compare with what it means', load: () => import('./rocmlir/run.ts') },
+  survey: {
+    summary: 'compile every function of many modules; count the fallbacks',
+    load: () => import('./rocmlir/survey.ts'),
+  },
   operations: {
     summary: 'the migraphx dialect: lowered or not, and why',
     load: () => import('./rocmlir/operations.ts'),

@@ -6,7 +6,7 @@ import { Edits, setModuleAttribute } from '../mlir/edit.ts';
 import { parseMlir } from '../mlir/parse.ts';
 import { type ExportOptions, type ExportResult, exportModule } from './export.ts';
 import { checkProgram, exportAttribute } from './gpu-object.ts';
-import { lowerModule, usesMigraphx } from './lower/lower.ts';
+import { functionsOf, lowerModule, usesMigraphx } from './lower/lower.ts';
 import type { LaunchSequence, LaunchStep, StepArgument } from './sequence.ts';
 
 /** The attribute's value after a failure. */
@@ -162,7 +162,9 @@ export async function generate(text: string, options: GenOptions): Promise<GenRe
     value = exportAttribute(options.arch, sequence, elf);
     checkProgram(elf, sequence);
     program = { elf, sequence };
-    if (usesMigraphx(document) && !options.keepMigraphx) {
+    // A kernel beside functions that launch it keeps its types: theirs name them.
+    const isAlone = functionsOf(document).length === 1;
+    if (usesMigraphx(document) && isAlone && !options.keepMigraphx) {
       output = lowerModule(document, { fuseAttention: false, reader: 'module' });
     }
   } catch (error) {

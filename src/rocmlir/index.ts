@@ -96,6 +96,16 @@ export {
   runModule,
   runOnCpu,
   runOnDevice,
+  runProgram,
   tensorsOf,
 } from './run.ts';
 export { SETUP_STEPS, type SetupOptions, type SetupStep, setUp, setupSummary } from './setup.ts';
+export {
+  modulesIn,
+  type Survey,
+  type SurveyItem,
+  type SurveyOptions,
+  type SurveyOutcome,
+  splitModules,
+  survey,
+} from './survey.ts';

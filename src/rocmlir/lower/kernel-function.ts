@@ -4,11 +4,11 @@
 import { WavesmithError } from '../../base/index.ts';
 import { entryOf, parseDictionary } from '../../mlir/attribute.ts';
 import type { Edits } from '../../mlir/edit.ts';
-import { type Document, type Operation, rangeText } from '../../mlir/parse.ts';
+import { type Document, isPunct, type Operation, parseMlir, rangeText } from '../../mlir/parse.ts';
 import { functionHeader } from './read.ts';
 
 /** True for a function that says it is a kernel. */
-function isMarked(document: Document, operation: Operation): boolean {
+export function isMarked(document: Document, operation: Operation): boolean {
   return operation.dictionaries.some((open) => {
     const entries = parseDictionary(document, open);
     return entryOf(entries, 'kernel') !== undefined || entryOf(entries, 'rock.kernel') !== undefined;
@@ -33,21 +33,38 @@ export function kernelOperation(document: Document, functions: readonly Operatio
 }
 
 /**
- * Adds the edits that make the kernel's function public and the module's only one; returns what is left. Functions of which
- * none is the kernel stay, public.
+ * The document with one function alone: what is around it is blank, so that everything keeps its line. Aliases and resources,
+ * which it may name, stay.
  */
-export function publish(document: Document, edits: Edits, functions: readonly Operation[]): readonly Operation[] {
-  const marked = functions.filter((operation) => isMarked(document, operation));
-  const kept = functions.length > 1 && marked.length === 1 ? marked : functions;
-  for (const operation of functions) {
-    if (!kept.includes(operation)) {
-      edits.replaceTokens(document, operation.first, operation.last, '');
-      continue;
-    }
-    const { privateToken } = functionHeader(document, operation) ?? {};
-    if (privateToken !== undefined) edits.replaceTokens(document, privateToken, privateToken + 1, 'public');
+export function onlyFunction(document: Document, operation: Operation): Document {
+  const { text, tokens, match } = document;
+  const kept = [...document.aliases.values(), operation].map(({ first, last }) => [
+    tokens.starts[first],
+    tokens.ends[last - 1],
+  ]);
+  for (let at = 0; at < tokens.count; at++) {
+    if (isPunct(document, at, '{-#')) kept.push([tokens.starts[at], tokens.ends[match[at]]]);
   }
-  return kept;
+  kept.sort(([a], [b]) => a - b);
+  const blank = (from: number, to: number): string => text.slice(from, to).replaceAll(/[^\n]/g, ' ');
+  let alone = '';
+  let at = 0;
+  for (const [from, to] of kept) {
+    alone += blank(at, from) + text.slice(from, to);
+    at = to;
+  }
+  return parseMlir(alone + blank(at, text.length), document.file);
+}
+
+/** Of several functions the kernel alone, wherever it stands; a document of one function is what it was. */
+export function kernelDocument(document: Document, functions: readonly Operation[]): Document {
+  return functions.length > 1 ? onlyFunction(document, kernelOperation(document, functions)) : document;
+}
+
+/** Adds the edit that makes a function public. */
+export function publish(document: Document, edits: Edits, operation: Operation): void {
+  const { privateToken } = functionHeader(document, operation) ?? {};
+  if (privateToken !== undefined) edits.replaceTokens(document, privateToken, privateToken + 1, 'public');
 }
 
 /** Adds the edits that give a function, as it is written, the buffers of its results as arguments behind the others. */

@@ -7,8 +7,9 @@ import type { WavesmithError } from '../../base/index.ts';
 import { Edits } from '../../mlir/edit.ts';
 import { type Document, fullName, type Operation, walk } from '../../mlir/parse.ts';
 import { type LowerContext, sameShape } from './context.ts';
+import { decomposeAttention } from './decompose-attention.ts';
 import { Emitter, type View, wholeView } from './emit.ts';
-import { publish, storageArgument } from './kernel-function.ts';
+import { kernelDocument, publish, storageArgument } from './kernel-function.ts';
 import { FALLS_BACK, LOWERINGS } from './operations.ts';
 import { type FunctionParts, operationError, type ReadOperation, readFunction, readOperation } from './read.ts';
 import { unpackNibbles } from './scalar.ts';
@@ -39,13 +40,14 @@ export function functionsOf(document: Document): Operation[] {
 }
 
 /** The module with its `migraphx` (and old TOSA) functions lowered. Throws `rocmlir/…` at the operation that cannot be. */
-export function lowerModule(document: Document, options: LowerOptions): string {
+export function lowerModule(given: Document, options: LowerOptions): string {
+  const isWhole = options.reader === 'module';
+  const document = decomposeAttention(isWhole ? given : kernelDocument(given, functionsOf(given)));
   const edits = new Edits();
   const oldTosa = usesOldTosa(document);
   const isLowered = (name: string): boolean => name.startsWith('migraphx.') || (oldTosa && name.startsWith('tosa.'));
-  const published = options.reader === 'module' ? undefined : publish(document, edits, functionsOf(document));
   for (const operation of functionsOf(document)) {
-    if (published !== undefined && !published.includes(operation)) continue;
+    if (!isWhole) publish(document, edits, operation);
     const body = operation.regions[0];
     if (body.operations.some((o) => isLowered(o.name))) {
       const parts = readFunction(document, operation);

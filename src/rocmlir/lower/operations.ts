@@ -54,18 +54,19 @@ export function elementwise(context: LowerContext, operation: ElementwiseOperati
   );
 }
 
-/** An 8-bit exponent and a 4-bit float are read, never made. */
+/** An 8-bit exponent is made by `convert` alone, a 4-bit float never. */
 function checkMade({ read, error }: LowerContext, element: Element): void {
   if (element !== 'f4E2M1FN' && element !== 'f8E8M0FNU') return;
   throw error(
     'rocmlir/element-type',
-    `${read.name} to ${element} is not lowered here: values of it are read, not made.`,
+    `${read.name} to ${element} is not lowered here: such values are read, not made.`,
   );
 }
 
 const convert: Lowering = (context) => {
   const [view] = context.operands(1);
-  if (view.element !== context.type.element) checkMade(context, context.type.element);
+  const isExponent = context.type.element === 'f8E8M0FNU';
+  if (view.element !== context.type.element && !isExponent) checkMade(context, context.type.element);
   return convertView(context.emit, view, context.type.element);
 };
 
@@ -85,10 +86,12 @@ export const where: Lowering = (context) => {
 
 const quantizelinear: Lowering = (context) => {
   const { read, type, error } = context;
-  const views = aligned(context, context.operands(2, 3));
-  if (!isFloat(views[0].element)) throw error('rocmlir/element-type', `${read.name} takes floats.`);
+  const [given, scale, ...bias] = aligned(context, context.operands(2, 3));
+  if (!isFloat(scale.element)) throw error('rocmlir/element-type', `The scale of ${read.name} is no float.`);
   checkMade(context, type.element);
-  return quantize(context.emit, views, type.element);
+  // rocMLIR of 2022 gave the integers of a convolution as they were.
+  const input = isFloat(given.element) ? given : convertView(context.emit, given, scale.element);
+  return quantize(context.emit, [input, scale, ...bias], type.element);
 };
 
 const dequantizelinear: Lowering = (context) => {
@@ -286,11 +289,14 @@ export const LOWERINGS: Readonly<Record<string, Lowering>> = {
   'migraphx.mlir.as.underlying.shape': same,
 };
 
+/** Operations that decompose-attention.ts writes out as others before anything is lowered, but for forms that it leaves. */
+export const WRITTEN_OUT: ReadonlySet<string> = new Set(['migraphx.attention', 'migraphx.yield']);
+
 /** Why an operation is not lowered. */
 export const FALLS_BACK: Readonly<Record<string, string>> = {
   'migraphx.pooling': 'rocMLIR makes no kernel of it either: MIGraphX does not put pooling into a module for rocMLIR.',
   'migraphx.code_object': 'It launches a kernel that is compiled already.',
   'migraphx.attention':
-    'It is rocMLIR’s fused form with masks of its own; the same attention written as dot, softmax and dot is lowered.',
+    'It has a feature (sequence lengths, causal mask, window, split keys) that is not written out here.',
   'migraphx.yield': 'It ends the region of migraphx.attention.',
 };

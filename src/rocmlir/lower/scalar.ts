@@ -62,6 +62,7 @@ export class Scalars {
   convert(a: string, from: Element, to: Element): string {
     if (from === to) return a;
     if (from === 'f8E8M0FNU') return this.convert(this.powerOfTwo(a), 'f32', to);
+    if (to === 'f8E8M0FNU') return this.exponentOf(this.convert(a, from, 'f32'));
     const [carrier, wanted] = [carrierOf(from), carrierOf(to)];
     if (carrier === wanted) return a;
     const cast = (operation: string): string => this.emit.value(`${operation} ${a} : ${carrier} to ${wanted}`);
@@ -94,6 +95,12 @@ export class Scalars {
     const finite = this.select(isZero, this.constant('4194304', 'i32'), field, 'i32');
     const bits = this.select(isTop, this.constant('2143289344', 'i32'), finite, 'i32');
     return this.emit.value(`arith.bitcast ${bits} : i32 to f32`);
+  }
+
+  /** The field of an f32's exponent: its sign and fraction are cut off, as MLIR's ExpandOps has it. */
+  private exponentOf(value: string): string {
+    const bits = this.emit.value(`arith.bitcast ${value} : f32 to i32`);
+    return this.convert(this.binary('arith.shrui', bits, this.constant('23', 'i32'), 'i32'), 'i32', 'ui8');
   }
 
   /** An f32 rounded to a narrower float. */

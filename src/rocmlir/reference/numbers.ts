@@ -15,12 +15,21 @@ export function roundToEven(value: number): number {
 const LARGEST: Partial<Record<Element, number>> = { f8E4M3FN: 448, f8E4M3FNUZ: 240, f8E5M2: 57344, f8E5M2FNUZ: 57344 };
 const cell = new DataView(new ArrayBuffer(8));
 
-/** A value as the element type holds it: floats round to nearest (8-bit floats saturate), integers keep their low bits. */
+/** A value as the element type holds it: floats round to nearest (8-bit floats saturate), integers keep their low bits, exponents are cut off. */
 export function roundTo(element: Element, value: number): number {
+  if (element === 'f8E8M0FNU') return exponentAlone(value);
   const type = elementType(element);
   const largest = LARGEST[element];
   type.write(cell, 0, largest === undefined ? value : Math.min(Math.max(value, -largest), largest));
   return type.read(cell, 0);
+}
+
+/** The power of two of an f32's exponent field: fraction and sign are cut off. */
+function exponentAlone(value: number): number {
+  if (!Number.isFinite(value)) return Number.NaN;
+  cell.setFloat32(0, value);
+  const field = (cell.getUint32(0) >>> 23) & 255;
+  return field === 255 ? Number.NaN : 2 ** (field - 127);
 }
 
 /** The lowest and highest value of an integer type. */

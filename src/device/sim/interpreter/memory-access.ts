@@ -10,6 +10,7 @@ import { bindScalarWord, registerOf, vectorBase } from './operands.ts';
 import {
   type BufferResource,
   bufferAddress,
+  bufferSpace,
   flatSpace,
   globalSpace,
   ldsSpace,
@@ -141,7 +142,7 @@ export function bindBuffer(instruction: Instruction): Target & { readonly resour
   let soffset = 0;
   const current = (): BufferResource => resource as BufferResource;
   return {
-    space: globalSpace,
+    space: bufferSpace(current),
     resource: current,
     prepare: (w) => {
       resource = readResource(w, descriptor);

@@ -182,3 +182,30 @@ export function bufferAddress(
   const offsetHigh = Math.floor(offset / 4);
   return r.base + soffset + (indexHigh * r.stride + offsetHigh * 4) * r.indexStride + indexLow * 4 + (offset & 3);
 }
+
+/**
+ * Memory behind a buffer descriptor. In a swizzled buffer what follows a dword of a lane is the same dword of the next lane, so an
+ * access that straddles dwords goes on in the lane's next row. Source: LLVM's FeatureUnalignedScratchAccess, which gfx9 has: compilers
+ * make such accesses of private memory.
+ */
+export function bufferSpace(resource: () => BufferResource): Space {
+  const straddles = (address: number, bytes: number): boolean => (address & 3) + bytes > 4 && resource().swizzle;
+  const byteAt = (address: number, n: number): number => {
+    const at = (address & 3) + n;
+    return address - (address & 3) + Math.floor(at / 4) * 4 * resource().indexStride + (at & 3);
+  };
+  const store: Space['store'] = (w, address, bytes, value) => {
+    if (!straddles(address, bytes)) storeGlobal(w.memory, address, bytes, value);
+    else for (let n = 0; n < bytes; n++) storeGlobal(w.memory, byteAt(address, n), 1, value >>> (8 * n));
+  };
+  return {
+    load: (w, address, bytes) => {
+      if (!straddles(address, bytes)) return loadGlobal(w.memory, address, bytes);
+      let value = 0;
+      for (let n = 0; n < bytes; n++) value |= loadGlobal(w.memory, byteAt(address, n), 1) << (8 * n);
+      return value;
+    },
+    store,
+    replace: globalSpace.replace,
+  };
+}

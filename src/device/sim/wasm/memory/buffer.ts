@@ -266,6 +266,18 @@ function bindBuffer(
           swizzledOffset();
           code.if(() => swizzledLane(f, t, swizzled, moved));
         }
+        if (t.piece > 1) {
+          // A piece of a swizzled buffer that straddles dwords goes on in another row: the interpreter moves its bytes.
+          pieceAddress(0);
+          fn.get(address)
+            .op('i32.wrap_i64')
+            .i32(3)
+            .op('i32.and')
+            .i32(4 - t.piece)
+            .op('i32.gt_u');
+          fn.get(resource).memory('i32.load', 4).i32(0).op('i32.lt_s').op('i32.and');
+          code.if(() => f.resume());
+        }
         for (let n = 0; n < t.pieces; n++) {
           pieceAddress(n);
           fn.get(address).i64(0n).op('i64.lt_s');
