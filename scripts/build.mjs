@@ -17,6 +17,7 @@ const layers = [
   'finding',
   'check',
   'rewrite',
+  'instrument',
   'equivalence',
   'device',
   'verdict',
@@ -72,6 +73,8 @@ export async function buildAll() {
     target: 'node20',
     splitting: true,
     plugins: [lazyChildProcess],
+    // Reads users' probes; it finds its own binary beside itself.
+    external: ['esbuild'],
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,

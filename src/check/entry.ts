@@ -13,6 +13,8 @@ export interface PreloadStub {
   readonly instructions: number;
   /** It does nothing but trap: such a kernel refuses to run without preloading. */
   readonly traps: boolean;
+  /** The block stands in front of the entry, where nothing but a jump to it is: `rewrite` makes that of a block that outgrew its place. */
+  readonly isMoved?: boolean;
 }
 
 /**
@@ -29,6 +31,7 @@ export function readPreloadStub(code: Uint8Array, target: TargetName): PreloadSt
     instructions++;
     if (at === 0 && instruction.row.operation === 's_trap') return { branchTarget: 0, instructions, traps: true };
     const to = instruction.row.flags.has('isBarrier') ? branchTarget(instruction, at) : undefined;
+    if (at === 0 && to !== undefined && to < 0) return { branchTarget: to, instructions, traps: false, isMoved: true };
     if (to !== undefined) stub = { branchTarget: to, instructions, traps: false };
     if (to !== undefined && to >= PRELOAD_STUB) return stub;
     at += instruction.size;
@@ -42,7 +45,7 @@ export function readPreloadStub(code: Uint8Array, target: TargetName): PreloadSt
  */
 export function preloadProblem(stub: PreloadStub | undefined, isCompiled = false): string | undefined {
   if (stub === undefined) return `the first ${PRELOAD_STUB} bytes have no s_branch to the code behind them`;
-  const { branchTarget: to, traps } = stub;
-  if (traps || to === PRELOAD_STUB || (to > PRELOAD_STUB && !isCompiled)) return undefined;
+  const { branchTarget: to, traps, isMoved } = stub;
+  if (traps || isMoved || to === PRELOAD_STUB || (to > PRELOAD_STUB && !isCompiled)) return undefined;
   return `the code behind the first block is at ${to}`;
 }

@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   prove: { summary: 'whether an edited kernel is still the same function', load: () => import('./prove.ts') },
   lsp: { summary: 'language server for editors: diagnostics, hover, completion', load: () => import('./lsp.ts') },
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
+  probe: { summary: 'put a probe into kernels: counts, addresses, values', load: () => import('./probe.ts') },
   exec: { summary: 'run a HIP or HSA program with the virtual GPU as its GPU', load: () => import('./exec.ts') },
   capture: {
     summary: 'captured dispatches: info, verify, slim, diff, import, export, annotate',

@@ -1,9 +1,12 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
 import {
   type ArgumentValue,
   type BufferAfter,
   createDevice,
+  type Device,
+  type DeviceKernel,
   DispatchAborted,
   type DispatchFields,
   type DispatchResult,
@@ -20,6 +23,7 @@ import {
   writeNpy,
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
+import { isSimKernel } from '../device/sim/module.ts';
 import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { isCapturePath } from '../snapshot/index.ts';
@@ -121,8 +125,23 @@ function forCapture(options: Options): Options {
   });
 }
 
+/** Another command's part in a run: code that takes the place of the kernel's, and what it makes of the run. */
+export interface RunExtension {
+  /** The code object to run instead of the linked one that was asked for. */
+  replace(codeObject: CodeObject, kernel: string): CodeObject;
+  /** Called when the kernel has ended, with a reader of its image by the addresses of the file. */
+  ended(image: (address: number, size: number) => Uint8Array, contents: readonly Uint8Array[]): void;
+  /** Prints instead of the run: what `--json` and the text would say. */
+  print(record: Readonly<Record<string, unknown>>, text: () => string): void;
+}
+
 /** Runs the command. */
-export async function run(argv: string[]): Promise<number> {
+export function run(argv: string[]): Promise<number> {
+  return runKernel(argv);
+}
+
+/** Runs a kernel as the command line says, with another command's part in it. */
+export async function runKernel(argv: string[], extension?: RunExtension): Promise<number> {
   const command = newCommand('run', 'Run one kernel of a code object on the virtual GPU.')
     .argument(
       '<file...>',
@@ -163,6 +182,11 @@ Types: ${NPY_TYPES.join(' ')}`,
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = '', ...further] = command.args;
+  if (extension !== undefined && (isCapturePath(file) || options.capture !== undefined)) {
+    throw new WavesmithError('cli/usage', 'A capture is neither probed nor recorded while it is probed.', {
+      hint: 'Probe the launch of a code object: wavesmith probe --tool NAME -- run FILE --kernel NAME …',
+    });
+  }
   if (isCapturePath(file) && further.length === 0) return await runCapture(file, forCapture(options));
   const { kernel: kernelName, grid: gridText, block: blockText } = required(options);
   const args = options.arg.map(parseLaunchArgument);
@@ -172,7 +196,8 @@ Types: ${NPY_TYPES.join(' ')}`,
     object: options.object ?? options.target,
     kernel: kernelName,
   });
-  const codeObject = loadable(selected, file, further);
+  const asked = loadable(selected, file, further);
+  const codeObject = extension?.replace(asked, kernelName) ?? asked;
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });
@@ -229,6 +254,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     session?.close();
   }
   const seconds = (performance.now() - started) / 1000;
+  if (result !== undefined) extension?.ended(imageReader(device, kernel, codeObject), result.contents);
   device.close();
   const tools = session?.report() ?? {};
   const facts = { file, kernel: kernel.name, target: processor, device: device.kind, mfma, grid, block, seconds };
@@ -252,24 +278,36 @@ Types: ${NPY_TYPES.join(' ')}`,
   }
   const { diagnostics = [] }: CheckedResult = result.dispatch;
   const judged = judgeExpectations(expectations, buffers, diagnostics, options);
-  if (json)
-    printJson({
-      ...facts,
-      ...checkRecord(result.dispatch),
-      buffers: buffers.map(summary),
-      ...tools,
-      ...judged,
-      capture: recording,
-    });
-  else
-    process.stdout.write(
-      report(facts, result.dispatch, buffers) +
-        toolsReport(tools) +
-        checkReport(result.dispatch, file) +
-        expectReport(judged) +
-        (recording === undefined ? '' : recordingText(recording)),
-    );
+  const record = {
+    ...facts,
+    ...checkRecord(result.dispatch),
+    buffers: buffers.map(summary),
+    ...tools,
+    ...judged,
+    capture: recording,
+  };
+  const text = (): string =>
+    report(facts, result.dispatch, buffers) +
+    toolsReport(tools) +
+    checkReport(result.dispatch, file) +
+    expectReport(judged) +
+    (recording === undefined ? '' : recordingText(recording));
+  if (extension !== undefined) extension.print(record, text);
+  else if (json) printJson(record);
+  else process.stdout.write(text());
   return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
+}
+
+/** Reads a loaded code object by the addresses of its file. */
+function imageReader(device: Device, kernel: DeviceKernel, codeObject: CodeObject) {
+  return (address: number, size: number): Uint8Array => {
+    if (!(device instanceof SimDevice) || !isSimKernel(kernel)) throw noTools();
+    const symbol = codeObject.kernels.find((k) => k.name === kernel.name)?.descriptorSymbol;
+    const at = kernel.descriptorAddress - Number(symbol?.value ?? 0n) + address;
+    const region = device.memory.find(at, size);
+    if (region === undefined) throw new Error(`the image has no ${size} bytes at ${address}`);
+    return region.bytes.slice(at - region.base, at - region.base + size);
+  };
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

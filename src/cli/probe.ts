@@ -1,0 +1,169 @@
+// `wavesmith probe`: puts a probe into a code object, or into the kernel of a `wavesmith run` line, and says what it found.
+import { WavesmithError } from '../base/index.ts';
+import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
+import { loadProbe } from './probe/load.ts';
+import { listingText, placementRecord, placementText, plainText } from './probe/print.ts';
+import { selfCheck } from './probe/self-check.ts';
+import { STARTER } from './probe/starter.ts';
+import { runKernel } from './run.ts';
+import { loadable } from './run-common.ts';
+import { selectCodeObject } from './select-code-object.ts';
+import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+
+interface Options {
+  readonly tool?: string;
+  readonly kernel?: string;
+  readonly output?: string;
+  readonly object?: string;
+  readonly json?: boolean;
+  readonly list?: boolean;
+  readonly new?: string;
+  readonly listing?: boolean;
+  readonly requireAll?: boolean;
+  readonly selfCheck?: boolean;
+}
+
+/** Runs the command. */
+export async function run(argv: string[]): Promise<number> {
+  const split = argv.indexOf('--');
+  const [own, line] = split < 0 ? [argv, undefined] : [argv.slice(0, split), argv.slice(split + 1)];
+  const command = newCommand('probe', 'Put a probe into kernels and say what it found.')
+    .usage(
+      '--tool NAME|FILE.ts [options] FILE -o OUT\n       wavesmith probe --tool NAME|FILE.ts [options] -- run FILE --kernel NAME …',
+    )
+    .argument('[file]', 'code object to rewrite (with -o)')
+    .option('--tool <name>', 'a shipped probe (see --list) or a file with one')
+    .option('--kernel <regex>', 'only kernels whose name has this')
+    .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
+    .option('-o, --output <file>', 'where to write the instrumented code object')
+    .option('--listing', 'print the instructions with what the probe says of each')
+    .option('--self-check', 'with run: also run the original, compare every buffer, and find the guilty point')
+    .option('--require-all', 'exit with 1 when a point could not be placed')
+    .option('--list', 'the shipped probes')
+    .option('--new <file.ts>', 'write a small probe to start from')
+    .option('--json', 'print JSON');
+  if (!parseArguments(command, own)) return 0;
+  const options = command.opts<Options>();
+  const [file] = command.args;
+  if (options.list === true) return list(options);
+  if (options.new !== undefined) return startNew(options.new);
+  if (options.tool === undefined)
+    throw usage('--tool is missing.', "'wavesmith probe --list' shows the shipped probes.");
+  if ((file === undefined) === (line === undefined)) {
+    throw usage(
+      'Give a code object, or a run line behind --.',
+      'wavesmith probe --tool instr-count -- run FILE --kernel NAME …',
+    );
+  }
+  const kernel = kernelPattern(options.kernel);
+  const probe = await loadProbe(options.tool);
+  if (line !== undefined) return probeRun(probe, line, kernel, options);
+  return probeFile(probe, file as string, kernel, options);
+}
+
+function usage(message: string, hint: string): WavesmithError {
+  return new WavesmithError('cli/usage', message, { hint });
+}
+
+function kernelPattern(text: string | undefined): RegExp | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw usage(
+      `--kernel ${text} is no regular expression: ${(error as Error).message}.`,
+      'A plain part of the name is one.',
+    );
+  }
+}
+
+function list({ json }: Options): number {
+  const all = Object.values(TOOLS).map(({ name, summary }) => ({ name, summary }));
+  if (json === true) printJson(all);
+  else process.stdout.write(all.map((one) => `${one.name.padEnd(20)} ${one.summary}\n`).join(''));
+  return 0;
+}
+
+function startNew(file: string): number {
+  if (!file.endsWith('.ts')) throw usage(`--new ${file} is no .ts file.`, 'wavesmith probe --new my-probe.ts');
+  writeOutput(file, STARTER.replace('THIS_FILE', file));
+  process.stdout.write(`${file} is written. The first lines say how to try it.\n`);
+  return 0;
+}
+
+/** Rewrites a code object. Its memory is read by whoever loads it: the record says where it is. */
+function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefined, options: Options): number {
+  if (options.output === undefined)
+    throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
+  const codeObject = loadable(selectCodeObject(readInput(file), file, { object: options.object }), file);
+  const result = instrument(codeObject, probe, { kernel });
+  writeOutput(options.output, result.codeObject.bytes);
+  if (options.json === true)
+    printJson({
+      tool: probe.name,
+      file,
+      output: options.output,
+      placement: placementRecord(result),
+      memory: result.memory,
+    });
+  else process.stdout.write([`${probe.name} in '${options.output}'`, ...placementText(result), ''].join('\n'));
+  return options.requireAll === true && result.rejected.length > 0 ? 1 : 0;
+}
+
+/** Runs a kernel with a probe in it. */
+async function probeRun(
+  probe: ProbeDefinition,
+  line: readonly string[],
+  kernel: RegExp | undefined,
+  options: Options,
+): Promise<number> {
+  const [name, ...rest] = line;
+  if (name !== 'run') {
+    throw usage(
+      `'${name ?? ''}' behind -- is not run.`,
+      'Programs are probed through native/tool; see docs/probes.md for what is supported.',
+    );
+  }
+  let result: Instrumented | undefined;
+  let report: Readonly<Record<string, unknown>> = {};
+  const code = await runKernel(rest, {
+    replace: (codeObject, one) => {
+      const isWanted = kernel === undefined || kernel.test(one);
+      const only = isWanted ? new RegExp(`^${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : /(?!)/;
+      result = instrument(codeObject, probe, { kernel: only });
+      return result.codeObject;
+    },
+    ended: (image) => {
+      if (result === undefined) return;
+      const { address, size } = result.memory;
+      report = result.report(size === 0 ? new Uint8Array() : image(address, size));
+    },
+    print: (record, text) => {
+      if (result === undefined) return;
+      if (options.json === true)
+        printJson({ tool: probe.name, ...report, placement: placementRecord(result), run: record });
+      else process.stdout.write(`${textOf(probe, report, result, options)}\n${text()}`);
+    },
+  });
+  if (options.selfCheck === true) {
+    const verdict = await selfCheck(probe, rest, kernel);
+    if (verdict !== undefined) throw verdict;
+    process.stderr.write('self-check: every buffer is as the original leaves it\n');
+  }
+  return code !== 0 ? code : options.requireAll === true && (result?.rejected.length ?? 0) > 0 ? 1 : 0;
+}
+
+function textOf(
+  probe: ProbeDefinition,
+  report: Readonly<Record<string, unknown>>,
+  result: Instrumented,
+  options: Options,
+): string {
+  const { listing: _, ...rest } = report;
+  const lines = probe.text?.(report) ?? plainText(rest);
+  const listing =
+    options.listing === true
+      ? (listingText(result.program, report) ?? ['This probe says nothing of single instructions.'])
+      : [];
+  return [`${probe.name}: ${probe.summary}`, ...lines, ...listing, ...placementText(result), ''].join('\n');
+}

@@ -1,0 +1,81 @@
+// What `wavesmith probe` prints: the probe's report, what became of its points, and the listing.
+import type { Instrumented, ProbeProgram } from '../../instrument/index.ts';
+
+/** How the points were placed, as JSON. */
+export function placementRecord(result: Instrumented) {
+  const { placed, rejected, costs, drains, memory, findings } = result;
+  return {
+    placed,
+    rejected: rejected.map(({ kernel, pc, reason }) => ({ kernel, pc, reason })),
+    drains,
+    memory: memory.size,
+    kernels: costs,
+    findings: findings.length,
+  };
+}
+
+/** One line for the points, one for each reason why points were left out, one for each kernel that grew. */
+export function placementText(result: Instrumented): string[] {
+  const { placed, rejected, costs, drains } = result;
+  const all = placed + rejected.length;
+  const lines = [
+    `${placed} of ${all} points placed${drains === 0 ? '' : `, ${drains} wait for outstanding memory operations`}`,
+  ];
+  const reasons = new Map<string, number>();
+  for (const { reason } of rejected) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  for (const [reason, count] of reasons) lines.push(`  ${count} left out: ${reason}`);
+  for (const { kernel, vgprs, sgprs, occupancy } of costs) {
+    const grown = vgprs[0] !== vgprs[1] || sgprs[0] !== sgprs[1];
+    if (grown) {
+      lines.push(
+        `  ${kernel}: VGPRs ${vgprs.join(' → ')}, SGPRs ${sgprs.join(' → ')}, waves per SIMD ${occupancy.join(' → ')}`,
+      );
+    }
+  }
+  return lines;
+}
+
+/** A report without lines of its own: its numbers and lists. */
+export function plainText(report: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(report).flatMap(([name, value]) => {
+    if (!Array.isArray(value)) return [`${name}: ${shown(value)}`];
+    const rows = value.slice(0, 40).map((row) => `  ${shown(row)}`);
+    const more = value.length > rows.length ? [`  … ${value.length - rows.length} more; --json has them`] : [];
+    return [`${name}:`, ...rows, ...more];
+  });
+}
+
+function shown(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([key, one]) => `${key} ${key === 'pc' && typeof one === 'number' ? `0x${one.toString(16)}` : shown(one)}`)
+    .join(', ');
+}
+
+/** The instructions of the program with what the report says of each: its `listing`, columns by address. */
+export function listingText(program: ProbeProgram, report: Readonly<Record<string, unknown>>): string[] | undefined {
+  const { listing } = report;
+  if (!Array.isArray(listing) || listing.length === 0) return undefined;
+  const rows = new Map(listing.map((row: { pc: number }) => [row.pc, row as Readonly<Record<string, unknown>>]));
+  const columns = Object.keys(listing[0] as object).filter(
+    (name) => name !== 'pc' && name !== 'text' && name !== 'kernel',
+  );
+  const widths = columns.map((name) =>
+    Math.max(name.length, ...[...rows.values()].map((row) => String(row[name] ?? '').length)),
+  );
+  const line = (cells: readonly string[]): string => cells.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ');
+  const out = [`${line(columns)}  `];
+  for (const kernel of program.kernels) {
+    if (!kernel.blocks.some((block) => block.instructions.some((one) => rows.has(one.pc)))) continue;
+    out.push(`${kernel.name}:`);
+    for (const block of [...kernel.blocks].sort((a, b) => a.pc - b.pc)) {
+      for (const one of block.instructions) {
+        const row = rows.get(one.pc);
+        out.push(
+          `${line(columns.map((name) => String(row?.[name] ?? '')))}  ${one.pc.toString(16).padStart(6)}  ${one.text}`,
+        );
+      }
+    }
+  }
+  return out;
+}

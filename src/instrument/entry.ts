@@ -1,0 +1,124 @@
+// What a wave knows at its start and probes ask for later: it is kept in the lanes of one vector register that the kernel does not use.
+// Values that the kernel did not ask the hardware for are switched on in its descriptor, and the registers behind them are moved back to
+// where the kernel expects them. Source: LLVM's AMDGPUUsage, "Initial Kernel Execution State".
+import type { KernelDescriptor } from '../codeobject/index.ts';
+import type { EntryValue } from './values.ts';
+
+/** User SGPRs that the hardware can set. */
+const MAX_USER_SGPRS = 16;
+
+/** Where each value is in the registers of a starting wave. */
+function layoutOf(d: KernelDescriptor): Map<string, { readonly first: number; readonly count: number }> {
+  const { properties, rsrc2, preload } = d;
+  const out = new Map<string, { first: number; count: number }>();
+  let at = 0;
+  const put = (name: string, isOn: number, count: number): void => {
+    if (isOn === 0) return;
+    out.set(name, { first: at, count });
+    at += count;
+  };
+  put('buffer', properties.enableSgprPrivateSegmentBuffer, 4);
+  put('dispatch', properties.enableSgprDispatchPtr, 2);
+  put('queue', properties.enableSgprQueuePtr, 2);
+  put('kernarg', properties.enableSgprKernargSegmentPtr, 2);
+  put('dispatch-id', properties.enableSgprDispatchId, 2);
+  put('flat-scratch', properties.enableSgprFlatScratchInit, 2);
+  put('private-size', properties.enableSgprPrivateSegmentSize, 1);
+  put('preload', preload.length, preload.length);
+  at = rsrc2.userSgprCount;
+  put('workgroup-x', rsrc2.enableSgprWorkgroupIdX, 1);
+  put('workgroup-y', rsrc2.enableSgprWorkgroupIdY, 1);
+  put('workgroup-z', rsrc2.enableSgprWorkgroupIdZ, 1);
+  put('workgroup-info', rsrc2.enableSgprWorkgroupInfo, 1);
+  put('scratch-offset', rsrc2.enablePrivateSegment, 1);
+  return out;
+}
+
+/** How a kernel keeps its entry values. */
+export interface EntryPlan {
+  /** The lane of each value; 64-bit values take two. */
+  readonly lanes: ReadonlyMap<EntryValue, number>;
+  /** Switches on what is missing. */
+  readonly change: (descriptor: KernelDescriptor) => void;
+  /** Instructions at the kernel's start. */
+  readonly lines: (register: number) => string[];
+  /** They stand at the entry; otherwise where hardware that preloads arguments begins. */
+  readonly isAtEntry: boolean;
+}
+
+/**
+ * Plans the values for a kernel; the reason as text when it cannot be done. Where preloaded arguments stand in the way, preloading is
+ * switched off: then every wave runs the block that loads the arguments for firmware without it (`hasStub`).
+ */
+export function planEntry(
+  descriptor: KernelDescriptor,
+  wanted: readonly EntryValue[],
+  hasStub: boolean,
+): EntryPlan | string {
+  const isPreloading = descriptor.preload.length > 0;
+  const missing = wanted.some(
+    (value) =>
+      (value === 'kernarg' && descriptor.properties.enableSgprKernargSegmentPtr === 0) ||
+      (value === 'dispatch' && descriptor.properties.enableSgprDispatchPtr === 0),
+  );
+  const switchesOff = isPreloading && missing;
+  if (switchesOff && !hasStub)
+    return 'its arguments are preloaded behind the place of what is missing, and nothing else loads them';
+  const change = (d: KernelDescriptor): void => {
+    if (switchesOff) {
+      d.rsrc2.userSgprCount -= d.preload.length;
+      d.preload.length = 0;
+      d.preload.offset = 0;
+    }
+    for (const value of wanted) switchOn(d, value);
+  };
+  const next = structuredClone(descriptor);
+  change(next);
+  const { userSgprCount } = next.rsrc2;
+  if (userSgprCount > MAX_USER_SGPRS) return 'all 16 registers that hold values at its start are taken';
+  const [before, after] = [layoutOf(descriptor), layoutOf(next)];
+  const lanes = new Map<EntryValue, number>();
+  let lane = 0;
+  for (const value of wanted) {
+    lanes.set(value, lane);
+    lane += value === 'kernarg' || value === 'dispatch' ? 2 : 1;
+  }
+  const lines = (register: number): string[] => {
+    const out: string[] = [];
+    for (const [value, at] of lanes) {
+      const { first, count } = after.get(value) as { first: number; count: number };
+      for (let i = 0; i < count; i++) out.push(`v_writelane_b32 v${register}, s${first + i}, ${at + i}`);
+    }
+    // Both layouts have the same order. Values that stand too high go down, the lowest first; then those too low go up, the highest first.
+    const moves = [...before].flatMap(([name, { first, count }]) => {
+      const now = after.get(name);
+      return now === undefined ? [] : Array.from({ length: count }, (_, i) => ({ to: first + i, from: now.first + i }));
+    });
+    const down = moves.filter(({ to, from }) => to < from);
+    const up = moves.filter(({ to, from }) => to > from).reverse();
+    for (const { to, from } of [...down, ...up]) out.push(`s_mov_b32 s${to}, s${from}`);
+    return out;
+  };
+  return { lanes, change, lines, isAtEntry: !isPreloading || switchesOff };
+}
+
+function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): void {
+  switch (value) {
+    case 'kernarg':
+      if (properties.enableSgprKernargSegmentPtr === 0) rsrc2.userSgprCount += 2;
+      properties.enableSgprKernargSegmentPtr = 1;
+      return;
+    case 'dispatch':
+      if (properties.enableSgprDispatchPtr === 0) rsrc2.userSgprCount += 2;
+      properties.enableSgprDispatchPtr = 1;
+      return;
+    case 'workgroup-x':
+      rsrc2.enableSgprWorkgroupIdX = 1;
+      return;
+    case 'workgroup-y':
+      rsrc2.enableSgprWorkgroupIdY = 1;
+      return;
+    case 'workgroup-z':
+      rsrc2.enableSgprWorkgroupIdZ = 1;
+  }
+}

@@ -1,0 +1,36 @@
+// Room `instrument`: probes: code of a user's that is put into kernels at chosen points and leaves them as they were.
+// Begin with types.ts (what a probe is) and tools/instr-count.ts, a whole one; then instrument.ts, which walks the steps: select.ts and
+// points.ts (where), body.ts and values.ts (what), registers.ts, flags.ts and entry.ts (with which registers), emit.ts (the code).
+export { Body } from './body.ts';
+export {
+  type Instrumented,
+  type InstrumentOptions,
+  instrument,
+  type KernelCost,
+  type RejectedPoint,
+} from './instrument.ts';
+export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
+export {
+  type Counter,
+  type Counters,
+  type FieldType,
+  type RecordFields,
+  type RecordOf,
+  type Records,
+  records,
+  type Site,
+  type StateReader,
+  type StateShape,
+  type StateShapes,
+  u64,
+  u64PerSite,
+} from './state.ts';
+export { TOOLS, type ToolName } from './tools/index.ts';
+export {
+  defineProbe,
+  type Points,
+  type ProbeDefinition,
+  type ReportContext,
+  type Write,
+} from './types.ts';
+export type { Value, ValueLike, ValueType } from './values.ts';

@@ -1,0 +1,104 @@
+// The points that a probe asks for, each with the place in the code that it becomes and the statements that were written for it.
+import { Body } from './body.ts';
+import type { PointFlags } from './flags.ts';
+import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
+import type { StateShapes } from './state.ts';
+import type { Points, ProbeDefinition, Write } from './types.ts';
+import type { Statement } from './values.ts';
+
+/** A point of a probe. */
+export interface Point {
+  readonly side: 'before' | 'after' | 'taken';
+  readonly pc: number;
+  readonly kernel: ProbeKernel;
+  /** The instruction that values of the point are about; undefined where a block or a kernel is meant. */
+  readonly instruction: ProbeInstruction | undefined;
+  readonly statements: readonly Statement[];
+  readonly isSccLive: boolean;
+  /** Why nothing may be put here. */
+  readonly problem: string | undefined;
+}
+
+/** Instructions that end a wave. */
+const END = /^s_endpgm/;
+
+/** Runs a probe's `instrument` and notes what it asks for. */
+export function collectPoints<S extends StateShapes>(
+  probe: ProbeDefinition<S>,
+  program: ProbeProgram,
+  flags: PointFlags,
+): Point[] {
+  const points: Point[] = [];
+  const unresolved = new Map<ProbeKernel, string | undefined>();
+  const problemOf = (kernel: ProbeKernel): string | undefined => {
+    if (!unresolved.has(kernel)) unresolved.set(kernel, openJump(kernel));
+    return unresolved.get(kernel);
+  };
+  const put = (
+    side: Point['side'],
+    { block, pc, code }: ProbeInstruction,
+    instruction: ProbeInstruction | undefined,
+    write: Write<S>,
+  ): void => {
+    const { kernel } = block;
+    const body = new Body(probe.state, kernel, instruction);
+    write(body);
+    if (body.statements.length === 0) return;
+    const index = side === 'before' ? code.index : code.index + 1;
+    const isTaken = side === 'taken';
+    // Behind a branch that is taken, what the target reads counts; its successors are both ways, so this is never too little.
+    const isSccLive = flags.isSccLive(block.index, isTaken ? block.block.end : index);
+    const isIndexed = flags.isIndexed(block.index, Math.min(index, block.block.end));
+    points.push({
+      side,
+      pc,
+      kernel,
+      instruction,
+      statements: body.statements,
+      isSccLive,
+      problem: problemOf(kernel) ?? (isIndexed ? 'registers are addressed through M0 here' : undefined),
+    });
+  };
+  const at: Points<S> = {
+    before: (instruction, write) => put('before', instruction, instruction, write),
+    after: (instruction, write) => put('after', instruction, instruction, write),
+    taken: (instruction, write) => put('taken', instruction, instruction, write),
+    entry: (block, write) => put('before', cheapest(block, flags), undefined, write),
+    kernelEntry: (kernel, write) => {
+      const first = mainEntry(kernel, program);
+      if (first !== undefined) put('before', first, undefined, write);
+    },
+    kernelExit: (kernel, write) => {
+      for (const block of kernel.blocks) {
+        const last = block.instructions.at(-1);
+        if (last !== undefined && END.test(last.operation)) put('before', last, undefined, write);
+      }
+    },
+  };
+  probe.instrument({ program, at });
+  return points;
+}
+
+/** The instruction of a block before which the least must be saved. */
+function cheapest(block: ProbeBlock, flags: PointFlags): ProbeInstruction {
+  const { instructions, index } = block;
+  const [first] = instructions as [ProbeInstruction];
+  const best = instructions.find(
+    (one) => !flags.isSccLive(index, one.code.index) && !flags.isIndexed(index, one.code.index),
+  );
+  return best ?? instructions.find((one) => !flags.isIndexed(index, one.code.index)) ?? first;
+}
+
+/** Where a kernel's own code begins: behind the block for firmware that preloads no arguments. */
+function mainEntry(kernel: ProbeKernel, program: ProbeProgram): ProbeInstruction | undefined {
+  if (!kernel.isKernel) return undefined;
+  const preload = kernel.subject.kernel?.descriptor?.preload.length ?? 0;
+  return program.at(kernel.entry + (preload > 0 ? 256 : 0)) ?? program.at(kernel.entry);
+}
+
+/** Why a kernel's code cannot be moved apart. */
+function openJump(kernel: ProbeKernel): string | undefined {
+  const block = kernel.blocks.find((b) => b.block.exit === 'unresolved' || b.block.badTargets.length > 0);
+  const last = block?.instructions.at(-1);
+  return last && `where '${last.text}' at 0x${last.pc.toString(16)} goes is not known`;
+}

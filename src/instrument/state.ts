@@ -1,0 +1,163 @@
+// The memory of a probe: counters, counters by site, and records. It lies in the image of the code object, so no argument of the kernel
+// and no change of the launch is needed; whoever loads the code object reads it from there.
+import { WavesmithError } from '../base/index.ts';
+
+/** One 64-bit counter. */
+export interface Counter {
+  readonly kind: 'counter';
+}
+
+/** A 64-bit counter for each point that adds to it. */
+export interface Counters {
+  readonly kind: 'counters';
+}
+
+/** How a field of a record is stored: once, or once for each lane. */
+export type FieldType = 'u32' | 'u64' | 'lane32' | 'lane64';
+
+export type RecordFields = Readonly<Record<string, FieldType>>;
+
+/** Records that points append; when they are full, further ones are counted and dropped. */
+export interface Records<F extends RecordFields = RecordFields> {
+  readonly kind: 'records';
+  readonly fields: F;
+  readonly capacity: number;
+}
+
+/** One piece of a probe's memory. */
+export type StateShape = Counter | Counters | Records;
+
+/** The memory of a probe by name. */
+export type StateShapes = Readonly<Record<string, StateShape>>;
+
+/** A 64-bit counter of a probe. */
+export function u64(): Counter {
+  return { kind: 'counter' };
+}
+
+/** 64-bit counters of a probe, one for each point that adds to it. */
+export function u64PerSite(): Counters {
+  return { kind: 'counters' };
+}
+
+/** Most bytes of records: they are part of the loaded image. */
+const MAX_RECORD_BYTES = 1 << 26;
+
+/** A list of records with these fields. Errors: `probe/records` when it would be too large. */
+export function records<const F extends RecordFields>(fields: F, options: { readonly capacity: number }): Records<F> {
+  const { capacity } = options;
+  const bytes = capacity * recordSize(fields);
+  if (!Number.isInteger(capacity) || capacity < 1 || bytes > MAX_RECORD_BYTES) {
+    throw new WavesmithError(
+      'probe/records',
+      `${capacity} records of ${recordSize(fields)} bytes are not between one and 64 MiB.`,
+    );
+  }
+  return { kind: 'records', fields, capacity };
+}
+
+const LANES = 64;
+
+/** Bytes of a field. */
+export function fieldSize(type: FieldType): number {
+  return type === 'u32' ? 4 : type === 'u64' ? 8 : type === 'lane32' ? 4 * LANES : 8 * LANES;
+}
+
+/** Offset of each field: in their order, each on a multiple of 8; every record begins with its site, in 8 bytes. */
+export function fieldOffsets(fields: RecordFields): ReadonlyMap<string, number> {
+  const out = new Map<string, number>();
+  let at = 8;
+  for (const [name, type] of Object.entries(fields)) {
+    out.set(name, at);
+    at += Math.max(8, fieldSize(type));
+  }
+  return out;
+}
+
+/** Bytes of a record. */
+export function recordSize(fields: RecordFields): number {
+  return Object.values(fields).reduce((sum, type) => sum + Math.max(8, fieldSize(type)), 8);
+}
+
+/** Where a counter was added to or a record appended: an instruction of the original. */
+export interface Site {
+  readonly index: number;
+  readonly pc: number;
+  readonly kernel: string;
+}
+
+/** A record as it is read: numbers by lane for fields that are stored by lane. */
+export type RecordOf<F extends RecordFields> = { readonly site: Site } & {
+  readonly [K in keyof F]: F[K] extends 'u32'
+    ? number
+    : F[K] extends 'u64'
+      ? bigint
+      : F[K] extends 'lane32'
+        ? Uint32Array
+        : BigUint64Array;
+};
+
+/** What a report reads a piece of state as. */
+export type StateReader<T> =
+  T extends Records<infer F>
+    ? { readonly records: readonly RecordOf<F>[]; readonly dropped: number; readonly appended: number }
+    : T extends Counters
+      ? { readonly sites: readonly { readonly site: Site; readonly value: bigint }[] }
+      : { readonly value: bigint };
+
+/** A piece of state with its place. */
+export interface PlacedState {
+  readonly name: string;
+  readonly shape: Counter | Counters | Records;
+  offset: number;
+  size: number;
+  readonly sites: Site[];
+}
+
+/** Places the state once all sites are known; the bytes of the whole. */
+export function placeState(states: readonly PlacedState[]): number {
+  let at = 0;
+  for (const state of states) {
+    const { shape } = state;
+    state.offset = at;
+    if (shape.kind === 'counter') state.size = 8;
+    else if (shape.kind === 'counters') state.size = 8 * Math.max(1, state.sites.length);
+    else state.size = 8 + shape.capacity * recordSize(shape.fields);
+    at += Math.ceil(state.size / 64) * 64;
+  }
+  return at;
+}
+
+/** Reads the state from the bytes of the memory. */
+export function readState(states: readonly PlacedState[], memory: Uint8Array): Record<string, unknown> {
+  const view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
+  const out: Record<string, unknown> = {};
+  for (const { name, shape, offset, sites } of states) {
+    if (shape.kind === 'counter') out[name] = { value: view.getBigUint64(offset, true) };
+    else if (shape.kind === 'counters') {
+      out[name] = { sites: sites.map((site, i) => ({ site, value: view.getBigUint64(offset + 8 * i, true) })) };
+    } else out[name] = readRecords(shape, sites, view, memory, offset);
+  }
+  return out;
+}
+
+function readRecords(shape: Records, sites: readonly Site[], view: DataView, memory: Uint8Array, offset: number) {
+  const appended = Number(view.getBigUint64(offset, true));
+  const count = Math.min(appended, shape.capacity);
+  const size = recordSize(shape.fields);
+  const offsets = fieldOffsets(shape.fields);
+  const list: Record<string, unknown>[] = [];
+  for (let i = 0; i < count; i++) {
+    const start = offset + 8 + i * size;
+    const record: Record<string, unknown> = { site: sites[view.getUint32(start, true)] };
+    for (const [name, type] of Object.entries(shape.fields)) {
+      const at = start + (offsets.get(name) as number);
+      const bytes = memory.slice(at, at + fieldSize(type)).buffer;
+      if (type === 'u32') record[name] = view.getUint32(at, true);
+      else if (type === 'u64') record[name] = view.getBigUint64(at, true);
+      else record[name] = type === 'lane32' ? new Uint32Array(bytes) : new BigUint64Array(bytes);
+    }
+    list.push(record);
+  }
+  return { records: list, appended, dropped: appended - count };
+}

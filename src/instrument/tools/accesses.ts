@@ -1,0 +1,19 @@
+// What the probes of memory share: how many bytes an instruction accesses for each lane.
+import type { ProbeInstruction } from '../select.ts';
+
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/dwordx(\d+)|b(96|128)$/, 4],
+  [/_[su]?byte|_[iu]8|_b8(_|$)/, 1],
+  [/_[su]?short|_[iu]16|_b16(_|$)|d16/, 2],
+  [/_x2$|_b64|_f64|_u64|_i64|_pk_add_f64/, 8],
+];
+
+/** Bytes for each lane by the operation's name. */
+export function accessSize({ operation }: ProbeInstruction): number {
+  const many = /dwordx(\d+)/.exec(operation)?.[1];
+  if (many !== undefined) return 4 * Number(many);
+  const wide = /_b(96|128)(_|$)/.exec(operation)?.[1];
+  if (wide !== undefined) return Number(wide) / 8;
+  const one = UNITS.find(([pattern]) => pattern.test(operation))?.[1] ?? 4;
+  return /^ds_(read|write)2/.test(operation) ? 2 * one : one;
+}

@@ -1,0 +1,41 @@
+// Every access of global memory: instruction, workgroup, lanes and addresses, in the order of the waves' records.
+import { records } from '../state.ts';
+import { defineProbe } from '../types.ts';
+import { accessSize } from './accesses.ts';
+
+export default defineProbe({
+  name: 'mem-trace',
+  summary: 'addresses, sizes and lanes of every vector access of global memory',
+  state: { accesses: records({ exec: 'u64', address: 'lane64' }, { capacity: 1 << 15 }) },
+  instrument({ program, at }) {
+    for (const one of program.instructions()) {
+      if (one.memory !== 'global' && one.memory !== 'flat' && one.memory !== 'buffer') continue;
+      at.before(one, (p) => p.append('accesses', { exec: p.exec, address: p.address }));
+    }
+  },
+  report({ program, state }) {
+    const { records: list, appended, dropped } = state.accesses;
+    const accesses = list.map(({ site, exec, address }) => {
+      const one = program.at(site.pc);
+      const lanes: number[] = [];
+      for (let lane = 0; lane < 64; lane++) if ((exec >> BigInt(lane)) & 1n) lanes.push(lane);
+      return {
+        pc: site.pc,
+        instruction: one?.text,
+        bytes: one === undefined ? 0 : accessSize(one),
+        exec: `0x${exec.toString(16)}`,
+        addresses: lanes.map((lane) => `0x${(address[lane] ?? 0n).toString(16)}`),
+      };
+    });
+    return { appended, dropped, accesses };
+  },
+  text: ({ appended, dropped, accesses }) => [
+    `${appended} accesses, ${dropped} dropped`,
+    ...(accesses as { pc: number; instruction?: string; addresses: string[] }[])
+      .slice(0, 40)
+      .map(
+        (a) =>
+          `  ${a.pc.toString(16)}  ${a.instruction}  ${a.addresses.length} lanes: ${a.addresses.slice(0, 4).join(' ')}${a.addresses.length > 4 ? ' …' : ''}`,
+      ),
+  ],
+});

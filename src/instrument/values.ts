@@ -1,0 +1,91 @@
+// The values of probe code: small trees over registers, constants and what a wave knows of itself. Uniform values are one number for the
+// wave; lane values one for each lane.
+import { WavesmithError } from '../base/index.ts';
+
+/** `u32`, `u64`: one for the wave. `lane32`, `lane64`: one for each active lane. */
+export type ValueType = 'u32' | 'u64' | 'lane32' | 'lane64';
+
+/** What a wave knows from its start and keeps for probes: pointers of 64 bits, and its workgroup's position. */
+export type EntryValue = 'kernarg' | 'dispatch' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';
+
+/** A value that probe code computes. */
+export type Value =
+  | { readonly type: ValueType; readonly op: 'constant'; readonly value: bigint }
+  | { readonly type: ValueType; readonly op: 'exec' | 'lane-id' | 'time' | 'address' }
+  /** A register by its name, as the kernel has it at the point. */
+  | { readonly type: ValueType; readonly op: 'register'; readonly name: string }
+  | { readonly type: ValueType; readonly op: 'entry'; readonly value: EntryValue }
+  /** Bytes at a uniform address. */
+  | { readonly type: ValueType; readonly op: 'load'; readonly args: readonly [Value]; readonly offset: number }
+  | { readonly type: ValueType; readonly op: 'hardware'; readonly register: string }
+  | { readonly type: ValueType; readonly op: Operation; readonly args: readonly Value[] };
+
+/** Operations; `ballot-class` has a mask as its second argument: the lanes whose float is of these classes. */
+export type Operation = 'add' | 'sub' | 'mul' | 'and' | 'or' | 'shl' | 'shr' | 'popcount' | 'is-zero' | 'ballot-class';
+
+/** A number where a value is wanted. */
+export type ValueLike = Value | number | bigint;
+
+/** A statement of probe code. */
+export type Statement =
+  | { readonly kind: 'add'; readonly state: string; readonly value: Value }
+  | { readonly kind: 'append'; readonly state: string; readonly fields: Readonly<Record<string, Value>> }
+  | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] };
+
+/** A constant as a value; a type error names what was expected. */
+export function asValue(value: ValueLike): Value {
+  if (typeof value === 'object') return value;
+  const whole = typeof value === 'bigint' ? value : Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  if (whole === undefined || whole < 0n || whole >= 1n << 64n) {
+    throw typeError(`${value} is no whole number from 0 to 2^64 - 1`);
+  }
+  return { type: whole < 1n << 32n ? 'u32' : 'u64', op: 'constant', value: whole };
+}
+
+/** Whether a value is one for each lane. */
+export function isLane({ type }: Value): boolean {
+  return type === 'lane32' || type === 'lane64';
+}
+
+/** Whether a value has 64 bits. */
+export function isWide({ type }: Value): boolean {
+  return type === 'u64' || type === 'lane64';
+}
+
+export function typeError(message: string): WavesmithError {
+  return new WavesmithError('probe/type', `${message[0]?.toUpperCase()}${message.slice(1)}.`);
+}
+
+/** A uniform operation on two values. */
+export function combine(op: 'add' | 'sub' | 'mul' | 'and' | 'or' | 'shl' | 'shr', a: ValueLike, b: ValueLike): Value {
+  const args = [asValue(a), asValue(b)];
+  if (args.some(isLane))
+    throw typeError(`'${op}' works on values that are one for the wave; a value by lane was given`);
+  const wide = args.some(isWide);
+  if (wide && (op === 'mul' || op === 'shl' || op === 'shr')) throw typeError(`'${op}' works on 32 bits`);
+  return { type: wide ? 'u64' : 'u32', op, args };
+}
+
+/** The registers that a value reads by name. */
+export function registersOf(value: Value): string[] {
+  if (value.op === 'register') return [value.name];
+  return 'args' in value ? value.args.flatMap(registersOf) : [];
+}
+
+/** Every value of statements, inner ones included. */
+export function valuesOf(statements: readonly Statement[]): Value[] {
+  const out: Value[] = [];
+  const add = (value: Value): void => {
+    out.push(value);
+    if ('args' in value) for (const arg of value.args) add(arg);
+  };
+  for (const statement of statements) {
+    if (statement.kind === 'add') add(statement.value);
+    else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
+    else {
+      add(statement.condition);
+      out.push(...valuesOf(statement.body));
+    }
+  }
+  return out;
+}

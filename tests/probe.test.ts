@@ -1,0 +1,288 @@
+// Probes: counts are those of the virtual GPU, results are those of the original, and mistakes of a probe are told at its own line.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type CodeObject, readCodeObject } from '../src/codeobject/index.ts';
+import { createDevice, type DeviceBuffer } from '../src/device/index.ts';
+import {
+  defineProbe,
+  type Instrumented,
+  instrument,
+  type ProbeDefinition,
+  records,
+  TOOLS,
+  u64,
+  u64PerSite,
+} from '../src/instrument/index.ts';
+import { AITER_KERNELS } from './sim/kernels/aiter-cases.ts';
+import { changedRuns, hasCorpus } from './sim/kernels/support.ts';
+import { TENSILE_KERNELS } from './sim/kernels/tensile-cases.ts';
+import { wavesmith } from './support/cli.ts';
+import { sharedPath } from './support/shared.ts';
+import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
+
+const tools = Object.values(TOOLS) as unknown as ProbeDefinition[];
+
+const originals = new Map<StrictSubject, Awaited<ReturnType<typeof runCode>>>();
+
+/** Runs a subject's kernel as it is and with a probe in it, and reads the probe's memory. */
+async function probed(subject: StrictSubject, probe: ProbeDefinition, strict = false) {
+  const result = instrument(readCodeObject(subject.codeObject), probe);
+  const original =
+    originals.get(subject) ?? (await runCode(subject, subject.codeObject, { address: 0, size: 0 }, false));
+  originals.set(subject, original);
+  const changed = await runCode(subject, result.codeObject.bytes, result.memory, strict);
+  return { result, original, changed, report: result.report(changed.memory ?? new Uint8Array()) };
+}
+
+/** Runs a code object; every buffer, and the probe's memory at an address of the file. */
+async function runCode(subject: StrictSubject, code: Uint8Array, place: Instrumented['memory'], strict: boolean) {
+  const device = await createDevice('sim', { target: subject.target });
+  const buffers: DeviceBuffer[] = [];
+  const alloc = device.alloc.bind(device);
+  let image = 0;
+  device.alloc = (size, label) => {
+    const buffer = alloc(size, label);
+    buffers.push(buffer);
+    return buffer;
+  };
+  const load = device.load.bind(device);
+  device.load = (bytes) => {
+    const module = load(bytes);
+    const kernel = module.kernel(subject.kernel);
+    const symbol = readCodeObject(bytes).kernels.find((k) => k.name === subject.kernel)?.descriptorSymbol;
+    image = kernel.descriptorAddress - Number(symbol?.value);
+    return module;
+  };
+  const run = await subject.run(device, code, strict ? {} : undefined);
+  const contents = buffers.map((buffer) => device.read(buffer));
+  const { address, size } = place;
+  const region = size === 0 ? undefined : device.memory.find(image + address, size);
+  const memory = region?.bytes.slice(image + address - region.base, image + address - region.base + size);
+  device.close();
+  return { run, contents, memory };
+}
+
+/** A part of the compiled kernels that has every target and every kind. */
+const subjects = [...clangSubjects(), ...tritonSubjects()].filter((_, i) => i % 7 === 1);
+
+describe.skipIf(subjects.length === 0).each(subjects.map((s) => [s.name, s] as const))('%s', (_name, subject) => {
+  test('has exact counts, and no shipped probe changes a byte', async () => {
+    for (const tool of tools) {
+      const { result, original, changed, report } = await probed(subject, tool);
+      expect(changed.contents, tool.name).toEqual(original.contents);
+      expect(result.rejected, tool.name).toEqual([]);
+      expect(result.findings, tool.name).toEqual([]);
+      if (tool.name === 'instr-count' || tool.name === 'opcode-histogram') {
+        expect(Number(report['instructions'])).toBe(original.run.instructions);
+      }
+      if (tool.name === 'kernel-args') expect(report['kernels']).toHaveLength(1);
+    }
+  });
+});
+
+test.skipIf(subjects.length === 0)('strict mode has nothing to say about a counted and traced kernel', async () => {
+  for (const tool of [TOOLS['instr-count'], TOOLS['mem-trace']] as unknown as ProbeDefinition[]) {
+    const { changed } = await probed(subjects[0] as StrictSubject, tool, true);
+    expect(changed.run.diagnostics).toEqual([]);
+  }
+});
+
+describe.skipIf(!hasCorpus)('hand-written kernels', () => {
+  const all = [...Object.values(AITER_KERNELS).flat(), ...TENSILE_KERNELS];
+  // Registers addressed through M0; all vector registers taken; a compatibility block that is full.
+  test.each(['gfx942 4x128x4', 'gfx950 f16, fp8 cache, high precision', 'f64, beta 0, mapping 8'])(
+    '%s is counted exactly',
+    async (name) => {
+      const found = all.find(([one]) => one === name);
+      let counted = false;
+      changedRuns.change = (bytes) => {
+        const result: Instrumented = instrument(
+          readCodeObject(bytes),
+          TOOLS['instr-count'] as unknown as ProbeDefinition,
+        );
+        expect(result.rejected).toEqual([]);
+        return {
+          bytes: result.codeObject.bytes,
+          compare: ({ device, kernel, original, changed }) => {
+            const symbol = result.codeObject.kernels.find((k) => k.name === kernel.name)?.descriptorSymbol;
+            const { address, size } = result.memory;
+            const at = kernel.descriptorAddress - Number(symbol?.value) + address;
+            const region = device.memory.find(at, size);
+            const report = result.report(
+              region?.bytes.slice(at - region.base, at - region.base + size) ?? new Uint8Array(),
+            );
+            expect(Number(report['instructions'])).toBe(original.instructions);
+            expect(changed.instructions).toBeLessThan(2 * original.instructions);
+            counted = true;
+          },
+        };
+      };
+      try {
+        await found?.[2]();
+        expect(counted).toBe(true);
+      } finally {
+        changedRuns.change = undefined;
+      }
+    },
+  );
+});
+
+const triton = sharedPath('corpus', 'triton', 'add_f32.gfx950.hsaco');
+const line = [
+  ...['run', triton ?? '', '--kernel', 'add_kernel', '--grid', '2', '--block', '256', '--arg', 'f32[2000]=random'],
+  ...['--arg', 'f32[2000]=iota', '--arg', 'f32[2000]', '--arg', 'i32=2000', '--arg', 'i64[8]', '--arg', 'i64[8]'],
+];
+
+describe.skipIf(triton === undefined)('wavesmith probe', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'probe-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('reports the instructions that run reports', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const { code, out } = await wavesmith('probe', '--tool', 'instr-count', '--json', '--', ...line);
+    const report = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(report.instructions).toBe(plain.instructions);
+    expect(report.run.buffers).toEqual(plain.buffers);
+    expect(report.placement.rejected).toEqual([]);
+  });
+
+  test('prints a listing, and checks itself', async () => {
+    const { out, err } = await wavesmith('probe', '--tool', 'instr-count', '--listing', '--self-check', '--', ...line);
+    expect(out).toMatch(/8 +500 +1760 {2}global_store_dwordx4/);
+    expect(err).toContain('self-check: every buffer is as the original leaves it');
+  });
+
+  test('reads the launch from inside the kernel', async () => {
+    const { out } = await wavesmith('probe', '--tool', 'kernel-args', '--json', '--', ...line);
+    const [kernel] = JSON.parse(out).kernels;
+    expect(kernel).toMatchObject({ workItems: [512, 1, 1], blockDim: [256, 1, 1], gridDim: [2, 1, 1] });
+    expect(kernel.arguments[3]).toMatchObject({ size: 4, value: '0x7d0' });
+  });
+
+  test('starts a probe, runs it, and names the line of a mistake', async () => {
+    const file = join(folder, 'mine.ts');
+    expect((await wavesmith('probe', '--new', file)).code).toBe(0);
+    const { out } = await wavesmith('probe', '--tool', file, '--json', '--', ...line);
+    expect(JSON.parse(out).stores).toEqual([expect.objectContaining({ pc: 0x1760, runs: 8, lanes: 500 })]);
+    const wrong = join(folder, 'wrong.ts');
+    writeFileSync(
+      wrong,
+      `import { defineProbe, u64 } from 'wavesmith/instrument';
+export default defineProbe({
+  name: 'wrong', summary: '', state: { n: u64() },
+  instrument({ program, at }) {
+    at.entry(program.blocks()[0]!, (p) => {
+      p.atomicAdd('n', p.laneId);
+    });
+  },
+  report: () => ({}),
+});
+`,
+    );
+    const failed = await wavesmith('probe', '--tool', wrong, '--', ...line);
+    expect(failed.code).toBe(1);
+    expect(failed.err).toContain('wrong.ts:6:');
+    expect(failed.err).toContain('probe/type');
+    writeFileSync(wrong, 'export default {{');
+    expect((await wavesmith('probe', '--tool', wrong, '--', ...line)).err).toContain('probe/source');
+    writeFileSync(wrong, 'export default 5;');
+    expect((await wavesmith('probe', '--tool', wrong, '--', ...line)).err).toContain('probe/definition');
+    expect((await wavesmith('probe', '--tool', 'nope', '--', ...line)).err).toContain('probe/unknown');
+    expect((await wavesmith('probe', '--tool', 'instr-count', '--', 'true')).code).toBe(2);
+  });
+
+  test('writes a code object that the checker has nothing to say about', async () => {
+    const out = join(folder, 'probed.co');
+    expect((await wavesmith('probe', '--tool', 'mem-trace', triton as string, '-o', out)).code).toBe(0);
+    expect((await wavesmith('check', out)).code).toBe(0);
+  });
+});
+
+describe.skipIf(triton === undefined)('values', () => {
+  const subject = tritonSubjects().find((s) => s.name.includes('add_f32.gfx950')) as StrictSubject;
+
+  test('of registers, memory, lanes and the launch are those of the kernel', async () => {
+    const probe = defineProbe({
+      name: 'values',
+      summary: '',
+      state: {
+        total: u64(),
+        sites: u64PerSite(),
+        seen: records(
+          { x: 'u32', exec: 'u64', lane: 'lane32', address: 'lane64', loaded: 'lane32', size: 'u32', sum: 'u64' },
+          { capacity: 6 },
+        ),
+      },
+      instrument({ program, at }) {
+        const load = program.instructions().find((one) => one.memory === 'global' && one.isLoad);
+        if (load === undefined) throw new Error('no load');
+        at.after(load, (p) => {
+          p.append('seen', {
+            x: p.workgroupId.x,
+            exec: p.exec,
+            lane: p.laneId,
+            address: p.laneId,
+            loaded: p.readReg('v0'),
+            size: p.workgroupSize.x,
+            sum: p.add(p.argument(3), 0x1_0000_0000n),
+          });
+          p.atomicAdd('total', p.shl(p.mul(3, p.sub(5, 3)), 4));
+        });
+        at.before(load, (p) => p.if(p.isZero(p.workgroupId.x), () => p.atomicAdd('sites', p.popcount(p.exec))));
+      },
+      report: ({ state }) => ({
+        total: state.total.value,
+        sites: state.sites.sites.map((s) => s.value),
+        dropped: state.seen.dropped,
+        records: state.seen.records,
+      }),
+    });
+    const { original, changed, report } = await probed(subject, probe as unknown as ProbeDefinition);
+    expect(changed.contents).toEqual(original.contents);
+    expect(report['total']).toBe(BigInt(8 * 96));
+    expect(report['sites']).toEqual([256n]);
+    expect(report['dropped']).toBe(2);
+    type Seen = { x: number; exec: bigint; lane: Uint32Array; loaded: Uint32Array; size: number; sum: bigint };
+    const input = new Uint32Array((original.contents[0] as Uint8Array).slice().buffer);
+    for (const seen of report['records'] as Seen[]) {
+      expect([0, 1]).toContain(seen.x);
+      expect(seen.size).toBe(256);
+      expect(seen.sum).toBe(0x1_0000_0000n + 2000n);
+      expect([...seen.lane]).toEqual(Array.from({ length: 64 }, (_, i) => ((seen.exec >> BigInt(i)) & 1n ? i : 0)));
+      // v0 has the first of the four floats of each lane.
+      const first = input.indexOf(seen.loaded[0] as number);
+      expect(first).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test('that do not fit are refused', () => {
+    const codeObject: CodeObject = readCodeObject(subject.codeObject);
+    const attempt =
+      (write: (p: never) => void): (() => unknown) =>
+      () =>
+        instrument(
+          codeObject,
+          defineProbe({
+            name: 'bad',
+            summary: '',
+            state: { n: u64(), r: records({ a: 'u32' }, { capacity: 4 }) },
+            instrument: ({ program, at }) => at.entry(program.blocks()[0] as never, write as never),
+            report: () => ({}),
+          }) as unknown as ProbeDefinition,
+        );
+    const code = (name: string) => expect.objectContaining({ code: name });
+    type Any = Record<string, (...args: unknown[]) => unknown> & { laneId: unknown; address: unknown; exec: unknown };
+    const write = (call: (p: Any) => unknown) => attempt(((p: Any) => call(p)) as never);
+    expect(write((p) => p['readReg']?.('v300'))).toThrowError(code('probe/register'));
+    expect(write((p) => p['readReg']?.('flux'))).toThrowError(code('probe/register'));
+    expect(write((p) => p.address)).toThrowError(code('probe/no-address'));
+    expect(write((p) => p['argument']?.('nothing'))).toThrowError(code('probe/no-argument'));
+    expect(write((p) => p['atomicAdd']?.('r', 1))).toThrowError(code('probe/no-state'));
+    expect(write((p) => p['append']?.('r', { a: p.laneId }))).toThrowError(code('probe/type'));
+    expect(write((p) => p['append']?.('r', { a: p.exec }))).toThrowError(code('probe/type'));
+    expect(() => records({ a: 'u32' }, { capacity: 1e9 })).toThrowError(code('probe/records'));
+  });
+});
