@@ -1,4 +1,4 @@
-// `npm run bench replay [-- --only TEXT]`: captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
+// `npm run bench replay` (`node scripts/run-ts.mjs bench/replay.bench.ts [--only TEXT] [--kill]`): captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
 // replays, the overhead of an iteration beside its dispatch, and the wrong versions that a replay must find. Then: a large address space
 // of which little is touched.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { SimDevice } from '../src/device/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
+import { killCaptures } from '../tests/support/kill-captures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-bench-replay-'));
 const only = process.argv[process.argv.indexOf('--only') + 1] ?? '';
@@ -102,6 +103,13 @@ if (!isLimited || only === 'large') {
   const seconds = (performance.now() - started) / 1000;
   console.log(
     `3 GiB allocated, 4 MiB touched in 1024 places: ${summary.stored} bytes, ${seconds.toFixed(2)} s with the proof`,
+  );
+}
+if (process.argv.includes('--kill')) {
+  const report = await killCaptures(process.cwd(), 30, 1);
+  failures += report.wrong.length;
+  console.log(
+    `30 recordings killed: ${report.complete} complete, ${report.incomplete} incomplete and say so, ${report.nothing} before anything was written, ${report.wrong.length} wrong ${report.wrong.join('; ')}`,
   );
 }
 rmSync(folder, { recursive: true, force: true });

@@ -27,6 +27,7 @@ import {
   verifyCapture,
 } from '../src/snapshot/index.ts';
 import { addIndex, captureObject, record } from './support/captures.ts';
+import { killCaptures } from './support/kill-captures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-capture-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -188,6 +189,14 @@ describe('a replay', () => {
     const device = deviceFor(openCapture(path('k.wscap')));
     expect(await codeOf(() => replayCapture(device, other))).toBe('device/wrong-target');
     device.close();
+  });
+});
+
+describe('a recording that is killed', () => {
+  test('is complete or incomplete, never wrong', async () => {
+    const report = await killCaptures(process.cwd(), 3, 7);
+    expect(report.wrong).toEqual([]);
+    expect(report.complete + report.incomplete + report.nothing).toBe(3);
   });
 });
 
