@@ -1,0 +1,32 @@
+// A slice of `npm run bench replay`: captures of compiled, Triton, hand-written and IREE kernels replay equal, and wrong versions are found.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openCapture } from '../src/snapshot/index.ts';
+import { captureSubjects, recordFirst, replayOnce, wrongVersions } from './support/capture-subjects.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-capture-kernels-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const WANTED =
+  /^(transpose gfx950|scan gfx950|triton softmax|triton attn_fwd|aiter top-k softmax gfx942 4x128x4|iree decode_bs4\$async_dispatch_0_)/;
+const subjects = captureSubjects().filter(({ name }) => WANTED.test(name));
+
+describe.skipIf(subjects.length === 0)('a captured kernel', () => {
+  test.each(subjects.map((s) => [s.name, s.run] as const))('%s', async (name, run) => {
+    const path = join(folder, `${name.replace(/\W/g, '_').slice(0, 40)}.wscap`);
+    await recordFirst(run, path, { orders: false });
+    const capture = openCapture(path);
+    expect(await replayOnce(capture, { iterations: 2 })).toMatchObject({ verdict: 'equal', reasons: [] });
+    const versions = wrongVersions(capture, folder);
+    expect(versions.length).toBeGreaterThan(0);
+    for (const version of versions) {
+      const result = await replayOnce(version.path === undefined ? capture : openCapture(version.path), {
+        code: version.code,
+        against: version.path === undefined ? undefined : capture,
+      });
+      expect(result.ok, version.name).toBe(false);
+    }
+  });
+});
