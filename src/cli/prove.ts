@@ -10,6 +10,7 @@ import {
   type NamedPlan,
 } from '../equivalence/index.ts';
 import { codeObjectBytes } from './code-or-text.ts';
+import { openSolver } from './prove/solver.ts';
 import { newCommand, parseArguments, printJson, readInput } from './support.ts';
 
 interface Options {
@@ -26,6 +27,7 @@ interface Options {
   safeLoads?: boolean;
   limit?: string;
   run: boolean;
+  solver: boolean;
   json?: boolean;
 }
 
@@ -65,6 +67,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--no-alias', 'assume that no two pointer arguments reach the same byte')
     .option('--safe-loads', 'assume that loads do not fault where the edited kernel moved them to')
     .option('--limit <seconds>', 'time that one kernel may take', String(DEFAULT_LIMITS.milliseconds / 1000))
+    .option('--no-solver', 'do not ask z3 where normal forms differ (it is asked when z3-solver is installed)')
     .option('--no-run', 'never run kernels: say proved or not proved')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);
@@ -75,12 +78,17 @@ export async function run(argv: string[]): Promise<number> {
   const edited = readCodeObject(
     codeObjectBytes('prove/assembly', fileB, options.objectB ?? options.object, options.editedKernel ?? options.kernel),
   );
-  const decideOptions = decideOptionsOf(options);
+  const solver = options.solver ? openSolver() : undefined;
+  const decideOptions = { ...decideOptionsOf(options), solver: solver?.solve };
   const decisions: Decision[] = [];
-  for (const name of kernelsOf(baseline, edited, options)) {
-    const decision = await decideKernel(baseline, edited, name, decideOptions);
-    decisions.push(decision);
-    if (!options.json) process.stdout.write(decisionText(decision));
+  try {
+    for (const name of kernelsOf(baseline, edited, options)) {
+      const decision = await decideKernel(baseline, edited, name, decideOptions);
+      decisions.push(decision);
+      if (!options.json) process.stdout.write(decisionText(decision));
+    }
+  } finally {
+    await solver?.close();
   }
   if (options.json) printJson({ kernels: decisions });
   if (decisions.some((d) => d.verdict === 'different')) return 1;

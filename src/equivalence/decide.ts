@@ -3,7 +3,7 @@ import type { CodeObject } from '../codeobject/index.ts';
 import type { Device } from '../device/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type Counterexample, type CounterexampleOptions, findCounterexample } from './counterexample.ts';
-import { type Proof, type ProveOptions, proveKernel } from './prove.ts';
+import { type Proof, type ProveOptions, proveKernel, proveKernelWith, type Solver } from './prove.ts';
 
 /** A proof's answer, or `different` with inputs that show it. JSON-able. */
 export interface Decision extends Omit<Proof, 'verdict'> {
@@ -14,6 +14,8 @@ export interface Decision extends Omit<Proof, 'verdict'> {
 export interface DecideOptions extends ProveOptions, CounterexampleOptions {
   /** Opens a device on which kernels that are not proved are run; without it `different` is never said. */
   readonly openDevice?: ((target: TargetName) => Promise<Device>) | undefined;
+  /** Decides where normal forms differ. */
+  readonly solver?: Solver | undefined;
 }
 
 /** Decides about kernel `name` of two linked code objects. Errors are those of `proveKernel`. */
@@ -23,17 +25,21 @@ export async function decideKernel(
   name: string,
   options: DecideOptions = {},
 ): Promise<Decision> {
+  const { openDevice, solver } = options;
   const proof = proveKernel(baseline, edited, name, options);
-  const { openDevice } = options;
   const target = baseline.target.processor as TargetName;
-  if (proof.verdict === 'proved' || openDevice === undefined || edited.target.processor !== target) {
-    return { ...proof, counterexample: undefined };
-  }
-  const counterexample = await findCounterexample(
-    () => openDevice(target),
-    [baseline.bytes, edited.bytes],
-    [name, options.editedKernel ?? name],
-    options,
-  );
-  return { ...proof, verdict: counterexample === undefined ? proof.verdict : 'different', counterexample };
+  if (proof.verdict === 'proved') return { ...proof, counterexample: undefined };
+  const canRun = openDevice !== undefined && edited.target.processor === target;
+  const counterexample = canRun
+    ? await findCounterexample(
+        () => openDevice(target),
+        [baseline.bytes, edited.bytes],
+        [name, options.editedKernel ?? name],
+        options,
+      )
+    : undefined;
+  if (counterexample !== undefined) return { ...proof, verdict: 'different', counterexample };
+  // The solver is asked last: most kernels that differ show it when they run.
+  const decided = solver === undefined ? proof : await proveKernelWith(solver, baseline, edited, name, options);
+  return { ...decided, counterexample: undefined };
 }

@@ -12,5 +12,7 @@ export {
   type ProveOptions,
   proveCodeObject,
   proveKernel,
+  proveKernelWith,
+  type Solver,
 } from './prove.ts';
 export { changedKernels, type KernelProof, quickProofs, quickProofText } from './quick.ts';

@@ -20,10 +20,17 @@ export interface Side {
 /** Where a proof stopped: an address of each program, and why. */
 export class Mismatch extends Error {
   readonly places: readonly [number | undefined, number | undefined];
+  /** Pairs of terms of the two programs of which it would have to be shown that they are equal. */
+  readonly open: readonly (readonly [Term, Term])[];
 
-  constructor(message: string, places: readonly [number | undefined, number | undefined]) {
+  constructor(
+    message: string,
+    places: readonly [number | undefined, number | undefined],
+    open: readonly (readonly [Term, Term])[] = [],
+  ) {
     super(message);
     this.places = places;
+    this.open = open;
   }
 }
 
@@ -211,13 +218,15 @@ export class Product {
     };
     const [lost, extra] = [lone(x, y), lone(y, x)];
     const pcs = [lost && authors[0].get(lost), extra && authors[1].get(extra)] as const;
+    const open: (readonly [Term, Term])[] = lost !== undefined && extra !== undefined ? [[lost, extra]] : [];
+    open.push([before, after]);
     if (pcs[0] === undefined && pcs[1] === undefined) {
-      throw new Mismatch(`what the kernels have done to ${memory} is not shown to be the same`, places);
+      throw new Mismatch(`what the kernels have done to ${memory} is not shown to be the same`, places, open);
     }
-    if (pcs[1] === undefined) throw new Mismatch('the edited kernel lacks a write, or orders it otherwise', pcs);
+    if (pcs[1] === undefined) throw new Mismatch('the edited kernel lacks a write, or orders it otherwise', pcs, open);
     if (pcs[0] === undefined)
-      throw new Mismatch('the edited kernel writes what the baseline does not, or orders it otherwise', pcs);
-    throw new Mismatch('address or value of a write are not shown to be the same', pcs);
+      throw new Mismatch('the edited kernel writes what the baseline does not, or orders it otherwise', pcs, open);
+    throw new Mismatch('address or value of a write are not shown to be the same', pcs, open);
   }
 
   private *waysOut(
@@ -227,8 +236,12 @@ export class Product {
   ): Generator<[string, readonly [number, number]]> {
     const { integers } = this.algebra;
     const isSame = a.condition === b.condition;
-    if (!isSame && a.condition !== integers.not(b.condition)) {
-      throw new Mismatch('the kernels branch on values that are not shown to be the same', places);
+    const isOpposite = a.condition === integers.not(b.condition) || integers.not(a.condition) === b.condition;
+    if (!isSame && !isOpposite) {
+      throw new Mismatch('the kernels branch on values that are not shown to be the same', places, [
+        [a.condition, b.condition],
+        [a.condition, integers.not(b.condition)],
+      ]);
     }
     const [taken, next] = isSame ? [b.taken, b.next] : [b.next, b.taken];
     if (!isConstant(a.condition, 0n)) yield ['taken', [a.taken, taken]];

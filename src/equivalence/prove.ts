@@ -24,6 +24,7 @@ import { interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
 import { Risks } from './risks.ts';
+import { inequality, openPairs } from './smt.ts';
 import { argumentSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
 import { MASK32, type Term } from './terms.ts';
@@ -121,11 +122,60 @@ function lift(codeObject: CodeObject, name: string, which: string): Subject {
   return { codeObject, kernel, program, subject, target: processor };
 }
 
+/** Answers a script in SMT-LIB 2: `true` when it is unsatisfiable, `false` for every other answer. */
+export type Solver = (script: string) => Promise<boolean>;
+
 /**
  * Whether kernel `name` of `edited` is the same function as that of `baseline`. Both are linked code objects. Never throws for what
  * the code is; `prove/no-such-kernel`, `prove/target`, `prove/no-code` for what was asked.
  */
 export function proveKernel(baseline: CodeObject, edited: CodeObject, name: string, options: ProveOptions = {}): Proof {
+  const attempt = proof(baseline, edited, name, options);
+  let step = attempt.next();
+  while (!step.done) step = attempt.next(false);
+  return step.value;
+}
+
+/** The same, asking a solver of bit vectors where normal forms differ. */
+export async function proveKernelWith(
+  solver: Solver,
+  baseline: CodeObject,
+  edited: CodeObject,
+  name: string,
+  options: ProveOptions = {},
+): Promise<Proof> {
+  const attempt = proof(baseline, edited, name, options);
+  let step = attempt.next();
+  while (!step.done) step = attempt.next(await solver(step.value));
+  return step.value;
+}
+
+/** Milliseconds for one question, and questions for one kernel. Measured: sign extensions and carries take 10 to 200 ms. */
+const QUESTION_MILLISECONDS = 2_000;
+const QUESTIONS = 40;
+
+/** Asks whether the terms of a mismatch are equal, and unites those that are; whether there were any. */
+function* learn(algebra: Algebra, mismatch: Mismatch, asked: Set<string>): Generator<string, boolean, boolean> {
+  for (const [a, b] of mismatch.open.flatMap(([x, y]) => openPairs(x, y))) {
+    const key = `${a.id}:${b.id}`;
+    if (asked.has(key) || asked.size >= QUESTIONS) continue;
+    const script = inequality(a, b, QUESTION_MILLISECONDS);
+    if (script === undefined) continue;
+    asked.add(key);
+    if (!(yield script)) continue;
+    algebra.terms.unite(a, b);
+    return true;
+  }
+  return false;
+}
+
+/** The proof itself; yields questions for a solver of bit vectors, and takes answers. */
+function* proof(
+  baseline: CodeObject,
+  edited: CodeObject,
+  name: string,
+  options: ProveOptions,
+): Generator<string, Proof, boolean> {
   const started = performance.now();
   const [a, b] = [lift(baseline, name, 'baseline'), lift(edited, options.editedKernel ?? name, 'edited file')];
   let product: Product | undefined;
@@ -175,19 +225,24 @@ export function proveKernel(baseline: CodeObject, edited: CodeObject, name: stri
     { program: a.program, imageShift: 0n },
     { program: b.program, imageShift: shift },
   ] as const;
-  product = new Product(algebra, sides, limits);
   const states = initialStates(algebra, a, b);
   const facts = options.facts ?? {};
   const stated = applyFacts(algebra, states, facts, a.kernel);
-  const pairs = new AccessPairs();
-  const risks = new Risks(algebra.terms, algebra.integers.subsets);
-  try {
-    product.solve(entryPairs(a, b), states);
-    product.observe({ access: pairs.access, risk: risks.observe });
-  } catch (error) {
-    if (error instanceof Mismatch) return stop(error.message, error.places);
-    if (error instanceof LimitReached) return stop(error.message);
-    throw error;
+  let [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
+  const asked = new Set<string>();
+  for (;;) {
+    const left = limits.milliseconds - (performance.now() - started);
+    product = new Product(algebra, sides, { ...limits, milliseconds: left });
+    try {
+      product.solve(entryPairs(a, b), states);
+      [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
+      product.observe({ access: pairs.access, risk: risks.observe });
+      break;
+    } catch (error) {
+      if (error instanceof LimitReached) return stop(error.message);
+      if (!(error instanceof Mismatch)) throw error;
+      if (!(yield* learn(algebra, error, asked))) return stop(error.message, error.places);
+    }
   }
   const order = orderDifference(contextOf(a), contextOf(b), pairs);
   if (order !== undefined) {

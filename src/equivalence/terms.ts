@@ -50,6 +50,8 @@ export class Terms {
   private readonly pointSets: (readonly number[])[] = [[]];
   private readonly pointIds = new Map<string, number>([['', 0]]);
   private readonly unions = new Map<number, number>();
+  /** Terms that were found to be equal to others. */
+  private readonly replaced = new Map<Term, Term>();
   readonly true_: Term;
   readonly false_: Term;
 
@@ -103,10 +105,25 @@ export class Terms {
     let key = `${op}|${kind}|${options.attr ?? ''}|`;
     for (const a of args) key += `${a.id},`;
     const found = this.known.get(key);
-    if (found !== undefined) return found;
+    if (found !== undefined) return this.replaced.size === 0 ? found : this.current(found);
     let points = 0;
     for (const a of args) points = this.union(points, a.points);
     return this.add(key, op, kind, args, options, points);
+  }
+
+  /** What stands for a term now. */
+  private current(term: Term): Term {
+    let now = term;
+    for (let next = this.replaced.get(now); next !== undefined; next = this.replaced.get(now)) now = next;
+    return now;
+  }
+
+  /** From now on the younger of two terms, which are known to be equal, is made as the elder; any term as a constant. */
+  unite(a: Term, b: Term): void {
+    const [x, y] = [this.current(a), this.current(b)];
+    if (x === y) return;
+    const [kept, other] = y.op === 'const' || (x.op !== 'const' && y.id < x.id) ? [y, x] : [x, y];
+    this.replaced.set(other, kept);
   }
 
   private add(

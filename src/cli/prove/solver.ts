@@ -1,0 +1,89 @@
+// Room `cli/prove`: what the command prove takes from Node: the solver of bit vectors, z3 compiled to WebAssembly.
+// Begin with this file. z3-solver is optional; it loads in a thread of its own when the first question comes, and ends with `close`.
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import type { Solver } from '../../equivalence/index.ts';
+
+/** Megabytes that z3 may take. */
+const MEMORY = 512;
+/** A question that z3 does not stop by its own limit ends with the thread. */
+const PATIENCE_MS = 10_000;
+
+/** The thread: answers each script with the first line that z3 prints. */
+const THREAD = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { init } = require(workerData.module);
+const ready = init().then(({ Z3 }) => {
+  Z3.global_param_set('memory_max_size', String(workerData.memory));
+  return Z3;
+});
+parentPort.on('message', async (script) => {
+  try {
+    const Z3 = await ready;
+    const config = Z3.mk_config();
+    const context = Z3.mk_context(config);
+    Z3.del_config(config);
+    const answer = await Z3.eval_smtlib2_string(context, script);
+    Z3.del_context(context);
+    parentPort.postMessage(answer.trim());
+  } catch (error) {
+    parentPort.postMessage('error ' + error.message);
+  }
+});
+`;
+
+/** Where z3-solver is installed; undefined when it is not. */
+function installedModule(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve('z3-solver/build/node.js');
+  } catch {
+    return undefined;
+  }
+}
+
+export interface OpenSolver {
+  readonly solve: Solver;
+  /** Ends the thread. */
+  readonly close: () => Promise<void>;
+}
+
+/** What the thread says to a script, or why it says nothing. */
+function answerOf(worker: Worker, script: string): Promise<string> {
+  return new Promise((resolve) => {
+    const done = (text: string): void => {
+      clearTimeout(timer);
+      worker.off('message', done);
+      worker.off('error', failed);
+      worker.off('exit', ended);
+      resolve(text);
+    };
+    const failed = (error: Error): void => done(`error ${error.message}`);
+    const ended = (): void => done('ended');
+    const timer = setTimeout(() => done('late'), PATIENCE_MS);
+    worker.on('message', done);
+    worker.on('error', failed);
+    worker.on('exit', ended);
+    worker.postMessage(script);
+  });
+}
+
+/** A solver that starts with the first question; undefined when z3-solver is not installed. */
+export function openSolver(): OpenSolver | undefined {
+  const module = installedModule();
+  if (module === undefined) return undefined;
+  let thread: Worker | undefined;
+  const close = async (): Promise<void> => {
+    const old = thread;
+    thread = undefined;
+    await old?.terminate();
+  };
+  const solve: Solver = async (script) => {
+    thread ??= new Worker(THREAD, { eval: true, workerData: { module, memory: MEMORY } });
+    const worker = thread;
+    const answer = await answerOf(worker, script);
+    // After anything but an answer the thread is in no known state.
+    if (!/^(?:sat|unsat|unknown)$/.test(answer)) await close();
+    return answer === 'unsat';
+  };
+  return { solve, close };
+}
