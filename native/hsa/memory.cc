@@ -58,7 +58,8 @@ Size BoxEnd(const hsa_pitched_ptr_t& p, const hsa_dim3_t& offset, const hsa_dim3
 }
 
 // Copies run one after the other on a thread, in the order their dependencies allow.
-void RunAfter(Runtime& runtime, std::vector<Signal*> dependencies, Signal* completion, std::function<void()> work) {
+void RunAfter(Runtime& runtime, const std::vector<Signal*>& dependencies, Signal* completion,
+              const std::function<void()>& work) {
   for (Signal* dependency : dependencies) {
     const Condition zero{dependency, HSA_SIGNAL_CONDITION_EQ, 0};
     WaitAny(&zero, 1, kForever, true);
@@ -83,10 +84,10 @@ hsa_status_t Asynchronously(Runtime& runtime, uint32_t count, const hsa_signal_t
   }
   Signal* const done = completion.handle == 0 ? nullptr : SignalOf(completion);
   if (ready) {
-    RunAfter(runtime, {}, done, std::move(work));
+    RunAfter(runtime, {}, done, work);
   } else {
-    std::thread([&runtime, waits = std::move(waits), done, work = std::move(work)]() mutable {
-      RunAfter(runtime, std::move(waits), done, std::move(work));
+    std::thread([&runtime, waits = std::move(waits), done, work = std::move(work)] {
+      RunAfter(runtime, waits, done, work);
     }).detach();
   }
   return HSA_STATUS_SUCCESS;
@@ -468,7 +469,8 @@ hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
   const auto found = mappings.find(begin);
   if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
-  mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(address, size, PROT_NONE, kReserved, -1, 0) == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   Handle* const handle = found->second.handle;
   mappings.erase(found);
   ReleaseLocked(*runtime, handle);

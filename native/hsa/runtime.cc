@@ -117,6 +117,7 @@ void Runtime::LoadTools() {
     void* const library = dlopen(name.c_str(), RTLD_NOW);
     const auto on_load = library == nullptr ? nullptr : reinterpret_cast<OnLoad>(dlsym(library, "OnLoad"));
     std::vector<const char*> failures;
+    failures.reserve(failed.size());
     for (const std::string& failure : failed) failures.push_back(failure.c_str());
     ApiTable& tables = Tables();
     if (on_load != nullptr && on_load(&tables, tables.version.major_id, failures.size(), failures.data())) {
@@ -295,9 +296,7 @@ void Runtime::OnSystemEvent(hsa_amd_system_event_callback_t callback, void* data
 // ROCr's behaviour: system event handlers first; without one a memory fault is printed and ends the process. Other errors go to the queue's callback.
 void Runtime::Fault(const wavesmith::Fault& fault) {
   std::fprintf(stderr, "%s\n", fault.text.c_str());
-  hsa_status_t status = HSA_STATUS_ERROR_EXCEPTION;
   if (fault.kind == FaultKind::kMemory) {
-    status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_FAULT);
     hsa_amd_event_t event{};
     event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
     event.memory_fault.agent = {kGpuAgent};
@@ -318,6 +317,7 @@ void Runtime::Fault(const wavesmith::Fault& fault) {
     std::fflush(nullptr);
     std::abort();
   }
+  hsa_status_t status = HSA_STATUS_ERROR_EXCEPTION;
   if (fault.kind == FaultKind::kIllegalInstruction) {
     status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
   }

@@ -15,7 +15,7 @@ namespace wavesmith::hsa {
 namespace {
 
 constexpr int64_t kDoorbellKind = AMD_SIGNAL_KIND_DOORBELL;
-constexpr uint64_t kSlab = 64 * 1024;
+constexpr uint64_t kSlab = uint64_t{64} * 1024;
 constexpr int kSpins = 2000;
 // GPU code may change a signal without waking anybody; sleepers look again after this long.
 constexpr uint64_t kSlice = 2'000'000;
@@ -204,6 +204,7 @@ class SignalThread {
         handlers_.clear();
       }
       std::vector<Condition> conditions;
+      conditions.reserve(handlers.size());
       for (const Handler& h : handlers) conditions.push_back(h.condition);
       const size_t met = WaitAny(conditions.data(), conditions.size(), kForever, false, &wake_);
       bool again = true;
@@ -348,6 +349,7 @@ uint32_t hsa_amd_signal_wait_any(uint32_t count, hsa_signal_t* signals, hsa_sign
                                  hsa_signal_value_t* values, uint64_t timeout, hsa_wait_state_t,
                                  hsa_signal_value_t* satisfying) {
   std::vector<Condition> all;
+  all.reserve(count);
   for (uint32_t i = 0; i < count; i++) all.push_back({SignalOf(signals[i]), conditions[i], values[i]});
   const size_t met = WaitAny(all.data(), all.size(), Nanoseconds(timeout), true);
   if (met >= count) return UINT32_MAX;
@@ -382,6 +384,7 @@ hsa_status_t WaitGroup(hsa_signal_group_t group, const hsa_signal_condition_t* c
                     value != nullptr);
   const auto* g = reinterpret_cast<const Group*>(group.handle);
   std::vector<Condition> all;
+  all.reserve(g->signals.size());
   for (size_t i = 0; i < g->signals.size(); i++) all.push_back({g->signals[i], conditions[i], values[i]});
   const size_t met = WaitAny(all.data(), all.size(), kForever, true);
   signal->handle = reinterpret_cast<uint64_t>(all[met].signal);

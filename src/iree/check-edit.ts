@@ -3,7 +3,6 @@
 import type { InstructionLines } from '../asm/assemble/lines.ts';
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
-import { readCodeObject } from '../codeobject/index.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { type CodeObjectFacts, changedKernels } from './facts.ts';
 
@@ -21,15 +20,14 @@ export function checkEdit(
 ): EditFinding[] {
   const kernels = new Set(changedKernels(before, after));
   if (kernels.size === 0) return [];
-  const baseline = readCodeObject(before.bytes);
+  const baseline = before.object;
   const known = checkCodeObject(baseline, { kernels, pedantic: true }).map(fingerprint);
-  const edited = readCodeObject(after.bytes);
-  return newFindings(checkCodeObject(edited, { kernels, against: baseline, pedantic: true }), known).map((f) => {
+  return newFindings(checkCodeObject(after.object, { kernels, against: baseline, pedantic: true }), known).map((f) => {
     const { pc } = f.place;
     const section =
       pc === undefined
         ? undefined
-        : edited.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
+        : after.object.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
     const place = section && lines?.get(section.name)?.get((pc as number) - section.address);
     return { ...f, file: place?.file, line: place?.line };
   });

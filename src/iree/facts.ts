@@ -26,6 +26,8 @@ export interface KernelFacts {
 
 export interface CodeObjectFacts {
   readonly bytes: Uint8Array;
+  /** As the code object's reader gives it. */
+  readonly object: CodeObject;
   readonly target: TargetId;
   readonly targetName: TargetName;
   readonly text: Uint8Array;
@@ -43,6 +45,18 @@ const ENTRY_OFFSET_FIELD = [16, 24] as const;
 
 /** Reads a loadable code object of a supported target. */
 export function readFacts(bytes: Uint8Array): CodeObjectFacts {
+  let facts = known.get(bytes);
+  if (facts === undefined) {
+    facts = parseFacts(bytes);
+    known.set(bytes, facts);
+  }
+  return facts;
+}
+
+/** The facts of every code object that is still in memory: nobody writes to the bytes of one. */
+const known = new WeakMap<Uint8Array, CodeObjectFacts>();
+
+function parseFacts(bytes: Uint8Array): CodeObjectFacts {
   const object = readCodeObject(bytes);
   const { elf, target } = object;
   if (!isTargetName(target.processor)) {
@@ -63,6 +77,7 @@ export function readFacts(bytes: Uint8Array): CodeObjectFacts {
   }
   return {
     bytes,
+    object,
     target,
     targetName: target.processor,
     text: text?.bytes ?? new Uint8Array(),

@@ -1,5 +1,4 @@
 // Whether edited kernels still are the same functions as the baseline's: what `hijack build` says about an edit beside its cost.
-import { readCodeObject } from '../codeobject/index.ts';
 import type { KernelProof } from '../equivalence/index.ts';
 import type { CodeObjectFacts } from './facts.ts';
 
@@ -12,5 +11,5 @@ export async function proveEdit(
   const changed = kernels.filter((name) => before.kernels.has(name));
   if (changed.length === 0) return [];
   const { quickProofs } = await import('../equivalence/index.ts');
-  return quickProofs(readCodeObject(before.bytes), readCodeObject(after.bytes), changed);
+  return quickProofs(before.object, after.object, changed);
 }
