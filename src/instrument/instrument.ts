@@ -91,7 +91,9 @@ export function instrument<S extends StateShapes>(
     kernels: placement.changes,
     memory: placement.placed === 0 ? undefined : { size, references: placement.references() },
   });
-  const findings = options.verify === false ? [] : verify(codeObject, result.codeObject);
+  const changed = new Set(placement.changes.keys());
+  const findings =
+    options.verify === false || placement.placed === 0 ? [] : verify(codeObject, result.codeObject, changed);
   return {
     codeObject: result.codeObject,
     program: view,
@@ -110,10 +112,10 @@ export function instrument<S extends StateShapes>(
   };
 }
 
-/** Findings of the result that the original has not. */
-function verify(original: CodeObject, result: CodeObject): Finding[] {
-  const before = checkCodeObject(original, { pedantic: true }).map(fingerprint);
-  const fresh = newFindings(checkCodeObject(result, { pedantic: true }), before);
+/** Findings of the result that the original has not: of the kernels that were changed, and of what they call. */
+function verify(original: CodeObject, result: CodeObject, kernels: ReadonlySet<string>): Finding[] {
+  const before = checkCodeObject(original, { pedantic: true, kernels }).map(fingerprint);
+  const fresh = newFindings(checkCodeObject(result, { pedantic: true, kernels }), before);
   const [first] = fresh.filter((f) => f.severity === 'error' && f.isCertain && f.basis !== 'shipped');
   if (first !== undefined) {
     throw new WavesmithError('instrument/unsound', `The instrumented code would not be correct: ${first.message}`, {

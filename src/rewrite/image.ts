@@ -1,5 +1,5 @@
 // The file around rewritten code: where the code and new memory go in the image, and everything in the file that says where code is.
-// Data never moves. Code that outgrew its place goes behind the image, with the metadata note when that outgrew its own.
+// Data never moves. Debug information of code that moved is left out: line tables are not rewritten. Code that outgrew its place goes behind the image, with the metadata note when that outgrew its own.
 // Source: ELF gABI (program headers ascend by address; file offsets are congruent to addresses), LLVM's AMDGPUUsage.
 import { WavesmithError } from '../base/index.ts';
 import { AMDGPU_NOTE_OWNER, NT_AMDGPU_METADATA, readNotes, writeNote } from '../codeobject/elf/notes.ts';
@@ -288,6 +288,13 @@ export class ImageWriter {
       view.setBigUint64(row + 24, BigInt(at), true);
       view.setBigUint64(row + 32, BigInt(size), true);
     };
+    // Debug information says where code was: of code that moved it would be wrong.
+    if (!this.isSameCode(code)) {
+      for (const { name, index } of this.codeObject.elf.sections) {
+        if (name.startsWith('.debug_'))
+          view.setBigUint64(header.sectionHeaderOffset + SECTION_HEADER * index + 32, 0n, true);
+      }
+    }
     this.sections.forEach((section, i) => {
       const start = i === 0 ? code.start : code.sectionStart(section);
       const next = this.sections[i + 1];
@@ -300,6 +307,12 @@ export class ImageWriter {
     const moved = this.movedNote;
     if (moved !== undefined && note !== undefined)
       put(moved.section.index, note.address, note.offset, moved.bytes.length);
+  }
+
+  private isSameCode({ start, bytes }: NewCode): boolean {
+    const [first] = this.sections;
+    if (first === undefined || start !== first.address || this.sections.length > 1) return false;
+    return bytes.length === first.bytes.length && bytes.every((byte, i) => byte === first.bytes[i]);
   }
 
   private writeSymbols(view: DataView, code: NewCode): void {
