@@ -155,6 +155,15 @@ describe.skipIf(triton === undefined)('wavesmith probe', () => {
     expect(err).toContain('self-check: every buffer is as the original leaves it');
   });
 
+  test('tells a fault at the place of the original', async () => {
+    const short = line.map((word) => (word === 'f32[2000]=iota' ? 'f32[100]=iota' : word));
+    const plain = await wavesmith(...short);
+    const { code, err } = await wavesmith('probe', '--tool', 'instr-count', '--', ...short);
+    expect(code).toBe(1);
+    expect(plain.err).toContain('(pc 0x1744)');
+    expect(err).toContain('(pc 0x1744)');
+  });
+
   test('reads the launch from inside the kernel', async () => {
     const { out } = await wavesmith('probe', '--tool', 'kernel-args', '--json', '--', ...line);
     const [kernel] = JSON.parse(out).kernels;

@@ -1,5 +1,6 @@
 // `wavesmith probe`: puts a probe into a code object, or into the kernel of a `wavesmith run` line, and says what it found.
 import { WavesmithError } from '../base/index.ts';
+import { DeviceFault } from '../device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
 import { loadProbe } from './probe/load.ts';
 import { listingText, placementRecord, placementText, plainText } from './probe/print.ts';
@@ -144,6 +145,8 @@ async function probeRun(
         printJson({ tool: probe.name, ...report, placement: placementRecord(result), run: record });
       else process.stdout.write(`${textOf(probe, report, result, options)}\n${text()}`);
     },
+  }).catch((error: unknown) => {
+    throw result === undefined ? error : atOriginal(error, result);
   });
   if (options.selfCheck === true) {
     const verdict = await selfCheck(probe, rest, kernel);
@@ -151,6 +154,22 @@ async function probeRun(
     process.stderr.write('self-check: every buffer is as the original leaves it\n');
   }
   return code !== 0 ? code : options.requireAll === true && (result?.rejected.length ?? 0) > 0 ? 1 : 0;
+}
+
+/** A fault of instrumented code at the place of the original that it stands with. */
+function atOriginal(error: unknown, { pcs }: Instrumented): unknown {
+  if (!(error instanceof DeviceFault) || error.position.pc === undefined) return error;
+  const place = pcs.original(error.position.pc);
+  if (place === undefined) return error;
+  const hint = place.isInserted
+    ? `This is code of the probe, at this instruction. ${error.hint ?? ''}`.trim()
+    : error.hint;
+  return new DeviceFault(error.code, error.message, error.fault, {
+    ...error.position,
+    pc: place.pc,
+    hint,
+    cause: error,
+  });
 }
 
 function textOf(
