@@ -59,13 +59,18 @@ export async function finishRecording(recorder: Recorder, options: CaptureOption
   return summary;
 }
 
+/** The nth name: `x.wscap`, `x.1.wscap`, … */
+export function numbered(path: string, n: number): string {
+  return n === 0 ? path : path.replace(/(\.wscap(?:\.zip)?)?$/, (ending) => `.${n}${ending}`);
+}
+
 /** Records dispatches one after the other: `x.wscap`, `x.1.wscap`, … What was written goes to standard error. */
 export function dispatchRecorder(path: string): DispatchRecorder {
   let count = 0;
   return (kernel, codeObject) => {
     if (!isSimKernel(kernel)) throw noTools();
     const sequence = count++;
-    const name = sequence === 0 ? path : path.replace(/(\.wscap(?:\.zip)?)?$/, (ending) => `.${sequence}${ending}`);
+    const name = numbered(path, sequence);
     const recorder = new Recorder({ kernel, codeObject, sequence, producer: producer('sim') });
     const finish = async (): Promise<void> => {
       process.stderr.write(recordingText(await finishRecording(recorder, { capture: name })));

@@ -18,8 +18,10 @@ function help(): string {
   const lines = Object.entries(SUBCOMMANDS).map(([name, s]) => `  ${name.padEnd(9)} ${s.summary}`);
   return [
     'Usage: wavesmith capture SUBCOMMAND X.wscap [ARGS…]',
+    '       wavesmith capture [OPTIONS] -o X.wscap -- PROGRAM [ARGS…]',
     '',
-    'A capture is one dispatch: its code, arguments and memory, before and after. `wavesmith run … --capture X.wscap` records one;',
+    'A capture is one dispatch: its code, arguments and memory, before and after. `wavesmith run … --capture X.wscap` records one,',
+    'and the second form those of a program (`wavesmith capture --help --` says how);',
     '`wavesmith replay full-vm X.wscap` runs it again; `wavesmith run X.wscap` debugs, checks and profiles it.',
     '',
     'Subcommands:',
@@ -31,6 +33,10 @@ function help(): string {
 }
 
 /** Runs the command. */
-export function run(argv: string[]): Promise<number> {
-  return runSubcommand({ name: 'capture', help, subcommands: SUBCOMMANDS }, argv);
+export async function run(argv: string[]): Promise<number> {
+  const [first = ''] = argv;
+  if (argv.includes('--') || (first.startsWith('-') && first !== '--help' && first !== '-h')) {
+    return await (await import('./capture/program.ts')).run(argv);
+  }
+  return await runSubcommand({ name: 'capture', help, subcommands: SUBCOMMANDS }, argv);
 }

@@ -2,6 +2,7 @@
 import { type Pattern, WavesmithError } from '../base/index.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
@@ -36,6 +37,10 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly fresh?: { readonly pattern: Pattern; readonly seed: number } | undefined;
   /** Records every dispatch. */
   readonly profiler?: RuntimeProfiler | undefined;
+  /** Asked about every dispatch; the monitor that it gives observes it, alone. `codeObject` is the ELF that the kernel was loaded from. */
+  readonly observe?:
+    | ((kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array) => Monitor | undefined)
+    | undefined;
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -47,6 +52,8 @@ export class SimRuntime implements RuntimeDevice {
   private readonly device: SimDevice;
   private readonly options: SimRuntimeOptions;
   private readonly kernels = new Map<number, SimKernel>();
+  /** What modules were loaded from, while dispatches are observed. */
+  private readonly codeObjects = new WeakMap<SimModule, Uint8Array>();
   private readonly queue: number;
   private readonly fresh: FreshMemory | undefined;
   /** Gives whole pages back to the system. */
@@ -126,6 +133,7 @@ export class SimRuntime implements RuntimeDevice {
 
   load(codeObject: Uint8Array): RuntimeModule {
     const module: SimModule = this.device.load(codeObject);
+    if (this.options.observe !== undefined) this.codeObjects.set(module, codeObject);
     for (const kernel of module.kernels) this.kernels.set(kernel.descriptorAddress, kernel);
     const kernels = module.kernels.map(
       (k): LoadedSymbol => ({
@@ -176,7 +184,7 @@ export class SimRuntime implements RuntimeDevice {
     }
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
-    const { onDiagnostics, onDispatch, profiler, fresh: _fresh, target: _target, ...options } = this.options;
+    const { onDiagnostics, onDispatch, profiler, observe, fresh: _fresh, target: _target, ...options } = this.options;
     const request: SimDispatchRequest = {
       ...options,
       kernel,
@@ -191,7 +199,9 @@ export class SimRuntime implements RuntimeDevice {
       await profiler.record(kernel, packet, (monitors) => this.device.dispatch({ ...request, monitors }));
       return;
     }
-    const result = await this.device.dispatch(request);
+    const code = this.codeObjects.get(kernel.module);
+    const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
+    const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
   }

@@ -59,6 +59,9 @@ export interface PlacedCapture {
   free(): void;
 }
 
+/** PF_W of a segment. */
+const PF_W = 2;
+const PAGE = 4096;
 const MIX = 0x5bd1e995;
 
 /** What nobody should read: noise, and the complement of what the dispatch writes, so that a byte that is not written differs. */
@@ -152,7 +155,10 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     const kernel = loaded.kernel(capture.manifest.dispatch.kernel);
     const request = requestOf(device, capture, kernel, chunks, buffers);
     chunks.sort((a, b) => a.address - b.address);
-    const others = buffers.filter((b) => !chunks.some((c) => c.buffer === b));
+    const { packet } = capture.manifest.dispatch;
+    const others: { readonly address: number; readonly size: number }[] = [
+      { address: packet.address, size: packet.bytes.length },
+    ];
     // Edited code brings its own data; only what it has in common with the captured code is that of the capture.
     if (code !== undefined) others.push(image);
     const isConstant = constantsOf(capture, loaded);
@@ -243,9 +249,6 @@ function restoreChunk(
   }
 }
 
-const PF_W = 2;
-const IMAGE_PAGE = 4096;
-
 /** Whether an address is in a part of the loaded code object that no kernel can have changed. */
 function constantsOf(capture: Capture, { address: base, size }: DeviceModule): (address: number) => boolean {
   // Where nobody captured variables, they are as the code object has them.
@@ -255,8 +258,8 @@ function constantsOf(capture: Capture, { address: base, size }: DeviceModule): (
   return (address) => {
     const at = address - base;
     if (at < 0 || at >= size) return false;
-    const page = Math.floor(at / IMAGE_PAGE) * IMAGE_PAGE;
-    return !writable.some((s) => s.virtualAddress < page + IMAGE_PAGE && s.virtualAddress + s.memorySize > page);
+    const page = Math.floor(at / PAGE) * PAGE;
+    return !writable.some((s) => s.virtualAddress < page + PAGE && s.virtualAddress + s.memorySize > page);
   };
 }
 
@@ -340,9 +343,11 @@ function requestOf(
     });
   }
   if (!isPlaced(packet.address, packet.bytes.length)) {
-    const buffer = device.allocAt(packet.address, packet.bytes.length, 'dispatch packet');
+    // A packet lies somewhere in its queue's ring: devices place whole pages.
+    const page = Math.floor(packet.address / PAGE) * PAGE;
+    const buffer = device.allocAt(page, PAGE, 'dispatch packet');
     buffers.push(buffer);
-    device.write(buffer, packet.bytes);
+    device.write(buffer, packet.bytes, packet.address - page);
   }
   const segment: DispatchSegment = {
     kernarg: kernarg.address,

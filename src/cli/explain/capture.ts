@@ -38,6 +38,10 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'The capture does not hold the kernarg segment, so its dispatch has no arguments.',
     'Record it again.',
   ],
+  'capture/no-dispatch': [
+    'The program ended, and none of its dispatches matched --kernel and --dispatch.',
+    'The hint lists the kernels that it dispatched and how often; --dispatch counts from 0 among those that match.',
+  ],
   'capture/not-a-capture': [
     'The path is neither a folder nor a ZIP file.',
     "'wavesmith run … --capture X.wscap' makes a capture.",
