@@ -261,6 +261,20 @@ describe('check --fix', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/s_waitcnt vmcnt\(0\)\n\s*v_mov_b32 v6, v5/);
   });
 
+  it('gives the assembler the registers that the mended offset of AGPRs needs', async () => {
+    const file = join(folder, 'offset.s');
+    const text = kernelSource({
+      code: 'v_mov_b32 v4, v0',
+      descriptor: { next_free_vgpr: 4, accum_offset: 4 },
+      metadata: { '.vgpr_count': 4 },
+    });
+    writeFileSync(file, text);
+    expect((await wavesmith('check', file)).out).toContain('resources/accum-offset');
+    const { code: status, out } = await wavesmith('check', '--fix', file);
+    expect([status, out]).toEqual([0, expect.stringContaining('0 errors, 0 warnings')]);
+    expect(readFileSync(file, 'utf8')).toMatch(/next_free_vgpr 8$[^]*accum_offset 8$/m);
+  });
+
   it('leaves alone what takes a decision, without --unsafe-fixes', async () => {
     const file = join(folder, 'unsafe.s');
     writeFileSync(file, kernelSource({ code: `${SAVE}v_add_u32 v3, v0, v0` }));

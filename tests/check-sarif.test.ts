@@ -24,6 +24,7 @@ interface Region {
   readonly startColumn: number;
   readonly endLine: number;
   readonly endColumn: number;
+  readonly snippet?: { readonly text: string };
 }
 interface Log {
   readonly runs: {
@@ -76,6 +77,7 @@ it('a log of a source has regions, related places, fixes, pages and fingerprints
   const first = results.find((r) => r.ruleId === 'waits/read-before-return');
   const region = first?.locations[0]?.physicalLocation.region as Region;
   expect(lines[region.startLine - 1]?.slice(region.startColumn - 1, region.endColumn - 1)).toBe('v_mov_b32 v3, v2');
+  expect(region.snippet?.text).toBe('v_mov_b32 v3, v2');
   const related = first?.relatedLocations?.[0]?.physicalLocation.region as Region;
   expect(lines[related.startLine - 1]).toContain('global_load_dword v2');
   const [replacement] = first?.fixes?.[0]?.artifactChanges[0]?.replacements ?? [];

@@ -69,15 +69,18 @@ function result(
   sources: ReadonlyMap<string, CheckedSource>,
 ): Json {
   const { rule, severity, message, fix, place, kernel, file, related, registers, basis } = finding;
-  const fixes = fixesOf(finding, sources.get(file));
+  const text = sources.get(file);
+  const fixes = fixesOf(finding, text);
   const digest = createHash('sha256').update(fingerprint(finding)).digest('hex');
   return {
     ruleId: rule,
     ruleIndex: rules.indexOf(rule),
     level: severity,
     message: { text: fix === undefined ? message : `${message} ${fix}` },
-    locations: [location(file, place, kernel)],
-    ...(related.length === 0 ? {} : { relatedLocations: related.map((r, id) => relatedLocation(file, r, kernel, id)) }),
+    locations: [location(file, place, kernel, text)],
+    ...(related.length === 0
+      ? {}
+      : { relatedLocations: related.map((r, id) => relatedLocation(file, r, kernel, id, text)) }),
     ...(fixes.length === 0 ? {} : { fixes }),
     partialFingerprints: { 'wavesmith/v1': `${digest.slice(0, 32)}:${occurrence}` },
     properties: { registers, basis },
@@ -86,21 +89,27 @@ function result(
 
 const uri = (file: string): string => file.split('/').map(encodeURIComponent).join('/');
 
-function location(file: string, place: Place, kernel: string | undefined): Json {
-  const { source, pc, instruction } = place;
+function location(file: string, place: Place, kernel: string | undefined, text: CheckedSource | undefined): Json {
+  const { source, pc } = place;
   return {
     physicalLocation: {
       artifactLocation: { uri: uri(source?.file ?? file) },
-      ...(source === undefined ? {} : { region: { ...region(source), ...snippet(instruction) } }),
+      ...(source === undefined ? {} : { region: { ...region(source), ...snippet(source, file, text) } }),
       ...(pc === undefined ? {} : { address: { absoluteAddress: pc } }),
     },
     ...(kernel === undefined ? {} : { logicalLocations: [{ name: kernel, kind: 'function' }] }),
   };
 }
 
-function relatedLocation(file: string, { role, place }: RelatedPlace, kernel: string | undefined, id: number): Json {
+function relatedLocation(
+  file: string,
+  { role, place }: RelatedPlace,
+  kernel: string | undefined,
+  id: number,
+  source: CheckedSource | undefined,
+): Json {
   const text = place.instruction === undefined ? role : `'${place.instruction}' ${role}`;
-  return { id, ...location(file, place, kernel), message: { text } };
+  return { id, ...location(file, place, kernel, source), message: { text } };
 }
 
 function region({ line, column, endLine, endColumn }: SourcePlace): Json {
@@ -112,7 +121,11 @@ function region({ line, column, endLine, endColumn }: SourcePlace): Json {
   };
 }
 
-function snippet(text: string | undefined): Json {
+/** The text of a region within one line of the file that was checked. */
+function snippet({ file: other, line, column, endLine, endColumn }: SourcePlace, file: string, source?: CheckedSource) {
+  if (source === undefined || column === undefined || endColumn === undefined) return {};
+  if (other !== file || (endLine ?? line) !== line) return {};
+  const text = source.text.split(/\r\n|\r|\n/)[line - 1]?.slice(column - 1, endColumn - 1);
   return text === undefined ? {} : { snippet: { text } };
 }
 

@@ -120,7 +120,11 @@ function registerFindings(
         message:
           `Kernel '${kernel.name}' uses ${register.text}, where its AGPRs would start (${has.vgprs}); ` +
           'that only works as long as it uses no AGPRs.',
-        edits: [setDirective(name, '.amdhsa_accum_offset', offset)],
+        // The assembler rounds the count up to 4 only when it compares, and the descriptor to its granule.
+        edits: [
+          ...(offset > has.totalVgprs - 4 ? vectors(has.totalVgprs) : []),
+          setDirective(name, '.amdhsa_accum_offset', offset),
+        ],
       }),
     );
   }

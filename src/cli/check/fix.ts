@@ -50,15 +50,40 @@ export function fixSource(start: CheckedSource, options: FixOptions): FixResult 
     const wanted = mendable
       .filter((f) => !isUnsafe(f))
       .filter((f) => (counts.get(fingerprint(f)) ?? 0) < (tried.get(fingerprint(f)) ?? Number.POSITIVE_INFINITY));
-    const made = makeEdits(source, wanted);
+    const { made, next } = mend(source, wanted, options);
     const problem = 'its edit may change what the kernel computes; --unsafe-fixes makes it';
     refused = [...made.refused, ...mendable.filter(isUnsafe).map((finding) => ({ finding, problem }))];
-    if (made.text === undefined) break;
+    if (next === undefined) break;
     for (const f of made.mended) tried.set(fingerprint(f), counts.get(fingerprint(f)) ?? 0);
     fixed += made.mended.length;
-    source = assembleSource(source.file, made.text, options.target === undefined ? {} : { target: options.target });
+    source = next;
   }
   return { fixed, refused, source };
+}
+
+/** The source with the edits of all findings; of one of them where all together do not assemble; or none. */
+function mend(source: CheckedSource, wanted: readonly Finding[], { target }: FixOptions): Mended {
+  const assembled = (made: Made): CheckedSource | undefined => {
+    if (made.text === undefined) return undefined;
+    try {
+      return assembleSource(source.file, made.text, target === undefined ? {} : { target }, () => {});
+    } catch (error) {
+      if (error instanceof WavesmithError && error.code === 'check/assemble') return undefined;
+      throw error;
+    }
+  };
+  const made = makeEdits(source, wanted);
+  const next = assembled(made);
+  if (next !== undefined || made.text === undefined) return { made, next };
+  const problem = 'the source does not assemble with its edit';
+  const refused: Refused[] = [...made.refused];
+  for (const finding of made.mended) {
+    const alone = makeEdits(source, [finding]);
+    const after = assembled(alone);
+    if (after !== undefined) return { made: { ...alone, refused }, next: after };
+    refused.push({ finding, problem });
+  }
+  return { made: { text: undefined, mended: [], refused }, next: undefined };
 }
 
 function countKeys(findings: readonly Finding[]): Map<string, number> {
@@ -67,10 +92,19 @@ function countKeys(findings: readonly Finding[]): Map<string, number> {
   return counts;
 }
 
-function makeEdits(
-  { places, text }: CheckedSource,
-  findings: readonly Finding[],
-): { readonly text: string | undefined; readonly mended: readonly Finding[]; readonly refused: readonly Refused[] } {
+interface Made {
+  /** Undefined when no edit was made. */
+  readonly text: string | undefined;
+  readonly mended: readonly Finding[];
+  readonly refused: readonly Refused[];
+}
+
+interface Mended {
+  readonly made: Made;
+  readonly next: CheckedSource | undefined;
+}
+
+function makeEdits({ places, text }: CheckedSource, findings: readonly Finding[]): Made {
   const refused: Refused[] = [];
   const possible: Finding[] = [];
   for (const finding of findings) {

@@ -57,8 +57,13 @@ export function readCode(file: string, options: InputOptions): CheckedInput {
   return { file, codeObjects, source: undefined };
 }
 
-/** The code object of a source. What the assembler says goes to standard error. */
-export function assembleSource(file: string, text: string, options: InputOptions): CheckedSource {
+/** The code object of a source. What the assembler says goes to standard error, or to `say`. */
+export function assembleSource(
+  file: string,
+  text: string,
+  options: InputOptions,
+  say: (text: string) => void = (line) => void process.stderr.write(line),
+): CheckedSource {
   const name = file === '-' ? '<stdin>' : file;
   const { object, diagnostics, lines } = assemble(text, {
     target: options.target,
@@ -67,7 +72,7 @@ export function assembleSource(file: string, text: string, options: InputOptions
     readFile: fileReader(file, []),
     trackLines: true,
   });
-  for (const diagnostic of diagnostics) process.stderr.write(formatDiagnostic(diagnostic));
+  for (const diagnostic of diagnostics) say(formatDiagnostic(diagnostic));
   if (object === undefined) {
     throw new WavesmithError('check/assemble', `'${file}' cannot be assembled, so there is nothing to check.`, {
       file,
