@@ -272,7 +272,7 @@ describe('check --fix', () => {
     expect((await wavesmith('check', file)).out).toContain('resources/accum-offset');
     const { code: status, out } = await wavesmith('check', '--fix', file);
     expect([status, out]).toEqual([0, expect.stringContaining('0 errors, 0 warnings')]);
-    expect(readFileSync(file, 'utf8')).toMatch(/next_free_vgpr 8$[^]*accum_offset 8$/m);
+    expect(readFileSync(file, 'utf8')).toMatch(/next_free_vgpr 8$.*accum_offset 8$/ms);
   });
 
   it('leaves alone what takes a decision, without --unsafe-fixes', async () => {
