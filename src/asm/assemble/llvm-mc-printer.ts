@@ -113,6 +113,8 @@ export interface StreamerOptions {
 
 /** Collects the printed statements. */
 export class AsmStreamer {
+  /** Texts of instructions without symbols: a line that comes again gives the same object (known-statements.ts). */
+  private readonly texts = new WeakMap<Instruction, string>();
   private readonly options: StreamerOptions;
   private readonly out: string[] = [];
   private current: SectionDescription | undefined;
@@ -242,7 +244,11 @@ export class AsmStreamer {
     bytes: Uint8Array,
     fixups: readonly InstructionFixup[],
   ): void {
-    const text = `\t${printWithSymbols(target, instruction, fixups)}`;
+    let text = fixups.length === 0 ? this.texts.get(instruction) : undefined;
+    if (text === undefined) {
+      text = `\t${printWithSymbols(target, instruction, fixups)}`;
+      if (fixups.length === 0) this.texts.set(instruction, text);
+    }
     if (this.options.showEncoding !== true) {
       this.line(text);
       return;
