@@ -220,7 +220,7 @@ export const CHECK_RULES = {
   },
   'hazards/partial-write': {
     severity: 'error',
-    title: 'A vector instruction reads a register of which the one before wrote a part (gfx942, gfx950)',
+    title: 'A vector instruction reads or writes a register of which the one before wrote a part (gfx942, gfx950)',
     source: SOURCES.hazardRecognizer,
     isFixable: true,
   },

@@ -1,6 +1,6 @@
 // Kernels whose memory is hard to capture: pointers in memory, in structures and in variables, dynamic LDS, no arguments at all.
-// clang -target amdgcn-amd-amdhsa -mcpu=gfx942 -nogpulib -O2 capture.c -o capture.co
-#include "kernel.h"
+// clang -target amdgcn-amd-amdhsa -mcpu=gfx942 -nogpulib -O2 tests/sim/capture.c -o capture.co
+#include "../../examples/kernel.h"
 
 typedef struct Node {
   GLOBAL struct Node *next;
@@ -64,7 +64,7 @@ extern __attribute__((address_space(3))) uint dynamic[];
 KERNEL void reverse(GLOBAL uint *out, const GLOBAL uint *in) {
   uint l = __builtin_amdgcn_workitem_id_x();
   dynamic[l] = in[global_id()];
-  __builtin_amdgcn_s_barrier();
+  barrier();
   out[global_id()] = dynamic[63 - l];
 }
 

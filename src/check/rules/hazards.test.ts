@@ -202,9 +202,16 @@ test('a wait that shipped code goes without is a note of that kind, none at all 
 
 describe('parts of a register', () => {
   const sr = (opSel: string) => `v_cvt_sr_fp8_f32 v1, v2, v3${opSel}\nv_add_f32 v4, v1, v5`;
+  /** Writes half of v1 and keeps the other. */
+  const half = (word: number): string => `v_mov_b32_sdwa v1, v2 dst_sel:WORD_${word} dst_unused:UNUSED_PRESERVE`;
   test.each([
     ['a byte chosen by op_sel', 'gfx942', sr(' op_sel:[0,0,1,0]'), ['hazards/partial-write']],
     ['the first byte', 'gfx942', sr(''), []],
+    ['a whole register over a part', 'gfx942', `${half(1)}\nv_mov_b32 v1, 0`, ['hazards/partial-write']],
+    ['the other half, kept', 'gfx942', `${half(1)}\n${half(0)}`, ['hazards/partial-write']],
+    ['another register', 'gfx942', `${half(1)}\nv_mov_b32 v4, 0`, []],
+    ['a whole register over a part, one state later', 'gfx942', `${half(1)}\ns_nop 0\nv_mov_b32 v1, 0`, []],
+    ['a whole register over a part', 'gfx90a', `${half(1)}\nv_mov_b32 v1, 0`, []],
     [
       'two values of 4 bits',
       'gfx950',

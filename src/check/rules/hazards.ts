@@ -310,9 +310,15 @@ class HazardCheck {
         const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
         this.need('hazards/trans', 'transToVector', [use], isTrans);
       }
-      if (!this.isNear('part', 'partToVector')) continue;
-      const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [use]);
-      this.need('hazards/partial-write', 'partToVector', [use], isPart);
+    }
+    if (this.isNear('part', 'partToVector')) {
+      // Whoever writes the register again keeps a part of it, or reads it for its check bits. Source: LLVM 22,
+      // consumesDstSelForwardingOperand: any operand counts.
+      const touched = [...uses, ...effects.defs.filter((def) => !overlaps(uses, [def]))];
+      for (const range of touched.filter(isVectorSlot)) {
+        const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [range]);
+        this.need('hazards/partial-write', 'partToVector', [range], isPart);
+      }
     }
     if (instruction.row.uses.includes('VCC')) {
       const isDivFmas = operation.startsWith('v_div_fmas');
