@@ -1,6 +1,6 @@
 // Progress lines with a made-up clock.
 import { expect, test } from 'vitest';
-import { duration, Progress } from './run-progress.ts';
+import { duration, LaunchesProgress, Progress } from './run-progress.ts';
 
 function watch(isTTY: boolean) {
   let now = 0;
@@ -55,4 +55,25 @@ test.each([
   [3_907_000, '1:05:07'],
 ])('%i ms is %s', (ms, text) => {
   expect(duration(ms)).toBe(text);
+});
+
+test('launches one after the other are timed each from its own start, and leave no line', () => {
+  let now = 0;
+  const out: string[] = [];
+  const progress = new LaunchesProgress({ isTTY: true, write: (text) => out.push(text) }, () => now);
+  for (const [ms, done] of [
+    [0, 0],
+    [2000, 50],
+    [3000, 100],
+    [3000, 0],
+    [3900, 10],
+    [5000, 50],
+  ]) {
+    now = ms;
+    progress.update(done, 100);
+  }
+  expect(out[0]).toBe('\r50 of 100 workgroups (50 %) in 2 s, about 2 s left');
+  expect(out.filter((text) => text.includes('50 of 100'))).toHaveLength(2);
+  expect(out.at(-1)).toBe('\r50 of 100 workgroups (50 %) in 2 s, about 2 s left');
+  expect(out.some((text) => text.includes('10 of 100'))).toBe(false);
 });

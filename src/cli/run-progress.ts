@@ -102,3 +102,26 @@ export class DispatchProgress {
     this.line.clear();
   }
 }
+
+/** Shows progress of launches one after the other: each is timed from its own start. */
+export class LaunchesProgress {
+  private readonly stream: ProgressStream;
+  private readonly now: () => number;
+  private current: Progress;
+
+  constructor(stream: ProgressStream, now: () => number = () => performance.now()) {
+    this.stream = stream;
+    this.now = now;
+    this.current = new Progress(stream, now);
+  }
+
+  /** Takes a report of the device; its last one takes the line away. */
+  update(done: number, total: number): void {
+    if (done < this.current.done || total !== this.current.total) {
+      this.current.clear();
+      this.current = new Progress(this.stream, this.now);
+    }
+    this.current.update(done, total);
+    if (done === total) this.current.clear();
+  }
+}

@@ -51,6 +51,8 @@ export interface RunOptions extends JudgeOptions, PlanOptions {
   /** Run every kernel. */
   readonly all: boolean;
   readonly seed: number;
+  /** Told workgroups that have ended, and all of them, of the launch that is running. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Limit of executed instructions per dispatch; the modified kernel's default is 20 times what the baseline took. */
   readonly maxInstructions?: number | undefined;
   /** Records the baseline's first run of each dispatch. */
@@ -151,7 +153,8 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
   const selected = select(known, edits, options);
   const runs: DispatchRun[] = [];
   const objections = [...edits.objections];
-  const sides = [new Side(options.openDevice, check), new Side(options.openDevice, check)] as const;
+  const openSide = (): Side => new Side(options.openDevice, check, options.onProgress);
+  const sides = [openSide(), openSide()] as const;
   try {
     for (const item of selected) {
       const code = [pair.baseline[item.index], ownerOf(pair.modified, item.kernel.name, pair.path)] as const;

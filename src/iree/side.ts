@@ -1,6 +1,6 @@
 // One side of a comparison: its device, opened for the first launch, and its code objects, loaded once each.
 import { WavesmithError } from '../base/index.ts';
-import type { Device, DeviceKernel, DeviceModule, DispatchResult } from '../device/device.ts';
+import type { Device, DeviceKernel, DeviceModule, DispatchRequest, DispatchResult } from '../device/device.ts';
 import { type Execution, execute, type LaunchPlan } from '../device/plan.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimDispatchResult } from '../device/sim/options.ts';
@@ -26,12 +26,15 @@ export interface SideExecution extends Execution {
 export class Side {
   private readonly open: DeviceOpener;
   private readonly isStrict: boolean;
+  private readonly onProgress: DispatchRequest['onProgress'];
   private readonly devices = new Map<TargetName, Device>();
   private readonly modules = new Map<ModuleExecutable, { readonly device: Device; readonly module: DeviceModule }>();
 
-  constructor(open: DeviceOpener, isStrict: boolean) {
+  /** `onProgress` is told workgroups that have ended, and all of them, of the running launch. */
+  constructor(open: DeviceOpener, isStrict: boolean, onProgress?: DispatchRequest['onProgress']) {
     this.open = open;
     this.isStrict = isStrict;
+    this.onProgress = onProgress;
   }
 
   /** Runs a kernel. A strict run that a finding ended is an error with that finding's code. */
@@ -45,7 +48,12 @@ export class Side {
     const { device, module } = this.modules.get(executable) ?? (await this.load(executable));
     const loaded = module.kernel(kernel);
     const recording = record?.(loaded, executable.codeObject);
-    const fields = { maxInstructions, ...(recording === undefined ? {} : { monitors: [recording.monitor] }) };
+    const { onProgress } = this;
+    const fields = {
+      maxInstructions,
+      onProgress,
+      ...(recording === undefined ? {} : { monitors: [recording.monitor] }),
+    };
     const execution = await execute(device, loaded, plan, { fields });
     await recording?.finish();
     if (!this.isStrict) return { ...execution, diagnostics: [] };

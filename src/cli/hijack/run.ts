@@ -9,6 +9,7 @@ import { run as runFolder } from '../../iree/run.ts';
 import { runModules } from '../../iree/run-module.ts';
 import { exitCodeOf } from '../../verdict/index.ts';
 import { dispatchRecorder } from '../capture-options.ts';
+import { LaunchesProgress } from '../run-progress.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
 import { describeCapturedRun } from './captured.ts';
@@ -148,8 +149,10 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
       '--capture cannot be combined with --check: record first, then check the capture.',
     );
   }
+  const progress = new LaunchesProgress(process.stderr);
   const result = await runFolder(command.args[0], {
     ...common,
+    onProgress: (done, total) => progress.update(done, total),
     record: flags.capture === undefined ? undefined : dispatchRecorder(flags.capture),
     openDevice: deviceOpener(flags.device, { mfma }),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
