@@ -41,7 +41,7 @@ async function replay(capture: Capture, code?: Uint8Array) {
   }
 }
 
-describe.skipIf(clang === undefined).each(['gfx90a', 'gfx942', 'gfx950'] as const)('on %s', (target) => {
+describe.skipIf(clang === undefined).each(['gfx90a', 'gfx942'] as const)('on %s', (target) => {
   let object: Uint8Array;
   let device: SimDevice;
   beforeAll(async () => {
