@@ -46,17 +46,37 @@ hipError_t CheckCopy(const void* to, const void* from, size_t size, hipMemcpyKin
   return to == nullptr || from == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
 
+bool IsPageable(const void* pointer);
+
+// Copies of other forms than ranges, and fills of several rows, take no modelled time.
+hipError_t Tell(Stream* stream, const NodeParams& node) {
+  if (const auto* const copy = std::get_if<MemcpyNode>(&node)) {
+    if (copy->form != MemcpyNode::Form::kRange) return hipSuccess;
+    const bool is_host = IsPageable(copy->to) || IsPageable(copy->from);
+    return stream->Copied(is_host ? Stream::CopyKind::kHost : Stream::CopyKind::kDevice, copy->to, copy->from,
+                          copy->size);
+  }
+  if (const auto* const fill = std::get_if<MemsetNode>(&node)) {
+    return stream->Copied(Stream::CopyKind::kFill, fill->params.dst, nullptr,
+                          fill->params.width * fill->params.elementSize * fill->params.height);
+  }
+  return hipSuccess;
+}
+
 // In stream order. A copy that HIP makes synchronous (`wait`) is done on return. In a capturing stream it becomes the node.
 hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work, NodeParams node) {
   if (IsCapturing(handle)) return wait ? hipErrorStreamCaptureUnsupported : CaptureNode(handle, std::move(node));
   hipError_t error;
   Stream* const stream = StreamOf(handle, &error);
   if (stream == nullptr) return error;
-  if (!wait) return stream->Host(std::move(work));
+  if (!wait) {
+    error = stream->Host(std::move(work));
+    return error == hipSuccess ? Tell(stream, node) : error;
+  }
   error = stream->Synchronize();
   if (error != hipSuccess) return error;
   work();
-  return hipSuccess;
+  return Tell(stream, node);
 }
 
 // Memory that only the host uses may change or go as soon as an asynchronous copy's call returns.

@@ -149,6 +149,9 @@ class Stream {
   hipError_t Mark(SignalRef* signal);
   hipError_t Synchronize();
   bool Idle();
+  // Tells a device with a modelled clock (WAVESMITH_TIME=model) that memory was copied or filled here; `kind` as CopyKind.
+  enum class CopyKind : uint32_t { kHost, kDevice, kFill };
+  hipError_t Copied(CopyKind kind, const void* to, const void* from, uint64_t bytes);
 
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }

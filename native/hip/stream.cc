@@ -1,6 +1,7 @@
 // Streams as HSA queues: packets in order, host work between them, synchronisation. Source: HIP API documentation, "Stream management";
 // HSA Runtime Specification 1.2, section 2.9 (packet headers).
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "hip/format.h"
@@ -204,6 +205,29 @@ bool Stream::IdleLocked() {
   if (mark == nullptr && MarkLocked(&mark) != hipSuccess) return false;
   is_clean_ = hsa_signal_load_scacquire(mark->signal) <= 0;
   return is_clean_;
+}
+hipError_t Stream::Copied(CopyKind kind, const void* to, const void* from, uint64_t bytes) {
+  static const bool is_modelled = [] {
+    const char* const time = std::getenv("WAVESMITH_TIME");
+    return time != nullptr && std::strcmp(time, "model") == 0;
+  }();
+  if (!is_modelled) return hipSuccess;
+  // A vendor packet whose AMD format only our device process knows (src/runtime/aql-queue.ts).
+  struct {
+    uint16_t header;
+    uint8_t format;
+    uint8_t reserved;
+    uint32_t kind;
+    uint64_t to;
+    uint64_t from;
+    uint64_t bytes;
+    uint64_t unused[4];
+  } packet{0, 0x77, 0, static_cast<uint32_t>(kind), reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+           bytes, {}};
+  static_assert(sizeof packet == kPacketBytes);
+  const std::lock_guard lock(mutex_);
+  if (Failure() != hipSuccess) return Failure();
+  return Submit(&packet, Header(HSA_PACKET_TYPE_VENDOR_SPECIFIC));
 }
 bool Stream::Idle() {
   const std::lock_guard lock(mutex_);

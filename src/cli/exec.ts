@@ -11,6 +11,7 @@ import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
+import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
 
 interface Options extends CheckOptions {
   device: string;
@@ -18,6 +19,11 @@ interface Options extends CheckOptions {
   workers?: string;
   budget?: string;
   env?: boolean;
+  timing?: boolean;
+  timingJson?: string;
+  timingOnly?: boolean;
+  chip?: string;
+  time?: string;
   serve?: string;
 }
 
@@ -49,6 +55,11 @@ export async function run(argv: string[]): Promise<number> {
     .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
     .option('--workers <n>', 'threads that run workgroups')
     .option('--budget <n>', 'stop a kernel after this many instructions')
+    .option('--timing', 'model the time of every kernel; events carry it (see --time)')
+    .option('--timing-json <file>', 'the same, and write every dispatch to a file')
+    .option('--timing-only', 'the same, and run only the workgroups that are sampled: results are incomplete')
+    .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file`)
+    .option('--time <clock>', 'what events and signals carry: model (with --timing) or wall')
     .option('--env', 'start a device that lives as long as this shell, and print what to eval')
     .addHelpText(
       'after',
@@ -70,6 +81,8 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
   }
   if (options.env === true) return startForShell(argv);
   const { mfma } = options;
+  const timing = timingOf(options, target);
+  const times: TimeLog = new TimeLog();
   let hasFindings = false;
   const device = await startDeviceProcess({
     root: packageRoot() ?? '.',
@@ -78,7 +91,11 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     workers: parseCount(options.workers, '--workers'),
     maxInstructions: parseCount(options.budget, '--budget'),
     strict: strictOptionsOf(options),
+    timing,
+    sampleOnly: options.timingOnly === true,
+    modelClock: timing !== undefined && options.time !== 'wall',
     onDispatch: (kernel, result) => {
+      if (result.timing !== undefined) times.add(result.timing);
       for (const d of result.diagnostics ?? []) process.stderr.write(formatRunFinding(d, kernel));
       hasFindings ||= checkExitCode(options, result) !== 0;
     },
@@ -92,6 +109,8 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
       });
     }
     const status = await runProgram(device, command.args);
+    if (options.timingJson !== undefined) times.write(options.timingJson);
+    else if (timing !== undefined) process.stderr.write(times.summary());
     return status === 0 && hasFindings ? 1 : status;
   } finally {
     await device.close();

@@ -20,6 +20,7 @@ import {
   parseLaunchArgument,
   planLaunch,
   SimDevice,
+  type SimDispatchResult,
   writeNpy,
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
@@ -58,8 +59,12 @@ import { Progress } from './run-progress.ts';
 import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
+import { addTimingOptions, type TimingOptions, timingLines, timingOf, timingRecord } from './timing.ts';
 
-interface Options extends ToolOptions, CheckOptions, ExpectOptions, CaptureOptions {
+/** What the virtual GPU may add to a result. */
+type SimFields = DispatchResult & Pick<SimDispatchResult, 'timing'>;
+
+interface Options extends ToolOptions, CheckOptions, ExpectOptions, CaptureOptions, TimingOptions {
   kernel?: string;
   grid?: string;
   block?: string;
@@ -179,6 +184,7 @@ Types: ${NPY_TYPES.join(' ')}`,
   addCheckOptions(command);
   addExpectOptions(command);
   addCaptureOptions(command);
+  addTimingOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = '', ...further] = command.args;
@@ -207,7 +213,7 @@ Types: ${NPY_TYPES.join(' ')}`,
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
-    run: { mfma, strict, workers: parseCount(options.workers, '--workers') },
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: timingOf(options, processor) },
   });
   const kernel = device.load(codeObject.bytes).kernel(kernelName);
   const grid = parseDimensions(gridText, 'grid');
@@ -277,18 +283,22 @@ Types: ${NPY_TYPES.join(' ')}`,
     writeOutput(path, writeNpy(buffer.array));
   }
   const { diagnostics = [] }: CheckedResult = result.dispatch;
+  const { timing }: SimFields = result.dispatch;
+  const timed = timingRecord(timing);
   const judged = judgeExpectations(expectations, buffers, diagnostics, options);
   const record = {
     ...facts,
     ...checkRecord(result.dispatch),
     buffers: buffers.map(summary),
     ...tools,
+    ...timed,
     ...judged,
     capture: recording,
   };
   const text = (): string =>
     report(facts, result.dispatch, buffers) +
     toolsReport(tools) +
+    timingLines(timed, options.timingListing === true) +
     checkReport(result.dispatch, file) +
     expectReport(judged) +
     (recording === undefined ? '' : recordingText(recording));

@@ -78,8 +78,9 @@ class World {
   private host(): QueueHost {
     return {
       memory: this.memory,
-      dispatch: async () => {},
-      barrier: () => {},
+      dispatch: async () => undefined,
+      barrier: () => undefined,
+      copied: () => undefined,
       signalsChanged: () => new Promise((resolve) => this.waiting.push(resolve)),
       failed: (error) => {
         throw error;

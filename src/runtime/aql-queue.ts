@@ -3,12 +3,16 @@
 // AMD vendor packets: hsa_ext_amd.h (hsa_amd_barrier_value_packet_t).
 import { WavesmithError } from '../base/index.ts';
 import { SIGNAL } from './generated/messages.ts';
-import type { BarrierPacket, DispatchPacket } from './runtime-device.ts';
+import type { PacketTimes } from './packet-times.ts';
+import type { BarrierPacket, CopyPacket, DispatchPacket } from './runtime-device.ts';
 import { nowTicks, type SharedMemory } from './shared-memory.ts';
 
 const PACKET = 64;
 const PacketType = { Vendor: 0, Invalid: 1, KernelDispatch: 2, BarrierAnd: 3, AgentDispatch: 4, BarrierOr: 5 } as const;
 const AMD_BARRIER_VALUE = 2;
+/** A vendor packet of our own HIP library: a copy or fill it made, for devices with a modelled clock (native/hip/stream.cc). */
+const COPY_DONE = 0x77;
+const COPY_KINDS = ['host', 'device', 'fill'] as const;
 const COMPLETION = 56;
 const DEPENDENCIES = 5;
 /** Bit of a packet's header: it waits for all packets before it in its queue. */
@@ -25,9 +29,11 @@ export interface QueueRequest {
 export interface QueueHost {
   readonly memory: SharedMemory;
   /** Runs a kernel when no other queue does. */
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
   /** A packet that runs nothing has completed. */
-  barrier(packet: BarrierPacket): void;
+  barrier(packet: BarrierPacket): PacketTimes | undefined;
+  /** The program's library has copied or filled memory. */
+  copied(packet: CopyPacket): PacketTimes | undefined;
   /** Resolves at the next message of a program that changed a signal, or completion of a packet of any queue. */
   signalsChanged(): Promise<void>;
   /** The queue stopped with an error. */
@@ -95,19 +101,22 @@ export class AqlQueue {
     const completion = memory.address(at + COMPLETION);
     const signal = completion === 0 ? -1 : memory.offset(completion, SIGNAL.size, 8, 'completion signal');
     const start = nowTicks();
-    if (type === PacketType.KernelDispatch) await this.host.dispatch(this.packetAt(at), this.abort.signal);
+    let times: PacketTimes | undefined;
+    if (type === PacketType.KernelDispatch) times = await this.host.dispatch(this.packetAt(at), this.abort.signal);
     else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
       await this.waitForDependencies(at, type === PacketType.BarrierAnd);
-      this.host.barrier(this.barrierAt(at, DEPENDENCIES));
+      times = this.host.barrier(this.barrierAt(at, DEPENDENCIES));
     } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === AMD_BARRIER_VALUE) {
       await this.waitForValue(at);
-      this.host.barrier(this.barrierAt(at, 1));
+      times = this.host.barrier(this.barrierAt(at, 1));
+    } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === COPY_DONE) {
+      times = this.host.copied(this.copyAt(at));
     } else {
       throw new WavesmithError('runtime/unsupported-packet', `AQL packet type ${type} is not supported.`, {
         hint: 'Kernel dispatch, barrier-AND, barrier-OR and AMD barrier-value packets are.',
       });
     }
-    if (signal >= 0) memory.complete(signal, start, nowTicks());
+    if (signal >= 0) memory.complete(signal, times?.start ?? start, times?.end ?? nowTicks());
   }
 
   private packetAt(at: number): DispatchPacket {
@@ -125,6 +134,14 @@ export class AqlQueue {
       barrier: (memory.u16(at) & BARRIER_BIT) !== 0,
       completion: memory.address(at + COMPLETION),
     };
+  }
+
+  private copyAt(at: number): CopyPacket {
+    const { memory } = this.host;
+    const kind = COPY_KINDS[memory.u32(at + 4)];
+    if (kind === undefined)
+      throw new WavesmithError('runtime/unsupported-packet', 'A copy packet has an unknown kind.');
+    return { kind, to: memory.address(at + 8), from: memory.address(at + 16), bytes: memory.address(at + 24) };
   }
 
   private barrierAt(at: number, signals: number): BarrierPacket {

@@ -15,6 +15,9 @@ export interface DeviceProcessOptions extends SimRuntimeOptions {
   readonly report: (text: string) => void;
 }
 
+/** Tells the libraries of programs that the device has a modelled clock (native/hip/stream.cc). */
+export const TIME_VARIABLE = 'WAVESMITH_TIME';
+
 /** A listening device. */
 export interface DeviceProcess {
   readonly server: RuntimeServer;
@@ -44,6 +47,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
       ...base,
       [SOCKET_VARIABLE]: server.address,
       ...(options.fresh === undefined ? {} : { [FRESH_VARIABLE]: '1' }),
+      ...(options.modelClock === true ? { [TIME_VARIABLE]: 'model' } : {}),
       LD_LIBRARY_PATH: [build.libraries, base.LD_LIBRARY_PATH ?? ''].filter((part) => part !== '').join(delimiter),
     }),
     get writtenMemory() {

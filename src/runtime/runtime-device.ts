@@ -1,5 +1,6 @@
 // What the device process needs of a device beyond src/device: memory at chosen addresses in one shared buffer, loading by symbol, dispatch
 // of raw AQL packets.
+import type { CopyKind, PacketTimes } from './packet-times.ts';
 import type { LoadedSymbol } from './protocol.ts';
 
 /** A loaded code object. */
@@ -39,6 +40,14 @@ export interface BarrierPacket {
   readonly dependencies: readonly number[];
 }
 
+/** A copy or fill that a program's library has made at this place of the queue. */
+export interface CopyPacket {
+  readonly kind: CopyKind;
+  readonly to: number;
+  readonly from: number;
+  readonly bytes: number;
+}
+
 export interface RuntimeDevice {
   readonly target: string;
   /** The buffer behind all GPU memory. It does not move. */
@@ -55,7 +64,10 @@ export interface RuntimeDevice {
   unmap(address: number): void;
   load(codeObject: Uint8Array): RuntimeModule;
   /** Runs a dispatch to its end. Faults reject with a WavesmithError. */
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  /** Gives when it ran, when that is not what the host's clock says. */
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
   /** Told every other packet that completed. */
-  barrier?(packet: BarrierPacket): void;
+  barrier?(packet: BarrierPacket): PacketTimes | undefined;
+  /** A program has copied or filled memory; only devices with a clock of their own hear of it. */
+  copied?(packet: CopyPacket): PacketTimes | undefined;
 }

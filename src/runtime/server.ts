@@ -5,6 +5,7 @@
 import type { Addon } from './addon.ts';
 import type { HelloReply } from './generated/messages.ts';
 import { MessageServer } from './message-server.ts';
+import type { PacketTimes } from './packet-times.ts';
 import type { DispatchPacket, RuntimeDevice } from './runtime-device.ts';
 import { Session, type SessionHost } from './session.ts';
 import { SharedMemory } from './shared-memory.ts';
@@ -68,9 +69,12 @@ export class RuntimeServer implements SessionHost {
     this.sessions.clear();
   }
 
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void> {
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
     const run = this.busy.then(() => this.device.dispatch(packet, signal));
-    this.busy = run.catch(() => undefined);
+    this.busy = run.then(
+      () => {},
+      () => {},
+    );
     return run;
   }
 

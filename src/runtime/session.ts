@@ -23,6 +23,7 @@ import {
   readMapRequest,
   readQueueRequest,
 } from './generated/messages.ts';
+import type { PacketTimes } from './packet-times.ts';
 import { encodeLoad, type Message } from './protocol.ts';
 import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import type { SharedMemory } from './shared-memory.ts';
@@ -32,7 +33,7 @@ export interface SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
   readonly hello: HelloReply;
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void>;
+  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
   signalsChanged(): Promise<void>;
   /** Something changed that a waiting queue may wait for. */
   announceChange(): void;
@@ -184,6 +185,7 @@ export class Session {
         memory: this.host.memory,
         dispatch: (packet, signal) => this.host.dispatch(packet, signal),
         barrier: (packet) => this.host.device.barrier?.(packet),
+        copied: (packet) => this.host.device.copied?.(packet),
         signalsChanged: () => this.host.signalsChanged(),
         completed: () => this.host.announceChange(),
         failed: (error) => this.sendFault(handle, error),

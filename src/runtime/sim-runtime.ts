@@ -11,9 +11,11 @@ import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
 import { FreshMemory, type WrittenMemory } from './fresh-memory.ts';
 import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
+import { ModelClock } from './model-clock.ts';
+import type { PacketTimes } from './packet-times.ts';
 import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
-import type { BarrierPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
+import type { BarrierPacket, CopyPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ } from './shared-memory.ts';
 
 /** What programs see of the board that a target stands for. */
@@ -25,7 +27,7 @@ export function virtualBoard(target: TargetName): { readonly name: string; reado
 const DISPATCH_QUEUE_BYTES = 256;
 
 /** How every kernel of the process runs. */
-export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructions'>;
+export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructions' | 'sampleOnly'>;
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
@@ -41,6 +43,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly observe?:
     | ((kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array) => Monitor | undefined)
     | undefined;
+  /** Events and signals carry modelled time; needs `timing`. */
+  readonly modelClock?: boolean | undefined;
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -56,6 +60,7 @@ export class SimRuntime implements RuntimeDevice {
   private readonly codeObjects = new WeakMap<SimModule, Uint8Array>();
   private readonly queue: number;
   private readonly fresh: FreshMemory | undefined;
+  private readonly clock: ModelClock | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
 
@@ -63,6 +68,8 @@ export class SimRuntime implements RuntimeDevice {
     this.target = options.target;
     this.options = options;
     if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh.pattern, options.fresh.seed);
+    const { timing, modelClock = false } = options;
+    this.clock = modelClock && timing !== undefined ? new ModelClock(timing.chip) : undefined;
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     const bytes = new Uint8Array(memory.buffer);
@@ -173,7 +180,7 @@ export class SimRuntime implements RuntimeDevice {
     };
   }
 
-  async dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<void> {
+  async dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
     const kernel = this.kernels.get(packet.kernelObject);
     if (kernel === undefined) {
       throw new WavesmithError(
@@ -184,7 +191,16 @@ export class SimRuntime implements RuntimeDevice {
     }
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
-    const { onDiagnostics, onDispatch, profiler, observe, fresh: _fresh, target: _target, ...options } = this.options;
+    const {
+      onDiagnostics,
+      onDispatch,
+      profiler,
+      observe,
+      fresh: _fresh,
+      target: _target,
+      modelClock: _modelClock,
+      ...options
+    } = this.options;
     const request: SimDispatchRequest = {
       ...options,
       kernel,
@@ -197,17 +213,33 @@ export class SimRuntime implements RuntimeDevice {
     };
     if (profiler !== undefined) {
       await profiler.record(kernel, packet, (monitors) => this.device.dispatch({ ...request, monitors }));
-      return;
+      return undefined;
     }
     const code = this.codeObjects.get(kernel.module);
     const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
+    return result.timing === undefined
+      ? undefined
+      : this.clock?.kernel(result.timing.nanoseconds, result.timing.dirtyBytes);
   }
 
-  barrier(packet: BarrierPacket): void {
+  barrier(packet: BarrierPacket): PacketTimes | undefined {
     this.options.profiler?.barrier(packet);
+    return this.clock?.mark();
+  }
+
+  copied({ kind, to, from, bytes }: CopyPacket): PacketTimes | undefined {
+    const { timing } = this.options;
+    if (timing === undefined) return undefined;
+    const { memory } = this.device;
+    const regions = new Map<number, number>();
+    for (const address of kind === 'fill' ? [to] : [to, from]) {
+      const region = memory.find(address, 1);
+      if (region !== undefined) regions.set(region.base, Math.min(region.size, bytes));
+    }
+    return this.clock?.copy(kind, bytes, timing.residency.use(regions));
   }
 
   close(): void {

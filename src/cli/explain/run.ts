@@ -233,4 +233,16 @@ export const RUN_ERRORS: ErrorPages = {
     'A worker thread of the virtual GPU ended unexpectedly, often for lack of memory.',
     'Use one worker to see where.',
   ],
+  'timing/bad-chip': [
+    'A chip file lacks a number, or has one without a source, an unknown one or an impossible one. The message names the field.',
+    "Correct the field; a file with a 'base' needs only what differs from that chip (docs/timing.md).",
+  ],
+  'timing/unknown-chip': [
+    'No chip of that name is known.',
+    'Use a name that the message lists, or the path of a chip file that ends in .json.',
+  ],
+  'timing/wrong-target': [
+    'The chip whose time was to be modelled runs code of another target.',
+    'Choose a chip of the code object’s target, or another code object.',
+  ],
 };

@@ -5,6 +5,7 @@ import type { RunOrder } from './dispatch/order.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
 import type { MemoryOptions } from './state/memory.ts';
 import type { RunFinding, StrictOptions } from './strict/findings.ts';
+import type { LaunchTime, TimingModel } from './timing/model.ts';
 import type { WorkerHost } from './workers/worker-host.ts';
 
 /** How kernels run on the virtual GPU. */
@@ -19,6 +20,8 @@ export interface SimRunOptions {
   readonly strict?: StrictOptions | undefined;
   /** Default: `ascending`. */
   readonly order?: RunOrder | undefined;
+  /** Times dispatches; they run as they would without. */
+  readonly timing?: TimingModel | undefined;
 }
 
 export interface SimOptions extends MemoryOptions {
@@ -32,6 +35,8 @@ export interface SimOptions extends MemoryOptions {
 export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
   readonly monitors?: readonly Monitor[] | undefined;
+  /** Runs only workgroups that the clock has sampled: the time is the same, the results are incomplete. */
+  readonly sampleOnly?: boolean | undefined;
 }
 
 /** What the virtual GPU says about a dispatch. */
@@ -44,4 +49,6 @@ export interface SimDispatchResult extends DispatchResult {
   readonly diagnosticsDropped?: number | undefined;
   /** False when a finding ended the run; then the counts are what had been done. */
   readonly isComplete?: boolean | undefined;
+  /** Modelled time, when it was asked for. */
+  readonly timing?: LaunchTime | undefined;
 }

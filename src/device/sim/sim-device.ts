@@ -124,6 +124,7 @@ export class SimDevice implements Device {
       workers: given.workers ?? run.workers,
       strict: given.strict ?? run.strict,
       order: given.order ?? run.order,
+      timing: given.timing ?? run.timing,
     };
     this.requireOpen();
     const kernel = request.kernel as SimKernel;

@@ -13,6 +13,7 @@ import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';
+import type { RecordedLaunch } from '../timing/model.ts';
 import type { Crew } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
 import { countsByEncoding } from './engine.ts';
@@ -48,11 +49,22 @@ export async function runDispatch(
 ): Promise<SimDispatchResult> {
   const prepared = prepareLaunch(device.memory, kernel, request);
   try {
-    return await runLaunch(device, kernel.module.loaded, prepared, request);
+    const { loaded } = kernel.module;
+    const { timing } = request;
+    if (timing === undefined) return await runLaunch(device, loaded, prepared, request);
+    const recorded = timing.record({ ...device, loaded, launch: prepared.launch });
+    const only = request.sampleOnly === true ? sampledGroups(recorded, timing.chip.get('xccs')) : undefined;
+    const result = await runLaunch(device, loaded, prepared, request, only);
+    return { ...result, timing: timing.time(recorded, result.instructions / Math.max(1, result.wavefronts)) };
   } finally {
     prepared.end();
     device.places.trim();
   }
+}
+
+/** Workgroups that are run when only the sample is: enough to know how long waves are. */
+function sampledGroups({ plan, launch }: RecordedLaunch, dies: number): number[] {
+  return plan.groups.slice(0, 2).flatMap((n) => (n * dies < launch.workgroups ? [n * dies] : []));
 }
 
 /** Workgroups that the hardware would run at the same time. */
@@ -76,6 +88,7 @@ async function runLaunch(
   loaded: LoadedCode,
   { launch }: PreparedLaunch,
   request: SimDispatchRequest,
+  only?: readonly number[],
 ): Promise<SimDispatchResult> {
   const { memory, places } = device;
   const { monitors = [], onProgress, signal } = request;
@@ -85,7 +98,7 @@ async function runLaunch(
   const own = alone?.engine?.({ loaded, launch, memory });
   const isObserved = monitors.length > 0 && own === undefined;
   const engine = own ?? (isObserved ? new Interpreter(loaded) : createEngine({ loaded, launch, memory }));
-  const local = new LocalProgress(launch.workgroups);
+  const local = new LocalProgress(launch.workgroups, only);
   const runner = new Runner({
     memory,
     loaded,
@@ -98,7 +111,7 @@ async function runLaunch(
     givePlace: (place) => places.give(place),
     monitors,
   });
-  const share = new CrewShare(device, loaded, launch, workersFor(device, request));
+  const share = new CrewShare(device, loaded, launch, only === undefined ? workersFor(device, request) : 1);
   let progress: Progress = local;
   const abort = (): void => progress.abort();
   if (signal?.aborted) abort();

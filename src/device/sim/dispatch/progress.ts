@@ -27,17 +27,23 @@ export interface Progress {
 /** Progress in one thread. */
 export class LocalProgress implements Progress {
   private readonly total: number;
+  private readonly only: readonly number[] | undefined;
   private next = 0;
   done = 0;
   instructions = 0;
   failed = Number.POSITIVE_INFINITY;
   isAborted = false;
 
-  constructor(workgroups: number) {
-    this.total = workgroups;
+  /** `only`: the workgroups to run, in this order; without it all. */
+  constructor(workgroups: number, only?: readonly number[]) {
+    this.total = only?.length ?? workgroups;
+    this.only = only;
   }
   take(): number {
-    return this.next < this.total && !this.isCut(this.next) ? this.next++ : -1;
+    const number = this.only?.[this.next] ?? this.next;
+    if (this.next >= this.total || this.isCut(number)) return -1;
+    this.next++;
+    return number;
   }
   add(instructions: number): number {
     this.instructions += instructions;

@@ -1,0 +1,117 @@
+// The clock on the command line: which chip, and what is printed of modelled times.
+import type { Command } from 'commander';
+import { WavesmithError } from '../base/index.ts';
+import { parseChip } from '../device/sim/timing/chip.ts';
+import { CHIP_NAMES, chipFile, chipNamed, defaultChip } from '../device/sim/timing/chips/index.ts';
+import { type LaunchTime, TimingModel } from '../device/sim/timing/model.ts';
+import {
+  durationText,
+  type TimedInstruction,
+  type TimingReport,
+  timedInstructions,
+  timedListing,
+  timingReport,
+  timingText,
+} from '../device/sim/timing/report.ts';
+import type { TargetName } from '../isa/types.ts';
+import { readInput, writeOutput } from './support.ts';
+
+export { CHIP_NAMES };
+
+/** Options of commands that have a clock. */
+export interface TimingOptions {
+  timing?: boolean;
+  timingListing?: boolean;
+  timingJson?: string;
+  timingOnly?: boolean;
+  chip?: string;
+  time?: string;
+}
+
+/** `--timing` and `--chip` of commands that run one kernel. */
+export function addTimingOptions(command: Command): void {
+  command
+    .option('--timing', 'model the time of the kernel on a chip (docs/timing.md)')
+    .option('--timing-listing', 'the same, with every instruction and what it waited for')
+    .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`);
+}
+
+/** What a timed dispatch adds to JSON. */
+export function timingRecord(timing: LaunchTime | undefined): TimingRecord | undefined {
+  if (timing === undefined) return undefined;
+  return { timing: { ...timingReport(timing), instructions: timedInstructions(timing) } };
+}
+
+/** A modelled time as `--json` prints it. */
+export interface TimingRecord {
+  readonly timing: TimingReport & { readonly instructions: readonly TimedInstruction[] };
+}
+
+/** What a timed dispatch adds to text. */
+export function timingLines(record: TimingRecord | undefined, listing: boolean): string {
+  if (record === undefined) return '';
+  const { timing } = record;
+  const lines = [...timingText(timing), ...(listing ? timedListing(timing.instructions) : [])];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The clock that the options ask for, if they do. */
+export function timingOf(options: TimingOptions, target: TargetName): TimingModel | undefined {
+  const { time, chip } = options;
+  if (time !== undefined && time !== 'wall' && time !== 'model') {
+    throw new WavesmithError('cli/bad-option', `--time is wall or model, not '${time}'.`);
+  }
+  if (
+    options.timing !== true &&
+    options.timingListing !== true &&
+    options.timingJson === undefined &&
+    options.timingOnly !== true
+  ) {
+    if (chip === undefined && time !== 'model') return undefined;
+    throw new WavesmithError('cli/usage', '--chip and --time model need --timing.');
+  }
+  const found =
+    chip === undefined
+      ? defaultChip(target)
+      : chip.endsWith('.json')
+        ? parseChip(new TextDecoder().decode(readInput(chip)), chip, chipFile)
+        : chipNamed(chip);
+  if (found.target !== target) {
+    throw new WavesmithError('timing/wrong-target', `The chip ${found.name} runs ${found.target}, not ${target}.`, {
+      hint: `Choose a chip for ${target}, or another target.`,
+    });
+  }
+  return new TimingModel(found);
+}
+
+/** Times of the dispatches of a program. */
+export class TimeLog {
+  private readonly reports: TimingReport[] = [];
+  /** The longest launch of each kernel. */
+  private readonly longest = new Map<string, LaunchTime>();
+
+  add(time: LaunchTime): void {
+    this.reports.push(timingReport(time));
+    const known = this.longest.get(time.kernel);
+    if (known === undefined || time.cycles > known.cycles) this.longest.set(time.kernel, time);
+  }
+
+  /** One line a kernel. */
+  summary(): string {
+    const kernels = new Map<string, TimingReport[]>();
+    for (const r of this.reports) kernels.set(r.kernel, [...(kernels.get(r.kernel) ?? []), r]);
+    const lines = [...kernels].map(([name, reports]) => {
+      const sum = reports.reduce((total, r) => total + r.microseconds, 0);
+      const longest = reports.reduce((a, b) => (b.microseconds > a.microseconds ? b : a));
+      const times = reports.length === 1 ? 'once' : `${reports.length} times, ${durationText(sum)} in all`;
+      return [`${name}: ${times}${reports.length === 1 ? '' : '; the longest:'}`, ...timingText(longest)].join('\n');
+    });
+    return `${lines.join('\n')}\n`;
+  }
+
+  /** Writes all dispatches in order as JSON. */
+  write(path: string): void {
+    const kernels = [...this.longest.values()].map((t) => ({ kernel: t.kernel, instructions: timedInstructions(t) }));
+    writeOutput(path, new TextEncoder().encode(`${JSON.stringify({ dispatches: this.reports, kernels })}\n`));
+  }
+}

@@ -1,0 +1,35 @@
+// AMD Instinct MI210 (gfx90a): one die, no memory-side cache.
+import type { ChipFile } from '../chip.ts';
+import { MI300X } from './mi300x.ts';
+
+const WHITE_PAPER = 'AMD CDNA 2 white paper';
+const LATENCY = 'mt4g and gpu-benches latency tables of MI210';
+const NONE = 'there is no memory-side cache: as fast as what is behind it';
+
+export const MI210: ChipFile = {
+  name: 'mi210',
+  product: 'AMD Instinct MI210',
+  target: 'gfx90a',
+  validation: 'none',
+  numbers: {
+    ...MI300X.numbers,
+    xccs: [1, WHITE_PAPER],
+    cusPerXcc: [104, WHITE_PAPER],
+    clockMhz: [1700, WHITE_PAPER],
+    'class.packed32.issue': [4, WHITE_PAPER],
+    'lds.latency': [49, LATENCY],
+    'vl1d.bytes': [16384, WHITE_PAPER],
+    'vl1d.line': [64, WHITE_PAPER],
+    'vl1d.ways': [64, 'CDNA2 cache: 4 sets of 64 lines'],
+    'l1i.bytes': [32768, WHITE_PAPER],
+    'l1i.line': [64, WHITE_PAPER],
+    'l2.bytes': [8388608, WHITE_PAPER],
+    'l2.channels': [32, WHITE_PAPER],
+    'l2.channelRate': [64, WHITE_PAPER],
+    'mall.bytes': [0, WHITE_PAPER],
+    'mall.readGbps': [1638, NONE],
+    'mall.writeGbps': [1638, NONE],
+    'hbm.readGbps': [1400, 'rocprofiler-compute on an MI200 GCD: 1389 GB/s'],
+    'hbm.writeGbps': [1250, 'rocprofiler-compute on an MI200 GCD: 1389 GB/s'],
+  },
+};

@@ -1,0 +1,20 @@
+// Lists of whole numbers that grow without boxing them.
+
+/** An Int32Array that grows. */
+export class Int32List {
+  data: Int32Array;
+  length = 0;
+
+  constructor(capacity = 64) {
+    this.data = new Int32Array(capacity);
+  }
+  push(value: number): void {
+    if (this.length === this.data.length) this.grow();
+    this.data[this.length++] = value;
+  }
+  private grow(): void {
+    const larger = new Int32Array(2 * this.data.length);
+    larger.set(this.data);
+    this.data = larger;
+  }
+}

@@ -1,0 +1,417 @@
+// Replays recorded workgroups on some compute units of one die: waves in their slots, one instruction of a wave at a time, units that are
+// taken for as long as their instructions need, counters that waves wait on, barriers, instruction fetch.
+import type { Chip } from './chip.ts';
+import { EventQueue } from './event-queue.ts';
+import type { CodeInstruction, KernelCode } from './kernel-code.ts';
+import { type MemoryShare, MemorySystem } from './memory-system.ts';
+import type { GroupTrace, WaveTrace } from './record.ts';
+
+/** Why a wave did not issue. */
+export const STALL_REASONS = ['vmcnt', 'lgkmcnt', 'dependency', 'unit', 'fetch', 'barrier'] as const;
+export type StallReason = (typeof STALL_REASONS)[number];
+
+/** What the waves did at one instruction. Cycles are summed over the simulated waves. */
+export interface InstructionTime {
+  hits: number;
+  issue: number;
+  readonly stalls: Record<StallReason, number>;
+}
+
+/** The outcome of a replay. */
+export interface Replay {
+  /** Cycle at which each workgroup started and ended, in order of their numbers in the job. */
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
+  /** Cycle at which each part (of PROGRESS_STEPS) of all instructions had been issued. */
+  readonly progress: Float64Array;
+  /** Cycle at which the first wave came to the end of a path that was cut; infinite when none was. */
+  readonly firstCut: number;
+  readonly instructions: readonly InstructionTime[];
+  readonly memory: MemorySystem;
+  /** Cycles that the busiest SIMD's vector unit and matrix unit, and the busiest LDS port, were taken. */
+  readonly valuBusy: number;
+  readonly matrixBusy: number;
+  readonly ldsBusy: number;
+  readonly salu: number;
+  readonly issued: number;
+}
+
+/** What is replayed. */
+export interface ReplayJob {
+  readonly chip: Chip;
+  readonly code: KernelCode;
+  readonly groups: readonly GroupTrace[];
+  /** Workgroups that a compute unit holds at once. */
+  readonly resident: number;
+  readonly share: MemoryShare;
+  /** The code is in the instruction caches. */
+  readonly isWarm: boolean;
+  /** When the dispatcher has a workgroup ready, in order of their numbers in the job. */
+  readonly arrival: (group: number) => number;
+}
+
+/** Parts into which the progress of a replay is divided. */
+export const PROGRESS_STEPS = 64;
+
+/** How much less a fetch of the next line in order costs. No measurement. */
+const PREFETCHED = 8;
+
+/** Unit numbers within a SIMD; LDS and matrix units have their own places. */
+const UNITS = { valu: 0, salu: 1, branch: 2, vmem: 3, smem: 1, matrix: 4 } as const;
+const UNITS_OF_SIMD = 5;
+
+interface RunningGroup {
+  readonly index: number;
+  readonly unit: number;
+  waves: number;
+  atBarrier: number[];
+}
+
+class RunningWave {
+  readonly id: number;
+  readonly trace: WaveTrace;
+  readonly group: RunningGroup;
+  readonly simd: number;
+  readonly unit: number;
+  /** Next instruction, next word of its accesses. */
+  at = 0;
+  access = 0;
+  /** When it came to the barrier that it is at. */
+  arrived = 0;
+  fetched = -1;
+  /** Completion times in order of issue, each at least the one before. */
+  readonly vm: number[] = [];
+  readonly lgkm: number[] = [];
+  /** When registers have their values, where that is later than the next instruction. */
+  registers: Float64Array | undefined;
+  lastRegister = 0;
+
+  constructor(id: number, trace: WaveTrace, group: RunningGroup, unit: number, simd: number) {
+    this.id = id;
+    this.trace = trace;
+    this.group = group;
+    this.unit = unit;
+    this.simd = simd;
+  }
+}
+
+export class Machine {
+  private readonly job: ReplayJob;
+  private readonly memory: MemorySystem;
+  private readonly queue = new EventQueue();
+  private readonly waves: RunningWave[] = [];
+  private readonly code: readonly CodeInstruction[];
+  private readonly times: InstructionTime[];
+  /** When units are free: by compute unit, SIMD and kind. */
+  private readonly units: Float64Array;
+  private readonly ldsPorts: Float64Array;
+  private readonly valuBusy: Float64Array;
+  private readonly matrixBusy: Float64Array;
+  private readonly ldsBusy: Float64Array;
+  private readonly fetched: Set<number>[];
+  private readonly simds: number;
+  private readonly starts: Float64Array;
+  private readonly ends: Float64Array;
+  private readonly progress = new Float64Array(PROGRESS_STEPS + 1);
+  private firstCut = Number.POSITIVE_INFINITY;
+  private readonly total: number;
+  private nextStep = 1;
+  private nextMark: number;
+  private nextGroup = 0;
+  private issued = 0;
+  private saluCycles = 0;
+  private readonly slots: number[];
+  private readonly nextSimd: number[];
+  private readonly c: {
+    readonly interval: number;
+    readonly taken: number;
+    readonly notTaken: number;
+    readonly waveStart: number;
+    readonly fetchMiss: number;
+    readonly fetchShift: number;
+    readonly ldsLatency: number;
+    readonly ldsPass: number;
+    readonly ldsRate: number;
+  };
+
+  constructor(job: ReplayJob) {
+    const { chip, code, groups, share } = job;
+    this.job = job;
+    this.code = code.list;
+    this.memory = new MemorySystem(chip, share);
+    this.simds = chip.get('simdsPerCu');
+    this.units = new Float64Array(share.units * this.simds * UNITS_OF_SIMD);
+    this.ldsPorts = new Float64Array(share.units * Math.ceil(this.simds / 2));
+    this.valuBusy = new Float64Array(share.units * this.simds);
+    this.matrixBusy = new Float64Array(share.units * this.simds);
+    this.ldsBusy = new Float64Array(share.units);
+    this.fetched = Array.from({ length: Math.ceil(share.units / 2) }, () => new Set());
+    this.starts = new Float64Array(groups.length);
+    this.ends = new Float64Array(groups.length);
+    this.total = groups.reduce((sum, g) => sum + g.waves.reduce((n, w) => n + w.path.length, 0), 0);
+    this.nextMark = this.total / PROGRESS_STEPS;
+    this.slots = new Array<number>(share.units).fill(job.resident);
+    this.nextSimd = new Array<number>(share.units).fill(0);
+    this.times = this.code.map(() => ({
+      hits: 0,
+      issue: 0,
+      stalls: { vmcnt: 0, lgkmcnt: 0, dependency: 0, unit: 0, fetch: 0, barrier: 0 },
+    }));
+    this.c = {
+      interval: chip.get('issue.interval'),
+      taken: chip.get('issue.branchTaken'),
+      notTaken: chip.latencyClass('branch').latency,
+      waveStart: chip.get('issue.waveStart'),
+      fetchMiss: chip.get('l1i.miss'),
+      fetchShift: Math.log2(chip.get('l1i.line')),
+      ldsLatency: chip.get('lds.latency'),
+      ldsPass: chip.get('lds.extraPass'),
+      ldsRate: 256 / chip.get('lds.rate'),
+    };
+  }
+
+  run(): Replay {
+    const { queue, waves, job } = this;
+    // The first workgroups go round the compute units.
+    for (let round = 0; round < job.resident; round++) {
+      for (let unit = 0; unit < job.share.units; unit++) this.startGroup(unit, 0);
+    }
+    while (!queue.isEmpty) {
+      const { time } = queue;
+      this.step(waves[queue.pop()] as RunningWave, time);
+    }
+    return {
+      starts: this.starts,
+      ends: this.ends,
+      progress: this.progress,
+      firstCut: this.firstCut,
+      instructions: this.times,
+      memory: this.memory,
+      valuBusy: Math.max(...this.valuBusy),
+      matrixBusy: Math.max(...this.matrixBusy),
+      ldsBusy: Math.max(...this.ldsBusy),
+      salu: this.saluCycles,
+      issued: this.issued,
+    };
+  }
+
+  private startGroup(unit: number, now: number): void {
+    const { job, nextGroup: index } = this;
+    const trace = job.groups[index];
+    if (trace === undefined || (this.slots[unit] as number) <= 0) return;
+    this.nextGroup++;
+    this.slots[unit] = (this.slots[unit] as number) - 1;
+    const start = Math.max(now, job.arrival(index));
+    this.starts[index] = start;
+    const group: RunningGroup = { index, unit, waves: trace.waves.length, atBarrier: [] };
+    for (const wave of trace.waves) {
+      const simd = this.nextSimd[unit] as number;
+      this.nextSimd[unit] = (simd + 1) % this.simds;
+      const ready = start + this.c.waveStart;
+      const id = this.waves.length;
+      this.waves.push(new RunningWave(id, wave, group, unit, unit * this.simds + simd));
+      this.queue.push(ready, id);
+    }
+  }
+
+  /** The wave's slot is free; the workgroup's too with its last wave. */
+  private endWave(w: RunningWave, time: number): void {
+    const { group } = w;
+    group.waves--;
+    if (!w.trace.isWhole && time < this.firstCut) this.firstCut = time;
+    // Stores that nobody waits for still keep the workgroup's end in memory, not its slot.
+    const last = Math.max(time, w.vm.at(-1) ?? 0, w.lgkm.at(-1) ?? 0);
+    if (last > (this.ends[group.index] as number)) this.ends[group.index] = last;
+    this.releaseBarrier(group, time);
+    if (group.waves > 0) return;
+    this.slots[group.unit] = (this.slots[group.unit] as number) + 1;
+    this.startGroup(group.unit, time);
+  }
+
+  private releaseBarrier(group: RunningGroup, time: number): void {
+    if (group.waves === 0 || group.atBarrier.length < group.waves) return;
+    for (const id of group.atBarrier) {
+      const w = this.waves[id] as RunningWave;
+      const number = w.trace.path.data[w.at - 1] as number;
+      (this.times[number] as InstructionTime).stalls.barrier += time - w.arrived;
+      this.queue.push(time + this.c.interval, id);
+    }
+    group.atBarrier = [];
+  }
+
+  private wait(time: number, until: number, reason: StallReason, t: InstructionTime, id: number): void {
+    t.stalls[reason] += until - time;
+    this.queue.push(until, id);
+  }
+
+  private step(w: RunningWave, time: number): void {
+    const { trace } = w;
+    const { c } = this;
+    const { id } = w;
+    if (w.at >= trace.path.length) {
+      this.endWave(w, time);
+      return;
+    }
+    const number = trace.path.data[w.at] as number;
+    const code = this.code[number] as CodeInstruction;
+    const t = this.times[number] as InstructionTime;
+    const line = code.offset >>> c.fetchShift;
+    if (line !== w.fetched && !this.job.isWarm) {
+      const isNext = line === w.fetched + 1;
+      w.fetched = line;
+      const cache = this.fetched[w.unit >>> 1] as Set<number>;
+      if (!cache.has(line)) {
+        cache.add(line);
+        // The line behind the last one has been asked for with it.
+        this.wait(time, time + (isNext ? c.fetchMiss / PREFETCHED : c.fetchMiss), 'fetch', t, id);
+        return;
+      }
+    }
+    if (w.lastRegister > time) {
+      const until = this.registersReady(w, code, time);
+      if (until > time) {
+        this.wait(time, until, 'dependency', t, id);
+        return;
+      }
+    }
+    if (code.isWait && this.waitCounters(w, code, time, t)) return;
+    const place = this.placeOf(w, code);
+    if (place >= 0 && (this.units[place] as number) > time) {
+      this.wait(time, this.units[place] as number, 'unit', t, id);
+      return;
+    }
+    t.hits++;
+    this.issued++;
+    w.at++;
+    while (this.issued >= this.nextMark && this.nextStep <= PROGRESS_STEPS) {
+      this.progress[this.nextStep++] = time;
+      this.nextMark = (this.total * this.nextStep) / PROGRESS_STEPS;
+    }
+    t.issue += this.issue(w, code, time, place, id) - time;
+  }
+
+  private registersReady(w: RunningWave, code: CodeInstruction, time: number): number {
+    const { registers } = w;
+    let until = time;
+    if (registers === undefined) return until;
+    for (let n = 0; n < code.uses.length; n++) {
+      const ready = registers[code.uses[n] as number] as number;
+      if (ready > until) until = ready;
+    }
+    for (let n = 0; n < code.defs.length; n++) {
+      const ready = registers[code.defs[n] as number] as number;
+      if (ready > until) until = ready;
+    }
+    return until;
+  }
+
+  private waitCounters(w: RunningWave, code: CodeInstruction, time: number, t: InstructionTime): boolean {
+    const vm = code.waitVm < 63 ? (w.vm[w.vm.length - 1 - code.waitVm] ?? 0) : 0;
+    const lgkm = code.waitLgkm < 15 ? (w.lgkm[w.lgkm.length - 1 - code.waitLgkm] ?? 0) : 0;
+    const until = Math.max(vm, lgkm);
+    if (until <= time) return false;
+    this.wait(time, until, vm >= lgkm ? 'vmcnt' : 'lgkmcnt', t, w.id);
+    return true;
+  }
+
+  private placeOf(w: RunningWave, code: CodeInstruction): number {
+    if (code.unit === 'internal') return -1;
+    const unit = code.unit === 'lds' ? 'vmem' : code.unit;
+    return w.simd * UNITS_OF_SIMD + UNITS[unit];
+  }
+
+  /** Issues an instruction; gives when the wave can issue its next one. */
+  private issue(w: RunningWave, code: CodeInstruction, time: number, place: number, id: number): number {
+    const { c, units } = this;
+    let next = time + c.interval;
+    switch (code.unit) {
+      case 'valu':
+        units[place] = time + code.issue;
+        this.valuBusy[w.simd] = (this.valuBusy[w.simd] as number) + code.issue;
+        if (code.latency > c.interval) this.define(w, code, time + code.latency);
+        break;
+      case 'matrix':
+        units[place] = time + code.issue;
+        this.matrixBusy[w.simd] = (this.matrixBusy[w.simd] as number) + code.issue;
+        this.define(w, code, time + code.latency);
+        break;
+      case 'salu':
+        units[place] = time + code.issue;
+        this.saluCycles += code.issue;
+        if (code.latency > c.interval) this.define(w, code, time + code.latency);
+        break;
+      case 'branch':
+        units[place] = time + code.issue;
+        next = time + (this.isTaken(w, code) ? c.taken : c.notTaken);
+        break;
+      case 'internal':
+        if (code.isBarrier) {
+          w.arrived = time;
+          w.group.atBarrier.push(id);
+          this.releaseBarrier(w.group, time);
+          return next;
+        }
+        next = time + code.idle;
+        break;
+      default:
+        units[place] = time + c.interval;
+        this.memoryAccess(w, code, time);
+    }
+    this.queue.push(next, id);
+    return next;
+  }
+
+  private isTaken(w: RunningWave, code: CodeInstruction): boolean {
+    const after = w.trace.path.data[w.at];
+    if (w.at >= w.trace.path.length || after === undefined) return false;
+    return (this.code[after] as CodeInstruction).offset !== code.offset + code.size;
+  }
+
+  private define(w: RunningWave, code: CodeInstruction, ready: number): void {
+    w.registers ??= new Float64Array(768);
+    for (let n = 0; n < code.defs.length; n++) w.registers[code.defs[n] as number] = ready;
+    if (ready > w.lastRegister) w.lastRegister = ready;
+  }
+
+  private memoryAccess(w: RunningWave, code: CodeInstruction, time: number): void {
+    const { data } = w.trace.accesses;
+    const { memory, c } = this;
+    if (code.unit === 'lds') {
+      const passes = data[w.access++] as number;
+      const port = (w.unit * this.simds + (w.simd % this.simds)) >>> 1;
+      const busy = Math.max(passes * c.ldsPass, c.ldsRate * code.dwords);
+      const start = Math.max(time, this.ldsPorts[port] as number);
+      this.ldsPorts[port] = start + busy;
+      this.ldsBusy[w.unit] = (this.ldsBusy[w.unit] as number) + busy;
+      complete(w.lgkm, start + c.ldsLatency + Math.max(0, busy - c.ldsRate));
+      return;
+    }
+    const count = code.plan === undefined ? 0 : (data[w.access++] as number);
+    const first = w.access;
+    w.access += count;
+    if (code.plan === undefined) {
+      // s_memtime, cache control: as long as a scalar load that hits.
+      complete(code.countsVm ? w.vm : w.lgkm, memory.scalarLoad(w.unit, time, data, 0, 0));
+      return;
+    }
+    if (code.unit === 'smem') {
+      const done = code.stores
+        ? memory.scalarStore(time, data, first, count)
+        : memory.scalarLoad(w.unit, time, data, first, count);
+      complete(w.lgkm, done);
+      return;
+    }
+    const done = code.isAtomic
+      ? memory.atomic(w.unit, time, data, first, count)
+      : code.stores
+        ? memory.store(w.unit, time, code.dwords, data, first, count)
+        : memory.load(w.unit, time, code.dwords, data, first, count);
+    complete(w.vm, done);
+  }
+}
+
+/** Results come back in the order of issue. */
+function complete(list: number[], time: number): void {
+  const last = list.at(-1) ?? 0;
+  list.push(time > last ? time : last);
+}

@@ -1,0 +1,322 @@
+// The memory system behind some compute units of one die: vector and scalar caches, L2 channels, memory-side cache, HBM. Compute units
+// that are not simulated take their share of what is common: a channel serves the simulated ones at their part of its rate.
+import { Cache } from './cache.ts';
+import type { Chip } from './chip.ts';
+import { LINE_UNIT_BITS } from './record.ts';
+import { Server } from './server.ts';
+
+/** How much of the chip the simulated compute units stand for, and what is known of the launch's memory. */
+export interface MemoryShare {
+  /** Simulated compute units. */
+  readonly units: number;
+  /** Compute units of a die that have work. */
+  readonly unitsOfDie: number;
+  /** Compute units of the chip that have work. */
+  readonly unitsOfChip: number;
+  /** Part of the lines that miss L2 and are in the memory-side cache, 0 to 1. */
+  readonly mallHits: number;
+  /** Part of the lines that earlier launches have left in L2. */
+  readonly l2Held: number;
+  /** Lines (of L2) that several of the simulated compute units touch. */
+  readonly isShared: (line: number) => boolean;
+  /** Part of all touched lines that are shared. */
+  readonly sharedPart: number;
+}
+
+/** Cycles of writing that L2 may owe to what is behind it before stores wait. Not measured: the order of a round trip to memory. */
+const WRITE_SLACK = 1000;
+
+/** Where data came from, for the report. */
+export interface Traffic {
+  vl1dHits: number;
+  vl1dMisses: number;
+  l2Hits: number;
+  l2Misses: number;
+  mallReads: number;
+  hbmReads: number;
+  writes: number;
+}
+
+/** A resource of one compute unit, which serves requests in their order. */
+class Port {
+  free = 0;
+  busy = 0;
+
+  /** When a request that arrives at `time` and takes `cycles` begins. */
+  take(time: number, cycles: number): number {
+    const start = Math.max(time, this.free);
+    this.free = start + cycles;
+    this.busy += cycles;
+    return start;
+  }
+}
+
+/** One compute unit's vector cache and its way to L2. */
+class VectorCache {
+  readonly cache: Cache;
+  readonly pipe = new Port();
+  readonly fill = new Port();
+  /** When each miss register is free again. */
+  readonly misses: Float64Array;
+  next = 0;
+
+  constructor(chip: Chip) {
+    this.cache = new Cache(chip.get('vl1d.bytes') / chip.get('vl1d.line'), chip.get('vl1d.ways'));
+    this.misses = new Float64Array(chip.get('vl1d.misses'));
+  }
+}
+
+export class MemorySystem {
+  readonly traffic: Traffic = {
+    vl1dHits: 0,
+    vl1dMisses: 0,
+    l2Hits: 0,
+    l2Misses: 0,
+    mallReads: 0,
+    hbmReads: 0,
+    writes: 0,
+  };
+  private readonly share: MemoryShare;
+  private readonly vector: VectorCache[] = [];
+  private readonly scalar: Cache[] = [];
+  private readonly l2: Cache;
+  private readonly channels: Server[];
+  /** The ways to the memory-side cache and back are separate; memory has one bus. */
+  private readonly mall = new Server();
+  private readonly mallWrites = new Server();
+  private readonly hbm = new Server();
+  private readonly vl1dShift: number;
+  private readonly vl1dMask: number;
+  private readonly l2Shift: number;
+  private readonly l2Mask: number;
+  private readonly channelShift: number;
+  private readonly c: {
+    readonly tag: number;
+    readonly dataRate: number;
+    readonly vl1dLatency: number;
+    readonly fill: number;
+    readonly sl1dLatency: number;
+    readonly scalarExtra: number;
+    readonly l2Latency: number;
+    readonly l2Service: number;
+    readonly storeAck: number;
+    readonly atomic: number;
+    readonly mallLatency: number;
+    readonly mallRead: number;
+    readonly mallWrite: number;
+    readonly hbmLatency: number;
+    readonly hbmRead: number;
+    readonly hbmWrite: number;
+  };
+
+  constructor(chip: Chip, share: MemoryShare) {
+    this.share = share;
+    for (let n = 0; n < share.units; n++) this.vector.push(new VectorCache(chip));
+    const scalarLines = chip.get('sl1d.bytes') / chip.get('sl1d.line');
+    for (let n = 0; n < Math.ceil(share.units / 2); n++) this.scalar.push(new Cache(scalarLines, 8));
+    // Private lines of the compute units that are not simulated take up their part of the cache; shared ones are the same lines.
+    const part = share.sharedPart + (1 - share.sharedPart) * (share.units / share.unitsOfDie);
+    const l2Lines = Math.round((chip.get('l2.bytes') / chip.get('l2.line')) * part);
+    // MI300A spmv with 16 entries a row finds some of 10 MB in 4 MB of L2, which least-recently-used replacement would not.
+    this.l2 = new Cache(Math.max(l2Lines, 64), chip.get('l2.ways'), true);
+    this.channels = Array.from({ length: chip.get('l2.channels') }, () => new Server());
+    this.vl1dShift = Math.log2(chip.get('vl1d.line')) - LINE_UNIT_BITS;
+    this.l2Shift = Math.log2(chip.get('l2.line')) - LINE_UNIT_BITS;
+    this.vl1dMask = (1 << this.vl1dShift) - 1;
+    this.l2Mask = (1 << this.l2Shift) - 1;
+    this.channelShift = Math.log2(chip.get('l2.interleave')) - LINE_UNIT_BITS;
+    const sector = 1 << LINE_UNIT_BITS;
+    const ofChip = share.units / share.unitsOfChip;
+    const perCycle = (gbps: string): number => (chip.get(gbps) * 1000 * ofChip) / chip.get('clockMhz');
+    this.c = {
+      tag: 1 / chip.get('vl1d.tags'),
+      dataRate: 256 / chip.get('vl1d.rate'),
+      vl1dLatency: chip.get('vl1d.latency'),
+      fill: sector / chip.get('vl1d.fill'),
+      sl1dLatency: chip.get('sl1d.latency'),
+      scalarExtra: chip.get('sl1d.missExtra'),
+      l2Latency: chip.get('l2.latency'),
+      l2Service: (sector / chip.get('l2.channelRate')) * (share.unitsOfDie / share.units),
+      storeAck: chip.get('l2.storeAck'),
+      atomic: chip.get('l2.atomicInterval'),
+      mallLatency: chip.get('mall.latency'),
+      mallRead: sector / perCycle('mall.readGbps'),
+      mallWrite: sector / perCycle('mall.writeGbps'),
+      hbmLatency: chip.get('hbm.latency'),
+      hbmRead: sector / perCycle('hbm.readGbps'),
+      hbmWrite: sector / perCycle('hbm.writeGbps'),
+    };
+  }
+
+  /** A vector load; gives when its last data is in registers. */
+  load(unit: number, time: number, dwords: number, lines: Int32Array, first: number, count: number): number {
+    const v = this.vector[unit] as VectorCache;
+    const { c } = this;
+    const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
+    let done = start + c.vl1dLatency;
+    for (let n = 0; n < count; n++) {
+      const sector = lines[first + n] as number;
+      const at = start + n * c.tag;
+      const line = sector >>> this.vl1dShift;
+      const bit = sector & this.vl1dMask;
+      let ready: number;
+      if (!v.cache.find(line, true)) v.cache.insert(line);
+      if (v.cache.has(bit)) {
+        this.traffic.vl1dHits++;
+        ready = Math.max(at + c.vl1dLatency, v.cache.ready);
+      } else {
+        this.traffic.vl1dMisses++;
+        const slot = v.next;
+        v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
+        const asked = v.fill.take(Math.max(at, v.misses[slot] as number), c.fill);
+        ready = this.read(sector, asked, c.l2Latency, 0, 0);
+        v.misses[slot] = ready;
+        v.cache.fill(bit, ready);
+      }
+      if (ready > done) done = ready;
+    }
+    // The data of a wide load takes more cycles after the first.
+    return done + c.dataRate * (dwords - 1);
+  }
+
+  /** A vector store; gives when L2 has acknowledged it. */
+  store(unit: number, time: number, dwords: number, lines: Int32Array, first: number, count: number): number {
+    const v = this.vector[unit] as VectorCache;
+    const { c } = this;
+    const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
+    let done = start + c.storeAck;
+    for (let n = 0; n < count; n++) {
+      const asked = v.fill.take(start + n * c.tag, c.fill);
+      const ack = this.write(lines[first + n] as number, asked);
+      if (ack > done) done = ack;
+    }
+    return done;
+  }
+
+  /** A vector atomic; gives when its result is in registers. */
+  atomic(unit: number, time: number, lines: Int32Array, first: number, count: number): number {
+    const v = this.vector[unit] as VectorCache;
+    const { c } = this;
+    const start = v.pipe.take(time, Math.max(c.dataRate, c.tag * count));
+    let done = start + c.l2Latency;
+    for (let n = 0; n < count; n++) {
+      const sector = lines[first + n] as number;
+      const asked = v.fill.take(start + n * c.tag, c.fill);
+      const ready = this.read(sector, asked, c.l2Latency, c.atomic, 0);
+      this.l2.change(sector & this.l2Mask);
+      if (ready > done) done = ready;
+    }
+    return done;
+  }
+
+  /** A scalar load; gives when its last dword is in a register. */
+  scalarLoad(unit: number, time: number, lines: Int32Array, first: number, count: number): number {
+    const cache = this.scalar[unit >>> 1] as Cache;
+    const { c } = this;
+    let done = time + c.sl1dLatency;
+    for (let n = 0; n < count; n++) {
+      const line = lines[first + n] as number;
+      let ready: number;
+      if (cache.find(line, true)) ready = Math.max(time + c.sl1dLatency, cache.ready);
+      else {
+        ready = this.read(line, time, c.l2Latency - c.scalarExtra, 0, c.scalarExtra);
+        cache.insert(line);
+        cache.fill(0, ready);
+      }
+      if (ready > done) done = ready;
+    }
+    return done;
+  }
+
+  /** Scalar stores are rare; they go to L2. */
+  scalarStore(time: number, lines: Int32Array, first: number, count: number): number {
+    let done = time;
+    for (let n = 0; n < count; n++) done = Math.max(done, this.write(lines[first + n] as number, time));
+    return done;
+  }
+
+  private channel(sector: number): Server {
+    const block = sector >>> this.channelShift;
+    const mixed = block ^ (block >>> 4) ^ (block >>> 9) ^ (block >>> 15);
+    return this.channels[mixed % this.channels.length] as Server;
+  }
+
+  /** Reads a sector through L2; `hit` is the latency of a hit, `closer` how much nearer than a vector cache the reader is. */
+  private read(sector: number, time: number, hit: number, extra: number, closer: number): number {
+    const { c, l2, traffic } = this;
+    const line = sector >>> this.l2Shift;
+    const bit = sector & this.l2Mask;
+    const start = this.channel(sector).take(time, c.l2Service + extra);
+    if (!l2.find(line, true)) l2.insert(line);
+    if (l2.has(bit)) {
+      traffic.l2Hits++;
+      return Math.max(start + hit, l2.ready);
+    }
+    let ready = start + hit;
+    if (this.isHeld(line)) traffic.l2Hits++;
+    else {
+      traffic.l2Misses++;
+      ready = this.fetch(line, start) - closer;
+    }
+    l2.fill(bit, ready);
+    return ready;
+  }
+
+  private write(sector: number, time: number): number {
+    const { c, l2, traffic } = this;
+    const line = sector >>> this.l2Shift;
+    const start = this.channel(sector).take(time, 2 * c.l2Service);
+    if (!l2.find(line, true)) l2.insert(line);
+    let owed = 0;
+    if (!l2.change(sector & this.l2Mask)) {
+      traffic.writes++;
+      owed = this.writeBack(line, start);
+    }
+    // L2 takes stores in until what it has to write back lags too far behind.
+    return Math.max(start + c.storeAck, owed - WRITE_SLACK);
+  }
+
+  /** Whether an earlier launch has left the line in L2. */
+  private isHeld(line: number): boolean {
+    return this.share.l2Held > 0 && (Math.imul(line, 0x85ebca6b) >>> 0) / 2 ** 32 < this.share.l2Held;
+  }
+
+  /** Whether the memory-side cache has a line: as many lines as `mallHits` says, always the same ones. */
+  private isInMall(line: number): boolean {
+    return (Math.imul(line, 0x9e3779b1) >>> 0) / 2 ** 32 < this.share.mallHits;
+  }
+
+  private fetch(line: number, time: number): number {
+    const { c, share, traffic } = this;
+    // One of the die's units fetches a shared line for all: the simulated ones answer for their part of it.
+    const part = share.isShared(line) ? share.units / share.unitsOfDie : 1;
+    const start = this.mall.take(time, c.mallRead * part);
+    if (this.isInMall(line)) {
+      traffic.mallReads += part;
+      return start + c.mallLatency;
+    }
+    traffic.hbmReads += part;
+    return this.hbm.take(start, c.hbmRead * part) + c.hbmLatency;
+  }
+
+  /** A line leaves L2: it is written when it is first changed, because it leaves at the latest when the kernel ends. */
+  private writeBack(line: number, time: number): number {
+    const { c } = this;
+    const start = this.mallWrites.take(time, c.mallWrite);
+    return this.isInMall(line) ? start : this.hbm.take(start, c.hbmWrite);
+  }
+
+  /** When everything that was written has left the die. */
+  get drained(): number {
+    return Math.max(this.mallWrites.last, this.hbm.last);
+  }
+  /** Cycles that parts were busy, for the limiter. */
+  busy(): { readonly l2: number; readonly mall: number; readonly hbm: number; readonly vl1d: number } {
+    return {
+      l2: Math.max(...this.channels.map((s) => s.busy)),
+      mall: Math.max(this.mall.busy, this.mallWrites.busy),
+      hbm: this.hbm.busy,
+      vl1d: Math.max(...this.vector.map((v) => v.pipe.busy)),
+    };
+  }
+}

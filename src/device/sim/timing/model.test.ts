@@ -1,0 +1,136 @@
+// Whole dispatches with a clock: what they compute stays the same, and their time depends on nothing but the launch.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { workerHost } from '../../../../tests/support/sim-worker.ts';
+import type { WorkerHost } from '../../index.ts';
+import { SimDevice } from '../sim-device.ts';
+import { chipNamed, defaultChip } from './chips/index.ts';
+import { TimingModel } from './model.ts';
+import { timedInstructions, timedListing, timingReport, timingText } from './report.ts';
+
+const PROLOGUE = `s_mov_b32 s8, s2
+s_load_dwordx2 s[2:3], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+s_lshl_b32 s10, s8, 8
+v_add_u32_e32 v1, s10, v1
+s_waitcnt lgkmcnt(0)`;
+/** Adds one to every dword in place, atomically counts workgroups in dword 0 of the second half. */
+const IN_PLACE = `global_load_dword v2, v1, s[2:3]
+s_waitcnt vmcnt(0)
+v_add_u32_e32 v2, 1, v2
+global_store_dword v1, v2, s[2:3]`;
+const loop = (turns: number, body: string): string => `s_mov_b32 s9, ${turns}
+.Lturn:
+${body}
+s_sub_u32 s9, s9, 1
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 .Lturn`;
+
+let host: WorkerHost;
+beforeAll(async () => {
+  host = { ...(await workerHost()), startMs: 0 };
+});
+const open: SimDevice[] = [];
+afterAll(() => {
+  for (const device of open) device.close();
+});
+
+async function run(
+  code: string,
+  groups: number,
+  more: { timing?: TimingModel; workers?: number; bytes?: number } = {},
+) {
+  const { bytes } = kernelObject({
+    code: `${PROLOGUE}\n${code}`,
+    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32 },
+  });
+  const device = new SimDevice('gfx942', { workerHost: more.workers === undefined ? undefined : host });
+  open.push(device);
+  const buffer = device.alloc(more.bytes ?? groups * 256, 'out');
+  const kernel = device.load(bytes).kernel('k');
+  const request = { kernel, grid: [groups, 1, 1], block: [64, 1, 1], args: [buffer] } as const;
+  const result = await device.dispatch({ ...request, timing: more.timing, workers: more.workers });
+  return { result, memory: device.read(buffer), timing: result.timing };
+}
+const clock = (): TimingModel => new TimingModel(chipNamed('mi300a'));
+
+describe('the clock', () => {
+  it('should leave results, counts and memory as they are', async () => {
+    const plain = await run(IN_PLACE, 40);
+    const timed = await run(IN_PLACE, 40, { timing: clock() });
+    expect(timed.memory).toEqual(plain.memory);
+    expect(timed.result.instructions).toBe(plain.result.instructions);
+    expect(timed.timing?.nanoseconds).toBeGreaterThan(0);
+  });
+
+  it('should say the same for any number of threads', async () => {
+    const times = [];
+    for (const workers of [1, 2, 3]) {
+      const { timing } = await run(loop(3000, IN_PLACE), 64, { timing: clock(), workers });
+      times.push(timing?.cycles);
+    }
+    expect(new Set(times).size).toBe(1);
+  });
+
+  it('should take longer for more work, and see where it waits', async () => {
+    const short = await run(loop(50, IN_PLACE), 8, { timing: clock() });
+    const long = await run(loop(100, IN_PLACE), 8, { timing: clock() });
+    const ratio = (long.timing?.cycles ?? 0) / (short.timing?.cycles ?? 1);
+    expect(ratio).toBeGreaterThan(1.8);
+    expect(ratio).toBeLessThan(2.2);
+    const timing = long.timing;
+    if (timing === undefined) throw new Error('not timed');
+    const wait = timedInstructions(timing).find((i) => i.text.includes('vmcnt'));
+    expect(wait?.stalls.vmcnt).toBeGreaterThan(100);
+    expect(timedListing(timedInstructions(timing)).join('\n')).toMatch(/s_waitcnt vmcnt\(0\)\s+; vmcnt \d+/);
+    const report = timingReport(timing);
+    expect(report.limiter).toBe('latency');
+    expect(report.interval[0]).toBeLessThanOrEqual(report.microseconds);
+    expect(timingText(report).join('\n')).toMatch(/modelled on mi300a/);
+  });
+
+  it('should extrapolate a path that is too long to record', async () => {
+    const body = 'v_add_u32_e32 v2, 1, v2\nv_add_u32_e32 v2, 1, v2\nv_add_u32_e32 v2, 1, v2';
+    const { timing } = await run(loop(200_000, body), 1, { timing: clock() });
+    // Three VALU instructions, two SALU of 4 cycles each and a taken branch of 16.
+    expect((timing?.cycles ?? 0) / 200_000).toBeCloseTo(36, 0);
+    expect(timing?.estimate.isWhole).toBe(false);
+  });
+
+  it('should start workgroups no faster than the dispatcher', async () => {
+    const { timing } = await run('', 60_000, { timing: clock(), bytes: 4096 });
+    expect((timing?.cycles ?? 0) / 60_000).toBeCloseTo(1, 1);
+    if (timing === undefined) throw new Error('not timed');
+    expect(timingReport(timing).limiter).toBe('dispatch');
+  });
+
+  it('should leave a launch that faults as it is', async () => {
+    const fault = 'v_mov_b32_e32 v4, 0\nv_mov_b32_e32 v5, 0\nglobal_load_dword v2, v[4:5], off';
+    await expect(run(fault, 1, { timing: clock() })).rejects.toThrow(/0x0/);
+  });
+
+  it('should refuse no kernel that waits for another workgroup', async () => {
+    // Workgroup 1 waits until workgroup 0 has stored; alone it would never end.
+    const wait = `s_cmp_eq_u32 s8, 0
+s_cbranch_scc1 .Lfirst
+v_mov_b32_e32 v3, 0
+.Lspin:
+global_load_dword v2, v3, s[2:3] sc1
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc, 0, v2
+s_cbranch_vccnz .Lspin
+s_branch .Ldone
+.Lfirst:
+v_mov_b32_e32 v2, 7
+v_mov_b32_e32 v3, 0
+global_store_dword v3, v2, s[2:3] sc1
+.Ldone:`;
+    const { memory, timing } = await run(wait, 2, { timing: clock() });
+    expect(memory[0]).toBe(7);
+    expect(timing?.cycles).toBeGreaterThan(0);
+  });
+
+  it.each(['gfx942', 'gfx90a', 'gfx950'] as const)('should have a chip for %s', (target) => {
+    expect(new TimingModel(defaultChip(target)).chip.target).toBe(target);
+  });
+});

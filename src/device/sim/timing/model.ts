@@ -1,0 +1,209 @@
+// Room `device/sim/timing`: the clock: modelled time of a dispatch on a chip. Workgroups are sampled (sample.ts), run and recorded
+// (record.ts), replayed on a machine of waves, units and caches (machine.ts, memory-system.ts) and extrapolated to the launch.
+// Begin with this file, then chip.ts (the numbers), kernel-code.ts (one instruction), machine.ts.
+
+import type { Launch } from '../dispatch/launch.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { PlacePool } from '../state/places.ts';
+import type { Chip } from './chip.ts';
+import { KernelCode } from './kernel-code.ts';
+import { Machine, type Replay } from './machine.ts';
+import type { MemoryShare } from './memory-system.ts';
+import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
+import { L2Residency, Residency, regionsOf } from './residency.ts';
+import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
+
+/** Instructions recorded of a launch; fewer of a kernel that is launched often. */
+const BUDGET = 60_000;
+const LEAST_BUDGET = 5_000;
+/** Launches of a kernel after which its budget is halved. */
+const OFTEN = 4;
+/** Instructions of a wave of the first workgroup that say how long waves are. */
+const FIRST_LOOK = 6000;
+
+/** What a launch to be timed runs on. */
+export interface TimedLaunch {
+  readonly memory: DeviceMemory;
+  readonly places: PlacePool;
+  readonly loaded: LoadedCode;
+  readonly launch: Launch;
+}
+
+/** A launch that has been recorded and not yet timed. */
+export interface RecordedLaunch {
+  readonly launch: Launch;
+  readonly code: KernelCode;
+  readonly spread: Spread;
+  readonly plan: SamplePlan;
+  readonly traces: readonly GroupTrace[];
+  readonly mallHits: number;
+  readonly l2Held: number;
+  /** The kernel has run before: its code is in the instruction caches. */
+  readonly isWarm: boolean;
+  readonly failure: string | undefined;
+}
+
+/** The time of a launch. */
+export interface LaunchTime {
+  readonly kernel: string;
+  readonly chip: Chip;
+  /** From the first workgroup's start to the last one's end. */
+  readonly nanoseconds: number;
+  readonly cycles: number;
+  readonly estimate: Estimate;
+  readonly launch: Launch;
+  readonly plan: SamplePlan;
+  readonly failure: string | undefined;
+  readonly replay: Replay;
+  readonly code: KernelCode;
+  readonly spread: Spread;
+  readonly mallHits: number;
+  /** Bytes that the launch leaves changed in L2, for the next launch to wait for. */
+  readonly dirtyBytes: number;
+}
+
+export class TimingModel {
+  readonly chip: Chip;
+  /** What the memory-side cache holds; copies go through it too. */
+  readonly residency: Residency;
+  private readonly l2: L2Residency;
+  /** Launches so far, by kernel entry. */
+  private readonly launches = new Map<number, number>();
+  private readonly codes = new WeakMap<LoadedCode, KernelCode>();
+  private readonly budget: number;
+
+  constructor(chip: Chip, budget = BUDGET) {
+    this.chip = chip;
+    this.budget = budget;
+    this.residency = new Residency(chip.get('mall.bytes'));
+    this.l2 = new L2Residency(chip);
+  }
+
+  /** Records sampled workgroups of a launch that is about to run; memory is as before afterwards. */
+  record(job: TimedLaunch): RecordedLaunch {
+    const { chip } = this;
+    const { launch, loaded, memory } = job;
+    let code = this.codes.get(loaded);
+    if (code === undefined) {
+      code = new KernelCode(chip, loaded);
+      this.codes.set(loaded, code);
+    }
+    const spread = spreadOf(chip, launch);
+    const isWarm = this.launches.has(launch.entry);
+    const dies = chip.get('xccs');
+    const recorder = new Recorder({ ...job, code });
+    try {
+      const first = recorder.record(0, FIRST_LOOK);
+      const length = Math.max(1, ...first.waves.map((w) => w.path.length));
+      const plan = planSample(chip, launch, spread, length, this.budgetOf(launch));
+      const canKeep = first.waves.every((w) => w.isWhole);
+      const traces = plan.groups.map((n) => (n === 0 && canKeep ? first : recorder.record(n * dies, plan.limit)));
+      const regions = regionsOf(memory, linesOf(traces, code, false));
+      const written = regionsOf(memory, linesOf(traces, code, true));
+      const l2Held = this.l2.use(launch, regions, written);
+      const mallHits = this.residency.use(new Map([...regions, ...written]));
+      return { launch, code, spread, plan, traces, mallHits, l2Held, isWarm, failure: recorder.failure };
+    } finally {
+      recorder.undo();
+    }
+  }
+
+  private budgetOf(launch: Launch): number {
+    const before = this.launches.get(launch.entry) ?? 0;
+    this.launches.set(launch.entry, before + 1);
+    return Math.max(LEAST_BUDGET, this.budget / (1 + before / OFTEN));
+  }
+
+  /** Times a recorded launch, whose waves executed `instructions` on average. */
+  time(
+    { launch, code, spread, plan, traces, mallHits, l2Held, failure, isWarm }: RecordedLaunch,
+    instructions: number,
+  ): LaunchTime {
+    const { chip } = this;
+    const share: MemoryShare = {
+      units: plan.units,
+      unitsOfDie: spread.unitsOfDie,
+      unitsOfChip: spread.unitsOfChip,
+      mallHits,
+      l2Held,
+      ...sharing(chip, traces, code, plan.units),
+    };
+    const replay = new Machine({
+      isWarm,
+      chip,
+      code,
+      groups: traces,
+      resident: spread.resident,
+      share,
+      arrival: (n) => (plan.groups[n] as number) * spread.interval,
+    }).run();
+    const estimate = extrapolate(launch, spread, plan, traces, replay, instructions);
+    return {
+      kernel: launch.kernelName,
+      chip,
+      nanoseconds: (estimate.cycles * 1000) / chip.get('clockMhz'),
+      cycles: estimate.cycles,
+      estimate,
+      launch,
+      plan,
+      failure,
+      replay,
+      code,
+      spread,
+      mallHits,
+      dirtyBytes: Math.min(
+        chip.get('l2.bytes') * chip.get('xccs'),
+        (replay.memory.traffic.writes * 2 ** LINE_UNIT_BITS * launch.workgroups) / Math.max(1, traces.length),
+      ),
+    };
+  }
+}
+
+/** The lines of vector and scalar memory that recorded waves touch. */
+function* linesOf(traces: readonly GroupTrace[], code: KernelCode, stores?: boolean): Generator<number> {
+  for (const { waves } of traces) {
+    for (const { path, accesses } of waves) {
+      let at = 0;
+      for (let n = 0; n < path.length; n++) {
+        const instruction = code.list[path.data[n] as number];
+        if (instruction === undefined) continue;
+        if (instruction.unit === 'lds') at++;
+        else if (instruction.plan !== undefined) {
+          const count = accesses.data[at] as number;
+          const isWanted = stores === undefined || stores === instruction.stores;
+          for (let i = 1; i <= count && isWanted; i++) yield accesses.data[at + i] as number;
+          at += 1 + count;
+        }
+      }
+    }
+  }
+}
+
+/** Which lines several compute units touch. */
+function sharing(
+  chip: Chip,
+  traces: readonly GroupTrace[],
+  code: KernelCode,
+  units: number,
+): Pick<MemoryShare, 'isShared' | 'sharedPart'> {
+  const owner = new Map<number, number>();
+  const shift = Math.log2(chip.get('l2.line')) - LINE_UNIT_BITS;
+  let shared = 0;
+  traces.forEach((trace, n) => {
+    const unit = n % units;
+    for (const unitLine of linesOf([trace], code)) {
+      const line = unitLine >>> shift;
+      const known = owner.get(line);
+      if (known === undefined) owner.set(line, unit);
+      else if (known !== unit && known >= 0) {
+        owner.set(line, -1);
+        shared++;
+      }
+    }
+  });
+  return {
+    isShared: (line) => owner.get(line) === -1,
+    sharedPart: owner.size === 0 ? 0 : shared / owner.size,
+  };
+}

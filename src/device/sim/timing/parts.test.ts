@@ -1,0 +1,102 @@
+// The parts of the machine one by one: queue, servers, caches, LDS phases, residency.
+import { describe, expect, it } from 'vitest';
+import { Cache } from './cache.ts';
+import { EventQueue } from './event-queue.ts';
+import { ldsPasses, ldsPhases } from './lds-phases.ts';
+import { Residency } from './residency.ts';
+import { Server } from './server.ts';
+
+describe('the event queue', () => {
+  it('should give waves by time, and by number when times are equal', () => {
+    const queue = new EventQueue();
+    const times = Array.from({ length: 600 }, (_, n) => (n * 7919) % 97);
+    times.forEach((time, id) => {
+      queue.push(time, id);
+    });
+    const order = times.map(() => queue.pop());
+    const expected = times.map((_, id) => id).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+    expect(order).toEqual(expected);
+    expect(queue.isEmpty).toBe(true);
+  });
+});
+
+describe('a server', () => {
+  it('should serve at its rate', () => {
+    const server = new Server();
+    let last = 0;
+    for (let n = 0; n < 1000; n++) last = server.take(0, 4);
+    expect(last).toBeGreaterThan(3990 - 32);
+    expect(last).toBeLessThan(4000 + 32);
+    expect(server.busy).toBe(4000);
+  });
+  it('should serve an early request before a late one that was booked first', () => {
+    const server = new Server();
+    server.take(10_000, 100);
+    expect(server.take(64, 4)).toBe(64);
+  });
+});
+
+describe('a cache', () => {
+  const fill = (cache: Cache, line: number): boolean => {
+    const found = cache.find(line, false) && cache.has(0);
+    if (!found) {
+      cache.insert(line);
+      cache.fill(0, 0);
+    }
+    return found;
+  };
+  it('should keep what fits and lose the least recently used line', () => {
+    const cache = new Cache(4, 4);
+    for (const line of [1, 2, 3, 4]) expect(fill(cache, line)).toBe(false);
+    for (const line of [1, 2, 3, 4]) expect(fill(cache, line)).toBe(true);
+    expect([5, 2, 1].map((line) => fill(cache, line))).toEqual([false, true, false]);
+  });
+  it('should fill and change lines by sectors', () => {
+    const cache = new Cache(4, 4);
+    cache.find(9, false);
+    cache.insert(9);
+    cache.fill(1, 50);
+    expect([cache.has(0), cache.has(1), cache.ready]).toEqual([false, true, 50]);
+    expect([cache.change(0), cache.change(0), cache.change(1)]).toEqual([false, true, false]);
+  });
+});
+
+describe('LDS passes', () => {
+  const passes = (target: 'gfx942' | 'gfx950', bytes: number, isRead: boolean, stride: number): number =>
+    ldsPasses(
+      Float64Array.from({ length: 64 }, (_, lane) => lane * stride),
+      bytes,
+      ldsPhases(target, bytes, isRead, target === 'gfx950' ? 64 : 32),
+    );
+  // amd-shark-ai lds_summary.md: phases without a conflict; then every lane of a phase in one bank.
+  it.each([
+    ['gfx942', 4, true, 4, 2],
+    ['gfx942', 8, true, 8, 4],
+    ['gfx942', 16, true, 16, 8],
+    ['gfx942', 16, false, 16, 8],
+    ['gfx950', 8, true, 8, 2],
+    ['gfx950', 16, true, 16, 4],
+    ['gfx942', 4, true, 128, 64],
+    ['gfx942', 4, true, 0, 2],
+    ['gfx942', 4, true, 8, 4],
+  ] as const)('%s, %i bytes, read %s, stride %i: %i', (target, bytes, isRead, stride, expected) => {
+    expect(passes(target, bytes, isRead, stride)).toBe(expected);
+  });
+  it('should leave out lanes that take no part', () => {
+    const addresses = new Float64Array(64).fill(Number.NaN);
+    expect(ldsPasses(addresses, 4, ldsPhases('gfx942', 4, true, 32))).toBe(0);
+  });
+});
+
+describe('the memory-side cache', () => {
+  it('should hold what was used last, and less of what does not fit', () => {
+    const cache = new Residency(100);
+    expect(cache.use(new Map([[1, 60]]))).toBe(0);
+    expect(cache.use(new Map([[1, 60]]))).toBe(1);
+    cache.use(new Map([[2, 400]]));
+    expect(cache.use(new Map([[1, 60]]))).toBeLessThan(0.2);
+    const part = cache.use(new Map([[2, 400]]));
+    expect(part).toBeGreaterThan(0.05);
+    expect(part).toBeLessThan(0.25);
+  });
+});

@@ -1,0 +1,178 @@
+// Which workgroups of a launch are recorded and replayed, and what their replay says about the whole launch.
+import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
+import { targetInfo } from '../../../isa/index.ts';
+import type { Launch } from '../dispatch/launch.ts';
+import type { Chip } from './chip.ts';
+import { PROGRESS_STEPS, type Replay } from './machine.ts';
+import type { GroupTrace } from './record.ts';
+
+/** Rounds of full compute units that are replayed of long launches: the first is the start, the later ones steady state. */
+const ROUNDS = 3;
+/** How much more than its budget a sample of short waves may take to have all its rounds. */
+const OVERDRAFT = 3;
+/** Shortest path of a wave that is recorded before a launch's compute units are thinned out further. */
+const SHORTEST_PATH = 1500;
+
+/** How a launch spreads over the chip. */
+export interface Spread {
+  /** Workgroups of the die that has most. */
+  readonly groupsOfDie: number;
+  readonly unitsOfDie: number;
+  readonly unitsOfChip: number;
+  /** Workgroups that a compute unit can hold at once. */
+  readonly resident: number;
+  /** Workgroups of the compute unit that has most. */
+  readonly groupsOfUnit: number;
+  /** Cycles between two workgroups that a die starts. */
+  readonly interval: number;
+  readonly wavesPerSimd: number;
+  readonly occupancyLimit: readonly string[];
+}
+
+export function spreadOf(chip: Chip, launch: Launch): Spread {
+  const registers = descriptorRegisters(launch.descriptor);
+  const fits = occupancy(
+    {
+      vgprs: registers.totalVgprs,
+      sgprs: registers.sgprs,
+      ldsBytes: launch.ldsBytes,
+      workgroupSize: launch.block[0] * launch.block[1] * launch.block[2],
+    },
+    targetInfo(launch.target),
+  );
+  const dies = chip.get('xccs');
+  const units = chip.get('cusPerXcc');
+  const simds = chip.get('simdsPerCu');
+  const slots = Math.min(fits.byVgprs, fits.bySgprs, chip.get('wavesPerSimd')) * simds;
+  const resident = Math.max(1, Math.min(fits.workgroupsPerCu, Math.floor(slots / launch.wavesPerGroup)));
+  const groupsOfDie = Math.ceil(launch.workgroups / dies);
+  const unitsOfDie = Math.min(units, groupsOfDie);
+  return {
+    groupsOfDie,
+    unitsOfDie,
+    unitsOfChip: Math.min(units * dies, launch.workgroups),
+    resident,
+    groupsOfUnit: Math.ceil(groupsOfDie / units),
+    interval: Math.max(
+      dies * chip.get('dispatch.workgroup'),
+      chip.get('dispatch.minimum'),
+      chip.get('dispatch.wave') * launch.wavesPerGroup,
+    ),
+    wavesPerSimd: fits.wavesPerSimd,
+    occupancyLimit: fits.limiters,
+  };
+}
+
+/** The workgroups to record. */
+export interface SamplePlan {
+  readonly units: number;
+  /** Numbers within the die, in the order in which they start. */
+  readonly groups: readonly number[];
+  /** Instructions of a wave at most. */
+  readonly limit: number;
+}
+
+/**
+ * Chooses workgroups: `length` is the number of instructions of the longest wave of the first workgroup (a lower bound when it was cut),
+ * `budget` the instructions to record in all.
+ */
+export function planSample(chip: Chip, launch: Launch, s: Spread, length: number, budget: number): SamplePlan {
+  const cus = chip.get('cusPerXcc');
+  const perGroup = launch.wavesPerGroup * length;
+  let perUnit = Math.min(s.groupsOfUnit, ROUNDS * s.resident);
+  let units = Math.min(s.unitsOfDie, Math.max(2, Math.floor(budget / (perUnit * perGroup))));
+  if (units * perUnit * perGroup > OVERDRAFT * budget) {
+    perUnit = Math.min(s.groupsOfUnit, s.resident);
+    units = Math.min(s.unitsOfDie, Math.max(2, Math.floor(budget / (perUnit * perGroup))));
+  }
+  const limit = Math.max(SHORTEST_PATH, Math.ceil(budget / (units * perUnit * launch.wavesPerGroup)));
+  const first = Math.min(s.resident, perUnit);
+  const groups: number[] = [];
+  for (let round = 0; round < first; round++) {
+    for (let unit = 0; unit < units; unit++) {
+      const number = round * cus + unit;
+      if (number < s.groupsOfDie) groups.push(number);
+    }
+  }
+  for (let n = 0; n < (perUnit - first) * units; n++) {
+    const number = first * cus + Math.floor((n * cus) / units);
+    if (number < s.groupsOfDie) groups.push(number);
+  }
+  return { units, groups, limit };
+}
+
+/** What a replay says about its launch, in cycles. */
+export interface Estimate {
+  readonly cycles: number;
+  /** Half of the 95% interval that sampling leaves, as a part of `cycles`. */
+  readonly spread: number;
+  /** Part of the launch's wave instructions that were replayed. */
+  readonly replayed: number;
+  readonly isWhole: boolean;
+}
+
+/** From the replayed workgroups to the whole launch. `instructions` is what a wave of the launch executes on average. */
+export function extrapolate(
+  launch: Launch,
+  s: Spread,
+  plan: SamplePlan,
+  traces: readonly GroupTrace[],
+  replay: Replay,
+  instructions: number,
+): Estimate {
+  const waves = traces.flatMap((t) => t.waves);
+  const recorded = waves.reduce((sum, w) => sum + w.path.length, 0);
+  const replayed = Math.min(1, recorded / Math.max(1, instructions * launch.workgroups * launch.wavesPerGroup));
+  const isCut = waves.some((w) => !w.isWhole);
+  const spread = variation(replay, traces.length);
+  const finish = Math.max(replay.memory.drained, ...replay.ends);
+  if (isCut) {
+    const left = instructions * waves.length;
+    const whole = Math.max(finish, restOfCut(replay, recorded, left));
+    const rounds = Math.max(1, s.groupsOfUnit / s.resident);
+    return { cycles: whole * (rounds < 4 ? Math.ceil(rounds) : rounds), spread, replayed, isWhole: false };
+  }
+  const all = (s.groupsOfDie * plan.units) / s.unitsOfDie;
+  const done = Float64Array.from(replay.ends).sort();
+  const missing = all - done.length;
+  if (missing <= 0 || s.groupsOfUnit <= s.resident) return { cycles: finish, spread, replayed, isWhole: missing <= 0 };
+  // From the end of the first round on; one round alone says how long it takes with its start.
+  const first = s.resident * plan.units - 1;
+  const last = done.length - 1;
+  const perGroup =
+    last - first >= first / 2
+      ? ((done[last] as number) - (done[first] as number)) / (last - first)
+      : (done[last] as number) / done.length;
+  const dispatched = s.interval * (s.unitsOfDie / plan.units);
+  return { cycles: finish + missing * Math.max(perGroup, dispatched), spread, replayed, isWhole: false };
+}
+
+/** Part of the time before the first path ends that is taken for the start. */
+const START = 0.3;
+
+/**
+ * When all waves would have issued `wanted` instructions, from the rate at which they went on while all of them ran: from the end of the
+ * start until the first of them came to the end of its path.
+ */
+function restOfCut({ progress, firstCut }: Replay, recorded: number, wanted: number): number {
+  let to = 1;
+  while (to < PROGRESS_STEPS && (progress[to + 1] as number) <= firstCut) to++;
+  const from = Math.floor(to * START);
+  const each = ((progress[to] as number) - (progress[from] as number)) / Math.max(1, to - from);
+  return (progress[to] as number) + ((wanted * PROGRESS_STEPS) / Math.max(1, recorded) - to) * each;
+}
+
+/** 1.96 standard errors of the mean duration of a workgroup, as a part of it. */
+function variation({ starts, ends }: Replay, count: number): number {
+  if (count < 2) return 0.1;
+  let sum = 0;
+  let squares = 0;
+  for (let n = 0; n < count; n++) {
+    const duration = (ends[n] as number) - (starts[n] as number);
+    sum += duration;
+    squares += duration * duration;
+  }
+  const mean = sum / count;
+  const variance = Math.max(0, squares / count - mean * mean);
+  return mean === 0 ? 0 : (1.96 * Math.sqrt(variance / count)) / mean;
+}

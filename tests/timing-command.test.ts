@@ -1,0 +1,79 @@
+// `wavesmith run --timing` as a user sees it, bad chips included.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { wavesmith } from './support/cli.ts';
+import { canCompileHip, compileHip, execHip } from './support/hip.ts';
+
+const root = join(import.meta.dirname, '..');
+const module = join(root, 'fixtures/matmul_f16.gfx942/baseline.vmfb');
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-timing-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const KERNEL = 'matmul_dispatch_0_matmul_128x128x128_f16xf16xf32';
+const run = (...more: string[]) =>
+  wavesmith(
+    ...['run', module, '--kernel', KERNEL, '--grid', '2,1,1', '--block', '256,1,1'],
+    ...['--arg', 'f16[128,128]=random:1', '--arg', 'f16[128,128]=random:2', '--arg', 'f32[128,128]', ...more],
+  );
+
+describe('wavesmith run --timing', () => {
+  it('should print time, interval, limiter and what was sampled', async () => {
+    const { code, out } = await run('--timing', '--chip', 'mi300x');
+    expect(code).toBe(0);
+    expect(out).toMatch(/modelled on mi300x: [\d.]+ µs \([\d.]+ µs to [\d.]+ µs; .*\)/);
+    expect(out).toMatch(/limited by \w+; busy: /);
+    expect(out).toMatch(/2 of 2 workgroups replayed|1 of 2 workgroups replayed/);
+  });
+  it('should list every instruction with what it waited for', async () => {
+    const { out } = await run('--timing-listing');
+    expect(out).toMatch(/v_mfma_f32_\S+ .*/);
+    expect(out).toMatch(/; .*(vmcnt|lgkmcnt|barrier) \d+/);
+  });
+  it('should be the same in JSON at every run', async () => {
+    const timing = async (): Promise<Record<string, unknown>> =>
+      (JSON.parse((await run('--timing', '--json')).out) as { timing: Record<string, unknown> }).timing;
+    const first = await timing();
+    expect(await timing()).toEqual(first);
+    expect(first.chip).toBe('mi300a');
+    expect(first.microseconds).toBeGreaterThan(1);
+  });
+  it.each([
+    ['mi9000', /timing\/unknown-chip/],
+    ['mi355x', /timing\/wrong-target/],
+    [join(folder, 'none.json'), /no such file/],
+  ])('should refuse --chip %s', async (chip, expected) => {
+    const { code, err } = await run('--timing', '--chip', chip);
+    expect(code).toBe(1);
+    expect(err).toMatch(expected);
+  });
+  it('should name the field of a chip file that is wrong, and take one that is right', async () => {
+    const own = join(folder, 'own.json');
+    writeFileSync(own, JSON.stringify({ name: 'own', base: 'mi300x', numbers: { clockMhz: [-1, 'me'] } }));
+    expect((await run('--timing', '--chip', own)).err).toMatch(/'clockMhz' of chip 'own' is -1/);
+    writeFileSync(own, JSON.stringify({ name: 'own', base: 'mi300x', numbers: { clockMhz: [1050, 'me'] } }));
+    expect((await run('--timing', '--chip', own)).out).toMatch(/modelled on own: /);
+  });
+  it('should refuse --chip without --timing', async () => {
+    expect((await run('--chip', 'mi300x')).err).toMatch(/--chip and --time model need --timing/);
+  });
+});
+
+describe('wavesmith exec --timing', () => {
+  it.skipIf(!canCompileHip())('should give events modelled time and leave results as they are', async () => {
+    const program = await compileHip({ sources: ['vector_add'], targets: ['gfx942'] });
+    const file = join(folder, 'times.json');
+    const { status, stdout, stderr } = await execHip(
+      'gfx942',
+      program,
+      [],
+      ['--timing-json', file, '--chip', 'mi300a'],
+    );
+    expect(stderr).toBe('');
+    expect([status, stdout]).toEqual([0, 'ok\n']);
+    const { dispatches } = JSON.parse(readFileSync(file, 'utf8')) as { dispatches: { microseconds: number }[] };
+    expect(dispatches.length).toBeGreaterThan(0);
+    for (const d of dispatches) expect(d.microseconds).toBeGreaterThan(0.1);
+  });
+});
