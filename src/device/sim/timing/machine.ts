@@ -413,5 +413,5 @@ export class Machine {
 /** Results come back in the order of issue. */
 function complete(list: number[], time: number): void {
   const last = list.at(-1) ?? 0;
-  list.push(time > last ? time : last);
+  list.push(Math.max(time, last));
 }
