@@ -222,8 +222,9 @@ hipError_t Stream::Copied(CopyKind kind, const void* to, const void* from, uint6
     uint64_t from;
     uint64_t bytes;
     uint64_t unused[4];
-  } packet{0, 0x77, 0, static_cast<uint32_t>(kind), reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
-           bytes, {}};
+  } packet{
+      0,     0x77, 0, static_cast<uint32_t>(kind), reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+      bytes, {}};
   static_assert(sizeof packet == kPacketBytes);
   const std::lock_guard lock(mutex_);
   if (Failure() != hipSuccess) return Failure();
