@@ -42,6 +42,7 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   'l1i.bytes': whole('instruction cache bytes', 1024, 2 ** 24),
   'l1i.line': whole('instruction cache line bytes', 16, 1024),
   'l1i.miss': real('cycles of an instruction fetch that misses the instruction cache', 0, 10_000),
+  'matrix.f64Passes': whole('passes of 4 cycles of a 16x16x4 f64 matrix product', 1, 256),
   'lds.latency': real('cycles of a 4-byte LDS load without conflict', 1, 1000),
   'lds.wideBanks': whole('banks of 4 bytes for 8- and 16-byte reads', 16, 128),
   'lds.extraPass': real('cycles of one more pass through the banks', 0.5, 64),

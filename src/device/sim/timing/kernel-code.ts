@@ -105,7 +105,7 @@ export class KernelCode {
     let latency = interval;
     if (field !== undefined) ({ issue, latency } = chip.latencyClass(field));
     else if (unit === 'matrix') {
-      issue = 4 * matrixPasses(instruction, chip.target);
+      issue = 4 * matrixPasses(instruction, chip.get('matrix.f64Passes'));
       latency = issue + MATRIX_TAIL;
     }
     const code: CodeInstruction = {

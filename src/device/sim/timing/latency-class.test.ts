@@ -3,6 +3,7 @@ import { parse } from '../../../../tests/support/one-instruction.ts';
 import { allRows } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { LATENCY_FIELDS } from './chip-fields.ts';
+import { defaultChip } from './chips/index.ts';
 import { latencyClassOf, matrixPasses } from './latency-class.ts';
 
 describe('latency classes', () => {
@@ -33,6 +34,6 @@ describe('latency classes', () => {
     ['gfx90a', 'v_mfma_f32_16x16x16f16 a[0:3], v[0:1], v[2:3], a[0:3]', 8],
     ['gfx90a', 'v_mfma_f32_32x32x8f16 a[0:15], v[0:1], v[2:3], a[0:15]', 16],
   ])('should know the passes of %s %s', (target, text, expected) => {
-    expect(matrixPasses(parse(target, text), target)).toBe(expected);
+    expect(matrixPasses(parse(target, text), defaultChip(target).get('matrix.f64Passes'))).toBe(expected);
   });
 });

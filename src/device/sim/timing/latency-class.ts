@@ -4,7 +4,7 @@
 // calculator have them, because llvm-mca takes FP8 products of f8f6f4 for the short form.
 import { immediateOf } from '../../../isa/operand.ts';
 import { type MatrixOperation, semanticsOf } from '../../../isa/semantics/index.ts';
-import type { Instruction, InstructionRow, TargetName } from '../../../isa/types.ts';
+import type { Instruction, InstructionRow } from '../../../isa/types.ts';
 import type { LatencyField } from './chip-fields.ts';
 
 /** Units of a compute unit that instructions compete for; `internal` ones are handled at once by the wave's own slot. */
@@ -78,15 +78,15 @@ export function latencyClassOf(row: InstructionRow): LatencyClass {
 
 const isNarrow = (format: number): boolean => format >= 2;
 
-/** Passes of 4 cycles that a matrix instruction takes. */
-export function matrixPasses(instruction: Instruction, target: TargetName): number {
+/** Passes of 4 cycles that a matrix instruction takes; `f64Passes` are those of 16x16x4 f64, which differ between chips. */
+export function matrixPasses(instruction: Instruction, f64Passes: number): number {
   const { row } = instruction;
   const op = semanticsOf(row.operation) as MatrixOperation;
   if (op.a === 'f8f6f4') {
     const narrow = isNarrow(immediateOf(instruction, 'cbsz')) && isNarrow(immediateOf(instruction, 'blgp'));
     return (op.m === 16 ? 8 : 16) / (narrow ? 2 : 1);
   }
-  if (op.a === 'f64') return op.m === 4 ? 4 : target === 'gfx950' ? 16 : 8;
+  if (op.a === 'f64') return op.m === 4 ? 4 : f64Passes;
   if (op.sparse) return op.m === 16 ? 4 : 8;
   for (const name of row.schedule) {
     const passes = /^Write(\d+)PassMAI$/.exec(name)?.[1];

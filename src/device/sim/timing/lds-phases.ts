@@ -1,7 +1,5 @@
 // How LDS serves a wavefront: in phases of lanes, each of which takes one pass per distinct row of the busiest bank.
 // Source: amd-shark-ai docs/empirical-lds/lds_summary.md (measured on gfx942 and gfx950), triton PR 11365, rocRoller LDSBankModel.
-import type { TargetName } from '../../../isa/types.ts';
-
 const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, i) => first + i);
 const groups = (size: number): number[][] => range(0, 64 / size).map((n) => range(n * size, size));
 const spans = (...pairs: readonly (readonly [number, number])[]): number[] =>
@@ -30,9 +28,9 @@ export interface Phases {
   readonly banks: number;
 }
 
-/** The phases of an access of `bytes` a lane. */
-export function ldsPhases(target: TargetName, bytes: number, isRead: boolean, wideBanks: number): Phases {
-  const newer = target === 'gfx950';
+/** The phases of an access of `bytes` a lane. The LDS that has more banks for wide reads (gfx950) has other phases too. */
+export function ldsPhases(wideBanks: number, bytes: number, isRead: boolean): Phases {
+  const newer = wideBanks > 32;
   const banks = isRead && bytes >= 8 && bytes !== 12 ? wideBanks : 32;
   if (bytes <= 4) return { lanes: newer && isRead ? groups(64) : groups(32), banks };
   if (bytes === 8) return { lanes: newer && isRead ? groups(32) : groups(16), banks };

@@ -66,7 +66,7 @@ describe('LDS passes', () => {
     ldsPasses(
       Float64Array.from({ length: 64 }, (_, lane) => lane * stride),
       bytes,
-      ldsPhases(target, bytes, isRead, target === 'gfx950' ? 64 : 32),
+      ldsPhases(target === 'gfx950' ? 64 : 32, bytes, isRead),
     );
   // amd-shark-ai lds_summary.md: phases without a conflict; then every lane of a phase in one bank.
   it.each([
@@ -84,7 +84,7 @@ describe('LDS passes', () => {
   });
   it('should leave out lanes that take no part', () => {
     const addresses = new Float64Array(64).fill(Number.NaN);
-    expect(ldsPasses(addresses, 4, ldsPhases('gfx942', 4, true, 32))).toBe(0);
+    expect(ldsPasses(addresses, 4, ldsPhases(32, 4, true))).toBe(0);
   });
 });
 

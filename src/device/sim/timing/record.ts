@@ -164,7 +164,7 @@ export class Recorder {
       const key = bytes * 2 + (read ? 1 : 0);
       let phases = this.phases.get(key);
       if (phases === undefined) {
-        phases = ldsPhases(chip.target, bytes, read, chip.get('lds.wideBanks'));
+        phases = ldsPhases(chip.get('lds.wideBanks'), bytes, read);
         this.phases.set(key, phases);
       }
       let passes = ldsPasses(this.addresses, bytes, phases);

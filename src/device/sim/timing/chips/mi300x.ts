@@ -26,6 +26,7 @@ export const MI300X: ChipFile = {
     'l1i.bytes': [65536, WHITE_PAPER],
     'l1i.line': [128, WHITE_PAPER],
     'l1i.miss': [500, 'gfx950 thread traces: first instruction 710 cycles after a cold start'],
+    'matrix.f64Passes': [8, 'LLVM 22 SISchedule.td'],
     'lds.latency': [52, 'pyhip mem_latency.md (MI308X), mt4g (MI300X)'],
     'lds.wideBanks': [32, 'amd-shark-ai lds_summary.md, gfx942'],
     'lds.extraPass': [2, 'MI300X shared_mem_latency with conflicts: 64 cycles for 32 passes of two halves'],

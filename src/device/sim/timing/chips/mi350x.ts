@@ -13,6 +13,7 @@ export const MI350X: ChipFile = {
     ...MI300X.numbers,
     cusPerXcc: [32, SPECS],
     clockMhz: [2200, SPECS],
+    'matrix.f64Passes': [16, 'LLVM 22 SISchedule.td'],
     'lds.latency': [69, 'gfx950: LDS latency of gpu-benches'],
     'lds.wideBanks': [64, 'rocRoller LDSBankModel: 64 banks for 8- and 16-byte reads of gfx950'],
     'lds.rate': [128, 'CDNA4: 256 B a cycle and compute unit for wide reads'],
