@@ -48,9 +48,10 @@ struct Executable {
 };
 
 std::mutex mutex;
-std::set<CodeReader*> readers;
-std::set<Executable*> executables;
-std::set<const Symbol*> live_symbols;
+// Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
+auto& readers = *new std::set<CodeReader*>;
+auto& executables = *new std::set<Executable*>;
+auto& live_symbols = *new std::set<const Symbol*>;
 
 Executable* Find(hsa_executable_t handle) {
   auto* const e = reinterpret_cast<Executable*>(handle.handle);

@@ -108,9 +108,10 @@ struct Mapping {
   hsa_access_permission_t access[2];  // CPU, GPU
 };
 std::mutex vmem_mutex;
-std::set<Handle*> handles;
-std::map<uint64_t, uint64_t> reservations;
-std::map<uint64_t, Mapping> mappings;
+// Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
+auto& handles = *new std::set<Handle*>;
+auto& reservations = *new std::map<uint64_t, uint64_t>;
+auto& mappings = *new std::map<uint64_t, Mapping>;
 
 Handle* HandleOf(hsa_amd_vmem_alloc_handle_t handle) {
   auto* const pointer = reinterpret_cast<Handle*>(handle.handle);

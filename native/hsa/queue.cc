@@ -37,8 +37,9 @@ struct Queue : Doorbell {
 };
 
 std::mutex queues_mutex;
-std::map<const hsa_queue_t*, Queue*> queues;
-std::vector<std::pair<hsa_amd_runtime_queue_notifier, void*>> notifiers;
+// Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
+auto& queues = *new std::map<const hsa_queue_t*, Queue*>;
+auto& notifiers = *new std::vector<std::pair<hsa_amd_runtime_queue_notifier, void*>>;
 std::atomic<uint64_t> next_id{1};
 
 Queue* Find(const hsa_queue_t* queue) {

@@ -22,7 +22,8 @@ constexpr uint64_t kSlice = 2'000'000;
 constexpr size_t kMaxFutexes = 120;
 
 std::mutex slab_mutex;
-std::vector<Signal*> free_signals;
+// Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
+auto& free_signals = *new std::vector<Signal*>;
 Runtime* slab_owner = nullptr;
 
 bool Holds(const Condition& c) {
@@ -226,7 +227,7 @@ class SignalThread {
   bool stop_ = false;
 };
 
-SignalThread signal_thread;
+auto& signal_thread = *new SignalThread;
 
 }  // namespace
 
