@@ -36,6 +36,12 @@ export function addTimingOptions(command: Command): void {
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`);
 }
 
+/** For runs that have no clock yet. */
+export function refuseTiming({ timing, timingListing, chip }: TimingOptions): void {
+  if (timing !== true && timingListing !== true && chip === undefined) return;
+  throw new WavesmithError('cli/usage', '--timing, --timing-listing and --chip do not work with captures yet.');
+}
+
 /** What a timed dispatch adds to JSON. */
 export function timingRecord(timing: LaunchTime | undefined): TimingRecord | undefined {
   if (timing === undefined) return undefined;
