@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isComplete, placementText } from '../src/cli/probe/print.ts';
 import { type CodeObject, readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, type DeviceBuffer } from '../src/device/index.ts';
 import {
@@ -75,9 +76,9 @@ describe.skipIf(subjects.length === 0).each(subjects.map((s) => [s.name, s] as c
       expect(result.rejected, tool.name).toEqual([]);
       expect(result.findings, tool.name).toEqual([]);
       if (tool.name === 'instr-count' || tool.name === 'opcode-histogram') {
-        expect(Number(report['instructions'])).toBe(original.run.instructions);
+        expect(Number(report.instructions)).toBe(original.run.instructions);
       }
-      if (tool.name === 'kernel-args') expect(report['kernels']).toHaveLength(1);
+      if (tool.name === 'kernel-args') expect(report.kernels).toHaveLength(1);
     }
   });
 });
@@ -113,7 +114,7 @@ describe.skipIf(!hasCorpus)('hand-written kernels', () => {
             const report = result.report(
               region?.bytes.slice(at - region.base, at - region.base + size) ?? new Uint8Array(),
             );
-            expect(Number(report['instructions'])).toBe(original.instructions);
+            expect(Number(report.instructions)).toBe(original.instructions);
             expect(changed.instructions).toBeLessThan(2 * original.instructions);
             counted = true;
           },
@@ -147,6 +148,7 @@ describe.skipIf(triton === undefined)('wavesmith probe', () => {
     expect(report.instructions).toBe(plain.instructions);
     expect(report.run.buffers).toEqual(plain.buffers);
     expect(report.placement.rejected).toEqual([]);
+    expect(report.complete).toBe(true);
   });
 
   test('prints a listing, and checks itself', async () => {
@@ -251,12 +253,12 @@ describe.skipIf(triton === undefined)('values', () => {
     });
     const { original, changed, report } = await probed(subject, probe as unknown as ProbeDefinition);
     expect(changed.contents).toEqual(original.contents);
-    expect(report['total']).toBe(BigInt(8 * 96));
-    expect(report['sites']).toEqual([256n]);
-    expect(report['dropped']).toBe(2);
+    expect(report.total).toBe(BigInt(8 * 96));
+    expect(report.sites).toEqual([256n]);
+    expect(report.dropped).toBe(2);
     type Seen = { x: number; exec: bigint; lane: Uint32Array; loaded: Uint32Array; size: number; sum: bigint };
     const input = new Uint32Array((original.contents[0] as Uint8Array).slice().buffer);
-    for (const seen of report['records'] as Seen[]) {
+    for (const seen of report.records as Seen[]) {
       expect([0, 1]).toContain(seen.x);
       expect(seen.size).toBe(256);
       expect(seen.sum).toBe(0x1_0000_0000n + 2000n);
@@ -285,13 +287,24 @@ describe.skipIf(triton === undefined)('values', () => {
     const code = (name: string) => expect.objectContaining({ code: name });
     type Any = Record<string, (...args: unknown[]) => unknown> & { laneId: unknown; address: unknown; exec: unknown };
     const write = (call: (p: Any) => unknown) => attempt(((p: Any) => call(p)) as never);
-    expect(write((p) => p['readReg']?.('v300'))).toThrowError(code('probe/register'));
-    expect(write((p) => p['readReg']?.('flux'))).toThrowError(code('probe/register'));
+    expect(write((p) => p.readReg?.('v300'))).toThrowError(code('probe/register'));
+    expect(write((p) => p.readReg?.('flux'))).toThrowError(code('probe/register'));
     expect(write((p) => p.address)).toThrowError(code('probe/no-address'));
-    expect(write((p) => p['argument']?.('nothing'))).toThrowError(code('probe/no-argument'));
-    expect(write((p) => p['atomicAdd']?.('r', 1))).toThrowError(code('probe/no-state'));
-    expect(write((p) => p['append']?.('r', { a: p.laneId }))).toThrowError(code('probe/type'));
-    expect(write((p) => p['append']?.('r', { a: p.exec }))).toThrowError(code('probe/type'));
+    expect(write((p) => p.argument?.('nothing'))).toThrowError(code('probe/no-argument'));
+    expect(write((p) => p.atomicAdd?.('r', 1))).toThrowError(code('probe/no-state'));
+    expect(write((p) => p.append?.('r', { a: p.laneId }))).toThrowError(code('probe/type'));
+    expect(write((p) => p.append?.('r', { a: p.exec }))).toThrowError(code('probe/type'));
     expect(() => records({ a: 'u32' }, { capacity: 1e9 })).toThrowError(code('probe/records'));
   });
+});
+
+test('points that could not be placed make the numbers incomplete, and that is said', () => {
+  const one = { kernel: 'k', pc: 4, reason: 'no register is free', tag: undefined } as const;
+  const result = { placed: 3, rejected: [one], costs: [], drains: 0 } as unknown as Instrumented;
+  expect(isComplete(result)).toBe(false);
+  expect(placementText(result)).toEqual([
+    'INCOMPLETE: the numbers leave out what happens at points that could not be placed',
+    '3 of 4 points placed',
+    '  1 left out: no register is free',
+  ]);
 });

@@ -3,7 +3,7 @@ import { WavesmithError } from '../base/index.ts';
 import { DeviceFault } from '../device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
 import { loadProbe } from './probe/load.ts';
-import { listingText, placementRecord, placementText, plainText } from './probe/print.ts';
+import { isComplete, listingText, placementRecord, placementText, plainText } from './probe/print.ts';
 import { selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
 import { runKernel } from './run.ts';
@@ -104,6 +104,7 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
       tool: probe.name,
       file,
       output: options.output,
+      complete: isComplete(result),
       placement: placementRecord(result),
       memory: result.memory,
     });
@@ -142,7 +143,13 @@ async function probeRun(
     print: (record, text) => {
       if (result === undefined) return;
       if (options.json === true)
-        printJson({ tool: probe.name, ...report, placement: placementRecord(result), run: record });
+        printJson({
+          tool: probe.name,
+          ...report,
+          complete: isComplete(result),
+          placement: placementRecord(result),
+          run: record,
+        });
       else process.stdout.write(`${textOf(probe, report, result, options)}\n${text()}`);
     },
   }).catch((error: unknown) => {

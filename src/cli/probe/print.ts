@@ -14,11 +14,19 @@ export function placementRecord(result: Instrumented) {
   };
 }
 
+/** Whether the probe is at every point it asked for: otherwise what it counts is too little. */
+export function isComplete(result: Pick<Instrumented, 'rejected'>): boolean {
+  return result.rejected.length === 0;
+}
+
 /** One line for the points, one for each reason why points were left out, one for each kernel that grew. */
 export function placementText(result: Instrumented): string[] {
   const { placed, rejected, costs, drains } = result;
   const all = placed + rejected.length;
   const lines = [
+    ...(isComplete(result)
+      ? []
+      : ['INCOMPLETE: the numbers leave out what happens at points that could not be placed']),
     `${placed} of ${all} points placed${drains === 0 ? '' : `, ${drains} wait for outstanding memory operations`}`,
   ];
   const reasons = new Map<string, number>();
