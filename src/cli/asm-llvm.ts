@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readTargetDirective, withClassicTriple } from '../iree/engine.ts';
-import { requireLlvmTool, runTool } from './llvm-tools.ts';
+import { requireLlvmTool, runTool } from '../iree/tools.ts';
 
 export interface LlvmAssembleOptions {
   /** Name of the source in messages. */
