@@ -160,7 +160,7 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     const path = await compileHip(programOf({ name: 'vector_add', targets: ALL }));
     const environment = { LD_LIBRARY_PATH: nativeLibraries, WAVESMITH_SOCKET: '@wavesmith-absent' };
     const { status, stderr } = await run(path, [], environment);
-    expect(stderr).toContain('no device process answers at @wavesmith-absent');
+    expect(stderr).toContain('no process of Wavesmith answers at @wavesmith-absent');
     expect(status).toBe(2);
   });
 

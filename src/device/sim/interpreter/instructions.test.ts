@@ -218,6 +218,8 @@ describe('vector float', () => {
     ['v_add_f32_e64 v0, v1, v1 mul:2', { mode: h('1e0'), v1: f32(1) }, { v0: f32(2) }],
     ['v_mul_f32_e64 v0, v1, v2 div:2', { mode: h('1c0'), v1: f32(-0), v2: f32(1) }, { v0: 0 }],
     ['v_mul_f32_e64 v0, v1, 1.0 div:2', { mode: h('1c0'), v1: f32(-(2 ** -126)) }, { v0: 0 }],
+    ['v_cvt_pk_f32_bf8_e64 v[0:1], v2 mul:2', { mode: h('1c0'), v2: h('4440') }, { v0: f32(2), v1: f32(4) }],
+    ['v_cvt_pk_f32_bf8_e64 v[0:1], v2 mul:2', { mode: h('1f0'), v2: h('4440') }, { v0: f32(1), v1: f32(2) }],
     ['v_add_f16_e64 v0, v1, v1 mul:4', { mode: h('130'), v1: h('3c00') }, { v0: h('4800') }],
     ['v_add_f16_e64 v0, v1, v1 mul:4', { mode: h('1f0'), v1: h('3c00') }, { v0: h('4000') }],
     ['v_med3_f32 v0, v1, v2, v3', { v1: f32(5), v2: f32(-1), v3: f32(2) }, { v0: f32(2) }],

@@ -146,7 +146,7 @@ const OMOD = [1, 2, 4, 0.5];
  * results. Source: AMD CDNA3 Instruction Set Architecture, "Output Modifiers".
  */
 function omodActs(env: Wave['env'], type: OperandType): boolean {
-  return !env.ieee && !(type === 'f32' ? env.denormalOut32 : env.denormalOut64);
+  return !env.ieee && !(type === 'f32' || type === 'f32x2' ? env.denormalOut32 : env.denormalOut64);
 }
 
 /** A result times the output modifier, rounded to its type. Denormals become zeros, and every zero a positive one. */

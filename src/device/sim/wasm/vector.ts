@@ -176,7 +176,8 @@ class VectorInstruction {
     const operands = op.sources.map((s, k) => bindLaneOperand(instruction, k, s, op.sourcePart, dpp && k === 0));
     this.clamp = immediateOf(instruction, 'clamp') !== 0;
     // f16 and f64 results are scaled only where their denormals are flushed, and that has no code.
-    this.omod = op.resultType === 'f32' && !mode.ieee && !mode.out32 ? immediateOf(instruction, 'omod') : 0;
+    const isSingle = op.resultType === 'f32' || op.resultType === 'f32x2';
+    this.omod = isSingle && !mode.ieee && !mode.out32 ? immediateOf(instruction, 'omod') : 0;
     this.results = resultsOf(op, this.clamp, this.omod !== 0);
     this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
