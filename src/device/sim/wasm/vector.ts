@@ -290,6 +290,7 @@ class VectorInstruction {
     if (plain && e.type === 'f16') code.encoded = e;
     code.push(e);
     if (omod !== 0) {
+      if (!mode.nearest32) throw new NoCode('rounding mode');
       fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number)).op('f32x4.mul');
       flushDenormals(run);
       // Zeros become positive.
