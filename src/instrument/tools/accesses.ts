@@ -1,5 +1,18 @@
-// What the probes of memory share: how many bytes an instruction accesses for each lane.
-import type { ProbeInstruction } from '../select.ts';
+// What the probes of global memory share: a record of each access, and how many bytes an instruction accesses for each lane.
+import type { ProbeInstruction, ProbeProgram } from '../select.ts';
+import { records } from '../state.ts';
+import type { Points } from '../types.ts';
+
+/** The state of a probe that records accesses: the active lanes and the address of each. */
+export const ACCESSES = { accesses: records({ exec: 'u64', address: 'lane64' }, { capacity: 1 << 15 }) };
+
+/** Records every vector access of global memory. */
+export function recordAccesses(program: ProbeProgram, at: Points<typeof ACCESSES>): void {
+  for (const one of program.instructions()) {
+    if (one.memory !== 'global' && one.memory !== 'flat' && one.memory !== 'buffer') continue;
+    at.before(one, (p) => p.append('accesses', { exec: p.exec, address: p.address }));
+  }
+}
 
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/dwordx(\d+)|b(96|128)$/, 4],

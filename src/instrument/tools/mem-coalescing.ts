@@ -1,23 +1,18 @@
 // How well accesses of global memory come together: cache lines touched against the fewest that would hold the bytes, and the stride.
-import { records } from '../state.ts';
+import { targetInfo } from '../../isa/table/targets.ts';
 import { defineProbe } from '../types.ts';
-import { accessSize } from './accesses.ts';
-
-/** Bytes of a line of the vector data cache of CDNA3. Source: CDNA3 ISA manual, "Memory hierarchy". */
-const LINE = 128n;
+import { ACCESSES, accessSize, recordAccesses } from './accesses.ts';
 
 export default defineProbe({
   name: 'mem-coalescing',
   summary: 'cache lines that each access of global memory touches, against the fewest possible, and its strides',
-  state: { accesses: records({ exec: 'u64', address: 'lane64' }, { capacity: 1 << 15 }) },
+  state: ACCESSES,
   instrument({ program, at }) {
-    for (const one of program.instructions()) {
-      if (one.memory !== 'global' && one.memory !== 'flat' && one.memory !== 'buffer') continue;
-      at.before(one, (p) => p.append('accesses', { exec: p.exec, address: p.address }));
-    }
+    recordAccesses(program, at);
   },
   report({ program, state }) {
     const { records: list, appended, dropped } = state.accesses;
+    const lineBytes = BigInt(targetInfo(program.target).vectorCacheLine);
     const sites = new Map<
       number,
       {
@@ -51,8 +46,9 @@ export default defineProbe({
         const at = address[lane] ?? 0n;
         if (((exec >> BigInt(lane)) & 1n) === 0n) continue;
         entry.lanes++;
-        for (let line = at / LINE; line <= (at + size - 1n) / LINE; line++) touched.add(line);
-        bytes.add(at);
+        for (let line = at / lineBytes; line <= (at + size - 1n) / lineBytes; line++) touched.add(line);
+        // Lanes may overlap.
+        for (let byte = at; byte < at + size; byte++) bytes.add(byte);
         if (last !== undefined) {
           const stride = String(at - last);
           entry.strides.set(stride, (entry.strides.get(stride) ?? 0) + 1);
@@ -61,7 +57,7 @@ export default defineProbe({
       }
       entry.runs++;
       entry.lines += touched.size;
-      entry.needed += Math.ceil((bytes.size * Number(size)) / Number(LINE));
+      entry.needed += Math.ceil(bytes.size / Number(lineBytes));
     }
     const rows = [...sites.values()].sort((a, b) => b.lines - b.needed - (a.lines - a.needed));
     const instructions = rows.map(({ strides, ...row }) => ({

@@ -1,17 +1,13 @@
 // Every access of global memory: instruction, workgroup, lanes and addresses, in the order of the waves' records.
-import { records } from '../state.ts';
 import { defineProbe } from '../types.ts';
-import { accessSize } from './accesses.ts';
+import { ACCESSES, accessSize, recordAccesses } from './accesses.ts';
 
 export default defineProbe({
   name: 'mem-trace',
   summary: 'addresses, sizes and lanes of every vector access of global memory',
-  state: { accesses: records({ exec: 'u64', address: 'lane64' }, { capacity: 1 << 15 }) },
+  state: ACCESSES,
   instrument({ program, at }) {
-    for (const one of program.instructions()) {
-      if (one.memory !== 'global' && one.memory !== 'flat' && one.memory !== 'buffer') continue;
-      at.before(one, (p) => p.append('accesses', { exec: p.exec, address: p.address }));
-    }
+    recordAccesses(program, at);
   },
   report({ program, state }) {
     const { records: list, appended, dropped } = state.accesses;

@@ -56,6 +56,8 @@ export interface TargetInfo {
   readonly matrixSums: 'pairwise' | 'truncating';
   /** Data types whose matrix instructions have hardware counters (`SQ_INSTS_VALU_MFMA_F16`). */
   readonly matrixCounters: readonly string[];
+  /** Bytes of a line of the vector data cache of a compute unit. Source: AMD's CDNA 2 and CDNA 3 white papers. */
+  readonly vectorCacheLine: number;
   /** How LDS serves a wavefront's banks is published. */
   readonly publishedLdsBanks: boolean;
   /** Wait states that software owes the hardware. */
@@ -104,6 +106,7 @@ type OwnFacts = Pick<
   | 'ocpFloat8'
   | 'matrixSums'
   | 'matrixCounters'
+  | 'vectorCacheLine'
   | 'publishedLdsBanks'
   | 'waits'
   | 'matrixWaits'
@@ -119,6 +122,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     ocpFloat8: false,
     matrixSums: 'pairwise',
     matrixCounters: MATRIX_COUNTERS,
+    vectorCacheLine: 64,
     publishedLdsBanks: true,
     waits: GFX90A_WAITS,
     matrixWaits: GFX90A_MATRIX,
@@ -132,6 +136,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     ocpFloat8: false,
     matrixSums: 'truncating',
     matrixCounters: [...MATRIX_COUNTERS, 'F8'],
+    vectorCacheLine: 128,
     publishedLdsBanks: true,
     waits: GFX942_WAITS,
     matrixWaits: GFX942_MATRIX,
@@ -145,6 +150,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     ocpFloat8: true,
     matrixSums: 'truncating',
     matrixCounters: [...MATRIX_COUNTERS, 'F8', 'XF32', 'F6F4'],
+    vectorCacheLine: 128,
     publishedLdsBanks: false,
     waits: GFX950_WAITS,
     matrixWaits: GFX950_MATRIX,
