@@ -151,7 +151,7 @@ export async function proveKernelWith(
 }
 
 /** Milliseconds for one question, and questions for one kernel. Measured: sign extensions and carries take 10 to 200 ms. */
-const QUESTION_MILLISECONDS = 2_000;
+const QUESTION_MILLISECONDS = 10_000;
 const QUESTIONS = 40;
 
 /** Asks whether the terms of a mismatch are equal, and unites those that are; whether there were any. */
