@@ -328,7 +328,9 @@ describe.skipIf(iree === undefined)('hijack asm', () => {
       target: 'gfx942',
       change: { kernels: [{ added: 1 }] },
     });
-    expect(readModule(new Uint8Array(readFileSync(output)))[0].codeObject.length).toBe(result.change.bytes[1]);
+    expect(readModule(new Uint8Array(readFileSync(output))).executables[0].codeObject.length).toBe(
+      result.change.bytes[1],
+    );
   });
 
   test('a wrong executable name lists the right ones', async () => {

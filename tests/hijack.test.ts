@@ -63,12 +63,12 @@ describe('build', () => {
     expect(executable.change?.kernels).toMatchObject([
       { name: KERNEL, instructions: [505, 569], ldsBytes: [50688, 50688], occupancy: [1, 1] },
     ]);
-    const [before] = readModule(readFileSync(join(FIXTURE, 'baseline.vmfb')));
-    const module = new Uint8Array(readFileSync(result.output));
-    const [after] = readModule(module);
+    const [before] = readModule(readFileSync(join(FIXTURE, 'baseline.vmfb'))).executables;
+    const module = readModule(new Uint8Array(readFileSync(result.output)));
+    const [after] = module.executables;
     expect(sameCode(readFacts(after.codeObject), readFacts(before.codeObject))).toBe(false);
     expect(after.kernels).toEqual(before.kernels);
-    expect(inconsistentEntries(module)).toEqual([]);
+    expect(inconsistentEntries(module.vmfb)).toEqual([]);
   });
 
   test.skipIf(!haveLlvm)('both engines make the same code', async () => {
@@ -77,7 +77,7 @@ describe('build', () => {
       const folder = fixtureFolder();
       edit(asmFile(folder), ...HARMLESS);
       const { output } = await build(folder, { ...BUILD, engine });
-      codes.push(readFacts(readModule(new Uint8Array(readFileSync(output)))[0].codeObject));
+      codes.push(readFacts(readModule(new Uint8Array(readFileSync(output))).executables[0].codeObject));
     }
     expect(sameCode(codes[0], codes[1])).toBe(true);
   });
@@ -129,7 +129,7 @@ describe('build', () => {
     edit(asmFile(folder), /(\.amdhsa_code_object_version) \d/, '$1 6');
     const { executables, output } = await build(folder, BUILD);
     expect(executables[0].state).toBe('changed');
-    const [{ codeObject }] = readModule(new Uint8Array(readFileSync(output)));
+    const [{ codeObject }] = readModule(new Uint8Array(readFileSync(output))).executables;
     expect(readCodeObject(codeObject).version).toBe(6);
   });
 

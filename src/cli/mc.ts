@@ -12,7 +12,7 @@ import { optimizeLess } from '../device/node/v8-flags.ts';
 import { decoderFor } from '../isa/codec/decode.ts';
 import { encode } from '../isa/codec/encode.ts';
 import { MAX_INSTRUCTION_TEXT, textWriterFor } from '../isa/print/text-writer.ts';
-import { isTargetName } from '../isa/table/targets.ts';
+import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
 import { type ByteStatement, readByteInput } from './mc-bytes.ts';
 import { writeOutput, writeText } from './support.ts';
@@ -22,7 +22,7 @@ const HELP = `Usage: wavesmith mc [options] [FILE]
 llvm-mc for AMDGPU: assembles FILE (or standard input) and prints it in LLVM's form.
 
   -triple T              amdgcn, amdgcn-amd-amdhsa, … (also -arch amdgcn)
-  -mcpu T                gfx90a, gfx942 or gfx950
+  -mcpu T                ${TARGET_LIST}
   -mattr LIST            + or - xnack, sramecc, tgsplit, wavefrontsize64, wavefrontsize32 (no lane masks)
   -show-encoding         print the bytes of each instruction
   -disassemble           read bytes (0x01,0x02…) and print instructions; -hex reads plain hex digits
@@ -148,7 +148,7 @@ function targetOf(flags: Flags): TargetName {
     throw usage(`The triple '${flags.triple}' is not an AMDGPU triple.`, "Use '-triple=amdgcn-amd-amdhsa'.");
   }
   if (isTargetName(flags.cpu)) return flags.cpu;
-  throw usage(`The processor '${flags.cpu}' is not supported.`, "Use '-mcpu=gfx90a', gfx942 or gfx950.");
+  throw usage(`The processor '${flags.cpu}' is not supported.`, `Supported are ${TARGET_LIST}.`);
 }
 
 /** Features that `-mattr` sets in the target id; those that these processors have anyway are accepted. */

@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { TARGET_LIST } from '../isa/table/targets.ts';
 import {
   type AnalyseOptions,
   analyse,
@@ -47,7 +48,10 @@ export async function run(argv: string[]): Promise<number> {
     .argument('[paths...]', 'files or folders of rocprofv3 or rocprof-compute')
     .option('-o, --out <dir>', 'where the results go', 'wavesmith-profile')
     .option('--deep', 'with -- PROGRAM: also record a thread trace')
-    .option('--device <device>', 'with -- PROGRAM: run it on the virtual GPU (sim, sim:gfx90a, sim:gfx942, sim:gfx950)')
+    .option(
+      '--device <device>',
+      `with -- PROGRAM: run it on the virtual GPU (sim, or sim:TARGET; targets are ${TARGET_LIST})`,
+    )
     .option('--arch <name>', 'architecture when the recording does not tell')
     .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
     .option('--max-gap <ns>', 'largest gap across queues that counts as a dependency')

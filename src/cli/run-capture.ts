@@ -1,16 +1,8 @@
 // `wavesmith run X.wscap`: a captured dispatch as the target of everything that `run` does: trace, stepper, counters, profile, strict mode.
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
-import {
-  type ArgumentValue,
-  createDevice,
-  DispatchAborted,
-  type DispatchResult,
-  type Monitor,
-  type SimDispatchResult,
-} from '../device/index.ts';
+import { type ArgumentValue, createDevice, type Monitor, type SimDispatchResult } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
-import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { type Capture, judgePlaced, openCapture, placeCapture } from '../snapshot/index.ts';
 import { verdictLine } from '../verdict/index.ts';
@@ -22,7 +14,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
-import { onInterrupt, parseCount, toolsReport } from './run-common.ts';
+import { parseCount, toolsReport, untilEnded } from './run-common.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
@@ -63,8 +55,6 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   const placed = placeCapture(device, capture, { poison: strict === undefined });
   const session = RunSession.create(options, json, placed.kernel, codeObject, progress);
   session?.tools.setArguments(argumentsOf(capture));
-  const restore = onInterrupt(ending, session);
-  const started = performance.now();
   const dispatch = (monitors: readonly Monitor[] | undefined): Promise<SimDispatchResult> =>
     device.dispatch({
       ...placed.request,
@@ -73,29 +63,18 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
       onProgress: (done, total) => progress.update(done, total),
       monitors,
     });
-  let result: SimDispatchResult | undefined;
-  let partial: DispatchResult | undefined;
-  try {
+  const { result, partial, seconds } = await untilEnded(ending, session, progress, async () => {
     placed.restore();
-    if (options.report !== undefined) {
-      const { grid, block, dynamicLds } = placed.request;
-      const plan = { grid, block, dynamicLds, allocations: [], arguments: [] };
-      const done = await profiledRun(options.report, placed.kernel, plan, async (monitors) => {
-        const begun = performance.now();
-        const counted = await dispatch(monitors);
-        return { dispatch: counted, contents: [], seconds: (performance.now() - begun) / 1000 };
-      });
-      result = done.dispatch as SimDispatchResult;
-    } else result = await dispatch(session?.tools.monitors);
-  } catch (error) {
-    if (error instanceof DispatchAborted) partial = error.partial;
-    else if (!(error instanceof StepperQuit)) throw error;
-  } finally {
-    restore();
-    progress.clear();
-    session?.close();
-  }
-  const seconds = (performance.now() - started) / 1000;
+    if (options.report === undefined) return await dispatch(session?.tools.monitors);
+    const { grid, block, dynamicLds } = placed.request;
+    const plan = { grid, block, dynamicLds, allocations: [], arguments: [] };
+    const done = await profiledRun(options.report, placed.kernel, plan, async (monitors) => {
+      const begun = performance.now();
+      const counted = await dispatch(monitors);
+      return { dispatch: counted, contents: [], seconds: (performance.now() - begun) / 1000 };
+    });
+    return done.dispatch as SimDispatchResult;
+  });
   const tools = session?.report() ?? {};
   const { gridWorkItems, block, kernel } = manifest.dispatch;
   const facts = { file: path, kernel, target: processor, device: device.kind, mfma, gridWorkItems, block, seconds };

@@ -1,6 +1,9 @@
 // What `wavesmith run` shares between its two targets: a kernel with described arguments, and a capture.
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
+import { DispatchAborted, type DispatchResult } from '../device/index.ts';
+import { StepperQuit } from '../device/sim/tools/index.ts';
+import type { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import type { RunSession, ToolReport } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
@@ -32,7 +35,7 @@ export function parseCount(text: string | undefined, option: string): number | u
 }
 
 /** Ctrl-C: the first one ends the run in order (with a stepper it stops and asks), one more ends it at once. */
-export function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
+function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
   const stepper = session?.tools.stepper;
   const handler = (): void => {
     const asks = stepper !== undefined && !stepper.isOver;
@@ -42,6 +45,37 @@ export function onInterrupt(ending: AbortController, session: RunSession | undef
   };
   process.on('SIGINT', handler);
   return () => process.off('SIGINT', handler);
+}
+
+/** A launch that the user can end: its result, or what was done until then (nothing when the stepper was left). */
+export interface Ended<T> {
+  readonly result: T | undefined;
+  readonly partial: DispatchResult | undefined;
+  readonly seconds: number;
+}
+
+/** Launches; Ctrl-C and the stepper can end it. Afterwards the progress line is gone and the session closed, whatever happened. */
+export async function untilEnded<T>(
+  ending: AbortController,
+  session: RunSession | undefined,
+  progress: Progress,
+  launch: () => Promise<T>,
+): Promise<Ended<T>> {
+  const restore = onInterrupt(ending, session);
+  const started = performance.now();
+  const seconds = (): number => (performance.now() - started) / 1000;
+  try {
+    const result = await launch();
+    return { result, partial: undefined, seconds: seconds() };
+  } catch (error) {
+    if (!(error instanceof DispatchAborted) && !(error instanceof StepperQuit)) throw error;
+    const partial = error instanceof DispatchAborted ? error.partial : undefined;
+    return { result: undefined, partial, seconds: seconds() };
+  } finally {
+    restore();
+    progress.clear();
+    session?.close();
+  }
 }
 
 /** Counters and profile as text. */

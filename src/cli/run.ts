@@ -7,7 +7,6 @@ import {
   createDevice,
   type Device,
   type DeviceKernel,
-  DispatchAborted,
   type DispatchFields,
   type DispatchResult,
   type Execution,
@@ -25,8 +24,8 @@ import {
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import { isSimKernel } from '../device/sim/module.ts';
-import { StepperQuit } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { TARGET_LIST } from '../isa/table/targets.ts';
 import { isCapturePath } from '../snapshot/index.ts';
 import { exitCodeOf } from '../verdict/index.ts';
 import {
@@ -46,7 +45,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
-import { loadable, onInterrupt, parseCount, toolsReport } from './run-common.ts';
+import { loadable, parseCount, toolsReport, untilEnded } from './run-common.ts';
 import {
   addExpectOptions,
   type ExpectOptions,
@@ -157,7 +156,7 @@ export async function runKernel(argv: string[], extension?: RunExtension): Promi
     .option('--block <x,y,z>', 'work-items of a workgroup per dimension')
     .option('--arg <argument>', 'next explicit argument, see below; repeat in order', collect, [])
     .option('--out <n=file>', 'write buffer argument N (from 0) to a .npy file afterwards; repeatable', collect, [])
-    .option('--target <name>', 'which code object of a file with several (gfx90a, gfx942, gfx950)')
+    .option('--target <name>', `which code object of a file with several (${TARGET_LIST})`)
     .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
     .option('--device <kind>', 'device to run on', 'sim')
     .option('--lds <bytes>', 'dynamic LDS in bytes')
@@ -231,12 +230,8 @@ Types: ${NPY_TYPES.join(' ')}`,
   const session = RunSession.create(options, json, kernel, codeObject, progress);
   const recorder = recorderOf(options, kernel, codeObject);
   if (recorder !== undefined) refuseWithCapture(options, strict !== undefined || session !== undefined);
-  const restore = onInterrupt(ending, session);
-  const started = performance.now();
   let partial: readonly BufferAfter[] = [];
-  let result: Execution | undefined;
-  let done: DispatchResult | undefined;
-  try {
+  const ended = await untilEnded<Execution>(ending, session, progress, async () => {
     const fields: DispatchFields = {
       maxInstructions,
       signal: ending.signal,
@@ -250,19 +245,12 @@ Types: ${NPY_TYPES.join(' ')}`,
       const onPlaced = (values: readonly ArgumentValue[]): void => session?.tools.setArguments(values);
       return execute(device, kernel, plan, { fields: { ...fields, monitors }, onPlaced, onFailure });
     };
-    if (options.report !== undefined) result = await profiledRun(options.report, kernel, plan, observed);
-    else if (recorder !== undefined) result = await observed([recorder.monitor]);
-    else if (session !== undefined) result = await observed(session.tools.monitors);
-    else result = await execute(device, kernel, plan, { fields, onFailure });
-  } catch (error) {
-    if (error instanceof DispatchAborted) done = error.partial;
-    else if (!(error instanceof StepperQuit)) throw error;
-  } finally {
-    restore();
-    progress.clear();
-    session?.close();
-  }
-  const seconds = (performance.now() - started) / 1000;
+    if (options.report !== undefined) return await profiledRun(options.report, kernel, plan, observed);
+    if (recorder !== undefined) return await observed([recorder.monitor]);
+    if (session !== undefined) return await observed(session.tools.monitors);
+    return await execute(device, kernel, plan, { fields, onFailure });
+  });
+  const { result, partial: done, seconds } = ended;
   if (result !== undefined) extension?.ended(imageReader(device, kernel, codeObject), result.contents);
   device.close();
   const tools = session?.report() ?? {};

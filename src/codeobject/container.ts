@@ -5,7 +5,7 @@ import { bundleKind, readBundle, readBundles } from './bundle.ts';
 import { type CodeObject, readCodeObject } from './code-object.ts';
 import { ElfMachine, isElf, readElf } from './elf/read.ts';
 import { type ExecutableBlob, type ExecutableExport, executableFormat, readExecutable } from './vmfb/executable.ts';
-import { isVmfb, readVmfb } from './vmfb/vmfb.ts';
+import { isVmfb, readVmfb, type Vmfb } from './vmfb/vmfb.ts';
 
 export type ContainerKind =
   | 'code-object'
@@ -28,6 +28,8 @@ export interface Container {
   readonly codeObject: CodeObject | undefined;
   /** The launch facts of an IREE executable, set on `iree-executable` nodes. */
   readonly exports: readonly ExecutableExport[];
+  /** Set on `iree-module` nodes. */
+  readonly module: Vmfb | undefined;
 }
 
 const MAX_DEPTH = 8;
@@ -44,7 +46,7 @@ export function codeObjectsOf(container: Container): CodeObject[] {
 }
 
 function node(kind: ContainerKind, name: string, size: number, more: Partial<Container> = {}): Container {
-  return { kind, name, size, detail: '', children: [], codeObject: undefined, exports: [], ...more };
+  return { kind, name, size, detail: '', children: [], codeObject: undefined, exports: [], module: undefined, ...more };
 }
 
 function open(bytes: Uint8Array, name: string, parents: readonly string[], depth: number): Container {
@@ -110,7 +112,7 @@ function openModule(bytes: Uint8Array, name: string, path: readonly string[]): C
   const { major, minor } = vmfb.bytecode;
   const framing = vmfb.archive === undefined ? 'without archive' : 'zip archive';
   const detail = `module '${vmfb.name}', bytecode ${major}.${minor}, ${framing}`;
-  return node('iree-module', name, bytes.length, { detail, children });
+  return node('iree-module', name, bytes.length, { detail, children, module: vmfb });
 }
 
 function openExecutable(blob: ExecutableBlob, size: number, name: string, path: readonly string[]): Container {

@@ -7,7 +7,6 @@ import { descriptorRegisters } from './kernel/descriptor.ts';
 import { kernelOccupancy, type Occupancy } from './kernel/occupancy.ts';
 import { readDispatches, type VmfbDispatch } from './vmfb/dispatch.ts';
 import type { ExecutableExport } from './vmfb/executable.ts';
-import { isVmfb, readVmfb } from './vmfb/vmfb.ts';
 
 export interface ContainerReport {
   readonly kind: string;
@@ -76,10 +75,11 @@ export interface InspectReport {
 
 /** Opens a file and reports everything, the grids in an IREE module's host program included. */
 export function inspectFile(bytes: Uint8Array, name: string): InspectReport {
-  const report = inspectContainer(openContainer(bytes, name));
-  if (!isVmfb(bytes)) return report;
+  const container = openContainer(bytes, name);
+  const report = inspectContainer(container);
+  if (container.module === undefined) return report;
   try {
-    return { ...report, dispatches: readDispatches(readVmfb(bytes)) };
+    return { ...report, dispatches: readDispatches(container.module) };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     return { ...report, dispatchesError: error.message };

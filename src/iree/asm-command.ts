@@ -75,8 +75,9 @@ export async function assembleInto(
     ]);
     checkSubstitutions(stderr, [name], executableNames(records));
     const result = readWhole(compiled, 'the compiled module');
+    const compiledCode = readModule(result).executables;
     for (const kernel of executable.kernels) {
-      const now = readModule(result).find((e) => e.kernels.some((k) => k.name === kernel.name));
+      const now = compiledCode.find((e) => e.kernels.some((k) => k.name === kernel.name));
       if (now !== undefined && sha256(now.codeObject) === sha256(code)) continue;
       throw new WavesmithError('hijack/not-proven', `The compiled module does not hold the edit of '${kernel.name}'.`, {
         hint: 'Nothing was written. Use hijack init and hijack build --via patch instead.',
@@ -126,7 +127,7 @@ async function compileBaseline(
   flags: readonly string[],
   input: string,
   work: string,
-): Promise<{ module: ModuleExecutable[]; records: Map<string, KernelRecord> }> {
+): Promise<{ module: readonly ModuleExecutable[]; records: Map<string, KernelRecord> }> {
   const phases = join(work, 'phases');
   mkdirSync(phases);
   const output = join(work, 'baseline.vmfb');
@@ -144,7 +145,10 @@ async function compileBaseline(
   ]);
   const sources = readdirSync(phases).find((n) => n.endsWith('.executable-sources.mlir'));
   const text = sources === undefined ? '' : readFileSync(join(phases, sources), 'utf8');
-  return { module: readModule(readWhole(output, 'the baseline module')), records: readKernelRecords(text, '') };
+  return {
+    module: readModule(readWhole(output, 'the baseline module')).executables,
+    records: readKernelRecords(text, ''),
+  };
 }
 
 function executableNames(records: ReadonlyMap<string, KernelRecord>): string[] {

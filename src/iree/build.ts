@@ -14,7 +14,7 @@ import type { EngineName } from './engine.ts';
 import { readFacts, sameCode } from './facts.ts';
 import { readWhole, sha256, withTemporaryFolder, writeWhole } from './files.ts';
 import { type Manifest, type ManifestExecutable, readManifest } from './manifest.ts';
-import { type ModuleExecutable, readModule, replaceCode } from './module.ts';
+import { type IreeModule, type ModuleExecutable, readModule, replaceCode } from './module.ts';
 import { type ChangeReport, describeChange } from './report.ts';
 import { requireIreeTool } from './tools.ts';
 
@@ -80,7 +80,8 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
   const started = performance.now();
   const manifest = readManifest(folder);
   const baseline = readBaseline(folder, manifest);
-  const executables = readModule(baseline);
+  const before = readModule(baseline);
+  const { executables } = before;
   refuseStrayFiles(folder, manifest.executables);
   const edits: Edited[] = [];
   for (const entry of manifest.executables) {
@@ -91,7 +92,7 @@ export async function build(folder: string, options: BuildOptions): Promise<Buil
   const output = options.output ?? join(folder, 'modified.vmfb');
   let module: Uint8Array;
   if (changed.length === 0) module = baseline;
-  else if (options.via === 'patch') module = patch(baseline, changed);
+  else if (options.via === 'patch') module = patch(before, changed);
   else module = await substitute(folder, manifest, changed);
   const substituted = performance.now();
   writeWhole(output, module);
@@ -145,7 +146,7 @@ async function readEdit(
   return { entry, executable, ...(await editCode(folder, entry, executable.codeObject, executable.kernels, options)) };
 }
 
-function patch(baseline: Uint8Array, changed: readonly Edited[]): Uint8Array {
+function patch(baseline: IreeModule, changed: readonly Edited[]): Uint8Array {
   return replaceCode(
     baseline,
     changed.map((edit) => ({ index: edit.executable.index, codeObject: edit.code })),
@@ -215,7 +216,7 @@ function sameFile(path: string, hash: string): boolean {
 
 /** Reopens the written module and checks, kernel by kernel, whose code it would launch. */
 function prove(output: string, edits: readonly Edited[], baseline: readonly ModuleExecutable[]): void {
-  const found = readModule(readWhole(output, 'the modified module'));
+  const found = readModule(readWhole(output, 'the modified module')).executables;
   const owner = new Map(
     found.flatMap((executable) => {
       const hash = sha256(executable.codeObject);

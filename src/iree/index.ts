@@ -69,6 +69,7 @@ export {
   writeManifest,
 } from './manifest.ts';
 export {
+  type IreeModule,
   isModule,
   type ModuleExecutable,
   type ModuleKernel,

@@ -16,7 +16,7 @@ import {
   type ManifestPart,
   writeManifest,
 } from './manifest.ts';
-import { type ModuleExecutable, readModule, readModuleDispatches } from './module.ts';
+import { type IreeModule, type ModuleExecutable, readModule, readModuleDispatches } from './module.ts';
 import { type ChosenText, chooseText, type TextComments } from './texts.ts';
 import { requireIreeTool } from './tools.ts';
 
@@ -75,7 +75,7 @@ export async function initFromMlir(input: string, folder: string, options: InitM
     const records = readPhases(join(dumps, 'phases'));
     const texts = readDumpedAssembly(join(dumps, 'files'));
     const executables: DescribedExecutable[] = [];
-    for (const executable of readModule(module)) {
+    for (const executable of readModule(module).executables) {
       const text = texts.find(({ kernels }) => sameNames(kernels, executable));
       const names = new Set(
         executable.kernels.map((kernel) => records.get(kernel.name)?.executable ?? text?.executable ?? null),
@@ -118,9 +118,10 @@ export async function initFromMlir(input: string, folder: string, options: InitM
 export async function initFromModule(input: string, folder: string, options: InitOptions): Promise<InitResult> {
   const module = readWhole(input, 'the module');
   const remarks: string[] = [];
-  const records = recordsOfModule(module, remarks);
+  const read = readModule(module);
+  const records = recordsOfModule(read, remarks);
   const executables: DescribedExecutable[] = [];
-  for (const executable of readModule(module)) {
+  for (const executable of read.executables) {
     executables.push(await describe(executable, nameOf(executable), undefined, records, options));
   }
   requireExecutables(input, executables.length);
@@ -145,7 +146,7 @@ function requireExecutables(input: string, count: number): void {
 }
 
 /** What the host program's bytecode says about each kernel; element types are not in it. */
-function recordsOfModule(module: Uint8Array, remarks: string[]): Map<string, KernelRecord> {
+function recordsOfModule(module: IreeModule, remarks: string[]): Map<string, KernelRecord> {
   try {
     const sites = readModuleDispatches(module);
     return new Map([...sites].map(([name, dispatches]) => [name, { executable: null, bindings: [], dispatches }]));

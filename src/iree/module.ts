@@ -5,7 +5,7 @@ import { ElfMachine, readElf } from '../codeobject/elf/read.ts';
 import { readDispatches } from '../codeobject/vmfb/dispatch.ts';
 import type { ExecutableImage } from '../codeobject/vmfb/executable.ts';
 import { patchExecutables } from '../codeobject/vmfb/patch.ts';
-import { isVmfb, readVmfb, type VmfbExecutable } from '../codeobject/vmfb/vmfb.ts';
+import { isVmfb, readVmfb, type Vmfb, type VmfbExecutable } from '../codeobject/vmfb/vmfb.ts';
 import type { DispatchSite } from './dispatches.ts';
 import { readFacts } from './facts.ts';
 
@@ -34,15 +34,23 @@ export interface ModuleExecutable {
   readonly kernels: readonly ModuleKernel[];
 }
 
+/** A module, read once. */
+export interface IreeModule {
+  readonly vmfb: Vmfb;
+  /** Its AMDGPU code objects, in the module's order. */
+  readonly executables: readonly ModuleExecutable[];
+}
+
 /** True when the bytes are an IREE module. */
 export function isModule(bytes: Uint8Array): boolean {
   return isVmfb(bytes);
 }
 
-/** The AMDGPU code objects of a module, in the module's order. */
-export function readModule(bytes: Uint8Array): ModuleExecutable[] {
+/** Reads a module; errors are those of `readVmfb`, and `elf/…` for code that is none. */
+export function readModule(bytes: Uint8Array): IreeModule {
+  const vmfb = readVmfb(bytes);
   const modules: ModuleExecutable[] = [];
-  for (const executable of readVmfb(bytes).executables) {
+  for (const executable of vmfb.executables) {
     for (const [i, image] of executable.images.entries()) {
       // A raw ELF may be CPU code: modules can be compiled for several devices.
       if (executable.format === 'ELF' && readElf(image.bytes).header.machine !== ElfMachine.AMDGPU) continue;
@@ -58,7 +66,7 @@ export function readModule(bytes: Uint8Array): ModuleExecutable[] {
       });
     }
   }
-  return modules;
+  return { vmfb, executables: modules };
 }
 
 function kernelsOfExports(executable: VmfbExecutable, image: number): ModuleKernel[] {
@@ -91,9 +99,9 @@ function kernelsOfImage(image: ExecutableImage): ModuleKernel[] {
  * Every distinct dispatch by kernel name, from the host program's bytecode. Throws `vmfb/bytecode-version` for a module of an
  * IREE release whose bytecode is not known.
  */
-export function readModuleDispatches(bytes: Uint8Array): Map<string, DispatchSite[]> {
+export function readModuleDispatches({ vmfb }: IreeModule): Map<string, DispatchSite[]> {
   const sites = new Map<string, Map<string, DispatchSite>>();
-  for (const dispatch of readDispatches(readVmfb(bytes))) {
+  for (const dispatch of readDispatches(vmfb)) {
     if (dispatch.kernelName === null) continue;
     const [x, y, z] = dispatch.workgroupCount;
     const site: DispatchSite = {
@@ -115,16 +123,13 @@ export function readModuleDispatches(bytes: Uint8Array): Map<string, DispatchSit
 
 /** The module with some code objects replaced; everything else keeps its bytes and place. */
 export function replaceCode(
-  bytes: Uint8Array,
+  { vmfb, executables }: IreeModule,
   changes: readonly { readonly index: number; readonly codeObject: Uint8Array }[],
 ): Uint8Array {
-  const places = readVmfb(bytes).executables.flatMap((executable) =>
-    executable.images.map((_, image) => ({ executable: executable.index, image })),
-  );
   return patchExecutables(
-    bytes,
+    vmfb,
     changes.map(({ index, codeObject }) => {
-      const place = places[index];
+      const place = executables[index]?.place;
       if (place === undefined)
         throw new WavesmithError('hijack/bad-manifest', `The module has no code object ${index}.`);
       return { ...place, elf: codeObject };

@@ -129,8 +129,9 @@ export function readPair(
       hint: `Build it with 'wavesmith hijack build ${folder}'.`,
     });
   }
-  const after = readModule(readWhole(path, 'the modified module'));
-  return { folder, manifest, baseline: readModule(baseline), modified: after, path, isFolders: modified === undefined };
+  const after = readModule(readWhole(path, 'the modified module')).executables;
+  const before = readModule(baseline).executables;
+  return { folder, manifest, baseline: before, modified: after, path, isFolders: modified === undefined };
 }
 
 interface Selected {

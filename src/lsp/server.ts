@@ -18,6 +18,7 @@ import {
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { WavesmithError } from '../base/index.ts';
+import { DEFAULT_TARGET, TARGET_LIST } from '../isa/table/targets.ts';
 import { completions, resolveCompletion, signatureHelp } from './completion.ts';
 import { type AnalysisOptions, analyse, analyseNow } from './diagnostics.ts';
 import { isSupportedTarget, SourceDocument } from './document.ts';
@@ -49,7 +50,7 @@ const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1500;
 
 /** A kernel that is analysed once at the start, so that the first keystroke finds tables and code warm. */
-const WARM_UP = `.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+const WARM_UP = `.amdgcn_target "amdgcn-amd-amdhsa--${DEFAULT_TARGET}"
 .globl k
 .p2align 8
 .type k,@function
@@ -76,7 +77,7 @@ function readSettings(value: unknown, tell: (message: string) => void): Settings
     if (isSupportedTarget(given.target)) target = given.target;
     else
       tell(
-        `wavesmith.target '${given.target}' is not supported; use gfx90a, gfx942 or gfx950, with features if needed.`,
+        `wavesmith.target '${given.target}' is not supported. Supported targets are ${TARGET_LIST}, with features if needed.`,
       );
   }
   const defines: Record<string, bigint> = {};

@@ -209,7 +209,7 @@ export async function compileModule(
     const phase = readdirSync(phases).find((name) => /\.hal\.mlir$/.test(name));
     const hal = phase === undefined ? '' : readText(join(phases, phase), 'the HAL phase');
     const host = readHostProgram(hal);
-    const binaries = readModule(vmfb).map(binaryOf);
+    const binaries = readModule(vmfb).executables.map(binaryOf);
     const sequence = sequenceFor(host, binaries);
     const order = sequence instanceof WavesmithError ? undefined : singleOrder(sequence);
     const plain = { compiler, flagNotes: notes, addedFlags, hal, vmfb };

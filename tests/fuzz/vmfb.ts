@@ -34,8 +34,8 @@ export default {
     readSignatures(vmfb);
     readParameters(vmfb);
     if (vmfb.executables.length === 0) return;
-    patchExecutables(bytes, [{ executable: 0, elf: makeShared() }]);
-    patchExecutables(bytes, [{ executable: 0, elf: makeBigger() }]);
+    patchExecutables(readVmfb(bytes), [{ executable: 0, elf: makeShared() }]);
+    patchExecutables(readVmfb(bytes), [{ executable: 0, elf: makeBigger() }]);
   },
 };
 

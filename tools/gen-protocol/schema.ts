@@ -29,11 +29,19 @@ export interface Constant {
   readonly says: string;
 }
 
+export const constant = (name: string, value: number | string, says: string): Constant => ({ name, value, says });
+
 export interface Enumeration {
   readonly name: string;
   readonly says: string;
   readonly values: readonly (readonly [name: string, value: number, says?: string])[];
 }
+
+export const enumeration = (name: string, says: string, values: Enumeration['values']): Enumeration => ({
+  name,
+  says,
+  values,
+});
 
 export interface Struct {
   readonly name: string;
@@ -44,6 +52,12 @@ export interface Struct {
   /** Its bytes are in shared memory: TypeScript gets offsets, and C++ gets the alignment. */
   readonly shared?: { readonly alignment: number; readonly size: number };
 }
+
+const struct =
+  (sender: 'program' | 'device') =>
+  (name: string, says: string, fields: readonly Field[]): Struct => ({ name, sender, says, fields });
+export const fromProgram = struct('program');
+export const fromDevice = struct('device');
 
 /** One protocol between a program and Wavesmith. */
 export interface Protocol {

@@ -1,6 +1,20 @@
 // What the tools library (native/tool) and Wavesmith say to each other: the one source of src/runtime/generated/tool-messages.ts and
 // native/common/tool_protocol.h (`node scripts/run-ts.mjs tools/gen-protocol/main.ts`).
-import { bytes, type Constant, type Enumeration, type Protocol, place, type Struct, text, u32, u64 } from './schema.ts';
+import {
+  bytes,
+  type Constant,
+  constant,
+  type Enumeration,
+  enumeration,
+  fromDevice,
+  fromProgram,
+  type Protocol,
+  place,
+  type Struct,
+  text,
+  u32,
+  u64,
+} from './schema.ts';
 
 const WHO_WAITS = [
   'The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.',
@@ -10,24 +24,24 @@ const WHO_WAITS = [
 ] as const;
 
 const CONSTANTS: readonly Constant[] = [
-  {
-    name: 'TOOL_SOCKET_VARIABLE',
-    value: 'WAVESMITH_TOOL_SOCKET',
-    says: 'Environment of the program: where Wavesmith listens for the tools library.',
-  },
-  { name: 'TOOL_PROTOCOL_VERSION', value: 1, says: 'Of this file: both sides must have the same.' },
-  {
-    name: 'CHUNK_BYTES',
-    value: 65536,
-    says: 'Memory is copied and sent in chunks of this size, counted from the start of its allocation.',
-  },
+  constant(
+    'TOOL_SOCKET_VARIABLE',
+    'WAVESMITH_TOOL_SOCKET',
+    'Environment of the program: where Wavesmith listens for the tools library.',
+  ),
+  constant('TOOL_PROTOCOL_VERSION', 1, 'Of this file: both sides must have the same.'),
+  constant(
+    'CHUNK_BYTES',
+    65536,
+    'Memory is copied and sent in chunks of this size, counted from the start of its allocation.',
+  ),
 ];
 
 const ENUMERATIONS: readonly Enumeration[] = [
-  {
-    name: 'ToolMessage',
-    says: 'What a message is. From 100 on Wavesmith sends it, below the program; 100 and 101 are as in `wavesmith exec`.',
-    values: [
+  enumeration(
+    'ToolMessage',
+    'What a message is. From 100 on Wavesmith sends it, below the program; 100 and 101 are as in `wavesmith exec`.',
+    [
       ['Hello', 1, 'ToolHello → ToolWelcome'],
       ['CodeLoaded', 2, 'CodeObject → CodePlan, then `kernels` times KernelRule, then `patches` times Patch'],
       ['CodeUnloaded', 3, 'CodeHandle. No answer'],
@@ -38,74 +52,56 @@ const ENUMERATIONS: readonly Enumeration[] = [
       ['IsolatedEnd', 8, 'IsolatedResult. No answer'],
       ['Note', 9, 'NoteRecord. No answer'],
     ],
-  },
-  {
-    name: 'RuleFlag',
-    says: 'What is done with dispatches of a kernel; a sum.',
-    values: [
-      ['Report', 1, 'every dispatch is told, not only the first of each shape'],
-      ['Isolate', 2, 'memory before and after chosen dispatches is sent'],
-      ['Replace', 4, 'dispatches run the replacement'],
-      ['Compare', 8, 'with Isolate and Replace: the original runs first on the same memory, which is then put back'],
-    ],
-  },
-  {
-    name: 'PatchKind',
-    says: 'How a Patch is computed from the address S that it names and the address P where it is written.',
-    values: [
+  ),
+  enumeration('RuleFlag', 'What is done with dispatches of a kernel; a sum.', [
+    ['Report', 1, 'every dispatch is told, not only the first of each shape'],
+    ['Isolate', 2, 'memory before and after chosen dispatches is sent'],
+    ['Replace', 4, 'dispatches run the replacement'],
+    ['Compare', 8, 'with Isolate and Replace: the original runs first on the same memory, which is then put back'],
+  ]),
+  enumeration(
+    'PatchKind',
+    'How a Patch is computed from the address S that it names and the address P where it is written.',
+    [
       ['Rel32Low', 1, 'low half of S − P'],
       ['Rel32High', 2, 'high half of S − P'],
       ['Abs64', 3, 'S'],
       ['Abs32Low', 4, 'low half of S'],
       ['Abs32High', 5, 'high half of S'],
     ],
-  },
-  {
-    name: 'MemoryKind',
-    says: 'What an allocation is.',
-    values: [
-      ['Coarse', 1, 'device memory, coarse grained'],
-      ['Fine', 2, 'device memory, fine grained'],
-      ['Host', 3, 'host memory that the runtime allocated'],
-      ['Kernarg', 4, 'of a pool for kernel arguments'],
-      ['Locked', 5, 'memory of the program that it made accessible'],
-      ['Virtual', 6, 'mapped into reserved addresses'],
-      ['Module', 7, 'a loaded code object with its variables'],
-    ],
-  },
-  {
-    name: 'Phase',
-    says: 'When memory was read.',
-    values: [
-      ['Before', 0, 'before the dispatch'],
-      ['After', 1, 'after it'],
-      ['Original', 2, 'after the original, of a compared dispatch'],
-    ],
-  },
-  {
-    name: 'IsolatedStatus',
-    says: 'How an isolated dispatch ended.',
-    values: [
-      ['Done', 0],
-      ['OriginalFailed', 1, 'the queue stopped while the original ran'],
-      ['Failed', 2, 'the queue stopped while it ran'],
-      ['NotIsolated', 3, 'it ran with the others: a note says why'],
-    ],
-  },
+  ),
+  enumeration('MemoryKind', 'What an allocation is.', [
+    ['Coarse', 1, 'device memory, coarse grained'],
+    ['Fine', 2, 'device memory, fine grained'],
+    ['Host', 3, 'host memory that the runtime allocated'],
+    ['Kernarg', 4, 'of a pool for kernel arguments'],
+    ['Locked', 5, 'memory of the program that it made accessible'],
+    ['Virtual', 6, 'mapped into reserved addresses'],
+    ['Module', 7, 'a loaded code object with its variables'],
+  ]),
+  enumeration('Phase', 'When memory was read.', [
+    ['Before', 0, 'before the dispatch'],
+    ['After', 1, 'after it'],
+    ['Original', 2, 'after the original, of a compared dispatch'],
+  ]),
+  enumeration('IsolatedStatus', 'How an isolated dispatch ended.', [
+    ['Done', 0],
+    ['OriginalFailed', 1, 'the queue stopped while the original ran'],
+    ['Failed', 2, 'the queue stopped while it ran'],
+    ['NotIsolated', 3, 'it ran with the others: a note says why'],
+  ]),
 ];
 
 const STRUCTS: readonly Struct[] = [
-  {
-    name: 'ToolHello',
-    sender: 'program',
-    says: 'The first message.',
-    fields: [u32('version'), u32('pid'), text('program', 'path of the executable')],
-  },
-  {
-    name: 'ToolWelcome',
-    sender: 'device',
-    says: 'Which dispatches of the kernels with Isolate are chosen, counted over all of them from 0.',
-    fields: [
+  fromProgram('ToolHello', 'The first message.', [
+    u32('version'),
+    u32('pid'),
+    text('program', 'path of the executable'),
+  ]),
+  fromDevice(
+    'ToolWelcome',
+    'Which dispatches of the kernels with Isolate are chosen, counted over all of them from 0.',
+    [
       u32('version'),
       u32('reserved'),
       u64('first'),
@@ -113,152 +109,93 @@ const STRUCTS: readonly Struct[] = [
       u64('step', 'from 1'),
       u64('limit', 'bytes of all allocations above which a dispatch is not isolated'),
     ],
-  },
-  {
-    name: 'CodeObject',
-    sender: 'program',
-    says: 'A code object that was loaded.',
-    fields: [
-      u64('code', 'handle of it for the messages about it'),
-      place('load_base'),
-      place('load_size'),
-      place('delta', 'load address of virtual address 0 of the file'),
-      text('uri'),
-      bytes('bytes', 'the file'),
-    ],
-  },
-  {
-    name: 'CodePlan',
-    sender: 'device',
-    says: 'What to do about a loaded code object.',
-    fields: [u32('kernels'), u32('patches'), bytes('code', 'the replacement; empty for none')],
-  },
-  {
-    name: 'KernelRule',
-    sender: 'device',
-    says: 'What to do with dispatches of one kernel.',
-    fields: [
-      place('kernel_object', 'address of its descriptor'),
-      place('replacement', 'virtual address of the descriptor in the replacement'),
-      u32('flags', 'RuleFlag'),
-      u32('private_segment', 'of the replacement'),
-      u32('group_segment', 'static LDS of the kernel'),
-      u32('replacement_group', 'static LDS of the replacement'),
-      u32('kernarg_size', 'of the kernel'),
-      u32('reserved'),
-    ],
-  },
-  {
-    name: 'Patch',
-    sender: 'device',
-    says: 'A reference of the replacement to memory of the original. It is written after loading.',
-    fields: [
-      place('place', 'virtual address in the replacement'),
-      place('target', 'address in memory, addend included'),
-      u32('kind', 'PatchKind'),
-      u32('reserved'),
-    ],
-  },
-  {
-    name: 'CodeHandle',
-    sender: 'program',
-    says: 'Names a code object.',
-    fields: [u64('code')],
-  },
-  {
-    name: 'Replacement',
-    sender: 'program',
-    says: 'The outcome of loading a replacement.',
-    fields: [
-      u64('code', 'what it replaces'),
-      place('delta', 'load address of its virtual address 0'),
-      u32('status', 'hsa_status_t; 0 when it is in place'),
-      u32('reserved'),
-      text('why', 'what failed'),
-    ],
-  },
-  {
-    name: 'DispatchRecord',
-    sender: 'program',
-    says: 'A dispatch that was submitted.',
-    fields: [
-      u64('sequence', 'of all dispatches of the process, from 0'),
-      u64('queue', 'its identifier'),
-      place('kernel_object', 'of the packet as the program wrote it'),
-      u32('grid_x', 'work-items'),
-      u32('grid_y'),
-      u32('grid_z'),
-      u32('block_x'),
-      u32('block_y'),
-      u32('block_z'),
-      u32('private_segment'),
-      u32('group_segment'),
-      u32('header', 'first 32 bits of the packet'),
-      u32('replaced', '1 when the replacement runs'),
-    ],
-  },
-  {
-    name: 'IsolatedDispatch',
-    sender: 'program',
-    says: 'A chosen dispatch, while nothing else runs.',
-    fields: [
-      u64('sequence'),
-      u64('index', 'among the dispatches of kernels with Isolate'),
-      u64('code', 'code object of the kernel'),
-      place('queue', 'address of its hsa_queue_t'),
-      u32('allocations'),
-      u32('is_compared', '1 when the original runs first'),
-      bytes('packet', 'the 64 bytes as the program wrote them'),
-      bytes('kernarg', 'the arguments as they were before it'),
-    ],
-  },
-  {
-    name: 'AllocationRecord',
-    sender: 'program',
-    says: 'Live memory.',
-    fields: [
-      u64('id', 'of the process, never used twice'),
-      place('address'),
-      place('size'),
-      u32('kind', 'MemoryKind'),
-      u32('flags', "HSA's flags of the memory pool"),
-      text('origin', 'the call that made it'),
-    ],
-  },
-  {
-    name: 'MemoryChunk',
-    sender: 'program',
-    says: 'Bytes of an allocation. Before: all that are not zero. After and Original: all that changed.',
-    fields: [
-      u64('sequence'),
-      u64('allocation'),
-      place('offset'),
-      u32('phase', 'Phase'),
-      u32('reserved'),
-      bytes('bytes'),
-    ],
-  },
-  {
-    name: 'IsolatedResult',
-    sender: 'program',
-    says: 'The end of a chosen dispatch.',
-    fields: [
-      u64('sequence'),
-      u64('nanoseconds', 'of the dispatch; 0 when not known'),
-      u32('status', 'IsolatedStatus'),
-      u32('reserved'),
-    ],
-  },
-  {
-    name: 'NoteRecord',
-    sender: 'program',
-    says: 'What could not be seen, or was not done, and why.',
-    fields: [
-      u64('sequence', 'of the dispatch it is about; all ones for none'),
-      text('code', 'a word for programs'),
-      text('text'),
-    ],
-  },
+  ),
+  fromProgram('CodeObject', 'A code object that was loaded.', [
+    u64('code', 'handle of it for the messages about it'),
+    place('load_base'),
+    place('load_size'),
+    place('delta', 'load address of virtual address 0 of the file'),
+    text('uri'),
+    bytes('bytes', 'the file'),
+  ]),
+  fromDevice('CodePlan', 'What to do about a loaded code object.', [
+    u32('kernels'),
+    u32('patches'),
+    bytes('code', 'the replacement; empty for none'),
+  ]),
+  fromDevice('KernelRule', 'What to do with dispatches of one kernel.', [
+    place('kernel_object', 'address of its descriptor'),
+    place('replacement', 'virtual address of the descriptor in the replacement'),
+    u32('flags', 'RuleFlag'),
+    u32('private_segment', 'of the replacement'),
+    u32('group_segment', 'static LDS of the kernel'),
+    u32('replacement_group', 'static LDS of the replacement'),
+    u32('kernarg_size', 'of the kernel'),
+    u32('reserved'),
+  ]),
+  fromDevice('Patch', 'A reference of the replacement to memory of the original. It is written after loading.', [
+    place('place', 'virtual address in the replacement'),
+    place('target', 'address in memory, addend included'),
+    u32('kind', 'PatchKind'),
+    u32('reserved'),
+  ]),
+  fromProgram('CodeHandle', 'Names a code object.', [u64('code')]),
+  fromProgram('Replacement', 'The outcome of loading a replacement.', [
+    u64('code', 'what it replaces'),
+    place('delta', 'load address of its virtual address 0'),
+    u32('status', 'hsa_status_t; 0 when it is in place'),
+    u32('reserved'),
+    text('why', 'what failed'),
+  ]),
+  fromProgram('DispatchRecord', 'A dispatch that was submitted.', [
+    u64('sequence', 'of all dispatches of the process, from 0'),
+    u64('queue', 'its identifier'),
+    place('kernel_object', 'of the packet as the program wrote it'),
+    u32('grid_x', 'work-items'),
+    u32('grid_y'),
+    u32('grid_z'),
+    u32('block_x'),
+    u32('block_y'),
+    u32('block_z'),
+    u32('private_segment'),
+    u32('group_segment'),
+    u32('header', 'first 32 bits of the packet'),
+    u32('replaced', '1 when the replacement runs'),
+  ]),
+  fromProgram('IsolatedDispatch', 'A chosen dispatch, while nothing else runs.', [
+    u64('sequence'),
+    u64('index', 'among the dispatches of kernels with Isolate'),
+    u64('code', 'code object of the kernel'),
+    place('queue', 'address of its hsa_queue_t'),
+    u32('allocations'),
+    u32('is_compared', '1 when the original runs first'),
+    bytes('packet', 'the 64 bytes as the program wrote them'),
+    bytes('kernarg', 'the arguments as they were before it'),
+  ]),
+  fromProgram('AllocationRecord', 'Live memory.', [
+    u64('id', 'of the process, never used twice'),
+    place('address'),
+    place('size'),
+    u32('kind', 'MemoryKind'),
+    u32('flags', "HSA's flags of the memory pool"),
+    text('origin', 'the call that made it'),
+  ]),
+  fromProgram(
+    'MemoryChunk',
+    'Bytes of an allocation. Before: all that are not zero. After and Original: all that changed.',
+    [u64('sequence'), u64('allocation'), place('offset'), u32('phase', 'Phase'), u32('reserved'), bytes('bytes')],
+  ),
+  fromProgram('IsolatedResult', 'The end of a chosen dispatch.', [
+    u64('sequence'),
+    u64('nanoseconds', 'of the dispatch; 0 when not known'),
+    u32('status', 'IsolatedStatus'),
+    u32('reserved'),
+  ]),
+  fromProgram('NoteRecord', 'What could not be seen, or was not done, and why.', [
+    u64('sequence', 'of the dispatch it is about; all ones for none'),
+    text('code', 'a word for programs'),
+    text('text'),
+  ]),
 ];
 
 export const TOOL_PROTOCOL: Protocol = {

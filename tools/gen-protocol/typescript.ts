@@ -91,12 +91,6 @@ export function typescriptText(protocol: Protocol): string {
     const read = s.sender === 'device' ? [] : [readText(s)];
     return [interfaceText(s), ...put, ...read].join('\n');
   });
-  const texts = `/** u32 length and UTF-8 bytes. */
-function putText(w: ByteWriter, text: string): void {
-  const bytes = new TextEncoder().encode(text);
-  w.u32(bytes.byteLength).raw(bytes);
-}
-`;
   const body = structs.join('\n');
   return [
     `// ${protocol.says}`,
@@ -104,10 +98,10 @@ function putText(w: ByteWriter, text: string): void {
     '//',
     ...protocol.whoWaits.map((sentence) => `// ${sentence}`),
     "import type { ByteReader, ByteWriter } from '../../base/index.ts';",
+    ...(body.includes('putText(w') ? ["import { putText } from '../wire.ts';"] : []),
     '',
     ...protocol.constants.map((c) => `/** ${c.says} */\nexport const ${c.name} = ${literal(c.value)};\n`),
     ...enumerations,
-    ...(body.includes('putText(w') ? [texts] : []),
     body,
   ].join('\n');
 }

@@ -2,7 +2,7 @@
 // one kernel at a time, so a recorded dispatch is alone: its memory is followed from its first to its last instruction.
 import { WavesmithError } from '../../base/index.ts';
 import { packageRoot } from '../../iree/index.ts';
-import { DEFAULT_TARGET } from '../../isa/table/targets.ts';
+import { DEFAULT_TARGET, TARGET_LIST } from '../../isa/table/targets.ts';
 import { runProgram, startDeviceProcess } from '../../runtime/exec.ts';
 import { Recorder } from '../../snapshot/index.ts';
 import { finishRecording, numbered, producer, recordingText } from '../capture-options.ts';
@@ -50,7 +50,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--kernel <re>', 'dispatches of kernels whose (mangled) name matches (default: all)')
     .option('--dispatch <n>', 'which of these, from 0: N, FIRST-LAST or every:K', '0')
     .option('--memory <mode>', 'touched: what the dispatch touches; full: all allocations', 'touched')
-    .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', `sim:${DEFAULT_TARGET}`)
+    .option('--device <device>', `sim:TARGET; targets are ${TARGET_LIST}`, `sim:${DEFAULT_TARGET}`)
     .option('--no-proof', 'do not replay the capture to prove that nothing is missing')
     .option('--no-orders', 'do not replay it in other orders of workgroups and waves')
     .option('--zip', 'write the capture as one ZIP file (also when its name ends in .zip)')

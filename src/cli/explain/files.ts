@@ -1,4 +1,5 @@
 // Error codes of files: what is wrong with a file, or with what it holds.
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import type { ErrorPages } from './types.ts';
 
 export const FILES_ERRORS: ErrorPages = {
@@ -173,7 +174,7 @@ export const FILES_ERRORS: ErrorPages = {
     'The text is no target id.',
     "A target id looks like 'gfx942' or 'amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-'.",
   ],
-  'target/unknown': ['No AMD GPU has this name.', 'Supported are gfx90a, gfx942 and gfx950.'],
+  'target/unknown': ['No AMD GPU has this name.', `Supported are ${TARGET_LIST}.`],
   'vmfb/bad-executable': [
     'An executable of the module is not what IREE writes.',
     'The module is damaged, or of an IREE that is not known.',

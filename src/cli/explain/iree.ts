@@ -1,4 +1,5 @@
 // Error codes of IREE and rocMLIR: the hijack loop and the generator of kernels.
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import type { ErrorPages } from './types.ts';
 
 export const IREE_ERRORS: ErrorPages = {
@@ -209,7 +210,7 @@ export const IREE_ERRORS: ErrorPages = {
   ],
   'hijack/target': [
     'There is no instruction table for the GPU of the module.',
-    'Supported are gfx90a, gfx942 and gfx950; give code for one of them.',
+    `Supported are ${TARGET_LIST}; give code for one of them.`,
   ],
   'hijack/target-flag': [
     'An extra flag for iree-compile names another target than --target, GPU_TARGET or the assembly.',
@@ -247,7 +248,7 @@ export const IREE_ERRORS: ErrorPages = {
     "IREE's text dump has a form that this version does not understand.",
     'Please report it with the dump: iree-compile --dump-compilation-phases-to=FOLDER.',
   ],
-  'rocmlir/arch': ['No GPU was named, or the name is no GPU.', 'Give -a gfx942 (or gfx90a, gfx950).'],
+  'rocmlir/arch': ['No GPU was named, or the name is no GPU.', `Give -a TARGET; targets are ${TARGET_LIST}.`],
   'rocmlir/argument-count': [
     "The launch and IREE's kernel have different numbers of arguments.",
     'Compile the module that launches it: both must be of one function.',

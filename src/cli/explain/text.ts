@@ -1,4 +1,5 @@
 // Error codes of text and of commands: assembler, disassembler, linker, checker, MLIR, the command line.
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import type { ErrorPages } from './types.ts';
 
 export const TEXT_ERRORS: ErrorPages = {
@@ -24,7 +25,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'asm/unsupported-target': [
     'There is no instruction table for the named GPU.',
-    "Supported are gfx90a, gfx942 and gfx950; '--engine llvm' assembles others with clang.",
+    `Supported are ${TARGET_LIST}; '--engine llvm' assembles others with clang.`,
   ],
   'check/assemble': ['The source has errors, so there is no code to check.', 'Mend the errors above first.'],
   'check/baseline': [
@@ -38,7 +39,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'check/target': [
     'There is no instruction table for the GPU of the code object.',
-    'Supported are gfx90a, gfx942 and gfx950; give code for one of them.',
+    `Supported are ${TARGET_LIST}; give code for one of them.`,
   ],
   'cli/bad-option': [
     'A flag has a value that the command does not know.',
@@ -74,7 +75,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'disasm/target': [
     'There is no instruction table for the GPU of the code object.',
-    'Supported are gfx90a, gfx942 and gfx950; give code for one of them.',
+    `Supported are ${TARGET_LIST}; give code for one of them.`,
   ],
   'disasm/version': [
     'The code object has a version before 3 or an unknown one.',
@@ -161,7 +162,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'program/target': [
     'There is no instruction table for the GPU of the code object.',
-    'Supported are gfx90a, gfx942 and gfx950; give code for one of them.',
+    `Supported are ${TARGET_LIST}; give code for one of them.`,
   ],
   'tools/cannot-run': [
     'A program was found and could not be started.',
@@ -189,5 +190,5 @@ export const TEXT_ERRORS: ErrorPages = {
     'Name one with --kernel and its counterpart with --edited-kernel.',
   ],
   'prove/no-such-kernel': ['A file has no kernel of this name.', '`wavesmith inspect FILE` lists the kernels.'],
-  'prove/target': ['There is no instruction table for this GPU.', 'Supported targets are gfx90a, gfx942 and gfx950.'],
+  'prove/target': ['There is no instruction table for this GPU.', `Supported targets are ${TARGET_LIST}.`],
 };

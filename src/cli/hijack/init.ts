@@ -2,6 +2,7 @@
 // Begin with this file; the work is in src/iree.
 //
 // `wavesmith hijack init`: a folder with baseline.vmfb, asm/NAME.s per executable and manifest.json.
+
 import { WavesmithError } from '../../base/index.ts';
 import { optimizeLess } from '../../device/node/v8-flags.ts';
 import { initFromCode, initFromProgram, type ProgramInitResult } from '../../hijack/init.ts';
@@ -9,6 +10,7 @@ import { initFromCapture } from '../../iree/captured.ts';
 import { takeTarget } from '../../iree/compiler.ts';
 import { type InitOptions, type InitResult, initFromMlir, initFromModule } from '../../iree/init.ts';
 import { isModule } from '../../iree/module.ts';
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import { isCapturePath } from '../../snapshot/index.ts';
 import { programDevice } from '../program-device.ts';
 import { newCommand, parseArguments, printJson, readInput } from '../support.ts';
@@ -38,7 +40,7 @@ export async function run(argv: string[]): Promise<number> {
       "INPUT.mlir (needs iree-compile), MODEL.vmfb, a capture (X.wscap), or a file with code objects; none when a program follows '--'",
     )
     .requiredOption('-o, --output <dir>', 'the folder to make')
-    .option('-a, --target <target>', 'GPU of an MLIR input: gfx90a, gfx942 or gfx950 (default: GPU_TARGET)')
+    .option('-a, --target <target>', `GPU of an MLIR input: ${TARGET_LIST} (default: GPU_TARGET)`)
     .option('--link', "keep IREE's linking of all dispatches into one executable")
     .option('--whole', 'one text for each executable, however many kernels it has')
     .option('--addresses', 'disassembled texts: the address of each instruction, as a comment')

@@ -1,6 +1,8 @@
 // What the rocmlir subcommands share: target options, the environment, how a fallback is told.
+
 import type { Command } from 'commander';
 import { WavesmithError } from '../../base/index.ts';
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import { decodeModule } from '../../mlir/lex.ts';
 import { defaultFeatures } from '../../rocmlir/compile.ts';
 import { readEnvironment } from '../../rocmlir/environment.ts';
@@ -17,7 +19,7 @@ export interface TargetFlags {
 /** Adds `-a`, `-f` and `--timeout`. */
 export function addTargetOptions(command: Command): Command {
   return command
-    .option('-a, --arch <arch>', 'GPU architecture: gfx90a, gfx942, gfx950')
+    .option('-a, --arch <arch>', `GPU architecture: ${TARGET_LIST}`)
     .option(
       '-f, --features <features>',
       "target features (default: '+sramecc,-xnack' as far as the architecture has them)",

@@ -37,11 +37,10 @@ const BLOB_ALIGNMENT = 16;
  * Replaces ELF images in a module. Equal images leave the module byte-identical. The result is read again and every
  * new image is compared with what was asked for before it is returned.
  */
-export function patchExecutables(module: Uint8Array, changes: readonly VmfbChange[]): VmfbPatchResult {
-  let bytes = module;
+export function patchExecutables(module: Vmfb, changes: readonly VmfbChange[]): VmfbPatchResult {
+  let vmfb = module;
   const steps: VmfbPatchStep[] = [];
   for (const change of changes) {
-    const vmfb = readVmfb(bytes);
     const { executable, image } = findImage(vmfb, change);
     if (!isElf(change.elf)) {
       throw new WavesmithError('vmfb/not-elf', `The new image for '${executable.name}' is not an ELF file.`, {
@@ -51,21 +50,19 @@ export function patchExecutables(module: Uint8Array, changes: readonly VmfbChang
     let method: VmfbPatchStep['method'] = 'same';
     if (!equal(image.bytes, change.elf)) {
       method = change.elf.length <= image.size ? 'in-place' : 'grown';
-      bytes = method === 'in-place' ? patchInPlace(vmfb, executable, change) : patchGrown(vmfb, executable, change);
+      const patched = method === 'in-place' ? patchInPlace : patchGrown;
+      vmfb = readVmfb(patched(vmfb, executable, change));
     }
     steps.push({ executable: executable.name, method });
   }
-  if (bytes !== module) {
-    const again = readVmfb(bytes);
-    for (const change of changes) {
-      if (!equal(findImage(again, change).image.bytes, change.elf)) {
-        throw new WavesmithError('vmfb/patch-lost', 'The patched module does not hold the new image.', {
-          hint: 'Two changes may address the same image.',
-        });
-      }
+  for (const change of changes) {
+    if (!equal(findImage(vmfb, change).image.bytes, change.elf)) {
+      throw new WavesmithError('vmfb/patch-lost', 'The patched module does not hold the new image.', {
+        hint: 'Two changes may address the same image.',
+      });
     }
   }
-  return { bytes, steps };
+  return { bytes: vmfb.bytes, steps };
 }
 
 function findImage(vmfb: Vmfb, change: VmfbChange) {
@@ -266,10 +263,10 @@ function moveDirectory(patch: Patch, directoryOffset: number, directorySize: num
 }
 
 /** Checks that an archive's local headers agree with its directory; returns the names of entries that do not. */
-export function inconsistentEntries(bytes: Uint8Array): string[] {
+export function inconsistentEntries({ bytes, archive }: Vmfb): string[] {
   const reader = new ByteReader(bytes, 'zip archive', 'zip/truncated');
   const bad: string[] = [];
-  for (const entry of readVmfb(bytes).archive?.entries ?? []) {
+  for (const entry of archive?.entries ?? []) {
     const at = entry.headerOffset;
     const nameLength = reader.u16(at + 26);
     const extra = zip64Fields(reader, at + 30 + nameLength, reader.u16(at + 28), {

@@ -7,6 +7,7 @@
 // The program waits for kernels by sleeping on the futex of a signal; the device changes the signal and wakes the futex.
 // A queue of the device waits for signals by counting itself in `device_waits`; a program that changes such a signal sends a kick.
 import type { ByteReader, ByteWriter } from '../../base/index.ts';
+import { putText } from '../wire.ts';
 
 /** Environment of the program: the device process's socket. */
 export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
@@ -80,12 +81,6 @@ export const FaultKind = {
   Other: 6,
 } as const;
 export type FaultKindValue = (typeof FaultKind)[keyof typeof FaultKind];
-
-/** u32 length and UTF-8 bytes. */
-function putText(w: ByteWriter, text: string): void {
-  const bytes = new TextEncoder().encode(text);
-  w.u32(bytes.byteLength).raw(bytes);
-}
 
 /** Before every payload. */
 export interface MessageHeader {
