@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../src/cli/explain/registry.ts';
 import { explain } from '../src/cli/explain.ts';
-import { isRuleId } from '../src/finding/index.ts';
-import { errorFiles } from '../tools/gen-errors/pages.ts';
+import { isRuleId, PROFILE_RULES } from '../src/finding/index.ts';
+import { errorFiles, profileFindingsPage } from '../tools/gen-errors/pages.ts';
 import { wavesmith } from './support/cli.ts';
 
 const HOW = 'add or remove the code in src/cli/explain/, then run: node scripts/run-ts.mjs tools/gen-errors/main.ts';
@@ -70,6 +70,20 @@ describe('error codes', () => {
     );
     expect(there.sort(), HOW).toEqual([...pages.keys()].sort());
     for (const [name, text] of pages) expect(readFileSync(join('docs/errors', name), 'utf8'), HOW).toBe(text);
+    expect(readFileSync('docs/profile-findings.md', 'utf8'), HOW).toBe(profileFindingsPage());
+  });
+
+  it('of the profile are rules with a title and a next step, and every one is reported somewhere', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.ts$/.test(name));
+    const text = sources
+      .filter((name) => !name.startsWith('finding/'))
+      .map((name) => readFileSync(join('src', name), 'utf8'))
+      .join('');
+    for (const [rule, { title, advice }] of Object.entries(PROFILE_RULES)) {
+      expect(title, rule).toMatch(/^\S.{10,}[^.]$/);
+      expect(advice, rule).toMatch(/^\S.*[.)]$/);
+      expect(text.includes(`'${rule}'`), rule).toBe(true);
+    }
   });
 });
 

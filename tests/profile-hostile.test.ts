@@ -312,7 +312,7 @@ describe('hostile traces', () => {
       `{"wave":{"cu":1,"instructions":[${rows}[1,1,1,1,1]],"timeline":[]}}`,
     );
     const { recording } = loadProfile([folder]);
-    expect(recording.findings.map((f) => f.code)).toContain('att/cut');
+    expect(recording.findings.map((f) => f.rule)).toContain('att/cut');
     expect(recording.traces[0].waves[0].instructions).toHaveLength(1 << 19);
   });
 

@@ -388,7 +388,7 @@ describe.skipIf(csv === undefined)('real rocprofv3 CSV samples', () => {
     const allocations = [...recording.allocations.values()].reduce((sum, a) => sum + a.count, 0);
     const seen = recording.dispatches.length + recording.copies.length + calls + samples + allocations;
     expect(seen).toBeGreaterThanOrEqual(rows);
-    expect(recording.findings.filter((f) => f.code !== 'profile/unusable-time')).toEqual([]);
+    expect(recording.findings.filter((f) => f.rule !== 'profile/unusable-time')).toEqual([]);
   });
 });
 

@@ -16,8 +16,15 @@ export function explain(code: string): Record<string, string> | undefined {
   const page = ERRORS[code];
   if (page !== undefined) return { code, kind: 'error', cause: page[0], next: page[1] };
   if (!isRuleId(code)) return undefined;
-  const { severity, title, source } = ruleInfo(code);
-  return { code, kind: 'rule', severity, cause: `${title}.`, source: `${source.title}, ${source.url}` };
+  const { severity, title, source, advice } = ruleInfo(code);
+  return {
+    code,
+    kind: 'rule',
+    severity,
+    cause: `${title}.`,
+    ...(advice && { next: advice }),
+    source: `${source.title}, ${source.url}`,
+  };
 }
 
 export async function run(argv: string[]): Promise<number> {

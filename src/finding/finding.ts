@@ -58,7 +58,9 @@ export function finding(parts: FindingParts): Finding {
   const info = ruleInfo(rule);
   const place = parts.place ?? placeOfEdit(edits[0]);
   const related = (parts.related ?? []).filter((r) => r !== undefined);
-  const fix = [editsText(edits, [place, ...related.map((r) => r.place)]), parts.advice].filter(Boolean).join(' ');
+  const fix = [editsText(edits, [place, ...related.map((r) => r.place)]), parts.advice ?? info.advice]
+    .filter(Boolean)
+    .join(' ');
   return {
     rule,
     severity: parts.severity ?? info.severity,

@@ -33,6 +33,7 @@ export {
   type CheckRuleId,
   isRuleId,
   matchRules,
+  type ProfileRuleId,
   RULE_IDS,
   RULES,
   type RuleId,
@@ -41,6 +42,7 @@ export {
   rulePage,
 } from './rules.ts';
 export { CHECK_RULES } from './rules-check.ts';
+export { PROFILE_RULES } from './rules-profile.ts';
 export { RUN_RULES } from './rules-run.ts';
 export { SEVERITIES, type Severity } from './severity.ts';
 export type { Source } from './sources.ts';

@@ -19,6 +19,8 @@ export interface Place {
   readonly directive?: string | undefined;
   /** A key of the kernel's metadata: `.vgpr_count`. */
   readonly metadata?: string | undefined;
+  /** The file, of findings about what was read. */
+  readonly file?: string | undefined;
   /** The line that it was made from, where a line table or the assembler knows. */
   readonly source?: SourcePlace | undefined;
 }

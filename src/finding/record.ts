@@ -19,7 +19,7 @@ export function findingRecord<F extends Finding>(finding: F): F & FlatPlace {
     ...finding,
     pc: place.pc,
     instruction: place.instruction,
-    file: place.source?.file,
+    file: place.source?.file ?? place.file,
     line: place.source?.line,
     other: other && {
       pc: other.place.pc,

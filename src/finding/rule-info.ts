@@ -9,6 +9,8 @@ export interface RuleInfo {
   /** What it is about, without a full stop. */
   readonly title: string;
   readonly source: Source;
+  /** What to do about it where no edit can say it; a sentence. */
+  readonly advice?: string | undefined;
   /** `notes`: many correct kernels have it, so it is shown with `--notes` only. */
   readonly shown?: 'notes' | undefined;
   /** Its findings carry edits, at least where there is one right change. */

@@ -1,16 +1,21 @@
-// Every rule of the checker and of strict mode: its severity, what it is about, its page and its source. One that is not here does not
+// Every rule of the checker, of strict mode and of the profile: its severity, what it is about, its page and its source. One that is not here does not
 // compile. `shown` says whether a rule speaks without being asked, `seen` on what evidence it lets shipped code pass.
 import type { RuleInfo } from './rule-info.ts';
 import { CHECK_RULES } from './rules-check.ts';
+import { PROFILE_RULES } from './rules-profile.ts';
 import { RUN_RULES } from './rules-run.ts';
 
-export const RULES = { ...RUN_RULES, ...CHECK_RULES } as const satisfies Readonly<Record<string, RuleInfo>>;
+export const RULES = { ...RUN_RULES, ...CHECK_RULES, ...PROFILE_RULES } as const satisfies Readonly<
+  Record<string, RuleInfo>
+>;
 
 export type RuleId = keyof typeof RULES;
 /** The rules of strict mode. */
 export type RunRuleId = keyof typeof RUN_RULES;
 /** The rules of the checker. */
 export type CheckRuleId = keyof typeof CHECK_RULES;
+/** The rules of the profile. */
+export type ProfileRuleId = keyof typeof PROFILE_RULES;
 
 export const RULE_IDS = Object.keys(RULES).sort() as readonly RuleId[];
 
@@ -22,9 +27,10 @@ export function ruleInfo(rule: RuleId): RuleInfo {
   return RULES[rule];
 }
 
-/** A rule's page, as a path below `docs/`; rules that only strict mode has share one. */
+/** A rule's page, as a path below `docs/`; those of strict mode share one, and those of the profile. */
 export function rulePage(rule: RuleId): string {
-  return Object.hasOwn(CHECK_RULES, rule) ? `check/${rule}.md` : 'virtual-gpu.md#strict';
+  if (Object.hasOwn(CHECK_RULES, rule)) return `check/${rule}.md`;
+  return Object.hasOwn(PROFILE_RULES, rule) ? 'profile-findings.md#findings' : 'virtual-gpu.md#strict';
 }
 
 /** The rules that `pattern` names: a rule (`waits/lds-dma`) or an area (`waits`, `waits/*`). */

@@ -52,4 +52,20 @@ export const SOURCES = {
   targetId: usage('Target ID', 'target-id'),
   codeObject: usage('Code Object', 'code-object'),
   memoryModel: usage('Memory Model gfx942', 'memory-model-gfx942'),
+  rocprofv3: {
+    title: 'rocprofiler-sdk, "Using rocprofv3"',
+    url: 'https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html',
+  },
+  rocpd: {
+    title: 'rocprofiler-sdk, "Using rocpd output format"',
+    url: 'https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocpd-output-format.html',
+  },
+  threadTrace: {
+    title: 'rocprofiler-sdk, "Using thread trace"',
+    url: 'https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-thread-trace.html',
+  },
+  rocprofCompute: {
+    title: 'ROCm Compute Profiler',
+    url: 'https://rocm.docs.amd.com/projects/rocprofiler-compute/en/latest/index.html',
+  },
 } as const satisfies Readonly<Record<string, Source>>;

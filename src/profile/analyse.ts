@@ -12,6 +12,7 @@ import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-fea
 import {
   type CopyEntry,
   type DispatchSection,
+  type FindingEntry,
   type KernelEntry,
   PROFILE_SCHEMA,
   PROFILE_VERSION,
@@ -21,7 +22,7 @@ import {
 } from './document.ts';
 import type { LaunchEntry } from './launch.ts';
 import { combine, isKnown, known, type Measure, ratio, unknown } from './measure.ts';
-import { type Recording, TIMING_REASONS, Timing } from './recording.ts';
+import { type Recording, type RecordingFinding, TIMING_REASONS, Timing } from './recording.ts';
 
 export interface AnalyseOptions {
   /** Architecture when the recording does not tell. */
@@ -42,13 +43,14 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options);
+  const dispatches = dispatchSection(recording, table, kernels, options);
   return {
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
     simulated: recording.simulated !== undefined,
     sources: recording.sources,
     info: plainRecord(recording.info),
-    findings: recording.findings,
+    findings: recording.findings.map(findingEntry),
     agents: [...recording.agents.values()].map((agent) => ({
       key: agent.key,
       name: agent.name ?? null,
@@ -58,7 +60,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
       maxClockMhz: agent.maxClockMhz ?? null,
     })),
     kernels,
-    dispatches: dispatchSection(recording, table, kernels, options),
+    dispatches,
     roofline: { ceilings: allCeilings(recording, table, options) },
     criticalPath: pathSection(recording, work, path),
     dependencyPath: dependencySection(recording),
@@ -69,6 +71,18 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
       .sort((a, b) => b.totalNs - a.totalNs),
     copies: copyEntries(recording),
     allocations: [...recording.allocations].map(([operation, sum]) => ({ operation, ...sum })),
+  };
+}
+
+function findingEntry({ rule, severity, message, place, kernel, fix, count }: RecordingFinding): FindingEntry {
+  return {
+    code: rule,
+    severity,
+    message,
+    file: place.file ?? '',
+    kernel: kernel ?? null,
+    fix: fix ?? null,
+    count,
   };
 }
 

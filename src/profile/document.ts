@@ -1,4 +1,5 @@
 // The profile document: everything the analysis found, as versioned JSON. The published schema is schema/profile-1.schema.json.
+import type { Severity } from '../finding/index.ts';
 import type { Classification } from './analysis/bottleneck.ts';
 import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
@@ -17,12 +18,7 @@ export interface ProfileDocument {
   readonly simulated: boolean;
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly info: Readonly<Record<string, string>>;
-  readonly findings: readonly {
-    readonly code: string;
-    readonly message: string;
-    readonly file: string;
-    readonly count: number;
-  }[];
+  readonly findings: readonly FindingEntry[];
   readonly agents: readonly AgentEntry[];
   readonly kernels: readonly KernelEntry[];
   readonly dispatches: DispatchSection;
@@ -35,6 +31,19 @@ export interface ProfileDocument {
   readonly calls: readonly CallEntry[];
   readonly copies: readonly CopyEntry[];
   readonly allocations: readonly { readonly operation: string; readonly count: number; readonly bytes: number }[];
+}
+
+/** Something about the input that the reader should know. */
+export interface FindingEntry {
+  /** The rule: `profile/unusable-time`. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly file: string;
+  readonly kernel: string | null;
+  /** What to do about it. */
+  readonly fix: string | null;
+  readonly count: number;
 }
 
 export interface AgentEntry {

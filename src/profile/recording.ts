@@ -1,5 +1,6 @@
 // What readers fill in: dispatches, copies, counters, samples and thread traces of one profiling run, in columns.
 
+import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
 import { Clock } from './clock.ts';
 import { f64, i32, StringTable, u8 } from './columns.ts';
 
@@ -26,10 +27,9 @@ export interface Agent {
 }
 
 /** Something about the input that the user should know: missing, rounded or contradictory data. */
-export interface Finding {
-  readonly code: string;
-  readonly message: string;
-  readonly file: string;
+export interface RecordingFinding extends Finding {
+  readonly rule: ProfileRuleId;
+  /** How often it was found. */
   count: number;
 }
 
@@ -297,7 +297,7 @@ export class Recording {
   /** The origin of all timestamps. */
   readonly clock = new Clock();
   readonly sources: { readonly path: string; readonly format: string }[] = [];
-  readonly findings: Finding[] = [];
+  readonly findings: RecordingFinding[] = [];
   readonly agents = new Map<string, Agent>();
   readonly kernels = new StringTable();
   readonly agentKeys = new StringTable();
@@ -318,21 +318,21 @@ export class Recording {
   readonly reported = new Map<string, ReportedMetric[]>();
   private readonly configIds = new StringTable();
   private readonly processes = new StringTable();
-  private readonly findingIndex = new Map<string, Finding>();
+  private readonly findingIndex = new Map<string, RecordingFinding>();
   private readonly dispatchRows = new Map<string, number>();
 
   /** Records something wrong or missing; repeated findings of one file are counted. */
-  report(code: string, file: string, message: string): void {
-    const key = `${code}\0${file}\0${message}`;
+  report(rule: ProfileRuleId, file: string, message: string, kernel?: string): void {
+    const key = `${rule}\0${file}\0${message}\0${kernel ?? ''}`;
     const found = this.findingIndex.get(key);
     if (found !== undefined) {
       found.count++;
       return;
     }
     if (this.findings.length >= 1000) return;
-    const finding = { code, file, message, count: 1 };
-    this.findingIndex.set(key, finding);
-    this.findings.push(finding);
+    const made = { ...finding({ rule, message, kernel, place: { file } }), rule, count: 1 };
+    this.findingIndex.set(key, made);
+    this.findings.push(made);
   }
 
   /** The agent with this key, created empty when new. */

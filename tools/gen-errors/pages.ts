@@ -1,5 +1,7 @@
 // The pages of docs/errors/ as text, by file name.
+
 import { ERRORS, errorPage } from '../../src/cli/explain/registry.ts';
+import { PROFILE_RULES, type ProfileRuleId, ruleInfo } from '../../src/finding/index.ts';
 
 const NOTE = '<!-- Made by tools/gen-errors from src/cli/explain/. Do not edit. -->';
 
@@ -28,4 +30,27 @@ export function errorFiles(): Map<string, string> {
   }
   files.set('README.md', `${index.join('\n')}\n`);
   return files;
+}
+
+/** docs/profile-findings.md: the rules of the profile. */
+export function profileFindingsPage(): string {
+  const rows = (Object.keys(PROFILE_RULES) as ProfileRuleId[]).sort().map((rule) => {
+    const { severity, title, advice = '' } = ruleInfo(rule);
+    return `| \`${rule}\` | ${severity} | ${title}. | ${advice} |`;
+  });
+  return [
+    '<!-- Made by tools/gen-errors from src/finding/rules-profile.ts. Do not edit. -->',
+    '# Findings of a profile',
+    '',
+    'A profile says what is missing, damaged, contradictory or impossible in its input. The analysis goes on without it.',
+    'A warning concerns a number that is shown or missing. A note needs nothing done.',
+    '`wavesmith explain RULE` prints the row of a rule.',
+    '',
+    '## Findings',
+    '',
+    '| rule | severity | what it is | what to do next |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }

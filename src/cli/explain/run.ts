@@ -191,18 +191,6 @@ export const RUN_ERRORS: ErrorPages = {
     'The kernel executed more instructions than allowed: often an endless loop.',
     'Raise `--max-instructions`, or look where it loops with `--step`.',
   ],
-  'sim/copies': [
-    'Copies and API calls of simulated programs are not recorded, so they are not in the profile.',
-    'Nothing.',
-  ],
-  'sim/exit': [
-    'The profiled program ended with an error of its own.',
-    'Run it with `wavesmith exec` and look at its output.',
-  ],
-  'sim/failed': [
-    'Some dispatches of the program failed. The profile holds the others.',
-    '`wavesmith exec` shows each failure with its place.',
-  ],
   'sim/halted': ['The wave stopped itself and nothing can start it again.', 'Remove s_sethalt, or its condition.'],
   'sim/illegal-instruction': [
     'The bytes at the program counter are no instruction of the target.',

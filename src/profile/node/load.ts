@@ -179,7 +179,7 @@ function loadCode(files: readonly DiskFile[], recording: Recording): LoadedCode[
       ];
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
-      recording.report(error.code, file.path, error.message);
+      recording.report('profile/bad-source', file.path, `${error.message} (${error.code})`);
       return [];
     }
   });

@@ -60,7 +60,7 @@ export function readSourceCopies(lines: TraceLine[], files: readonly ProfileFile
       text = file === undefined ? [] : read(file, MAX_SOURCE).split('\n');
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
-      recording.report(error.code, file?.path ?? index.path, error.message);
+      recording.report('profile/bad-source', file?.path ?? index.path, `${error.message} (${error.code})`);
       text = [];
     }
     texts.set(path, text);

@@ -1,0 +1,208 @@
+// What a profile finds wrong with its input: data that is missing, damaged, contradictory or impossible. The analysis goes on without it.
+import type { RuleInfo } from './rule-info.ts';
+import { SOURCES } from './sources.ts';
+
+export const PROFILE_RULES = {
+  'att/bad-cycles': {
+    severity: 'warning',
+    title:
+      'Lines of a thread trace count more stalled cycles than cycles, or negative ones; they are left out of the sums',
+    source: SOURCES.threadTrace,
+    advice: 'Record the trace again if many lines are affected.',
+  },
+  'att/bad-snapshots': {
+    severity: 'note',
+    title:
+      'The list that maps source files to their copies in the trace folder cannot be read; source lines are left out',
+    source: SOURCES.threadTrace,
+    advice: 'Copy the whole `ui_output_…` folder again.',
+  },
+  'att/bad-states': {
+    severity: 'warning',
+    title: 'The recording of wave states is incomplete or damaged; it is left out',
+    source: SOURCES.threadTrace,
+    advice: 'Record the trace again.',
+  },
+  'att/bad-wave': {
+    severity: 'warning',
+    title: 'A wave file of the thread trace holds no wave or is damaged; that wave is left out',
+    source: SOURCES.threadTrace,
+    advice: 'Record the trace again if many waves are affected.',
+  },
+  'att/cut': {
+    severity: 'warning',
+    title: 'A file of the thread trace is longer than what is read; the part that was read is analysed',
+    source: SOURCES.threadTrace,
+    advice: 'Record fewer waves: one compute unit and one kernel are enough.',
+  },
+  'compute-db/bad-json': {
+    severity: 'warning',
+    title: 'A value of the database that should hold JSON does not; it is left out',
+    source: SOURCES.rocprofCompute,
+    advice: 'Make the database again with rocprof-compute.',
+  },
+  'compute-db/bad-row': {
+    severity: 'warning',
+    title: 'Rows of the database refer to kernels that are not in it; they are left out',
+    source: SOURCES.rocprofCompute,
+    advice: 'Make the database again if many rows are affected.',
+  },
+  'compute-db/cut': {
+    severity: 'warning',
+    title: 'The database holds more metric values than are read; the rest is left out',
+    source: SOURCES.rocprofCompute,
+    advice: 'Analyse fewer kernels: `rocprof-compute analyze -k`.',
+  },
+  'compute-db/no-counters': {
+    severity: 'note',
+    title:
+      'The database holds metrics that rocprof-compute derived and no counters; nothing that needs counters is shown',
+    source: SOURCES.rocprofCompute,
+    advice: 'Give the workload folder of `rocprof-compute profile` for the counters.',
+  },
+  'compute-db/version': {
+    severity: 'warning',
+    title: 'The database has a schema version that was not seen before; it is read as far as it looks like a known one',
+    source: SOURCES.rocprofCompute,
+    advice: 'Use schema 1.x or 2.x (ROCm 7.1 or newer).',
+  },
+  'profile/agent-conflict': {
+    severity: 'warning',
+    title: 'Files describe two different GPUs under one name: they are recordings of different machines',
+    source: SOURCES.rocprofv3,
+    advice: 'Give the files of one run only.',
+  },
+  'profile/bad-record': {
+    severity: 'warning',
+    title: 'Records refer to something that is not in their file; they are left out',
+    source: SOURCES.rocprofv3,
+    advice: 'Record the profile again if many are affected.',
+  },
+  'profile/bad-row': {
+    severity: 'warning',
+    title: 'Rows of a CSV file cannot be read; they are left out',
+    source: SOURCES.rocprofv3,
+    advice: 'Record the profile again if many are affected.',
+  },
+  'profile/bad-source': {
+    severity: 'note',
+    title: 'A file beside the recording cannot be read; it is left out',
+    source: SOURCES.rocprofv3,
+    advice: 'Mend or remove the file that the message names.',
+  },
+  'profile/bad-sysinfo': {
+    severity: 'warning',
+    title: 'A value of sysinfo.csv is not a number; what needs it is unknown',
+    source: SOURCES.rocprofCompute,
+    advice: 'Copy the workload folder again.',
+  },
+  'profile/channel-sum': {
+    severity: 'note',
+    title: 'The channels of a counter do not add up to its sum, because they were collected in different runs',
+    source: SOURCES.rocprofCompute,
+    advice: 'Nothing has to be done. The difference shows how much runs vary.',
+  },
+  'profile/counter-conflict': {
+    severity: 'warning',
+    title: 'A counter was collected in several passes with different values; the first one is used',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done. The difference shows how much runs vary.',
+  },
+  'profile/uneven-counters': {
+    severity: 'warning',
+    title: 'Counters of a kernel were collected over different sets of its dispatches',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
+  },
+  'profile/unnamed-kernel': {
+    severity: 'warning',
+    title: 'Dispatches name a kernel that is not in the file; they are shown without a name',
+    source: SOURCES.rocprofv3,
+    advice: 'Record the profile again if many are affected.',
+  },
+  'profile/unreadable-counter': {
+    severity: 'warning',
+    title: 'The cell of a counter is neither empty nor a number; the counter is unknown there',
+    source: SOURCES.rocprofv3,
+    advice: 'See what wrote the file. A spreadsheet may have changed it; take the file that the profiler wrote.',
+  },
+  'profile/unusable-time': {
+    severity: 'warning',
+    title: 'Work has no usable start or end; its duration is unknown',
+    source: SOURCES.rocprofv3,
+    advice: 'Record the profile again; counter collection changes or removes times.',
+  },
+  'rocpd/missing-table': {
+    severity: 'warning',
+    title: 'The database lacks a table that rocprofv3 writes; what needs it is left out',
+    source: SOURCES.rocpd,
+    advice: 'Record the profile again, or check that the merge kept all tables.',
+  },
+  'rocpd/orphan-counters': {
+    severity: 'warning',
+    title: 'Counter values refer to dispatches that are not in the database; they are left out',
+    source: SOURCES.rocpd,
+    advice: 'Record the profile again if many are affected.',
+  },
+  'rocpd/schema-version': {
+    severity: 'note',
+    title: 'The database has a schema version that was not seen before; it is read as far as its tables are known',
+    source: SOURCES.rocpd,
+    advice: 'Check the figures; report it with the version.',
+  },
+  'sim/copies': {
+    severity: 'note',
+    title: 'Copies and API calls of a simulated program are not recorded; they are not in the profile',
+    source: SOURCES.dispatch,
+    advice: 'Nothing has to be done.',
+  },
+  'sim/exit': {
+    severity: 'warning',
+    title: 'The profiled program ended with an error of its own',
+    source: SOURCES.dispatch,
+    advice: 'Run it with `wavesmith exec` and look at its output.',
+  },
+  'sim/failed': {
+    severity: 'warning',
+    title: 'A dispatch of the simulated program failed; the profile holds the others',
+    source: SOURCES.dispatch,
+    advice: '`wavesmith exec` shows each failure with its place.',
+  },
+  'sqtt/lost': {
+    severity: 'warning',
+    title: 'The trace says that packets were lost while it was recorded; waves with gaps are left out',
+    source: SOURCES.threadTrace,
+    advice: 'Record with a larger buffer, or less at once.',
+  },
+  'sqtt/stray': {
+    severity: 'warning',
+    title: 'Tokens of the trace belong to no wave that is known to live; they are left out',
+    source: SOURCES.threadTrace,
+    advice: 'Record the trace from the start of the kernel.',
+  },
+  'sqtt/target-cu': {
+    severity: 'note',
+    title: 'The header of the trace and its tokens name different compute units; the tokens are believed',
+    source: SOURCES.threadTrace,
+    advice: 'Nothing has to be done.',
+  },
+  'sqtt/time': {
+    severity: 'warning',
+    title: 'Time runs backwards in the trace; those spans are unknown',
+    source: SOURCES.threadTrace,
+    advice: 'Record the trace again if many tokens are affected.',
+  },
+  'sqtt/truncated': {
+    severity: 'note',
+    title: 'The trace ends inside a token',
+    source: SOURCES.threadTrace,
+    advice: 'Nothing, if it is the last one; else copy the file again.',
+  },
+  'sqtt/unmatched': {
+    severity: 'warning',
+    title: 'Tokens of waves do not fit the given code; those waves have no instructions',
+    source: SOURCES.threadTrace,
+    advice: 'Give the code object that the traced kernel came from.',
+  },
+} as const satisfies Readonly<Record<string, RuleInfo>>;
