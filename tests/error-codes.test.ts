@@ -11,6 +11,13 @@ const HOW = 'add or remove the code in src/cli/explain/, then run: node scripts/
 
 /** Literals of the form `area/name` that are no codes. */
 const OTHER = new Set(['in/out', 'wavesmith/v1']);
+/** Flags of iree-compile, rocprof-compute and clang's tools. */
+const OTHERS_FLAGS = new Set([
+  '--iree-hal-link-executables',
+  '--dump-compilation-phases-to',
+  '--output-format',
+  '--unbundle',
+]);
 /** `area/name` as a whole literal; not where a module is named. */
 const LITERAL = /(?<!from |import\()'([a-z][a-z0-9-]*\/[a-z0-9][a-z0-9-]*)'/g;
 /** A message that is written without an exception. */
@@ -60,6 +67,18 @@ describe('error codes', () => {
       expect(cause, code).toMatch(/^\S.{10,}[.]$/);
       expect(next, code).toMatch(/^\S.*[.)]$/);
       expect(`${cause}${next}`, code).not.toContain('${');
+    }
+  });
+
+  it('name only flags that a command, or the tool of others that is named, has', () => {
+    const commands = readdirSync('src/cli', { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.ts$/.test(name) && !name.startsWith('explain/') && !/\.test\.ts$/.test(name))
+      .map((name) => readFileSync(join('src/cli', name), 'utf8'))
+      .join('');
+    for (const [code, texts] of Object.entries(ERRORS)) {
+      for (const [flag] of texts.join(' ').matchAll(/(?<![\w-])--[a-z][a-z-]+/g)) {
+        if (!OTHERS_FLAGS.has(flag)) expect(commands.includes(flag), `${code}: ${flag}`).toBe(true);
+      }
     }
   });
 

@@ -111,7 +111,7 @@ export class Session {
         const { version, pid } = readHelloRequest(payload);
         if (version !== PROTOCOL_VERSION) {
           throw new WavesmithError('runtime/version', `The program speaks protocol version ${version}.`, {
-            hint: 'Its runtime libraries are of another Wavesmith version.',
+            hint: 'Its runtime libraries are of another Wavesmith version; start it with `wavesmith exec`.',
           });
         }
         this.pid = pid;

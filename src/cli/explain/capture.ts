@@ -51,7 +51,7 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'The kernel depends on time, or on memory that nobody wrote: run it with --check. --no-proof records it all the same.',
   ],
   'capture/nothing': [
-    'A recording was to be written although no dispatch ran under its monitor.',
+    'A recording was to be written, but no dispatch ran with its monitor.',
     'Give the monitor of the recorder to the dispatch, alone, and let it complete.',
   ],
   'capture/version': [

@@ -30,7 +30,7 @@ export const FILES_ERRORS: ErrorPages = {
     'The file is damaged; get a fresh copy.',
   ],
   'bytes/truncated': [
-    'Something that is read as a structure ends early.',
+    'The file ends inside a structure that was being read.',
     'Get a fresh copy of the file; it is cut off or damaged.',
   ],
   'container/ambiguous': [
@@ -38,7 +38,7 @@ export const FILES_ERRORS: ErrorPages = {
     'Pick one with --object N or --object TARGET, or extract it first.',
   ],
   'container/depth': [
-    'Containers lie in containers without end: the file is damaged or hostile.',
+    'Containers are nested deeper than 8 levels: the file is damaged or hostile.',
     'Extract the inner file by hand and give that.',
   ],
   'container/empty': [
@@ -62,20 +62,20 @@ export const FILES_ERRORS: ErrorPages = {
     'Give a smaller value; LLVM\'s AMDGPUUsage, "Kernel Descriptor", has the widths.',
   ],
   'descriptor/reserved': [
-    'The bytes behind a `.kd` symbol are not a kernel descriptor of these targets.',
-    'The symbol is not a kernel descriptor, or the code object is damaged.',
+    'The bytes that a `.kd` symbol names set bits that no kernel descriptor of these targets sets.',
+    'Get a fresh copy of the code object. If the symbol is no kernel descriptor, give it a name that does not end in `.kd`.',
   ],
   'descriptor/truncated': [
-    'A kernel descriptor has 64 bytes; fewer are there.',
+    'A kernel descriptor has 64 bytes, and its section ends before that.',
     'Get a fresh copy of the code object.',
   ],
   'elements/unknown-type': [
-    'The name is no element type.',
+    'The text names no element type.',
     'Use a name like f16, bf16, f32, i8, i32; the message lists all.',
   ],
   'elf/bad-alignment': ['An alignment is not a power of two.', 'Mend the directive, or get a fresh copy of the file.'],
   'elf/bad-header': [
-    'A field of the ELF header has a value that cannot be.',
+    'A field of the ELF header has an impossible value.',
     'Get a fresh copy of the file; it is damaged.',
   ],
   'elf/bad-note': ['An ELF note has sizes that do not fit its section.', 'Get a fresh copy of the file.'],
@@ -114,7 +114,7 @@ export const FILES_ERRORS: ErrorPages = {
   'elf/segment-bounds': ['A segment lies outside the file.', 'Get a fresh copy of the file; it is cut off or damaged.'],
   'elf/too-big': [
     'The linked file would be far larger than its content.',
-    'A section asks for an excessive alignment.',
+    'Lower the alignment of the sections; one of them is excessive.',
   ],
   'elf/too-many-sections': [
     'An object may have at most 65,279 sections here.',
@@ -123,7 +123,7 @@ export const FILES_ERRORS: ErrorPages = {
   'elf/truncated': ['The file ends inside a structure.', 'Get a fresh copy of the file.'],
   'elf/unknown-mach': [
     'The header names a GPU that is not known.',
-    'The code object is for a newer or foreign target.',
+    'Give code for one of the supported targets; a newer Wavesmith may know this one.',
   ],
   'flatbuffer/overlap': [
     'The data refers to itself in circles or shares bytes in a way that only damage does.',
@@ -137,7 +137,7 @@ export const FILES_ERRORS: ErrorPages = {
   ],
   'metadata/bad-field': [
     'The metadata note has a value of the wrong type.',
-    'The metadata note is damaged or for another format.',
+    'Mend the value in `.amdgpu_metadata`, or compile the code object again.',
   ],
   'metadata/bad-yaml': [
     'The metadata text is not the YAML that LLVM reads.',
@@ -145,7 +145,7 @@ export const FILES_ERRORS: ErrorPages = {
   ],
   'metadata/binary': [
     'The metadata holds values that its YAML form cannot show.',
-    'LLVM cannot print this metadata either.',
+    'Look at the note with a MessagePack tool; LLVM cannot print this metadata either.',
   ],
   'msgpack/bad-byte': ['The metadata note is not MessagePack.', 'The code object is damaged; get a fresh copy.'],
   'msgpack/bad-key': [
@@ -169,56 +169,62 @@ export const FILES_ERRORS: ErrorPages = {
     'Write the array with numpy.save.',
   ],
   'npy/size': ['The file does not have as many bytes as its header says.', 'Write the array again with `numpy.save`.'],
-  'npy/truncated': ['The file ends early.', 'Write the array again with `numpy.save`.'],
+  'npy/truncated': ['The file ends before the array does.', 'Write the array again with `numpy.save`.'],
   'target/bad-id': [
-    'The text is no target id.',
+    'The text is not a target id.',
     "A target id looks like 'gfx942' or 'amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-'.",
   ],
   'target/unknown': ['No AMD GPU has this name.', `Supported are ${TARGET_LIST}.`],
   'vmfb/bad-executable': [
     'An executable of the module is not what IREE writes.',
-    'The module is damaged, or of an IREE that is not known.',
+    'Compile the module again, with IREE 3.8 to 3.13.',
   ],
   'vmfb/bad-export': [
     'An executable lists a kernel without its name or size.',
     'The module is damaged; compile it again.',
   ],
   'vmfb/bytecode-too-complex': [
-    'The host program has more paths than are followed.',
-    'Give grid and constants by hand.',
+    'The host program of the module has more paths than Wavesmith follows.',
+    'Give `--grid` and `--constant` by hand.',
   ],
   'vmfb/bytecode-version': [
     "The module's bytecode is of an IREE that is not known.",
-    'Versions 15 to 17 are supported (IREE 3.8 to 3.13); give the grid by hand.',
+    'Versions 15 to 17 are supported (IREE 3.8 to 3.13). Give `--grid` by hand.',
   ],
   'vmfb/compressed': ['A segment of the module is compressed.', 'Compile the module without compression.'],
   'vmfb/embedded-too-big': [
-    'The new code is larger than the old, and lies where nothing can grow.',
+    "The new code is larger than the old code, which lies inside the module's FlatBuffer, where nothing can grow.",
     'Make the kernel smaller, or recompile with the substitution (--via compile).',
   ],
   'vmfb/executable-version': [
     'An executable of the module has a version that is not known.',
-    'The module was made by an IREE newer than this tool knows.',
+    'Use a newer Wavesmith, or compile the module with IREE 3.8 to 3.13.',
   ],
   'vmfb/no-image': ['An executable of the module holds no code.', 'Compile the module again.'],
   'vmfb/no-such-image': ['The named image is not in the module.', "'wavesmith inspect FILE' lists the executables."],
   'vmfb/not-elf': ['The new code is not a code object.', 'Give a linked code object.'],
   'vmfb/not-executable': ['A segment that should hold GPU code does not.', 'Compile the module again.'],
   'vmfb/not-vmfb': ['The file is not an IREE module.', "Give the '.vmfb' that iree-compile wrote."],
-  'vmfb/patch-lost': ['The written module does not hold the new code.', 'Two changes may address the same image.'],
+  'vmfb/patch-lost': [
+    'The written module does not hold the new code.',
+    'Give every image of the module one new code object at most.',
+  ],
   'vmfb/truncated': ['The module ends early.', 'Get a fresh copy, or compile it again.'],
   'vmfb/unknown-opcode': [
-    'The host program uses an operation that is not known.',
-    'Give grid and constants by hand; report the version of IREE.',
+    'The host program of the module uses an operation that Wavesmith does not know.',
+    'Give `--grid` and `--constant` by hand, and report the version of IREE.',
   ],
   'vmfb/unnamed-segment': [
     "A segment of the module is not in its archive's directory.",
-    'The archive was changed by another tool.',
+    'Use the module as iree-compile wrote it: another tool changed the archive.',
   ],
   'zip/compressed': [
     'An entry of the archive is compressed.',
-    'IREE modules store their entries; this archive was packed again by another tool.',
+    'Use the module as iree-compile wrote it: IREE stores entries, another tool compressed them.',
   ],
-  'zip/damaged': ["The archive's directory contradicts its entries.", 'The archive is truncated or damaged.'],
-  'zip/truncated': ['The archive ends early.', 'Get a fresh copy, or compile the module again.'],
+  'zip/damaged': [
+    "The archive's directory contradicts its entries.",
+    'Get a fresh copy of the module, or compile it again.',
+  ],
+  'zip/truncated': ['The file ends before its archive does.', 'Get a fresh copy, or compile the module again.'],
 };

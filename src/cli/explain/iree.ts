@@ -40,17 +40,20 @@ export const IREE_ERRORS: ErrorPages = {
     'Give every input with its shape, for example `--input 4x8xf16`.',
   ],
   'hijack/element-type': [
-    'The name is no element type.',
+    'The text names no element type.',
     'Use a name like f16, bf16, f32, i8, i32; the message lists all.',
   ],
   'hijack/empty': ['The edited file has no text.', 'Restore it from the baseline folder.'],
-  'hijack/entry': ["A kernel's descriptor points outside the code.", 'The kernel descriptor is damaged.'],
+  'hijack/entry': [
+    'The kernel descriptor gives an entry point outside the code.',
+    'Assemble or compile the code object again.',
+  ],
   'hijack/folder-exists': [
     'The output folder exists and holds files.',
     'Choose another folder, or give --force to replace a hijack folder (edits in it are lost).',
   ],
   'hijack/input-count': [
-    'The number of `--input` flags is not the number of inputs.',
+    '`--input` was given for some inputs but not for all, or for more than there are.',
     'Give --input once for each; the message lists the inputs.',
   ],
   'hijack/input-function': [
@@ -221,7 +224,7 @@ export const IREE_ERRORS: ErrorPages = {
     'Set GPU_TARGET to the target of the assembly, or take assembly of a compilation for the other.',
   ],
   'hijack/variable': [
-    'The edited code refers to a variable in a way that cannot be kept on the variable of the loaded code, or changes its first value.',
+    'The edited code gives a variable of the code object another initial value, or refers to it in a way that cannot be pointed at the variable that the program has loaded.',
     'Leave variables of the code object as they are: the host and other kernels know them. A new variable needs a new name.',
   ],
   'hijack/text-not-code': [
@@ -295,8 +298,8 @@ export const IREE_ERRORS: ErrorPages = {
     "Mend what the message says; rocMLIR's own kernel is kept.",
   ],
   'rocmlir/no-kernel': [
-    'IREE made no kernel of the function: it only passes values on.',
-    'Nothing: such a function needs no kernel.',
+    'IREE made no kernel of the function, because the function only passes values on.',
+    'Nothing has to be done: such a function needs no kernel.',
   ],
   'rocmlir/kernel-table': [
     'IREE made no kernel or several of the function, and rocMLIR takes exactly one.',
@@ -319,7 +322,7 @@ export const IREE_ERRORS: ErrorPages = {
     "Report it with the module and the version of IREE; rocMLIR's own kernel is kept.",
   ],
   'rocmlir/merged': [
-    'The written module does not read back as what was written, so it was not kept.',
+    'The module that was to be written reads back as something else, so it was not kept.',
     'Report it with the module.',
   ],
   'rocmlir/not-evaluated': [
@@ -335,11 +338,11 @@ export const IREE_ERRORS: ErrorPages = {
     'Generate the module again with this version of Wavesmith.',
   ],
   'rocmlir/sequence-command': [
-    'The host program does something between the launches that a sequence of launches cannot say.',
+    'Between its launches the host program does something that a sequence of launches cannot express.',
     "Let rocMLIR's own kernel be used, or split the module.",
   ],
   'rocmlir/sequence-copy': [
-    'The host program copies between buffers in a way that a sequence of launches cannot say.',
+    'The host program copies between buffers in a way that a sequence of launches cannot express.',
     "Let rocMLIR's own kernel be used, or split the module.",
   ],
   'rocmlir/setup': [
@@ -405,7 +408,7 @@ export const IREE_ERRORS: ErrorPages = {
   ],
   'rocmlir/reference': [
     "IREE's CPU backend could not compute the reference.",
-    'The reference on the CPU could not be computed; use --no-compare to run without it.',
+    'Run it without a comparison: `--reference none`.',
   ],
   'rocmlir/rock-kernel': [
     "The launch names a kernel that the binary's table does not have.",
@@ -428,10 +431,13 @@ export const IREE_ERRORS: ErrorPages = {
     "Correct the operation's types or attributes.",
   ],
   'rocmlir/strides': [
-    "A tensor's strides are no layout that a kernel can read.",
+    'The strides of a tensor describe no layout that a kernel can read.',
     'Make the value contiguous before the kernel.',
   ],
-  'rocmlir/type': ['A type is written in a form that is not known.', 'Mend the type at the place.'],
+  'rocmlir/type': [
+    'A type is written in a form that is not known.',
+    'Mend the type at the place that the message names.',
+  ],
   'rocmlir/unsupported-operation': [
     'The operation, or this form of it, is not lowered.',
     "Let rocMLIR's own kernel be used for this module, or rewrite the operation.",

@@ -11,7 +11,10 @@ export const PROFILE_ERRORS: ErrorPages = {
     "Make it with 'rocprof-compute analyze --output-format db' of ROCm 7.1 or newer.",
   ],
   'profile/bad-formula': ["A metric's formula does not parse.", 'Mend the formula at the column that is named.'],
-  'profile/bad-json': ['A JSON file is cut off or damaged.', 'The file is truncated or damaged; get a fresh copy.'],
+  'profile/bad-json': [
+    'A JSON file is cut off or damaged.',
+    'Get a fresh copy of the file, or record the profile again.',
+  ],
   'profile/no-rocprofv3': [
     'Profiling a GPU needs rocprofv3, and it is not on this machine.',
     'The message lists the commands to run on the machine with the GPU.',
@@ -29,13 +32,13 @@ export const PROFILE_ERRORS: ErrorPages = {
     'The profile document is of a newer version than this tool.',
     'Use the Wavesmith that wrote it, or analyse the recording again.',
   ],
-  'profile/too-large': ['A file is larger than what is read of its kind.', 'Record a shorter run.'],
+  'profile/too-large': ['The file is larger than files of its kind that are read.', 'Record a shorter run.'],
   'profile/too-many-files': [
     'The folder holds more files than a profile has.',
     'Give the folder of one profiling run.',
   ],
   'profile/unknown-arch': [
-    'The recording does not say which GPU it is of, so no counters can be chosen.',
+    'The recording does not say which GPU it is of, or there are no formulas for it, so no counters can be chosen.',
     'Give --arch with one of the names in the message.',
   ],
   'profile/wrong-target': [
@@ -46,13 +49,10 @@ export const PROFILE_ERRORS: ErrorPages = {
     'The SQLite file is not a rocpd database.',
     'Give a database that rocprofv3 wrote (schema version 3).',
   ],
-  'sqlite/damaged': [
-    'The file is not a SQLite database that can be read.',
-    'The file is truncated or damaged; get a fresh copy.',
-  ],
+  'sqlite/damaged': ['The file is not a SQLite database that can be read.', 'Get a fresh copy of the file.'],
   'sqtt/not-gfx9': [
-    'The file is not a raw thread trace of these GPUs.',
-    'Only raw traces of MI200, MI300 and MI350 are decoded.',
+    'The file is not a raw thread trace of MI200, MI300 or MI350.',
+    'Give raw traces of these GPUs only; give the decoded folder for others.',
   ],
   'trace/none': ['The given paths hold no thread trace.', "Give the output of 'rocprofv3 --att'."],
 };

@@ -11,7 +11,7 @@ export const REWRITE_ERRORS: ErrorPages = {
     'Put less code in at one place: a branch reaches 128 KiB.',
   ],
   'rewrite/layout': [
-    'Laying the code out again did not come to an end.',
+    'Placing the code again did not converge: each round made a branch longer and moved others.',
     'This is a defect of wavesmith; the code object that shows it helps to mend it.',
   ],
   'rewrite/no-code': ['The code object has no section with instructions.', 'Give a linked code object with kernels.'],
@@ -20,7 +20,7 @@ export const REWRITE_ERRORS: ErrorPages = {
     'The code object is damaged; `wavesmith inspect` shows its kernels.',
   ],
   'rewrite/no-instruction': [
-    'An edit is for an address where no instruction is that a kernel or function reaches.',
+    'An edit names an address at which no instruction begins that a kernel or function reaches.',
     'Take addresses from the lifted program, or from `wavesmith disasm`.',
   ],
   'rewrite/no-segment': [

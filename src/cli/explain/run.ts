@@ -11,13 +11,13 @@ export const RUN_ERRORS: ErrorPages = {
     'Give a buffer for a pointer, and bytes for a structure.',
   ],
   'device/bad-address': [
-    'A program named an address that is not live device memory.',
+    'A program named an address that is not in an allocation of the device.',
     'Check that the memory was allocated by this device and not freed.',
   ],
   'device/bad-block': ['The workgroup has no, or too many, work-items for this kernel.', 'Pass a smaller --block.'],
   'device/bad-descriptor': [
     'The kernel descriptor contradicts the metadata, or holds impossible values.',
-    'The kernel descriptor is damaged.',
+    'Assemble or compile the code object again.',
   ],
   'device/bad-grid': [
     'The size of the grid is not a whole number of workgroups, or is zero or too large.',
@@ -25,23 +25,26 @@ export const RUN_ERRORS: ErrorPages = {
   ],
   'device/bad-image': [
     'The segments of the code object ask for an impossible amount of memory.',
-    'It is damaged, or not a linked code object.',
+    'Give a linked code object; get a fresh copy if it is one.',
   ],
-  'device/bad-mapping': ['The memory to be mapped again is not live.', 'Map it while its allocation lives.'],
+  'device/bad-mapping': [
+    'A second mapping was asked for memory that was freed or never allocated.',
+    'Map memory while its allocation exists.',
+  ],
   'device/bad-metadata': [
     "The metadata lists arguments outside the kernel's argument segment, or impossible sizes.",
     'The code object is damaged; assemble or compile it again.',
   ],
   'device/bad-relocation': [
-    'The code object needs an address that nobody provides.',
-    'The code object refers to a symbol that no loaded module defines.',
+    'The code object refers to a symbol that neither it nor another loaded module defines.',
+    'Link the object that defines the symbol; the message names it.',
   ],
   'device/bad-segment': [
-    'A dispatch packet points at memory that is not live.',
+    'A dispatch packet points at memory that is in no allocation of the device.',
     'Check the address of the kernel arguments and that they were not freed.',
   ],
   'device/bad-size': [
-    'An allocation of zero, negative or too many bytes was asked for.',
+    'An allocation of no, a negative number of, or too many bytes was asked for.',
     'Ask for a whole number of bytes that the device has.',
   ],
   'device/bad-workers': ['The number of threads is not possible.', 'Give a number from 1 to 256, or leave it out.'],
@@ -109,8 +112,8 @@ export const RUN_ERRORS: ErrorPages = {
     'Give a file that fits, or change the type of the argument.',
   ],
   'native/bad-argument': [
-    'The native addon was called with an argument of the wrong type: a bug.',
-    'Please report it.',
+    'The native addon was called with an argument of the wrong type, which is a bug of Wavesmith.',
+    'Please report it with the command.',
   ],
   'native/system-call': [
     'A call of the operating system failed in the device process; the message names it.',
@@ -125,9 +128,12 @@ export const RUN_ERRORS: ErrorPages = {
     'The name is no register.',
     'Registers: s0, s[4:7], v3, v[0:3], a0, vcc, exec, m0, scc, mode, flat_scratch, ttmp0.',
   ],
-  'run/bad-value': ['The text is no value.', 'Write an integer, a hexadecimal number, or a float like 1.5.'],
+  'run/bad-value': [
+    'The text is not a value that a register can hold.',
+    'Write an integer, a hexadecimal number, or a float like 1.5.',
+  ],
   'run/no-such-place': [
-    'The place is no instruction of the kernel.',
+    'The kernel has no instruction at this place.',
     "'wavesmith disasm --listing' shows the addresses.",
   ],
   'run/not-an-object': [
@@ -139,29 +145,29 @@ export const RUN_ERRORS: ErrorPages = {
     'Wait for completion before the queue is destroyed.',
   ],
   'runtime/bad-addon': [
-    'The native addon is of another Node or another build.',
+    'The native addon was built for another version of Node or of Wavesmith.',
     "Delete the build folder that the message names and run 'wavesmith doctor --build-native'.",
   ],
   'runtime/bad-address': [
-    'A packet or message names memory that is not live or not aligned.',
+    'A packet or message names memory that is in no allocation of the device, or is not aligned.',
     'Check the addresses of signals, arguments and packets.',
   ],
   'runtime/bad-handle': [
-    'A message names something that was released or never made.',
+    'A message names a module, queue or allocation that was released or never made.',
     'Check the order in which modules, queues and memory are released.',
   ],
   'runtime/bad-kernel-object': [
     'A dispatch packet does not name a loaded kernel.',
-    'The packet is damaged, or the code object was unloaded.',
+    'Check that the code object stays loaded until its dispatches have ended; else the packet is damaged.',
   ],
   'runtime/bad-message': [
-    'What came over the socket is no message of this protocol.',
-    'The peer is not a Wavesmith runtime library of this version.',
+    'Bytes on the socket are no message of the protocol between program and device process.',
+    'Use the runtime libraries and the device process of one Wavesmith version.',
   ],
-  'runtime/bad-queue': ["A queue's size is not possible.", 'Use a power of two from 1 to 1,048,576 packets.'],
+  'runtime/bad-queue': ['The size of a queue is not possible.', 'Use a power of two from 1 to 1,048,576 packets.'],
   'runtime/cannot-build': [
     'Tools to build the native libraries are missing.',
-    'The message names the packages to install.',
+    'Install the packages that the message names.',
   ],
   'runtime/no-device': [
     'The device process ended before the program connected.',
@@ -172,16 +178,16 @@ export const RUN_ERRORS: ErrorPages = {
     "Run 'wavesmith doctor --build-native' (it needs cmake and a C++20 compiler); in a checkout 'npm run setup'.",
   ],
   'runtime/unsupported-packet': [
-    'A packet of a type was submitted that is not supported.',
-    'Kernel dispatch, barrier-AND, barrier-OR and AMD barrier-value packets are.',
+    'The program submitted an AQL packet of a type that is not supported.',
+    'Use kernel dispatch, barrier-AND, barrier-OR or AMD barrier-value packets.',
   ],
   'runtime/version': [
-    'The program was started with libraries of another version.',
-    'Its runtime libraries are of another Wavesmith version.',
+    'The program was started with runtime libraries of another Wavesmith version.',
+    'Run `wavesmith doctor --build-native`, then start the program again with `wavesmith exec`.',
   ],
   'sim/aborted': [
     'The dispatch was ended from outside, by a signal or a time limit.',
-    'Nothing: the message says how far it came.',
+    'Nothing has to be done: the message says how far the dispatch came.',
   ],
   'sim/bad-pc': [
     'Execution left the code: a jump to a wrong address, or a kernel without s_endpgm.',
@@ -189,15 +195,15 @@ export const RUN_ERRORS: ErrorPages = {
   ],
   'sim/budget': [
     'The kernel executed more instructions than allowed: often an endless loop.',
-    'Raise `--max-instructions`, or look where it loops with `--step`.',
+    'Raise `--budget`, or look where it loops with `--break` or `--trace-limit`.',
   ],
-  'sim/halted': ['The wave stopped itself and nothing can start it again.', 'Remove s_sethalt, or its condition.'],
+  'sim/halted': ['The wave executed s_sethalt, and nothing can start it again.', 'Remove s_sethalt, or its condition.'],
   'sim/illegal-instruction': [
-    'The bytes at the program counter are no instruction of the target.',
+    'The bytes at the program counter are not an instruction of the target.',
     'Check jumps and the end of the code; data may be executed.',
   ],
   'sim/memory-fault': [
-    'An access went outside of all live memory.',
+    'The kernel accessed an address outside every allocation.',
     'Check buffer sizes, the grid and the kernel arguments.',
   ],
   'sim/register-range': [
@@ -209,17 +215,20 @@ export const RUN_ERRORS: ErrorPages = {
     'Look at what leads to the s_trap with `wavesmith run --trace`.',
   ],
   'sim/unsupported-format': [
-    'A typed buffer access uses a format that has no meaning.',
+    'A typed buffer access uses a data format that the manual does not define.',
     'Check the format of the instruction or of the buffer descriptor.',
   ],
   'sim/unsupported-instruction': [
-    'The instruction is real, and the virtual GPU does not execute it.',
+    'The target has this instruction, and the virtual GPU does not execute it.',
     'Run the kernel on a GPU, or replace the instruction.',
   ],
-  'sim/unsupported-register': ['The hardware register is not part of the virtual GPU.', 'Leave out the access.'],
+  'sim/unsupported-register': [
+    'The virtual GPU does not have this hardware register.',
+    'Remove the access, or run the kernel on a GPU.',
+  ],
   'sim/worker-lost': [
     'A worker thread of the virtual GPU ended unexpectedly, often for lack of memory.',
-    'Use one worker to see where.',
+    'Give `--workers 1` to see where it ends, or lift the limit on memory.',
   ],
   'timing/bad-chip': [
     'A chip file lacks a number, or has one without a source, an unknown one or an impossible one. The message names the field.',

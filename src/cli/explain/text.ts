@@ -32,7 +32,10 @@ export const TEXT_ERRORS: ErrorPages = {
     'The file given as the list of known findings is not the JSON of an earlier check.',
     "Write it with 'wavesmith check FILE --json > known.json'.",
   ],
-  'check/config': ['`wavesmith.json` is not what the checker reads.', 'Mend the text at that place.'],
+  'check/config': [
+    '`wavesmith.json` is not what the checker reads.',
+    'Mend `wavesmith.json` at the place that the message names; docs/check/README.md describes the file.',
+  ],
   'check/fix-input': [
     'Fixes are made in the text of one code object; the file is a container or an object that is not linked.',
     "Take the code object out with 'wavesmith extract' first.",
@@ -49,7 +52,10 @@ export const TEXT_ERRORS: ErrorPages = {
     'The command needs one more argument.',
     'Write it after two dashes: wavesmith exec -- PROGRAM ARGS.',
   ],
-  'explain/unknown-code': ['The word is no error code and no rule.', "'wavesmith explain --list' lists the codes."],
+  'explain/unknown-code': [
+    'The text is neither an error code nor a rule.',
+    "'wavesmith explain --list' lists the codes.",
+  ],
   'cli/unknown-command': ['There is no command of this name.', "'wavesmith --help' lists the commands."],
   'cli/usage': ['The arguments do not fit together. The message says how.', 'Run the command with `--help`.'],
   'diff/assembly': ['One of the two texts has errors.', "'wavesmith asm FILE' shows all errors."],
@@ -134,11 +140,17 @@ export const TEXT_ERRORS: ErrorPages = {
     'A mergeable section must not be writable.',
     'Remove the flag `w` or the flag `M` of the section.',
   ],
-  'lsp/internal': ['The language server met a bug of its own.', "Report it with the source and the server's log."],
+  'lsp/internal': [
+    'The language server failed because of a bug in it.',
+    "Report it with the source and the server's log.",
+  ],
   'lsp/rename': ['The new name is not a name, or is taken.', 'Choose another name.'],
-  'mlir/bad-dictionary': ['An attribute dictionary is not `{name = value, …}`.', 'Mend the text at the place.'],
+  'mlir/bad-dictionary': [
+    'An attribute dictionary is not `{name = value, …}`.',
+    'Mend the text at the place that the message names.',
+  ],
   'mlir/bad-token': [
-    'Something in the file cannot be MLIR text.',
+    'A character or word of the file cannot occur in MLIR text.',
     'Give MLIR text; bytecode can be turned into text with `iree-opt` or `mlir-opt`.',
   ],
   'mlir/invalid-utf8': [
@@ -153,7 +165,7 @@ export const TEXT_ERRORS: ErrorPages = {
   ],
   'mlir/unbalanced': ['A bracket is not closed, or closes nothing.', 'The text is cut off or damaged; get it whole.'],
   'mlir/unexpected': [
-    'Something stands where an operation was expected.',
+    'The text has something else where an operation has to begin.',
     'Give MLIR text, one operation after the other.',
   ],
   'program/relocatable': [

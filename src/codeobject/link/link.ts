@@ -187,7 +187,7 @@ class Linker {
       'elf/too-big',
       `The linked file would have ${size} bytes for ${content} bytes of content.`,
       {
-        hint: 'A section asks for an excessive alignment.',
+        hint: 'Lower the alignment of the sections.',
       },
     );
   }

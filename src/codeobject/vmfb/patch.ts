@@ -58,7 +58,7 @@ export function patchExecutables(module: Vmfb, changes: readonly VmfbChange[]): 
   for (const change of changes) {
     if (!equal(findImage(vmfb, change).image.bytes, change.elf)) {
       throw new WavesmithError('vmfb/patch-lost', 'The patched module does not hold the new image.', {
-        hint: 'Two changes may address the same image.',
+        hint: 'Give every image at most one change.',
       });
     }
   }
