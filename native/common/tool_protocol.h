@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// Everything else the program tells without waiting. Only a dispatch that was chosen stops the program, while it is isolated.
+// Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.
+// Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
 //
 // One Unix stream socket per program; every message is a MessageHeader and `size` bytes of payload, little endian.
@@ -17,7 +18,7 @@ namespace wavesmith::tool {
 inline constexpr const char* kToolSocketVariable = "WAVESMITH_TOOL_SOCKET";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kToolProtocolVersion = 1;
+inline constexpr uint32_t kToolProtocolVersion = 2;
 
 // Memory is copied and sent in chunks of this size, counted from the start of its allocation.
 inline constexpr uint32_t kChunkBytes = 65536;
@@ -33,6 +34,8 @@ enum class ToolMessage : uint32_t {
   kMemory = 7,  // MemoryChunk. No answer
   kIsolatedEnd = 8,  // IsolatedResult. No answer
   kNote = 9,  // NoteRecord. No answer
+  kWatched = 10,  // WatchedChunk. No answer
+  kWatchedEnd = 11,  // CodeHandle: everything of its watched memory was told. No answer
 };
 
 // What is done with dispatches of a kernel; a sum.
@@ -41,6 +44,7 @@ enum class RuleFlag : uint32_t {
   kIsolate = 2,  // memory before and after chosen dispatches is sent
   kReplace = 4,  // dispatches run the replacement
   kCompare = 8,  // with Isolate and Replace: the original runs first on the same memory, which is then put back
+  kChoose = 16,  // with Replace: only chosen dispatches run the replacement
 };
 
 // How a Patch is computed from the address S that it names and the address P where it is written.
@@ -85,7 +89,7 @@ struct ToolHello {
 };
 static_assert(sizeof(ToolHello) == 8);
 
-// Which dispatches of the kernels with Isolate are chosen, counted over all of them from 0.
+// Which dispatches of the kernels with Isolate or Choose are chosen, counted over all of them from 0.
 struct ToolWelcome {
   uint32_t version;
   uint32_t reserved;
@@ -109,8 +113,10 @@ static_assert(sizeof(CodeObject) == 32);
 struct CodePlan {
   uint32_t kernels;
   uint32_t patches;
+  uint64_t watched;  // virtual address in the replacement of memory whose content is told
+  uint64_t watched_size;  // bytes of it; 0 for none
 };
-static_assert(sizeof(CodePlan) == 8);
+static_assert(sizeof(CodePlan) == 24);
 
 // What to do with dispatches of one kernel.
 struct KernelRule {
@@ -170,7 +176,7 @@ static_assert(sizeof(DispatchRecord) == 64);
 // A chosen dispatch, while nothing else runs. Behind it: packet (u32 length and bytes), then kernarg (u32 length and bytes).
 struct IsolatedDispatch {
   uint64_t sequence;
-  uint64_t index;  // among the dispatches of kernels with Isolate
+  uint64_t index;  // among the dispatches of kernels with Isolate or Choose
   uint64_t code;  // code object of the kernel
   uint64_t queue;  // address of its hsa_queue_t
   uint32_t allocations;
@@ -197,6 +203,13 @@ struct MemoryChunk {
   uint32_t reserved;
 };
 static_assert(sizeof(MemoryChunk) == 32);
+
+// Bytes of watched memory that changed; it begins as zeros. Behind it: bytes (u32 length and bytes).
+struct WatchedChunk {
+  uint64_t code;  // whose replacement has the memory
+  uint64_t offset;
+};
+static_assert(sizeof(WatchedChunk) == 16);
 
 // The end of a chosen dispatch.
 struct IsolatedResult {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tool/memory.h"
+#include "tool/watch.h"
 
 namespace wavesmith::tool {
 namespace {
@@ -152,7 +153,10 @@ void Follow(const Bytes& payload, hsa_agent_t agent, Code& code) {
     const tool::Replacement outcome{code.handle, made->delta, static_cast<uint32_t>(status), 0};
     const std::string why = in_place ? "" : std::string(failed) + ": " + StatusText(status);
     Tell(ToolMessage::kCodeReplaced, Writer().Put(outcome).Text(why).bytes());
-    if (in_place) code.replacement = std::move(made);
+    if (in_place) {
+      if (plan.watched_size > 0) AddWatch(code.handle, made->delta + plan.watched, plan.watched_size);
+      code.replacement = std::move(made);
+    }
   }
   const std::unique_lock lock(state().rules_mutex);
   for (const KernelRule& r : rules) {
@@ -209,6 +213,7 @@ hsa_status_t Destroy(hsa_executable_t executable) {
       const std::unique_lock lock(state().rules_mutex);
       for (const uint64_t kernel : code.kernels) state().rules.erase(kernel);
     }
+    RemoveWatch(code.handle);
     RemoveMemory(code.allocation);
     Tell(ToolMessage::kCodeUnloaded, Writer().Put(CodeHandle{code.handle}).bytes());
   }

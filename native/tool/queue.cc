@@ -16,7 +16,7 @@ struct State {
   std::recursive_mutex mutex;
   std::map<const hsa_queue_t*, Queue*> queues;
   std::atomic<uint64_t> next_sequence{0};
-  std::atomic<uint64_t> next_index{0};  // of dispatches whose kernel has Isolate
+  std::atomic<uint64_t> next_index{0};  // of dispatches whose kernel has Isolate or Choose
   std::mutex shapes_mutex;
   std::unordered_set<uint64_t> shapes;
 };
@@ -59,18 +59,15 @@ void Dispatch(Queue& queue, const void* bytes, PacketWriter write) {
   const uint64_t sequence = state().next_sequence++;
   Rule rule;
   const bool ruled = FindRule(packet.kernel_object, &rule);
-  const bool replaced = rule.replacement != 0;
+  const bool isolates = ruled && Has(rule.flags, RuleFlag::kIsolate);
+  const bool counts = isolates || (ruled && Has(rule.flags, RuleFlag::kChoose));
+  const uint64_t index = counts ? state().next_index++ : 0;
+  const bool chosen = counts && IsChosen(index);
+  const bool replaced = rule.replacement != 0 && (chosen || !Has(rule.flags, RuleFlag::kChoose));
   if ((ruled && Has(rule.flags, RuleFlag::kReport)) || IsNew(packet)) Report(queue, packet, sequence, replaced);
-  if (!ruled) {
-    write(bytes, 1);
+  if (isolates && chosen) {
+    Isolate(queue, packet, rule, sequence, index, write);
     return;
-  }
-  if (Has(rule.flags, RuleFlag::kIsolate)) {
-    const uint64_t index = state().next_index++;
-    if (IsChosen(index)) {
-      Isolate(queue, packet, rule, sequence, index, write);
-      return;
-    }
   }
   if (replaced) Replace(rule, &packet);
   write(&packet, 1);
@@ -92,7 +89,8 @@ void OnPackets(const void* packets, uint64_t count, uint64_t, void* data, Packet
       std::memcpy(&packet, bytes + 64 * n, sizeof packet);
       Rule rule;
       const bool is_dispatch = TypeOf(bytes + 64 * n) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
-      if (is_dispatch && FindRule(packet.kernel_object, &rule) && rule.replacement != 0) Replace(rule, &packet);
+      const bool has_rule = is_dispatch && FindRule(packet.kernel_object, &rule) && rule.replacement != 0;
+      if (has_rule && !Has(rule.flags, RuleFlag::kChoose)) Replace(rule, &packet);
       write(&packet, 1);
     }
     return;

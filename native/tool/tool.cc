@@ -16,6 +16,7 @@
 #include "tool/code.h"
 #include "tool/memory.h"
 #include "tool/queue.h"
+#include "tool/watch.h"
 
 namespace wavesmith::tool {
 
@@ -83,6 +84,7 @@ bool Install(hsa::ApiTable* tables) {
   InstallCode(core);
   InstallMemory(core, amd);
   InstallQueues(core, amd);
+  InstallWatch(core);
   installed = reinterpret_cast<const void*>(core.hsa_executable_freeze_fn);
   PutBack(core, tables->core);
   PutBack(amd, tables->amd_ext);
@@ -122,8 +124,8 @@ __attribute__((visibility("default"))) bool OnLoad(wavesmith::hsa::ApiTable* tab
                                                    const char* const*) {
   return wavesmith::tool::Install(tables);
 }
-// What Wavesmith knows it was told when it happened: nothing is left to do.
-__attribute__((visibility("default"))) void OnUnload() {}
+// What Wavesmith knows it was told when it happened, but for the memory that is watched: the runtime is about to free it.
+__attribute__((visibility("default"))) void OnUnload() { wavesmith::tool::RemoveAllWatches(); }
 
 // For rocprofiler-sdk, as its registration.h has it. The client's name is left as it is: its place differs between releases.
 struct RocprofilerConfigureResult {

@@ -2,8 +2,10 @@
 import { WavesmithError } from '../base/index.ts';
 import { DeviceFault } from '../device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
+import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
-import { isComplete, listingText, placementRecord, placementText, plainText } from './probe/print.ts';
+import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
+import { type ProgramFlags, probeCommand } from './probe/program.ts';
 import { selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
 import { runKernel } from './run.ts';
@@ -11,16 +13,13 @@ import { loadable } from './run-common.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 
-interface Options {
+interface Options extends ProgramFlags {
   readonly tool?: string;
   readonly kernel?: string;
   readonly output?: string;
   readonly object?: string;
-  readonly json?: boolean;
   readonly list?: boolean;
   readonly new?: string;
-  readonly listing?: boolean;
-  readonly requireAll?: boolean;
   readonly selfCheck?: boolean;
 }
 
@@ -30,13 +29,20 @@ export async function run(argv: string[]): Promise<number> {
   const [own, line] = split < 0 ? [argv, undefined] : [argv.slice(0, split), argv.slice(split + 1)];
   const command = newCommand('probe', 'Put a probe into kernels and say what it found.')
     .usage(
-      '--tool NAME|FILE.ts [options] FILE -o OUT\n       wavesmith probe --tool NAME|FILE.ts [options] -- run FILE --kernel NAME …',
+      '--tool NAME|FILE.ts [options] FILE -o OUT\n       wavesmith probe --tool NAME|FILE.ts [options] -- run FILE --kernel NAME …\n       wavesmith probe --tool NAME|FILE.ts [options] -- PROGRAM ARGS',
     )
     .argument('[file]', 'code object to rewrite (with -o)')
     .option('--tool <name>', 'a shipped probe (see --list) or a file with one')
     .option('--kernel <regex>', 'only kernels whose name has this')
     .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
     .option('-o, --output <file>', 'where to write the instrumented code object')
+    .option(
+      '--device <device>',
+      'of a program: sim:TARGET, or rocm for the GPU that the machine has',
+      `sim:${DEFAULT_TARGET}`,
+    )
+    .option('--dispatch <range>', 'of a program: dispatches that run the probe: N, A-B, A- or every:K (default: all)')
+    .option('--no-growth', 'give no kernel more registers than it has')
     .option('--listing', 'print the instructions with what the probe says of each')
     .option('--self-check', 'with run: also run the original, compare every buffer, and find the guilty point')
     .option('--require-all', 'exit with 1 when a point could not be placed')
@@ -52,13 +58,14 @@ export async function run(argv: string[]): Promise<number> {
     throw usage('--tool is missing.', "'wavesmith probe --list' shows the shipped probes.");
   if ((file === undefined) === (line === undefined)) {
     throw usage(
-      'Give a code object, or a run line behind --.',
+      'Give a code object, or a run line or a program behind --.',
       'wavesmith probe --tool instr-count -- run FILE --kernel NAME …',
     );
   }
   const kernel = kernelPattern(options.kernel);
   const probe = await loadProbe(options.tool);
-  if (line !== undefined) return probeRun(probe, line, kernel, options);
+  if (line?.[0] === 'run') return probeRun(probe, line.slice(1), kernel, options);
+  if (line !== undefined) return probeCommand(probe, line, kernel, options);
   return probeFile(probe, file as string, kernel, options);
 }
 
@@ -97,7 +104,7 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
   const codeObject = loadable(selectCodeObject(readInput(file), file, { object: options.object }), file);
-  const result = instrument(codeObject, probe, { kernel });
+  const result = instrument(codeObject, probe, { kernel, growth: options.growth });
   writeOutput(options.output, result.codeObject.bytes);
   if (options.json === true)
     printJson({
@@ -119,20 +126,13 @@ async function probeRun(
   kernel: RegExp | undefined,
   options: Options,
 ): Promise<number> {
-  const [name, ...rest] = line;
-  if (name !== 'run') {
-    throw usage(
-      `'${name ?? ''}' behind -- is not run.`,
-      'Programs are probed through native/tool; see docs/probes.md for what is supported.',
-    );
-  }
   let result: Instrumented | undefined;
   let report: Readonly<Record<string, unknown>> = {};
-  const code = await runKernel(rest, {
+  const code = await runKernel([...line], {
     replace: (codeObject, one) => {
       const isWanted = kernel === undefined || kernel.test(one);
       const only = isWanted ? new RegExp(`^${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : /(?!)/;
-      result = instrument(codeObject, probe, { kernel: only });
+      result = instrument(codeObject, probe, { kernel: only, growth: options.growth });
       return result.codeObject;
     },
     ended: (image) => {
@@ -150,13 +150,16 @@ async function probeRun(
           placement: placementRecord(result),
           run: record,
         });
-      else process.stdout.write(`${textOf(probe, report, result, options)}\n${text()}`);
+      else {
+        const lines = reportText(probe, report, result, options.listing === true);
+        process.stdout.write(`${[`${probe.name}: ${probe.summary}`, ...lines].join('\n')}\n\n${text()}`);
+      }
     },
   }).catch((error: unknown) => {
     throw result === undefined ? error : atOriginal(error, result);
   });
   if (options.selfCheck === true) {
-    const verdict = await selfCheck(probe, rest, kernel);
+    const verdict = await selfCheck(probe, line, kernel);
     if (verdict !== undefined) throw verdict;
     process.stderr.write('self-check: every buffer is as the original leaves it\n');
   }
@@ -177,19 +180,4 @@ function atOriginal(error: unknown, { pcs }: Instrumented): unknown {
     hint,
     cause: error,
   });
-}
-
-function textOf(
-  probe: ProbeDefinition,
-  report: Readonly<Record<string, unknown>>,
-  result: Instrumented,
-  options: Options,
-): string {
-  const { listing: _, ...rest } = report;
-  const lines = probe.text?.(report) ?? plainText(rest);
-  const listing =
-    options.listing === true
-      ? (listingText(result.program, report) ?? ['This probe says nothing of single instructions.'])
-      : [];
-  return [`${probe.name}: ${probe.summary}`, ...lines, ...listing, ...placementText(result), ''].join('\n');
 }

@@ -1,43 +1,12 @@
 // Machine code of the statements of one point. Before it: SCC is saved where it may still be read, and EXEC. Memory is accessed by lane 0
 // or by the kernel's active lanes; behind it the wave is as it was, but for the wait counters, which only rise: a kernel's own waits
 // become stricter by that, never weaker.
-// Source: CDNA3 ISA manual, "Data Dependency Resolution"; LLVM's GCNHazardRecognizer (wait states between VALU and scalar reads).
-
-import type { Register, TargetName } from '../isa/index.ts';
-import { registerFromText } from '../isa/index.ts';
-import { operandNamed } from '../isa/operand.ts';
-import { slotsOf } from '../program/index.ts';
-import { addressValue } from './address.ts';
-import { assembleLine, assembleLines, type Line } from './assemble.ts';
-import { RegisterPool } from './pool.ts';
+import type { TargetName } from '../isa/index.ts';
+import { assembleLine, assembleLines } from './assemble.ts';
+import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
 import type { ProbeInstruction } from './select.ts';
 import { fieldOffsets, type PlacedState, recordSize } from './state.ts';
-import { type EntryValue, isWide, type Statement, type Value, valuesOf } from './values.ts';
-
-/** A value in a register, or a constant: `s4`, `s[4:5]`, `v7`, `5`. */
-interface Held {
-  /** The low and, of 64 bits, the high half as operands. */
-  readonly low: string;
-  readonly high: string;
-  /** The pair as one operand; undefined for constants and for halves that are no pair. */
-  readonly pair: string | undefined;
-  readonly release: () => void;
-}
-
-/** What a point has to work with. */
-export interface PointResources {
-  readonly target: TargetName;
-  readonly sgprs: readonly number[];
-  readonly vgprs: readonly number[];
-  /** SCC may be read behind the point. */
-  readonly isSccLive: boolean;
-  /** Where what the wave knew at its start is kept. */
-  readonly entry: ((value: EntryValue) => { readonly register: number; readonly lane: number }) | undefined;
-  /** Registers that are read at the point may not have returned from memory. */
-  readonly drain: boolean;
-  /** Matrix instructions may still have to write registers that are used here. */
-  readonly settle?: boolean | undefined;
-}
+import { isWide, type Statement, type Value, valuesOf } from './values.ts';
 
 /** A use of probe memory: see `MemoryReference` of the rewriter. */
 export interface MemoryUse {
@@ -57,7 +26,6 @@ export interface EmittedPoint {
   readonly drains: number;
 }
 
-const NOTHING = (): void => {};
 /** Asks for 32 bits behind the instruction, which the rewriter fills. */
 const PLACEHOLDER = '0x7fffffff';
 
@@ -79,18 +47,10 @@ function returnFlag(target: TargetName): string {
 }
 
 /** Writes the code of one point. Throws `OutOfRegisters`. */
-export class Emitter {
-  private readonly resources: PointResources;
-  private readonly instruction: ProbeInstruction | undefined;
-  private readonly lines: Line[] = [];
+export class Emitter extends ValueEmitter {
   private readonly uses: MemoryUse[] = [];
-  private readonly sgprs: RegisterPool;
-  private readonly vgprs: RegisterPool;
   private readonly sites: ReadonlyMap<string, { readonly state: PlacedState; readonly site: number }>;
-  private exec = '';
-  private isOneLane = false;
   private labels = 0;
-  private drains = 0;
   private narrow: number | undefined;
 
   constructor(
@@ -98,11 +58,8 @@ export class Emitter {
     instruction: ProbeInstruction | undefined,
     sites: ReadonlyMap<string, { readonly state: PlacedState; readonly site: number }>,
   ) {
-    this.resources = resources;
-    this.instruction = instruction;
+    super(resources, instruction);
     this.sites = sites;
-    this.sgprs = new RegisterPool('s', resources.sgprs);
-    this.vgprs = new RegisterPool('v', resources.vgprs);
   }
 
   /** The code of statements. */
@@ -127,27 +84,6 @@ export class Emitter {
       lastVgpr: this.vgprs.highest,
       drains: this.drains,
     };
-  }
-
-  private scc = -1;
-
-  private line(...lines: readonly Line[]): void {
-    this.lines.push(...lines);
-  }
-
-  private drain(): void {
-    this.line('s_waitcnt vmcnt(0) lgkmcnt(0)');
-    this.drains++;
-  }
-
-  private oneLane(): void {
-    if (!this.isOneLane) this.line('s_mov_b64 exec, 1');
-    this.isOneLane = true;
-  }
-
-  private allLanes(): void {
-    if (this.isOneLane) this.line(`s_mov_b64 exec, ${this.exec}`);
-    this.isOneLane = false;
   }
 
   private statement(statement: Statement): void {
@@ -335,205 +271,4 @@ export class Emitter {
     this.line(`${stored}, s[${base}:${base + 1}] offset:${at}`);
     this.vgprs.release(data, data + 1, offset);
   }
-
-  /** Puts a value by lane into the register pair that begins at `to`. EXEC is the kernel's. */
-  private lanes(value: Value, to: number): void {
-    if (value.op === 'lane-id') {
-      this.line(`v_mbcnt_lo_u32_b32 v${to}, -1, 0`, `v_mbcnt_hi_u32_b32 v${to}, -1, v${to}`);
-    } else if (value.op === 'register') {
-      const register = registerFromText(value.name) as Register;
-      for (let i = 0; i < register.dwords; i++) {
-        const from = register.index + i;
-        this.line(
-          register.file === 'a' ? `v_accvgpr_read_b32 v${to + i}, a${from}` : `v_mov_b32_e32 v${to + i}, v${from}`,
-        );
-      }
-    } else if (value.op === 'address' && this.instruction !== undefined) {
-      const carry = this.sgprs.pair();
-      const scratch = this.sgprs.pair();
-      const index = this.vgprs.one();
-      this.line(...addressValue(this.instruction, { to, index, carry, scratch }));
-      this.vgprs.release(index);
-      this.sgprs.release(carry, carry + 1, scratch, scratch + 1);
-    } else throw new Error(`no code for ${value.op} by lane`);
-  }
-
-  /** Evaluates a value that is one for the wave. */
-  private uniform(value: Value): Held {
-    switch (value.op) {
-      case 'constant': {
-        const [low, high] = [value.value & 0xffffffffn, value.value >> 32n];
-        return { low: hex(Number(low)), high: hex(Number(high)), pair: undefined, release: NOTHING };
-      }
-      case 'exec':
-        return this.named(this.exec);
-      case 'register':
-        return value.name === 'scc'
-          ? { low: `s${this.scc}`, high: '0', pair: undefined, release: NOTHING }
-          : this.named(value.name);
-      case 'time': {
-        const to = this.pair();
-        this.line(`s_memtime ${to.pair}`, 's_waitcnt lgkmcnt(0)');
-        this.drains++;
-        return to;
-      }
-      case 'hardware': {
-        const to = this.sgprs.one();
-        this.line(`s_getreg_b32 s${to}, hwreg(${value.register})`);
-        return { low: `s${to}`, high: '0', pair: undefined, release: () => this.sgprs.release(to) };
-      }
-      case 'entry':
-        return this.entry(value.value, isWide(value));
-      case 'load': {
-        const address = this.uniform(value.args[0]);
-        const to = this.pair();
-        this.line(
-          `s_load_dword${isWide(value) ? 'x2' : ''} ${isWide(value) ? to.pair : to.low}, ${address.pair}, ${hex(value.offset)}`,
-          's_waitcnt lgkmcnt(0)',
-        );
-        this.drains++;
-        address.release();
-        return to;
-      }
-      case 'address':
-        return this.scalarAddress();
-      case 'ballot-class':
-        return this.ballotClass(value.args[0] as Value);
-      case 'lane-id':
-        throw new Error('lane-id is no value of the wave');
-      default:
-        return this.operation(value.op, value.args, isWide(value));
-    }
-  }
-
-  private pair(): Held & { readonly first: number; readonly pair: string } {
-    const first = this.sgprs.pair();
-    return {
-      first,
-      low: `s${first}`,
-      high: `s${first + 1}`,
-      pair: `s[${first}:${first + 1}]`,
-      release: () => this.sgprs.release(first, first + 1),
-    };
-  }
-
-  private named(name: string): Held {
-    const tuple = /^s\[(\d+):(\d+)\]$/.exec(name);
-    if (tuple !== null) return { low: `s${tuple[1]}`, high: `s${tuple[2]}`, pair: name, release: NOTHING };
-    if (name === 'vcc') return { low: 'vcc_lo', high: 'vcc_hi', pair: 'vcc', release: NOTHING };
-    return { low: name, high: '0', pair: undefined, release: NOTHING };
-  }
-
-  private entry(value: EntryValue, wide: boolean): Held {
-    const place = this.resources.entry?.(value);
-    if (place === undefined) throw new Error(`no place for ${value}`);
-    const to = this.pair();
-    this.line(`v_readlane_b32 ${to.low}, v${place.register}, ${place.lane}`);
-    if (wide) this.line(`v_readlane_b32 ${to.high}, v${place.register}, ${place.lane + 1}`);
-    return to;
-  }
-
-  private scalarAddress(): Held {
-    const { instruction } = (this.instruction as ProbeInstruction).code;
-    const base = operandNamed(instruction, 'sbase');
-    const offset = operandNamed(instruction, 'offset');
-    const register = operandNamed(instruction, 'soffset');
-    const to = this.pair();
-    if (base?.kind !== 'reg') throw new Error('a scalar load has a base');
-    const first = slotsOf(base)?.first ?? 0;
-    this.line(`s_mov_b64 ${to.pair}, ${base.dwords === 2 ? base.text : `s[${first}:${first + 1}]`}`);
-    // Of a buffer descriptor the address has 48 bits.
-    if (base.dwords === 4) this.line(`s_and_b32 ${to.high}, ${to.high}, 0xffff`);
-    const parts = [
-      ...(offset?.kind === 'imm' && offset.value !== 0
-        ? [{ low: hex(offset.value >>> 0), high: offset.value < 0 ? '-1' : '0' }]
-        : []),
-      ...(register?.kind === 'reg' ? [{ low: register.text, high: '0' }] : []),
-    ];
-    for (const { low, high } of parts) {
-      this.line(`s_add_u32 ${to.low}, ${to.low}, ${low}`, `s_addc_u32 ${to.high}, ${to.high}, ${high}`);
-    }
-    return to;
-  }
-
-  /** Lanes whose float is NaN or infinite: the classes 0, 1, 2 and 9 of v_cmp_class. */
-  private ballotClass(value: Value): Held {
-    this.allLanes();
-    const data = this.vgprs.pair();
-    const mask = this.vgprs.one();
-    this.lanes(value, data);
-    const to = this.pair();
-    const operand = isWide(value) ? `v[${data}:${data + 1}]` : `v${data}`;
-    this.line(
-      `v_mov_b32_e32 v${mask}, 0x207`,
-      `v_cmp_class_f${isWide(value) ? 64 : 32}_e64 ${to.pair}, ${operand}, v${mask}`,
-      's_nop 1',
-    );
-    this.vgprs.release(data, data + 1, mask);
-    return to;
-  }
-
-  private operation(op: string, args: readonly Value[], wide: boolean): Held {
-    const held = args.map((arg) => this.uniform(arg));
-    const [a, b] = held as [Held, Held];
-    const to = this.pair();
-    const highs = args.map((arg, i) => (isWide(arg) ? (held[i] as Held).high : '0'));
-    switch (op) {
-      case 'popcount':
-        this.line(...this.counted(args[0] as Value, a, to));
-        break;
-      case 'is-zero':
-        this.line(
-          `s_or_b32 ${to.low}, ${a.low}, ${highs[0]}`,
-          `s_cmp_eq_u32 ${to.low}, 0`,
-          `s_cselect_b32 ${to.low}, 1, 0`,
-        );
-        break;
-      case 'add':
-      case 'sub': {
-        const [low, high] = op === 'add' ? ['s_add_u32', 's_addc_u32'] : ['s_sub_u32', 's_subb_u32'];
-        this.binary(low, to.low, a.low, b.low);
-        if (wide) this.binary(high, to.high, highs[0] as string, highs[1] as string);
-        break;
-      }
-      case 'and':
-      case 'or':
-        this.binary(`s_${op}_b32`, to.low, a.low, b.low);
-        if (wide) this.binary(`s_${op}_b32`, to.high, highs[0] as string, highs[1] as string);
-        break;
-      default:
-        this.binary(
-          ({ mul: 's_mul_i32', shl: 's_lshl_b32', shr: 's_lshr_b32' } as Record<string, string>)[op] as string,
-          to.low,
-          a.low,
-          b.low,
-        );
-    }
-    for (const one of held) one.release();
-    return to;
-  }
-
-  /** An instruction takes one literal: two go through a move. */
-  private binary(mnemonic: string, to: string, a: string, b: string): void {
-    const isLiteral = (text: string): boolean => text.startsWith('0x') && Number(text) > 64;
-    if (isLiteral(a) && isLiteral(b)) {
-      const other = this.sgprs.one();
-      this.line(`s_mov_b32 s${other}, ${a}`, `${mnemonic} ${to}, s${other}, ${b}`);
-      this.sgprs.release(other);
-    } else this.line(`${mnemonic} ${to}, ${a}, ${b}`);
-  }
-
-  private counted(value: Value, a: Held, to: Held): Line[] {
-    if (!isWide(value)) return [`s_bcnt1_i32_b32 ${to.low}, ${a.low}`];
-    if (a.pair !== undefined) return [`s_bcnt1_i32_b64 ${to.low}, ${a.pair}`];
-    return [
-      `s_bcnt1_i32_b32 ${to.low}, ${a.low}`,
-      `s_bcnt1_i32_b32 ${to.high}, ${a.high}`,
-      `s_add_u32 ${to.low}, ${to.low}, ${to.high}`,
-    ];
-  }
-}
-
-function hex(value: number): string {
-  return `0x${(value >>> 0).toString(16)}`;
 }

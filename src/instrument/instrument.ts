@@ -13,17 +13,24 @@ import {
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { registerFromText } from '../isa/index.ts';
 import { type CodeInstruction, liftCodeObject, PRELOAD_STUB, type Program, Slot, slotsOf } from '../program/index.ts';
-import { type KernelChange, type MemoryReference, type PcMap, rewriteProgram } from '../rewrite/index.ts';
+import {
+  type DataReference,
+  type KernelChange,
+  type MemoryReference,
+  type PcMap,
+  rewriteProgram,
+} from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
 import { DeadRegisters } from './dead.ts';
-import { type EmittedPoint, Emitter, type MemoryUse, type PointResources } from './emit.ts';
+import { type EmittedPoint, Emitter, type MemoryUse } from './emit.ts';
+import type { PointResources } from './emit-values.ts';
 import { type EntryPlan, planEntry } from './entry.ts';
 import { PointFlags } from './flags.ts';
 import { collectPoints, type Point } from './points.ts';
 import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, callGroups, type FreeRegisters, freeRegisters, growAllocation } from './registers.ts';
 import { type ProbeProgram, selectProgram } from './select.ts';
-import { type PlacedState, placeState, readState, type Site, type StateShapes } from './state.ts';
+import { mergeMemories, type PlacedState, placeState, readState, type Site, type StateShapes } from './state.ts';
 import type { ProbeDefinition } from './types.ts';
 import { type EntryValue, valuesOf } from './values.ts';
 
@@ -56,8 +63,10 @@ export interface Instrumented {
   readonly drains: number;
   /** What `check` says of the result and not of the original: empty unless `verify` was off. */
   readonly findings: readonly Finding[];
-  /** What the probe makes of its memory. */
-  report(memory: Uint8Array): Readonly<Record<string, unknown>>;
+  /** Where the code computes addresses of data. */
+  readonly data: readonly DataReference[];
+  /** What the probe makes of its memory; of several it makes one. */
+  report(...memories: readonly Uint8Array[]): Readonly<Record<string, unknown>>;
 }
 
 export interface InstrumentOptions {
@@ -65,6 +74,8 @@ export interface InstrumentOptions {
   readonly kernel?: RegExp | undefined;
   /** Let `check` compare the result with the original (default). */
   readonly verify?: boolean | undefined;
+  /** Kernels may get more registers than they have (default), also where fewer waves fit on a SIMD then. */
+  readonly growth?: boolean | undefined;
   /** Points that may be placed, by their number; for bisecting. */
   readonly only?: ((point: number) => boolean) | undefined;
 }
@@ -83,7 +94,7 @@ export function instrument<S extends StateShapes>(
   );
   const flags = new PointFlags(program);
   const points = collectPoints(probe, view, flags).filter((_, i) => options.only?.(i) ?? true);
-  const placement = new Placement(program, states);
+  const placement = new Placement(program, states, options.growth !== false);
   for (const group of callGroups(program)) placement.place(group, points);
   const size = placeState(states);
   const result = rewriteProgram(program, {
@@ -104,9 +115,11 @@ export function instrument<S extends StateShapes>(
     costs: costsOf(codeObject, result.codeObject, placement.changes),
     drains: placement.drains,
     findings,
-    report: (memory) => {
-      if (memory.length !== size && placement.placed > 0) throw new Error(`${memory.length} bytes of ${size}`);
-      const bytes = placement.placed === 0 ? new Uint8Array(size) : memory;
+    data: result.data,
+    report: (...memories) => {
+      const wrong = memories.find((memory) => memory.length !== size);
+      if (wrong !== undefined && placement.placed > 0) throw new Error(`${wrong.length} bytes of ${size}`);
+      const bytes = placement.placed === 0 ? new Uint8Array(size) : mergeMemories(states, memories, size);
       return probe.report({ program: view, state: readState(states, bytes) as never });
     },
   };
@@ -157,9 +170,11 @@ class Placement {
   readonly changes = new Map<string, KernelChange>();
   drains = 0;
   private readonly dead: DeadRegisters;
+  private readonly mayGrow: boolean;
 
-  constructor(program: Program, states: readonly PlacedState[]) {
+  constructor(program: Program, states: readonly PlacedState[], mayGrow: boolean) {
     this.program = program;
+    this.mayGrow = mayGrow;
     this.dead = new DeadRegisters(program);
     this.states = states;
   }
@@ -173,7 +188,7 @@ class Placement {
     const names = new Set(group.functions.map((f) => f.entry));
     const own = points.filter((p) => names.has(p.kernel.entry));
     if (own.length === 0) return;
-    const free = freeRegisters(this.program, group);
+    const free = freeRegisters(this.program, group, this.mayGrow);
     const wanted = [
       ...new Set(own.flatMap((p) => valuesOf(p.statements).flatMap((v) => (v.op === 'entry' ? [v.value] : [])))),
     ];

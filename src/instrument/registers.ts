@@ -34,8 +34,8 @@ export function callGroups(program: Program): CallGroup[] {
   return kernels.map((kernel) => ({ functions: [kernel], kernels: [kernel] }));
 }
 
-/** The free registers of a group. */
-export function freeRegisters(program: Program, group: CallGroup): FreeRegisters {
+/** The free registers of a group; of those that are allocated already when its kernels may not grow. */
+export function freeRegisters(program: Program, group: CallGroup, mayGrow: boolean): FreeRegisters {
   const used = new Uint32Array(SLOT_WORDS);
   let [hasIndexedVgprs, hasIndexedSgprs] = [false, false];
   for (const subject of group.functions) {
@@ -60,9 +60,12 @@ export function freeRegisters(program: Program, group: CallGroup): FreeRegisters
   const firstVgpr = hasIndexedVgprs ? Math.max(0, ...registers.map((r) => r.vgprs)) : 0;
   const firstSgpr = hasIndexedSgprs ? Math.min(SGPRS, Math.max(0, ...registers.map((r) => r.sgprs - EXTRA_SGPRS))) : 0;
   const agprs = Math.max(0, ...registers.map((r) => r.agprs));
-  const lastVgpr = Math.min(VGPRS, ALL_VGPRS - agprs);
+  const ownVgprs = Math.min(...registers.map((r) => r.vgprs));
+  const ownSgprs = Math.min(...registers.map((r) => r.sgprs)) - EXTRA_SGPRS;
+  const lastVgpr = Math.min(VGPRS, ALL_VGPRS - agprs, mayGrow ? VGPRS : ownVgprs);
+  const lastSgpr = Math.min(SGPRS, mayGrow ? SGPRS : ownSgprs);
   const sgprs: number[] = [];
-  for (let n = firstSgpr; n < SGPRS; n++) if (isFree(n)) sgprs.push(n);
+  for (let n = firstSgpr; n < lastSgpr; n++) if (isFree(n)) sgprs.push(n);
   const vgprs: number[] = [];
   for (let n = firstVgpr; n < lastVgpr; n++) if (isFree(Slot.VGPR0 + n)) vgprs.push(n);
   return { sgprs, vgprs };

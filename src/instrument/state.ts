@@ -161,3 +161,30 @@ function readRecords(shape: Records, sites: readonly Site[], view: DataView, mem
   }
   return { records: list, appended, dropped: appended - count };
 }
+
+/** One memory of several of the same probe: counters are summed; records follow each other as far as there is room. */
+export function mergeMemories(
+  states: readonly PlacedState[],
+  memories: readonly Uint8Array[],
+  size: number,
+): Uint8Array {
+  const out = new Uint8Array(size);
+  const view = new DataView(out.buffer);
+  for (const memory of memories) {
+    const from = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
+    for (const { shape, offset, size: bytes } of states) {
+      if (shape.kind === 'records') {
+        const one = recordSize(shape.fields);
+        const [old, more] = [view.getBigUint64(offset, true), from.getBigUint64(offset, true)];
+        const [has, adds] = [old, more].map((n) => Math.min(Number(n), shape.capacity)) as [number, number];
+        const count = Math.min(adds, shape.capacity - has);
+        out.set(memory.subarray(offset + 8, offset + 8 + count * one), offset + 8 + has * one);
+        view.setBigUint64(offset, old + more, true);
+      } else {
+        for (let at = offset; at < offset + bytes; at += 8)
+          view.setBigUint64(at, view.getBigUint64(at, true) + from.getBigUint64(at, true), true);
+      }
+    }
+  }
+  return out;
+}

@@ -8,7 +8,7 @@ import { ImageWriter } from './image.ts';
 import { BRANCH_REACH, IslandRouter, isInReach, islandAddress } from './islands.ts';
 import { type Cut, Places, placeCuts, poolSize, writeCuts } from './layout.ts';
 import { type AddressReference, codeReferences } from './references.ts';
-import type { MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
+import type { DataReference, MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
 
 const SHF_EXECINSTR = 4n;
 /** Rounds of laying out; each adds islands or moves an entry block. */
@@ -47,6 +47,7 @@ export function rewriteProgram(program: Program, options: RewriteOptions = {}): 
   return {
     codeObject: readCodeObject(result, codeObject.path),
     pcs: code.pcMap(),
+    data: code.dataReferences(),
     memory,
     codeBytes: [before, bytes.length],
     islands: code.islands,
@@ -179,6 +180,22 @@ class CodeLayout {
       if (high.isLiteral) view.setInt32(highAt + 4, upper, true);
       else this.writeInline(view, highAt, upper);
     }
+  }
+
+  /** Address computations whose result is outside the code. */
+  dataReferences(): DataReference[] {
+    return this.addresses.flatMap(({ getPc, target, low, high }) => {
+      if (this.places.place(target) !== undefined) return [];
+      const at = (pc: number): number => this.places.at(pc) as number;
+      return [
+        {
+          target,
+          base: at(getPc) + 4,
+          low: at(low) + 4,
+          high: high?.isLiteral === true ? at(high.pc) + 4 : undefined,
+        },
+      ];
+    });
   }
 
   /** The inline constant 0 or -1 of an `s_addc_u32`, whichever source it is. */

@@ -55,9 +55,21 @@ export interface PcMap {
   original(pc: number): { readonly pc: number; readonly isInserted: boolean } | undefined;
 }
 
+/** Instructions of the new code that compute the address of data, which did not move. Addresses are those of the files. */
+export interface DataReference {
+  /** What is computed. */
+  readonly target: number;
+  /** What the distance is added to: the result of `s_getpc_b64`. */
+  readonly base: number;
+  /** The literal of the distance's low half, and of its high half; undefined for one that is no literal. */
+  readonly low: number;
+  readonly high: number | undefined;
+}
+
 export interface RewriteResult {
   readonly codeObject: CodeObject;
   readonly pcs: PcMap;
+  readonly data: readonly DataReference[];
   /** Address of the memory that was asked for, in the file. */
   readonly memory: number | undefined;
   /** Bytes of code before and after. */

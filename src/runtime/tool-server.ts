@@ -24,6 +24,7 @@ import {
   readNoteRecord,
   readReplacement,
   readToolHello,
+  readWatchedChunk,
   TOOL_PROTOCOL_VERSION,
   TOOL_SOCKET_VARIABLE,
   ToolMessage,
@@ -53,6 +54,8 @@ export interface KernelPlan {
   readonly replacement?: string;
   /** With the two above: run the original first, on the same memory. */
   readonly compare?: boolean;
+  /** Run the replacement in dispatches of the range only. */
+  readonly choose?: boolean;
 }
 
 /** What is to be done with a loaded code object. */
@@ -64,10 +67,12 @@ export interface CodePlan {
     readonly bytes: Uint8Array;
     /** References of the replacement to memory of the original. */
     readonly patches: readonly Patch[];
+    /** Memory of the replacement whose content is wanted, by virtual address; zeros at first. */
+    readonly watched?: { readonly address: number; readonly size: number };
   };
 }
 
-/** Which dispatches are isolated, counted over all kernels that are to be, from 0. */
+/** Which dispatches are isolated, or run a replacement, counted over all kernels of which some are to be, from 0. */
 export interface DispatchRange {
   readonly first: bigint;
   /** Inclusive. */
@@ -84,6 +89,10 @@ export interface ToolListener {
   onUnload?(code: LoadedCode): void;
   /** A replacement is in place, or `why` it is not. */
   onReplaced?(code: LoadedCode, why: string | undefined): void;
+  /** Watched memory changed at an offset. */
+  onWatched?(code: LoadedCode, offset: number, bytes: Uint8Array): void;
+  /** Nothing more of the code object's watched memory will come; without it the program ended before it could tell. */
+  onWatchedEnd?(code: LoadedCode): void;
   onDispatch?(dispatch: ToolDispatch): void;
   onIsolated?(dispatch: IsolatedDispatch): void;
   onNote?(note: ToolNote, program: ToolProgram): void;
@@ -189,6 +198,17 @@ class ToolConnection implements Connection {
         if (found !== undefined) listener.onReplaced?.(found, status === 0 ? undefined : why);
         return;
       }
+      case ToolMessage.Watched: {
+        const { code, offset, bytes } = readWatchedChunk(payload);
+        const found = this.codes.get(code);
+        if (found !== undefined) listener.onWatched?.(found, offset, bytes);
+        return;
+      }
+      case ToolMessage.WatchedEnd: {
+        const found = this.codes.get(readCodeHandle(payload).code);
+        if (found !== undefined) listener.onWatchedEnd?.(found);
+        return;
+      }
       case ToolMessage.Dispatch:
         this.dispatched(program, payload);
         return;
@@ -245,7 +265,7 @@ class ToolConnection implements Connection {
       if (!(error instanceof WavesmithError)) throw error;
       const text = `A code object that was loaded (${uri}) cannot be read: ${error.message}`;
       this.listener.onNote?.({ sequence: undefined, code: 'code-not-read', text }, program);
-      return putCodePlan(new ByteWriter(16), { kernels: 0, patches: 0, code: new Uint8Array() }).finish();
+      return encodePlan(undefined, { kernels: [] });
     }
     this.codes.set(handle, code);
     for (const { name, descriptorSymbol } of code.object.kernels) {
@@ -343,18 +363,19 @@ class ToolConnection implements Connection {
 }
 
 /** The answer about a code object. A kernel that it lacks is left out. */
-function encodePlan(code: LoadedCode, plan: CodePlan): Uint8Array {
+function encodePlan(code: LoadedCode | undefined, plan: CodePlan): Uint8Array {
   const { replacement } = plan;
   const rules = plan.kernels.flatMap((k) => {
-    const own = code.object.kernels.find(({ name }) => name === k.kernel);
+    const own = code?.object.kernels.find(({ name }) => name === k.kernel);
     const other = replacement?.object.kernels.find(({ name }) => name === k.replacement);
-    if (own?.descriptorSymbol === undefined || own.descriptor === undefined) return [];
+    if (code === undefined || own?.descriptorSymbol === undefined || own.descriptor === undefined) return [];
     const isReplaced = other?.descriptorSymbol !== undefined && other.descriptor !== undefined;
     const flags =
       (k.report === true ? RuleFlag.Report : 0) |
       (k.isolate === true ? RuleFlag.Isolate : 0) |
       (isReplaced ? RuleFlag.Replace : 0) |
-      (isReplaced && k.compare === true ? RuleFlag.Compare : 0);
+      (isReplaced && k.compare === true ? RuleFlag.Compare : 0) |
+      (isReplaced && k.choose === true ? RuleFlag.Choose : 0);
     return [
       {
         kernelObject: code.delta + Number(own.descriptorSymbol.value),
@@ -370,7 +391,8 @@ function encodePlan(code: LoadedCode, plan: CodePlan): Uint8Array {
   const patches = replacement?.patches ?? [];
   const bytes = replacement?.bytes ?? new Uint8Array();
   const w = new ByteWriter(bytes.byteLength + 64 * (1 + rules.length + patches.length));
-  putCodePlan(w, { kernels: rules.length, patches: patches.length, code: bytes });
+  const { address: watched = 0, size: watchedSize = 0 } = replacement?.watched ?? {};
+  putCodePlan(w, { kernels: rules.length, patches: patches.length, watched, watchedSize, code: bytes });
   for (const rule of rules) putKernelRule(w, rule);
   for (const patch of patches) putPatch(w, patch);
   return w.finish();

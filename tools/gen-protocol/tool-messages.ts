@@ -19,7 +19,8 @@ import {
 const WHO_WAITS = [
   'The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.',
   'The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.',
-  'Everything else the program tells without waiting. Only a dispatch that was chosen stops the program, while it is isolated.',
+  'Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.',
+  'Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.',
   'Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.',
 ] as const;
 
@@ -29,7 +30,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_TOOL_SOCKET',
     'Environment of the program: where Wavesmith listens for the tools library.',
   ),
-  constant('TOOL_PROTOCOL_VERSION', 1, 'Of this file: both sides must have the same.'),
+  constant('TOOL_PROTOCOL_VERSION', 2, 'Of this file: both sides must have the same.'),
   constant(
     'CHUNK_BYTES',
     65536,
@@ -51,6 +52,8 @@ const ENUMERATIONS: readonly Enumeration[] = [
       ['Memory', 7, 'MemoryChunk. No answer'],
       ['IsolatedEnd', 8, 'IsolatedResult. No answer'],
       ['Note', 9, 'NoteRecord. No answer'],
+      ['Watched', 10, 'WatchedChunk. No answer'],
+      ['WatchedEnd', 11, 'CodeHandle: everything of its watched memory was told. No answer'],
     ],
   ),
   enumeration('RuleFlag', 'What is done with dispatches of a kernel; a sum.', [
@@ -58,6 +61,7 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Isolate', 2, 'memory before and after chosen dispatches is sent'],
     ['Replace', 4, 'dispatches run the replacement'],
     ['Compare', 8, 'with Isolate and Replace: the original runs first on the same memory, which is then put back'],
+    ['Choose', 16, 'with Replace: only chosen dispatches run the replacement'],
   ]),
   enumeration(
     'PatchKind',
@@ -100,7 +104,7 @@ const STRUCTS: readonly Struct[] = [
   ]),
   fromDevice(
     'ToolWelcome',
-    'Which dispatches of the kernels with Isolate are chosen, counted over all of them from 0.',
+    'Which dispatches of the kernels with Isolate or Choose are chosen, counted over all of them from 0.',
     [
       u32('version'),
       u32('reserved'),
@@ -121,6 +125,8 @@ const STRUCTS: readonly Struct[] = [
   fromDevice('CodePlan', 'What to do about a loaded code object.', [
     u32('kernels'),
     u32('patches'),
+    place('watched', 'virtual address in the replacement of memory whose content is told'),
+    place('watched_size', 'bytes of it; 0 for none'),
     bytes('code', 'the replacement; empty for none'),
   ]),
   fromDevice('KernelRule', 'What to do with dispatches of one kernel.', [
@@ -164,7 +170,7 @@ const STRUCTS: readonly Struct[] = [
   ]),
   fromProgram('IsolatedDispatch', 'A chosen dispatch, while nothing else runs.', [
     u64('sequence'),
-    u64('index', 'among the dispatches of kernels with Isolate'),
+    u64('index', 'among the dispatches of kernels with Isolate or Choose'),
     u64('code', 'code object of the kernel'),
     place('queue', 'address of its hsa_queue_t'),
     u32('allocations'),
@@ -185,6 +191,11 @@ const STRUCTS: readonly Struct[] = [
     'Bytes of an allocation. Before: all that are not zero. After and Original: all that changed.',
     [u64('sequence'), u64('allocation'), place('offset'), u32('phase', 'Phase'), u32('reserved'), bytes('bytes')],
   ),
+  fromProgram('WatchedChunk', 'Bytes of watched memory that changed; it begins as zeros.', [
+    u64('code', 'whose replacement has the memory'),
+    place('offset'),
+    bytes('bytes'),
+  ]),
   fromProgram('IsolatedResult', 'The end of a chosen dispatch.', [
     u64('sequence'),
     u64('nanoseconds', 'of the dispatch; 0 when not known'),

@@ -1,5 +1,5 @@
 // What `wavesmith probe` prints: the probe's report, what became of its points, and the listing.
-import type { Instrumented, ProbeProgram } from '../../instrument/index.ts';
+import type { Instrumented, ProbeDefinition, ProbeProgram } from '../../instrument/index.ts';
 
 /** How the points were placed, as JSON. */
 export function placementRecord(result: Instrumented) {
@@ -43,6 +43,20 @@ export function placementText(result: Instrumented): string[] {
   return lines;
 }
 
+/** What a probe found, with the listing when it is wanted, and how its points were placed. */
+export function reportText(
+  probe: ProbeDefinition,
+  report: Readonly<Record<string, unknown>>,
+  result: Instrumented,
+  hasListing: boolean,
+): string[] {
+  const { listing: _, ...rest } = report;
+  const listing = hasListing
+    ? (listingText(result.program, report) ?? ['This probe says nothing of single instructions.'])
+    : [];
+  return [...(probe.text?.(report) ?? plainText(rest)), ...listing, ...placementText(result)];
+}
+
 /** A report without lines of its own: its numbers and lists. */
 export function plainText(report: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(report).flatMap(([name, value]) => {
@@ -55,6 +69,8 @@ export function plainText(report: Readonly<Record<string, unknown>>): string[] {
 
 function shown(value: unknown): string {
   if (value === null || typeof value !== 'object') return String(value);
+  if (Array.isArray(value))
+    return `[${value.map((one) => (typeof one === 'object' ? `(${shown(one)})` : String(one))).join(', ')}]`;
   return Object.entries(value)
     .map(([key, one]) => `${key} ${key === 'pc' && typeof one === 'number' ? `0x${one.toString(16)}` : shown(one)}`)
     .join(', ');

@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// Everything else the program tells without waiting. Only a dispatch that was chosen stops the program, while it is isolated.
+// Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.
+// Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
 import type { ByteReader, ByteWriter } from '../../base/index.ts';
 
@@ -11,7 +12,7 @@ import type { ByteReader, ByteWriter } from '../../base/index.ts';
 export const TOOL_SOCKET_VARIABLE = 'WAVESMITH_TOOL_SOCKET';
 
 /** Of this file: both sides must have the same. */
-export const TOOL_PROTOCOL_VERSION = 1;
+export const TOOL_PROTOCOL_VERSION = 2;
 
 /** Memory is copied and sent in chunks of this size, counted from the start of its allocation. */
 export const CHUNK_BYTES = 65536;
@@ -36,6 +37,10 @@ export const ToolMessage = {
   IsolatedEnd: 8,
   /** NoteRecord. No answer */
   Note: 9,
+  /** WatchedChunk. No answer */
+  Watched: 10,
+  /** CodeHandle: everything of its watched memory was told. No answer */
+  WatchedEnd: 11,
 } as const;
 export type ToolMessageValue = (typeof ToolMessage)[keyof typeof ToolMessage];
 
@@ -49,6 +54,8 @@ export const RuleFlag = {
   Replace: 4,
   /** with Isolate and Replace: the original runs first on the same memory, which is then put back */
   Compare: 8,
+  /** with Replace: only chosen dispatches run the replacement */
+  Choose: 16,
 } as const;
 export type RuleFlagValue = (typeof RuleFlag)[keyof typeof RuleFlag];
 
@@ -129,7 +136,7 @@ export function readToolHello(r: ByteReader, at = 0): ToolHello & { readonly end
   };
 }
 
-/** Which dispatches of the kernels with Isolate are chosen, counted over all of them from 0. */
+/** Which dispatches of the kernels with Isolate or Choose are chosen, counted over all of them from 0. */
 export interface ToolWelcome {
   readonly version: number;
   readonly first: bigint;
@@ -186,6 +193,10 @@ export function readCodeObject(r: ByteReader, at = 0): CodeObject & { readonly e
 export interface CodePlan {
   readonly kernels: number;
   readonly patches: number;
+  /** virtual address in the replacement of memory whose content is told */
+  readonly watched: number;
+  /** bytes of it; 0 for none */
+  readonly watchedSize: number;
   /** the replacement; empty for none */
   readonly code: Uint8Array;
 }
@@ -194,6 +205,8 @@ export interface CodePlan {
 export function putCodePlan(w: ByteWriter, m: CodePlan): ByteWriter {
   w.u32(m.kernels);
   w.u32(m.patches);
+  w.u64(m.watched);
+  w.u64(m.watchedSize);
   w.u32(m.code.byteLength).raw(m.code);
   return w;
 }
@@ -330,7 +343,7 @@ export function readDispatchRecord(r: ByteReader): DispatchRecord {
 /** A chosen dispatch, while nothing else runs. */
 export interface IsolatedDispatch {
   readonly sequence: bigint;
-  /** among the dispatches of kernels with Isolate */
+  /** among the dispatches of kernels with Isolate or Choose */
   readonly index: bigint;
   /** code object of the kernel */
   readonly code: bigint;
@@ -412,6 +425,26 @@ export function readMemoryChunk(r: ByteReader, at = 0): MemoryChunk & { readonly
     allocation: r.u64(at + 8),
     offset: r.u64AsNumber(at + 16),
     phase: r.u32(at + 24),
+    bytes: r.slice(bytesAt, bytesEnd - bytesAt),
+    end: bytesEnd,
+  };
+}
+
+/** Bytes of watched memory that changed; it begins as zeros. */
+export interface WatchedChunk {
+  /** whose replacement has the memory */
+  readonly code: bigint;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Reads it at an offset; too few bytes are the reader's error. `end` is behind it. */
+export function readWatchedChunk(r: ByteReader, at = 0): WatchedChunk & { readonly end: number } {
+  const bytesAt = at + 16 + 4;
+  const bytesEnd = bytesAt + r.u32(bytesAt - 4);
+  return {
+    code: r.u64(at),
+    offset: r.u64AsNumber(at + 8),
     bytes: r.slice(bytesAt, bytesEnd - bytesAt),
     end: bytesEnd,
   };

@@ -1,0 +1,101 @@
+// `wavesmith probe -- PROGRAM …`: a probe in the kernels of an unmodified program.
+import { type ProbedCode, type ProbedProgram, probeProgram } from '../../hijack/probe-program.ts';
+import type { ProbeDefinition } from '../../instrument/index.ts';
+import { parseDispatchRange } from '../dispatch-range.ts';
+import { programDevice } from '../program-device.ts';
+import { printJson } from '../support.ts';
+import { isComplete, placementRecord, reportText } from './print.ts';
+
+/** Flags of `wavesmith probe` that are about programs. */
+export interface ProgramFlags {
+  readonly device: string;
+  readonly dispatch?: string;
+  readonly json?: boolean;
+  readonly listing?: boolean;
+  readonly requireAll?: boolean;
+  readonly growth: boolean;
+}
+
+/** Runs a program with a probe. The exit code is the program's, or 1 when it ended well but something is missing and all was required. */
+export async function probeCommand(
+  probe: ProbeDefinition,
+  command: readonly string[],
+  kernel: RegExp | undefined,
+  flags: ProgramFlags,
+): Promise<number> {
+  const { json, requireAll } = flags;
+  const result = await probeProgram(probe, command, {
+    device: programDevice(flags.device),
+    kernel,
+    growth: flags.growth,
+    range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
+    show: json === true ? 'stderr' : 'stdout',
+    report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
+  });
+  const complete = result.isClosed && result.codes.every(isWhole) && result.codes.some(wasLaunched);
+  if (json === true) printJson(programRecord(probe, command, flags, result, complete));
+  else process.stdout.write(programText(probe, result, flags));
+  return result.run.status !== 0 ? result.run.status : requireAll === true && !complete ? 1 : 0;
+}
+
+function isWhole({ instrumented, problem }: ProbedCode): boolean {
+  return problem === undefined && (instrumented === undefined || isComplete(instrumented));
+}
+
+function wasLaunched({ launches }: ProbedCode): boolean {
+  return launches.some((l) => l.dispatches > 0);
+}
+
+function programRecord(
+  probe: ProbeDefinition,
+  command: readonly string[],
+  { device }: ProgramFlags,
+  { codes, run, remarks }: ProbedProgram,
+  complete: boolean,
+) {
+  return {
+    tool: probe.name,
+    command,
+    device,
+    status: run.status,
+    fault: run.fault ?? null,
+    complete,
+    codeObjects: codes.map(({ origin, sha256, launches, instrumented, problem, found }) => ({
+      origin,
+      sha256,
+      launches,
+      problem: problem ?? null,
+      ...found,
+      placement: instrumented === undefined ? null : placementRecord(instrumented),
+    })),
+    remarks,
+  };
+}
+
+function programText(
+  probe: ProbeDefinition,
+  { codes, run, isClosed, remarks }: ProbedProgram,
+  flags: ProgramFlags,
+): string {
+  const lines = [`${probe.name}: ${probe.summary}`];
+  for (const code of codes.filter(wasLaunched)) {
+    lines.push('', code.origin);
+    for (const { kernel, dispatches, probed } of code.launches.filter((l) => l.dispatches > 0)) {
+      const without = probed === dispatches ? '' : `, ${dispatches - probed} of them without the probe`;
+      lines.push(`  ${kernel}: launched ${dispatches} time(s)${without}`);
+    }
+    if (code.problem !== undefined) lines.push(`NOT PROBED: ${code.problem}`);
+    if (code.instrumented !== undefined && code.found !== undefined)
+      lines.push(...reportText(probe, code.found, code.instrumented, flags.listing === true));
+  }
+  if (!codes.some(wasLaunched)) lines.push('NOTHING PROBED: the program launched no kernel that was seen');
+  if (!isClosed) {
+    lines.push(
+      'INCOMPLETE: a process was killed or left by _exit; what its kernels did in its last 0.2 seconds may be missing',
+    );
+  }
+  lines.push(...remarks.map((remark) => `remark: ${remark}`));
+  if (run.fault !== undefined) lines.push(run.fault.trimEnd());
+  if (run.status !== 0) lines.push(`the program ended with status ${run.status}`);
+  return `${lines.join('\n')}\n`;
+}

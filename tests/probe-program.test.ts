@@ -1,0 +1,85 @@
+// Probes in unmodified HIP programs: what they read is what was launched, the programs' output stays, and the counts are the virtual GPU's.
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { probeProgram } from '../src/hijack/probe-program.ts';
+import { runProgram } from '../src/hijack/program-host.ts';
+import { type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
+import { wavesmith } from './support/cli.ts';
+import { canCompileHip, compileHip } from './support/hip.ts';
+import { nativeTests } from './support/native.ts';
+
+const hasHip = nativeTests() !== undefined && canCompileHip();
+const device = { kind: 'sim', target: 'gfx942', run: {} } as const;
+const count = TOOLS['instr-count'] as unknown as ProbeDefinition;
+const common = { device, show: 'none', report: () => {} } as const;
+
+interface Record {
+  status: number;
+  complete: boolean;
+  codeObjects: {
+    problem: string | null;
+    instructions: number;
+    launches: { kernel: string; dispatches: number; probed: number }[];
+    kernels: { kernel: string; workItems: number[]; blockDim: number[]; gridDim: number[] }[];
+  }[];
+}
+
+async function probe(...args: string[]): Promise<Record & { readonly printed: string }> {
+  const { out, err } = await wavesmith('probe', '--json', ...args);
+  expect(out, err).toMatch(/^\{/);
+  return { ...JSON.parse(out), printed: err };
+}
+
+describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_000 }, () => {
+  // What was launched: work-items, workgroup, and the number of workgroups that the kernel must see.
+  it.each([
+    ['affine', [512, 512, 1], [16, 16, 1], [32, 32, 1]],
+    ['asta', [1024, 1, 1], [64, 1, 1], [16, 1, 1]],
+    ['complex', [10000128, 1, 1], [256, 1, 1], [39063, 1, 1]],
+  ])('%s', async (name, workItems, blockDim, gridDim) => {
+    const program = await compileHip({ sources: [name], targets: ['gfx942'] });
+    const { codeObjects, status, complete } = await probe('--tool', 'kernel-args', '--', program);
+    expect({ status, complete }).toEqual({ status: 0, complete: true });
+    const kernels = codeObjects.flatMap((code) => code.kernels);
+    expect(kernels.length).toBeGreaterThan(0);
+    for (const kernel of kernels) expect(kernel).toMatchObject({ workItems, blockDim, gridDim });
+  });
+});
+
+describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
+  it.each(['plain', 'streams', 'graph', 'fork', 'dynamic'])(
+    '%s prints what it prints, and its counts are exact',
+    async (mode) => {
+      const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+      let instructions = 0;
+      const plain = await runProgram(
+        { plan: () => ({ kernels: [] }) },
+        { ...common, command: [program, mode], onKernel: (_, result) => (instructions += result.instructions) },
+      );
+      const probed = await probeProgram(count, [program, mode], common);
+      expect(probed.run.stdout).toEqual(plain.stdout);
+      expect(probed.isClosed).toBe(true);
+      expect(probed.codes.reduce((sum, { found }) => sum + Number(found?.instructions), 0)).toBe(instructions);
+    },
+  );
+
+  it('runs the probe in chosen dispatches', async () => {
+    const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+    const args = ['--tool', 'instr-count', '--kernel', 'step', '--dispatch', '1-2', '--', program, 'plain'];
+    const [code] = (await probe(...args)).codeObjects;
+    expect(code?.launches).toEqual([{ kernel: '_Z4stepPfi', dispatches: 3, probed: 2 }]);
+    expect((await wavesmith('probe', ...args.slice(0, 4), '--dispatch', 'some', '--', program)).code).toBe(2);
+  });
+
+  it('says that numbers may be missing when the program was killed, and keeps those so far', async () => {
+    const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+    const { code, out } = await wavesmith('probe', '--tool', 'instr-count', '--', program, 'kill');
+    expect(code).toBe(137);
+    expect(out).toContain('INCOMPLETE: a process was killed');
+    expect(out).toMatch(/^instructions: [1-9]/m);
+    const nothing = await wavesmith('probe', '--tool', 'instr-count', '--require-all', '--', '/bin/true');
+    expect(nothing.code).toBe(1);
+    expect(nothing.out).toContain('NOTHING PROBED');
+    expect((await wavesmith('probe', '--tool', 'instr-count', '--', join('/', 'no', 'such'))).code).not.toBe(0);
+  });
+});
