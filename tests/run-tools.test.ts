@@ -1,4 +1,4 @@
-// `wavesmith run` with traces, the stepper, counters, profiles, progress and Ctrl-C, as a user sees them.
+// `wavesmith run` with traces, the debugger, counters, profiles, progress and Ctrl-C, as a user sees them.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -185,14 +185,14 @@ describe('--break', () => {
       'continue',
     ]);
     expect(status).toBe(0);
-    expect(out).toMatch(/^breakpoint: workgroup 0,0,0 wave 0, 0x\w+ <again>/);
+    expect(out).toMatch(/^breakpoint 1: workgroup 0,0,0 wave 0, 0x\w+ <again>/);
     const told = answers(out);
     expect(told[0]).toBe('registers s6 v2\ns6=0xa\nv2=0x0');
     expect(told[1]).toMatch(/^step\nstep: workgroup 0,0,0 wave 0, 0x\w+ <again\+0x4>$/);
     expect(told[2]).toBe(
       'r v2\nv2=[0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8 0x9 0xa 0xb 0xc 0xd 0xe 0xf 0x10 0x11 0x12 0x13 0x14 0x15 0x16 0x17 0x18 0x19 0x1a 0x1b 0x1c 0x1d 0x1e 0x1f 0x20 0x21 0x22 0x23 0x24 0x25 0x26 0x27 0x28 0x29 0x2a 0x2b 0x2c 0x2d 0x2e 0x2f 0x30 0x31 0x32 0x33 0x34 0x35 0x36 0x37 0x38 0x39 0x3a 0x3b 0x3c 0x3d 0x3e 0x3f]',
     );
-    expect(told[3]).toMatch(/^step 3\nbreakpoint: .* <again>$/);
+    expect(told[3]).toMatch(/^step 3\nbreakpoint 1: .* <again>$/);
     expect(told[4]).toBe('set s6 1\ns6=0x1');
     expect(told[6]).toMatch(/^until skip\nreached: workgroup 0,0,0 wave 0, 0x\w+ <skip>$/);
     expect(told[7]).toBe('r scc exec s6\nscc=0x1\nexec=0xffff\ns6=0x0');
@@ -222,7 +222,7 @@ describe('--break', () => {
     expect(told[6]).toMatch(/global_store_dword v1, v3, s\[4:5\]\nskip:\n=>\* +0x\w+ {2}s_endpgm/);
     expect(told[7]).toMatch(/^waves\n\* wave 0: 0x\w+ skip, 16 lanes\n {2}wave 1: 0x\w+ .*, 64 lanes$/);
     expect(told[8]).toMatch(/\n\* wave 1: /);
-    expect(told[9]).toMatch(/^step\n(step|breakpoint): workgroup 0,0,0 wave 1, /);
+    expect(told[9]).toMatch(/^step\n(step|breakpoint 2): workgroup 0,0,0 wave 1, /);
     expect(told[10]).toMatch(/^registers\nvcc=/);
     expect(out).toContain('15 elements changed');
   });
@@ -453,7 +453,7 @@ describe('long runs', () => {
     );
   });
 
-  test('with the stepper Ctrl-C stops the kernel and asks', async () => {
+  test('with the debugger Ctrl-C stops the kernel and asks', async () => {
     const { child, out, ended, until } = start(['--break', '+0']);
     child.stdin.write('delete\ncontinue\n');
     await until(() => out.text.includes('(wavesmith) continue'));

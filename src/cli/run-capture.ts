@@ -1,4 +1,4 @@
-// `wavesmith run X.wscap`: a captured dispatch as the target of everything that `run` does: trace, stepper, counters, profile, strict mode.
+// `wavesmith run X.wscap`: a captured dispatch as the target of everything that `run` does: trace, debugger, counters, profile, strict mode.
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
 import { type ArgumentValue, createDevice, type Monitor, type SimDispatchResult } from '../device/index.ts';
@@ -107,7 +107,7 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   return checkExitCode(options, checked) || (verdict.verdict === 'different' ? 1 : 0);
 }
 
-/** The explicit arguments, for the stepper. */
+/** The explicit arguments, for the debugger. */
 function argumentsOf({ manifest }: Capture): ArgumentValue[] {
   const { slots } = manifest.dispatch.kernarg;
   return slots

@@ -2,7 +2,7 @@
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
 import { DispatchAborted, type DispatchResult } from '../device/index.ts';
-import { StepperQuit } from '../device/sim/tools/index.ts';
+import { DebuggerQuit } from '../device/sim/debug/index.ts';
 import type { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import type { RunSession, ToolReport } from './run-tools.ts';
@@ -34,12 +34,12 @@ export function parseCount(text: string | undefined, option: string): number | u
   return Number(text);
 }
 
-/** Ctrl-C: the first one ends the run in order (with a stepper it stops and asks), one more ends it at once. */
+/** Ctrl-C: the first one ends the run in order (with a debugger it stops and asks), one more ends it at once. */
 function onInterrupt(ending: AbortController, session: RunSession | undefined): () => void {
-  const stepper = session?.tools.stepper;
+  const led = session?.tools.debugger;
   const handler = (): void => {
-    const asks = stepper !== undefined && !stepper.isOver;
-    if (asks && !stepper.isInterrupted) stepper.interrupt();
+    const asks = led !== undefined && !led.isOver;
+    if (asks && !led.isInterrupted) led.interrupt();
     else if (!asks && !ending.signal.aborted) ending.abort();
     else process.exit(130);
   };
@@ -68,7 +68,7 @@ export async function untilEnded<T>(
     const result = await launch();
     return { result, partial: undefined, seconds: seconds() };
   } catch (error) {
-    if (!(error instanceof DispatchAborted) && !(error instanceof StepperQuit)) throw error;
+    if (!(error instanceof DispatchAborted) && !(error instanceof DebuggerQuit)) throw error;
     const partial = error instanceof DispatchAborted ? error.partial : undefined;
     return { result: undefined, partial, seconds: seconds() };
   } finally {

@@ -1,8 +1,8 @@
-// The stepper's terminal: lines from standard input or a file of commands, with editing and history where there is a tty.
+// The debugger's terminal: lines from standard input or a file of commands, with editing and history where there is a tty.
 import { createReadStream, openSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import { WavesmithError } from '../base/index.ts';
-import type { StepperTerminal } from '../device/sim/tools/index.ts';
+import type { DebugTerminal } from '../device/sim/debug/index.ts';
 
 function readFailure(file: string, error: Error): WavesmithError {
   return new WavesmithError('io/read', `Cannot read '${file}': ${error.message}.`, { file });
@@ -24,7 +24,7 @@ export interface TerminalEvents {
 }
 
 /** Reads command lines one by one and prints answers. */
-export class CommandTerminal implements StepperTerminal {
+export class CommandTerminal implements DebugTerminal {
   private readonly lines: Interface;
   private readonly waiting: ((line: string | undefined) => void)[] = [];
   private readonly ready: string[] = [];

@@ -4,14 +4,8 @@ import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
-import {
-  type CountersReport,
-  type Profile,
-  RunTools,
-  stepperHelp,
-  type TraceEvent,
-  traceText,
-} from '../device/sim/tools/index.ts';
+import { type DebugFront, type Debugger, debuggerHelp, TerminalFront } from '../device/sim/debug/index.ts';
+import { type CountersReport, type Profile, RunTools, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
 import type { Progress } from './run-progress.ts';
 import { CommandTerminal } from './run-terminal.ts';
 
@@ -49,15 +43,15 @@ export function addToolOptions(command: Command): Command {
     .option('--trace-lanes', 'give vector registers and addresses for every active lane')
     .option('--trace-limit <n>', 'end the trace after N instructions')
     .option('--break <place>', 'stop there and ask for commands; repeatable', collect, [])
-    .option('--commands <file>', "read the stepper's commands from a file (default: standard input)")
+    .option('--commands <file>', "read the debugger's commands from a file (default: standard input)")
     .option('--counters', 'print the hardware counters that execution determines')
     .option('--profile', 'print how often each instruction ran, with how many lanes, and where lanes part')
     .addHelpText(
       'after',
       `
-A PLACE is an address (as 'disasm --listing' prints it), a label, LABEL+N, or +N from the kernel's start.
+A PLACE is an address (as 'disasm --listing' prints it), a label, LABEL+N, +N from the kernel's start, or FILE:LINE.
 Commands of --break:
-${stepperHelp()
+${debuggerHelp()
   .map((line) => `  ${line}`)
   .join('\n')}
 Ctrl-C ends the run and reports what was done (exit code 130); with --break it stops and asks.`,
@@ -91,6 +85,12 @@ function check(options: ToolOptions, json: boolean): void {
   if (commands !== undefined && options.break.length === 0) throw usage('--commands needs --break.');
 }
 
+/** Who leads the debugger in the place of a terminal: an editor. */
+export interface DebugLeader extends DebugFront {
+  /** Joins the two, before the dispatch. */
+  lead(led: Debugger): void;
+}
+
 /** Reports of the tools that were asked for. */
 export type ToolReport = Partial<CountersReport> & { readonly profile?: Profile };
 
@@ -121,23 +121,26 @@ export class RunSession {
     kernel: DeviceKernel,
     codeObject: CodeObject,
     progress: Progress,
+    leader?: DebugLeader,
   ): RunSession | undefined {
     check(options, json);
-    if (!wantsTools(options)) return undefined;
+    if (!wantsTools(options) && leader === undefined) return undefined;
     const writer = options.trace === undefined ? undefined : new TraceWriter(options.trace, options);
     let session: RunSession | undefined;
     const terminal =
       options.break.length === 0
         ? undefined
         : new CommandTerminal(options.commands, json ? process.stderr : process.stdout, {
-            interrupt: () => session?.tools.stepper?.interrupt(),
+            interrupt: () => session?.tools.debugger?.interrupt(),
             beforeOutput: () => progress.clear(),
           });
+    const own = terminal === undefined ? undefined : new TerminalFront(terminal);
+    const front = leader ?? own;
     try {
       const tools = new RunTools(kernel, codeObject, {
         counters: options.counters,
         profile: options.profile,
-        stepper: terminal === undefined ? undefined : { terminal, breakpoints: options.break },
+        debug: front === undefined ? undefined : { front, breakpoints: options.break },
         trace:
           writer === undefined
             ? undefined
@@ -150,6 +153,7 @@ export class RunSession {
                 sink: (event) => writer.write(event),
               },
       });
+      if (tools.debugger !== undefined) front?.lead(tools.debugger);
       session = new RunSession(options, tools, writer, terminal);
       return session;
     } catch (error) {
@@ -183,7 +187,7 @@ class TraceWriter {
   private readonly temporary: string;
   private readonly json: boolean;
   private readonly descriptor: number;
-  /** Nothing waits: the stepper's answers stand between the right lines. */
+  /** Nothing waits: the debugger's answers stand between the right lines. */
   private readonly immediate: boolean;
   private text = '';
 

@@ -57,6 +57,7 @@ export {
   type PlannedArgument,
   type ResultOf,
 } from './plan.ts';
+export type { DebugTerminal } from './sim/debug/index.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
 export type { RunOrder } from './sim/dispatch/order.ts';
@@ -83,7 +84,6 @@ export {
   type CounterValue,
   type Profile,
   RunTools,
-  type StepperTerminal,
   type ToolRequest,
   type TraceEvent,
   traceText,

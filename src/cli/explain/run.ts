@@ -1,4 +1,4 @@
-// Error codes of running kernels: devices, the virtual GPU, the stepper, and the device process of `wavesmith exec`.
+// Error codes of running kernels: devices, the virtual GPU, the debugger, and the device process of `wavesmith exec`.
 import type { ErrorPages } from './types.ts';
 
 export const RUN_ERRORS: ErrorPages = {
@@ -119,7 +119,19 @@ export const RUN_ERRORS: ErrorPages = {
     'A call of the operating system failed in the device process; the message names it.',
     'Run `wavesmith doctor`; check limits on memory, files and processes.',
   ],
-  'run/bad-command': ['The stepper does not know the command or its arguments.', 'Type `help` at the prompt.'],
+  'run/bad-expression': [
+    'An expression of the debugger is not written as it must be, or names what is not there.',
+    'Write it as in C: `v3 == 7 && lane < 32`, `*f32(x + 4)`. docs/debugging.md lists what an expression may contain.',
+  ],
+  'run/bad-address': [
+    'The debugger was asked for memory that is not allocated, or for more than is there.',
+    '`info arguments` shows the buffers with their addresses and sizes.',
+  ],
+  'run/no-history': [
+    'The debugger cannot go back: other tools observe the run and would see parts of it twice.',
+    'Leave out `--trace`, `--counters` and `--profile`.',
+  ],
+  'run/bad-command': ['The debugger does not know the command or its arguments.', 'Type `help` at the prompt.'],
   'run/bad-filter': [
     'A filter of workgroups, waves or addresses is not written as it should be.',
     '`wavesmith run --help` shows the forms.',

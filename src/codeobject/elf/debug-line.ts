@@ -13,6 +13,14 @@ export interface DebugLine {
 export interface DebugLines {
   /** The line that the instruction at an address (as in the ELF file) was made from. */
   at(address: number): DebugLine | undefined;
+  /** Source files that instructions were made from, each once. */
+  files(): readonly string[];
+  /**
+   * Where the code of a line begins: each address at which it is entered from the code of another line. A line without code gives the next
+   * one that has some. `file` is the name in the table, or the end of one (`kernel.hip` for `src/kernel.hip`) or begins elsewhere
+   * (`/work/src/kernel.hip`). Undefined when nothing was made from that line or later ones.
+   */
+  addresses(file: string, line: number): { readonly line: number; readonly addresses: readonly number[] } | undefined;
 }
 
 /** Rows and file names that are kept of one code object. */
@@ -110,13 +118,48 @@ export function debugLines(elf: ElfFile): DebugLines | undefined {
   };
   const line = section('.debug_line');
   if (line === undefined) return undefined;
-  let table: { rows: readonly Row[]; files: readonly string[] } | undefined;
-  return {
-    at: (address) => {
-      table ??= readTable({ line, lineStrings: section('.debug_line_str'), strings: section('.debug_str') });
-      return find(table.rows, table.files, address);
-    },
+  let read: { rows: readonly Row[]; files: readonly string[] } | undefined;
+  const table = (): { rows: readonly Row[]; files: readonly string[] } => {
+    read ??= readTable({ line, lineStrings: section('.debug_line_str'), strings: section('.debug_str') });
+    return read;
   };
+  return {
+    at: (address) => find(table().rows, table().files, address),
+    files: () => {
+      const { rows, files } = table();
+      return [...new Set(rows.flatMap((row) => files[row.file] ?? []))];
+    },
+    addresses: (file, wanted) => findLine(table().rows, table().files, file, wanted),
+  };
+}
+
+/** Whether one path is the end of the other, by whole names. */
+function isSameFile(a: string, b: string): boolean {
+  const plain = (path: string): string => path.replaceAll('\\', '/').replace(/^(\.\/)+/, '');
+  const [x, y] = [plain(a), plain(b)];
+  return x === y || x.endsWith(`/${y}`) || y.endsWith(`/${x}`);
+}
+
+function findLine(
+  rows: readonly Row[],
+  files: readonly string[],
+  file: string,
+  wanted: number,
+): { line: number; addresses: number[] } | undefined {
+  const inFile = files.map((name) => isSameFile(name, file));
+  let line = Number.POSITIVE_INFINITY;
+  let addresses: number[] = [];
+  rows.forEach((row, i) => {
+    if (inFile[row.file] !== true || row.line < wanted || row.line > line) return;
+    const before = rows[i - 1];
+    // The last row of an address counts; a row after one of the same line does not enter it.
+    if (rows[i + 1]?.address === row.address) return;
+    if (before?.line === row.line && before.file === row.file) return;
+    if (row.line < line) addresses = [];
+    line = row.line;
+    addresses.push(row.address);
+  });
+  return addresses.length === 0 ? undefined : { line, addresses };
 }
 
 function find(rows: readonly Row[], files: readonly string[], address: number): DebugLine | undefined {

@@ -45,7 +45,7 @@ export function isSimKernel(kernel: DeviceKernel): kernel is SimKernel {
 
 /** The error for asking a device for what only the virtual GPU can do. */
 export function noTools(): WavesmithError {
-  return new WavesmithError('device/no-tools', 'Traces, counters, reports and the stepper need the virtual GPU.', {
+  return new WavesmithError('device/no-tools', 'Traces, counters, reports and the debugger need the virtual GPU.', {
     hint: 'Use --device sim.',
   });
 }

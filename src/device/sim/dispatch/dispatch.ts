@@ -12,7 +12,7 @@ import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import type { DeviceMemory } from '../state/memory.ts';
-import type { PlacePool } from '../state/places.ts';
+import { type PlacePool, RepeatablePlaces } from '../state/places.ts';
 import type { RecordedLaunch } from '../timing/model.ts';
 import type { Crew } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
@@ -99,6 +99,7 @@ async function runLaunch(
   const isObserved = monitors.length > 0 && own === undefined;
   const engine = own ?? (isObserved ? new Interpreter(loaded) : createEngine({ loaded, launch, memory }));
   const local = new LocalProgress(launch.workgroups, only);
+  const repeatable = isObserved ? new RepeatablePlaces(places, launch) : undefined;
   const runner = new Runner({
     memory,
     loaded,
@@ -107,8 +108,9 @@ async function runLaunch(
     engine,
     progress: local,
     window: residentWorkgroups(launch),
-    takePlace: () => places.take(launch),
-    givePlace: (place) => places.give(place),
+    takePlace: () => (repeatable === undefined ? places.take(launch) : repeatable.take()),
+    givePlace: (place) => (repeatable ?? places).give(place),
+    repeatable,
     monitors,
   });
   const share = new CrewShare(device, loaded, launch, only === undefined ? workersFor(device, request) : 1);
@@ -146,6 +148,7 @@ async function runLaunch(
     throw error;
   } finally {
     runner.close();
+    repeatable?.close();
     if (own !== undefined) alone?.endDispatch?.();
     signal?.removeEventListener('abort', abort);
     onProgress?.(progress.done, launch.workgroups);

@@ -24,6 +24,14 @@ export interface Progress {
   readonly failed: number;
 }
 
+/** How far one thread has come. */
+export interface LocalProgressState {
+  readonly next: number;
+  readonly done: number;
+  readonly instructions: number;
+  readonly failed: number;
+}
+
 /** Progress in one thread. */
 export class LocalProgress implements Progress {
   private readonly total: number;
@@ -57,6 +65,17 @@ export class LocalProgress implements Progress {
   }
   get taken(): number {
     return this.next;
+  }
+  /** What `restore` goes back to. */
+  save(): LocalProgressState {
+    const { next, done, instructions, failed } = this;
+    return { next, done, instructions, failed };
+  }
+  restore(state: LocalProgressState): void {
+    this.next = state.next;
+    this.done = state.done;
+    this.instructions = state.instructions;
+    this.failed = state.failed;
   }
   fail(): void {
     // What comes first in one thread comes first every time, so nothing else has to run.

@@ -1,16 +1,18 @@
 // Runs workgroups in one thread: waves take turns, barriers release, workgroups that wait for others give way to them.
+
+import { DeviceFault } from '../../fault.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
-import type { Place } from '../state/places.ts';
-import { Wave } from '../state/wave.ts';
+import type { Place, RepeatablePlaces } from '../state/places.ts';
+import { Wave, type WaveRemainder } from '../state/wave.ts';
 import { type DispatchContext, Workgroup } from '../state/workgroup.ts';
 import { type Engine, QUANTUM } from './engine.ts';
 import { budgetError, explain } from './faults.ts';
 import type { Launch } from './launch.ts';
-import type { Monitor } from './monitor.ts';
+import { type Monitor, Rewind, type Rewindable, type RunnerState } from './monitor.ts';
 import { type Turns, turnOrder } from './order.ts';
-import type { Progress } from './progress.ts';
+import { LocalProgress, type LocalProgressState, type Progress } from './progress.ts';
 import { isSpinLoop } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
 
@@ -45,6 +47,8 @@ export interface RunnerJob {
   readonly window: number;
   readonly takePlace: () => Place;
   readonly givePlace: (place: Place) => void;
+  /** Of observed dispatches, which can go back: what `takePlace` takes from. */
+  readonly repeatable?: RepeatablePlaces | undefined;
   readonly monitors: readonly Monitor[];
 }
 
@@ -54,7 +58,26 @@ export interface GroupFailure {
   readonly error: unknown;
 }
 
-export class Runner {
+/** All of an observed dispatch between two slices, but its memory. */
+interface SavedRunner extends RunnerState {
+  readonly residents: readonly {
+    readonly resident: Resident;
+    readonly at: number;
+    readonly isSpinning: boolean;
+    readonly ran: number;
+    readonly clock: number;
+    readonly waves: readonly WaveRemainder[];
+  }[];
+  readonly current: number;
+  readonly left: number;
+  readonly isTurnStart: boolean;
+  readonly wavefronts: number;
+  readonly progress: LocalProgressState;
+  readonly counts: readonly number[];
+  readonly places: ReturnType<RepeatablePlaces['save']>;
+}
+
+export class Runner implements Rewindable {
   private readonly job: RunnerJob;
   private progress: Progress;
   private readonly residents: Resident[] = [];
@@ -107,12 +130,16 @@ export class Runner {
 
   /** The same with observers, on the interpreter. */
   async runObserved(pause: () => Promise<void>, sliceMs: number): Promise<void> {
-    const { engine, monitors } = this.job;
-    if (!(engine instanceof Interpreter)) throw new Error('observers need the interpreter');
+    const { monitors } = this.job;
+    const engine = this.interpreter();
     let deadline = performance.now() + sliceMs;
     for (;;) {
       const r = this.choose();
-      if (r === undefined) return;
+      if (r === undefined) {
+        if (this.progress.isAborted || (await this.endsHere())) return;
+        continue;
+      }
+      for (const monitor of monitors) monitor.betweenSlices?.(this);
       const w = r.waves[r.at] as Wave;
       const before = w.executed;
       let turnEnds = true;
@@ -121,6 +148,11 @@ export class Runner {
         turnEnds = await engine.runObserved(w, limit, this.isTurnStart, monitors);
         if (w.state === 'ended') for (const monitor of monitors) monitor.endWave?.(w);
       } catch (error) {
+        const rewind = error instanceof Rewind ? error : await this.showFault(w, error);
+        if (rewind !== undefined) {
+          this.restore(rewind);
+          continue;
+        }
         this.fail(r, w, error);
       }
       this.afterSlice(r, w, w.executed - before, turnEnds);
@@ -128,6 +160,94 @@ export class Runner {
       await pause();
       deadline = performance.now() + sliceMs;
     }
+  }
+
+  private interpreter(): Interpreter {
+    const { engine } = this.job;
+    if (!(engine instanceof Interpreter)) throw new Error('observers need the interpreter');
+    return engine;
+  }
+
+  /** Shows observers what is about to end the dispatch; a rewind when one of them goes back. */
+  private async showFault(w: Wave, error: unknown): Promise<Rewind | undefined> {
+    const { loaded, monitors } = this.job;
+    const fault = explain(loaded, w, error);
+    if (!(fault instanceof DeviceFault)) return undefined;
+    return rewindOf(async () => {
+      for (const monitor of monitors) await monitor.fault?.(w, fault);
+    });
+  }
+
+  /** All workgroups have ended. False when an observer went back. */
+  private async endsHere(): Promise<boolean> {
+    if (this.failure !== undefined) return true;
+    const rewind = await rewindOf(async () => {
+      for (const monitor of this.job.monitors) await monitor.ended?.();
+    });
+    if (rewind !== undefined) this.restore(rewind);
+    return rewind === undefined;
+  }
+
+  spans(): readonly { readonly offset: number; readonly size: number }[] {
+    return this.repeatable().spans();
+  }
+
+  save(): RunnerState {
+    const { residents, current, left, isTurnStart, wavefronts } = this;
+    const state: SavedRunner = {
+      residents: residents.map((resident) => ({
+        resident,
+        at: resident.at,
+        isSpinning: resident.isSpinning,
+        ran: resident.ran,
+        clock: resident.group.clock,
+        waves: resident.waves.map((w) => w.save()),
+      })),
+      current,
+      left,
+      isTurnStart,
+      wavefronts,
+      progress: this.localProgress().save(),
+      counts: this.interpreter().saveCounts(),
+      places: this.repeatable().save(),
+    };
+    return state;
+  }
+
+  private restore({ to, arrived }: Rewind): void {
+    const state = to as SavedRunner;
+    this.residents.length = 0;
+    for (const { resident, at, isSpinning, ran, clock, waves } of state.residents) {
+      resident.at = at;
+      resident.isSpinning = isSpinning;
+      resident.ran = ran;
+      resident.group.clock = clock;
+      resident.waves.forEach((w, i) => {
+        w.restore(waves[i] as WaveRemainder);
+      });
+      this.residents.push(resident);
+    }
+    this.current = state.current;
+    this.left = state.left;
+    this.isTurnStart = state.isTurnStart;
+    this.wavefronts = state.wavefronts;
+    this.failure = undefined;
+    this.localProgress().restore(state.progress);
+    this.interpreter().restoreCounts(state.counts);
+    this.repeatable().restore(state.places);
+    arrived();
+  }
+
+  private repeatable(): RepeatablePlaces {
+    const { repeatable } = this.job;
+    if (repeatable === undefined) throw new Error('the places of this dispatch cannot be taken again');
+    return repeatable;
+  }
+
+  private localProgress(): LocalProgress {
+    const { progress } = this;
+    if (!(progress instanceof LocalProgress)) throw new Error('observed dispatches run in one thread');
+    return progress;
   }
 
   /** The workgroup whose wave `at` runs next; undefined when there is none left. */
@@ -256,5 +376,16 @@ export class Runner {
   /** Gives back the places of workgroups that did not end. */
   close(): void {
     for (const r of this.residents.splice(0)) this.job.givePlace(r.place);
+  }
+}
+
+/** The rewind that a call ends with, if it does. */
+async function rewindOf(call: () => Promise<void>): Promise<Rewind | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Rewind) return error;
+    throw error;
   }
 }

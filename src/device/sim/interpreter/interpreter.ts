@@ -53,6 +53,11 @@ export class Interpreter implements Engine {
         const pause = monitor.before?.(w, pc, bound);
         if (pause !== undefined) await pause;
       }
+      if (w.pc !== pc) {
+        // An observer has sent the wave elsewhere.
+        n--;
+        continue;
+      }
       w.pc = pc + bound.size;
       try {
         bound.step(w);
@@ -66,6 +71,14 @@ export class Interpreter implements Engine {
       for (const monitor of monitors) monitor.after?.(w, pc, bound);
     }
     return false;
+  }
+
+  /** Counts so far, for `restoreCounts`. */
+  saveCounts(): readonly number[] {
+    return [...this.counts];
+  }
+  restoreCounts(counts: readonly number[]): void {
+    this.counts = [...counts];
   }
 
   takeCounts(counts: number[]): void {

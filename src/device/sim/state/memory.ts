@@ -264,6 +264,11 @@ export class DeviceMemory {
     return offset;
   }
 
+  /** Where the bytes of all live allocations are in wasm memory, each once. */
+  spans(): { readonly offset: number; readonly size: number }[] {
+    return this.regions.filter((r) => !this.aliases.has(r)).map(({ offset, size }) => ({ offset, size }));
+  }
+
   /** Makes taken bytes exist and read as zeros. */
   private provide(offset: number, size: number, label: string): void {
     const end = offset + roundUp(Math.max(size, 1), PAGE);

@@ -66,3 +66,50 @@ export class PlacePool {
     for (const lds of this.freeLds.splice(KEPT_BLOCKS)) this.memory.release(lds);
   }
 }
+
+/** Places of a dispatch that may go back: what is taken again after that is what was taken the first time, addresses included. */
+export class RepeatablePlaces {
+  private readonly pool: PlacePool;
+  private readonly launch: Launch;
+  /** In the order in which they were first taken. */
+  private readonly all: Place[] = [];
+  private free: Place[] = [];
+  private opened = 0;
+
+  constructor(pool: PlacePool, launch: Launch) {
+    this.pool = pool;
+    this.launch = launch;
+  }
+
+  take(): Place {
+    const place = this.free.pop() ?? this.all[this.opened++];
+    if (place !== undefined) return place;
+    const taken = this.pool.take(this.launch);
+    this.all.push(taken);
+    return taken;
+  }
+
+  give(place: Place): void {
+    this.free.push(place);
+  }
+
+  /** Where their bytes are in wasm memory, scratch aside, which is device memory. */
+  spans(): { readonly offset: number; readonly size: number }[] {
+    return this.all
+      .flatMap(({ waveBlocks, lds }) => [...waveBlocks, lds])
+      .map(({ byteOffset, byteLength }) => ({ offset: byteOffset, size: byteLength }));
+  }
+
+  save(): { readonly free: readonly Place[]; readonly opened: number } {
+    return { free: [...this.free], opened: this.opened };
+  }
+  restore({ free, opened }: { readonly free: readonly Place[]; readonly opened: number }): void {
+    this.free = [...free];
+    this.opened = opened;
+  }
+
+  /** Gives all of them back to the pool. */
+  close(): void {
+    for (const place of this.all.splice(0)) this.pool.give(place);
+  }
+}

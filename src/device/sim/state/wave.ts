@@ -36,6 +36,15 @@ export type WaveState = 'running' | 'barrier' | 'ended';
 /** By RUNNING, AT_BARRIER, ENDED. */
 const STATES: readonly WaveState[] = ['running', 'barrier', 'ended'];
 
+/** What of a wave is not in its block of memory. */
+export interface WaveRemainder {
+  readonly index: number;
+  readonly workgroup: Workgroup;
+  readonly base: number;
+  readonly stray: number;
+  readonly used: readonly [number, number];
+}
+
 /** Largest image whose program counters are kept as offsets. */
 const MAX_OFFSET = 2 ** 31;
 
@@ -89,6 +98,21 @@ export class Wave {
     this.join(workgroup);
     this.index = index;
     this.codeBase = codeBase;
+  }
+
+  /** What of the wave is not in its block. */
+  save(): WaveRemainder {
+    const { index, workgroup, base, stray, used } = this;
+    return { index, workgroup, base, stray, used };
+  }
+  /** After the block's bytes have been put back. */
+  restore(state: WaveRemainder): void {
+    this.index = state.index;
+    this.workgroup = state.workgroup;
+    this.base = state.base;
+    this.stray = state.stray;
+    this.used = state.used;
+    this.setMode(this.mode);
   }
 
   private join(workgroup: Workgroup): void {

@@ -1,4 +1,4 @@
-// The memory an instruction is about to touch, lane by lane, as data for traces and the stepper.
+// The memory an instruction is about to touch, lane by lane, as data for traces and the debugger.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { type AccessPiece, type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';

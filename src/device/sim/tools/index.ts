@@ -1,4 +1,4 @@
-// Room `device/sim/tools`: what looks at a dispatch while it runs: trace, stepper, counters, profile.
+// Room `device/sim/tools`: what looks at a dispatch while it runs: trace, counters, profile; the debugger is in ../debug.
 // Begin with session.ts, which puts the asked tools together; each tool has a file of its name.
 export { CompiledCounter } from './compiled-counts.ts';
 export { type Counters, type CounterValue, deriveCounters, deriveFlops } from './counters.ts';
@@ -42,9 +42,6 @@ export {
   writeRegister,
 } from './registers.ts';
 export { type CountersReport, RunTools, type ToolRequest } from './session.ts';
-export { Stepper, StepperQuit } from './stepper.ts';
-export { stepperHelp } from './stepper-commands.ts';
-export type { Resume, StepperArgument, StepperOptions, StepperState, StepperTerminal } from './stepper-state.ts';
 export { type CodeSymbol, CodeSymbols, type SourceLocation } from './symbols.ts';
 export {
   CHUNK_BYTES,

@@ -1,4 +1,4 @@
-// Register values of a wavefront as data and text: by name for the stepper, by instruction for the trace.
+// Register values of a wavefront as data and text: by name for the debugger, by instruction for the trace.
 import { WavesmithError } from '../../../base/index.ts';
 import { registerFromText } from '../../../isa/index.ts';
 import { Slot, type SlotRange, slotName, slotNames, slotsOf } from '../../../program/index.ts';
@@ -34,6 +34,11 @@ export const isVectorSlot = (slot: number): boolean => slot >= Slot.VGPR0;
 
 /** First word of a vector slot's lanes in `Wave.vgprs`: AGPRs follow the VGPRs in both numberings. */
 const vectorAt = (slot: number): number => (slot - Slot.VGPR0) * LANES;
+
+/** The word of one lane of a vector slot. */
+export function vectorWord(w: Wave, slot: number, lane: number): number {
+  return w.vgprs[vectorAt(slot) + lane] as number;
+}
 
 /** A vector slot over the active lanes. */
 export function vectorValue(w: Wave, slot: number, detail: LaneDetail): RegisterValue {

@@ -1,6 +1,9 @@
 // The run tools of one dispatch together: from what the user asked for to the monitors of the dispatch and their reports.
 import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue, DeviceKernel } from '../../device.ts';
+import { Debugger } from '../debug/debugger.ts';
+import { placesOf } from '../debug/places.ts';
+import type { DebugFront, DebuggedArgument } from '../debug/stop.ts';
 import { explicitArguments } from '../dispatch/kernargs.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
 import { isSimKernel, noTools, type SimKernel } from '../module.ts';
@@ -10,8 +13,6 @@ import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.t
 import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.ts';
 import { deriveProfile, type Profile } from './profile.ts';
 import type { LaneDetail } from './registers.ts';
-import { Stepper } from './stepper.ts';
-import type { StepperArgument, StepperTerminal } from './stepper-state.ts';
 import { CodeSymbols, type SourceLocation } from './symbols.ts';
 import { type TraceEvent, TraceMonitor } from './trace.ts';
 import { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';
@@ -33,7 +34,7 @@ export interface ToolRequest {
     | undefined;
   readonly counters?: boolean | undefined;
   readonly profile?: boolean | undefined;
-  readonly stepper?: { readonly breakpoints: readonly string[]; readonly terminal: StepperTerminal } | undefined;
+  readonly debug?: { readonly breakpoints: readonly string[]; readonly front: DebugFront } | undefined;
 }
 
 /** The counters of a run. */
@@ -50,7 +51,7 @@ export interface CountersReport {
 export class RunTools {
   /** For `DispatchRequest.monitors`; empty when nothing was asked for. */
   readonly monitors: readonly Monitor[];
-  readonly stepper: Stepper | undefined;
+  readonly debugger: Debugger | undefined;
   private readonly kernel: SimKernel;
   private readonly symbols: CodeSymbols;
   private readonly sourceOf: (pc: number) => SourceLocation | undefined;
@@ -69,7 +70,7 @@ export class RunTools {
     const lines = debugLines(codeObject.elf);
     this.sourceOf = (pc) => lines?.at(pc);
     const monitors: Monitor[] = [];
-    const { trace, stepper } = request;
+    const { trace, debug } = request;
     if (request.counters === true || request.profile === true) {
       this.counting = new CountingMonitor(base);
       monitors.push(this.counting);
@@ -78,18 +79,19 @@ export class RunTools {
       this.banks = new LdsBankMonitor(base);
       monitors.push(this.banks);
     }
-    // The stepper comes before the trace: what a command changes is then part of the traced state.
-    if (stepper !== undefined) {
-      this.stepper = new Stepper({
+    // The debugger comes before the trace: what a command changes is then part of the traced state.
+    if (debug !== undefined) {
+      this.debugger = new Debugger({
         target,
         symbols: this.symbols,
-        terminal: stepper.terminal,
+        front: debug.front,
         code: region,
-        breakpoints: stepper.breakpoints.map((text) => this.symbols.resolveInstruction(text)),
+        breakpoints: debug.breakpoints.flatMap((text) => [...placesOf(this.symbols, lines, text)]),
         arguments: () => this.arguments(),
-        sourceOf: this.sourceOf,
+        lines,
+        keepsHistory: monitors.length === 0 && trace === undefined,
       });
-      monitors.push(this.stepper);
+      monitors.push(this.debugger);
     }
     if (trace !== undefined) {
       monitors.push(
@@ -111,16 +113,17 @@ export class RunTools {
     this.monitors = monitors;
   }
 
-  /** Tells the stepper what the arguments are, so that memory can be shown by their names. */
+  /** Tells the debugger what the arguments are, so that memory can be shown by their names. */
   setArguments(values: readonly ArgumentValue[]): void {
     this.values = values;
   }
 
-  private arguments(): StepperArgument[] {
-    return explicitArguments(this.kernel).map(({ name }, i) => {
+  private arguments(): DebuggedArgument[] {
+    return explicitArguments(this.kernel).map(({ name = '', size }, i): DebuggedArgument => {
       const value = this.values[i];
-      const isBuffer = typeof value === 'object' && !(value instanceof Uint8Array);
-      return { name: name ?? '', address: isBuffer ? value.address : undefined, size: isBuffer ? value.size : 0 };
+      if (value instanceof Uint8Array) return { name, address: undefined, size, bytes: value };
+      if (typeof value === 'object') return { name, address: value.address, size: value.size, bytes: undefined };
+      return { name, address: undefined, size, bytes: value === undefined ? undefined : wholeBytes(value, size) };
     });
   }
 
@@ -142,4 +145,11 @@ export class RunTools {
     if (this.counting === undefined) return undefined;
     return deriveProfile(this.counting.counts(), this.kernel.module.target, this.symbols, this.sourceOf);
   }
+}
+
+/** A whole number as the bytes of an argument. */
+function wholeBytes(value: number | bigint, size: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, BigInt(value)), true);
+  return bytes.slice(0, size);
 }

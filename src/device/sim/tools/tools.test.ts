@@ -1,5 +1,4 @@
 // The run tools' parts on single wavefronts: filters, register texts, what a trace says an instruction wrote, bank conflicts.
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { makeWave, parse, type Registers } from '../../../../tests/support/one-instruction.ts';
@@ -13,7 +12,6 @@ import { CountingMonitor } from './counts.ts';
 import { matches, parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
 import { LdsBankMonitor, phaseCycles } from './lds-banks.ts';
 import { readRegisters, slotsFromText, valueText, writeRegister } from './registers.ts';
-import { Stepper, StepperQuit } from './stepper.ts';
 import { CodeSymbols } from './symbols.ts';
 import { type TraceEvent, TraceMonitor, traceText } from './trace.ts';
 
@@ -356,80 +354,5 @@ describe('counters', () => {
     expect(counters.SQ_INSTS_VALU_INT64).toEqual({ value: 0 });
     expect(counters.SQ_INSTS_VALU_ADD_F32).toEqual({ value: 1 });
     expect(Object.keys(derive('gfx90a', []))).not.toContain('SQ_INSTS_VALU_MFMA_F8');
-  });
-});
-
-describe('the stepper', () => {
-  test('no command line breaks it', async () => {
-    const w = makeWave('gfx942');
-    const code = {
-      base: 0,
-      size: 0x1800,
-      label: 'code',
-      bytes: new Uint8Array(0x1800),
-      view: new DataView(new ArrayBuffer(0x1800)),
-    };
-    const words = [
-      'step',
-      'next',
-      'break',
-      'delete',
-      'registers',
-      'lds',
-      'memory',
-      'list',
-      'waves',
-      'wave',
-      'set',
-      'until',
-      'help',
-    ];
-    const values = [
-      'v0',
-      's[0:1]',
-      's4',
-      'v3[5]',
-      'exec',
-      '0x0',
-      '+0',
-      '-1',
-      '1e9',
-      '99999999999999999999',
-      '__proto__',
-      'arg0',
-      'k',
-      '',
-      'ü',
-    ];
-    const text = fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom(...values));
-    const line = fc
-      .tuple(fc.oneof(fc.constantFrom(...words), fc.string({ maxLength: 6 })), fc.array(text, { maxLength: 3 }))
-      .map(([name, rest]) => [name, ...rest].join(' '));
-    await fc.assert(
-      fc.asyncProperty(fc.array(line, { maxLength: 20 }), async (lines) => {
-        const out: string[] = [];
-        const terminal = { ask: async () => lines.shift(), print: (message: string) => out.push(message) };
-        const stepper = new Stepper({
-          target: 'gfx942',
-          symbols,
-          terminal,
-          code: { ...code, readOnly: true } as never,
-          breakpoints: [0x100],
-          arguments: () => [{ name: 'x', address: 64, size: 4 }],
-        });
-        stepper.startWorkgroup(w.workgroup, [w]);
-        const instruction = parse('gfx942', 's_nop 0');
-        const bound = { instruction, step: () => {}, size: 4, family: 0, landsLate: false };
-        for (let pc = 0x100; lines.length > 0 && pc < 0x100 + 80; pc += 4) {
-          try {
-            await stepper.before(w, 0x100, bound);
-          } catch (error) {
-            if (!(error instanceof StepperQuit)) throw error;
-          }
-        }
-        expect(out.join('').length).toBeLessThan(2_000_000);
-      }),
-      { numRuns: 300 },
-    );
   });
 });

@@ -1,0 +1,236 @@
+// Where and when the debugger stops: breakpoints with conditions, counts and waves of their own; watchpoints on values.
+import { WavesmithError } from '../../../base/index.ts';
+import type { Wave } from '../state/wave.ts';
+import { type Expression, isTrue, parseExpression, type Value } from './expression.ts';
+import { activeLanes, type ScopeSource, scopeOf } from './scope.ts';
+import type { WaveKey } from './stop.ts';
+
+export interface BreakpointRequest {
+  /** Addresses: a source line may have several. */
+  readonly places: readonly number[];
+  /** Stops only when this is true; with vector registers in it, for any active lane. */
+  readonly condition?: string | undefined;
+  /** Passes before it stops. */
+  readonly ignore?: number | undefined;
+  /** Only this wave. */
+  readonly wave?: WaveKey | undefined;
+  /** Removed when it was hit. */
+  readonly isTemporary?: boolean | undefined;
+  /** Prints this instead of stopping; `{expression}` is replaced by its value. */
+  readonly log?: string | undefined;
+}
+
+export interface Breakpoint extends BreakpointRequest {
+  readonly id: number;
+  isEnabled: boolean;
+  /** Times it was reached with its condition true. */
+  hits: number;
+  ignoring: number;
+  expression: Expression | undefined;
+}
+
+/** A value whose change stops. */
+export interface Watchpoint {
+  readonly id: number;
+  readonly expression: Expression;
+  readonly wave: WaveKey | undefined;
+  readonly lane: number;
+  isEnabled: boolean;
+  hits: number;
+  last: Value | undefined;
+}
+
+/** What reaching a place means. */
+export interface Arrival {
+  readonly hit: readonly number[];
+  /** The lane for which a condition holds. */
+  readonly lane: number | undefined;
+  readonly note: string | undefined;
+}
+
+export const keyOf = (w: Wave): WaveKey => ({ workgroup: w.workgroup.id, wave: w.index });
+export const isWave = (w: Wave, { workgroup, wave }: WaveKey): boolean =>
+  w.index === wave &&
+  w.workgroup.id[0] === workgroup[0] &&
+  w.workgroup.id[1] === workgroup[1] &&
+  w.workgroup.id[2] === workgroup[2];
+
+export class Breakpoints {
+  private readonly source: ScopeSource;
+  private nextId = 1;
+  readonly breakpoints: Breakpoint[] = [];
+  readonly watchpoints: Watchpoint[] = [];
+  private byPc = new Map<number, Breakpoint[]>();
+
+  constructor(source: ScopeSource) {
+    this.source = source;
+  }
+
+  /** A condition that does not parse is `run/bad-expression`. */
+  add(request: BreakpointRequest): Breakpoint {
+    const expression = request.condition === undefined ? undefined : parseExpression(request.condition);
+    const breakpoint: Breakpoint = {
+      ...request,
+      id: this.nextId++,
+      isEnabled: true,
+      hits: 0,
+      ignoring: request.ignore ?? 0,
+      expression,
+    };
+    this.breakpoints.push(breakpoint);
+    this.index();
+    return breakpoint;
+  }
+
+  /** Watches an expression as a wave and lane see it. */
+  watch(text: string, w: Wave | undefined, lane: number): Watchpoint {
+    const expression = parseExpression(text);
+    const last = expression.evaluate(scopeOf(w, lane, this.source));
+    const watchpoint: Watchpoint = {
+      id: this.nextId++,
+      expression,
+      wave: w === undefined ? undefined : keyOf(w),
+      lane,
+      isEnabled: true,
+      hits: 0,
+      last,
+    };
+    this.watchpoints.push(watchpoint);
+    return watchpoint;
+  }
+
+  /** By number; what does not exist is `run/bad-command`. */
+  find(id: number): Breakpoint | Watchpoint {
+    const found = [...this.breakpoints, ...this.watchpoints].find((b) => b.id === id);
+    if (found !== undefined) return found;
+    throw new WavesmithError('run/bad-command', `There is no breakpoint or watchpoint ${id}.`, {
+      hint: "'info breakpoints' lists them.",
+    });
+  }
+
+  remove(id: number): void {
+    const found = this.find(id);
+    const list: { readonly id: number }[] = this.breakpoints.some((b) => b === found)
+      ? this.breakpoints
+      : this.watchpoints;
+    list.splice(
+      list.findIndex((b) => b.id === id),
+      1,
+    );
+    this.index();
+  }
+
+  clear(): void {
+    this.breakpoints.length = 0;
+    this.watchpoints.length = 0;
+    this.index();
+  }
+
+  private index(): void {
+    this.byPc = new Map();
+    for (const b of this.breakpoints) {
+      for (const pc of b.places) this.byPc.set(pc, [...(this.byPc.get(pc) ?? []), b]);
+    }
+  }
+
+  /** Whether one stands at an address. */
+  isAt(pc: number): boolean {
+    return this.byPc.has(pc);
+  }
+
+  /** Before an instruction; undefined to go on. `counts`: this is the first time that execution comes here. */
+  arrive(w: Wave, pc: number, counts: boolean, log: (text: string) => void): Arrival | undefined {
+    const here = this.byPc.get(pc);
+    if (here === undefined) return undefined;
+    const hit: number[] = [];
+    let lane: number | undefined;
+    let note: string | undefined;
+    for (const b of here) {
+      if (!b.isEnabled || (b.wave !== undefined && !isWave(w, b.wave))) continue;
+      const met = this.met(b, w);
+      if (met === undefined) continue;
+      if (counts) b.hits++;
+      if (b.ignoring > 0) {
+        if (counts) b.ignoring--;
+        continue;
+      }
+      if (b.log !== undefined) {
+        if (counts) log(this.logText(b.log, w, met.lane));
+        continue;
+      }
+      hit.push(b.id);
+      lane ??= met.lane;
+      note ??= met.note;
+      if (b.isTemporary === true && counts) this.remove(b.id);
+    }
+    return hit.length === 0 ? undefined : { hit, lane, note };
+  }
+
+  private met(b: Breakpoint, w: Wave): { lane: number | undefined; note?: string } | undefined {
+    const { expression } = b;
+    if (expression === undefined) return { lane: undefined };
+    try {
+      const lanes = expression.isPerLane ? activeLanes(w) : activeLanes(w).slice(0, 1);
+      for (const lane of lanes.length === 0 && !expression.isPerLane ? [0] : lanes) {
+        if (isTrue(expression.evaluate(scopeOf(w, lane, this.source)))) {
+          return { lane: expression.isPerLane ? lane : undefined };
+        }
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      return { lane: undefined, note: `condition of breakpoint ${b.id}: ${error.message}` };
+    }
+  }
+
+  private logText(text: string, w: Wave, lane = activeLanes(w)[0] ?? 0): string {
+    return text.replace(/\{([^{}]*)\}/g, (_, inner: string) => {
+      try {
+        return String(parseExpression(inner).evaluate(scopeOf(w, lane, this.source)));
+      } catch (error) {
+        if (!(error instanceof WavesmithError)) throw error;
+        return `{${error.message}}`;
+      }
+    });
+  }
+
+  /** The first watched value that differs from when this was last asked. */
+  changed(waves: readonly Wave[]): { watchpoint: Watchpoint; before: Value | undefined; after: Value } | undefined {
+    let found: { watchpoint: Watchpoint; before: Value | undefined; after: Value } | undefined;
+    for (const watchpoint of this.watchpoints) {
+      if (!watchpoint.isEnabled) continue;
+      const after = this.valueOf(watchpoint, waves);
+      if (after === undefined || Object.is(after, watchpoint.last)) continue;
+      const before = watchpoint.last;
+      watchpoint.last = after;
+      found ??= { watchpoint, before, after };
+    }
+    return found;
+  }
+
+  /** What a watchpoint sees now; undefined when it cannot be read, or needs a wave that does not run. */
+  private valueOf({ expression, wave, lane }: Watchpoint, waves: readonly Wave[]): Value | undefined {
+    const w = wave === undefined ? undefined : waves.find((one) => isWave(one, wave));
+    return quietValue(expression, w, lane, this.source);
+  }
+
+  /** Forgets what was seen: after going back nothing has changed yet. */
+  refresh(waves: readonly Wave[]): void {
+    for (const watchpoint of this.watchpoints) watchpoint.last = this.valueOf(watchpoint, waves);
+  }
+}
+
+/** An expression's value, or undefined where it cannot be read. */
+export function quietValue(
+  expression: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+): Value | undefined {
+  try {
+    return expression.evaluate(scopeOf(w, lane, source));
+  } catch (error) {
+    if (error instanceof WavesmithError) return undefined;
+    throw error;
+  }
+}

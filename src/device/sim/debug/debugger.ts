@@ -1,0 +1,401 @@
+// Room `device/sim/debug`: the debugger: stops waves, looks at them and changes them, and goes back in time.
+// Begin with stop.ts (what it says and is told), then this file (when it stops), then history.ts (how it goes back); commands.ts is what
+// a terminal types.
+//
+// All waves run in one thread in a fixed order, so they stop together. Time is the number of instructions that all waves of the dispatch
+// have executed. Going back restores the checkpoint before and runs on to the wanted moment, the same way as the first time.
+import type { DeviceFault } from '../../fault.ts';
+import { type DispatchInfo, type Monitor, Rewind, type Rewindable } from '../dispatch/monitor.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import type { Workgroup } from '../state/workgroup.ts';
+import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
+import { type Checkpoint, History } from './history.ts';
+import { activeLanes, type ScopeSource } from './scope.ts';
+import { type Goal, Search, type SearchView } from './search.ts';
+import type { Call, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
+
+/** Thrown out of the dispatch when the user ends it. */
+export class DebuggerQuit extends Error {}
+
+/** What the debugger knows of a wave that has begun. */
+interface WaveFacts {
+  readonly calls: Call | undefined;
+  /** `file:line` of the instruction before. */
+  readonly line: string | undefined;
+}
+
+/** The debugger's part of a checkpoint. */
+interface OwnState {
+  readonly facts: ReadonlyMap<Wave, WaveFacts>;
+  readonly groups: ReadonlyMap<Workgroup, readonly Wave[]>;
+}
+
+/** Why it stops, without where. */
+type Why = Omit<Stop, 'wave' | 'pc' | 'time'>;
+
+/** What ends a forward run beside breakpoints. */
+interface Running {
+  readonly resume: Resume;
+  readonly wave: WaveKey | undefined;
+  /** Where it began: time, the wave's own count of instructions, its call depth and line. */
+  readonly time: number;
+  readonly executed: number;
+  readonly depth: number;
+  readonly line: string | undefined;
+}
+
+/** A monitor that stops. */
+export class Debugger implements Monitor, ScopeSource {
+  readonly options: DebuggerOptions;
+  readonly breakpoints: Breakpoints;
+  /** The wave that commands are about; undefined when it has ended, until another one runs. */
+  selected: Wave | undefined;
+  /** The lane that expressions are about. */
+  lane = 0;
+  /** Nothing stops any more. */
+  isOver = false;
+  /** Instructions of all waves so far. */
+  time = 0;
+  /** Of the device, from the dispatch's start on. */
+  memory: DeviceMemory | undefined;
+  private heldPc = 0;
+  private held: Wave | undefined;
+  private running: Running = start({ kind: 'continue' });
+  private interrupted = false;
+  private facts = new Map<Wave, WaveFacts>();
+  private groups = new Map<Workgroup, readonly Wave[]>();
+  private history: History<OwnState> | undefined;
+  private search: Search | undefined;
+  private goal: Goal | undefined;
+  /** The latest moment that was reached: what comes up to it has been counted and logged. */
+  private latest = -1;
+
+  constructor(options: DebuggerOptions) {
+    this.options = options;
+    this.breakpoints = new Breakpoints(this);
+    for (const pc of options.breakpoints) this.breakpoints.add({ places: [pc] });
+  }
+
+  get arguments() {
+    return this.options.arguments;
+  }
+
+  /** Stops at the next instruction, as Ctrl-C does while the kernel runs. */
+  interrupt(): void {
+    this.interrupted = true;
+  }
+
+  /** An interrupt waits for the next instruction. */
+  get isInterrupted(): boolean {
+    return this.interrupted;
+  }
+
+  /** Waves of the selected wave's workgroup. */
+  get waves(): readonly Wave[] {
+    return (this.selected && this.groups.get(this.selected.workgroup)) ?? [];
+  }
+
+  /** Waves of all workgroups that have begun and not ended, in the order in which they began. */
+  get allWaves(): readonly Wave[] {
+    return [...this.groups.values()].flat();
+  }
+
+  /** Whether the past can be gone to. */
+  get hasHistory(): boolean {
+    return this.history?.start !== undefined;
+  }
+
+  /** The first moment that can be gone back to. */
+  get startOfHistory(): number {
+    return this.history?.start ?? this.time;
+  }
+
+  /** Calls of a wave that have not returned, the innermost first. */
+  callsOf(w: Wave): readonly Call[] {
+    const calls: Call[] = [];
+    for (let c = this.facts.get(w)?.calls; c !== undefined; c = c.outer) calls.push(c);
+    return calls;
+  }
+
+  /** The address of a wave's next instruction, or undefined when it has not begun. */
+  pcOf(w: Wave): number | undefined {
+    if (w === this.held) return this.heldPc;
+    return this.facts.has(w) ? w.pc - this.options.code.base : undefined;
+  }
+
+  /** The address of the selected wave's next instruction. */
+  get pc(): number {
+    return (this.selected === undefined ? undefined : this.pcOf(this.selected)) ?? this.heldPc;
+  }
+
+  /** Whether a wave is the one that is held before its next instruction. */
+  isHeld(w: Wave): boolean {
+    return w === this.held;
+  }
+
+  /** Selects a wave and its first active lane. */
+  select(w: Wave): void {
+    this.selected = w;
+    this.lane = activeLanes(w)[0] ?? 0;
+  }
+
+  /** Makes a change of registers or memory; it is made again whenever execution comes here again. */
+  change(apply: () => void): void {
+    if (this.history === undefined) apply();
+    else {
+      this.history.change(this.time, apply);
+      this.latest = this.time;
+    }
+    this.breakpoints.refresh(this.allWaves);
+  }
+
+  /** Sends a wave elsewhere. */
+  jump(w: Wave, pc: number): void {
+    this.change(() => {
+      w.pc = this.options.code.base + pc;
+    });
+    if (w === this.held) this.heldPc = pc;
+  }
+
+  startDispatch({ memory }: DispatchInfo): void {
+    this.memory = memory;
+    if (this.options.keepsHistory) this.history = new History(memory);
+    if (this.options.front.stopsAtEntry) this.interrupted = true;
+  }
+
+  betweenSlices(dispatch: Rewindable): void {
+    if (this.isOver) return;
+    this.history?.offer(this.time, dispatch, () => ({ facts: new Map(this.facts), groups: new Map(this.groups) }));
+  }
+
+  startWorkgroup(group: Workgroup, waves: readonly Wave[]): void {
+    this.groups.set(group, waves);
+    for (const w of waves) this.facts.delete(w);
+  }
+
+  endWave(w: Wave): void {
+    if (this.selected === w) this.selected = undefined;
+  }
+
+  endWorkgroup(group: Workgroup): void {
+    if (this.selected?.workgroup === group) this.selected = undefined;
+    this.groups.delete(group);
+  }
+
+  before(w: Wave, loadedPc: number): void | Promise<void> {
+    const pc = loadedPc - this.options.code.base;
+    if (this.isOver) return;
+    this.history?.replay(this.time);
+    if (w.pc !== loadedPc) return;
+    let facts = this.facts.get(w);
+    if (facts === undefined) {
+      facts = { calls: undefined, line: undefined };
+      this.facts.set(w, facts);
+    }
+    while (facts.calls?.returnTo === pc) {
+      facts = { ...facts, calls: facts.calls.outer };
+      this.facts.set(w, facts);
+    }
+    if (this.search !== undefined) {
+      if (this.time < this.search.limit) this.search.look(w, pc, this.time);
+      else this.endSearch();
+      return;
+    }
+    if (this.goal !== undefined) {
+      if (this.time < this.goal.time) return;
+      const { reason, change, hit } = this.goal;
+      this.goal = undefined;
+      return this.stop(w, pc, { reason, change, hit });
+    }
+    if (this.running.resume.kind === 'detach' && !this.interrupted) return;
+    const why = this.whyStop(w, pc, facts);
+    if (this.time > this.latest) this.latest = this.time;
+    if (why !== undefined) return this.stop(w, pc, why);
+  }
+
+  after(w: Wave, loadedPc: number, bound: BoundInstruction): void {
+    this.time++;
+    if (this.isOver) return;
+    const facts = this.facts.get(w);
+    if (facts === undefined) return;
+    const pc = loadedPc - this.options.code.base;
+    const line = this.lineAt(pc);
+    if (bound.instruction.row.flags.has('isCall')) {
+      const outer = facts.calls;
+      const call: Call = { site: pc, returnTo: pc + bound.size, outer, depth: (outer?.depth ?? 0) + 1 };
+      this.facts.set(w, { calls: call, line });
+    } else if (line !== facts.line) this.facts.set(w, { ...facts, line });
+  }
+
+  async fault(w: Wave, fault: DeviceFault): Promise<void> {
+    if (this.isOver || this.search !== undefined || this.goal !== undefined) return;
+    if (this.running.resume.kind === 'detach') return;
+    await this.stop(w, w.pc - this.options.code.base, { reason: 'fault', fault });
+  }
+
+  async ended(): Promise<void> {
+    if (this.isOver) return;
+    if (this.search !== undefined) this.endSearch();
+    const change = this.goal === undefined && this.breakpoints.watchpoints.length > 0 ? this.watched() : undefined;
+    const isAsked = this.options.front.stopsAtEnd && this.running.resume.kind !== 'detach';
+    if (change !== undefined) await this.stop(undefined, 0, change);
+    else if (this.goal !== undefined || isAsked) await this.stopAtEnd();
+    // There is nothing after the end to go to.
+    while (this.goal !== undefined) await this.stopAtEnd();
+  }
+
+  private async stopAtEnd(): Promise<void> {
+    this.goal = undefined;
+    await this.stop(undefined, 0, { reason: 'ended' });
+  }
+
+  /** `file:line` of an address. */
+  lineAt(pc: number): string | undefined {
+    const source = this.options.lines?.at(pc);
+    return source === undefined ? undefined : `${source.file}:${source.line}`;
+  }
+
+  private whyStop(w: Wave, pc: number, facts: WaveFacts): Why | undefined {
+    if (this.interrupted) {
+      this.interrupted = false;
+      return { reason: this.time === 0 && this.options.front.stopsAtEntry ? 'entry' : 'interrupted' };
+    }
+    const { running } = this;
+    const isResumed = this.time === running.time && w === this.held;
+    const watched = this.breakpoints.watchpoints.length > 0 ? this.watched() : undefined;
+    if (watched !== undefined) return watched;
+    if (!isResumed && this.breakpoints.isAt(pc)) {
+      const arrival = this.breakpoints.arrive(w, pc, this.time > this.latest, this.options.front.logged);
+      if (arrival !== undefined) return this.atBreakpoint(w, arrival);
+    }
+    return this.endsRun(w, pc, facts);
+  }
+
+  private atBreakpoint(w: Wave, { hit, lane, note }: Arrival): Why {
+    this.select(w);
+    if (lane !== undefined) this.lane = lane;
+    return { reason: 'breakpoint', hit, note };
+  }
+
+  private watched(): Why | undefined {
+    const found = this.breakpoints.changed(this.allWaves);
+    if (found === undefined) return undefined;
+    const { watchpoint, before, after } = found;
+    if (this.time > this.latest) watchpoint.hits++;
+    return { reason: 'watchpoint', change: { text: watchpoint.expression.text, before, after }, hit: [watchpoint.id] };
+  }
+
+  /** Whether a step, `until` or `finish` ends before this instruction. */
+  private endsRun(w: Wave, pc: number, facts: WaveFacts): Why | undefined {
+    const { resume, wave, executed, depth, line } = this.running;
+    if (resume.kind === 'continue' || resume.kind === 'detach') return undefined;
+    // The wave has ended: what runs next is stopped.
+    if (this.selected === undefined) return resume.kind === 'step' ? { reason: 'step' } : undefined;
+    if (wave === undefined || !isWave(w, wave)) return undefined;
+    if (resume.kind === 'until') return resume.pc === pc && w.executed > executed ? { reason: 'reached' } : undefined;
+    const now = facts.calls?.depth ?? 0;
+    if (resume.kind === 'finish') return now < depth ? { reason: 'step' } : undefined;
+    if (resume.kind !== 'step' || w.executed === executed) return undefined;
+    if (resume.over && now > depth) return undefined;
+    if (resume.unit === 'instruction') return this.stepped(w);
+    const here = this.lineAt(pc);
+    const isNew = here !== undefined && (here !== line || here !== facts.line);
+    return isNew && (here !== line || now !== depth) ? this.stepped(w) : undefined;
+  }
+
+  /** One step of several is done. */
+  private stepped(w: Wave): Why | undefined {
+    const { resume } = this.running;
+    if (resume.kind !== 'step' || resume.count <= 1) return { reason: 'step' };
+    this.running = this.runningFrom({ ...resume, count: resume.count - 1 }, w, this.running.time);
+    return undefined;
+  }
+
+  private runningFrom(resume: Resume, w: Wave | undefined, time = this.time): Running {
+    const facts = w === undefined ? undefined : this.facts.get(w);
+    return {
+      resume,
+      wave: w === undefined ? undefined : keyOf(w),
+      time,
+      executed: w?.executed ?? 0,
+      depth: facts?.calls?.depth ?? 0,
+      line: w === undefined ? undefined : this.lineAt(this.pcOf(w) ?? 0),
+    };
+  }
+
+  private async stop(w: Wave | undefined, pc: number, why: Why): Promise<void> {
+    if (w !== undefined && this.selected !== w) this.select(w);
+    if (w === undefined) this.selected = undefined;
+    else if (!w.isActive(this.lane)) this.lane = activeLanes(w)[0] ?? 0;
+    this.held = w;
+    this.heldPc = pc;
+    const next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...why });
+    if (next.kind === 'quit') throw new DebuggerQuit();
+    if (next.kind === 'time' && next.time > this.time) this.goal = { time: next.time, reason: 'reached' };
+    else if (next.kind === 'back' || next.kind === 'time') this.goBack(next);
+    if (next.kind === 'detach') this.isOver = !this.options.front.stopsAtEnd;
+    this.running = this.runningFrom(next, this.selected);
+    this.breakpoints.refresh(this.allWaves);
+  }
+
+  /** Ends with a Rewind. */
+  private goBack(next: Resume & { kind: 'back' | 'time' }): never {
+    const { history } = this;
+    if (history?.start === undefined) throw new Error('there is no history');
+    if (next.kind === 'time') {
+      const time = Math.max(history.start, next.time);
+      throw this.rewindTo(history.at(time) as Checkpoint<OwnState>, { time, reason: 'reached' });
+    }
+    const view: SearchView = {
+      breakpoints: this.breakpoints,
+      depthOf: (w) => this.facts.get(w)?.calls?.depth ?? 0,
+      lineAt: (pc) => this.lineAt(pc),
+      lineBefore: (w) => this.facts.get(w)?.line,
+      waves: () => this.allWaves,
+      source: this,
+    };
+    this.search = new Search(next, this.selected, this.lane, this.time, view);
+    throw this.searchBefore(this.time, history);
+  }
+
+  /** Looks through the stretch from the checkpoint before a time to that time; without one the history begins there. */
+  private searchBefore(limit: number, history: History<OwnState>): Rewind {
+    const checkpoint = history.at(limit - 1);
+    if (checkpoint === undefined) {
+      this.search = undefined;
+      const time = history.start as number;
+      return this.rewindTo(history.at(time) as Checkpoint<OwnState>, { time, reason: 'start of history' });
+    }
+    const rewind = this.rewindTo(checkpoint, undefined);
+    return new Rewind(rewind.to, () => {
+      rewind.arrived();
+      this.search?.begin(checkpoint.time, limit);
+    });
+  }
+
+  private endSearch(): void {
+    const { search, history } = this;
+    if (search === undefined || history === undefined) return;
+    const goal = search.end();
+    if (goal === undefined) throw this.searchBefore(search.from, history);
+    this.search = undefined;
+    throw this.rewindTo(history.at(goal.time) as Checkpoint<OwnState>, goal);
+  }
+
+  private rewindTo(checkpoint: Checkpoint<OwnState>, goal: Goal | undefined): Rewind {
+    this.history?.restore(checkpoint);
+    return new Rewind(checkpoint.state, () => {
+      this.time = checkpoint.time;
+      this.facts = new Map(checkpoint.own.facts);
+      this.groups = new Map(checkpoint.own.groups);
+      this.held = undefined;
+      this.goal = goal;
+    });
+  }
+}
+
+function start(resume: Resume): Running {
+  return { resume, wave: undefined, time: -1, executed: 0, depth: 0, line: undefined };
+}

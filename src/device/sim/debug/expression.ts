@@ -1,0 +1,360 @@
+// Expressions of the debugger, in the manner of C: registers, arguments, memory, casts, arithmetic. A value is an integer (a bigint) or a
+// float (a number). A vector register stands for the lane that the expression is evaluated for.
+//
+//   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      lds.f16(2 * v1)      v3[5]      workgroup.x
+import { type ElementType, findElementType, WavesmithError } from '../../../base/index.ts';
+
+export type Value = bigint | number;
+
+/** A type by its name, as `f32` or `bf16`: whole bytes, one number. */
+export function valueType(name: string): ElementType | undefined {
+  const type = findElementType(name.toLowerCase()) ?? findElementType(name);
+  return type !== undefined && type.storageBits >= 8 && type.numbers === 1 ? type : undefined;
+}
+
+/** What names mean where an expression is evaluated. What cannot be read throws. */
+export interface Scope {
+  /** The lane that vector registers without a lane of their own stand for. */
+  readonly lane: number;
+  /** A register or pair by its text (`s4`, `s[2:3]`, `v7`, `vcc`), as unsigned integer. */
+  register(text: string, lane: number): bigint;
+  /** An argument or variable; undefined when there is none of that name. */
+  name(name: string, lane: number): Value | undefined;
+  /** Bytes of global memory, LDS or the lane's scratch. */
+  load(space: 'global' | 'lds' | 'scratch', address: bigint, bytes: number, lane: number): Uint8Array;
+}
+
+type Node = (scope: Scope) => Value;
+
+/** A parsed expression. */
+export interface Expression {
+  readonly text: string;
+  /** Whether the value may differ from lane to lane. */
+  readonly isPerLane: boolean;
+  evaluate(scope: Scope): Value;
+}
+
+function bad(text: string, message: string): WavesmithError {
+  return new WavesmithError('run/bad-expression', `'${text}': ${message}`, {
+    hint: 'Write it as in C: v3 == 7 && lane < 32, s[2:3] + 16, f32(v5) > 1e-3, *u32(x + 4), lds.f32(64).',
+  });
+}
+
+const TOKEN =
+  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\$?[a-z_][\w.]*)|(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]:]))/iy;
+
+interface Token {
+  readonly kind: 'number' | 'name' | 'operator' | 'end';
+  readonly text: string;
+}
+
+function tokens(text: string): Token[] {
+  const out: Token[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const from = TOKEN.lastIndex;
+    const match = TOKEN.exec(text);
+    if (match === null) throw bad(text, `'${text.slice(from).trim().slice(0, 10)}' is not understood.`);
+    const [, number, name, operator] = match;
+    if (number !== undefined) out.push({ kind: 'number', text: number });
+    else if (name !== undefined) out.push({ kind: 'name', text: name.replace(/^\$/, '') });
+    else out.push({ kind: 'operator', text: operator as string });
+  }
+  return out;
+}
+
+const LEVELS: readonly (readonly string[])[] = [
+  ['||'],
+  ['&&'],
+  ['|'],
+  ['^'],
+  ['&'],
+  ['==', '!='],
+  ['<', '<=', '>', '>='],
+  ['<<', '>>'],
+  ['+', '-'],
+  ['*', '/', '%'],
+];
+
+const truth = (value: boolean): bigint => (value ? 1n : 0n);
+export const isTrue = (value: Value): boolean => value !== 0n && value !== 0;
+/** Integers have at most this many bits: longer ones come from shifts only. */
+const MAX_BITS = 128n;
+
+function binary(operator: string, text: string): (a: Value, b: Value) => Value {
+  const compare = (test: (a: Value, b: Value) => boolean) => (a: Value, b: Value) => truth(test(a, b));
+  const integers = (name: (a: bigint, b: bigint) => bigint) => (a: Value, b: Value) => {
+    if (typeof a === 'number' || typeof b === 'number') throw bad(text, `${operator} needs integers.`);
+    return name(a, b);
+  };
+  const arithmetic =
+    (whole: (a: bigint, b: bigint) => bigint, float: (a: number, b: number) => number) => (a: Value, b: Value) =>
+      typeof a === 'bigint' && typeof b === 'bigint' ? whole(a, b) : float(Number(a), Number(b));
+  const divisor = (b: bigint): bigint => {
+    if (b === 0n) throw bad(text, 'division by zero.');
+    return b;
+  };
+  const shift = (b: bigint): bigint => {
+    if (b < 0n || b > MAX_BITS) throw bad(text, `a shift by ${b} is not possible.`);
+    return b;
+  };
+  switch (operator) {
+    case '|':
+      return integers((a, b) => a | b);
+    case '^':
+      return integers((a, b) => a ^ b);
+    case '&':
+      return integers((a, b) => a & b);
+    case '<<':
+      return integers((a, b) => BigInt.asIntN(256, a << shift(b)));
+    case '>>':
+      return integers((a, b) => a >> shift(b));
+    case '==':
+      // biome-ignore lint/suspicious/noDoubleEquals: an integer and a float are compared by value
+      return compare((a, b) => a == b);
+    case '!=':
+      // biome-ignore lint/suspicious/noDoubleEquals: an integer and a float are compared by value
+      return compare((a, b) => a != b);
+    case '<':
+      return compare((a, b) => a < b);
+    case '<=':
+      return compare((a, b) => a <= b);
+    case '>':
+      return compare((a, b) => a > b);
+    case '>=':
+      return compare((a, b) => a >= b);
+    case '+':
+      return arithmetic(
+        (a, b) => a + b,
+        (a, b) => a + b,
+      );
+    case '-':
+      return arithmetic(
+        (a, b) => a - b,
+        (a, b) => a - b,
+      );
+    case '*':
+      return arithmetic(
+        (a, b) => BigInt.asIntN(256, a * b),
+        (a, b) => a * b,
+      );
+    case '/':
+      return arithmetic(
+        (a, b) => a / divisor(b),
+        (a, b) => a / b,
+      );
+    default:
+      return arithmetic(
+        (a, b) => a % divisor(b),
+        (a, b) => a % b,
+      );
+  }
+}
+
+/** Bits as a value of a type. */
+export function fromBits(bits: bigint, type: ElementType): Value {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt.asUintN(64, bits), true);
+  const value = type.exact(view, 0);
+  return type.kind === 'integer' ? BigInt(value) : value;
+}
+
+/** Little-endian bytes as an unsigned integer. */
+export function bitsOf(bytes: Uint8Array): bigint {
+  let bits = 0n;
+  for (let i = bytes.length - 1; i >= 0; i--) bits = (bits << 8n) | BigInt(bytes[i] as number);
+  return bits;
+}
+
+/** Nested parentheses at most. */
+const MAX_DEPTH = 100;
+
+class Parser {
+  private readonly text: string;
+  private readonly all: readonly Token[];
+  private at = 0;
+  private depth = 0;
+  isPerLane = false;
+
+  constructor(text: string) {
+    this.text = text;
+    this.all = tokens(text);
+  }
+
+  parse(): Node {
+    if (this.all.length === 0) throw bad(this.text, 'there is nothing to evaluate.');
+    const node = this.level(0);
+    if (this.peek.kind !== 'end') throw bad(this.text, `'${this.peek.text}' does not belong here.`);
+    return node;
+  }
+
+  private get peek(): Token {
+    return this.all[this.at] ?? { kind: 'end', text: 'the end' };
+  }
+  private take(text: string): boolean {
+    if (this.peek.kind !== 'operator' || this.peek.text !== text) return false;
+    this.at++;
+    return true;
+  }
+  private expect(text: string): void {
+    if (!this.take(text)) throw bad(this.text, `'${text}' is missing before ${this.peek.text}.`);
+  }
+
+  private level(n: number): Node {
+    const operators = LEVELS[n];
+    if (operators === undefined) return this.unary();
+    let left = this.level(n + 1);
+    while (this.peek.kind === 'operator' && operators.includes(this.peek.text)) {
+      const { text: operator } = this.peek;
+      this.at++;
+      const a = left;
+      const b = this.level(n + 1);
+      if (operator === '||') left = (s) => truth(isTrue(a(s)) || isTrue(b(s)));
+      else if (operator === '&&') left = (s) => truth(isTrue(a(s)) && isTrue(b(s)));
+      else {
+        const apply = binary(operator, this.text);
+        left = (s) => apply(a(s), b(s));
+      }
+    }
+    return left;
+  }
+
+  private unary(): Node {
+    if (++this.depth > MAX_DEPTH) throw bad(this.text, 'it is nested too deeply.');
+    try {
+      if (this.take('-')) {
+        const value = this.unary();
+        return (s) => -value(s);
+      }
+      if (this.take('+')) return this.unary();
+      if (this.take('!')) {
+        const value = this.unary();
+        return (s) => truth(!isTrue(value(s)));
+      }
+      if (this.take('~')) {
+        const value = this.unary();
+        return (s) => {
+          const number = value(s);
+          if (typeof number === 'number') throw bad(this.text, '~ needs an integer.');
+          return ~number;
+        };
+      }
+      if (this.take('*')) {
+        const { text } = this.peek;
+        const type = this.peek.kind === 'name' ? valueType(text) : undefined;
+        if (type === undefined) throw bad(this.text, `a type follows '*', as in *f32(address), not '${text}'.`);
+        this.at++;
+        return this.memory('global', type);
+      }
+      return this.primary();
+    } finally {
+      this.depth--;
+    }
+  }
+
+  private memory(space: 'global' | 'lds' | 'scratch', type: ElementType): Node {
+    if (space === 'scratch') this.isPerLane = true;
+    this.expect('(');
+    const address = this.level(0);
+    this.expect(')');
+    return (s) => {
+      const at = address(s);
+      if (typeof at === 'number') throw bad(this.text, 'an address is an integer.');
+      return fromBits(bitsOf(s.load(space, at, type.storageBits / 8, s.lane)), type);
+    };
+  }
+
+  private primary(): Node {
+    if (this.take('(')) {
+      const inner = this.level(0);
+      this.expect(')');
+      return inner;
+    }
+    const { kind, text } = this.peek;
+    this.at++;
+    if (kind === 'number') {
+      const value = /^0x|^\d+$/i.test(text) ? BigInt(text) : Number(text);
+      return () => value;
+    }
+    if (kind !== 'name') throw bad(this.text, `a value is missing before ${text}.`);
+    return this.named(text);
+  }
+
+  private named(text: string): Node {
+    const space = /^(lds|scratch)\.(\w+)$/i.exec(text);
+    const spaceType = valueType(space?.[2] ?? '');
+    if (space !== null && spaceType !== undefined) {
+      return this.memory((space[1] as string).toLowerCase() as 'lds' | 'scratch', spaceType);
+    }
+    const type = valueType(text);
+    if (type !== undefined && this.take('(')) {
+      const inner = this.level(0);
+      this.expect(')');
+      // An integer's bits are read as the type; a float is converted.
+      return (s) => {
+        const value = inner(s);
+        if (typeof value === 'bigint') return fromBits(value, type);
+        if (type.kind === 'float') return value;
+        if (!Number.isFinite(value)) throw bad(this.text, `${value} is no integer.`);
+        return fromBits(BigInt(Math.trunc(value)), type);
+      };
+    }
+    if (/^[sva]$/i.test(text) && this.take('[')) return this.range(text);
+    if (/^[va]\d+$/i.test(text)) return this.vector(text);
+    if (/^(s\d+|ttmp\d+|vcc(_lo|_hi)?|exec(_lo|_hi)?|flat_scratch(_lo|_hi)?|m0|scc|mode)$/i.test(text)) {
+      return (s) => s.register(text, s.lane);
+    }
+    if (text.toLowerCase() === 'lane') {
+      this.isPerLane = true;
+      return (s) => BigInt(s.lane);
+    }
+    this.isPerLane = true;
+    return (s) => {
+      const value = s.name(text, s.lane);
+      if (value === undefined) throw bad(this.text, `'${text}' is no register, argument or variable here.`);
+      return value;
+    };
+  }
+
+  /** `s[2:3]`, `v[0:1]`. */
+  private range(file: string): Node {
+    const from = this.peek.text;
+    this.at++;
+    this.expect(':');
+    const to = this.peek.text;
+    this.at++;
+    this.expect(']');
+    if (!/^\d{1,3}$/.test(from) || !/^\d{1,3}$/.test(to))
+      throw bad(this.text, `${file}[${from}:${to}] is no register range.`);
+    if (Number(to) - Number(from) > 3) throw bad(this.text, 'at most four registers are one value.');
+    return this.vector(`${file}[${from}:${to}]`);
+  }
+
+  /** A register, for vectors with `[lane]` behind it where that is not the scope's. */
+  private vector(text: string): Node {
+    if (/^s/i.test(text)) return (s) => s.register(text, s.lane);
+    if (!this.take('[')) {
+      this.isPerLane = true;
+      return (s) => s.register(text, s.lane);
+    }
+    const lane = this.level(0);
+    this.expect(']');
+    return (s) => {
+      const value = lane(s);
+      if (typeof value === 'number' || value < 0n || value > 63n)
+        throw bad(this.text, `${value} is no lane from 0 to 63.`);
+      return s.register(text, Number(value));
+    };
+  }
+}
+
+/** Longest expression. */
+const MAX_LENGTH = 1000;
+
+/** Parses an expression; what is none is `run/bad-expression`. */
+export function parseExpression(text: string): Expression {
+  if (text.length > MAX_LENGTH) throw bad(`${text.slice(0, 40)}…`, `it has more than ${MAX_LENGTH} characters.`);
+  const parser = new Parser(text.trim());
+  const node = parser.parse();
+  return { text: text.trim(), isPerLane: parser.isPerLane, evaluate: node };
+}

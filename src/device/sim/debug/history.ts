@@ -1,0 +1,129 @@
+// Going back: what a dispatch's state was at moments of its past, and what the user changed since. The dispatch runs the same way every
+// time, so any moment is reached from the checkpoint before it by running on.
+import type { Rewindable, RunnerState } from '../dispatch/monitor.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+
+/** Memory is kept in pieces of this size; those that did not change are kept once. */
+const CHUNK = 65536;
+/** Fewest instructions between two checkpoints. Measured: the interpreter runs these in 20 to 60 ms. */
+const FEWEST = 50_000;
+/** A checkpoint may take this share of the time since the one before. */
+const SHARE = 0.15;
+/** Most checkpoints; when there are more, every second one is dropped. */
+const MOST = 200;
+/** Most bytes of memory in all checkpoints. */
+const MOST_BYTES = 2 ** 30;
+
+/** A moment that can be gone back to. `own` is the state of whoever made it. */
+export interface Checkpoint<T> {
+  /** Instructions executed before it by all waves of the dispatch. */
+  readonly time: number;
+  readonly state: RunnerState;
+  readonly own: T;
+  /** By offset in wasm memory. */
+  readonly chunks: ReadonlyMap<number, Uint8Array>;
+}
+
+/** Something the user changed. */
+interface Edit {
+  readonly time: number;
+  readonly apply: () => void;
+}
+
+export class History<T> {
+  private readonly memory: DeviceMemory;
+  private readonly checkpoints: Checkpoint<T>[] = [];
+  private edits: Edit[] = [];
+  /** Edits before this one have been made. */
+  private made = 0;
+  private lastEnd = performance.now();
+  private lastCost = 0;
+  private bytes = 0;
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+  }
+
+  /** The first moment that can be gone back to. */
+  get start(): number | undefined {
+    return this.checkpoints[0]?.time;
+  }
+
+  /** Between two slices: keeps the state if that is worth it. */
+  offer(time: number, dispatch: Rewindable, own: () => T): void {
+    const last = this.checkpoints.at(-1);
+    if (last !== undefined) {
+      if (time - last.time < FEWEST) return;
+      if (this.lastCost > SHARE * (performance.now() - this.lastEnd)) return;
+    }
+    const began = performance.now();
+    const chunks = new Map<number, Uint8Array>();
+    for (const { offset, size } of [...this.memory.spans(), ...dispatch.spans()]) {
+      for (let at = 0; at < size; at += CHUNK) {
+        const now = this.memory.bytesAt(offset + at, Math.min(CHUNK, size - at));
+        const before = last?.chunks.get(offset + at);
+        if (before !== undefined && isSame(before, now)) chunks.set(offset + at, before);
+        else {
+          chunks.set(offset + at, now.slice());
+          this.bytes += now.length;
+        }
+      }
+    }
+    this.checkpoints.push({ time, state: dispatch.save(), own: own(), chunks });
+    if (this.checkpoints.length > MOST || this.bytes > MOST_BYTES) this.thin();
+    this.lastEnd = performance.now();
+    this.lastCost = this.lastEnd - began;
+  }
+
+  /** Drops every second checkpoint but the first and the last. */
+  private thin(): void {
+    const kept = this.checkpoints.filter((_, i) => i % 2 === 0 || i === this.checkpoints.length - 1);
+    this.checkpoints.splice(0, this.checkpoints.length, ...kept);
+    const all = new Set(this.checkpoints.flatMap(({ chunks }) => [...chunks.values()]));
+    this.bytes = 0;
+    for (const chunk of all) this.bytes += chunk.length;
+  }
+
+  /** The last checkpoint at or before a time. */
+  at(time: number): Checkpoint<T> | undefined {
+    return this.checkpoints.findLast((c) => c.time <= time);
+  }
+
+  /** Puts a checkpoint's memory back. The caller rewinds the dispatch to its state. */
+  restore(checkpoint: Checkpoint<T>): void {
+    for (const [offset, bytes] of checkpoint.chunks) this.memory.bytesAt(offset, bytes.length).set(bytes);
+    const first = this.edits.findIndex((e) => e.time >= checkpoint.time);
+    this.made = first < 0 ? this.edits.length : first;
+    this.lastEnd = performance.now();
+  }
+
+  /** Makes again what the user changed at a moment that is reached again. */
+  replay(time: number): void {
+    for (;;) {
+      const edit = this.edits[this.made];
+      if (edit === undefined || edit.time > time) return;
+      this.made++;
+      edit.apply();
+    }
+  }
+
+  /** Makes and remembers a change. What came after this moment has not happened any more. */
+  change(time: number, apply: () => void): void {
+    apply();
+    this.edits = this.edits.filter((e) => e.time <= time);
+    this.edits.push({ time, apply });
+    this.made = this.edits.length;
+    const later = this.checkpoints.findIndex((c) => c.time > time);
+    if (later >= 0) this.checkpoints.splice(later);
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  const words = a.length >> 2;
+  const x = new Int32Array(a.buffer, a.byteOffset, words);
+  const y = new Int32Array(b.buffer, b.byteOffset, words);
+  for (let i = 0; i < words; i++) if (x[i] !== y[i]) return false;
+  for (let i = 4 * words; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,19 @@
+// What others use of the debugger. Begin with debugger.ts.
+export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
+export { type CommandSession, debuggerHelp, runCommand } from './commands.ts';
+export { Debugger, DebuggerQuit } from './debugger.ts';
+export { type Expression, parseExpression, type Value } from './expression.ts';
+export { backtrace, type CodeLine, codeAround, evaluate, stopText, valueText, waveText } from './look.ts';
+export { placesOf } from './places.ts';
+export { activeLanes, loadBytes, storeBytes } from './scope.ts';
+export type {
+  BackTarget,
+  Call,
+  DebugFront,
+  DebuggedArgument,
+  DebuggerOptions,
+  Resume,
+  Stop,
+  StopReason,
+} from './stop.ts';
+export { type DebugTerminal, TerminalFront } from './terminal-front.ts';

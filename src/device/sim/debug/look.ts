@@ -1,0 +1,183 @@
+// What the debugger shows: code around a place, bytes of memory, values, waves, calls. Text and data; nothing here changes anything.
+import { type ElementType, WavesmithError } from '../../../base/index.ts';
+import { decoderFor } from '../../../isa/index.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
+import { hex, hexWord, popcount } from '../tools/lanes.ts';
+import type { Debugger } from './debugger.ts';
+import { bitsOf, fromBits, parseExpression, type Value, valueType } from './expression.ts';
+import { type SpaceName, scopeOf } from './scope.ts';
+import type { Stop } from './stop.ts';
+
+/** The wave that commands are about. */
+export function selectedWave(d: Debugger): Wave {
+  if (d.selected !== undefined) return d.selected;
+  throw new WavesmithError('run/bad-command', 'No wave is stopped.', { hint: "'waves' lists them." });
+}
+
+/** `0x1804 <k+0x4>`. */
+export function placeText(d: Debugger, pc: number): string {
+  const name = d.options.symbols.nameOf(pc);
+  return `0x${pc.toString(16)}${name === undefined ? '' : ` <${name}>`}`;
+}
+
+/** `0,0,0/1`. */
+export const waveText = (w: Wave): string => `${w.workgroup.id.join(',')}/${w.index}`;
+
+/** One line: why execution stopped, and where. */
+export function stopText(d: Debugger, stop: Stop): string {
+  const { reason, wave, pc, change, hit, fault, note } = stop;
+  const lines: string[] = [];
+  if (change !== undefined) {
+    const verb = reason === 'written' ? 'is about to be written' : 'changed';
+    lines.push(`${change.text} ${verb}: ${valueText(change.before)} → ${valueText(change.after)}`);
+  }
+  if (fault !== undefined) lines.push(fault.message);
+  if (note !== undefined) lines.push(note);
+  const number = reason === 'breakpoint' && hit !== undefined ? ` ${hit.join(', ')}` : '';
+  if (wave === undefined)
+    lines.push(`${reason === 'ended' ? 'the kernel has ended' : reason}, ${stop.time} instructions`);
+  else {
+    const source = d.lineAt(pc);
+    const lane = hit !== undefined && reason === 'breakpoint' && d.lane > 0 ? `, lane ${d.lane}` : '';
+    lines.push(
+      `${reason}${number}: workgroup ${wave.workgroup.id.join(',')} wave ${wave.index}${lane}, ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}`,
+    );
+  }
+  return lines.join('\n');
+}
+
+/** A value in a format of gdb: x d u t f, or its own. */
+export function valueText(value: Value | undefined, format = ''): string {
+  if (value === undefined) return '(unknown)';
+  if (typeof value === 'number') return String(value);
+  switch (format) {
+    case 'x':
+      return `0x${(value < 0n ? BigInt.asUintN(64, value) : value).toString(16)}`;
+    case 't':
+      return `0b${(value < 0n ? BigInt.asUintN(64, value) : value).toString(2)}`;
+    case 'd':
+      return String(value >= 1n << 31n && value < 1n << 32n ? BigInt.asIntN(32, value) : BigInt.asIntN(64, value));
+    case 'f':
+      return String(fromBits(value, valueType(value < 1n << 32n ? 'f32' : 'f64') as ElementType));
+    case 'u':
+      return String(value);
+    default:
+      return value >= 10n ? `${value} (0x${value.toString(16)})` : String(value);
+  }
+}
+
+/** An expression's value for the selected wave and lane; without a wave, for the dispatch. */
+export function evaluate(d: Debugger, text: string): Value {
+  return parseExpression(text).evaluate(scopeOf(d.selected, d.lane, d));
+}
+
+/** Code before and after an address that is kept at most. */
+const MOST_CODE = 4096;
+
+/** An instruction of a listing. */
+export interface CodeLine {
+  readonly address: number;
+  readonly size: number;
+  readonly bytes: Uint8Array;
+  readonly text: string;
+  readonly label: string | undefined;
+}
+
+/** Instructions around an address: up to `before` before it, `after` behind it. */
+export function codeAround(d: Debugger, pc: number, before: number, after: number): CodeLine[] {
+  const { code, target, symbols } = d.options;
+  const decoder = decoderFor(target);
+  const lines: CodeLine[] = [];
+  // Instructions have no fixed size: decoding goes forward from a label, far enough away to show what comes before.
+  const from = symbols.symbols.findLast((s) => s.address <= pc && pc - s.address <= MOST_CODE)?.address ?? pc;
+  const first = symbols.symbols.find((s) => s.address <= from && from - s.address <= MOST_CODE)?.address ?? from;
+  let behind = 0;
+  for (let at = first; at < Math.min(code.size, symbols.end) && behind <= after; ) {
+    const instruction = decoder.decode(code.bytes, at);
+    const size = instruction?.size ?? 4;
+    const text = instruction === undefined ? '(not an instruction)' : symbols.textOf(target, instruction, at);
+    lines.push({ address: at, size, bytes: code.bytes.subarray(at, at + size), text, label: symbols.labelAt(at) });
+    if (at >= pc) behind++;
+    at += size;
+  }
+  const here = Math.max(
+    0,
+    lines.findIndex((l) => l.address >= pc),
+  );
+  return lines.slice(Math.max(0, here - before), here + after);
+}
+
+/** Lines of code around an address, the next instruction and breakpoints marked. */
+export function disassembly(d: Debugger, pc: number, before: number, after: number): string[] {
+  let source = '';
+  return codeAround(d, pc, before, after).flatMap(({ address, text, label }) => {
+    const lines: string[] = [];
+    const found = d.lineAt(address) ?? '';
+    if (found !== '' && found !== source) lines.push(`       ${found}`);
+    source = found;
+    if (label !== undefined) lines.push(`${label}:`);
+    const mark = d.breakpoints.isAt(address) ? '*' : ' ';
+    lines.push(`${address === pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${text}`);
+    return lines;
+  });
+}
+
+/** Bytes as lines of four words. */
+export function dump(bytes: Uint8Array, shown: number): string[] {
+  const lines: string[] = [];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += 16) {
+    const words: string[] = [];
+    const size = Math.min(16, bytes.length - at);
+    for (let n = 0; n + 4 <= size; n += 4) words.push(hexWord(view.getUint32(at + n, true)));
+    for (let n = size & ~3; n < size; n++) words.push((bytes[at + n] as number).toString(16).padStart(2, '0'));
+    lines.push(`${hex(shown + at).padStart(16)}  ${words.join(' ')}`);
+  }
+  return lines;
+}
+
+/** Memory as gdb's x shows it: so many elements of a type, several a line. */
+export function examine(
+  d: Debugger,
+  space: SpaceName,
+  address: bigint,
+  count: number,
+  type: ElementType,
+  format: string,
+): string[] {
+  const size = type.storageBits / 8;
+  const bytes = scopeOf(d.selected, d.lane, d).load(space, address, count * size, d.lane);
+  const at = Number(address);
+  const row = Math.max(1, 16 / size);
+  const lines: string[] = [];
+  for (let n = 0; n < count; n += row) {
+    const values: string[] = [];
+    for (let i = n; i < Math.min(n + row, count); i++) {
+      const bits = bitsOf(bytes.subarray(i * size, (i + 1) * size));
+      const value = fromBits(bits, type);
+      values.push(format === 'x' ? `0x${bits.toString(16).padStart(2 * size, '0')}` : valueText(value, 'u'));
+    }
+    lines.push(`${hex(at + n * size).padStart(16)}  ${values.join('  ')}`);
+  }
+  return lines;
+}
+
+/** The waves of the selected wave's workgroup, or of all that run. */
+export function wavesText(d: Debugger, all: boolean): string[] {
+  return (all ? d.allWaves : d.waves).map((w) => {
+    const pc = d.pcOf(w);
+    const lanes = popcount(w.sgprs[EXEC] as number) + popcount(w.sgprs[EXEC + 1] as number);
+    const at = pc === undefined ? 'not started' : `${hex(pc)} ${d.options.symbols.nameOf(pc) ?? ''}`.trim();
+    const state = w.state === 'running' ? at : w.state === 'barrier' ? `${at}, at a barrier` : 'ended';
+    return `${w === d.selected ? '*' : ' '} wave ${all ? waveText(w) : w.index}: ${state}, ${lanes} lanes`;
+  });
+}
+
+/** Where a wave is and through which calls it came there. */
+export function backtrace(d: Debugger, w: Wave): { readonly pc: number; readonly text: string }[] {
+  const calls = d.callsOf(w);
+  return [d.pcOf(w) ?? 0, ...calls.map((c) => c.site)].map((pc, i) => {
+    const source = d.lineAt(pc);
+    return { pc, text: `#${i}  ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}` };
+  });
+}

@@ -1,0 +1,29 @@
+// Names of places in the code, as users write them for `--break` and the debugger's commands.
+import { WavesmithError } from '../../../base/index.ts';
+import type { DebugLines } from '../../../codeobject/index.ts';
+import type { CodeSymbols } from '../tools/symbols.ts';
+
+/**
+ * Addresses of a place: an address, a label, LABEL+N, `+N` from the kernel's start, FILE:LINE, or a LINE of `file`. A source line may have
+ * several. What names nothing is `run/no-such-place`.
+ */
+export function placesOf(
+  symbols: CodeSymbols,
+  lines: DebugLines | undefined,
+  text: string,
+  file?: string,
+): readonly number[] {
+  const match = /^(?:(.+):)?(\d{1,7})$/.exec(text.trim());
+  const isLine = match !== null && (match[1] !== undefined || (file !== undefined && Number(match[2]) < symbols.first));
+  if (!isLine) return [symbols.resolveInstruction(text)];
+  const name = match[1] ?? (file as string);
+  const found = lines?.addresses(name, Number(match[2]));
+  if (found !== undefined) return found.addresses;
+  const files = lines?.files() ?? [];
+  throw new WavesmithError('run/no-such-place', `No instruction was made from ${name}:${match[2]}.`, {
+    hint:
+      files.length === 0
+        ? 'The code object has no debug information: compile with -g.'
+        : `Source files: ${files.slice(0, 8).join(', ')}.`,
+  });
+}

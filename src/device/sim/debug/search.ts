@@ -1,0 +1,125 @@
+// Finding the last moment of a stretch of the past that somebody asks for: the instruction before, the breakpoint before, the instruction
+// that wrote a value. The stretch is run again; stretches are looked through from the latest to the first.
+import type { Wave } from '../state/wave.ts';
+import { type Breakpoints, isWave, keyOf, quietValue } from './breakpoints.ts';
+import { type Expression, parseExpression, type Value } from './expression.ts';
+import type { ScopeSource } from './scope.ts';
+import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
+
+/** A moment to stop at. */
+export interface Goal {
+  readonly time: number;
+  readonly reason: StopReason;
+  readonly change?: Change | undefined;
+  readonly hit?: readonly number[] | undefined;
+}
+
+/** What a search sees of the dispatch. */
+export interface SearchView {
+  readonly breakpoints: Breakpoints;
+  depthOf(w: Wave): number;
+  lineAt(pc: number): string | undefined;
+  /** The line of the instruction that a wave executed last. */
+  lineBefore(w: Wave): string | undefined;
+  waves(): readonly Wave[];
+  readonly source: ScopeSource;
+}
+
+type Back = Resume & { kind: 'back' };
+
+export class Search {
+  private readonly back: Back;
+  private readonly wave: WaveKey | undefined;
+  private readonly lane: number;
+  private readonly depth: number;
+  private readonly view: SearchView;
+  private readonly written: Expression | undefined;
+  /** Times that are still to be found, from the latest. */
+  private missing: number;
+  /** The latest `missing` moments of the stretch. */
+  private found: Goal[] = [];
+  private last: { readonly value: Value | undefined } | undefined;
+  from = 0;
+  limit: number;
+
+  constructor(back: Back, w: Wave | undefined, lane: number, now: number, view: SearchView) {
+    this.back = back;
+    this.wave = w === undefined ? undefined : keyOf(w);
+    this.lane = lane;
+    this.depth = w === undefined ? 0 : view.depthOf(w);
+    this.view = view;
+    this.missing = back.count;
+    this.limit = now;
+    this.written = typeof back.to === 'object' ? parseExpression(back.to.writer) : undefined;
+  }
+
+  /** A stretch begins. */
+  begin(from: number, limit: number): void {
+    this.from = from;
+    this.limit = limit;
+    this.found = [];
+    this.last = undefined;
+    this.view.breakpoints.refresh(this.view.waves());
+  }
+
+  /** Before each instruction of the stretch. */
+  look(w: Wave, pc: number, time: number): void {
+    this.lookAtValues(time);
+    const { to } = this.back;
+    if (to === 'breakpoint') {
+      const arrival = this.view.breakpoints.arrive(w, pc, false, () => {});
+      if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit });
+      return;
+    }
+    if (typeof to === 'object') return;
+    if (this.wave !== undefined && !isWave(w, this.wave)) return;
+    if (this.fits(to, w, pc)) this.keep({ time, reason: 'step' });
+  }
+
+  private fits(to: Exclude<Back['to'], object | 'breakpoint'>, w: Wave, pc: number): boolean {
+    const { view, depth } = this;
+    const now = view.depthOf(w);
+    if (to === 'instruction') return true;
+    if (to === 'instruction over') return now <= depth;
+    if (to === 'call') return now < depth;
+    if (to === 'line over' && now > depth) return false;
+    const line = view.lineAt(pc);
+    return line !== undefined && line !== view.lineBefore(w);
+  }
+
+  /** Values are looked at after each instruction, which is before the next one. */
+  private lookAtValues(time: number): void {
+    const { view, written } = this;
+    if (this.back.to === 'breakpoint') {
+      if (view.breakpoints.watchpoints.length === 0) return;
+      const found = view.breakpoints.changed(view.waves());
+      if (found === undefined || time === this.from) return;
+      const { watchpoint, before, after } = found;
+      const change = { text: watchpoint.expression.text, before, after };
+      this.keep({ time: time - 1, reason: 'watchpoint', change, hit: [watchpoint.id] });
+      return;
+    }
+    if (written === undefined) return;
+    const w = view.waves().find((one) => this.wave !== undefined && isWave(one, this.wave));
+    const value = quietValue(written, w, this.lane, view.source);
+    const { last } = this;
+    this.last = { value };
+    if (last === undefined || Object.is(last.value, value) || last.value === undefined) return;
+    const change = { text: written.text, before: last.value, after: value };
+    this.keep({ time: time - 1, reason: 'written', change });
+  }
+
+  private keep(goal: Goal): void {
+    if (this.found.at(-1)?.time === goal.time) this.found.pop();
+    this.found.push(goal);
+    if (this.found.length > this.missing) this.found.shift();
+  }
+
+  /** At the end of a stretch: the moment that was looked for, or undefined when it is earlier. */
+  end(): Goal | undefined {
+    this.lookAtValues(this.limit);
+    if (this.found.length === this.missing) return this.found[0];
+    this.missing -= this.found.length;
+    return undefined;
+  }
+}
