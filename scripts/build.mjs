@@ -56,6 +56,22 @@ const lazyChildProcess = {
     }),
 };
 
+/** fflate makes its tables when it loads, which takes milliseconds; the reader of bundles loads it when a bundle is compressed. */
+const lazyInflate = {
+  name: 'lazy-inflate',
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /^fflate\/browser$/ }, ({ kind, importer }) =>
+      kind === 'require-call'
+        ? undefined
+        : { path: 'fflate', namespace: 'lazy-inflate', pluginData: dirname(importer) },
+    );
+    onLoad({ filter: /./, namespace: 'lazy-inflate' }, ({ pluginData }) => ({
+      contents: "export const unzlibSync = (...args) => require('fflate/browser').unzlibSync(...args);",
+      resolveDir: pluginData,
+    }));
+  },
+};
+
 /** How what bin/wavesmith loads is built. */
 const boot = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'warning' };
 
@@ -72,7 +88,7 @@ export async function buildAll() {
     format: 'esm',
     target: 'node20',
     splitting: true,
-    plugins: [lazyChildProcess],
+    plugins: [lazyChildProcess, lazyInflate],
     // Reads users' probes; it finds its own binary beside itself.
     external: ['esbuild'],
     minifySyntax: true,

@@ -9,9 +9,13 @@ const BANNER = /^import \{ createRequire as __createRequire \}.*/;
 const IMPORT = /^import (?:(.*?) from )?"([^"]+)";/;
 const URL_OF_MODULE = '(require("node:url").pathToFileURL(__filename).href)';
 
+/** What stands around a module. A script is read as it is: putting text around it would copy it at every start. */
+const PROLOGUE = '(function (require, module, __filename) {';
+const EPILOGUE = '\n})';
+
 /**
- * A module in the form that esbuild writes as the body of a function of `require`, `module` and `__filename`. `idOf` gives the id
- * that `require` takes for a specifier. The exports are values, so no module may change a variable after it has exported it.
+ * A module in the form that esbuild writes as a script whose value is a function of `require`, `module` and `__filename`. `idOf` gives
+ * the id that `require` takes for a specifier. The exports are values, so no module may change a variable after it has exported it.
  * The text is ASCII: esbuild has escaped strings, so what is left stands in comments and regular expressions.
  */
 export function commonJsOf(source, idOf) {
@@ -22,11 +26,12 @@ export function commonJsOf(source, idOf) {
     if (lines[i].startsWith('import ')) i = convertImport(lines, i, idOf);
     else if (lines[i] === 'export {') convertExport(lines, i);
   }
-  return lines
+  const body = lines
     .join('\n')
     .replaceAll('import.meta.url', () => URL_OF_MODULE)
     .replace(/\bimport\("([^"]+)"\)/g, (_, id) => `Promise.resolve().then(() => require("${idOf(id)}"))`)
     .replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return PROLOGUE + body + EPILOGUE;
 }
 
 /** Converts an import statement from line `start` on; returns its last line. */
@@ -49,29 +54,57 @@ function convertExport(lines, start) {
   for (let i = start + 1; lines[i] !== '};'; i++) lines[i] = lines[i].replace(/(\S+) as ([^\s,]+)/, '$2: $1');
 }
 
-/** Writes a script, if it is not there already: the names of chunks are hashes, so most are from the last build. */
+/** Constant texts from this length on are kept beside the script: V8 would keep them a second time, in the compiled code. */
+const LONG_TEXT = 1 << 16;
+const LONG_LITERAL = new RegExp(`^(var \\w+ = )\`([^\`\\\\]{${LONG_TEXT},})\`;$`, 'gm');
+
+/** Takes the long texts that are variables of a module out of its script: `require("text:NAME.0")` is the first. It keeps its lines. */
+export function withoutLongTexts(script, name) {
+  const texts = [];
+  const rest = script.replace(LONG_LITERAL, (literal, start, text) => {
+    if (text.includes('${')) return literal;
+    texts.push(text);
+    return `${start}require("text:${name}.${texts.length - 1}");${'\n'.repeat(text.split('\n').length - 1)}`;
+  });
+  return { rest, texts };
+}
+
+/** Writes a file, if it is not there already: the names of chunks are hashes, so most are from the last build. */
 function write(path, text) {
   if (existsSync(path) && readFileSync(path, 'latin1') === text) return;
-  new Script(`(function () { ${text}\n})`, { filename: path });
+  if (path.endsWith('.cjs')) new Script(text, { filename: path });
   writeFileSync(`${path}.tmp-${process.pid}`, text);
   renameSync(`${path}.tmp-${process.pid}`, path);
 }
 
-/** Writes the scripts of `cli.js` and of every module that it can load. `outputs` are those of esbuild's metafile. */
+/**
+ * Writes the scripts of `cli.js` and of every module that it can load; returns the paths of all files. `outputs` are those of esbuild's
+ * metafile.
+ */
 export function writeCommonJs(outdir, outputs) {
   const idOf = (from) => (specifier) =>
     specifier.startsWith('.') ? `dist:${posix.join(dirname(from), specifier).replace(/\.js$/, '')}` : specifier;
-  const texts = new Map();
+  const seen = new Set();
+  /** By name below `outdir`. */
+  const files = new Map();
   const add = (file) => {
-    if (texts.has(file)) return;
-    texts.set(file, commonJsOf(readFileSync(join(outdir, file), 'utf8'), idOf(file)));
+    if (seen.has(file)) return;
+    seen.add(file);
+    const name = file.replace(/\.js$/, '');
+    const { rest, texts } = withoutLongTexts(commonJsOf(readFileSync(join(outdir, file), 'utf8'), idOf(file)), name);
+    files.set(`${name}.cjs`, rest);
+    for (const [n, text] of texts.entries()) files.set(`${name}.${n}.txt`, text);
     const { imports } = outputs[posix.join(basename(outdir), file)];
     for (const { path, external } of imports) if (!external) add(posix.relative(basename(outdir), path));
   };
   add('cli.js');
   const digest = createHash('sha256');
-  for (const [file, text] of [...texts].sort()) digest.update(`${file}\n${text}\n`);
-  texts.set('cli.js', `// ${digest.digest('hex').slice(0, 16)}${texts.get('cli.js')}`);
-  for (const [file, text] of texts) write(join(outdir, file.replace(/\.js$/, '.cjs')), text);
-  return [...texts.keys()].map((file) => posix.join(basename(outdir), file.replace(/\.js$/, '.cjs')));
+  for (const [file, text] of [...files].sort()) digest.update(`${file}\n${text}\n`);
+  const build = digest.digest('hex').slice(0, 16);
+  files.set(
+    'cli.cjs',
+    files.get('cli.cjs').replace(PROLOGUE, (start) => `${start} // ${build}`),
+  );
+  for (const [file, text] of files) write(join(outdir, file), text);
+  return [...files.keys()].map((file) => posix.join(basename(outdir), file));
 }

@@ -1,15 +1,18 @@
 // The built modules as scripts (scripts/commonjs.mjs) and the command line that runs them (src/cli/boot).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 
-type Convert = (source: string, idOf: (specifier: string) => string) => string;
-const { commonJsOf } = (await import(new URL('../scripts/commonjs.mjs', import.meta.url).href)) as {
-  commonJsOf: Convert;
-};
+interface CommonJs {
+  commonJsOf(source: string, idOf: (specifier: string) => string): string;
+  withoutLongTexts(script: string, name: string): { rest: string; texts: string[] };
+}
+const { commonJsOf, withoutLongTexts } = (await import(
+  new URL('../scripts/commonjs.mjs', import.meta.url).href
+)) as CommonJs;
 
 const BANNER =
   "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);";
@@ -18,12 +21,13 @@ const BANNER =
 async function exportsOf(lines: readonly string[]) {
   const source = [BANNER, ...lines].join('\n');
   const text = commonJsOf(source, (specifier) => `id:${specifier}`);
-  expect(text.split('\n').length).toBe(source.split('\n').length);
+  // One line more: the end of the function.
+  expect(text.split('\n').length).toBe(source.split('\n').length + 1);
   expect(text).toMatch(/^[\t -~\n]*$/);
   const module = { exports: {} as Record<string, unknown> };
   const require = (id: string) =>
     id === 'node:url' ? { pathToFileURL: (path: string) => new URL(`file://${path}`) } : { id, a: id, b: 2 };
-  new Script(`(function (require, module, __filename) { ${text}\n})`).runInThisContext()(require, module, '/x/y.js');
+  new Script(text).runInThisContext()(require, module, '/x/y.js');
   return module.exports;
 }
 
@@ -54,6 +58,20 @@ test('imports, exports, the URL of the module and imports at run time keep their
   expect(await (late as () => Promise<unknown>)()).toMatchObject({ id: 'id:./chunk-4.js' });
 });
 
+test('long texts leave the script, which keeps its lines; short texts and those with a substitution or an escape stay', () => {
+  const long = 'a $row\n'.repeat(20_000);
+  const others = ['`short`', `\`${long}\\t\``, `\`${long}$\{x}\``];
+  for (const other of others) {
+    const script = `var A = \`${long}\`;\nvar B = ${other};\nthrow 0;`;
+    const { rest, texts } = withoutLongTexts(script, 'chunks/x');
+    expect(texts).toEqual([long]);
+    expect(rest.split('\n').length).toBe(script.split('\n').length);
+    expect(rest.replaceAll('\n', '')).toBe(
+      `var A = require("text:chunks/x.0");var B = ${other};throw 0;`.replaceAll('\n', ''),
+    );
+  }
+});
+
 test('a form that esbuild does not write today is an error of the build', () => {
   expect(() => commonJsOf(`${BANNER}\nimport a, { b } from './single-quoted';`, String)).toThrow(/another form/);
   expect(() => commonJsOf('export {};', String)).toThrow(/banner/);
@@ -80,6 +98,38 @@ test('the command line gives the same output with a new, a known, a damaged and 
     expect(inspect(folder)).toBe(expected);
     writeFileSync(join(folder, 'file'), '');
     expect(inspect(join(folder, 'file'))).toBe(expected);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('Node starts without reading extra certificates, and programs that Wavesmith starts find the variable', () => {
+  const [name, value] = ['NODE_EXTRA_CA_CERTS', '/no/such/file'];
+  const started = spawnSync('bin/wavesmith', ['--version'], {
+    encoding: 'utf8',
+    env: { ...process.env, [name]: value },
+  });
+  // Node would complain that the file is missing.
+  expect({ status: started.status, stderr: started.stderr }).toEqual({ status: 0, stderr: '' });
+  const script = `process.argv.splice(1, 9, '', '--version'); require('./bin/wavesmith'); console.log(process.env.${name});`;
+  const env = { ...process.env, WAVESMITH_SAVED_CA_CERTS: value };
+  const inside = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', env });
+  expect(inside.stdout).toContain(value);
+});
+
+test('a command that changes flags of V8 loads its modules from the cache', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-code-'));
+  try {
+    const env = { ...process.env, WAVESMITH_CACHE: folder };
+    const files = () =>
+      readdirSync(join(folder, 'code')).map((build) => statSync(join(folder, 'code', build, 'disasm')));
+    const run = () =>
+      spawnSync('bin/wavesmith', ['disasm', 'fixtures/matmul_f16.gfx942/baseline.vmfb'], { encoding: 'utf8', env });
+    for (let i = 0; i < 3; i++) expect(run().status).toBe(0);
+    // Only a run that found a module without compiled code would write the file again.
+    const [{ mtimeMs } = { mtimeMs: 0 }] = files();
+    run();
+    expect(files().map((file) => file.mtimeMs)).toEqual([mtimeMs]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@
 import { WavesmithError } from '../base/index.ts';
 import { COMMANDS } from './commands.ts';
 
-export { restoreV8Flags } from '../device/node/v8-flags.ts';
+export { withOwnFlags } from '../device/node/v8-flags.ts';
 
 function help(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));

@@ -4,13 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 /** The version that ships relaxed SIMD. Measured: 11.3 (Node 20.20) needs the flag, 12.4 (Node 22) needs none and has none. */
 const SHIPS_RELAXED_SIMD = [11, 4] as const;
 
-/** What takes back the flags that were set, the latest first. */
-const undo: string[] = [];
+/** The flags that were set, each with the flag of V8's own value. */
+const changes: { readonly flag: string; readonly back: string }[] = [];
 
 /** Sets a flag; `back` is the flag of V8's own value. Code that is compiled from here on obeys it. */
 function setFlag(flag: string, back: string): void {
   setFlagsFromString(flag);
-  undo.unshift(back);
+  changes.push({ flag, back });
 }
 
 /** Whether V8 has the flags of Node 20, which later versions do not know and complain about. */
@@ -41,7 +41,15 @@ export function optimizeLess(): void {
   if (hasOldFlags()) setFlag('--interrupt-budget=260000', '--interrupt-budget=67584');
 }
 
-/** Gives every flag V8's own value back: V8 takes compiled code from a cache only when the flags are those of its making. */
-export function restoreV8Flags(): void {
-  for (const flag of undo.splice(0)) setFlagsFromString(flag);
+/**
+ * Does something while every flag has V8's own value: V8 takes compiled code from a cache only when the flags are those of its
+ * making.
+ */
+export function withOwnFlags<T>(work: () => T): T {
+  for (const { back } of changes) setFlagsFromString(back);
+  try {
+    return work();
+  } finally {
+    for (const { flag } of changes) setFlagsFromString(flag);
+  }
 }
