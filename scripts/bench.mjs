@@ -1,11 +1,14 @@
-// `npm run bench [NAME…]`: runs bench/*.bench.ts one after the other; each prints its own table of interleaved A/B ratios.
+// `npm run bench [NAME…] [-- OPTIONS]`: runs bench/*.bench.ts one after the other; each prints its own table of interleaved A/B ratios.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const asked = process.argv.slice(2);
+const given = process.argv.slice(2);
+const firstOption = given.findIndex((a) => a.startsWith('--'));
+const asked = firstOption < 0 ? given : given.slice(0, firstOption);
+const options = firstOption < 0 ? [] : given.slice(firstOption);
 const files = readdirSync(join(root, 'bench'))
   .filter((file) => file.endsWith('.bench.ts'))
   .filter((file) => asked.length === 0 || asked.includes(file.replace('.bench.ts', '')));
@@ -16,10 +19,14 @@ if (files.length === 0) {
 let failed = false;
 for (const file of files) {
   console.log(`\n== ${file}`);
-  const { status } = spawnSync(process.execPath, [join(root, 'scripts/run-ts.mjs'), join(root, 'bench', file)], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/run-ts.mjs'), join(root, 'bench', file), ...options],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
   failed ||= status !== 0;
 }
 process.exit(failed ? 1 : 0);

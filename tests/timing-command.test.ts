@@ -36,7 +36,7 @@ describe('wavesmith run --timing', () => {
       (JSON.parse((await run('--timing', '--json')).out) as { timing: Record<string, unknown> }).timing;
     const first = await timing();
     expect(await timing()).toEqual(first);
-    expect(first.chip).toBe('mi300a');
+    expect(first.chip).toBe('mi300x');
     expect(first.microseconds).toBeGreaterThan(1);
   });
   it.each([
@@ -57,6 +57,36 @@ describe('wavesmith run --timing', () => {
   });
   it('should refuse --chip without --timing', async () => {
     expect((await run('--chip', 'mi300x')).err).toMatch(/--chip and --time model need --timing/);
+  });
+});
+
+describe('the clock of captures and hijack folders', () => {
+  const capture = join(folder, 'one.wscap');
+  const timed = /modelled on mi300a: [\d.]+ µs/;
+  it('should time a captured dispatch when it is run or replayed, also in JSON', async () => {
+    expect((await run('--capture', capture)).code).toBe(0);
+    const again = await wavesmith('run', capture, '--timing', '--chip', 'mi300a');
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(timed)]);
+    const replayed = await wavesmith('replay', 'full-vm', capture, '--timing-listing', '--chip', 'mi300a');
+    expect(replayed.out).toMatch(timed);
+    expect(replayed.out).toMatch(/; .*lgkmcnt \d+/);
+    const { out } = await wavesmith('replay', 'full-vm', capture, '--timing', '--json');
+    const { dispatch } = JSON.parse(out) as { dispatch: { timing: { chip: string; microseconds: number } } };
+    expect(dispatch.timing.chip).toBe('mi300x');
+    expect(dispatch.timing.microseconds).toBeGreaterThan(1);
+  });
+  it('should compare the times of both sides of a hijack folder, and refuse other chips', async () => {
+    const hijacked = join(folder, 'hijack');
+    expect((await wavesmith('hijack', 'init', module, '-o', hijacked)).code).toBe(0);
+    expect((await wavesmith('hijack', 'build', hijacked)).code).toBe(0);
+    const types = ['--buffer', '0=f16', '--buffer', '1=f16', '--buffer', '2=f32'];
+    const { code, out } = await wavesmith('hijack', 'run', hijacked, '--all', ...types, '--timing', '--chip', 'mi300a');
+    expect(code).toBe(0);
+    // The same code takes the same time.
+    expect(out).toMatch(/modified: 1\.000 of the baseline's modelled time/);
+    expect(out.match(new RegExp(timed.source, 'g'))).toHaveLength(2);
+    const bad = await wavesmith('hijack', 'run', hijacked, '--all', ...types, '--timing', '--chip', 'mi210');
+    expect([bad.code, bad.err]).toEqual([1, expect.stringMatching(/timing\/wrong-target/)]);
   });
 });
 

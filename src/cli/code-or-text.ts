@@ -32,6 +32,6 @@ export function codeObjectBytes(
 const LOOKED_AT = 4096;
 
 /** True for bytes that can be assembler text: no control characters but white space at the start of the file. */
-function isText(bytes: Uint8Array): boolean {
+export function isText(bytes: Uint8Array): boolean {
   return bytes.length > 0 && bytes.subarray(0, LOOKED_AT).every((byte) => byte >= 0x20 || (byte >= 9 && byte <= 13));
 }

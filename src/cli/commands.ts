@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   extract: { summary: 'write every embedded code object to a file', load: () => import('./extract.ts') },
   disasm: { summary: 'code object to text that assembles to the same bytes', load: () => import('./disasm.ts') },
   mc: { summary: 'drop-in for llvm-mc on AMDGPU assembly', load: () => import('./mc.ts') },
+  mca: { summary: 'how long the turns of loops take, without running them', load: () => import('./mca.ts') },
   isa: { summary: 'explain an instruction', load: () => import('./isa.ts') },
   explain: { summary: 'say what causes an error and what to do next', load: () => import('./explain.ts') },
   diff: { summary: 'compare two code objects kernel by kernel', load: () => import('./diff.ts') },

@@ -9,6 +9,7 @@ import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
+import { ModelClock } from '../runtime/model-clock.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
 import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
@@ -93,7 +94,7 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     strict: strictOptionsOf(options),
     timing,
     sampleOnly: options.timingOnly === true,
-    modelClock: timing !== undefined && options.time !== 'wall',
+    clock: timing === undefined || options.time === 'wall' ? undefined : new ModelClock(timing.chip),
     onDispatch: (kernel, result) => {
       if (result.timing !== undefined) times.add(result.timing);
       for (const d of result.diagnostics ?? []) process.stderr.write(formatRunFinding(d, kernel));

@@ -19,8 +19,9 @@ import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
 import { parseMatrixMode, printJson } from './support.ts';
+import { dispatchTiming, type TimingOptions, timingOf, timingRecord } from './timing.ts';
 
-export interface RunCaptureOptions extends ToolOptions, CheckOptions {
+export interface RunCaptureOptions extends ToolOptions, CheckOptions, TimingOptions {
   device: string;
   budget?: string;
   workers?: string;
@@ -46,7 +47,7 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   const device = await createDevice('sim', {
     target: processor,
     ...nodeSimOptions(),
-    run: { mfma, strict, workers: parseCount(options.workers, '--workers') },
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: timingOf(options, processor) },
   });
   const json = options.json === true;
   const progress = new Progress(process.stderr);
@@ -91,13 +92,14 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   const checked: CheckedResult = result;
   const verdict = judgePlaced(device, placed);
   device.close();
-  if (json) printJson({ ...facts, ...checkRecord(checked), ...tools, ...verdict });
+  if (json) printJson({ ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict });
   else {
     const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);
     process.stdout.write(
       [
         `${kernel} on ${processor}: ${gridWorkItems.join('×')} work-items in workgroups of ${block.join('×')}, ${result.wavefronts} wavefronts\n`,
         `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,
+        dispatchTiming(result, options.timingListing === true),
         toolsReport(tools),
         checkReport(checked, path),
         `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,

@@ -58,7 +58,7 @@ import { Progress } from './run-progress.ts';
 import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
-import { addTimingOptions, refuseTiming, type TimingOptions, timingLines, timingOf, timingRecord } from './timing.ts';
+import { addTimingOptions, type TimingOptions, timingLines, timingOf, timingRecord } from './timing.ts';
 
 /** What the virtual GPU may add to a result. */
 type SimFields = DispatchResult & Pick<SimDispatchResult, 'timing'>;
@@ -193,7 +193,6 @@ Types: ${NPY_TYPES.join(' ')}`,
     });
   }
   if (isCapturePath(file) && further.length === 0) {
-    refuseTiming(options);
     return await runCapture(file, forCapture(options));
   }
   const { kernel: kernelName, grid: gridText, block: blockText } = required(options);

@@ -1,7 +1,8 @@
 // The clock on the command line: which chip, and what is printed of modelled times.
 import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
-import { parseChip } from '../device/sim/timing/chip.ts';
+import type { DispatchResult, SimDispatchResult } from '../device/index.ts';
+import { type Chip, parseChip } from '../device/sim/timing/chip.ts';
 import { CHIP_NAMES, chipFile, chipNamed, defaultChip } from '../device/sim/timing/chips/index.ts';
 import { type LaunchTime, TimingModel } from '../device/sim/timing/model.ts';
 import {
@@ -29,23 +30,30 @@ export interface TimingOptions {
 }
 
 /** `--timing` and `--chip` of commands that run one kernel. */
-export function addTimingOptions(command: Command): void {
-  command
+export function addTimingOptions(command: Command): Command {
+  return command
     .option('--timing', 'model the time of the kernel on a chip (docs/timing.md)')
     .option('--timing-listing', 'the same, with every instruction and what it waited for')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`);
-}
-
-/** For runs that have no clock yet. */
-export function refuseTiming({ timing, timingListing, chip }: TimingOptions): void {
-  if (timing !== true && timingListing !== true && chip === undefined) return;
-  throw new WavesmithError('cli/usage', '--timing, --timing-listing and --chip do not work with captures yet.');
 }
 
 /** What a timed dispatch adds to JSON. */
 export function timingRecord(timing: LaunchTime | undefined): TimingRecord | undefined {
   if (timing === undefined) return undefined;
   return { timing: { ...timingReport(timing), instructions: timedInstructions(timing) } };
+}
+
+/** A result whose dispatch may be timed, with the time as `--json` prints it. */
+export function timedRecord<R extends { readonly dispatch?: DispatchResult | undefined }>(result: R) {
+  if (result.dispatch === undefined) return result;
+  const { timing, ...dispatch }: DispatchResult & Pick<SimDispatchResult, 'timing'> = result.dispatch;
+  return { ...result, dispatch: { ...dispatch, ...timingRecord(timing) } };
+}
+
+/** The text about the time of a dispatch, if it is timed. */
+export function dispatchTiming(dispatch: DispatchResult | undefined, listing: boolean): string {
+  const timed: (DispatchResult & Pick<SimDispatchResult, 'timing'>) | undefined = dispatch;
+  return timingLines(timingRecord(timed?.timing), listing);
 }
 
 /** A modelled time as `--json` prints it. */
@@ -61,33 +69,36 @@ export function timingLines(record: TimingRecord | undefined, listing: boolean):
   return `${lines.join('\n')}\n`;
 }
 
+/** Whether the options ask for a clock. */
+export function isTimed({ timing, timingListing, timingJson, timingOnly }: TimingOptions): boolean {
+  return timing === true || timingListing === true || timingJson !== undefined || timingOnly === true;
+}
+
 /** The clock that the options ask for, if they do. */
 export function timingOf(options: TimingOptions, target: TargetName): TimingModel | undefined {
   const { time, chip } = options;
   if (time !== undefined && time !== 'wall' && time !== 'model') {
     throw new WavesmithError('cli/bad-option', `--time is wall or model, not '${time}'.`);
   }
-  if (
-    options.timing !== true &&
-    options.timingListing !== true &&
-    options.timingJson === undefined &&
-    options.timingOnly !== true
-  ) {
+  if (!isTimed(options)) {
     if (chip === undefined && time !== 'model') return undefined;
     throw new WavesmithError('cli/usage', '--chip and --time model need --timing.');
   }
+  return new TimingModel(chipOf(chip, target));
+}
+
+/** The chip of `--chip`, or the one that stands for the target. */
+export function chipOf(chip: string | undefined, target: TargetName): Chip {
   const found =
     chip === undefined
       ? defaultChip(target)
       : chip.endsWith('.json')
         ? parseChip(new TextDecoder().decode(readInput(chip)), chip, chipFile)
         : chipNamed(chip);
-  if (found.target !== target) {
-    throw new WavesmithError('timing/wrong-target', `The chip ${found.name} runs ${found.target}, not ${target}.`, {
-      hint: `Choose a chip for ${target}, or another target.`,
-    });
-  }
-  return new TimingModel(found);
+  if (found.target === target) return found;
+  throw new WavesmithError('timing/wrong-target', `The chip ${found.name} runs ${found.target}, not ${target}.`, {
+    hint: `Choose a chip for ${target}, or another target.`,
+  });
 }
 
 /** Times of the dispatches of a program. */

@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Pattern, WavesmithError } from '../base/index.ts';
-import type { Dim3 } from '../device/device.ts';
+import type { Dim3, DispatchResult } from '../device/device.ts';
+import type { SimDispatchResult } from '../device/sim/options.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
+import { type TimingReport, timingReport } from '../device/sim/timing/report.ts';
 import { fingerprint, newFindings } from '../finding/index.ts';
 import {
   type Comparison,
@@ -86,6 +88,8 @@ export interface SideResult {
   readonly wavefronts: number;
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
   readonly seconds: number;
+  /** Modelled time, where the device has a clock: that of the second run, whose code is in the caches. */
+  readonly timing: TimingReport | null;
   /** Findings of the strict mode, both runs. */
   readonly diagnostics: readonly RunFinding[];
 }
@@ -328,5 +332,7 @@ function sideResult(executions: readonly SideExecution[]): SideResult {
   const { instructions = null, wavefronts, instructionsByEncoding = {} } = dispatch;
   const diagnostics: RunFinding[] = [];
   for (const one of executions) diagnostics.push(...newFindings(one.diagnostics, diagnostics.map(fingerprint)));
-  return { instructions, wavefronts, instructionsByEncoding, seconds, diagnostics };
+  const last: (DispatchResult & Pick<SimDispatchResult, 'timing'>) | undefined = executions.at(-1)?.dispatch;
+  const timing = last?.timing === undefined ? null : timingReport(last.timing);
+  return { instructions, wavefronts, instructionsByEncoding, seconds, timing, diagnostics };
 }

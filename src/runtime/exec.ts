@@ -47,7 +47,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
       ...base,
       [SOCKET_VARIABLE]: server.address,
       ...(options.fresh === undefined ? {} : { [FRESH_VARIABLE]: '1' }),
-      ...(options.modelClock === true ? { [TIME_VARIABLE]: 'model' } : {}),
+      ...(options.clock !== undefined ? { [TIME_VARIABLE]: 'model' } : {}),
       LD_LIBRARY_PATH: [build.libraries, base.LD_LIBRARY_PATH ?? ''].filter((part) => part !== '').join(delimiter),
     }),
     get writtenMemory() {

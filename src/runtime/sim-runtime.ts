@@ -6,21 +6,28 @@ import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
+import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
 import { FreshMemory, type WrittenMemory } from './fresh-memory.ts';
 import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
-import { ModelClock } from './model-clock.ts';
+import type { ModelClock } from './model-clock.ts';
 import type { PacketTimes } from './packet-times.ts';
 import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, CopyPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ } from './shared-memory.ts';
 
-/** What programs see of the board that a target stands for. */
-export function virtualBoard(target: TargetName): { readonly name: string; readonly computeUnits: number } {
-  const { name, computeUnits } = targetInfo(target).board;
+/** What programs see of the chip that is modelled, or else of the board that the target stands for. */
+export function virtualBoard(
+  target: TargetName,
+  chip?: Chip,
+): { readonly name: string; readonly computeUnits: number } {
+  const { name, computeUnits } =
+    chip === undefined
+      ? targetInfo(target).board
+      : { name: chip.product, computeUnits: chip.get('xccs') * chip.get('cusPerXcc') };
   return { name: `${name} (virtual)`, computeUnits };
 }
 
@@ -43,8 +50,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly observe?:
     | ((kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array) => Monitor | undefined)
     | undefined;
-  /** Events and signals carry modelled time; needs `timing`. */
-  readonly modelClock?: boolean | undefined;
+  /** Events and signals carry this clock's time; needs `timing`. */
+  readonly clock?: ModelClock | undefined;
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -68,8 +75,7 @@ export class SimRuntime implements RuntimeDevice {
     this.target = options.target;
     this.options = options;
     if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh.pattern, options.fresh.seed);
-    const { timing, modelClock = false } = options;
-    this.clock = modelClock && timing !== undefined ? new ModelClock(timing.chip) : undefined;
+    this.clock = options.clock;
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     const bytes = new Uint8Array(memory.buffer);
@@ -89,7 +95,7 @@ export class SimRuntime implements RuntimeDevice {
 
   hello(): HelloReply {
     const info = targetInfo(this.target);
-    const board = virtualBoard(this.target);
+    const board = virtualBoard(this.target, this.options.timing?.chip);
     return {
       version: PROTOCOL_VERSION,
       devicePid: process.pid,
@@ -198,7 +204,7 @@ export class SimRuntime implements RuntimeDevice {
       observe,
       fresh: _fresh,
       target: _target,
-      modelClock: _modelClock,
+      clock: _clock,
       ...options
     } = this.options;
     const request: SimDispatchRequest = {
@@ -239,7 +245,7 @@ export class SimRuntime implements RuntimeDevice {
       const region = memory.find(address, 1);
       if (region !== undefined) regions.set(region.base, Math.min(region.size, bytes));
     }
-    return this.clock?.copy(kind, bytes, timing.residency.use(regions));
+    return this.clock?.copy(kind, bytes, timing.copied(regions));
   }
 
   close(): void {

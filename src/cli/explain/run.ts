@@ -246,6 +246,14 @@ export const RUN_ERRORS: ErrorPages = {
     'A chip file lacks a number, or has one without a source, an unknown one or an impossible one. The message names the field.',
     "Correct the field; a file with a 'base' needs only what differs from that chip (docs/timing.md).",
   ],
+  'timing/no-code': [
+    'There is nothing to analyse: the text does not assemble, its marks do not match, or no instruction lies where it was asked for.',
+    'Mark a piece with LLVM-MCA-BEGIN and LLVM-MCA-END, or choose one with --kernel or --from and --to.',
+  ],
+  'timing/too-many-waves': [
+    'More waves were asked for than a SIMD of the chip holds.',
+    'Ask for fewer waves; registers and LDS often allow fewer still (wavesmith inspect).',
+  ],
   'timing/unknown-chip': [
     'No chip of that name is known.',
     'Use a name that the message lists, or the path of a chip file that ends in .json.',

@@ -24,7 +24,7 @@ export function describeCapturedBuild(result: CapturedBuild): string {
 }
 
 /** A replay of the modified code as text. */
-export function describeCapturedRun(result: ReplayResult, folder: string): string {
+export function describeCapturedRun(result: ReplayResult, folder: string, listing = false): string {
   const capture = openCapture(join(folder, 'capture.wscap'));
-  return replayText(result, (address) => placeText(capture, address));
+  return replayText(result, (address) => placeText(capture, address), listing);
 }

@@ -1,4 +1,6 @@
 // The report of `hijack run` on single kernels, and what both reports share.
+
+import { timingText } from '../../device/sim/timing/report.ts';
 import type { DispatchRun, RunResult, SideResult } from '../../iree/run.ts';
 import { comparisonLines, type Verdict, type VerdictKind, verdictLine } from '../../verdict/index.ts';
 
@@ -41,9 +43,20 @@ function sideLine(name: string, side: SideResult | null): string {
   return `  ${name}  ${instructions}${side.wavefronts} wavefronts, ${side.seconds.toFixed(2)} s`;
 }
 
+/** Modelled times of both sides, the modified one's as a part of the baseline's. */
+function timeLines({ baseline, modified }: DispatchRun): string[] {
+  if (baseline.timing === null) return [];
+  const lines = ['  baseline', ...timingText(baseline.timing)];
+  if (modified === null || modified.timing === null) return lines;
+  const ratio = modified.timing.microseconds / baseline.timing.microseconds;
+  const change = `  modified: ${ratio.toFixed(3)} of the baseline's modelled time`;
+  return [...lines, change, ...timingText(modified.timing)];
+}
+
 function describeRun(r: DispatchRun, isExact: boolean): string[] {
   const lines = [`${r.kernel}`, `  grid ${r.grid.join('×')}, workgroup ${r.block.join('×')}`];
   lines.push(sideLine('baseline', r.baseline), sideLine('modified', r.modified));
+  lines.push(...timeLines(r));
   if (r.error !== null) lines.push(...r.error.message.split('\n').map((line) => `    ${line}`));
   for (const { binding, readOnly, comparison: c } of r.buffers) {
     const what = `  binding ${binding} (${readOnly ? 'input' : 'output'}, ${c.elements} × ${c.elementType})`;

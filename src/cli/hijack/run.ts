@@ -11,6 +11,7 @@ import { exitCodeOf } from '../../verdict/index.ts';
 import { dispatchRecorder } from '../capture-options.ts';
 import { LaunchesProgress } from '../run-progress.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
+import { addTimingOptions, isTimed, type TimingOptions, timedRecord, timingOf } from '../timing.ts';
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
 import { describeCapturedRun } from './captured.ts';
 import { describeDispatches } from './describe.ts';
@@ -18,7 +19,7 @@ import { deviceOpener } from './device.ts';
 import { describeModules, moduleHostOpener } from './run-module.ts';
 import { run as runProgram } from './run-program.ts';
 
-interface Flags extends JudgeFlags {
+interface Flags extends JudgeFlags, TimingOptions {
   modified?: string;
   /** `true`: without a name. */
   dispatch: string[] | true;
@@ -79,19 +80,19 @@ export async function run(argv: string[]): Promise<number> {
     .option('--max-instructions <n>', 'stop a dispatch after this many wavefront instructions')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--capture <file.wscap>', "kernels: record the baseline's dispatches (the second in FILE.1.wscap, …)")
-    .option('--json', 'print the result as JSON')
-    .addHelpText(
-      'after',
-      `
+    .option('--json', 'print the result as JSON');
+  addTimingOptions(command).addHelpText(
+    'after',
+    `
 The whole module runs through iree-run-module with the virtual GPU as its GPU (docs/exec.md). With --dispatch, --all, --grid, --buffer,
---constant or --max-instructions single kernels run instead, with memory that Wavesmith makes, and every byte of it is compared.
+--constant, --max-instructions or --timing single kernels run instead, with memory that Wavesmith makes, and every byte of it is compared.
 Flags after '--' go to iree-run-module.
 
 A folder made from a program or a code object has options of its own: 'wavesmith hijack run DIR --help' shows them.
 
 Exit code: 0 for EQUAL and EQUAL WITHIN TOLERANCE; 1 for DIFFERENT, NOTHING COMPARED, EDITED KERNEL NOT LAUNCHED and NOT BUILT, and
 when the checker (or --check) objects to the edit. docs/verdict.md explains them.`,
-    );
+  );
   addJudgeOptions(command);
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
@@ -103,7 +104,8 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     flags.buffer.length > 0 ||
     flags.constant.length > 0 ||
     flags.capture !== undefined ||
-    flags.maxInstructions !== undefined;
+    flags.maxInstructions !== undefined ||
+    isTimed(flags);
   const common = {
     modified: flags.modified,
     seed: integer('--seed', flags.seed),
@@ -113,17 +115,18 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
   };
   const mfma = parseMatrixMode(flags.mfma);
   if (isCapturedFolder(command.args[0])) {
-    if (isByKernel && (flags.maxInstructions === undefined || flags.capture !== undefined)) throw noModule();
+    const isForCapture = flags.maxInstructions !== undefined || isTimed(flags);
+    if (isByKernel && (!isForCapture || flags.capture !== undefined)) throw noModule();
     const result = await runCaptured(command.args[0], {
       modified: flags.modified,
-      open: deviceOpener(flags.device, { mfma }),
+      open: (target) => deviceOpener(flags.device, { mfma, timing: timingOf(flags, target) })(target),
       exact: common.exact,
       force: common.force,
       maxInstructions:
         flags.maxInstructions === undefined ? undefined : integer('--max-instructions', flags.maxInstructions),
     });
-    if (flags.json) printJson(result);
-    else process.stdout.write(describeCapturedRun(result, command.args[0]));
+    if (flags.json) printJson(timedRecord(result));
+    else process.stdout.write(describeCapturedRun(result, command.args[0], flags.timingListing));
     return exitCodeOf(result);
   }
   if (!isByKernel) {
@@ -154,7 +157,9 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     ...common,
     onProgress: (done, total) => progress.update(done, total),
     record: flags.capture === undefined ? undefined : dispatchRecorder(flags.capture),
-    openDevice: deviceOpener(flags.device, { mfma }),
+    // Each side has a clock of its own.
+    openDevice: (target, strict) =>
+      deviceOpener(flags.device, { mfma, timing: timingOf(flags, target) })(target, strict),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
     grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),

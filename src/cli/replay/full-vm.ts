@@ -10,8 +10,9 @@ import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts
 import { parseCount } from '../run-common.ts';
 import { selectCodeObject } from '../select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput } from '../support.ts';
+import { addTimingOptions, dispatchTiming, type TimingOptions, timedRecord, timingOf } from '../timing.ts';
 
-interface Options {
+interface Options extends TimingOptions {
   iterations: string;
   recopy: boolean;
   device: string;
@@ -39,15 +40,15 @@ export async function run(argv: string[]): Promise<number> {
     .option('--budget <n>', 'stop a dispatch after this many instructions')
     .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
+    .option('--json', 'print JSON');
+  addTimingOptions(command).addHelpText(
+    'after',
+    `
 The replay is strict: an address that the device cannot give ends it. The first run is followed byte by byte (on the virtual GPU): reads of
 what the capture does not hold, writes that the captured dispatch does not make, and outputs that are left as they were fail it.
-Times are those of further runs, on the host: the virtual GPU has no clock.
+Times are those of further runs, on the host. --timing adds the modelled time of the first one (docs/timing.md).
 Exit code 0: equal, or within an annotated tolerance. 1: not.`,
-    );
+  );
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const iterations = parseCount(options.iterations, '--iterations') ?? 1;
@@ -67,7 +68,11 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
-    run: { mfma: parseMatrixMode(options.mfma), workers: parseCount(options.workers, '--workers') },
+    run: {
+      mfma: parseMatrixMode(options.mfma),
+      workers: parseCount(options.workers, '--workers'),
+      timing: timingOf(options, processor),
+    },
   });
   const isSlow = process.stderr.isTTY === true;
   const started = performance.now();
@@ -89,8 +94,9 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
           process.stderr.write(`\r${n === of ? ' '.repeat(40) : `iteration ${n} of ${of}`}\r`);
       },
     });
-    if (options.json === true) printJson({ capture: capture.path, ...result });
-    else process.stdout.write(replayText(result, (address) => placeText(capture, address)));
+    const place = (address: number): string => placeText(capture, address);
+    if (options.json === true) printJson({ capture: capture.path, ...timedRecord(result) });
+    else process.stdout.write(replayText(result, place, options.timingListing));
     return exitCodeOf(result);
   } finally {
     process.off('SIGINT', interrupt);
@@ -101,7 +107,7 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
 const ms = (time: number): string => `${time < 10 ? time.toFixed(3) : time.toFixed(1)} ms`;
 
 /** A replay as text. */
-export function replayText(result: ReplayResult, place: (address: number) => string): string {
+export function replayText(result: ReplayResult, place: (address: number) => string, listing = false): string {
   const { dispatch, times, iterations, buffers } = result;
   const lines = [
     `${result.kernel} on ${result.device}: ${iterations} iteration${iterations === 1 ? '' : 's'}${result.recopy ? '' : ', memory kept between them'}`,
@@ -111,6 +117,8 @@ export function replayText(result: ReplayResult, place: (address: number) => str
     lines.push(
       `  ${workgroups} workgroups, ${wavefronts} wavefronts${instructions === undefined ? '' : `, ${instructions} instructions`}`,
     );
+    const timing = dispatchTiming(dispatch, listing).trimEnd();
+    if (timing !== '') lines.push(timing);
   }
   if (times !== undefined) {
     lines.push(

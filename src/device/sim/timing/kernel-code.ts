@@ -90,51 +90,60 @@ export class KernelCode {
     return this.byOffset[offset >>> 2] ?? this.make(offset, bound);
   }
 
-  private make(offset: number, bound: BoundInstruction): CodeInstruction {
-    const { chip } = this;
-    const { instruction, size } = bound;
-    const { row } = instruction;
-    const { unit, field } = latencyClassOf(row);
-    const op = semanticsOf(row.operation);
-    const effects = effectsOf(instruction);
-    const plan = accessPlan(instruction, op);
-    const role = waitRole(row);
-    const counts = role.isWait ? waitCounts(instruction) : undefined;
-    const interval = chip.get('issue.interval');
-    let issue = interval;
-    let latency = interval;
-    if (field !== undefined) ({ issue, latency } = chip.latencyClass(field));
-    else if (unit === 'matrix') {
-      issue = 4 * matrixPasses(instruction, chip.get('matrix.f64Passes'));
-      latency = issue + MATRIX_TAIL;
-    }
-    const code: CodeInstruction = {
-      id: this.list.length,
-      offset,
-      size,
-      instruction,
-      unit,
-      issue,
-      latency,
-      uses: slots(effects.uses),
-      defs: slots(effects.defs),
-      isWait: role.isWait && row.operation === 's_waitcnt',
-      waitVm: counts?.vm ?? 63,
-      waitLgkm: counts?.lgkm ?? 15,
-      isBarrier: role.isBarrier,
-      isEnd: op?.kind === 'structural' && op.name === 'endpgm',
-      idle: idleCycles(instruction, interval),
-      plan,
-      dwords: Math.max(1, Math.ceil(laneBytes(plan, instruction) / 4)),
-      stores: role.stores,
-      isAtomic: op?.kind === 'atomic',
-      countsVm: role.kind === 'vm' || role.kind === 'flat',
-      isSkipped: op?.kind === 'matrix' || op?.kind === 'scaleConvert',
-    };
+  private make(offset: number, { instruction, size }: BoundInstruction): CodeInstruction {
+    const code = codeInstruction(this.chip, this.list.length, offset, instruction, size);
     this.list.push(code);
     this.byOffset[offset >>> 2] = code;
     return code;
   }
+}
+
+/** What the model knows of an instruction on a chip. */
+export function codeInstruction(
+  chip: Chip,
+  id: number,
+  offset: number,
+  instruction: Instruction,
+  size: number,
+): CodeInstruction {
+  const { row } = instruction;
+  const { unit, field } = latencyClassOf(row);
+  const op = semanticsOf(row.operation);
+  const effects = effectsOf(instruction);
+  const plan = accessPlan(instruction, op);
+  const role = waitRole(row);
+  const counts = role.isWait ? waitCounts(instruction) : undefined;
+  const interval = chip.get('issue.interval');
+  let issue = interval;
+  let latency = interval;
+  if (field !== undefined) ({ issue, latency } = chip.latencyClass(field));
+  else if (unit === 'matrix') {
+    issue = 4 * matrixPasses(instruction, chip.get('matrix.f64Passes'));
+    latency = issue + MATRIX_TAIL;
+  }
+  return {
+    id,
+    offset,
+    size,
+    instruction,
+    unit,
+    issue,
+    latency,
+    uses: slots(effects.uses),
+    defs: slots(effects.defs),
+    isWait: role.isWait && row.operation === 's_waitcnt',
+    waitVm: counts?.vm ?? 63,
+    waitLgkm: counts?.lgkm ?? 15,
+    isBarrier: role.isBarrier,
+    isEnd: op?.kind === 'structural' && op.name === 'endpgm',
+    idle: idleCycles(instruction, interval),
+    plan,
+    dwords: Math.max(1, Math.ceil(laneBytes(plan, instruction) / 4)),
+    stores: role.stores,
+    isAtomic: op?.kind === 'atomic',
+    countsVm: role.kind === 'vm' || role.kind === 'flat',
+    isSkipped: op?.kind === 'matrix' || op?.kind === 'scaleConvert',
+  };
 }
 
 /** Whether an LDS instruction touches no bank: permutations of lanes. */

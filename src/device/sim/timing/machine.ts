@@ -39,7 +39,7 @@ export interface Replay {
 /** What is replayed. */
 export interface ReplayJob {
   readonly chip: Chip;
-  readonly code: KernelCode;
+  readonly code: Pick<KernelCode, 'list'>;
   readonly groups: readonly GroupTrace[];
   /** Workgroups that a compute unit holds at once. */
   readonly resident: number;

@@ -30,18 +30,28 @@ export interface TimedLaunch {
   readonly launch: Launch;
 }
 
-/** A launch that has been recorded and not yet timed. */
+/** Allocations by address: bytes of each. */
+export type Regions = ReadonlyMap<number, number>;
+
+/** A launch that has been recorded and not yet timed. It holds nothing of the device, so that it can be timed again on another chip. */
 export interface RecordedLaunch {
   readonly launch: Launch;
-  readonly code: KernelCode;
+  readonly code: Pick<KernelCode, 'list'>;
   readonly spread: Spread;
   readonly plan: SamplePlan;
   readonly traces: readonly GroupTrace[];
-  readonly mallHits: number;
-  readonly l2Held: number;
+  /** Allocations that the sample reads and writes. */
+  readonly regions: Regions;
+  readonly written: Regions;
   /** The kernel has run before: its code is in the instruction caches. */
   readonly isWarm: boolean;
   readonly failure: string | undefined;
+}
+
+/** Parts of what a launch reads that earlier launches have left, 0 to 1. */
+export interface CacheHits {
+  readonly l2Held: number;
+  readonly mallHits: number;
 }
 
 /** The time of a launch. */
@@ -56,7 +66,7 @@ export interface LaunchTime {
   readonly plan: SamplePlan;
   readonly failure: string | undefined;
   readonly replay: Replay;
-  readonly code: KernelCode;
+  readonly code: Pick<KernelCode, 'list'>;
   readonly spread: Spread;
   readonly mallHits: number;
   /** Bytes that the launch leaves changed in L2, for the next launch to wait for. */
@@ -65,8 +75,7 @@ export interface LaunchTime {
 
 export class TimingModel {
   readonly chip: Chip;
-  /** What the memory-side cache holds; copies go through it too. */
-  readonly residency: Residency;
+  private readonly residency: Residency;
   private readonly l2: L2Residency;
   /** Launches so far, by kernel entry. */
   private readonly launches = new Map<number, number>();
@@ -76,7 +85,7 @@ export class TimingModel {
   constructor(chip: Chip, budget = BUDGET) {
     this.chip = chip;
     this.budget = budget;
-    this.residency = new Residency(chip.get('mall.bytes'));
+    this.residency = new Residency(chip.get('mall.bytes'), chip.get('mall.loss'));
     this.l2 = new L2Residency(chip);
   }
 
@@ -101,9 +110,8 @@ export class TimingModel {
       const traces = plan.groups.map((n) => (n === 0 && canKeep ? first : recorder.record(n * dies, plan.limit)));
       const regions = regionsOf(memory, linesOf(traces, code, false));
       const written = regionsOf(memory, linesOf(traces, code, true));
-      const l2Held = this.l2.use(launch, regions, written);
-      const mallHits = this.residency.use(new Map([...regions, ...written]));
-      return { launch, code, spread, plan, traces, mallHits, l2Held, isWarm, failure: recorder.failure };
+      const { list } = code;
+      return { launch, code: { list }, spread, plan, traces, regions, written, isWarm, failure: recorder.failure };
     } finally {
       recorder.undo();
     }
@@ -115,12 +123,22 @@ export class TimingModel {
     return Math.max(LEAST_BUDGET, this.budget / (1 + before / OFTEN));
   }
 
-  /** Times a recorded launch, whose waves executed `instructions` on average. */
-  time(
-    { launch, code, spread, plan, traces, mallHits, l2Held, failure, isWarm }: RecordedLaunch,
-    instructions: number,
-  ): LaunchTime {
+  /** A launch has gone through the caches; gives the parts of what it read that were there. */
+  pass({ launch, regions, written }: Pick<RecordedLaunch, 'launch' | 'regions' | 'written'>): CacheHits {
+    const l2Held = this.l2.use(launch, regions, written);
+    return { l2Held, mallHits: this.residency.use(new Map([...regions, ...written])) };
+  }
+
+  /** A copy or fill has gone through the memory-side cache; gives the part of its bytes that was there. */
+  copied(regions: Regions): number {
+    return this.residency.use(regions);
+  }
+
+  /** Times a recorded launch, whose waves executed `instructions` on average. Launches are timed in the order in which they ran. */
+  time(recorded: RecordedLaunch, instructions: number): LaunchTime {
+    const { launch, code, spread, plan, traces, failure, isWarm } = recorded;
     const { chip } = this;
+    const { l2Held, mallHits } = this.pass(recorded);
     const share: MemoryShare = {
       units: plan.units,
       unitsOfDie: spread.unitsOfDie,
@@ -161,7 +179,7 @@ export class TimingModel {
 }
 
 /** The lines of vector and scalar memory that recorded waves touch. */
-function* linesOf(traces: readonly GroupTrace[], code: KernelCode, stores?: boolean): Generator<number> {
+function* linesOf(traces: readonly GroupTrace[], code: Pick<KernelCode, 'list'>, stores?: boolean): Generator<number> {
   for (const { waves } of traces) {
     for (const { path, accesses } of waves) {
       let at = 0;
@@ -184,7 +202,7 @@ function* linesOf(traces: readonly GroupTrace[], code: KernelCode, stores?: bool
 function sharing(
   chip: Chip,
   traces: readonly GroupTrace[],
-  code: KernelCode,
+  code: Pick<KernelCode, 'list'>,
   units: number,
 ): Pick<MemoryShare, 'isShared' | 'sharedPart'> {
   const owner = new Map<number, number>();

@@ -90,7 +90,7 @@ describe('LDS passes', () => {
 
 describe('the memory-side cache', () => {
   it('should hold what was used last, and less of what does not fit', () => {
-    const cache = new Residency(100);
+    const cache = new Residency(100, 1.5);
     expect(cache.use(new Map([[1, 60]]))).toBe(0);
     expect(cache.use(new Map([[1, 60]]))).toBe(1);
     cache.use(new Map([[2, 400]]));

@@ -6,23 +6,17 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
 
-/**
- * A set of allocations larger than the cache keeps less than the part that would fit, because each pass over it evicts what the next one
- * wants first. Fitted to MI300A vectoradd and relu between 268 and 805 MB.
- */
-const LOSS = 1.5;
-
-/** The same for L2, which keeps nearly nothing of what does not fit: MI300A vectoradd of 12 MB against 25 MB. */
-const L2_LOSS = 8;
-
 export class Residency {
   private readonly capacity: number;
   /** Bytes of allocations in order of last use, by their address. */
   private readonly used = new Map<number, number>();
-
+  /**
+   * A set of allocations larger than the cache keeps less than the part that would fit, because each pass over it evicts what the next one
+   * wants first: that part to the power of `loss`.
+   */
   private readonly loss: number;
 
-  constructor(capacity: number, loss = LOSS) {
+  constructor(capacity: number, loss: number) {
     this.capacity = capacity;
     this.loss = loss;
   }
@@ -80,7 +74,7 @@ export class L2Residency {
 
   constructor(chip: Chip) {
     this.dies = chip.get('xccs');
-    this.cache = new Residency(chip.get('l2.bytes') * this.dies, L2_LOSS);
+    this.cache = new Residency(chip.get('l2.bytes') * this.dies, chip.get('l2.loss'));
   }
 
   /** Part of the lines read that are there; then the launch's own are. */

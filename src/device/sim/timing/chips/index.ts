@@ -1,5 +1,6 @@
 // Room `device/sim/timing/chips`: one file per chip, its numbers with their sources. Begin with mi300x.ts, from which others differ.
 import { WavesmithError } from '../../../../base/index.ts';
+import { targetInfo } from '../../../../isa/index.ts';
 import type { TargetName } from '../../../../isa/types.ts';
 import { type Chip, type ChipFile, makeChip } from '../chip.ts';
 import { MI210 } from './mi210.ts';
@@ -10,8 +11,7 @@ import { MI325X } from './mi325x.ts';
 import { MI350X } from './mi350x.ts';
 import { MI355X } from './mi355x.ts';
 
-/** The first of a target stands for it: the one that has been compared with hardware, where there is one. */
-const FILES: readonly ChipFile[] = [MI300A, MI300X, MI325X, MI350X, MI355X, MI210, MI250X];
+const FILES: readonly ChipFile[] = [MI210, MI250X, MI300A, MI300X, MI325X, MI350X, MI355X];
 
 /** What `--chip` takes, beside files. */
 export const CHIP_NAMES: readonly string[] = FILES.map((f) => f.name);
@@ -30,9 +30,10 @@ export function chipNamed(name: string): Chip {
   return makeChip(chipFile(name));
 }
 
-/** The chip that stands for a target when none is named. */
+/** The chip of the board that programs see when none is named. */
 export function defaultChip(target: TargetName): Chip {
-  const found = FILES.find((f) => f.target === target);
+  const { board } = targetInfo(target);
+  const found = FILES.find((f) => f.product === board.name);
   if (found === undefined) throw new Error(`no chip for ${target}`);
   return makeChip(found);
 }

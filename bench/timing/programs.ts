@@ -1,0 +1,68 @@
+// The measured programs of ../shared/timing/mi300a: their points, and the programs themselves, compiled as hipcc does.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A row that a program printed on hardware. */
+export interface MeasuredRow {
+  readonly kernel: string;
+  readonly size: string;
+  readonly ms: number;
+}
+
+/** One command line and the rows that it printed on hardware, in their order. */
+export interface Point {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The first number of the command: what grows along a series. */
+  readonly size: number;
+  /** Points of one series differ only in size. */
+  readonly series: string;
+}
+
+const clang = join(process.env.WAVESMITH_LLVM ?? '/usr/lib/llvm-22', 'bin', 'clang++');
+
+/** Folder of the data, or undefined where it is not beside the checkout. */
+export function measurementsFolder(root: string): string | undefined {
+  const folder = join(root, '..', 'shared', 'timing', 'mi300a');
+  return existsSync(folder) ? folder : undefined;
+}
+
+/** Rows by kernel name and problem size. Source of the form: the README beside them. */
+export function readMeasured(folder: string): Map<string, number> {
+  const [, ...lines] = readFileSync(join(folder, 'measured-228cu.csv'), 'utf8').trim().split('\n');
+  return new Map(
+    lines.map((line) => {
+      const [kernel, size, , , least] = line.split(',');
+      return [`${kernel},${size}`, Number(least)];
+    }),
+  );
+}
+
+export function readPoints(folder: string): Point[] {
+  return readFileSync(join(folder, 'commands.tsv'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [program = '', text = ''] = line.split('\t');
+      const args = text.split(' ');
+      const [, size, ...rest] = args;
+      return { program, args, size: Number(size), series: [program, ...rest].join(' ') };
+    });
+}
+
+/** Compiles a program once; gives the path. */
+export function compileProgram(root: string, folder: string, program: string): string {
+  const out = join(root, '.wavesmith', 'timing-programs');
+  const path = join(out, program);
+  if (existsSync(path)) return path;
+  mkdirSync(out, { recursive: true });
+  const libraries = join(process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build'), 'lib');
+  const args = ['-x', 'hip', '--offload-arch=gfx942', '-D__AMDGCN_WAVEFRONT_SIZE=64', '--rocm-path=/usr', '-O3', '-w'];
+  const devices = `--rocm-device-lib-path=${join(root, '.wavesmith', 'hip-device-libs')}`;
+  const source = join(folder, 'src', `${program}.cpp`);
+  const link = ['-o', path, `-L${libraries}`, '-lamdhip64'];
+  const { status, stderr } = spawnSync(clang, [...args, devices, source, ...link], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} does not compile: ${stderr}`);
+  return path;
+}
