@@ -1,5 +1,6 @@
 // Registers that are free at one place only: nothing reads them later, in no lane, and nothing that is outstanding will write them.
 import { type CheckContext, outstandingAtBlocks, replayBlock } from '../check/index.ts';
+import { branchTarget } from '../isa/index.ts';
 import { hasSlot, type Liveness, livenessOf, type Program, type ProgramFunction, Slot } from '../program/index.ts';
 import type { ProbeKernel } from './select.ts';
 
@@ -31,26 +32,26 @@ export class DeadRegisters {
     return known;
   }
 
-  /**
-   * SGPRs and VGPRs below these counts that are dead on one side of an instruction. Behind a branch that is taken nothing is known.
-   */
+  /** SGPRs and VGPRs below these counts that are dead on one side of an instruction, and whether VCC is. */
   at(
     kernel: ProbeKernel,
     pc: number,
     side: 'before' | 'after' | 'taken',
     sgprs: number,
     vgprs: number,
-  ): { sgprs: number[]; vgprs: number[] } {
+  ): { sgprs: number[]; vgprs: number[]; isVccFree: boolean } {
     const { program } = this;
     const { subject } = kernel;
     const code = program.at(pc);
     const block = program.blockAt(pc);
-    const target = program.target;
-    if (code === undefined || block === undefined || side === 'taken') return { sgprs: [], vgprs: [] };
+    const none = { sgprs: [], vgprs: [], isVccFree: false };
+    if (code === undefined || block === undefined) return none;
     const live = this.livenessOf(subject);
-    const set = side === 'before' ? live.before(code) : live.after(code);
+    const target = side === 'taken' ? program.at(branchTarget(code.instruction, pc) ?? -1) : undefined;
+    if (side === 'taken' && target === undefined) return none;
+    const set = target !== undefined || side === 'before' ? live.before(target ?? code) : live.after(code);
     const context: CheckContext = {
-      target,
+      target: program.target,
       codeObject: program.codeObject,
       program,
       subject,
@@ -58,13 +59,16 @@ export class DeadRegisters {
       baseline: undefined,
     };
     const input = outstandingAtBlocks(context).get(block.index);
-    if (input === undefined) return { sgprs: [], vgprs: [] };
+    if (input === undefined) return none;
     const state = replayBlock(context, block, input, side === 'before' ? code.index : code.index + 1);
     const isDead = (slot: number): boolean => !hasSlot(set, slot) && !state.touches([{ first: slot, count: 1 }]);
-    const out = { sgprs: [] as number[], vgprs: [] as number[] };
-    for (let n = 0; n < sgprs; n++) if (isDead(n)) out.sgprs.push(n);
-    for (let n = 0; n < vgprs; n++) if (isDead(Slot.VGPR0 + n)) out.vgprs.push(n);
-    return out;
+    const list = (count: number, base: number): number[] =>
+      Array.from({ length: count }, (_, n) => n).filter((n) => isDead(base + n));
+    return {
+      sgprs: list(sgprs, 0),
+      vgprs: list(vgprs, Slot.VGPR0),
+      isVccFree: isDead(Slot.VCC) && isDead(Slot.VCC + 1),
+    };
   }
 
   private livenessOf(subject: ProgramFunction): Liveness {

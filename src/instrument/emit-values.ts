@@ -7,6 +7,7 @@ import { operandNamed } from '../isa/operand.ts';
 import { slotsOf } from '../program/index.ts';
 import { addressValue } from './address.ts';
 import type { Line } from './assemble.ts';
+import type { Loan } from './borrow.ts';
 import { RegisterPool } from './pool.ts';
 import type { ProbeInstruction } from './select.ts';
 import { type EntryValue, isWide, type Value } from './values.ts';
@@ -21,6 +22,13 @@ export interface Held {
   readonly release: () => void;
 }
 
+/** Where what the wave knew at its start is kept: lanes of a vector or an accumulation register. */
+export interface KeptValues {
+  readonly register: number;
+  readonly isAgpr: boolean;
+  readonly laneOf: (value: EntryValue) => number;
+}
+
 /** What a point has to work with. */
 export interface PointResources {
   readonly target: TargetName;
@@ -29,11 +37,13 @@ export interface PointResources {
   /** SCC may be read behind the point. */
   readonly isSccLive: boolean;
   /** Where what the wave knew at its start is kept. */
-  readonly entry: ((value: EntryValue) => { readonly register: number; readonly lane: number }) | undefined;
+  readonly entry: KeptValues | undefined;
   /** Registers that are read at the point may not have returned from memory. */
   readonly drain: boolean;
   /** Matrix instructions may still have to write registers that are used here. */
   readonly settle?: boolean | undefined;
+  /** Some of the registers are borrowed. */
+  readonly loan: Loan | undefined;
 }
 
 const NOTHING = (): void => {};
@@ -49,6 +59,8 @@ export class ValueEmitter {
   protected exec = '';
   protected scc = -1;
   protected drains = 0;
+  /** The vector register that kept values are read from. */
+  private kept = -1;
   private isOneLane = false;
 
   constructor(resources: PointResources, instruction: ProbeInstruction | undefined) {
@@ -165,12 +177,24 @@ export class ValueEmitter {
     return { low: name, high: '0', pair: undefined, release: NOTHING };
   }
 
+  /** Makes kept values readable; EXEC is the kernel's. */
+  protected readKept(): void {
+    const { entry } = this.resources;
+    if (entry === undefined) throw new Error('no values are kept');
+    this.kept = entry.isAgpr ? this.vgprs.one() : entry.register;
+    if (entry.isAgpr)
+      this.line(
+        's_mov_b64 exec, -1',
+        `v_accvgpr_read_b32 v${this.kept}, a${entry.register}`,
+        `s_mov_b64 exec, ${this.exec}`,
+      );
+  }
+
   private entry(value: EntryValue, wide: boolean): Held {
-    const place = this.resources.entry?.(value);
-    if (place === undefined) throw new Error(`no place for ${value}`);
+    const lane = this.resources.entry?.laneOf(value) ?? 0;
     const to = this.pair();
-    this.line(`v_readlane_b32 ${to.low}, v${place.register}, ${place.lane}`);
-    if (wide) this.line(`v_readlane_b32 ${to.high}, v${place.register}, ${place.lane + 1}`);
+    this.line(`v_readlane_b32 ${to.low}, v${this.kept}, ${lane}`);
+    if (wide) this.line(`v_readlane_b32 ${to.high}, v${this.kept}, ${lane + 1}`);
     return to;
   }
 

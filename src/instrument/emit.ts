@@ -64,19 +64,22 @@ export class Emitter extends ValueEmitter {
 
   /** The code of statements. */
   emit(statements: readonly Statement[]): EmittedPoint {
-    const { isSccLive, target, drain, settle } = this.resources;
-    const scc =
-      isSccLive || valuesOf(statements).some((v) => v.op === 'register' && v.name === 'scc') ? this.sgprs.one() : -1;
-    if (scc >= 0) this.line(`s_cselect_b32 s${scc}, 1, 0`);
+    const { isSccLive, target, drain, settle, loan } = this.resources;
+    // Registers that are borrowed may have values on the way.
+    if (settle === true) this.line('s_nop 15', 's_nop 3');
+    if (drain || loan !== undefined) this.drain();
+    if (loan !== undefined) this.line(...loan.before);
+    const values = valuesOf(statements);
+    if (isSccLive || values.some((v) => v.op === 'register' && v.name === 'scc')) this.scc = this.sgprs.one();
+    if (this.scc >= 0) this.line(`s_cselect_b32 s${this.scc}, 1, 0`);
     const exec = this.sgprs.pair();
     this.exec = `s[${exec}:${exec + 1}]`;
     this.line(`s_mov_b64 ${this.exec}, exec`);
-    if (settle === true) this.line('s_nop 15', 's_nop 3');
-    if (drain) this.drain();
-    this.scc = scc;
+    if (values.some((v) => v.op === 'entry')) this.readKept();
     for (const statement of statements) this.statement(statement);
     this.allLanes();
-    if (isSccLive) this.line(`s_cmp_lg_u32 s${scc}, 0`);
+    if (isSccLive) this.line(`s_cmp_lg_u32 s${this.scc}, 0`);
+    if (loan !== undefined) this.line(...loan.after);
     return {
       code: assembleLines(target, this.lines),
       uses: this.uses,

@@ -1,14 +1,14 @@
 // Room `instrument`: probes: code of a user's that is put into kernels at chosen points and leaves them as they were.
 // Begin with types.ts (what a probe is) and tools/instr-count.ts, a whole one; then instrument.ts, which walks the steps: select.ts and
-// points.ts (where), body.ts and values.ts (what), registers.ts, flags.ts and entry.ts (with which registers), emit.ts (the code).
+// points.ts (where), body.ts and values.ts (what), choose.ts and entry.ts (with which registers), placement.ts and emit.ts (the code).
 export { Body } from './body.ts';
 export {
   type Instrumented,
   type InstrumentOptions,
   instrument,
   type KernelCost,
-  type RejectedPoint,
 } from './instrument.ts';
+export type { RejectedPoint } from './placement.ts';
 export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {
   type Counter,

@@ -1,7 +1,12 @@
 // Registers that a probe may use: those that nothing in a kernel or in the functions it calls names, inside the allocation first, then
 // by raising it. Kernels that share functions share the answer.
 // Source: AMDGPUUsage, "Kernel Descriptor" (granules); a unified register file holds AGPRs behind accum_offset.
-import { descriptorRegisters, type KernelDescriptor } from '../codeobject/index.ts';
+import {
+  type DescriptorRegisters,
+  descriptorRegisters,
+  type KernelDescriptor,
+  kernelOccupancy,
+} from '../codeobject/index.ts';
 import { addSlots, type Program, type ProgramFunction, SLOT_WORDS, Slot } from '../program/index.ts';
 
 /** s0 to s101; behind them are the special registers. */
@@ -15,7 +20,11 @@ const ALL_VGPRS = 512;
 export interface FreeRegisters {
   readonly sgprs: readonly number[];
   readonly vgprs: readonly number[];
+  readonly agprs: readonly number[];
 }
+
+/** How far kernels may grow: not at all, as far as as many waves fit on a SIMD, or to all registers. */
+export type Growth = 'none' | 'calm' | 'all';
 
 /** Kernels and functions that may run in one wave. */
 export interface CallGroup {
@@ -34,8 +43,8 @@ export function callGroups(program: Program): CallGroup[] {
   return kernels.map((kernel) => ({ functions: [kernel], kernels: [kernel] }));
 }
 
-/** The free registers of a group; of those that are allocated already when its kernels may not grow. */
-export function freeRegisters(program: Program, group: CallGroup, mayGrow: boolean): FreeRegisters {
+/** The registers that a group names nowhere and that its kernels have or, as far as they may grow, can have. */
+export function freeRegisters(program: Program, group: CallGroup, growth: Growth): FreeRegisters {
   const used = new Uint32Array(SLOT_WORDS);
   let [hasIndexedVgprs, hasIndexedSgprs] = [false, false];
   for (const subject of group.functions) {
@@ -56,31 +65,72 @@ export function freeRegisters(program: Program, group: CallGroup, mayGrow: boole
   const isFree = (slot: number): boolean => (((used[slot >>> 5] as number) >>> (slot & 31)) & 1) === 0;
   const descriptors = group.kernels.map((f) => f.kernel?.descriptor).filter((d) => d !== undefined);
   const registers = descriptors.map(descriptorRegisters);
+  const { target } = program;
+  const occupancies = group.kernels.map(({ kernel }) => kernel && kernelOccupancy(kernel, target)?.wavesPerSimd);
   // Registers by number in M0 can be any of those that are allocated.
   const firstVgpr = hasIndexedVgprs ? Math.max(0, ...registers.map((r) => r.vgprs)) : 0;
   const firstSgpr = hasIndexedSgprs ? Math.min(SGPRS, Math.max(0, ...registers.map((r) => r.sgprs - EXTRA_SGPRS))) : 0;
-  const agprs = Math.max(0, ...registers.map((r) => r.agprs));
-  const ownVgprs = Math.min(...registers.map((r) => r.vgprs));
-  const ownSgprs = Math.min(...registers.map((r) => r.sgprs)) - EXTRA_SGPRS;
-  const lastVgpr = Math.min(VGPRS, ALL_VGPRS - agprs, mayGrow ? VGPRS : ownVgprs);
-  const lastSgpr = Math.min(SGPRS, mayGrow ? SGPRS : ownSgprs);
-  const sgprs: number[] = [];
-  for (let n = firstSgpr; n < lastSgpr; n++) if (isFree(n)) sgprs.push(n);
-  const vgprs: number[] = [];
-  for (let n = firstVgpr; n < lastVgpr; n++) if (isFree(Slot.VGPR0 + n)) vgprs.push(n);
-  return { sgprs, vgprs };
+  const limits = registers.map((own, i) => limitsOf(own, occupancies[i], growth));
+  const limit = (of: (l: Limits) => number): number => Math.min(...limits.map(of));
+  const list = (from: number, to: number, base: number): number[] => {
+    const out: number[] = [];
+    for (let n = from; n < to; n++) if (isFree(base + n)) out.push(n);
+    return out;
+  };
+  return {
+    sgprs: list(
+      firstSgpr,
+      limit((l) => l.sgprs),
+      0,
+    ),
+    vgprs: list(
+      firstVgpr,
+      limit((l) => l.vgprs),
+      Slot.VGPR0,
+    ),
+    agprs: list(
+      0,
+      limit((l) => l.agprs),
+      Slot.AGPR0,
+    ),
+  };
 }
 
-/** Raises a descriptor's allocation so that a VGPR and an SGPR lie in it; what its counts in the metadata must be at least. */
+interface Limits {
+  readonly sgprs: number;
+  readonly vgprs: number;
+  readonly agprs: number;
+}
+
+/** One more than the last register of each kind. */
+function limitsOf(own: DescriptorRegisters, waves: number | undefined, growth: Growth): Limits {
+  const accumulators = own.totalVgprs - own.vgprs;
+  if (growth === 'none') {
+    const sgprs = Math.min(SGPRS, own.sgprs - EXTRA_SGPRS);
+    return { sgprs, vgprs: own.vgprs, agprs: accumulators };
+  }
+  const total =
+    growth === 'all' ? ALL_VGPRS : Math.max(own.totalVgprs, Math.floor(ALL_VGPRS / Math.max(1, waves ?? 8) / 8) * 8);
+  // Vector registers grow in front of the accumulation registers; both together have the total.
+  const vgprs = Math.min(VGPRS, Math.floor((total - accumulators) / 4) * 4);
+  return {
+    sgprs: SGPRS,
+    vgprs,
+    agprs: growth === 'all' ? VGPRS : Math.max(accumulators, Math.min(VGPRS, total - VGPRS)),
+  };
+}
+
+/** Raises a descriptor's allocation so that these registers lie in it, -1 for none; what its counts in the metadata must be at least. */
 export function growAllocation(
   d: KernelDescriptor,
   lastVgpr: number,
   lastSgpr: number,
+  lastAgpr: number,
 ): { vgprs: number; sgprs: number } {
   const { totalVgprs, vgprs } = descriptorRegisters(d);
-  const accumulators = totalVgprs - vgprs;
-  if (lastVgpr >= vgprs) {
-    d.rsrc3.accumOffset = Math.ceil((lastVgpr + 1) / 4) - 1;
+  const accumulators = Math.max(totalVgprs - vgprs, lastAgpr + 1);
+  if (lastVgpr >= vgprs || accumulators > totalVgprs - vgprs) {
+    d.rsrc3.accumOffset = Math.max(d.rsrc3.accumOffset, Math.ceil((lastVgpr + 1) / 4) - 1);
     const total = (d.rsrc3.accumOffset + 1) * 4 + accumulators;
     d.rsrc1.granulatedWorkitemVgprCount = Math.max(d.rsrc1.granulatedWorkitemVgprCount, Math.ceil(total / 8) - 1);
   }

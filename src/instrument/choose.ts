@@ -1,0 +1,130 @@
+// Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
+// those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
+import { descriptorRegisters } from '../codeobject/index.ts';
+import { registerFromText } from '../isa/index.ts';
+import { type Program, Slot, slotsOf } from '../program/index.ts';
+import { borrow, type Lenders, type Loan } from './borrow.ts';
+import type { DeadRegisters } from './dead.ts';
+import type { Point } from './points.ts';
+import { type CallGroup, type FreeRegisters, freeRegisters } from './registers.ts';
+import { valuesOf } from './values.ts';
+
+/** Registers to write a point's code with. */
+export interface Attempt {
+  readonly sgprs: readonly number[];
+  readonly vgprs: readonly number[];
+  /** Matrix instructions may still have to write some of them. */
+  readonly settle: boolean;
+  readonly loan: Loan | undefined;
+  /** To be called when one more of a kind was needed. */
+  lacks(kind: 's' | 'v'): void;
+}
+
+/** Most registers of a kind that are borrowed for a point. */
+const MOST_BORROWED = 24;
+
+/** The registers of kernels and functions that may run in one wave. */
+export class GroupRegisters {
+  private readonly dead: DeadRegisters;
+  private readonly calm: FreeRegisters;
+  private readonly all: FreeRegisters;
+  private readonly sgprs: number;
+  private readonly vgprs: number;
+  private readonly kept = new Set<number>();
+  private keptAgpr: number | undefined;
+
+  constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters) {
+    this.dead = dead;
+    this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none');
+    this.all = mayGrow ? freeRegisters(program, group, 'all') : this.calm;
+    const own = group.kernels.flatMap(({ kernel }) =>
+      kernel?.descriptor === undefined ? [] : [descriptorRegisters(kernel.descriptor)],
+    );
+    this.sgprs = Math.min(102, ...own.map((r) => r.sgprs - 6));
+    this.vgprs = Math.min(256, ...own.map((r) => r.vgprs));
+  }
+
+  /** Takes a register that is free throughout out of all further choices; undefined when there is none. */
+  keepOne(): { readonly register: number; readonly isAgpr: boolean } | undefined {
+    const found = this.calm.vgprs[0] ?? this.all.vgprs[0];
+    if (found !== undefined) this.kept.add(found);
+    else this.keptAgpr = this.calm.agprs[0] ?? this.all.agprs[0];
+    const register = found ?? this.keptAgpr;
+    return register === undefined ? undefined : { register, isAgpr: found === undefined };
+  }
+
+  /** A vector register that holds nothing when a kernel starts: any but v0, where the work-items' numbers are. */
+  get atEntry(): number {
+    return this.vgprs - 1;
+  }
+
+  /** What to try for a point, or why something cannot be tried; `also` is kept at this point. */
+  *attempts(point: Point, also: number | undefined): Generator<Attempt | string> {
+    let kinds = new Set<'s' | 'v'>();
+    const lacks = (kind: 's' | 'v'): void => void kinds.add(kind);
+    const without = (list: readonly number[]): number[] => list.filter((n) => !this.kept.has(n) && n !== also);
+    const { calm, all } = this;
+    yield { sgprs: calm.sgprs, vgprs: without(calm.vgprs), settle: false, loan: undefined, lacks };
+    const dead = this.deadAt(point);
+    const settle = this.dead.hasMatrix(point.kernel);
+    for (const free of calm === all ? [calm] : [calm, all]) {
+      const sgprs = [...free.sgprs, ...dead.sgprs.filter((n) => !free.sgprs.includes(n))];
+      const vgprs = without([...free.vgprs, ...dead.vgprs.filter((n) => !free.vgprs.includes(n))]);
+      yield { sgprs, vgprs, settle, loan: undefined, lacks };
+      const lenders = this.lenders(point, { ...free, sgprs, vgprs }, also);
+      const count = { s: 0, v: 0 };
+      for (;;) {
+        for (const kind of kinds) count[kind] += 2;
+        if (count.s > MOST_BORROWED || count.v > MOST_BORROWED || kinds.size === 0) break;
+        kinds = new Set();
+        const loan = borrow(lenders, count.s, count.v);
+        if (typeof loan === 'string') {
+          yield loan;
+          break;
+        }
+        yield { sgprs: loan.sgprs, vgprs: loan.vgprs, settle, loan, lacks };
+      }
+      kinds = new Set(count.v > count.s ? ['v'] : ['s']);
+    }
+  }
+
+  private deadAt(point: Point): { sgprs: number[]; vgprs: number[]; isVccFree: boolean } {
+    const { kernel, pc, side } = point;
+    const found = this.dead.at(kernel, pc, side, this.sgprs, this.vgprs);
+    const read = readBy(point);
+    return {
+      sgprs: found.sgprs.filter((n) => !read.has(n)),
+      vgprs: found.vgprs.filter((n) => !read.has(Slot.VGPR0 + n)),
+      isVccFree: found.isVccFree && !read.has(Slot.VCC),
+    };
+  }
+
+  private lenders(point: Point, free: FreeRegisters, also: number | undefined): Lenders {
+    const read = readBy(point);
+    const others = (count: number, own: readonly number[], base: number): number[] =>
+      Array.from({ length: count }, (_, n) => n).filter((n) => !own.includes(n) && !read.has(base + n));
+    return {
+      freeSgprs: free.sgprs,
+      freeVgprs: free.vgprs,
+      sgprs: others(this.sgprs, free.sgprs, 0),
+      vgprs: others(this.vgprs, free.vgprs, Slot.VGPR0).filter((n) => !this.kept.has(n) && n !== also),
+      agprs: free.agprs.filter((n) => n !== this.keptAgpr),
+      isVccFree: this.deadAt(point).isVccFree,
+    };
+  }
+}
+
+/** Slots that a point's values and its instruction read. */
+function readBy({ statements, instruction }: Point): ReadonlySet<number> {
+  const out = new Set<number>();
+  const add = (first: number, count: number): void => {
+    for (let i = 0; i < count; i++) out.add(first + i);
+  };
+  for (const value of valuesOf(statements)) {
+    const register = value.op === 'register' ? registerFromText(value.name) : undefined;
+    const range = register && slotsOf(register);
+    if (range !== undefined) add(range.first, range.count);
+  }
+  for (const { first, count } of instruction?.code.effects.uses ?? []) add(first, count);
+  return out;
+}

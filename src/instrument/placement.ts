@@ -1,0 +1,273 @@
+// Code for points, with the registers that choose.ts finds for each, and what kernels need for it: more registers, and what they get at
+// their start kept.
+import { kernelCode } from '../check/code.ts';
+import { preloadProblem, readPreloadStub } from '../check/index.ts';
+import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
+import { type CodeInstruction, PRELOAD_STUB, type Program } from '../program/index.ts';
+import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
+import { assembleLines } from './assemble.ts';
+import { GroupRegisters } from './choose.ts';
+import { DeadRegisters } from './dead.ts';
+import { Emitter, type MemoryUse } from './emit.ts';
+import { type EntryPlan, planEntry } from './entry.ts';
+import type { Point } from './points.ts';
+import { OutOfRegisters } from './pool.ts';
+import { type CallGroup, growAllocation } from './registers.ts';
+import type { PlacedState, Site } from './state.ts';
+import { type EntryValue, valuesOf } from './values.ts';
+
+/** A point that has no code, and why. */
+export interface RejectedPoint {
+  readonly kernel: string;
+  readonly pc: number;
+  readonly reason: string;
+}
+
+/** The last register of each kind that points use, -1 for none. */
+interface Last {
+  s: number;
+  v: number;
+  a: number;
+}
+
+/** Where a kernel keeps what it gets at its start. */
+interface KeptEntry {
+  readonly plan: EntryPlan;
+  readonly register: number;
+  readonly isAgpr: boolean;
+}
+
+/** The code at a kernel's start. Vector registers but v0 hold nothing there, and neither does VCC. */
+function keepLines({ plan, register, isAgpr }: KeptEntry, free: number): string[] {
+  if (!isAgpr) return plan.lines(register);
+  return [
+    ...plan.lines(free),
+    's_mov_b64 vcc, exec',
+    's_mov_b64 exec, -1',
+    `v_accvgpr_write_b32 a${register}, v${free}`,
+    's_mov_b64 exec, vcc',
+  ];
+}
+
+interface PlacedCode {
+  readonly point: Point;
+  readonly code: Uint8Array;
+  readonly uses: readonly MemoryUse[];
+}
+
+/** Registers for points, and their code. */
+export class Placement {
+  private readonly program: Program;
+  private readonly states: readonly PlacedState[];
+  private readonly codes: PlacedCode[] = [];
+  private readonly preambles = new Map<number, Uint8Array>();
+  readonly rejected: RejectedPoint[] = [];
+  readonly changes = new Map<string, KernelChange>();
+  drains = 0;
+  private readonly dead: DeadRegisters;
+  private readonly mayGrow: boolean;
+
+  constructor(program: Program, states: readonly PlacedState[], mayGrow: boolean) {
+    this.program = program;
+    this.mayGrow = mayGrow;
+    this.dead = new DeadRegisters(program);
+    this.states = states;
+  }
+
+  get placed(): number {
+    return this.codes.length;
+  }
+
+  /** Places the points of a group's kernels and functions. */
+  place(group: CallGroup, points: readonly Point[]): void {
+    const names = new Set(group.functions.map((f) => f.entry));
+    const own = points.filter((p) => names.has(p.kernel.entry));
+    if (own.length === 0) return;
+    const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead);
+    const entries = this.planEntries(group, own, registers);
+    const last: Last = { s: -1, v: -1, a: -1 };
+    let placed = 0;
+    for (const point of own) {
+      const reason = this.placeOne(point, entries.get(point.kernel.entry), registers, last);
+      if (reason === undefined) placed++;
+      else this.rejected.push({ kernel: point.kernel.name, pc: point.pc, reason });
+    }
+    if (placed === 0) return;
+    for (const { kernel, entry } of group.kernels) {
+      if (kernel?.descriptor === undefined) continue;
+      const kept = entries.get(entry);
+      const plan = typeof kept === 'object' ? kept.plan : undefined;
+      if (plan !== undefined && typeof kept === 'object') {
+        if (kept.isAgpr) last.a = Math.max(last.a, kept.register);
+        else last.v = Math.max(last.v, kept.register);
+        const at = plan.isAtEntry ? entry : entry + PRELOAD_STUB;
+        this.preambles.set(at, assembleLines(this.program.target, keepLines(kept, registers.atEntry)));
+      }
+    }
+    for (const { kernel, entry } of group.kernels) {
+      const kept = entries.get(entry);
+      if (kernel?.descriptor !== undefined)
+        this.change(kernel, kernel.descriptor, last, typeof kept === 'object' ? kept.plan : undefined);
+    }
+  }
+
+  /** Raises what a kernel has to what its points use. */
+  private change(kernel: Kernel, descriptor: KernelDescriptor, last: Last, plan: EntryPlan | undefined): void {
+    const grown = structuredClone(descriptor);
+    const counts = growAllocation(grown, last.v, last.s, last.a);
+    const { vgprCount = 0, sgprCount = 0 } = kernel.metadata ?? {};
+    const isRaised =
+      grown.rsrc1.granulatedWorkitemVgprCount !== descriptor.rsrc1.granulatedWorkitemVgprCount || last.v >= vgprCount;
+    const agprs = BigInt(last.a + 1);
+    const hasMoreAgprs = last.a >= 0 && agprs > BigInt(kernel.metadata?.agprCount ?? 0);
+    this.changes.set(kernel.name, {
+      descriptor: (d) => {
+        growAllocation(d, last.v, last.s, last.a);
+        plan?.change(d);
+      },
+      metadata: new Map([
+        ...(isRaised ? [['.vgpr_count', BigInt(Math.max(vgprCount, counts.vgprs))] as const] : []),
+        ...(hasMoreAgprs ? [['.agpr_count', agprs] as const] : []),
+        ...(last.s >= 0 ? [['.sgpr_count', BigInt(Math.max(sgprCount, counts.sgprs))] as const] : []),
+      ]),
+    });
+  }
+
+  /** How each kernel keeps what it gets at its start, where points ask for it; the reason when it cannot. */
+  private planEntries(
+    group: CallGroup,
+    own: readonly Point[],
+    registers: GroupRegisters,
+  ): ReadonlyMap<number, KeptEntry | string> {
+    const out = new Map<number, KeptEntry | string>();
+    const uses = own.filter((p) => valuesOf(p.statements).some((v) => v.op === 'entry'));
+    const wanted = [
+      ...new Set(uses.flatMap((p) => valuesOf(p.statements).flatMap((v) => (v.op === 'entry' ? [v.value] : [])))),
+    ];
+    if (wanted.length === 0) return out;
+    const store = registers.keepOne();
+    for (const { kernel, entry, entryBlocks } of group.kernels) {
+      // The compatibility block is the one other way to where preloading hardware begins.
+      const main = this.program.blocks[entryBlocks.at(-1) ?? -1];
+      const isLoop = (main?.predecessors.length ?? 0) >= entryBlocks.length && (main?.predecessors.length ?? 0) > 0;
+      if (kernel?.descriptor === undefined || isLoop) {
+        out.set(entry, isLoop ? 'it jumps back to its entry' : 'it has no descriptor');
+        continue;
+      }
+      const plan = planEntry(kernel.descriptor, wanted, this.hasStub(kernel));
+      const start = this.program.instructions[main?.first ?? -1]?.pc;
+      const isLocal = uses.every((p) => p.kernel.entry !== entry || (p.pc === start && p.side === 'before'));
+      if (typeof plan === 'string') out.set(entry, plan);
+      else if (store !== undefined) out.set(entry, { plan, ...store });
+      else if (isLocal && registers.atEntry > 0) out.set(entry, { plan, register: registers.atEntry, isAgpr: false });
+      else out.set(entry, 'no vector register is free throughout');
+    }
+    return out;
+  }
+
+  /** Whether a kernel with preloaded arguments has a block that loads them, for firmware that does not. */
+  private hasStub(kernel: Kernel): boolean {
+    const code = kernelCode(this.program.codeObject, kernel);
+    const stub = code === undefined ? undefined : readPreloadStub(code, this.program.target);
+    return stub !== undefined && !stub.traps && preloadProblem(stub) === undefined;
+  }
+
+  /** Writes the code of a point; the reason when it cannot be. */
+  private placeOne(
+    point: Point,
+    kept: KeptEntry | string | undefined,
+    registers: GroupRegisters,
+    last: Last,
+  ): string | undefined {
+    if (point.problem !== undefined) return point.problem;
+    const values = valuesOf(point.statements);
+    if (values.some((v) => v.op === 'entry')) {
+      if (typeof kept === 'string') return kept;
+      if (kept === undefined) return 'what a kernel gets at its start is not known in a function';
+      if (!kept.plan.isAtEntry && point.pc < point.kernel.entry + PRELOAD_STUB)
+        return 'the block for firmware that preloads nothing runs before its values are kept';
+    }
+    const sites = new Map<string, { state: PlacedState; site: number }>();
+    for (const state of this.states) sites.set(state.name, { state, site: state.sites.length });
+    const keeper = typeof kept === 'object' ? kept : undefined;
+    const common = {
+      target: this.program.target,
+      isSccLive: point.isSccLive,
+      entry: keeper && {
+        register: keeper.register,
+        isAgpr: keeper.isAgpr,
+        laneOf: (value: EntryValue) => keeper.plan.lanes.get(value) ?? 0,
+      },
+      drain:
+        point.side !== 'before'
+          ? values.some(isRegister)
+          : values.some((v) => isRegister(v) && !isOperand(point, v.name)),
+    };
+    let reason = '';
+    for (const attempt of registers.attempts(point, keeper?.isAgpr === false ? keeper.register : undefined)) {
+      if (typeof attempt === 'string') {
+        reason = attempt;
+        continue;
+      }
+      try {
+        const emitted = new Emitter({ ...common, ...attempt }, point.instruction, sites).emit(point.statements);
+        const { loan } = attempt;
+        last.s = Math.max(last.s, emitted.lastSgpr, loan?.lastSgpr ?? -1);
+        last.v = Math.max(last.v, emitted.lastVgpr, loan?.lastVgpr ?? -1);
+        last.a = Math.max(last.a, loan?.lastAgpr ?? -1);
+        if (emitted.drains > 0) this.drains++;
+        for (const name of new Set(emitted.uses.map((use) => use.state.name))) {
+          const site: Site = { index: sites.get(name)?.site ?? 0, pc: point.pc, kernel: point.kernel.name };
+          this.states.find((s) => s.name === name)?.sites.push(site);
+        }
+        this.codes.push({ point, code: emitted.code, uses: emitted.uses });
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof OutOfRegisters)) throw error;
+        attempt.lacks(error.kind);
+        reason = error.message;
+      }
+    }
+    return reason;
+  }
+
+  edits() {
+    const before = new Map<number, Uint8Array[]>();
+    const after = new Map<number, Uint8Array[]>();
+    const taken = new Map<number, Uint8Array[]>();
+    for (const [pc, code] of this.preambles) before.set(pc, [code]);
+    for (const { point, code } of this.codes) {
+      const map = point.side === 'before' ? before : point.side === 'after' ? after : taken;
+      const list = map.get(point.pc);
+      if (list === undefined) map.set(point.pc, [code]);
+      else list.push(code);
+    }
+    return { before, after, taken };
+  }
+
+  references(): MemoryReference[] {
+    return this.codes.flatMap(({ code, uses }) =>
+      uses.map(({ state, site, pc, low, high }) => ({
+        code,
+        pc,
+        low,
+        high,
+        offset: state.offset + (state.shape.kind === 'counters' ? 8 * site : 0),
+      })),
+    );
+  }
+}
+
+function isRegister(value: { readonly op: string }): value is { readonly op: 'register'; readonly name: string } {
+  return value.op === 'register';
+}
+
+/** Whether an instruction reads a register, so that the kernel itself waits for it. */
+function isOperand(point: Point, name: string): boolean {
+  const code: CodeInstruction | undefined = point.instruction?.code;
+  return (
+    code?.instruction.operands.some(
+      (o, i) => o.kind === 'reg' && o.text === name && code.instruction.row.operands[i]?.isOut === false,
+    ) ?? false
+  );
+}
