@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.
+// A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.
+// Everything else the program tells without waiting.
 // Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
 //
@@ -18,7 +19,7 @@ namespace wavesmith::tool {
 inline constexpr const char* kToolSocketVariable = "WAVESMITH_TOOL_SOCKET";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kToolProtocolVersion = 2;
+inline constexpr uint32_t kToolProtocolVersion = 3;
 
 // Memory is copied and sent in chunks of this size, counted from the start of its allocation.
 inline constexpr uint32_t kChunkBytes = 65536;
@@ -30,7 +31,7 @@ enum class ToolMessage : uint32_t {
   kCodeUnloaded = 3,  // CodeHandle. No answer
   kCodeReplaced = 4,  // Replacement: what became of a CodePlan with code. No answer
   kDispatch = 5,  // DispatchRecord. No answer
-  kIsolatedBegin = 6,  // IsolatedDispatch, then `allocations` times AllocationRecord. No answer
+  kIsolatedBegin = 6,  // IsolatedDispatch, then `allocations` times AllocationRecord → IsolationScope
   kMemory = 7,  // MemoryChunk. No answer
   kIsolatedEnd = 8,  // IsolatedResult. No answer
   kNote = 9,  // NoteRecord. No answer
@@ -67,6 +68,13 @@ enum class MemoryKind : uint32_t {
   kModule = 7,  // a loaded code object with its variables
 };
 
+// Whose contents are sent before and after an isolated dispatch.
+enum class MemoryScope : uint32_t {
+  kNone = 0,  // nothing: whoever runs the dispatch records what it touches
+  kReachable = 1,  // of memory that a pointer leads to from the arguments, the code object, or such memory
+  kAll = 2,  // all live memory
+};
+
 // When memory was read.
 enum class Phase : uint32_t {
   kBefore = 0,  // before the dispatch
@@ -96,7 +104,7 @@ struct ToolWelcome {
   uint64_t first;
   uint64_t last;  // inclusive
   uint64_t step;  // from 1
-  uint64_t limit;  // bytes of all allocations above which a dispatch is not isolated
+  uint64_t limit;  // bytes of memory to send above which a dispatch is not isolated
 };
 static_assert(sizeof(ToolWelcome) == 40);
 
@@ -184,6 +192,13 @@ struct IsolatedDispatch {
 };
 static_assert(sizeof(IsolatedDispatch) == 40);
 
+// What to send of an isolated dispatch. The dispatch runs after it.
+struct IsolationScope {
+  uint32_t scope;  // MemoryScope
+  uint32_t reserved;
+};
+static_assert(sizeof(IsolationScope) == 8);
+
 // Live memory. Behind it: origin (u32 length and bytes).
 struct AllocationRecord {
   uint64_t id;  // of the process, never used twice
@@ -194,7 +209,7 @@ struct AllocationRecord {
 };
 static_assert(sizeof(AllocationRecord) == 32);
 
-// Bytes of an allocation. Before: all that are not zero. After and Original: all that changed. Behind it: bytes (u32 length and bytes).
+// Bytes of an allocation. Before: its first chunk, and all others that are not zero. After and Original: all that changed. Behind it: bytes (u32 length and bytes).
 struct MemoryChunk {
   uint64_t sequence;
   uint64_t allocation;

@@ -163,8 +163,9 @@ bool Run(Queue& queue, hsa_kernel_dispatch_packet_t packet, PacketWriter write, 
   return true;
 }
 
-void Begin(const Queue& queue, const hsa_kernel_dispatch_packet_t& packet, const Rule& rule, uint64_t sequence,
-           uint64_t index, bool compared, const std::vector<Memory>& memory) {
+// Tells of the dispatch that comes next. Gives the memory whose contents are to be sent.
+std::vector<Memory> Begin(const Queue& queue, const hsa_kernel_dispatch_packet_t& packet, const Rule& rule,
+                          uint64_t sequence, uint64_t index, bool compared, std::vector<Memory> memory) {
   const IsolatedDispatch record{sequence,
                                 index,
                                 rule.code,
@@ -179,7 +180,13 @@ void Begin(const Queue& queue, const hsa_kernel_dispatch_packet_t& packet, const
   }
   w.Put(static_cast<uint32_t>(arguments.size())).Raw(arguments.data(), arguments.size());
   for (const Memory& m : memory) w.Put(m.record).Text(m.origin);
-  Tell(ToolMessage::kIsolatedBegin, w.bytes());
+  const RawAnswer answer = Wavesmith()->Request(static_cast<uint32_t>(ToolMessage::kIsolatedBegin),
+                                                {{w.bytes().data(), w.bytes().size()}});
+  Reader reader(answer.payload);
+  const auto scope = static_cast<MemoryScope>(reader.Get<IsolationScope>().scope);
+  if (!answer.ok || !reader.ok() || scope == MemoryScope::kNone) return {};
+  if (scope == MemoryScope::kAll) return memory;
+  return Reachable(memory, arguments, packet);
 }
 
 void End(uint64_t sequence, uint64_t nanoseconds, IsolatedStatus status) {
@@ -240,17 +247,16 @@ void Isolate(Queue& queue, const hsa_kernel_dispatch_packet_t& packet, const Rul
     state().active = &queue;
   }
   Quiesce(queue);
-  const std::vector<Memory> memory = LiveMemory();
+  const bool compared = Has(rule.flags, RuleFlag::kCompare) && rule.replacement != 0;
+  const std::vector<Memory> memory = Begin(queue, packet, rule, sequence, index, compared, LiveMemory());
   uint64_t total = 0;
   for (const Memory& m : memory) total += m.record.size;
-  const bool compared = Has(rule.flags, RuleFlag::kCompare) && rule.replacement != 0;
   hsa_signal_t done{};
   if (total > Welcome().limit) {
-    pass("too-much-memory", "The program has more memory than the limit.");
+    pass("too-much-memory", "The memory to copy is more than the limit.");
   } else if (original.core.hsa_signal_create_fn(1, 0, nullptr, &done) != HSA_STATUS_SUCCESS) {
     pass("no-signal", "The runtime has no signal left.");
   } else {
-    Begin(queue, packet, rule, sequence, index, compared, memory);
     uint64_t nanoseconds = 0;
     const IsolatedStatus status =
         RunBetweenSnapshots(queue, packet, rule, sequence, write, compared, memory, done, &nanoseconds);

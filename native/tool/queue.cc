@@ -17,6 +17,7 @@ struct State {
   std::map<const hsa_queue_t*, Queue*> queues;
   std::atomic<uint64_t> next_sequence{0};
   std::atomic<uint64_t> next_index{0};  // of dispatches whose kernel has Isolate or Choose
+  std::atomic<uint64_t> isolated{0};
   std::mutex shapes_mutex;
   std::unordered_set<uint64_t> shapes;
 };
@@ -53,6 +54,13 @@ bool IsChosen(uint64_t index) {
   return index >= w.first && index <= w.last && (index - w.first) % w.step == 0;
 }
 
+// Whether every dispatch that is chosen has run.
+bool IsExhausted() {
+  const ToolWelcome& w = Welcome();
+  const uint64_t isolated = state().isolated;
+  return w.last < w.first || (isolated > 0 && isolated - 1 == (w.last - w.first) / w.step);
+}
+
 void Dispatch(Queue& queue, const void* bytes, PacketWriter write) {
   hsa_kernel_dispatch_packet_t packet;
   std::memcpy(&packet, bytes, sizeof packet);
@@ -67,6 +75,7 @@ void Dispatch(Queue& queue, const void* bytes, PacketWriter write) {
   if ((ruled && Has(rule.flags, RuleFlag::kReport)) || IsNew(packet)) Report(queue, packet, sequence, replaced);
   if (isolates && chosen) {
     Isolate(queue, packet, rule, sequence, index, write);
+    state().isolated++;
     return;
   }
   if (replaced) Replace(rule, &packet);
@@ -95,7 +104,7 @@ void OnPackets(const void* packets, uint64_t count, uint64_t, void* data, Packet
     }
     return;
   }
-  const bool tracked = AnyIsolated();
+  const bool tracked = AnyIsolated() && !IsExhausted();
   if (tracked) WaitForIsolation(queue);
   for (uint64_t n = 0; n < count; n++) {
     const uint8_t* const packet = bytes + 64 * n;

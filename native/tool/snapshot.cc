@@ -21,7 +21,54 @@ bool Write(uint64_t address, const void* from, size_t size) {
   return original.core.hsa_memory_copy_fn(reinterpret_cast<void*>(address), from, size) == HSA_STATUS_SUCCESS;
 }
 
+// Index of the allocation that holds an address; `memory.size()` for none.
+size_t Holding(const std::vector<Memory>& memory, uint64_t address) {
+  const auto after = std::upper_bound(memory.begin(), memory.end(), address,
+                                      [](uint64_t a, const Memory& m) { return a < m.record.address; });
+  if (after == memory.begin()) return memory.size();
+  const AllocationRecord& record = (after - 1)->record;
+  return address - record.address < record.size ? static_cast<size_t>(after - 1 - memory.begin()) : memory.size();
+}
+
 }  // namespace
+
+std::vector<Memory> Reachable(const std::vector<Memory>& memory, const std::vector<uint8_t>& arguments,
+                              const hsa_kernel_dispatch_packet_t& packet) {
+  std::vector<bool> reached(memory.size());
+  std::vector<size_t> open;
+  const auto reach = [&](uint64_t address) {
+    const size_t m = Holding(memory, address);
+    if (m == memory.size() || reached[m]) return;
+    reached[m] = true;
+    open.push_back(m);
+  };
+  const auto scan = [&](const uint8_t* bytes, size_t size) {
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+      uint64_t word;
+      std::memcpy(&word, bytes + at, sizeof word);
+      if (word != 0) reach(word);
+    }
+  };
+  reach(reinterpret_cast<uint64_t>(packet.kernarg_address));
+  reach(packet.kernel_object);
+  scan(arguments.data(), arguments.size());
+  const Chunk buffer(new uint8_t[kChunkBytes]);
+  while (!open.empty()) {
+    const AllocationRecord record = memory[open.back()].record;
+    open.pop_back();
+    for (uint64_t at = 0; at < record.size; at += kChunkBytes) {
+      const auto size = static_cast<size_t>(std::min<uint64_t>(kChunkBytes, record.size - at));
+      // The snapshot says what cannot be read.
+      if (!Read(record.address + at, buffer.get(), size)) break;
+      scan(buffer.get(), size);
+    }
+  }
+  std::vector<Memory> result;
+  for (size_t m = 0; m < memory.size(); m++) {
+    if (reached[m]) result.push_back(memory[m]);
+  }
+  return result;
+}
 
 Snapshot::Snapshot(const std::vector<Memory>& memory, uint64_t sequence)
     : sequence_(sequence), memory_(memory), chunks_(memory.size()), readable_(memory.size(), true) {
@@ -70,7 +117,7 @@ void Snapshot::Send(size_t memory, size_t chunk, Phase phase, const uint8_t* byt
 void Snapshot::Send() const {
   for (size_t m = 0; m < memory_.size(); m++) {
     for (size_t c = 0; c < chunks_[m].size(); c++) {
-      if (chunks_[m][c] != nullptr) Send(m, c, Phase::kBefore, chunks_[m][c].get());
+      if (c == 0 || chunks_[m][c] != nullptr) Send(m, c, Phase::kBefore, BytesOf(m, c));
     }
   }
 }

@@ -13,12 +13,17 @@ using Chunk = std::unique_ptr<uint8_t[]>;
 // What chunks hold that differ from a snapshot, by index of memory and of chunk.
 using Changes = std::map<std::pair<size_t, size_t>, Chunk>;
 
+// Of `memory`, in the order of addresses, what a dispatch can reach: where its arguments lie, its code object, and every allocation that one of
+// their aligned 8-byte words points into, and so on. A word that only looks like a pointer counts as one.
+std::vector<Memory> Reachable(const std::vector<Memory>& memory, const std::vector<uint8_t>& arguments,
+                              const hsa_kernel_dispatch_packet_t& packet);
+
 class Snapshot {
  public:
   // Copies everything. Memory that cannot be read becomes a note and counts as zero.
   Snapshot(const std::vector<Memory>& memory, uint64_t sequence);
 
-  // Sends all chunks that are not zero.
+  // Sends the first chunk of each allocation, and all others that are not zero.
   void Send() const;
   // What is different now.
   Changes Compare() const;

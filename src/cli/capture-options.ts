@@ -45,18 +45,26 @@ export const producer = (device: string) => ({ name: 'wavesmith', version: versi
 /** Writes the recorded dispatch; says on a terminal what takes long. */
 export async function finishRecording(recorder: Recorder, options: CaptureOptions): Promise<RecordSummary> {
   const path = options.capture as string;
-  const say = process.stderr.isTTY === true;
+  const steps = stepPrinter(process.stderr);
   const summary = await recorder.finish(path, {
     replace: options.force === true,
     zip: options.zip === true || path.endsWith('.zip'),
     prove: options.proof !== false,
     orders: options.orders !== false,
-    onStep: (text) => {
-      if (say) process.stderr.write(`\r${text.padEnd(60)}`);
-    },
+    onStep: steps.say,
   });
-  if (say) process.stderr.write(`\r${' '.repeat(60)}\r`);
+  steps.end();
   return summary;
+}
+
+const STEP_COLUMNS = 60;
+
+/** Shows on a terminal what is being done, in one line that is gone afterwards. */
+export function stepPrinter(stream: NodeJS.WriteStream): { say(text: string): void; end(): void } {
+  const show = (text: string, end: string): void => {
+    if (stream.isTTY === true) stream.write(`\r${text.padEnd(STEP_COLUMNS)}${end}`);
+  };
+  return { say: (text) => show(text, ''), end: () => show('', '\r') };
 }
 
 /** The nth name: `x.wscap`, `x.1.wscap`, … */

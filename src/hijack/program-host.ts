@@ -9,7 +9,7 @@ import { packageRoot } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
 import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
 import { startDeviceProcess } from '../runtime/exec.ts';
-import type { RunOptions } from '../runtime/sim-runtime.ts';
+import type { RunOptions, SimRuntimeOptions } from '../runtime/sim-runtime.ts';
 import { type ToolListener, ToolServer, type ToolServerOptions } from '../runtime/tool-server.ts';
 
 /** Where programs find their GPU. */
@@ -21,12 +21,17 @@ export type ProgramDevice =
 export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
   readonly device: ProgramDevice;
   readonly command: readonly string[];
-  /** What its standard output is: shown, shown on this process's standard error, or neither. It is kept in any case. */
-  readonly show: 'stdout' | 'stderr' | 'none';
+  /**
+   * What its standard output is: shown, shown on this process's standard error, or neither. It is kept in any case. `inherit`: it has this
+   * process's own input and output, which are not kept, and it may live on after a fault.
+   */
+  readonly show: 'stdout' | 'stderr' | 'none' | 'inherit';
   /** Milliseconds after which it is killed. */
   readonly timeout?: number | undefined;
   /** Every kernel that ran to its end on the virtual GPU. */
   readonly onKernel?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
+  /** Asked about every dispatch of the virtual GPU; see `SimRuntimeOptions`. */
+  readonly observe?: SimRuntimeOptions['observe'];
   readonly report: (text: string) => void;
 }
 
@@ -54,14 +59,22 @@ export function toolsLibrary(): string {
 
 /** Runs a program to its end. */
 export async function runProgram(listener: ToolListener, options: ProgramRunOptions): Promise<ProgramRun> {
-  const { device, report, command } = options;
+  const { device, report, command, show } = options;
+  const isInherited = show === 'inherit';
   const library = toolsLibrary();
   const root = packageRoot() ?? '.';
   const build = findNativeBuild(root);
   const gpu =
     device.kind === 'rocm'
       ? undefined
-      : await startDeviceProcess({ root, target: device.target, ...device.run, onDispatch: options.onKernel, report });
+      : await startDeviceProcess({
+          root,
+          target: device.target,
+          ...device.run,
+          onDispatch: options.onKernel,
+          observe: options.observe,
+          report,
+        });
   const tools = new ToolServer(gpu?.addon ?? loadAddon(build), listener, options);
   await tools.listen();
   const started = performance.now();
@@ -69,7 +82,7 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
   let timedOut = false;
   try {
     const child = spawn(build.launcher, [String(process.pid), ...command], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: isInherited ? 'inherit' : ['ignore', 'pipe', 'inherit'],
       env: tools.environment(gpu?.environment(process.env) ?? process.env, library),
     });
     const timers: NodeJS.Timeout[] = [];
@@ -88,14 +101,14 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
     }
     if (gpu !== undefined) {
       gpu.server.onFault = (text) => {
-        if (fault === undefined) killAfter(GRACE_MS, () => {});
+        if (fault === undefined && !isInherited) killAfter(GRACE_MS, () => {});
         fault ??= text;
       };
     }
     const chunks: Uint8Array[] = [];
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
-      if (options.show !== 'none') process[options.show].write(chunk);
+      if (show === 'stdout' || show === 'stderr') process[show].write(chunk);
     });
     const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -156,8 +156,8 @@ export function readPacket(bytes: Uint8Array): PacketFields {
   };
 }
 
-/** A chosen dispatch that ran alone, with memory around it. */
-export interface IsolatedDispatch {
+/** A chosen dispatch before it runs, alone. */
+export interface StartingDispatch {
   readonly program: ToolProgram;
   readonly sequence: bigint;
   /** Among the dispatches of kernels that were to be isolated, from 0. */
@@ -172,6 +172,12 @@ export interface IsolatedDispatch {
   /** Address of its hsa_queue_t. */
   readonly queue: number;
   readonly allocations: readonly ToolAllocation[];
+  /** So far; more may come while it runs. */
+  readonly notes: readonly ToolNote[];
+}
+
+/** A chosen dispatch that ran alone, with memory around it. */
+export interface IsolatedDispatch extends StartingDispatch {
   /** Memory before the dispatch; of a compared one only what either run changed. */
   readonly before: MemoryImage;
   readonly after: MemoryImage;
@@ -181,5 +187,10 @@ export interface IsolatedDispatch {
   readonly status: 'done' | 'original-failed' | 'failed' | 'incomplete';
   /** Of the dispatch, by the runtime's clock; 0 when not known. */
   readonly nanoseconds: number;
-  readonly notes: readonly ToolNote[];
 }
+
+/**
+ * Whose contents come with an isolated dispatch: of nothing, because whoever runs it records what it touches; of what pointers lead to from
+ * its arguments and its code object; of all live memory.
+ */
+export type IsolationMemory = 'none' | 'reachable' | 'all';

@@ -7,9 +7,11 @@ import { MessageType } from './generated/messages.ts';
 import {
   IsolatedStatus,
   type IsolatedStatusValue,
+  MemoryScope,
   type Patch,
   Phase,
   putCodePlan,
+  putIsolationScope,
   putKernelRule,
   putPatch,
   putToolWelcome,
@@ -33,10 +35,12 @@ import { type Connection, MessageServer, type Send } from './message-server.ts';
 import type { Message } from './protocol.ts';
 import {
   type IsolatedDispatch,
+  type IsolationMemory,
   type LoadedCode,
   MemoryImage,
   memoryKindName,
   readPacket,
+  type StartingDispatch,
   type ToolAllocation,
   type ToolDispatch,
   type ToolNote,
@@ -94,6 +98,8 @@ export interface ToolListener {
   /** Nothing more of the code object's watched memory will come; without it the program ended before it could tell. */
   onWatchedEnd?(code: LoadedCode): void;
   onDispatch?(dispatch: ToolDispatch): void;
+  /** A chosen dispatch is about to run alone. Says whose memory is to come with it; without this function all. */
+  onIsolating?(dispatch: StartingDispatch): IsolationMemory;
   onIsolated?(dispatch: IsolatedDispatch): void;
   onNote?(note: ToolNote, program: ToolProgram): void;
   onEnd?(program: ToolProgram): void;
@@ -101,7 +107,7 @@ export interface ToolListener {
 
 export interface ToolServerOptions {
   readonly range?: DispatchRange;
-  /** Bytes of all memory of a program above which no dispatch is isolated. */
+  /** Bytes of memory that would come with a dispatch above which it is not isolated. */
   readonly memoryLimit?: number;
   /** One line for each refused or misbehaving peer. */
   readonly report: (text: string) => void;
@@ -151,6 +157,12 @@ export class ToolServer {
 interface OpenDispatch extends Omit<IsolatedDispatch, 'status' | 'nanoseconds'> {
   readonly notes: ToolNote[];
 }
+
+const SCOPES = {
+  none: MemoryScope.None,
+  reachable: MemoryScope.Reachable,
+  all: MemoryScope.All,
+} as const satisfies Record<IsolationMemory, number>;
 
 const STATUS: Readonly<Record<number, IsolatedDispatch['status']>> = {
   [IsolatedStatus.Done]: 'done',
@@ -213,7 +225,7 @@ class ToolConnection implements Connection {
         this.dispatched(program, payload);
         return;
       case ToolMessage.IsolatedBegin:
-        this.begin(program, payload);
+        this.send(MessageType.Reply, id, this.begin(program, payload));
         return;
       case ToolMessage.Memory:
         this.memory(payload);
@@ -299,7 +311,7 @@ class ToolConnection implements Connection {
     });
   }
 
-  private begin(program: ToolProgram, payload: ByteReader): void {
+  private begin(program: ToolProgram, payload: ByteReader): Uint8Array {
     const {
       sequence,
       index,
@@ -341,6 +353,8 @@ class ToolConnection implements Connection {
       original: isCompared === 0 ? undefined : new MemoryImage(before),
       notes: [],
     };
+    const scope = SCOPES[this.listener.onIsolating?.(this.open) ?? 'all'];
+    return putIsolationScope(new ByteWriter(8), { scope }).finish();
   }
 
   private memory(payload: ByteReader): void {

@@ -63,8 +63,8 @@ export function expectationOf(placed: PlacedCapture, against: Capture | undefine
     if (writes !== undefined) {
       if (post !== undefined) counts.set(writes);
     } else if (post !== undefined || known !== null) {
-      // Nobody followed the writes: everything that is known counts.
-      if (post !== undefined || known === undefined) counts.fill(1);
+      // Nobody followed the writes: everything that is known counts; instructions do not.
+      if (known === undefined || (post !== undefined && one.allocation.kind !== 'code')) counts.fill(1);
       else if (known !== null) counts.set(known);
     }
     for (const { address, bytes: size } of varying) {

@@ -3,22 +3,26 @@
 export { parseAnnotation, withAnnotations } from './annotate.ts';
 export { type Capture, type Chunk, type OpenOptions, openCapture } from './capture.ts';
 export type { ComparedBuffer, WriteReport } from './compare.ts';
+export { type CopiedDispatch, type CopiedMemory, writeCopied } from './copied.ts';
 export { type CaptureDifference, type DiffResult, diffCaptures } from './diff.ts';
 export { safetensorsOf } from './export.ts';
 export { isCapturePath } from './files.ts';
 export { type ImportResult, importFolder, isImportable } from './import.ts';
 export {
+  type AllocationKind,
   type Annotation,
   type CaptureAllocation,
   type DeterminismSection,
   FORMAT_VERSION,
   type Manifest,
   type MemoryMode,
+  type UnsupportedRecord,
 } from './manifest.ts';
 export { type PlacedCapture, type PlaceOptions, placeCapture } from './place.ts';
 export {
   deviceFor,
   type FinishOptions,
+  finishProved,
   Recorder,
   type RecordOptions,
   type RecordSummary,

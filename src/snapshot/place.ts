@@ -1,7 +1,6 @@
 // A capture in the memory of a device: every kept chunk at its own address, and nothing else, so that a touch of anything that is not in
 // the capture is a fault. Bytes that the captured dispatch writes before anybody reads them hold poison until then.
 import { randomBytes, WavesmithError } from '../base/index.ts';
-import { readCodeObject, SegmentType } from '../codeobject/index.ts';
 import type {
   Device,
   DeviceBuffer,
@@ -13,6 +12,7 @@ import type {
 } from '../device/index.ts';
 import type { Capture, Chunk } from './capture.ts';
 import { hex } from './fields.ts';
+import { instructionRanges } from './image.ts';
 import type { CaptureAlias, CaptureAllocation } from './manifest.ts';
 import { runsOf } from './masks.ts';
 
@@ -59,8 +59,6 @@ export interface PlacedCapture {
   free(): void;
 }
 
-/** PF_W of a segment. */
-const PF_W = 2;
 const PAGE = 4096;
 const MIX = 0x5bd1e995;
 
@@ -181,7 +179,8 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
           return isConstant(address) || others.some((b) => address >= b.address && address < b.address + b.size);
         }
         const { known } = last;
-        return known === undefined || (known !== null && known[address - last.address] === 1);
+        if (known === undefined || (known !== null && known[address - last.address] === 1)) return true;
+        return last.allocation.kind === 'code' && isConstant(address);
       },
       free,
     };
@@ -249,18 +248,12 @@ function restoreChunk(
   }
 }
 
-/** Whether an address is in a part of the loaded code object that no kernel can have changed. */
+/** Whether an address is in a part of the loaded code object that is no memory of the capture. */
 function constantsOf(capture: Capture, { address: base, size }: DeviceModule): (address: number) => boolean {
   // Where nobody captured variables, they are as the code object has them.
   if (!capture.manifest.memory.hasResult) return (address) => address >= base && address < base + size;
-  const { segments } = readCodeObject(capture.codeObject()).elf;
-  const writable = segments.filter((s) => s.type === SegmentType.LOAD && (s.flags & PF_W) !== 0);
-  return (address) => {
-    const at = address - base;
-    if (at < 0 || at >= size) return false;
-    const page = Math.floor(at / PAGE) * PAGE;
-    return !writable.some((s) => s.virtualAddress < page + PAGE && s.virtualAddress + s.memorySize > page);
-  };
+  const ranges = instructionRanges(capture.codeObject(), base);
+  return (address) => ranges.some(([from, to]) => address >= from && address < to);
 }
 
 function relocated(what: string, wanted: number, got: number): WavesmithError {
@@ -349,8 +342,15 @@ function requestOf(
     buffers.push(buffer);
     device.write(buffer, packet.bytes, packet.address - page);
   }
+  let kernargAddress = kernarg.address;
+  if (kernarg.size === 0 && !isPlaced(kernargAddress, 1)) {
+    // The kernel takes no arguments and the program may have given any address: nobody reads there.
+    const empty = device.alloc(PAGE, 'kernarg segment');
+    buffers.push(empty);
+    kernargAddress = empty.address;
+  }
   const segment: DispatchSegment = {
-    kernarg: kernarg.address,
+    kernarg: kernargAddress,
     packet: packet.address,
     ...(queue !== null && isPlaced(queue, 256) ? { queue } : {}),
   };

@@ -14,13 +14,16 @@ import { isTargetName } from '../isa/index.ts';
 import { type Capture, readCapture } from './capture.ts';
 import { contentOf } from './compare.ts';
 import { MANIFEST, TRAILER } from './files.ts';
+import { instructionRanges, outsideOf } from './image.ts';
 import {
   type AllocationKind,
+  type CaptureAlias,
   type CaptureAllocation,
   type ChunkEntry,
   type DeterminismSection,
   type MemoryMode,
   manifestText,
+  type UnsupportedRecord,
   type VaryingRange,
 } from './manifest.ts';
 import { maskOf, runsOf } from './masks.ts';
@@ -32,6 +35,15 @@ import { type CaptureDescription, CaptureWriter, type WriteOptions } from './wri
 /** What is known of an allocation beside its place. */
 export type RegionFacts = Partial<Pick<CaptureAllocation, 'kind' | 'flags' | 'provenance' | 'label'>>;
 
+/** An allocation that a dispatch touched. */
+export interface RecordedRegion {
+  readonly base: number;
+  readonly size: number;
+  readonly label: string;
+  /** Other addresses of the same memory that the dispatch used. */
+  readonly mappings: readonly { readonly address: number; readonly size: number }[];
+}
+
 export interface RecordOptions {
   readonly kernel: SimKernel;
   /** The ELF that the kernel was loaded from. */
@@ -41,11 +53,11 @@ export interface RecordOptions {
   readonly memory?: Exclude<MemoryMode, 'reachable'> | undefined;
   /** Number of the dispatch in its program (default 0). */
   readonly sequence?: number | undefined;
-  readonly describe?:
-    | ((region: { readonly base: number; readonly size: number; readonly label: string }) => RegionFacts)
-    | undefined;
+  readonly describe?: ((region: RecordedRegion) => RegionFacts) | undefined;
   /** Target with features, when it is known better than from the code object. */
   readonly target?: string | undefined;
+  /** What could not be captured; read after the last call of `describe`. */
+  readonly unsupported?: readonly UnsupportedRecord[] | undefined;
 }
 
 export interface FinishOptions extends WriteOptions {
@@ -53,6 +65,8 @@ export interface FinishOptions extends WriteOptions {
   readonly prove?: boolean | undefined;
   /** False: it is not replayed in other orders. */
   readonly orders?: boolean | undefined;
+  /** Instructions of the dispatch, when they are known: a replay that needs many times as many waits for something that does not come. */
+  readonly instructions?: number | undefined;
   /** What is being done, for a person who waits. */
   readonly onStep?: ((text: string) => void) | undefined;
 }
@@ -74,7 +88,6 @@ const LABEL_KINDS: Readonly<Record<string, AllocationKind>> = {
   'kernarg segment': 'kernarg',
   'dispatch packet': 'packet',
   queue: 'queue',
-  'code object': 'code',
 };
 const PACKET_BYTES = 64;
 
@@ -88,11 +101,15 @@ interface RecordedChunk {
 
 interface Recorded {
   readonly launch: DispatchInfo['launch'];
-  readonly image: { readonly base: number; readonly size: number };
+  readonly image: {
+    readonly base: number;
+    readonly size: number;
+    readonly instructions: ReturnType<typeof instructionRanges>;
+  };
   readonly packet: Uint8Array;
   readonly kernarg: Uint8Array;
   readonly regions: readonly Region[];
-  readonly aliases: CaptureDescription['aliases'];
+  readonly aliases: readonly CaptureAlias[];
   readonly chunks: readonly RecordedChunk[];
 }
 
@@ -119,47 +136,63 @@ export class Recorder {
     if (recorded === undefined) throw new WavesmithError('capture/nothing', 'No dispatch was recorded.');
     const writer = CaptureWriter.create(path, describe(recorded, options), finish);
     try {
-      const entries = entriesOf(recorded, writer, options.memory ?? 'touched');
-      writer.setChunks(entries, recorded.kernarg);
-      let proved = false;
-      let determinism: DeterminismSection | null = null;
-      if (finish.prove !== false) {
-        const capture = unfinishedCapture(writer);
-        finish.onStep?.('proving that the capture is complete');
-        const instructions = await prove(capture);
-        proved = true;
-        if (finish.orders !== false) determinism = await runOrders(capture, instructions, finish.onStep);
-      }
-      const manifestHash = writer.finish({ proved, determinism });
-      const { pages } = writer.pages;
-      return {
-        path,
-        manifestHash,
-        proved,
-        determinism,
-        chunks: entries.length,
-        allocations: writer.allocations.length,
-        bytes: [...pages.values()].reduce((sum, p) => sum + p.bytes, 0),
-        stored: [...pages.values()].reduce((sum, p) => sum + p.stored, 0),
-      };
+      writer.setChunks(entriesOf(recorded, writer, options.memory ?? 'touched'), recorded.kernarg);
+      for (const { what, message } of options.unsupported ?? []) writer.unsupported(what, message);
     } catch (error) {
       writer.abandon();
       throw error;
     }
+    return await finishProved(writer, path, finish);
+  }
+}
+
+/**
+ * Completes a capture that has all its memory: it is replayed with poison and in other orders, unless `finish` leaves that out. After a failure
+ * nothing is left of it.
+ */
+export async function finishProved(
+  writer: CaptureWriter,
+  path: string,
+  finish: Omit<FinishOptions, keyof WriteOptions> = {},
+): Promise<RecordSummary> {
+  try {
+    let proved = false;
+    let determinism: DeterminismSection | null = null;
+    if (finish.prove !== false) {
+      const capture = unfinishedCapture(writer);
+      finish.onStep?.('proving that the capture is complete');
+      const instructions = await prove(capture, finish.instructions);
+      proved = true;
+      if (finish.orders !== false) determinism = await runOrders(capture, instructions, finish.onStep);
+    }
+    const manifestHash = writer.finish({ proved, determinism });
+    const { pages } = writer.pages;
+    return {
+      path,
+      manifestHash,
+      proved,
+      determinism,
+      chunks: writer.chunks().length,
+      allocations: writer.allocations.length,
+      bytes: [...pages.values()].reduce((sum, p) => sum + p.bytes, 0),
+      stored: [...pages.values()].reduce((sum, p) => sum + p.stored, 0),
+    };
+  } catch (error) {
+    writer.abandon();
+    throw error;
   }
 }
 
 /** Copies what the dispatch touched before it goes away. */
 function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo, options: RecordOptions): Recorded {
   const image = loaded.region;
+  const instructions = instructionRanges(options.codeObject, image.base);
   const chunks: RecordedChunk[] = [];
   const regions = new Map<number, Region>();
   for (const { region, chunks: all } of touched.regions.values()) {
     for (const [index, { offset, before, flags }] of all) {
       ignore(flags, region, offset, launch.packet, launch.packet + PACKET_BYTES);
-      if (region.base === image.base)
-        for (const [from, to] of image.readOnlyRanges)
-          ignore(flags, region, offset, image.base + from, image.base + to);
+      if (region.base === image.base) for (const [from, to] of instructions) ignore(flags, region, offset, from, to);
       if (runsOf(flags, READ_FIRST).length + runsOf(flags, WRITTEN).length === 0) continue;
       regions.set(region.base, region);
       chunks.push({ region, index, pre: before, post: region.bytes.slice(offset, offset + before.length), flags });
@@ -168,7 +201,7 @@ function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo
   if (options.memory === 'full') addAll(touched, memory, image, regions, chunks);
   return {
     launch,
-    image: { base: image.base, size: image.size },
+    image: { base: image.base, size: image.size, instructions },
     packet: readMemory(memory, launch.packet, PACKET_BYTES),
     kernarg: readMemory(memory, launch.kernarg, options.kernel.kernargSize),
     regions: [...regions.values()],
@@ -206,7 +239,7 @@ function addAll(
   const known = new Set(chunks.map(({ region, index }) => `${region.base}.${index}`));
   for (const { base, size } of memory.snapshot()) {
     const region = memory.find(base, 1);
-    const isOther = base === image.base || ['scratch', 'dispatch packet', 'code object'].includes(region?.label ?? '');
+    const isOther = base === image.base || ['scratch', 'dispatch packet'].includes(region?.label ?? '');
     if (region === undefined || isOther || memory.ownerOf(region) !== region || !touched.wasLive(base)) continue;
     regions.set(base, region);
     for (let index = 0; index * CHUNK_BYTES < size; index++) {
@@ -241,7 +274,7 @@ function describe(recorded: Recorded, options: RecordOptions): CaptureDescriptio
     },
     kernarg: { address: launch.kernarg, size: kernel.kernargSize },
     allocations: [
-      ...regions.filter((r) => r.base !== image.base).map((region) => allocationOf(region, options)),
+      ...regions.filter((r) => r.base !== image.base).map((region) => allocationOf(region, recorded.aliases, options)),
       { address: image.base, size: image.size, kind: 'code' as const, flags: [], provenance: '', label: 'code object' },
     ],
     aliases: recorded.aliases,
@@ -249,16 +282,21 @@ function describe(recorded: Recorded, options: RecordOptions): CaptureDescriptio
   };
 }
 
-function allocationOf(region: Region, { describe: facts }: RecordOptions): CaptureAllocation {
-  const { base, size, label } = region;
+function allocationOf(
+  { base, size, label }: Region,
+  aliases: Recorded['aliases'],
+  { describe: facts }: RecordOptions,
+): CaptureAllocation {
+  const mappings = aliases.filter(({ source }) => source >= base && source < base + size);
   return {
     address: base,
     size,
-    kind: LABEL_KINDS[label] ?? 'coarse',
+    // The own code object has its own entry: others are memory with variables.
+    kind: label === 'code object' ? 'variable' : (LABEL_KINDS[label] ?? 'coarse'),
     flags: [],
     provenance: '',
     label,
-    ...facts?.({ base, size, label }),
+    ...facts?.({ base, size, label, mappings }),
   };
 }
 
@@ -277,8 +315,7 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
         index,
         ...(isRead || memory === 'full' ? { pre: pages.put(pre) } : {}),
         ...(isWritten ? { post: pages.put(post) } : {}),
-        // Of an image only its variables are memory.
-        ...(isImage && isRead ? { known: writableMask(region, index, pre.length, writer) } : {}),
+        ...(isImage && isRead ? { known: memoryMask(image, index, pre.length, writer) } : {}),
         reads: has(READ_FIRST),
         writes: has(WRITTEN),
       };
@@ -286,10 +323,11 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
     .sort((a, b) => a.allocation - b.allocation || a.index - b.index);
 }
 
-function writableMask(region: Region, index: number, length: number, writer: CaptureWriter) {
-  const flags = new Uint8Array(length).fill(1);
-  const start = index * CHUNK_BYTES;
-  for (const [from, to] of region.readOnlyRanges) flags.fill(0, Math.max(0, from - start), Math.max(0, to - start));
+/** Of an image instructions are no memory. */
+function memoryMask({ base, instructions }: Recorded['image'], index: number, length: number, writer: CaptureWriter) {
+  const flags = new Uint8Array(length);
+  const start = base + index * CHUNK_BYTES;
+  for (const [from, to] of outsideOf(instructions, start, start + length)) flags.fill(1, from - start, to - start);
   return maskOf(flags, 1, writer.pages);
 }
 
@@ -320,17 +358,21 @@ export function deviceFor(capture: Capture): SimDevice {
  * Replays with everything else poisoned: gives the instructions of the dispatch, or fails with `capture/not-complete`. Values that differ do not
  * matter here: a dispatch may be complete and not determined.
  */
-export async function prove(capture: Capture): Promise<number> {
+export async function prove(capture: Capture, instructions?: number): Promise<number> {
   const device = deviceFor(capture);
   try {
-    const { reasons, dispatch } = await replayCapture(device, capture);
+    const maxInstructions = instructions === undefined ? undefined : LEAST_BUDGET + PATIENCE * instructions;
+    const { reasons, dispatch } = await replayCapture(device, capture, { maxInstructions });
     if (reasons.length > 0 && capture.chunks.some((c) => c.entry.post !== undefined)) {
       throw new WavesmithError(
         'capture/not-complete',
         `The replay of the capture is not the recorded dispatch: ${reasons.join(' ')}`,
         {
           file: capture.path,
-          hint: 'What it touches depends on time or on memory that nobody wrote. --no-proof records it all the same.',
+          hint:
+            capture.manifest.memory.mode === 'reachable'
+              ? 'A pointer that it computes leads elsewhere: --memory full keeps all memory, and --no-proof records it all the same.'
+              : 'What it touches depends on time, on the host, or on memory that nobody wrote. --no-proof records it all the same.',
         },
       );
     }

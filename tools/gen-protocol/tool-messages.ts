@@ -19,7 +19,8 @@ import {
 const WHO_WAITS = [
   'The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.',
   'The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.',
-  'Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.',
+  'A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.',
+  'Everything else the program tells without waiting.',
   'Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.',
   'Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.',
 ] as const;
@@ -30,7 +31,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_TOOL_SOCKET',
     'Environment of the program: where Wavesmith listens for the tools library.',
   ),
-  constant('TOOL_PROTOCOL_VERSION', 2, 'Of this file: both sides must have the same.'),
+  constant('TOOL_PROTOCOL_VERSION', 3, 'Of this file: both sides must have the same.'),
   constant(
     'CHUNK_BYTES',
     65536,
@@ -48,7 +49,7 @@ const ENUMERATIONS: readonly Enumeration[] = [
       ['CodeUnloaded', 3, 'CodeHandle. No answer'],
       ['CodeReplaced', 4, 'Replacement: what became of a CodePlan with code. No answer'],
       ['Dispatch', 5, 'DispatchRecord. No answer'],
-      ['IsolatedBegin', 6, 'IsolatedDispatch, then `allocations` times AllocationRecord. No answer'],
+      ['IsolatedBegin', 6, 'IsolatedDispatch, then `allocations` times AllocationRecord → IsolationScope'],
       ['Memory', 7, 'MemoryChunk. No answer'],
       ['IsolatedEnd', 8, 'IsolatedResult. No answer'],
       ['Note', 9, 'NoteRecord. No answer'],
@@ -83,6 +84,11 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Virtual', 6, 'mapped into reserved addresses'],
     ['Module', 7, 'a loaded code object with its variables'],
   ]),
+  enumeration('MemoryScope', 'Whose contents are sent before and after an isolated dispatch.', [
+    ['None', 0, 'nothing: whoever runs the dispatch records what it touches'],
+    ['Reachable', 1, 'of memory that a pointer leads to from the arguments, the code object, or such memory'],
+    ['All', 2, 'all live memory'],
+  ]),
   enumeration('Phase', 'When memory was read.', [
     ['Before', 0, 'before the dispatch'],
     ['After', 1, 'after it'],
@@ -111,7 +117,7 @@ const STRUCTS: readonly Struct[] = [
       u64('first'),
       u64('last', 'inclusive'),
       u64('step', 'from 1'),
-      u64('limit', 'bytes of all allocations above which a dispatch is not isolated'),
+      u64('limit', 'bytes of memory to send above which a dispatch is not isolated'),
     ],
   ),
   fromProgram('CodeObject', 'A code object that was loaded.', [
@@ -178,6 +184,10 @@ const STRUCTS: readonly Struct[] = [
     bytes('packet', 'the 64 bytes as the program wrote them'),
     bytes('kernarg', 'the arguments as they were before it'),
   ]),
+  fromDevice('IsolationScope', 'What to send of an isolated dispatch. The dispatch runs after it.', [
+    u32('scope', 'MemoryScope'),
+    u32('reserved'),
+  ]),
   fromProgram('AllocationRecord', 'Live memory.', [
     u64('id', 'of the process, never used twice'),
     place('address'),
@@ -188,7 +198,7 @@ const STRUCTS: readonly Struct[] = [
   ]),
   fromProgram(
     'MemoryChunk',
-    'Bytes of an allocation. Before: all that are not zero. After and Original: all that changed.',
+    'Bytes of an allocation. Before: its first chunk, and all others that are not zero. After and Original: all that changed.',
     [u64('sequence'), u64('allocation'), place('offset'), u32('phase', 'Phase'), u32('reserved'), bytes('bytes')],
   ),
   fromProgram('WatchedChunk', 'Bytes of watched memory that changed; it begins as zeros.', [

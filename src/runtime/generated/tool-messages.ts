@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// Everything else the program tells without waiting. Only a dispatch that is isolated stops the program.
+// A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.
+// Everything else the program tells without waiting.
 // Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
 import type { ByteReader, ByteWriter } from '../../base/index.ts';
@@ -12,7 +13,7 @@ import type { ByteReader, ByteWriter } from '../../base/index.ts';
 export const TOOL_SOCKET_VARIABLE = 'WAVESMITH_TOOL_SOCKET';
 
 /** Of this file: both sides must have the same. */
-export const TOOL_PROTOCOL_VERSION = 2;
+export const TOOL_PROTOCOL_VERSION = 3;
 
 /** Memory is copied and sent in chunks of this size, counted from the start of its allocation. */
 export const CHUNK_BYTES = 65536;
@@ -29,7 +30,7 @@ export const ToolMessage = {
   CodeReplaced: 4,
   /** DispatchRecord. No answer */
   Dispatch: 5,
-  /** IsolatedDispatch, then `allocations` times AllocationRecord. No answer */
+  /** IsolatedDispatch, then `allocations` times AllocationRecord → IsolationScope */
   IsolatedBegin: 6,
   /** MemoryChunk. No answer */
   Memory: 7,
@@ -93,6 +94,17 @@ export const MemoryKind = {
 } as const;
 export type MemoryKindValue = (typeof MemoryKind)[keyof typeof MemoryKind];
 
+/** Whose contents are sent before and after an isolated dispatch. */
+export const MemoryScope = {
+  /** nothing: whoever runs the dispatch records what it touches */
+  None: 0,
+  /** of memory that a pointer leads to from the arguments, the code object, or such memory */
+  Reachable: 1,
+  /** all live memory */
+  All: 2,
+} as const;
+export type MemoryScopeValue = (typeof MemoryScope)[keyof typeof MemoryScope];
+
 /** When memory was read. */
 export const Phase = {
   /** before the dispatch */
@@ -144,7 +156,7 @@ export interface ToolWelcome {
   readonly last: bigint;
   /** from 1 */
   readonly step: bigint;
-  /** bytes of all allocations above which a dispatch is not isolated */
+  /** bytes of memory to send above which a dispatch is not isolated */
   readonly limit: bigint;
 }
 
@@ -377,6 +389,19 @@ export function readIsolatedDispatch(r: ByteReader, at = 0): IsolatedDispatch & 
   };
 }
 
+/** What to send of an isolated dispatch. The dispatch runs after it. */
+export interface IsolationScope {
+  /** MemoryScope */
+  readonly scope: number;
+}
+
+/** Appends its bytes. */
+export function putIsolationScope(w: ByteWriter, m: IsolationScope): ByteWriter {
+  w.u32(m.scope);
+  w.u32(0);
+  return w;
+}
+
 /** Live memory. */
 export interface AllocationRecord {
   /** of the process, never used twice */
@@ -406,7 +431,7 @@ export function readAllocationRecord(r: ByteReader, at = 0): AllocationRecord & 
   };
 }
 
-/** Bytes of an allocation. Before: all that are not zero. After and Original: all that changed. */
+/** Bytes of an allocation. Before: its first chunk, and all others that are not zero. After and Original: all that changed. */
 export interface MemoryChunk {
   readonly sequence: bigint;
   readonly allocation: bigint;
