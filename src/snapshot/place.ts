@@ -12,7 +12,7 @@ import type {
 } from '../device/index.ts';
 import type { Capture, Chunk } from './capture.ts';
 import { hex } from './fields.ts';
-import { instructionRanges } from './image.ts';
+import { constantsOf } from './image.ts';
 import type { CaptureAlias, CaptureAllocation } from './manifest.ts';
 import { runsOf } from './masks.ts';
 
@@ -159,7 +159,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     ];
     // Edited code brings its own data; only what it has in common with the captured code is that of the capture.
     if (code !== undefined) others.push(image);
-    const isConstant = constantsOf(capture, loaded);
+    const isConstant = isInCode(capture, loaded);
     let last: PlacedChunk | undefined;
     return {
       capture,
@@ -248,12 +248,12 @@ function restoreChunk(
   }
 }
 
-/** Whether an address is in a part of the loaded code object that is no memory of the capture. */
-function constantsOf(capture: Capture, { address: base, size }: DeviceModule): (address: number) => boolean {
+/** Whether an address is in a part of the loaded code object that is as the file has it, unless the capture says otherwise. */
+function isInCode(capture: Capture, { address: base, size }: DeviceModule): (address: number) => boolean {
   // Where nobody captured variables, they are as the code object has them.
   if (!capture.manifest.memory.hasResult) return (address) => address >= base && address < base + size;
-  const ranges = instructionRanges(capture.codeObject(), base);
-  return (address) => ranges.some(([from, to]) => address >= from && address < to);
+  const constants = constantsOf(capture.codeObject(), base);
+  return (address) => constants.some(({ from, to }) => address >= from && address < to);
 }
 
 function relocated(what: string, wanted: number, got: number): WavesmithError {

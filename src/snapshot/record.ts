@@ -14,7 +14,7 @@ import { isTargetName } from '../isa/index.ts';
 import { type Capture, readCapture } from './capture.ts';
 import { contentOf } from './compare.ts';
 import { MANIFEST, TRAILER } from './files.ts';
-import { instructionRanges, outsideOf } from './image.ts';
+import { constantsOf, instructionRanges, outsideOf } from './image.ts';
 import {
   type AllocationKind,
   type CaptureAlias,
@@ -99,13 +99,16 @@ interface RecordedChunk {
   readonly flags: Uint8Array;
 }
 
+interface Image {
+  readonly base: number;
+  readonly size: number;
+  /** Instructions, and constants that are as the code object has them. */
+  readonly inCode: readonly (readonly [number, number])[];
+}
+
 interface Recorded {
   readonly launch: DispatchInfo['launch'];
-  readonly image: {
-    readonly base: number;
-    readonly size: number;
-    readonly instructions: ReturnType<typeof instructionRanges>;
-  };
+  readonly image: Image;
   readonly packet: Uint8Array;
   readonly kernarg: Uint8Array;
   readonly regions: readonly Region[];
@@ -186,13 +189,20 @@ export async function finishProved(
 /** Copies what the dispatch touched before it goes away. */
 function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo, options: RecordOptions): Recorded {
   const image = loaded.region;
-  const instructions = instructionRanges(options.codeObject, image.base);
+  // What is as the code object has it is not captured a second time.
+  const inCode = constantsOf(options.codeObject, image.base)
+    .filter(({ from, bytes }) => {
+      const at = from - image.base;
+      return Buffer.compare(image.bytes.subarray(at, at + bytes.length), bytes) === 0;
+    })
+    .map(({ from, to }) => [from, to] as const);
+  inCode.push(...instructionRanges(options.codeObject, image.base));
   const chunks: RecordedChunk[] = [];
   const regions = new Map<number, Region>();
   for (const { region, chunks: all } of touched.regions.values()) {
     for (const [index, { offset, before, flags }] of all) {
       ignore(flags, region, offset, launch.packet, launch.packet + PACKET_BYTES);
-      if (region.base === image.base) for (const [from, to] of instructions) ignore(flags, region, offset, from, to);
+      if (region.base === image.base) for (const [from, to] of inCode) ignore(flags, region, offset, from, to);
       if (runsOf(flags, READ_FIRST).length + runsOf(flags, WRITTEN).length === 0) continue;
       regions.set(region.base, region);
       chunks.push({ region, index, pre: before, post: region.bytes.slice(offset, offset + before.length), flags });
@@ -201,7 +211,7 @@ function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo
   if (options.memory === 'full') addAll(touched, memory, image, regions, chunks);
   return {
     launch,
-    image: { base: image.base, size: image.size, instructions },
+    image: { base: image.base, size: image.size, inCode },
     packet: readMemory(memory, launch.packet, PACKET_BYTES),
     kernarg: readMemory(memory, launch.kernarg, options.kernel.kernargSize),
     regions: [...regions.values()],
@@ -323,11 +333,11 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
     .sort((a, b) => a.allocation - b.allocation || a.index - b.index);
 }
 
-/** Of an image instructions are no memory. */
-function memoryMask({ base, instructions }: Recorded['image'], index: number, length: number, writer: CaptureWriter) {
+/** Of an image what is in the code object is no memory. */
+function memoryMask({ base, inCode }: Image, index: number, length: number, writer: CaptureWriter) {
   const flags = new Uint8Array(length);
   const start = base + index * CHUNK_BYTES;
-  for (const [from, to] of outsideOf(instructions, start, start + length)) flags.fill(1, from - start, to - start);
+  for (const [from, to] of outsideOf(inCode, start, start + length)) flags.fill(1, from - start, to - start);
   return maskOf(flags, 1, writer.pages);
 }
 

@@ -165,6 +165,10 @@ export class CaptureWriter {
       this.building.set(key, chunk);
     }
     let pending = chunk[side];
+    if (pending === undefined && bytes.length === length) {
+      chunk.entry[side] = this.pages.put(bytes);
+      return;
+    }
     if (pending === undefined) {
       pending = { bytes: new Uint8Array(length), given: new Uint8Array(length), left: length };
       chunk[side] = pending;

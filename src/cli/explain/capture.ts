@@ -38,6 +38,10 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'The capture does not hold the kernarg segment, so its dispatch has no arguments.',
     'Record it again.',
   ],
+  'capture/needs-virtual-gpu': [
+    'A capture of what a dispatch touches was asked for on a device that does not follow bytes.',
+    "On a GPU use --memory reachable or --memory full; 'wavesmith capture slim' then keeps what the dispatch touches.",
+  ],
   'capture/no-dispatch': [
     'The program ended, and none of its dispatches matched --kernel and --dispatch.',
     'The hint lists the kernels that it dispatched and how often; --dispatch counts from 0 among those that match.',
