@@ -263,6 +263,17 @@ export const CHECK_RULES = {
     source: SOURCES.waitStates,
     isFixable: true,
   },
+  'hazards/store-data-scalar': {
+    severity: 'note',
+    title: 'A vector instruction overwrites the data of a wide buffer store with an SGPR offset (gfx942, gfx950)',
+    source: SOURCES.hazardRecognizerMain,
+    isFixable: true,
+  },
+  'hazards/packed-high-half': {
+    severity: 'note',
+    title: 'A packed f32 instruction takes the low result of its second source from the high half (gfx950)',
+    source: SOURCES.packedHighHalf,
+  },
   'hazards/trans': {
     severity: 'error',
     title: 'A vector instruction reads the result of a transcendental one right after it (gfx942, gfx950)',

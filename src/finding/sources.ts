@@ -43,6 +43,10 @@ export const SOURCES = {
     title: "LLVM's main branch after 22, GCNHazardRecognizer",
     url: 'https://github.com/llvm/llvm-project/blob/main/llvm/lib/Target/AMDGPU/GCNHazardRecognizer.cpp',
   },
+  packedHighHalf: {
+    title: 'rocMLIR, "Disable packed FP32 on gfx950" (ROCm/rocMLIR#2459)',
+    url: 'https://github.com/ROCm/rocMLIR/pull/2459',
+  },
   descriptor: usage('Kernel Descriptor', 'kernel-descriptor'),
   metadata: usage('Code Object Metadata', 'code-object-metadata'),
   dispatch: usage('Kernel Dispatch', 'kernel-dispatch'),

@@ -115,6 +115,11 @@ export function rowTables(
       const [x, y] = [position.get(a as string) as number, position.get(b as string) as number];
       tied.set(Math.max(x, y), Math.min(x, y));
     }
+    // Records of encodings lack constraints that their pseudo instructions have: loads into half a register, s_bitset.
+    for (const [i, [, name]] of operands.entries()) {
+      const out = position.get(name.replace(/_in$/, ''));
+      if (name.endsWith('_in') && !tied.has(i) && out !== undefined && out < row.outs.length) tied.set(i, out);
+    }
     const encoding = encodingOf(row, mnemonicText, value);
     const head = [
       row.size,

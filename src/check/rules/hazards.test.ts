@@ -222,3 +222,26 @@ describe('parts of a register', () => {
     expect(hazards(target, code).map((f) => f.rule)).toEqual(rules);
   });
 });
+
+describe('what LLVM demands after version 22', () => {
+  const store = 'buffer_store_dwordx4 v[0:3], v8, s[0:3], s4 offen';
+  test.each([
+    ['gfx950', `${store}\nv_mov_b32 v1, v9`, ['note hazards/store-data-scalar']],
+    ['gfx942', `${store}\nv_mov_b32 v1, v9`, ['note hazards/store-data-scalar']],
+    ['gfx90a', `${store}\nv_mov_b32 v1, v9`, []],
+    ['gfx950', `${store}\ns_nop 0\nv_mov_b32 v1, v9`, []],
+    ['gfx950', `${store}\nv_mov_b32 v4, v9`, []],
+    ['gfx950', 'buffer_store_dwordx2 v[0:1], v8, s[0:3], s4 offen\nv_mov_b32 v1, v9', []],
+    ['gfx950', 'v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1] op_sel:[0,1,0]', ['note hazards/packed-high-half']],
+    ['gfx950', 'v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1] op_sel:[1,0,0]', []],
+    ['gfx950', 'v_pk_mul_f32 v[0:1], v[2:3], v[4:5] op_sel:[0,1]', ['note hazards/packed-high-half']],
+    ['gfx942', 'v_pk_mul_f32 v[0:1], v[2:3], v[4:5] op_sel:[0,1]', []],
+  ] as const)('%s: %s', (target, code, found) => {
+    expect(hazards(target, code).map((f) => `${f.severity} ${f.rule}`)).toEqual(found);
+  });
+});
+
+test('loads into half a register and s_bitset read what they keep, not register 0', () => {
+  const matrix = 'v_smfmac_i32_32x32x32_i8 v[0:15], v[16:17], v[20:23], v24';
+  expect(hazards('gfx950', `${matrix}\nglobal_load_short_d16 v20, v[30:31], off`)).toEqual([]);
+});

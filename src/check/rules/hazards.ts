@@ -1,7 +1,7 @@
 // Missing wait states: for every instruction, the nearest earlier one on any path that the hardware does not hold it back for.
 // Sources: see src/isa/table/hazards.ts; which operands count follows LLVM's GCNHazardRecognizer.
 
-import { type Finding, finding, insertStates, type RuleId } from '../../finding/index.ts';
+import { type Finding, finding, insertStates, type RuleId, ruleInfo } from '../../finding/index.ts';
 import { operandNamed } from '../../isa/operand.ts';
 import type { MatrixWaits, WaitTable } from '../../isa/table/hazards.ts';
 import { targetInfo } from '../../isa/table/targets.ts';
@@ -44,6 +44,8 @@ interface Step {
   readonly isPart: boolean;
   /** See `wideStoreData`. */
   readonly wideData: readonly SlotRange[];
+  /** The store of `wideData` is to a buffer at an offset in an SGPR. */
+  readonly isScalarOffset: boolean;
   /** Wait states that it counts for: 1, or what s_nop says. */
   readonly states: number;
 }
@@ -69,6 +71,7 @@ function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
     isTrans: flags.has('TRANS'),
     isPart: isVector && writesPart(instruction),
     wideData: isMemory ? wideStoreData(instruction) : [],
+    isScalarOffset: (flags.has('MUBUF') || flags.has('MTBUF')) && operandSlots(instruction, 'soffset').length > 0,
     states,
   };
 }
@@ -162,6 +165,7 @@ class HazardCheck {
   private readonly walker: Walker;
   private readonly table: WaitTable;
   private readonly matrixWaits: MatrixWaits;
+  private readonly hasPackedFlaw: boolean;
   /** By slot: index of the last matrix instruction of the block so far that reads or writes it. */
   private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
   /** Index of the last instruction of each kind so far: most waits have nothing near that they could be for. */
@@ -172,7 +176,8 @@ class HazardCheck {
   constructor(context: CheckContext) {
     this.context = context;
     this.walker = new Walker(context.program, context.subject);
-    const { waits, matrixWaits } = targetInfo(context.target);
+    const { waits, matrixWaits, packedHighHalfFlaw } = targetInfo(context.target);
+    this.hasPackedFlaw = packedHighHalfFlaw;
     this.table = waits;
     this.matrixWaits = matrixWaits;
   }
@@ -188,6 +193,7 @@ class HazardCheck {
         if (step === undefined) continue;
         this.step = step;
         if (step.isVector) this.vector();
+        if (step.code.instruction.row.flags.has('VALU')) this.forwarding();
         if (step.isMemory) this.memory();
         if (step.isVector || step.isMemory) {
           if (hasMatrix) this.matrixResults();
@@ -257,7 +263,7 @@ class HazardCheck {
     this.found.push(
       finding({
         rule,
-        severity: isShipped ? 'note' : 'error',
+        severity: isShipped ? 'note' : ruleInfo(rule).severity,
         basis: isShipped ? 'shipped' : 'manual',
         kernel: this.context.subject.name,
         place: placeAt(this.context.program, pc),
@@ -306,19 +312,6 @@ class HazardCheck {
         continue;
       }
       if (flags.has('DPP')) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
-      if (!flags.has('TRANS') && this.isNear('transcendental', 'transToVector')) {
-        const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
-        this.need('hazards/trans', 'transToVector', [use], isTrans);
-      }
-    }
-    if (this.isNear('part', 'partToVector')) {
-      // Whoever writes the register again keeps a part of it, or reads it for its check bits. Source: LLVM 22,
-      // consumesDstSelForwardingOperand: any operand counts.
-      const touched = [...uses, ...effects.defs.filter((def) => !overlaps(uses, [def]))];
-      for (const range of touched.filter(isVectorSlot)) {
-        const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [range]);
-        this.need('hazards/partial-write', 'partToVector', [range], isPart);
-      }
     }
     if (instruction.row.uses.includes('VCC')) {
       const isDivFmas = operation.startsWith('v_div_fmas');
@@ -339,11 +332,50 @@ class HazardCheck {
     if (step.matrix !== undefined) this.matrix(step.matrix);
     for (const def of effects.defs) {
       if (!isVectorSlot(def) || !this.isNear('wideStore', 'storeData')) continue;
-      const isWideStore = (p: Step) => p.wideData.length > 0 && overlaps(p.wideData, [def]);
-      this.need('hazards/store-data', 'storeData', [def], isWideStore);
+      const isWideStore = (isScalar: boolean) => (p: Step) =>
+        p.isScalarOffset === isScalar && p.wideData.length > 0 && overlaps(p.wideData, [def]);
+      this.need('hazards/store-data', 'storeData', [def], isWideStore(false));
+      this.need('hazards/store-data-scalar', 'storeDataScalar', [def], isWideStore(true));
     }
+    if (this.hasPackedFlaw && isLowFromHigh(instruction)) this.packedHighHalf();
     if (/^v_fmac?_f64$/.test(operation)) {
       this.need('hazards/matrix-to-fma64', 'doubleToFma', [], (p) => p.matrix?.isDouble === true);
+    }
+  }
+
+  /** An instruction that the chip executes wrongly now and then, whatever stands before it. */
+  private packedHighHalf(): void {
+    const { pc, instruction } = this.step.code;
+    this.found.push(
+      finding({
+        rule: 'hazards/packed-high-half',
+        severity: 'note',
+        kernel: this.context.subject.name,
+        place: placeAt(this.context.program, pc),
+        message:
+          `${instruction.row.mnemonic} takes the low half's second source from the high register (op_sel:[0,1]); ` +
+          'on gfx950 the low result was seen to be wrong now and then.',
+        advice: 'Exchange the first two sources, or move the value to the low register first.',
+      }),
+    );
+  }
+
+  /** Results that come late to the vector unit; loads from memory to LDS take their addresses through it. Source: LLVM 22, checkVALUHazards. */
+  private forwarding(): void {
+    const { uses, code } = this.step;
+    if (!code.instruction.row.flags.has('TRANS') && this.isNear('transcendental', 'transToVector')) {
+      for (const use of uses.filter(isVectorSlot)) {
+        const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
+        this.need('hazards/trans', 'transToVector', [use], isTrans);
+      }
+    }
+    if (!this.isNear('part', 'partToVector')) return;
+    // Whoever writes the register again keeps a part of it, or reads it for its check bits. Source: LLVM 22,
+    // consumesDstSelForwardingOperand: any operand counts.
+    const touched = [...uses, ...code.effects.defs.filter((def) => !overlaps(uses, [def]))];
+    for (const range of touched.filter(isVectorSlot)) {
+      const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [range]);
+      this.need('hazards/partial-write', 'partToVector', [range], isPart);
     }
   }
 
@@ -525,18 +557,22 @@ function writesPart(instruction: Instruction): boolean {
   if (flags.has('SDWA')) return (immediateOf(instruction, 'dst_sel') ?? SDWA_DWORD) !== SDWA_DWORD;
   // LLVM 22, getDstSelForwardingOperand: the byte is chosen by op_sel of src2; 4-bit results are parts whatever is chosen.
   if (/^v_cvt_scalef32_sr_pk_fp4_/.test(operation)) return true;
-  if (/^v_cvt_(?:scalef32_)?sr_(?:fp8|bf8)_/.test(operation)) {
-    return ((immediateOf(instruction, 'src2_modifiers') ?? 0) & OP_SEL) !== 0;
-  }
+  const isByte = /^v_cvt_(?:scalef32_)?sr_(?:fp8|bf8)_/.test(operation);
+  if (isByte && ((immediateOf(instruction, 'src2_modifiers') ?? 0) & OP_SEL) !== 0) return true;
   return flags.has('VOP3_OPSEL') && ((immediateOf(instruction, 'src0_modifiers') ?? 0) & DESTINATION_HIGH) !== 0;
+}
+
+/** Whether the low result of packed f32 arithmetic comes from the high half of its second source alone. Source: see `hazards/packed-high-half`. */
+function isLowFromHigh(instruction: Instruction): boolean {
+  if (!/^v_pk_(?:fma|mul|add)_f32$/.test(instruction.row.operation)) return false;
+  const selects = (name: string): boolean => ((immediateOf(instruction, name) ?? 0) & OP_SEL) !== 0;
+  return selects('src1_modifiers') && !selects('src0_modifiers');
 }
 
 /** The data registers of a store of more than 64 bits that may still be read when the next instruction issues. */
 function wideStoreData(instruction: Instruction): SlotRange[] {
   const { flags } = instruction.row;
   if (!flags.has('mayStore') || flags.has('DS')) return [];
-  const isBuffer = flags.has('MUBUF') || flags.has('MTBUF');
-  if (isBuffer && operandSlots(instruction, 'soffset').length > 0) return [];
   return operandSlots(instruction, 'vdata').filter(({ count }) => count > 2);
 }
 

@@ -57,6 +57,8 @@ export interface WaitTable {
   readonly dotResult: number;
   /** A store of more than 64 bits; VALU overwrites the data. */
   readonly storeData: number;
+  /** The same for a buffer store whose offset is in an SGPR. Source: LLVM's main branch after 22 (llvm/llvm-project#197267). */
+  readonly storeDataScalar: number;
   /** SALU writes M0; s_sendmsg, GWS or a load to LDS reads it. */
   readonly m0: number;
   /** s_setreg; s_getreg or s_setreg of the same hardware register. */
@@ -82,6 +84,7 @@ export const GFX90A_WAITS: WaitTable = {
   partToVector: 0,
   dotResult: 3,
   storeData: 1,
+  storeDataScalar: 0,
   m0: 1,
   setreg: 2,
   doubleToFma: 2,
@@ -95,6 +98,7 @@ export const GFX942_WAITS: WaitTable = {
   transToVector: 1,
   partToVector: 1,
   storeData: 2,
+  storeDataScalar: 1,
 };
 
 export const GFX950_WAITS: WaitTable = { ...GFX942_WAITS, execToSwap: 4, vectorToSwap: 2 };

@@ -54,6 +54,8 @@ export interface TargetInfo {
   readonly ocpFloat8: boolean;
   /** How matrix instructions add products of narrow floats: rounded pair by pair (CDNA2), or cut to the largest exponent (CDNA3). */
   readonly matrixSums: 'pairwise' | 'truncating';
+  /** Packed f32 results of the low half are wrong now and then where the second source is the high half. Source: ROCm/rocMLIR#2459. */
+  readonly packedHighHalfFlaw: boolean;
   /** Data types whose matrix instructions have hardware counters (`SQ_INSTS_VALU_MFMA_F16`). */
   readonly matrixCounters: readonly string[];
   /** Bytes of a line of the vector data cache of a compute unit. Source: AMD's CDNA 2 and CDNA 3 white papers. */
@@ -106,6 +108,7 @@ type OwnFacts = Pick<
   | 'ocpFloat8'
   | 'matrixSums'
   | 'matrixCounters'
+  | 'packedHighHalfFlaw'
   | 'vectorCacheLine'
   | 'publishedLdsBanks'
   | 'waits'
@@ -121,6 +124,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     maxInstructionBytes: 8,
     ocpFloat8: false,
     matrixSums: 'pairwise',
+    packedHighHalfFlaw: false,
     matrixCounters: MATRIX_COUNTERS,
     vectorCacheLine: 64,
     publishedLdsBanks: true,
@@ -135,6 +139,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     maxInstructionBytes: 8,
     ocpFloat8: false,
     matrixSums: 'truncating',
+    packedHighHalfFlaw: false,
     matrixCounters: [...MATRIX_COUNTERS, 'F8'],
     vectorCacheLine: 128,
     publishedLdsBanks: true,
@@ -149,6 +154,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     maxInstructionBytes: 16,
     ocpFloat8: true,
     matrixSums: 'truncating',
+    packedHighHalfFlaw: true,
     matrixCounters: [...MATRIX_COUNTERS, 'F8', 'XF32', 'F6F4'],
     vectorCacheLine: 128,
     publishedLdsBanks: false,
