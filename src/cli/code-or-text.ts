@@ -2,8 +2,8 @@
 import { assemble } from '../asm/assemble/assemble.ts';
 import { WavesmithError } from '../base/index.ts';
 import { link } from '../codeobject/index.ts';
+import { readCodeInput } from './read-code-input.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { readInput } from './support.ts';
 
 /**
  * The bytes of a file's code object; text is assembled and linked. `object` and `kernel` choose among several. Text that does not
@@ -15,7 +15,7 @@ export function codeObjectBytes(
   object: string | undefined,
   kernel: string | undefined,
 ): Uint8Array {
-  const bytes = readInput(file);
+  const bytes = readCodeInput(file);
   if (!isText(bytes)) return selectCodeObject(bytes, file, { object, kernel }).bytes;
   const { object: model, diagnostics } = assemble(bytes, { file });
   if (model !== undefined) return link([model], { undefinedSymbols: 'dynamic' });

@@ -1,10 +1,12 @@
 // `wavesmith disasm`: a code object as assembler text that assembles to the same bytes, or as a listing.
+
 import type { SectionListing } from '../asm/disassemble/listing.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { optimizeLess } from '../device/node/v8-flags.ts';
+import { readCodeInput } from './read-code-input.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput, writeText } from './support.ts';
+import { newCommand, parseArguments, printJson, writeText } from './support.ts';
 
 interface Options {
   kernel?: string;
@@ -36,7 +38,7 @@ export async function run(argv: string[]): Promise<number> {
   if (options.listing && options.kernel !== undefined) {
     throw new WavesmithError('cli/usage', '--listing shows whole sections and takes no --kernel.');
   }
-  const codeObject = selectCodeObject(readInput(file), file, options);
+  const codeObject = selectCodeObject(readCodeInput(file), file, options);
   // A listing needs no assembler, so each form loads what it needs.
   if (options.listing) {
     const { listCodeObject, writeListing } = await import('../asm/disassemble/listing.ts');

@@ -1,8 +1,10 @@
 // `wavesmith extract FILE -o DIR`: every embedded code object to a file of its own, and a manifest.
+
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { extractCodeObjects, openContainer } from '../codeobject/index.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { readCodeInput } from './read-code-input.ts';
+import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
@@ -13,7 +15,7 @@ export async function run(argv: string[]): Promise<number> {
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<{ output: string; json?: boolean }>();
   const file = command.args[0];
-  const extracted = extractCodeObjects(openContainer(readInput(file), basename(file)));
+  const extracted = extractCodeObjects(openContainer(readCodeInput(file), basename(file)));
   if (extracted.length === 0) {
     throw new WavesmithError('container/no-gpu-code', 'The file holds no code object.', { file });
   }

@@ -1,4 +1,5 @@
 // `wavesmith inspect FILE`: what a file holds: containers, code objects, kernels, arguments, resources, occupancy.
+
 import { basename } from 'node:path';
 import {
   type CodeObjectReport,
@@ -12,7 +13,8 @@ import {
   openContainer,
   readElf,
 } from '../codeobject/index.ts';
-import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { readCodeInput } from './read-code-input.ts';
+import { newCommand, parseArguments, printJson } from './support.ts';
 
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
@@ -24,7 +26,7 @@ export async function run(argv: string[]): Promise<number> {
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<{ json?: boolean; elf?: boolean; kernel?: string }>();
   const file = command.args[0];
-  const bytes = readInput(file);
+  const bytes = readCodeInput(file);
   if (options.elf) {
     process.stdout.write(elfReport(bytes, basename(file)));
     return 0;

@@ -1,4 +1,5 @@
 // `wavesmith mca FILE`: how long a loop's turn takes, without running it: the form of llvm-mca with the numbers of docs/timing.md.
+
 import { assemble } from '../asm/assemble/assemble.ts';
 import { readHeader } from '../asm/disassemble/header.ts';
 import { WavesmithError } from '../base/index.ts';
@@ -9,8 +10,9 @@ import { branchTarget, printInstruction } from '../isa/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { isText } from './code-or-text.ts';
+import { readCodeInput } from './read-code-input.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { newCommand, parseArguments, printJson } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
 interface Options {
@@ -126,7 +128,7 @@ function readPieces(
   file: string,
   options: Options,
 ): { readonly target: TargetName; readonly pieces: readonly Piece[] } {
-  const bytes = readInput(file);
+  const bytes = readCodeInput(file);
   const code = isText(bytes)
     ? fromText(bytes, file, options.target)
     : fromElf(selectCodeObject(bytes, file, options).elf);

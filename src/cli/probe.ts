@@ -1,4 +1,5 @@
 // `wavesmith probe`: puts a probe into a code object, or into the kernel of a `wavesmith run` line, and says what it found.
+
 import { WavesmithError } from '../base/index.ts';
 import { DeviceFault } from '../device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
@@ -8,10 +9,11 @@ import { isComplete, placementRecord, placementText, reportText } from './probe/
 import { type ProgramFlags, probeCommand } from './probe/program.ts';
 import { selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
+import { readCodeInput } from './read-code-input.ts';
 import { runKernel } from './run.ts';
 import { loadable } from './run-common.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 
 interface Options extends ProgramFlags {
   readonly tool?: string;
@@ -103,7 +105,7 @@ function startNew(file: string): number {
 function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefined, options: Options): number {
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
-  const codeObject = loadable(selectCodeObject(readInput(file), file, { object: options.object }), file);
+  const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
   const result = instrument(codeObject, probe, { kernel, growth: options.growth });
   writeOutput(options.output, result.codeObject.bytes);
   if (options.json === true)

@@ -1,18 +1,19 @@
 // What `wavesmith run` shares between its two targets: a kernel with described arguments, and a capture.
+
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
 import { DispatchAborted, type DispatchResult } from '../device/index.ts';
 import { DebuggerQuit } from '../device/sim/debug/index.ts';
+import { readCodeInput } from './read-code-input.ts';
 import type { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
 import type { RunSession, ToolReport } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
-import { readInput } from './support.ts';
 
 /** Object files are linked in memory, with the `further` ones, as `ld.lld -shared` links them. */
 export function loadable(codeObject: CodeObject, file: string, further: readonly string[] = []): CodeObject {
   if (!codeObject.isRelocatable && further.length === 0) return codeObject;
-  const others = further.map((path) => [selectCodeObject(readInput(path), path, {}), path] as const);
+  const others = further.map((path) => [selectCodeObject(readCodeInput(path), path, {}), path] as const);
   for (const [one, path] of [[codeObject, file] as const, ...others]) {
     if (one.isRelocatable) continue;
     throw new WavesmithError(

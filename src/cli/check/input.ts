@@ -2,14 +2,15 @@
 // Begin with this file, then report.ts and fix.ts.
 //
 // What `wavesmith check` reads: code objects, or a source that is assembled, with the places of findings in it.
+
 import { assemble, disassembleCodeObject, formatDiagnostic } from '../../asm/index.ts';
 import { WavesmithError } from '../../base/index.ts';
 import { type CodeObject, codeObjectsOf, link, openContainer, readCodeObject } from '../../codeobject/index.ts';
 import type { Finding, Place, SourcePlace } from '../../finding/index.ts';
 import { Places, SourceDocument } from '../../lsp/index.ts';
 import { fileReader } from '../asm.ts';
+import { readCodeInput } from '../read-code-input.ts';
 import { selectCodeObject } from '../select-code-object.ts';
-import { readInput } from '../support.ts';
 
 export interface InputOptions {
   readonly target?: string;
@@ -42,7 +43,7 @@ function isSource(file: string, bytes: Uint8Array): boolean {
 
 /** Reads a file. Errors: `io/read`, `check/assemble`, those of the formats. */
 export function readCode(file: string, options: InputOptions): CheckedInput {
-  const bytes = readInput(file);
+  const bytes = readCodeInput(file);
   if (isSource(file, bytes)) {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
     const source = assembleSource(file, text, options);

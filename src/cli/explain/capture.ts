@@ -62,6 +62,7 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'The capture was written by a newer version of the format, or needs a section that this version does not know.',
     'Use a newer Wavesmith.',
   ],
+  'replay/assembly': ['The text given with --code does not assemble.', "'wavesmith asm FILE' shows all messages."],
   'replay/iteration': [
     'A later iteration of a replay faulted although the first one did not.',
     'With --no-recopy the kernel runs on what it left in memory; leave that option out.',

@@ -7,9 +7,9 @@ import { nodeSimOptions } from '../../device/node/index.ts';
 import { isTargetName } from '../../isa/index.ts';
 import { openCapture, placeText, type ReplayResult, replayCapture } from '../../snapshot/index.ts';
 import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts';
+import { codeObjectBytes } from '../code-or-text.ts';
 import { parseCount } from '../run-common.ts';
-import { selectCodeObject } from '../select-code-object.ts';
-import { newCommand, parseArguments, parseMatrixMode, printJson, readInput } from '../support.ts';
+import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { addTimingOptions, dispatchTiming, type TimingOptions, timedRecord, timingOf } from '../timing.ts';
 
 interface Options extends TimingOptions {
@@ -34,7 +34,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--no-recopy', 'keep what an iteration left in memory for the next one')
     .option('--device <kind>', 'device to run on', 'sim')
     .option('--against <what>', 'post: the captured result; or another capture, whose result is expected', 'post')
-    .option('--code <file>', 'run this code object instead: same kernel name, same arguments')
+    .option('--code <file>', 'run this code object, or assembler text, instead: same kernel name, same arguments')
     .option('--exact', 'only equal bits are equal, also where a tolerance is annotated')
     .option('--no-follow', 'do not follow the first run byte by byte')
     .option('--budget <n>', 'stop a dispatch after this many instructions')
@@ -64,7 +64,7 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   const code =
     options.code === undefined
       ? undefined
-      : selectCodeObject(readInput(options.code), options.code, { kernel: capture.manifest.dispatch.kernel }).bytes;
+      : codeObjectBytes('replay/assembly', options.code, undefined, capture.manifest.dispatch.kernel);
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
