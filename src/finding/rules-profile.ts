@@ -115,6 +115,50 @@ export const PROFILE_RULES = {
     advice:
       'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
   },
+  'profile/duplicate-dispatch': {
+    severity: 'note',
+    title: 'A dispatch is described more than once, in one file or in several; the first description counts',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done, if the passes of one program were given. Give one copy of every file otherwise.',
+  },
+  'profile/empty-file': {
+    severity: 'warning',
+    title: 'A file has a header and no rows, or nothing at all',
+    source: SOURCES.rocprofv3,
+    advice: 'Check that the program launched kernels, and that the profiler ended in order.',
+  },
+  'profile/impossible-value': {
+    severity: 'error',
+    title: 'A number of a kernel is beyond what the hardware can do: counters, times or the architecture are wrong',
+    source: SOURCES.rocprofCompute,
+    advice:
+      'Check that counters and times are of the same dispatches and that the architecture is right, then profile again. The classes of the kernel keep a tenth of their confidence.',
+  },
+  'profile/several-recordings': {
+    severity: 'warning',
+    title: 'The inputs are of several machines or runs, whose times cannot be compared',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Analyse each by itself. The timeline and the critical path are those of the recording that the message names.',
+  },
+  'profile/untimed-calls': {
+    severity: 'warning',
+    title: 'Only some calls of a kernel have times; its total is that of the timed ones',
+    source: SOURCES.rocprofv3,
+    advice: 'Record the trace again without counters, which change or remove times.',
+  },
+  'sqtt/inconsistent': {
+    severity: 'warning',
+    title: 'A thread trace contradicts itself: tokens without their counterpart, or times that do not fit',
+    source: SOURCES.threadTrace,
+    advice: 'Copy the trace again, or record it again; times and sums may be wrong.',
+  },
+  'sqtt/wrong-code': {
+    severity: 'error',
+    title: 'Most tokens of a thread trace do not fit the given code; its sums are left out',
+    source: SOURCES.threadTrace,
+    advice: 'Give the code object that the traced kernel came from.',
+  },
   'profile/unnamed-kernel': {
     severity: 'warning',
     title: 'Dispatches name a kernel that is not in the file; they are shown without a name',

@@ -6,7 +6,15 @@ import { type CriticalPath, criticalPath, type WorkNode } from './analysis/criti
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
-import { ceilings, kernelRoofline, LEVELS, measuredCeilings } from './analysis/roofline.ts';
+import { impossibleValues } from './analysis/plausible.ts';
+import {
+  ceilings,
+  chipCeilings,
+  kernelRoofline,
+  LEVELS,
+  measuredCeilings,
+  type RoofSources,
+} from './analysis/roofline.ts';
 import { largest, pathSection } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import {
@@ -39,7 +47,8 @@ const MAX_SAMPLES = 2000;
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
   const table = new MetricTable(recording, options.arch);
-  const { work, streams } = workNodes(recording);
+  const domain = mainDomain(recording);
+  const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options);
@@ -86,6 +95,10 @@ function findingEntry({ rule, severity, message, place, kernel, fix, count }: Re
   };
 }
 
+function roofSources(r: Recording, options: AnalyseOptions): RoofSources {
+  return { hbmGbps: options.hbmGbps, measured: r.rooflines };
+}
+
 function gapOption(options: AnalyseOptions): { maxGapNs?: number } {
   return options.maxGapNs === undefined ? {} : { maxGapNs: options.maxGapNs };
 }
@@ -95,8 +108,33 @@ function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string,
   return Object.fromEntries(entries);
 }
 
-/** All work with known times, and the stream of each piece: -1 when not recorded or the default stream. */
-function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
+/**
+ * The clock domain whose work makes the timeline: that with most timed work. A finding names it when there are others: times of different
+ * machines, and of runs apart, cannot be compared.
+ */
+function mainDomain(r: Recording): number {
+  const counts = new Map<number, number>();
+  for (const table of [r.dispatches, r.copies]) {
+    const [timing, domain] = [table.timing.view(), table.domain.view()];
+    for (let row = 0; row < table.length; row++) {
+      if (timing[row] === Timing.KNOWN) counts.set(domain[row], (counts.get(domain[row]) ?? 0) + 1);
+    }
+  }
+  const ordered = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const main = ordered[0]?.[0] ?? 0;
+  if (ordered.length > 1) {
+    const names = ordered.map(([domain]) => r.domains.get(domain));
+    r.report(
+      'profile/several-recordings',
+      r.sources[0]?.path ?? '',
+      `Times of ${names.join(', ')} cannot be compared; the timeline and the critical path are those of ${names[0]}.`,
+    );
+  }
+  return main;
+}
+
+/** All work of one clock with known times, and the stream of each piece: -1 when not recorded or the default stream. */
+function workNodes(r: Recording, table: MetricTable, domain: number): { work: WorkNode[]; streams: Int32Array } {
   const nodes: WorkNode[] = [];
   const streams = new Int32Array(r.dispatches.length + r.copies.length).fill(-1);
   // Stream 0 also stands for work without a stream, so it orders nothing.
@@ -105,7 +143,7 @@ function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
   const d = r.dispatches;
   const lanes = new Map<number, string>();
   for (let row = 0; row < d.length; row++) {
-    if (d.timing.get(row) !== Timing.KNOWN) continue;
+    if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;
     const laneKey = d.process.get(row) * 2 ** 26 + d.queue.get(row);
     let lane = lanes.get(laneKey);
     if (lane === undefined) {
@@ -117,6 +155,7 @@ function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
       kind: 'dispatch',
       row,
       symbol: r.kernels.get(d.kernel.get(row)),
+      agent: table.agentKeyOf(row),
       lane,
       start: d.start.get(row),
       end: d.end.get(row),
@@ -124,7 +163,7 @@ function workNodes(r: Recording): { work: WorkNode[]; streams: Int32Array } {
   }
   const c = r.copies;
   for (let row = 0; row < c.length; row++) {
-    if (c.timing.get(row) !== Timing.KNOWN) continue;
+    if (c.timing.get(row) !== Timing.KNOWN || c.domain.get(row) !== domain) continue;
     const direction = r.directions.get(c.direction.get(row));
     streams[nodes.length] = streamOf(c.stream.get(row), c.process.get(row));
     nodes.push({
@@ -227,24 +266,44 @@ function kernelEntries(
     const kernelId = Number(key.slice(0, key.indexOf(',')));
     const name = r.kernels.get(kernelId);
     const agent = table.agentOf(rows[0]);
+    const agentKey = table.agentKeyOf(rows[0]);
     const times = durations(r, rows);
     if (isKnown(times.totalNs)) allNs += times.totalNs.value;
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
     const simulated = r.simulated !== undefined;
-    const roofline = kernelRoofline(sums, ceilings(agent, options.hbmGbps), simulated);
+    const roofline = kernelRoofline(sums, ceilings(agent, roofSources(r, options)), simulated);
     reportUneven(r, name, rows.length, sums);
     const launched = launches(r, rows);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
-    const resident =
-      sums.find((sum) => sum.metric.id === 'waves.resident')?.value ?? unknown('no formula without an architecture');
-    const symbol = path?.symbols.find((s) => s.kind === 'dispatch' && s.symbol === name);
+    const resident = residentWaves(sums);
+    const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
+    const impossible = simulated
+      ? []
+      : impossibleValues({
+          sums,
+          roofline: kernelRoofline(sums, chipCeilings(agent, options.hbmGbps)),
+          resident,
+          maxWavesPerCu,
+        });
+    for (const what of impossible) {
+      r.report('profile/impossible-value', r.sources[0]?.path ?? '', `Of ${name}, ${what}.`, name);
+    }
+    if (times.timed > 0 && times.timed < rows.length) {
+      r.report(
+        'profile/untimed-calls',
+        r.sources[0]?.path ?? '',
+        `${times.timed} of ${rows.length} calls of ${name} have times; its total is that of those.`,
+        name,
+      );
+    }
+    const symbol = path?.symbols.find((s) => s.kind === 'dispatch' && s.symbol === name && s.agent === agentKey);
     const traceIndex = r.traces.findIndex((trace) => trace.lines.some((line) => line.kernel === name && line.hits > 0));
     const trace = traceIndex >= 0 ? features[traceIndex] : r.kernels.size === 1 ? features[0] : undefined;
     entries.push({
       id: entries.length,
       name,
-      agent: agent?.key ?? r.agentKeys.get(r.dispatches.agent.get(rows[0])),
+      agent: agentKey,
       arch: agent?.arch ?? null,
       calls: rows.length,
       ...times,
@@ -286,11 +345,13 @@ function kernelEntries(
         mfmaFlops: roofline.mfmaFlops,
         gflops: roofline.gflops,
         computeOfPeak: roofline.computeOfPeak,
+        integerOps: roofline.integerOps,
+        integerOfPeak: roofline.integerOfPeak,
         points: roofline.points,
         boundBy: roofline.boundBy ?? null,
         headroom: roofline.headroom,
       },
-      occupancy,
+      occupancy: { ...occupancy, resident },
       critical: {
         onPath: symbol?.onPath ?? 0,
         criticalNs: symbol === undefined ? noPath : known(symbol.criticalNs),
@@ -305,9 +366,10 @@ function kernelEntries(
         meanNs: times.meanNs,
         gapShare,
         occupancy:
-          target === undefined
+          maxWavesPerCu === undefined
             ? unknown('the architecture is not known')
-            : ratio(resident, known(target.simdsPerCu * target.maxWavesPerSimd), 'the wave limit'),
+            : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
+        impossible,
       }),
       reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],
     });
@@ -317,6 +379,14 @@ function kernelEntries(
   return entries
     .sort((a, b) => order(b) - order(a) || work(b) - work(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
     .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
+}
+
+/** Resident waves per CU: accumulated by the hardware where that was collected, else from the cycles of waves. */
+function residentWaves(sums: readonly MetricSum[]): Measure {
+  const values = ['waves.resident', 'waves.resident.derived', 'waves.resident.cycles'].flatMap(
+    (id) => sums.find((sum) => sum.metric.id === id)?.value ?? [],
+  );
+  return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
 }
 
 /** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
@@ -351,8 +421,7 @@ function dispatchSection(
 ): DispatchSection {
   const entries = new Map(kernels.map((entry) => [`${entry.name}\0${entry.agent}`, entry.id]));
   const entryOf = (row: number): number => {
-    const agent = table.agentOf(row)?.key ?? r.agentKeys.get(r.dispatches.agent.get(row));
-    return entries.get(`${r.kernels.get(r.dispatches.kernel.get(row))}\0${agent}`) ?? -1;
+    return entries.get(`${r.kernels.get(r.dispatches.kernel.get(row))}\0${table.agentKeyOf(row)}`) ?? -1;
   };
   const run = r.simulated;
   const d = r.dispatches;
@@ -370,7 +439,7 @@ function dispatchSection(
     const agent = table.agentOf(row);
     const sums = r.counters.size > 0 && agent?.arch !== undefined ? table.sum(agent.arch, Int32Array.of(row)) : [];
     const roofline =
-      sums.length > 0 ? kernelRoofline(sums, ceilings(agent, options.hbmGbps), run !== undefined) : undefined;
+      sums.length > 0 ? kernelRoofline(sums, ceilings(agent, roofSources(r, options)), run !== undefined) : undefined;
     return {
       row,
       id: d.dispatchId.get(row),
@@ -409,10 +478,11 @@ function allCeilings(
     agents.add(id);
     const agent = table.agentOf(row);
     const key = agent?.key ?? r.agentKeys.get(id);
-    seen.set(key, { agent: key, kind: 'chip', ...ceilings(agent, options.hbmGbps) });
+    seen.set(key, { agent: key, kind: 'chip', ...chipCeilings(agent, options.hbmGbps) });
   }
-  const measured = r.rooflines.slice(0, 1).map((roofline) => ({
-    agent: `device ${roofline.device}`,
+  const first = new Map(r.rooflines.map((roofline) => [roofline.agent, roofline] as const).reverse());
+  const measured = [...first.values()].map((roofline) => ({
+    agent: roofline.agent,
     kind: 'measured' as const,
     ...measuredCeilings(roofline),
   }));

@@ -89,11 +89,14 @@ export interface KernelEntry {
     readonly mfmaFlops: Measure;
     readonly gflops: Measure;
     readonly computeOfPeak: Measure;
+    readonly integerOps: Measure;
+    readonly integerOfPeak: Measure;
     readonly points: readonly RooflinePoint[];
     readonly boundBy: string | null;
     readonly headroom: Measure;
   };
-  readonly occupancy: KernelOccupancy;
+  /** What the launch allows, and the resident waves per CU that were measured. */
+  readonly occupancy: KernelOccupancy & { readonly resident: Measure };
   readonly critical: {
     readonly onPath: number;
     readonly criticalNs: Measure;

@@ -3,6 +3,7 @@
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
 import { Clock } from './clock.ts';
 import { f64, i32, StringTable, u8 } from './columns.ts';
+import { type AgentFacts, Machines } from './machines.ts';
 
 export { TIMING_REASONS, Timing } from './clock.ts';
 
@@ -57,6 +58,8 @@ export class DispatchTable {
   readonly stream = i32();
   readonly config = i32();
   readonly process = i32();
+  /** Which clock its times are of: those of different machines, or of runs apart, cannot be compared. */
+  readonly domain = i32();
   readonly dispatchId = f64();
   readonly correlation = f64();
 
@@ -75,6 +78,7 @@ export class CopyTable {
   readonly bytes = f64();
   readonly correlation = f64();
   readonly process = i32();
+  readonly domain = i32();
 
   get length(): number {
     return this.start.length;
@@ -259,6 +263,8 @@ export interface ThreadTrace {
 
 /** Peaks measured by rocprof-compute's microbenchmarks, per device. GB/s and GFLOP/s. */
 export interface MeasuredRoofline {
+  /** Key of the agent whose machine was measured. */
+  readonly agent: string;
   readonly device: string;
   readonly bandwidths: ReadonlyMap<string, number>;
   readonly rates: ReadonlyMap<string, number>;
@@ -304,6 +310,9 @@ export class Recording {
   readonly queues = new StringTable();
   readonly streams = new StringTable();
   readonly directions = new StringTable();
+  /** Clock domains by label; see `DispatchTable.domain`. */
+  readonly domains = new StringTable();
+  readonly machines = new Machines();
   readonly configs: LaunchConfig[] = [];
   readonly dispatches = new DispatchTable();
   readonly copies = new CopyTable();
@@ -320,6 +329,13 @@ export class Recording {
   private readonly processes = new StringTable();
   private readonly findingIndex = new Map<string, RecordingFinding>();
   private readonly dispatchRows = new Map<string, number>();
+
+  /** Whether nothing was recorded: at most what machine it was. */
+  get isEmpty(): boolean {
+    const kept = [this.dispatches, this.copies].some((table) => table.length > 0) || this.counters.size > 0;
+    const summed = [this.calls, this.allocations, this.samples, this.reported].some((map) => map.size > 0);
+    return !kept && !summed && this.traces.length === 0 && this.rooflines.length === 0;
+  }
 
   /** Records something wrong or missing; repeated findings of one file are counted. */
   report(rule: ProfileRuleId, file: string, message: string, kernel?: string): void {
@@ -358,6 +374,38 @@ export class Recording {
     return agent;
   }
 
+  /** Takes the agents of a file; those that contradict the ones before are of another machine. Returns the machine's number. */
+  addAgents(folder: string, file: string, agents: readonly AgentFacts[]): number {
+    const { machine, clash } = this.machines.place(folder, folder || file, agents);
+    if (clash !== undefined) {
+      const [here, there] = clash;
+      const text = (agent: AgentFacts) =>
+        `${agent.arch ?? 'no GPU'} with ${agent.cuCount ?? 'an unknown number of'} CUs`;
+      this.report(
+        'profile/agent-conflict',
+        file,
+        `${here.key} is ${text(here)} here and ${text(there)} elsewhere: the inputs are of different machines and are not joined.`,
+      );
+    }
+    for (const facts of agents) {
+      const agent = this.agent(this.machines.agentKey(machine, facts.key));
+      agent.isGpu = facts.isGpu;
+      agent.name ??= facts.name;
+      agent.arch ??= facts.arch;
+      agent.cuCount ??= facts.cuCount;
+      agent.simdPerCu ??= facts.simdPerCu;
+      agent.xccCount ??= facts.xccCount;
+      agent.wavesPerCu ??= facts.wavesPerCu;
+      agent.maxClockMhz ??= facts.maxClockMhz;
+    }
+    return machine;
+  }
+
+  /** The clock domain of a machine. */
+  machineDomain(machine: number): number {
+    return this.domains.id(`machine ${machine}`);
+  }
+
   /** Sets an agent's architecture; another one under the same key means that the inputs are of different machines. */
   setArch(agent: Agent, arch: string | undefined, file: string): void {
     if (agent.arch !== undefined && arch !== undefined && agent.arch !== arch) {
@@ -394,15 +442,36 @@ export class Recording {
   private readonly ordinals: number[] = [];
   private readonly processesOf = new Map<string, number>();
 
+  /**
+   * The row of a traced dispatch of this identity; when there is none, `row` is remembered for it. Numbers, because traces have millions
+   * of dispatches. Undefined for ids that are not recorded.
+   */
+  traced(domain: number, process: number, dispatchId: number, row: number): number | undefined {
+    if (dispatchId < 0 || dispatchId >= 2 ** 31) return undefined;
+    let rows = this.tracedRows.get(domain);
+    if (rows === undefined) {
+      rows = new Map();
+      this.tracedRows.set(domain, rows);
+    }
+    const key = process * 2 ** 31 + dispatchId;
+    const found = rows.get(key);
+    if (found === undefined) rows.set(key, row);
+    return found;
+  }
+  private readonly tracedRows = new Map<number, Map<number, number>>();
+
   /** The row of a dispatch seen before under this identity. */
-  findDispatch(process: number, dispatchId: number, kernel: number): number | undefined {
-    return this.dispatchRows.get(`${process},${dispatchId},${kernel}`);
+  findDispatch(domain: number, process: number, dispatchId: number, kernel: number): number | undefined {
+    return this.dispatchRows.get(`${domain},${process},${dispatchId},${kernel}`);
   }
 
   /** Makes a row findable; only recordings with counters need this index. */
   indexDispatch(row: number): void {
     const d = this.dispatches;
-    this.dispatchRows.set(`${d.process.get(row)},${d.dispatchId.get(row)},${d.kernel.get(row)}`, row);
+    this.dispatchRows.set(
+      `${d.domain.get(row)},${d.process.get(row)},${d.dispatchId.get(row)},${d.kernel.get(row)}`,
+      row,
+    );
   }
   private indexed = 0;
 

@@ -26,7 +26,7 @@ describe('formulas', () => {
   test('every formula parses and every architecture knows its memory counters', () => {
     for (const [arch, metrics] of Object.entries(METRICS)) {
       const names = metrics.flatMap((m) => [...namesOf(parseExpression(m.formula))]);
-      const prefix = arch === 'gfx90a' ? 'TCC_EA_RDREQ' : 'TCC_EA0_RDREQ';
+      const prefix = arch === 'gfx90a' || arch === 'gfx908' ? 'TCC_EA_RDREQ' : 'TCC_EA0_RDREQ';
       expect(names.some((name) => name.startsWith(prefix))).toBe(true);
       expect(names.includes('TCC_BUBBLE')).toBe(arch === 'gfx942');
       expect(names.includes('TCC_EA0_RDREQ_128B')).toBe(arch === 'gfx950');

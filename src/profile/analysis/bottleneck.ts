@@ -58,7 +58,12 @@ export interface ClassifierInput {
   readonly gapShare: Measure;
   /** Resident waves per CU over what the chip can hold. */
   readonly occupancy: Measure;
+  /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */
+  readonly impossible?: readonly string[] | undefined;
 }
+
+/** What is left of the confidence of a class where numbers of the kernel are impossible. */
+const DOUBTED = 0.1;
 
 const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
 
@@ -91,6 +96,7 @@ export function classify(input: ClassifierInput): Classification {
     const { value } = test.value;
     const passed = test.comparison === 'at least' ? value >= test.threshold : value <= test.threshold;
     if (!passed) continue;
+    const isDoubted = (input.impossible ?? []).length > 0;
     let confidence = 0.5 + 0.5 * Math.min(1, (value - test.threshold) / (test.certain - test.threshold));
     if (test.unless !== undefined) {
       const other = numberOf(test.unless.value);
@@ -106,7 +112,10 @@ export function classify(input: ClassifierInput): Classification {
       source: test.source,
     };
     const found = classes.get(test.class);
-    const saves = bound(test.saves(value), input.roofline.headroom);
+    if (isDoubted) confidence *= DOUBTED;
+    const saves = isDoubted
+      ? unknown(`${input.impossible?.[0]}, which cannot be`)
+      : bound(test.saves(value), input.roofline.headroom);
     classes.set(test.class, {
       class: test.class,
       confidence: Math.max(confidence, found?.confidence ?? 0),

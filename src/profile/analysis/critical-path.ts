@@ -9,6 +9,8 @@ export interface WorkNode {
   readonly row: number;
   /** Kernel or copy direction. */
   readonly symbol: string;
+  /** Key of the GPU, empty for copies. */
+  readonly agent?: string;
   /** Work with the same lane runs in order. */
   readonly lane: string;
   /** Nanoseconds. */
@@ -27,6 +29,8 @@ export interface PathOptions {
 
 export interface SymbolShare {
   readonly symbol: string;
+  /** Key of the GPU, empty for copies: a kernel on two GPUs is two. */
+  readonly agent: string;
   readonly kind: 'dispatch' | 'copy';
   readonly count: number;
   readonly totalNs: number;
@@ -216,15 +220,20 @@ function spans(nodes: readonly WorkNode[], order: Int32Array) {
   return { spanNs, busyNs, gapNs, overlapNs };
 }
 
+function symbolKey({ kind, symbol, agent }: WorkNode): string {
+  return `${kind}\0${symbol}\0${agent ?? ''}`;
+}
+
 function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
   type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
   const sums = new Map<string, Sum>();
   nodes.forEach((node, i) => {
-    const key = `${node.kind}\0${node.symbol}`;
+    const key = symbolKey(node);
     let sum = sums.get(key);
     if (sum === undefined) {
       sum = {
         symbol: node.symbol,
+        agent: node.agent ?? '',
         kind: node.kind,
         count: 0,
         totalNs: 0,
@@ -242,7 +251,7 @@ function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Arra
   for (let p = 0; p < path.length; p++) {
     const i = path[p];
     const node = nodes[i];
-    const sum = sums.get(`${node.kind}\0${node.symbol}`);
+    const sum = sums.get(symbolKey(node));
     if (sum === undefined) continue;
     const next = p + 1 < path.length ? path[p + 1] : -1;
     const time = next >= 0 && via[next] === i ? weight(nodes, i, next) : node.end - node.start;

@@ -1,6 +1,6 @@
 // Evaluates the metric formulas over dispatch rows and sums them per kernel. A metric of a kernel is the sum over the
 // dispatches for which every counter it needs was collected; when there are none it is unknown, with the counters missing.
-import { compile, namesOf, parseExpression } from '../arch/expression.ts';
+import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 import type { Agent, Recording } from '../recording.ts';
@@ -63,6 +63,11 @@ export class MetricTable {
   /** The agent of a dispatch row. */
   agentOf(row: number): Agent | undefined {
     return this.agents[this.recording.dispatches.agent.get(row)];
+  }
+
+  /** The key of that agent, or what the file calls it. */
+  agentKeyOf(row: number): string {
+    return this.agentOf(row)?.key ?? this.recording.agentKeys.get(this.recording.dispatches.agent.get(row));
   }
 
   private metrics(arch: string): CompiledMetric[] {
@@ -179,11 +184,4 @@ export class MetricTable {
     }
     return bottom === 0 ? unknown(`${c.metric.over} is zero`) : known(top / bottom);
   }
-}
-
-/** The counters a set of formulas needs. */
-export function countersOf(metric: MetricFormula): string[] {
-  const names = namesOf(parseExpression(metric.formula));
-  if (metric.over !== undefined) namesOf(parseExpression(metric.over), names);
-  return [...names];
 }

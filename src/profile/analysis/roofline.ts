@@ -1,5 +1,5 @@
 // The roofline of a chip and the place of kernels on it. Source of the model: Williams, Waterman, Patterson (CACM 2009);
-// peaks from arch/chips.ts or measured by rocprof-compute; both the one-operation and the packed FP32 roof are carried.
+// peaks measured by rocprof-compute where there are any, else from arch/chips.ts; both the one-operation and the packed FP32 roof are carried.
 import { CHIPS, hbmPeak, productHbmPeak } from '../arch/chips.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import type { Agent, MeasuredRoofline } from '../recording.ts';
@@ -23,8 +23,42 @@ export interface Ceilings {
   readonly rates: readonly Roof[];
 }
 
-/** The ceilings of an agent; user-given HBM bandwidth goes before recorded clocks, those before the data sheet. */
-export function ceilings(agent: Agent | undefined, hbmGbps?: number): Ceilings {
+/** What roofs come from besides the agent's own clocks and the data sheet. */
+export interface RoofSources {
+  /** HBM bandwidth that the user gave, in GB/s. */
+  readonly hbmGbps?: number | undefined;
+  readonly measured?: readonly MeasuredRoofline[] | undefined;
+}
+
+/**
+ * The ceilings of an agent. Bandwidth that the user gave goes before what was measured on the agent's machine, that before recorded
+ * clocks, those before the data sheet.
+ */
+export function ceilings(agent: Agent | undefined, { hbmGbps, measured = [] }: RoofSources = {}): Ceilings {
+  const sheet = chipCeilings(agent, hbmGbps);
+  const found = measured.find((roofline) => roofline.agent === agent?.key);
+  if (found === undefined) return sheet;
+  const roofs = measuredCeilings(found);
+  const over = (own: readonly Roof[], of: readonly Roof[], keep: (roof: Roof) => boolean): Roof[] =>
+    own.map((roof) => (keep(roof) ? roof : (of.find(({ id }) => id === roof.id) ?? roof)));
+  return {
+    bandwidths: over(sheet.bandwidths, roofs.bandwidths, ({ id }) => id === 'HBM' && hbmGbps !== undefined),
+    rates: over(sheet.rates, packed(roofs.rates, sheet.rates), () => false),
+  };
+}
+
+/** A measured FP32 rate above what one operation per lane can reach was measured with packed instructions. */
+function packed(measured: readonly Roof[], sheet: readonly Roof[]): readonly Roof[] {
+  const single = numberOf(sheet.find(({ id }) => id === 'fp32-valu')?.peak ?? unknown('no roof'));
+  return measured.map((roof) => {
+    const peak = numberOf(roof.peak);
+    const isPacked = roof.id === 'fp32-valu' && single !== undefined && peak !== undefined && peak > single;
+    return isPacked ? { ...roof, id: 'fp32-packed' } : roof;
+  });
+}
+
+/** The ceilings that no program can exceed: of the clocks, the data sheet or the user. */
+export function chipCeilings(agent: Agent | undefined, hbmGbps?: number): Ceilings {
   const chip = agent?.arch === undefined ? undefined : CHIPS[agent.arch];
   if (agent === undefined || chip === undefined) {
     const why = unknown(
@@ -109,6 +143,9 @@ export interface KernelRoofline {
   readonly gflops: Measure;
   /** Achieved share of the compute ceiling of the FLOP mix. */
   readonly computeOfPeak: Measure;
+  /** Integer matrix operations, and their share of the ceiling of integer matrix operations. */
+  readonly integerOps: Measure;
+  readonly integerOfPeak: Measure;
   readonly points: readonly RooflinePoint[];
   /** Least time the bytes and FLOPs could take at the ceilings, in ns, over the timed dispatches. */
   readonly leastNs: Measure;
@@ -164,6 +201,7 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     // A metric that no dispatch has is unknown with its own reason.
     const uncollected = among.map((id) => byId.get(id)).find((sum) => sum !== undefined && sum.dispatches === 0);
     if (uncollected !== undefined && !isKnown(uncollected.value)) return uncollected.value;
+    if (ids.length === 0) return unknown('this architecture has no counters of FLOPs by type');
     const common = together(among);
     const parts = ids.map((id) => {
       const sum = common.get(id);
@@ -210,8 +248,15 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
       ? unknown(`the peak for ${sum.metric.label} is unknown`)
       : ratio(r, peak, 'the compute peak');
   });
+  const integer = ['flops.mfma.i8'].filter(has);
+  const integerOfPeak = total(integer, (sum) => {
+    const peak =
+      roofs.rates.find((roof) => roof.id === 'i8-mfma')?.peak ?? unknown('the integer matrix peak is unknown');
+    return ratio(rate(sum), peak, 'the integer matrix peak');
+  });
   const shares = [
     { name: 'compute', share: numberOf(compute) },
+    { name: 'integer matrix', share: numberOf(integerOfPeak) },
     ...points.map((point) => ({ name: `${point.level} bandwidth`, share: numberOf(point.ofPeak) })),
   ].filter((s): s is { name: string; share: number } => s.share !== undefined);
   const highest = shares.reduce<{ name: string; share: number } | undefined>(
@@ -227,6 +272,8 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     mfmaFlops: total(mfma, value),
     gflops,
     computeOfPeak: compute,
+    integerOps: total(integer, value),
+    integerOfPeak,
     points,
     leastNs: combine([share], (s) => s * timedNs),
     boundBy: highest?.name,

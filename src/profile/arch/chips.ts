@@ -30,6 +30,7 @@ export interface Chip {
   readonly levels: readonly LevelRate[];
 }
 
+const CDNA1 = 'AMD CDNA white paper, table of peak rates (MI100, 120 CUs at 1502 MHz)';
 const SOL = 'rocprofiler-compute 0200_system_speed_of_light.yaml';
 
 function rates(mfmaF16: number, mfmaF32: number, mfmaF64: number, mfmaI8: number, more: readonly Rate[]): Rate[] {
@@ -58,6 +59,23 @@ function rates(mfmaF16: number, mfmaF32: number, mfmaF64: number, mfmaI8: number
 
 /** The supported chips by architecture. */
 export const CHIPS: Readonly<Record<string, Chip>> = {
+  gfx908: {
+    arch: 'gfx908',
+    name: 'CDNA1 (MI100)',
+    rates: [
+      { id: 'fp32-valu', label: 'VALU FP32', perCuClock: 128, source: CDNA1 },
+      { id: 'fp64-valu', label: 'VALU FP64', perCuClock: 64, source: CDNA1 },
+      { id: 'f16-mfma', label: 'MFMA F16', perCuClock: 1024, source: CDNA1 },
+      { id: 'bf16-mfma', label: 'MFMA BF16', perCuClock: 512, source: CDNA1 },
+      { id: 'f32-mfma', label: 'MFMA F32', perCuClock: 256, source: CDNA1 },
+      { id: 'i8-mfma', label: 'MFMA I8', perCuClock: 1024, source: CDNA1 },
+    ],
+    levels: [
+      { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
+      { level: 'L1', bytes: 64, unit: 'cu', source: SOL },
+      { level: 'L2', bytes: 64, unit: 'l2-channel', source: SOL },
+    ],
+  },
   gfx90a: {
     arch: 'gfx90a',
     name: 'CDNA2 (MI200)',
@@ -115,6 +133,7 @@ const PRODUCT_HBM: readonly { readonly name: RegExp; readonly gbps: number }[] =
   { name: /MI325X/i, gbps: 6000 },
   { name: /MI300[XA]/i, gbps: 5300 },
   { name: /MI2(?:10|50X?)/i, gbps: 1638.4 },
+  { name: /MI100/i, gbps: 1228.8 },
 ];
 
 /** Data-sheet HBM peak of a product by its marketing name; MI250 is per die, as the runtime shows it. */

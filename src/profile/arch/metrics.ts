@@ -1,10 +1,12 @@
 // The metrics computed from counters, per architecture, as data: formula, unit, source. Names without the `_sum` suffix
 // match both forms. `$cu`, `$xcc`, `$simd` are the agent's CU, XCC and SIMD-per-CU counts.
 
+import { namesOf, parseExpression } from './expression.ts';
+
 export interface MetricFormula {
   readonly id: string;
   readonly label: string;
-  readonly unit: 'FLOP' | 'OP' | 'bytes' | 'count' | 'fraction' | 'waves' | 'lanes' | 'cycles';
+  readonly unit: 'FLOP' | 'OP' | 'bytes' | 'count' | 'fraction' | 'ratio' | 'waves' | 'lanes' | 'cycles';
   /** Adds up over dispatches (bytes) or is a weighted mean of numerator and denominator (fractions). */
   readonly formula: string;
   /** For fractions: the denominator, so that sums over dispatches are weighted correctly. */
@@ -15,6 +17,54 @@ export interface MetricFormula {
 }
 
 const ROOFLINE = 'rocprofiler-compute src/utils/roofline_calc.py calc_ai';
+
+/** Cycles of all compute units: GRBM_GUI_ACTIVE adds up over the XCCs. */
+const CU_CYCLES = 'GRBM_GUI_ACTIVE / $xcc * $cu';
+
+/** L1 reads whole lines from L2; it writes at most 64 bytes at once. */
+function l2Bytes(readBytes: number): MetricFormula {
+  return {
+    id: 'bytes.l2',
+    label: 'L2 bytes',
+    unit: 'bytes',
+    formula: `${readBytes} * TCP_TCC_READ_REQ + 64 * (TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)`,
+    source: `${ROOFLINE}; a read request is one L1 line of ${readBytes} bytes`,
+  };
+}
+
+function l1Bytes(lineBytes: number): MetricFormula {
+  return {
+    id: 'bytes.l1',
+    label: 'L1 bytes',
+    unit: 'bytes',
+    formula: `${lineBytes} * TCP_TOTAL_CACHE_ACCESSES`,
+    source: `rocprofiler-compute 0200_system_speed_of_light.yaml: lines of ${lineBytes} bytes`,
+  };
+}
+
+/** Share of the cycles in which a class of instructions issues. SQ counts in quad-cycles, and a CU has four SIMDs. */
+function issue(id: string, label: string, counter: string): MetricFormula {
+  return {
+    id: `issue.${id}`,
+    label: `Issue utilisation: ${label}`,
+    unit: 'fraction',
+    formula: counter,
+    over: CU_CYCLES,
+    source: 'counter_defs.yaml (VALUBusy, SALUBusy)',
+  };
+}
+
+/** Share of the cycles in which no workgroup starts because a resource of the CUs is full. */
+function spi(id: string, label: string, counter: string): MetricFormula {
+  return {
+    id: `limit.${id}`,
+    label: `Workgroups wait for ${label}`,
+    unit: 'fraction',
+    formula: `4 * ${counter}`,
+    over: CU_CYCLES,
+    source: 'rocprofiler-compute 0600_workgroup_manager.yaml',
+  };
+}
 
 function valu(type: 'F16' | 'F32' | 'F64'): MetricFormula {
   const c = (kind: string) => `SQ_INSTS_VALU_${kind}_${type}`;
@@ -38,7 +88,8 @@ function mfma(type: string): MetricFormula {
   };
 }
 
-const COMMON: readonly MetricFormula[] = [
+/** Operations by type: counted from gfx90a on. */
+const OPERATIONS: readonly MetricFormula[] = [
   valu('F16'),
   valu('F32'),
   valu('F64'),
@@ -55,19 +106,22 @@ const COMMON: readonly MetricFormula[] = [
     source: 'rocprofiler-compute 1000_compute_units_instruction_mix.yaml',
   },
   {
+    id: 'mfma.busy',
+    label: 'Cycles in which the matrix units are busy',
+    unit: 'fraction',
+    formula: 'SQ_VALU_MFMA_BUSY_CYCLES',
+    over: `${CU_CYCLES} * $simd`,
+    source: 'counter_defs.yaml (MfmaUtil)',
+  },
+];
+
+const COMMON: readonly MetricFormula[] = [
+  {
     id: 'bytes.lds',
     label: 'LDS bytes',
     unit: 'bytes',
     formula: '(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * 32',
     source: `${ROOFLINE}: 32 banks of 4 bytes in every conflict-free cycle`,
-  },
-  {
-    id: 'bytes.l2',
-    label: 'L2 bytes',
-    unit: 'bytes',
-    formula:
-      '64 * (TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)',
-    source: ROOFLINE,
   },
   {
     id: 'bytes.l2.write',
@@ -171,6 +225,56 @@ const COMMON: readonly MetricFormula[] = [
     source: 'rocprofiler-compute: wave occupancy = SQ_ACCUM_PREV_HIRES / GRBM_GUI_ACTIVE_PER_XCD, here per CU',
   },
   {
+    id: 'waves.resident.derived',
+    label: 'Resident waves per CU (mean, as rocprofv3 derives it)',
+    unit: 'waves',
+    formula: 'MeanOccupancyPerCU',
+    over: '1',
+    source: 'counter_defs.yaml (MeanOccupancyPerCU: accumulated SQ_LEVEL_WAVES)',
+  },
+  {
+    id: 'waves.resident.cycles',
+    label: 'Resident waves per CU (mean, from the cycles of waves)',
+    unit: 'waves',
+    formula: '4 * SQ_WAVE_CYCLES',
+    over: CU_CYCLES,
+    source: 'counter_defs.yaml (OccupancyPercent)',
+  },
+  {
+    id: 'l1.hit',
+    label: 'L1 hit rate',
+    unit: 'fraction',
+    formula:
+      'TCP_TOTAL_CACHE_ACCESSES - TCP_TCC_READ_REQ - TCP_TCC_WRITE_REQ - TCP_TCC_ATOMIC_WITH_RET_REQ - TCP_TCC_ATOMIC_WITHOUT_RET_REQ',
+    over: 'TCP_TOTAL_CACHE_ACCESSES',
+    source: 'rocprofiler-compute 0200_system_speed_of_light.yaml (vL1D Cache Hit Rate)',
+  },
+  {
+    id: 'l2.imbalance',
+    label: 'Requests of the busiest L2 channel over the mean',
+    unit: 'ratio',
+    formula: 'TCC_REQ:BUSIEST',
+    over: 'TCC_REQ',
+    source: 'rocprof-compute workload folders: per-channel columns',
+  },
+  {
+    id: 'dcache.hit',
+    label: 'Scalar data cache hit rate',
+    unit: 'fraction',
+    formula: 'SQC_DCACHE_HITS',
+    over: 'SQC_DCACHE_REQ',
+    source: 'rocprofiler-compute 1400_constant_cache.yaml',
+  },
+  issue('valu', 'VALU', 'SQ_ACTIVE_INST_VALU'),
+  issue('salu', 'scalar', 'SQ_ACTIVE_INST_SCA'),
+  issue('vmem', 'VMEM', 'SQ_ACTIVE_INST_VMEM'),
+  issue('lds', 'LDS', 'SQ_ACTIVE_INST_LDS'),
+  spi('waves', 'wave slots', 'SPI_RA_WAVE_SIMD_FULL_CSN'),
+  spi('vgprs', 'VGPRs', 'SPI_RA_VGPR_SIMD_FULL_CSN'),
+  spi('sgprs', 'SGPRs', 'SPI_RA_SGPR_SIMD_FULL_CSN'),
+  spi('lds', 'LDS', 'SPI_RA_LDS_CU_FULL_CSN'),
+  spi('barriers', 'barriers', 'SPI_RA_BAR_CU_FULL_CSN'),
+  {
     id: 'share.salu',
     label: 'Scalar share of the issued instructions',
     unit: 'fraction',
@@ -196,15 +300,7 @@ const COMMON: readonly MetricFormula[] = [
   },
 ];
 
-const GFX90A: readonly MetricFormula[] = [
-  ...COMMON,
-  {
-    id: 'bytes.l1',
-    label: 'L1 bytes',
-    unit: 'bytes',
-    formula: '64 * TCP_TOTAL_CACHE_ACCESSES',
-    source: `${ROOFLINE}: 64-byte lines`,
-  },
+const EA_BYTES: readonly MetricFormula[] = [
   {
     id: 'bytes.hbm.read',
     label: 'HBM bytes read',
@@ -221,6 +317,10 @@ const GFX90A: readonly MetricFormula[] = [
   },
 ];
 
+const GFX908: readonly MetricFormula[] = [...COMMON, l2Bytes(64), l1Bytes(64), ...EA_BYTES];
+
+const GFX90A: readonly MetricFormula[] = [...OPERATIONS, ...COMMON, l2Bytes(64), l1Bytes(64), ...EA_BYTES];
+
 const EA0_WRITES: MetricFormula = {
   id: 'bytes.hbm.write',
   label: 'HBM bytes written',
@@ -229,18 +329,12 @@ const EA0_WRITES: MetricFormula = {
   source: ROOFLINE,
 };
 
-const L1_128: MetricFormula = {
-  id: 'bytes.l1',
-  label: 'L1 bytes',
-  unit: 'bytes',
-  formula: '64 * TCP_TOTAL_CACHE_ACCESSES',
-  source: `${ROOFLINE}; the tool's speed-of-light page counts 128 bytes per access instead`,
-};
-
 const GFX942: readonly MetricFormula[] = [
-  ...COMMON,
+  ...OPERATIONS,
   mfma('F8'),
-  L1_128,
+  ...COMMON,
+  l2Bytes(128),
+  l1Bytes(128),
   {
     id: 'bytes.hbm.read',
     label: 'HBM bytes read',
@@ -252,10 +346,12 @@ const GFX942: readonly MetricFormula[] = [
 ];
 
 const GFX950: readonly MetricFormula[] = [
-  ...COMMON,
+  ...OPERATIONS,
   mfma('F8'),
   mfma('F6F4'),
-  L1_128,
+  ...COMMON,
+  l2Bytes(128),
+  l1Bytes(128),
   {
     id: 'bytes.hbm.read',
     label: 'HBM bytes read',
@@ -320,40 +416,44 @@ export function metricsOf(arch: string, simulated: boolean): readonly MetricForm
 
 /** Metrics by architecture. */
 export const METRICS: Readonly<Record<string, readonly MetricFormula[]>> = {
+  gfx908: GFX908,
   gfx90a: GFX90A,
   gfx942: GFX942,
   gfx950: GFX950,
 };
 
-/** The counters that `wavesmith profile` asks rocprofv3 for, in passes that respect the per-block counter limits. */
+/** Counters that a hardware block counts in one pass. Source: rocprofiler-compute mi_gpu_spec.yaml. */
+const COUNTERS_PER_PASS: Readonly<Record<string, number>> = {
+  SQ: 8,
+  TA: 2,
+  TD: 2,
+  TCP: 4,
+  TCC: 4,
+  GRBM: 2,
+  SPI: 6,
+  CPC: 2,
+  CPF: 2,
+};
+/** The scalar caches are counted by SQ. */
+const COUNTED_BY: Readonly<Record<string, string>> = { SQC: 'SQ' };
+
+/** The counters that `wavesmith profile` asks rocprofv3 for, in the fewest passes that the counters of each hardware block allow. */
 export function counterPasses(arch: string): string[][] {
-  const formulas = METRICS[arch] ?? [];
   const names = new Set<string>();
-  for (const metric of formulas) {
-    for (const match of `${metric.formula} ${metric.over ?? ''}`.matchAll(
-      /[A-Z][A-Z0-9_]*_[A-Z0-9_]+(?::[A-Z0-9_]+)?/g,
-    )) {
-      if (!match[0].includes(':')) names.add(/^(TCC|TCP|TA|TD)_/.test(match[0]) ? `${match[0]}_sum` : match[0]);
+  const derived = new Set<string>();
+  for (const metric of METRICS[arch] ?? []) {
+    for (const name of countersOf(metric)) {
+      // A name with a colon is of a file of rocprof-compute: rocprofv3 has no such counter.
+      if (name.startsWith('$') || name.includes(':')) continue;
+      if (!/^[A-Z0-9_]+$/.test(name)) derived.add(name);
+      else names.add(/^(TCC|TCP|TA|TD)_/.test(name) ? `${name}_sum` : name);
     }
   }
-  const LIMITS: Record<string, number> = {
-    SQ: 8,
-    SQC: 8,
-    TA: 2,
-    TD: 2,
-    TCP: 4,
-    TCC: 4,
-    GRBM: 2,
-    SPI: 6,
-    CPC: 2,
-    CPF: 2,
-  };
-  const SHARED: Record<string, string> = { SQC: 'SQ' };
-  const passes: { names: string[]; used: Map<string, number> }[] = [];
+  const passes: { readonly names: string[]; readonly used: Map<string, number> }[] = [];
   for (const name of [...names].sort()) {
     const prefix = name.slice(0, name.indexOf('_'));
-    const block = SHARED[prefix] ?? prefix;
-    const limit = LIMITS[block] ?? 1;
+    const block = COUNTED_BY[prefix] ?? prefix;
+    const limit = COUNTERS_PER_PASS[block] ?? 1;
     let pass = passes.find((p) => (p.used.get(block) ?? 0) < limit);
     if (pass === undefined) {
       pass = { names: [], used: new Map() };
@@ -362,5 +462,13 @@ export function counterPasses(arch: string): string[][] {
     pass.names.push(name);
     pass.used.set(block, (pass.used.get(block) ?? 0) + 1);
   }
-  return passes.map((pass) => pass.names);
+  // What rocprofv3 derives takes counters that its name does not tell: a pass for each.
+  return [...passes.map((pass) => pass.names), ...[...derived].sort().map((name) => [name])];
+}
+
+/** The counters a formula needs, in order of appearance. */
+export function countersOf(metric: MetricFormula): string[] {
+  const names = namesOf(parseExpression(metric.formula));
+  if (metric.over !== undefined) namesOf(parseExpression(metric.over), names);
+  return [...names];
 }

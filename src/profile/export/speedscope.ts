@@ -2,8 +2,9 @@
 // Source: https://www.speedscope.app/file-format-schema.json.
 
 import { heat } from '../analysis/trace-features.ts';
-import { type Recording, Timing } from '../recording.ts';
-import { firstStart } from './perfetto.ts';
+import type { Recording } from '../recording.ts';
+import { Lanes } from './lanes.ts';
+import { firstStart, timedRows } from './perfetto.ts';
 
 /** The speedscope file as pieces of text. Work that overlaps in one queue goes to further lanes of that queue. */
 export function* speedscopeFile(recording: Recording, name: string): Generator<string> {
@@ -45,22 +46,19 @@ function* queueProfiles(recording: Recording, frame: (text: string) => number): 
   const d = recording.dispatches;
   const first = firstStart(recording);
   const queues = new Map<number, number[]>();
-  for (let row = 0; row < d.length; row++) {
-    if (d.timing.get(row) !== Timing.KNOWN) continue;
+  for (const row of timedRows(d)) {
     const rows = queues.get(d.queue.get(row)) ?? [];
     rows.push(row);
     queues.set(d.queue.get(row), rows);
   }
   for (const [queue, rows] of queues) {
-    rows.sort((a, b) => d.start.get(a) - d.start.get(b) || a - b);
-    const lanes: { end: number; events: string[]; start: number }[] = [];
+    const free = new Lanes();
+    const lanes: { end: number; readonly events: string[]; readonly start: number }[] = [];
     for (const row of rows) {
       const [start, end] = [d.start.get(row) - first, d.end.get(row) - first];
-      let lane = lanes.find((candidate) => candidate.end <= start);
-      if (lane === undefined) {
-        lane = { end: 0, events: [], start };
-        lanes.push(lane);
-      }
+      const number = free.place(start, end);
+      lanes[number] ??= { end: 0, events: [], start };
+      const lane = lanes[number];
       const id = frame(recording.kernels.get(d.kernel.get(row)));
       lane.events.push(`{"type":"O","frame":${id},"at":${start}},{"type":"C","frame":${id},"at":${end}}`);
       lane.end = end;

@@ -8,7 +8,7 @@ import { isAttCode, readAttFolder, readAttStats } from '../readers/att.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
 import { readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
-import { type CsvKind, csvKind, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
+import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv, reportEmpty } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
 import { baseName, dirName, readWhole } from '../source.ts';
@@ -136,6 +136,9 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         used = attFolders.size === 0;
         if (used) file.open((source) => readAttStats(source, recording));
         break;
+      case 'csv:agent-info':
+        file.open((source) => readAgentInfo(source, recording));
+        break;
       case 'csv:compute-sysinfo':
         file.open((source) => readSysinfo(source, recording));
         break;
@@ -156,6 +159,14 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         file.open((source) => readRocprofCsv(source, format.slice(4) as CsvKind, recording));
     }
     if (used) recording.sources.push({ path: file.path, format: read });
+  }
+  for (const file of files)
+    if (file.size === 0 && /\.(csv|json|db|att)$/.test(file.path)) reportEmpty(recording, file.path);
+  if (recording.sources.length > 0 && recording.isEmpty) {
+    throw new WavesmithError('profile/nothing-found', `The files under ${paths.join(', ')} hold no data.`, {
+      file: paths[0],
+      hint: 'Check that the program launched kernels, and that the profiler ended in order.',
+    });
   }
   if (recording.sources.length === 0) {
     throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.`, {
@@ -218,6 +229,23 @@ function loadSqtt(
       'sqtt/target-cu',
       file.path,
       `The header names CU ${result.header.targetCu}, but the instructions belong to CU ${result.targetCu}.`,
+    );
+  }
+  const { endsWithoutStart, startsInUse, unpairedInstructions } = result.counts;
+  for (const [count, what] of [
+    [result.tokens.unpairedTimes, 'time resets and time stamps have no counterpart'],
+    [endsWithoutStart, 'waves end that did not start'],
+    [startsInUse, 'waves start in a slot that is in use'],
+    [unpairedInstructions, 'instructions were issued and not executed, or the other way round'],
+  ] as const) {
+    if (count > 0) recording.report('sqtt/inconsistent', file.path, `The trace contradicts itself: ${count} ${what}.`);
+  }
+  if (!result.fits) {
+    const { matched, total } = result.stitched;
+    recording.report(
+      'sqtt/wrong-code',
+      file.path,
+      `${matched} of ${total} tokens fit the given code, so it is not the traced one; sums by instruction are left out.`,
     );
   }
   for (const [reason, waves] of result.problems)

@@ -149,7 +149,7 @@ class Reader {
       };
       applySysinfo(field, key, this.file, this.r);
       const peaks = this.fields(bench, 'roofline_bench_extdata');
-      const roof = measuredRoofline(key, (names) => {
+      const roof = measuredRoofline(key, key, (names) => {
         for (const one of names) {
           const value = peaks.get(one);
           if (typeof value === 'number') return value;
@@ -198,6 +198,7 @@ class Reader {
       d.stream.push(-1);
       d.config.push(config);
       d.process.push(process);
+      d.domain.push(this.r.domains.id(agent));
       d.dispatchId.push(num(id) ?? -1);
       d.correlation.push(-1);
     }

@@ -78,8 +78,8 @@ function lineEnd(text: string): '\r\n' | '\n' | undefined {
   return text[at - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/** Reads a CSV file row by row. `onHeader` sees the header and returns the handler of the rows. */
-export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHandler): void {
+/** Reads a CSV file row by row. `onHeader` sees the header and returns the handler of the rows. Returns how many rows there were. */
+export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHandler): number {
   const decoder = new TextDecoder('utf-8');
   let rest = '';
   let line = 0;
@@ -113,4 +113,5 @@ export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHan
     }
   }
   if (handler === undefined) throw notCsv(source.path, 'it is empty');
+  return line - 1;
 }

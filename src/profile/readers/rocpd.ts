@@ -2,7 +2,9 @@
 // files hold several. Only real tables are read, never views, which a hostile file could define as an endless query.
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
+import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
+import { dirName } from '../source.ts';
 import { addCall, reportTiming } from './rocprofv3-csv.ts';
 import { kernelName } from './values.ts';
 
@@ -81,6 +83,7 @@ class Reader {
   private readonly strings = new Map<number, string>();
   private readonly processes = new Map<number, number>();
   private readonly agentKeys = new Map<number, string>();
+  private domain = 0;
   private readonly symbols = new Map<
     number,
     { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
@@ -125,24 +128,34 @@ class Reader {
 
   private agents(): void {
     const columns = 'id, type, absolute_index, name, product_name, model_name, extdata';
+    const described: { readonly id: number; readonly facts: AgentFacts }[] = [];
     for (const [id, type, index, name, product, model, extdata] of this.rows('info_agent', columns, false)) {
-      const key = `Agent ${text(index)}`;
-      this.agentKeys.set(num(id), key);
-      const agent = this.r.agent(key);
-      agent.isGpu = text(type) === 'GPU';
-      agent.name = text(product) || text(model) || text(name) || undefined;
-      this.r.setArch(agent, agent.isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined, this.file);
       const data = parseObject(text(extdata));
       const positive = (field: string) => {
         const value = data.get(field);
         return typeof value === 'number' && value > 0 ? value : undefined;
       };
-      agent.cuCount = positive('cu_count');
-      agent.simdPerCu = positive('simd_per_cu');
-      agent.xccCount = positive('num_xcc');
-      agent.wavesPerCu = positive('max_waves_per_cu');
-      agent.maxClockMhz = positive('max_engine_clk_fcompute');
+      const isGpu = text(type) === 'GPU';
+      const facts = {
+        key: `Agent ${text(index)}`,
+        isGpu,
+        name: text(product) || text(model) || text(name) || undefined,
+        arch: isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined,
+        cuCount: positive('cu_count'),
+        simdPerCu: positive('simd_per_cu'),
+        xccCount: positive('num_xcc'),
+        wavesPerCu: positive('max_waves_per_cu'),
+        maxClockMhz: positive('max_engine_clk_fcompute'),
+      };
+      described.push({ id: num(id), facts });
     }
+    const machine = this.r.addAgents(
+      dirName(this.file),
+      this.file,
+      described.map(({ facts }) => facts),
+    );
+    this.domain = this.r.machineDomain(machine);
+    for (const { id, facts } of described) this.agentKeys.set(id, this.r.machines.agentKey(machine, facts.key));
   }
 
   private kernelSymbols(): void {
@@ -217,6 +230,7 @@ class Reader {
         ),
       );
       d.process.push(this.processes.get(num(row[1])) ?? 0);
+      d.domain.push(this.domain);
       const at = d.dispatchId.push(num(row[4]));
       d.correlation.push(-1);
       if (wanted.has(num(row[0]))) byEvent.set(num(row[0]), at);
@@ -260,6 +274,7 @@ class Reader {
       c.bytes.push(num(size));
       c.correlation.push(-1);
       c.process.push(this.processes.get(num(pid)) ?? 0);
+      c.domain.push(this.domain);
     }
   }
 

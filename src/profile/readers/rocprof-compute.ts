@@ -3,7 +3,7 @@
 import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { badRow, reportTiming } from './rocprofv3-csv.ts';
+import { badRow, reportEmpty, reportTiming } from './rocprofv3-csv.ts';
 import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
@@ -79,6 +79,7 @@ const RATES: Readonly<Record<string, readonly string[]>> = {
 
 /** Peaks in GB/s and GFLOP/s (or GOP/s) measured on a machine; `value` gives a field by any of its names. */
 export function measuredRoofline(
+  agent: string,
   device: string,
   value: (names: readonly string[]) => number | undefined,
 ): MeasuredRoofline {
@@ -96,14 +97,16 @@ export function measuredRoofline(
     const found = positive(names);
     if (found !== undefined) rates.set(rate, found);
   }
-  return { device, bandwidths, rates };
+  return { agent, device, bandwidths, rates };
 }
 
 /** Reads roofline.csv. */
 export function readMeasuredRoofline(source: ByteSource, recording: Recording): void {
   readCsv(source, (header) => (cells) => {
     recording.rooflines.push(
-      measuredRoofline(cells[header.at('device')] ?? '', (names) => number(cells[header.at(...names)])),
+      measuredRoofline(agentKey(source.path), cells[header.at('device')] ?? '', (names) =>
+        number(cells[header.at(...names)]),
+      ),
     );
   });
 }
@@ -123,12 +126,14 @@ function passPrefix(file: string): string {
 
 /** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
 export function readWide(source: ByteSource, recording: Recording): void {
-  readCsv(source, (header) => wideHandler(header, source.path, recording));
+  const rows = readCsv(source, (header) => wideHandler(header, source.path, recording));
+  if (rows === 0) reportEmpty(recording, source.path);
 }
 
 function wideHandler(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
+    gpu: h.at('GPU_ID'),
     start: h.at('Start_Timestamp'),
     end: h.at('End_Timestamp'),
     queue: h.at('Queue_Id'),
@@ -156,23 +161,34 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
   // Folders are runs of their own: dispatch 0 of one is not dispatch 0 of another.
   const process = COMPUTE_PROCESSES + r.processOrdinal('rocprof-compute', agentKey(file));
   const agent = agentKey(file);
+  const domain = r.domains.id(agent);
   const d = r.dispatches;
   const read = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
+  const first = { gpu: undefined as string | undefined };
+  /** The agent of a row: sysinfo describes the GPUs of a folder once for all. */
+  const agentOf = (gpu: string | undefined): string => {
+    first.gpu ??= gpu;
+    if (gpu === first.gpu) return agent;
+    const key = `${agent} GPU ${gpu}`;
+    if (!r.agents.has(key)) Object.assign(r.agent(key), { ...r.agent(agent), key });
+    return key;
+  };
   let position = 0;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     r.indexAll();
     const kernel = r.kernels.id(kernelName(cells[at.name]));
-    let row = r.findDispatch(process, position, kernel);
+    let row = r.findDispatch(domain, process, position, kernel);
     if (row === undefined) {
       const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
+      const own = agentOf(read(cells, at.gpu));
       row = d.start.push(start);
       d.end.push(end);
       d.timing.push(state);
       d.kernel.push(kernel);
-      d.agent.push(r.agentKeys.id(agent));
-      d.queue.push(r.queues.id(`${agent} queue ${read(cells, at.queue) ?? '?'}`));
+      d.agent.push(r.agentKeys.id(own));
+      d.queue.push(r.queues.id(`${own} queue ${read(cells, at.queue) ?? '?'}`));
       d.stream.push(-1);
       d.config.push(
         r.configId({
@@ -186,6 +202,7 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
         }),
       );
       d.process.push(process);
+      d.domain.push(domain);
       d.dispatchId.push(position);
       d.correlation.push(-1);
     }
@@ -218,6 +235,10 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
       let sum = 0;
       for (const index of indexes) sum += cellOf(name, index) ?? Number.NaN;
       if (Number.isNaN(sum)) continue;
+      if (name === 'TCC_REQ') {
+        const most = Math.max(...indexes.map((index) => amount(cells[index]) ?? 0));
+        add(`${prefix}TCC_REQ:BUSIEST`, most * indexes.length);
+      }
       if (h.at(`${name}_sum`) < 0) add(`${prefix}${name}_sum`, sum);
       else {
         const total = amount(cells[h.at(`${name}_sum`)]);

@@ -1,5 +1,6 @@
 // rocprofv3 CSV files of every kind, columns resolved by name so that old and new versions read alike.
 // Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
+import type { AgentFacts } from '../machines.ts';
 import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
@@ -45,7 +46,8 @@ export function csvKind(header: Header): CsvKind | undefined {
 export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Recording): void {
   const make = HANDLERS[kind];
   if (make === undefined) return;
-  readCsv(source, (header) => make(header, source.path, recording));
+  const rows = readCsv(source, (header) => make(header, source.path, recording));
+  if (rows === 0) reportEmpty(recording, source.path);
 }
 
 type MakeHandler = (header: Header, file: string, recording: Recording) => RowHandler;
@@ -53,7 +55,6 @@ type MakeHandler = (header: Header, file: string, recording: Recording) => RowHa
 const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
   'kernel-trace': kernelTrace,
   'counter-collection': counterCollection,
-  'agent-info': agentInfo,
   stats,
   'api-trace': apiTrace,
   'memory-copy': memoryCopy,
@@ -70,6 +71,11 @@ function pidOfName(file: string): string {
 /** Reports a row that cannot be used. */
 export function badRow(recording: Recording, file: string, why: string): void {
   recording.report('profile/bad-row', file, `Rows were skipped: ${why}.`);
+}
+
+/** Reports a file without data. */
+export function reportEmpty(recording: Recording, file: string): void {
+  recording.report('profile/empty-file', file, 'The file holds no rows of data.');
 }
 
 /** Reports unusable times of a row, once per file and reason. */
@@ -103,6 +109,8 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     .concat(['Grid_Size_Z', 'LDS_Block_Size', 'Scratch_Size', 'VGPR_Count', 'Accum_VGPR_Count', 'SGPR_Count'])
     .map((name) => h.at(name));
   const folder = dirName(file);
+  const machine = r.machines.ofFolder(folder);
+  const domain = r.machineDomain(machine);
   const namedPid = pidOfName(file);
   const width = h.names.length;
   const configIds = new Map<string, number>();
@@ -111,9 +119,29 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const d = r.dispatches;
   let lastPid: string | undefined;
   let process = 0;
+  const firstRow = d.length;
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
+    const pid = at.pid < 0 ? namedPid : cells[at.pid];
+    if (pid !== lastPid) {
+      lastPid = pid;
+      process = r.processOrdinal(folder, pid);
+    }
+    const kernel = cachedId(nameIds, cells[at.name], (name) => r.kernels.id(kernelName(name)));
+    const dispatchId = count(cells[at.dispatch]);
+    const before = r.traced(domain, process, dispatchId, d.length);
+    if (before !== undefined && d.kernel.get(before) === kernel) {
+      const isSame = state === Timing.KNOWN && d.start.get(before) === start && d.end.get(before) === end;
+      if (isSame || before < firstRow) {
+        r.report(
+          'profile/duplicate-dispatch',
+          file,
+          'Dispatches are described more than once; the first description counts.',
+        );
+        return;
+      }
+    }
     reportTiming(r, file, state, 'dispatches');
     let key = '';
     for (const index of config) key += `${cells[index]},`;
@@ -123,23 +151,19 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
       id = r.configId({ workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr });
       configIds.set(key, id);
     }
-    const agent = cells[at.agent] ?? '';
+    const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
     d.start.push(start);
     d.end.push(end);
     d.timing.push(state);
     const queue = cells[at.queue] ?? '?';
-    const pid = at.pid < 0 ? namedPid : cells[at.pid];
-    if (pid !== lastPid) {
-      lastPid = pid;
-      process = r.processOrdinal(folder, pid);
-    }
-    d.kernel.push(cachedId(nameIds, cells[at.name], (name) => r.kernels.id(kernelName(name))));
+    d.kernel.push(kernel);
     d.agent.push(r.agentKeys.id(agent));
     d.queue.push(cachedId(queueIds, `${agent}\0${queue}`, () => r.queues.id(`${agent} queue ${queue}`)));
     d.stream.push(at.stream < 0 ? -1 : r.streams.id(cells[at.stream]));
     d.config.push(id);
     d.process.push(process);
-    d.dispatchId.push(count(cells[at.dispatch]));
+    d.domain.push(domain);
+    d.dispatchId.push(dispatchId);
     d.correlation.push(count(cells[at.correlation]));
   };
 }
@@ -165,6 +189,8 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     value: h.at('Counter_Value'),
   };
   const folder = dirName(file);
+  const machine = r.machines.ofFolder(folder);
+  const domain = r.machineDomain(machine);
   const d = r.dispatches;
   const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
   return (cells) => {
@@ -176,11 +202,11 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     r.indexAll();
     const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
     const process = r.processOrdinal(folder, cell(cells, at.pid) ?? pidOfName(file));
-    let row = r.findDispatch(process, dispatchId, kernel);
+    let row = r.findDispatch(domain, process, dispatchId, kernel);
     if (row === undefined) {
       const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
-      const agent = cells[at.agent] ?? '';
+      const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
       row = d.start.push(start);
       d.end.push(end);
       d.timing.push(state);
@@ -200,6 +226,7 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
         }),
       );
       d.process.push(process);
+      d.domain.push(domain);
       d.dispatchId.push(dispatchId);
       d.correlation.push(count(cells[at.correlation]));
     }
@@ -213,25 +240,32 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   };
 }
 
-function agentInfo(h: Header, file: string, r: Recording): RowHandler {
-  const get = (cells: string[], name: string) => {
-    const value = number(cells[h.at(name)]);
-    return value === undefined || value <= 0 ? undefined : value;
-  };
-  return (cells) => {
-    const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
-    const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
-    const agent = r.agent(`Agent ${node}`);
-    agent.isGpu = isGpu;
-    agent.name = cells[h.at('Product_Name')] || cells[h.at('Name')];
-    const arch = cells[h.at('Name')];
-    r.setArch(agent, isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined, file);
-    agent.cuCount = get(cells, 'Cu_Count');
-    agent.simdPerCu = get(cells, 'Simd_Per_Cu');
-    agent.xccCount = get(cells, 'Num_Xcc');
-    agent.wavesPerCu = get(cells, 'Max_Waves_Per_Cu');
-    agent.maxClockMhz = get(cells, 'Max_Engine_Clk_Fcompute');
-  };
+/** Reads agent_info.csv: the GPUs and CPUs of a machine. */
+export function readAgentInfo(source: ByteSource, recording: Recording): void {
+  const agents: AgentFacts[] = [];
+  readCsv(source, (h) => {
+    const get = (cells: string[], name: string) => {
+      const value = number(cells[h.at(name)]);
+      return value === undefined || value <= 0 ? undefined : value;
+    };
+    return (cells) => {
+      const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
+      const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
+      const arch = cells[h.at('Name')];
+      agents.push({
+        key: `Agent ${node}`,
+        isGpu,
+        name: cells[h.at('Product_Name')] || arch || undefined,
+        arch: isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined,
+        cuCount: get(cells, 'Cu_Count'),
+        simdPerCu: get(cells, 'Simd_Per_Cu'),
+        xccCount: get(cells, 'Num_Xcc'),
+        wavesPerCu: get(cells, 'Max_Waves_Per_Cu'),
+        maxClockMhz: get(cells, 'Max_Engine_Clk_Fcompute'),
+      });
+    };
+  });
+  recording.addAgents(dirName(source.path), source.path, agents);
 }
 
 /** Adds one call to the recording's call summaries. */
@@ -282,6 +316,7 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const at = ['Direction', 'Stream_Id', 'Correlation_Id', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
   const bytes = h.at('Bytes', 'Size', 'Copy_Bytes');
   const pid = h.at('Process_Id', 'Guid');
+  const domain = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const c = r.copies;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
@@ -295,6 +330,7 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
     c.bytes.push(bytes < 0 ? -1 : count(cells[bytes]));
     c.correlation.push(count(cells[at[2]]));
     c.process.push(r.processOrdinal(dirName(file), pid < 0 ? pidOfName(file) : cells[pid]));
+    c.domain.push(domain);
   };
 }
 

@@ -1,6 +1,7 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
+import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
-import type { ByteSource } from '../source.ts';
+import { type ByteSource, dirName } from '../source.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
 import { kernelName } from './values.ts';
@@ -70,6 +71,8 @@ class Reader {
   private readonly counters = new Map<number | bigint, string>();
   private readonly symbols = new Map<number, { kernel: number; vgpr: number; agpr: number; sgpr: number }>();
   private readonly operations = new Map<number, { kind: string; names: readonly Json[] }>();
+  private readonly described: AgentFacts[] = [];
+  private placed: number | undefined;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
   private process = 0;
@@ -115,21 +118,30 @@ class Reader {
   private agent(value: Json): void {
     const key = `Agent ${num(member(value, 'logical_node_id')) >= 0 ? num(member(value, 'logical_node_id')) : num(member(value, 'node_id'))}`;
     this.agents.set(handle(member(value, 'id')), key);
-    const agent = this.r.agent(key);
     const GPU = 2;
-    agent.isGpu = num(member(value, 'type')) === GPU;
+    const isGpu = num(member(value, 'type')) === GPU;
     const name = str(member(value, 'name'));
-    agent.name = str(member(value, 'product_name')) || name || undefined;
-    this.r.setArch(agent, agent.isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined, this.file);
     const positive = (field: string) => {
       const n = num(member(value, field));
       return n > 0 ? n : undefined;
     };
-    agent.cuCount = positive('cu_count');
-    agent.simdPerCu = positive('simd_per_cu');
-    agent.xccCount = positive('num_xcc');
-    agent.wavesPerCu = positive('max_waves_per_cu');
-    agent.maxClockMhz = positive('max_engine_clk_fcompute');
+    this.described.push({
+      key,
+      isGpu,
+      name: str(member(value, 'product_name')) || name || undefined,
+      arch: isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined,
+      cuCount: positive('cu_count'),
+      simdPerCu: positive('simd_per_cu'),
+      xccCount: positive('num_xcc'),
+      wavesPerCu: positive('max_waves_per_cu'),
+      maxClockMhz: positive('max_engine_clk_fcompute'),
+    });
+  }
+
+  /** The machine of the file, once its agents are known: they come before all that refers to them. */
+  private get machine(): number {
+    this.placed ??= this.r.addAgents(dirName(this.file), this.file, this.described);
+    return this.placed;
   }
 
   private symbol(value: Json): void {
@@ -161,7 +173,8 @@ class Reader {
   private dispatch(info: Json, record: Json): number {
     const d = this.r.dispatches;
     const { start, end, state } = this.times(record, 'dispatches');
-    const agent = this.agents.get(handle(member(info, 'agent_id'))) ?? `agent ${handle(member(info, 'agent_id'))}`;
+    const key = this.agents.get(handle(member(info, 'agent_id'))) ?? `agent ${handle(member(info, 'agent_id'))}`;
+    const agent = this.r.machines.agentKey(this.machine, key);
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
     if (symbol === undefined) this.unnamed++;
     const dims = (name: string): [number, number, number] => [
@@ -189,6 +202,7 @@ class Reader {
       }),
     );
     d.process.push(this.process);
+    d.domain.push(this.r.machineDomain(this.machine));
     d.dispatchId.push(num(member(info, 'dispatch_id')));
     d.correlation.push(num(member(record, 'correlation_id', 'internal')));
     return row;
@@ -203,7 +217,12 @@ class Reader {
     }
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-    const found = this.r.findDispatch(this.process, num(member(info, 'dispatch_id')), symbol?.kernel ?? -1);
+    const found = this.r.findDispatch(
+      this.r.machineDomain(this.machine),
+      this.process,
+      num(member(info, 'dispatch_id')),
+      symbol?.kernel ?? -1,
+    );
     const row = found ?? this.dispatch(info, data);
     for (const record of list(member(value, 'records'))) {
       const name = this.counters.get(handle(member(record, 'counter_id')));
@@ -225,7 +244,12 @@ class Reader {
       }
       this.r.indexAll();
       const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-      const found = this.r.findDispatch(this.process, num(member(info, 'dispatch_id')), symbol?.kernel ?? -1);
+      const found = this.r.findDispatch(
+        this.r.machineDomain(this.machine),
+        this.process,
+        num(member(info, 'dispatch_id')),
+        symbol?.kernel ?? -1,
+      );
       const row = found ?? this.dispatch(info, value);
       this.kernelOfDispatch.set(
         num(member(info, 'dispatch_id')),
@@ -265,6 +289,7 @@ class Reader {
     c.bytes.push(num(member(value, 'bytes')));
     c.correlation.push(num(member(value, 'correlation_id', 'internal')));
     c.process.push(this.process);
+    c.domain.push(this.r.machineDomain(this.machine));
   }
 
   private sample(kind: string, value: Json): void {

@@ -124,6 +124,7 @@ function addDispatch(r: Recording, agent: string, one: SimulatedDispatch, index:
     }),
   );
   d.process.push(0);
+  d.domain.push(r.machineDomain(0));
   d.dispatchId.push(index + 1);
   d.correlation.push(-1);
 }

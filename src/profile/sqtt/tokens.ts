@@ -88,6 +88,8 @@ export interface TokenSummary {
   readonly lastTime: number;
   /** Tokens whose time was before the one before: never in a good trace. */
   readonly backwards: number;
+  /** Resets without a time stamp before the next one, and stamps without a reset: never in a good trace. */
+  readonly unpairedTimes: number;
 }
 
 const WINDOW = 4 << 20;
@@ -111,6 +113,7 @@ class TokenDecoder {
   private base: number | undefined;
   /** File offset of a TIME token that a reset has consumed. */
   private consumed = -1;
+  private unpairedTimes = 0;
 
   constructor(source: ByteSource, sink: TokenSink) {
     this.source = source;
@@ -160,7 +163,10 @@ class TokenDecoder {
       counts[type]++;
       tokens++;
       if (type === Token.TIME) {
-        if (this.origin + at !== this.consumed) this.time += ((first >> 4) & 1) * 4;
+        if (this.origin + at !== this.consumed) {
+          this.time += ((first >> 4) & 1) * 4;
+          this.unpairedTimes++;
+        }
         continue;
       }
       this.time += (type === Token.MISC ? (low >> 4) & 0xff : (first >> 4) & 1) * 4;
@@ -169,7 +175,14 @@ class TokenDecoder {
       lastTime = this.time;
       this.sink.token(type, this.time, low, high);
     }
-    return { tokens, counts, trailingBytes: this.bytes.length - this.at, lastTime, backwards };
+    return {
+      tokens,
+      counts,
+      trailingBytes: this.bytes.length - this.at,
+      lastTime,
+      backwards,
+      unpairedTimes: this.unpairedTimes,
+    };
   }
 
   /** A reset is followed by the TIME token that gives the true time; the tokens between already run from it. */
@@ -179,7 +192,10 @@ class TokenDecoder {
       if (this.bytes.length - this.at - ahead < 8 && this.bytes.length - this.at < MAX_LOOKAHEAD) this.refill();
       const at = this.at + ahead;
       const { bytes } = this;
-      if (at >= bytes.length || ahead >= MAX_LOOKAHEAD) return;
+      if (at >= bytes.length || ahead >= MAX_LOOKAHEAD) {
+        this.unpairedTimes++;
+        return;
+      }
       const type = bytes[at] & 15;
       const length = TOKEN_BYTES[type];
       if (at + length > bytes.length) return;
@@ -192,14 +208,17 @@ class TokenDecoder {
           bytes[at + 6] * 2 ** 32 +
           bytes[at + 7] * 2 ** 40;
         this.base ??= stamp - this.time + 4;
-        if (stamp > this.base) {
-          const time = stamp - this.base;
-          this.time = time - (time % 4);
-        }
+        const time = stamp - this.base;
+        // A stamp before the first one cannot be: the time runs on from where it was.
+        if (time > 0) this.time = time - (time % 4);
+        else if (time < -4) this.unpairedTimes++;
         this.consumed = this.origin + at;
         return;
       }
-      if (type === Token.MISC && bytes[at + 1] >> 5 === Misc.TIME_RESET) return;
+      if (type === Token.MISC && bytes[at + 1] >> 5 === Misc.TIME_RESET) {
+        this.unpairedTimes++;
+        return;
+      }
       ahead += length;
     }
   }

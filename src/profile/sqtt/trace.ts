@@ -32,11 +32,15 @@ export interface SqttResult {
     readonly total: number;
     readonly ended: number;
   };
+  /** False when most tokens do not fit the given code: the trace then has no lines. */
+  readonly fits: boolean;
   /** Reasons why waves were not matched to the end, with the number of waves. */
   readonly problems: ReadonlyMap<string, number>;
 }
 
 const MAX_OCCUPANCY = 1 << 20;
+/** A wrong code object fits by chance up to the first instruction of another kind; the right one fits all of a wave's tokens. */
+const LEAST_MATCHED = 0.5;
 
 /** A code object at a load address; kernels of several may run in one trace. */
 interface Place {
@@ -83,6 +87,7 @@ function decode(source: ByteSource, header: SqttHeader, targetCu: number, option
       counts: builder.counts,
       base: collector.base,
       stitched: collector.stitched,
+      fits: collector.fits,
       problems: collector.problems,
     }),
   };
@@ -187,8 +192,14 @@ class Collector {
     }
   }
 
+  /** Whether the code is that of the trace: most instructions of the waves fit it. */
+  get fits(): boolean {
+    const { matched, total } = this.stitched;
+    return total === 0 || matched >= LEAST_MATCHED * total;
+  }
+
   trace(counts: WaveCounts): ThreadTrace {
-    const all = this.sums.flat().filter((sum) => sum !== undefined);
+    const all = this.fits ? this.sums.flat().filter((sum) => sum !== undefined) : [];
     all.sort((a, b) => a.codeObject - b.codeObject || a.line.address - b.line.address);
     const position = new Map(all.map((sum, i) => [sum.line, i]));
     return {

@@ -39,7 +39,6 @@ export const CATEGORY_NAMES = [
 ] as const;
 
 const STATES = ['empty', 'idle', 'exec', 'wait', 'stall'] as const;
-const State = { EMPTY: 0, IDLE: 1, EXEC: 2, WAIT: 3, STALL: 4 } as const;
 
 /** Category of an INST token's type; -1 for XNACK replays, -2 for the rest. */
 const TYPE_CATEGORY = Int8Array.from([
@@ -83,8 +82,8 @@ class LiveWave implements SqttWave {
   readonly addresses: { readonly index: number; address: number | undefined }[] = [];
   end: number;
   complete = false;
-  private state: number = State.IDLE;
-  private stateStart: number;
+  /** INST tokens without an instruction that was issued, and at the end issued ones without a token. */
+  unpaired = 0;
   private readonly issued: number[] = [];
   private nextIssued = 0;
   private stalls: number[] = [];
@@ -101,7 +100,6 @@ class LiveWave implements SqttWave {
     address: number | undefined,
   ) {
     this.end = begin;
-    this.stateStart = begin;
     if (address !== undefined) this.addresses.push({ index: 0, address });
   }
 
@@ -112,10 +110,27 @@ class LiveWave implements SqttWave {
     this.stall.push(stall);
   }
 
-  private spend(state: number, cycles: number): void {
+  private spend(state: (typeof STATES)[number], cycles: number): void {
+    if (cycles <= 0) return;
     const last = this.timeline[this.timeline.length - 1];
-    if (last !== undefined && last[0] === STATES[state]) last[1] += cycles;
-    else this.timeline.push([STATES[state], cycles]);
+    if (last !== undefined && last[0] === state) last[1] += cycles;
+    else this.timeline.push([state, cycles]);
+  }
+
+  /** The wave's states from its instructions, as their sums count them: stalled, waiting, executing, and idle between. */
+  private lay(): void {
+    let at = this.begin;
+    for (let i = 0; i < this.time.length; i++) {
+      const from = Math.max(at, this.time[i]);
+      const end = Math.min(this.end, this.time[i] + this.duration[i]);
+      if (end <= from) continue;
+      this.spend('idle', from - at);
+      const stalled = Math.min(end, Math.max(from, this.time[i] + this.stall[i]));
+      this.spend(this.category[i] === Category.IMMED ? 'wait' : 'stall', stalled - from);
+      this.spend('exec', end - stalled);
+      at = end;
+    }
+    this.spend('idle', this.end - at);
   }
 
   /** The earlier instruction ends where the later one begins. */
@@ -127,7 +142,6 @@ class LiveWave implements SqttWave {
 
   /** One 2-bit field of an ISSUE token: 1 stalled, 2 an instruction issued, 3 an immediate one. */
   issue(status: number, time: number): void {
-    const previous = this.state;
     if (status === 3) {
       let start = time;
       const last = this.time.length - 1;
@@ -137,25 +151,19 @@ class LiveWave implements SqttWave {
       }
       const cycles = 4 + Math.max(0, time - start);
       this.push(start, Category.IMMED, cycles, cycles);
-      if (this.stateStart < start) this.spend(this.state, start - this.stateStart);
-      this.state = State.EXEC;
-      this.spend(State.WAIT, cycles);
-      this.stateStart = start + cycles;
-    } else if (status === 1) {
-      this.state = State.STALL;
-      this.stalls.push(time);
-    } else {
-      this.state = State.EXEC;
+    } else if (status === 1) this.stalls.push(time);
+    else {
       this.issued.push(this.time.length);
       this.push(time, Category.PENDING, 0, 0);
     }
-    if (time > this.stateStart) this.spend(previous, time - this.stateStart);
-    this.stateStart = Math.max(time, this.stateStart);
   }
 
   /** An INST token: completes the oldest issued instruction. Returns whether the SIMD's issue phase moved. */
   retire(type: number, time: number, phase: number): boolean {
-    if (this.nextIssued >= this.issued.length) return false;
+    if (this.nextIssued >= this.issued.length) {
+      this.unpaired++;
+      return false;
+    }
     const index = this.issued[this.nextIssued++];
     if (this.nextIssued > 1024) {
       this.issued.splice(0, this.nextIssued);
@@ -216,18 +224,17 @@ class LiveWave implements SqttWave {
   }
 
   finish(time: number): void {
-    const end = time + 4;
-    if (this.time.length > 0 && this.timeline.length > 0 && end > this.stateStart) {
-      this.spend(this.state, end - this.stateStart);
-    }
-    this.end = end;
+    this.end = time + 4;
     this.complete = true;
+    this.unpaired += this.issued.length - this.nextIssued;
+    this.lay();
   }
 
   /** Ends a wave that the trace does not end. */
   abandon(): void {
     this.end = this.begin;
     for (let i = 0; i < this.time.length; i++) this.end = Math.max(this.end, this.time[i] + this.duration[i] + 4);
+    this.lay();
   }
 }
 
@@ -237,6 +244,10 @@ export interface WaveCounts {
   ends: number;
   /** Ends without a start: the trace began in the middle of a wave. */
   endsWithoutStart: number;
+  /** Starts in a slot whose wave had not ended. */
+  startsInUse: number;
+  /** Issued instructions without their INST token, and the other way round, in waves that ended. */
+  unpairedInstructions: number;
   packetsLost: number;
   contextSaves: number;
   /** Tokens with an impossible wave slot, and instruction tokens without a live wave. */
@@ -258,6 +269,8 @@ export class WaveBuilder implements TokenSink {
     starts: 0,
     ends: 0,
     endsWithoutStart: 0,
+    startsInUse: 0,
+    unpairedInstructions: 0,
     packetsLost: 0,
     contextSaves: 0,
     strayTokens: 0,
@@ -367,6 +380,7 @@ export class WaveBuilder implements TokenSink {
     this.sink.occupancy?.({ time, shaderEngine: this.header.shaderEngine, cu, simd, slot, start: true });
     if (((low >> 5) & 1) !== 0) return;
     const at = (simd << 4) | slot;
+    if ((this.alive[at] & (1 << cu)) !== 0) this.counts.startsInUse++;
     this.alive[at] |= 1 << cu;
     if (cu !== this.target) return;
     const queue = (((low >> 18) & 1) << 2) | ((low >> 16) & 3);
@@ -392,6 +406,7 @@ export class WaveBuilder implements TokenSink {
     if (cu !== this.target || wave === undefined) return;
     this.live[at] = undefined;
     wave.finish(time);
+    this.counts.unpairedInstructions += wave.unpaired;
     this.sink.wave(wave);
   }
 

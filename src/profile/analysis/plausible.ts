@@ -1,0 +1,71 @@
+// Numbers that no hardware can show: bandwidths and rates above the peaks, more waves than fit, less traffic near the CUs than far from
+// them, shares above one. They come from counters and times of different dispatches, of another architecture, or of a damaged file.
+import { isKnown, type Measure, numberOf } from '../measure.ts';
+import type { MetricSum } from './metrics.ts';
+import type { KernelRoofline } from './roofline.ts';
+
+/** How far above a limit a number may be: clocks boost, and counters of several passes differ by a few percent. */
+const SLACK = 1.05;
+/** Below this traffic in bytes, caches of a size like it make levels incomparable. */
+const SMALL = 1 << 20;
+/** What HBM moves comes from L2 or goes there; write-backs of kernels before, and instructions, are the little that does not. */
+const LEAST_L2_SHARE = 0.9;
+
+/** Metrics that are shares of a whole. */
+const SHARES: readonly string[] = [
+  'l2.hit',
+  'l1.hit',
+  'dcache.hit',
+  'wait.any',
+  'icache.miss',
+  'mfma.busy',
+  'share.salu',
+];
+
+export interface PlausibleInput {
+  readonly sums: readonly MetricSum[];
+  /** The kernel below the ceilings that nothing exceeds: those of clocks and data sheet, not the measured ones. */
+  readonly roofline: KernelRoofline;
+  /** Resident waves per CU, and how many fit. */
+  readonly resident: Measure;
+  readonly maxWavesPerCu: number | undefined;
+}
+
+/** One sentence for each number that cannot be. */
+export function impossibleValues({ sums, roofline, resident, maxWavesPerCu }: PlausibleInput): string[] {
+  const found: string[] = [];
+  const percent = (share: number) => `${(100 * share).toFixed(0)}%`;
+  for (const { level, ofPeak } of roofline.points) {
+    if (isKnown(ofPeak) && ofPeak.value > SLACK) {
+      found.push(
+        `the ${level} bandwidth is ${percent(ofPeak.value)} of the peak, so the time is shorter than the bytes need`,
+      );
+    }
+  }
+  for (const [what, share] of [
+    ['FLOP rate', roofline.computeOfPeak],
+    ['rate of integer matrix operations', roofline.integerOfPeak],
+  ] as const) {
+    if (isKnown(share) && share.value > SLACK) {
+      found.push(`the ${what} is ${percent(share.value)} of the peak, so the time is shorter than the operations need`);
+    }
+  }
+  const bytes = (level: string) => numberOf(roofline.points.find((p) => p.level === level)?.bytes ?? { unknown: '' });
+  const [hbm, l2] = [bytes('HBM'), bytes('L2')];
+  if (hbm !== undefined && l2 !== undefined && hbm > SMALL && l2 < LEAST_L2_SHARE * hbm) {
+    found.push(`L2 moved ${l2.toPrecision(4)} bytes and HBM ${hbm.toPrecision(4)}, although HBM is behind L2`);
+  }
+  if (isKnown(resident) && maxWavesPerCu !== undefined && resident.value > SLACK * maxWavesPerCu) {
+    found.push(`${resident.value.toFixed(1)} waves are resident per CU, and ${maxWavesPerCu} fit`);
+  }
+  for (const { metric, value } of sums) {
+    if (!isKnown(value)) continue;
+    const isShare = SHARES.includes(metric.id) || metric.id.startsWith('issue.');
+    if (isShare && (value.value > SLACK || value.value < 1 - SLACK)) {
+      found.push(`${metric.label} is ${percent(value.value)}`);
+    }
+    if (metric.id === 'lanes.active' && value.value > 64 * SLACK)
+      found.push(`${metric.label} is ${value.value.toFixed(1)}`);
+  }
+  return found;
+}

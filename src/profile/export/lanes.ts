@@ -1,0 +1,60 @@
+// Lanes for timelines: work that overlaps in one queue goes to further lanes, because viewers draw what nests and drop what only overlaps.
+
+/** The lanes of one queue. Work must be placed in order of its start. */
+export class Lanes {
+  /** A heap of the lanes by the end of their last work, and by their number where ends are equal. */
+  private readonly heap: { end: number; readonly lane: number }[] = [];
+  private count = 0;
+
+  /** The lane of work from `start` to `end`: one that is free, else a new one; 0 is the first. */
+  place(start: number, end: number): number {
+    const [first] = this.heap;
+    if (first === undefined || first.end > start) {
+      const lane = this.count++;
+      this.heap.push({ end, lane });
+      this.up(this.heap.length - 1);
+      return lane;
+    }
+    first.end = end;
+    this.down();
+    return first.lane;
+  }
+
+  private isBefore(a: number, b: number): boolean {
+    const [x, y] = [this.heap[a], this.heap[b]];
+    return x.end < y.end || (x.end === y.end && x.lane < y.lane);
+  }
+
+  private swap(a: number, b: number): void {
+    [this.heap[a], this.heap[b]] = [this.heap[b], this.heap[a]];
+  }
+
+  private up(from: number): void {
+    for (let at = from; at > 0; ) {
+      const above = (at - 1) >> 1;
+      if (!this.isBefore(at, above)) return;
+      this.swap(at, above);
+      at = above;
+    }
+  }
+
+  private down(): void {
+    for (let at = 0; ; ) {
+      let least = at;
+      for (const below of [2 * at + 1, 2 * at + 2]) {
+        if (below < this.heap.length && this.isBefore(below, least)) least = below;
+      }
+      if (least === at) return;
+      this.swap(at, least);
+      at = least;
+    }
+  }
+}
+
+/** The rows of a table from the first start on; rows in order already, the usual case, are not sorted. */
+export function inStartOrder(rows: Int32Array, start: (row: number) => number): Int32Array {
+  for (let i = 1; i < rows.length; i++) {
+    if (start(rows[i - 1]) > start(rows[i])) return rows.sort((a, b) => start(a) - start(b) || a - b);
+  }
+  return rows;
+}

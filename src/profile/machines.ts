@@ -1,0 +1,80 @@
+// Which machine a file is of. Profilers number agents from 0 on every machine, so two machines have the same keys: agents that contradict
+// those of the files before belong to a machine of their own.
+
+/** An agent as a file describes it. */
+export interface AgentFacts {
+  /** As dispatches of the file refer to it: `Agent 4`. */
+  readonly key: string;
+  readonly isGpu: boolean;
+  readonly name: string | undefined;
+  readonly arch: string | undefined;
+  readonly cuCount: number | undefined;
+  readonly simdPerCu: number | undefined;
+  readonly xccCount: number | undefined;
+  readonly wavesPerCu: number | undefined;
+  readonly maxClockMhz: number | undefined;
+}
+
+interface Machine {
+  readonly label: string;
+  readonly agents: Map<string, AgentFacts>;
+}
+
+/** What became of the agents of a file. */
+export interface Placement {
+  readonly machine: number;
+  /** When a machine was added: the first agent that contradicts, here and there. */
+  readonly clash: readonly [AgentFacts, AgentFacts] | undefined;
+}
+
+/** The machines of a recording, in the order in which they were met. */
+export class Machines {
+  private readonly list: Machine[] = [];
+  private readonly folders = new Map<string, number>();
+
+  /** The machine whose agents agree with those of a file; a new one when none does. Files of `folder` without agents are of it too. */
+  place(folder: string, label: string, agents: readonly AgentFacts[]): Placement {
+    let clash: Placement['clash'];
+    for (const [machine, { agents: known }] of this.list.entries()) {
+      const found = firstClash(known, agents);
+      clash ??= found;
+      if (found !== undefined) continue;
+      for (const agent of agents) if (!known.has(agent.key)) known.set(agent.key, agent);
+      if (!this.folders.has(folder)) this.folders.set(folder, machine);
+      return { machine, clash: undefined };
+    }
+    const machine = this.list.length;
+    this.list.push({ label, agents: new Map(agents.map((agent) => [agent.key, agent])) });
+    if (!this.folders.has(folder)) this.folders.set(folder, machine);
+    return { machine, clash };
+  }
+
+  /** The machine of a folder: its own agents', or those of the folder above; the first one when nothing tells. */
+  ofFolder(folder: string): number {
+    for (let at = folder; at !== ''; at = at.includes('/') ? at.slice(0, at.lastIndexOf('/')) : '') {
+      const machine = this.folders.get(at);
+      if (machine !== undefined) return machine;
+    }
+    return this.folders.get('') ?? 0;
+  }
+
+  /** The key of an agent in the recording: that of the file on the first machine. */
+  agentKey(machine: number, key: string): string {
+    return machine === 0 ? key : `${key} of ${this.list[machine].label}`;
+  }
+}
+
+function firstClash(
+  known: ReadonlyMap<string, AgentFacts>,
+  agents: readonly AgentFacts[],
+): readonly [AgentFacts, AgentFacts] | undefined {
+  for (const agent of agents) {
+    const other = known.get(agent.key);
+    if (other === undefined) continue;
+    const differs = (['isGpu', 'arch', 'cuCount', 'xccCount', 'maxClockMhz'] as const).some(
+      (field) => agent[field] !== undefined && other[field] !== undefined && agent[field] !== other[field],
+    );
+    if (differs) return [agent, other];
+  }
+  return undefined;
+}
