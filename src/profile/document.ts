@@ -151,6 +151,8 @@ export interface CriticalPathSection {
   readonly edges: { readonly queueOrder: number; readonly recorded: number; readonly inferred: number };
   readonly symbols: readonly {
     readonly symbol: string;
+    /** Key of the GPU, empty for copies. */
+    readonly agent: string;
     readonly kind: string;
     readonly count: number;
     readonly totalNs: number;
