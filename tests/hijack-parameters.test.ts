@@ -71,21 +71,20 @@ const weight: Tensor = { name: 'layer.weight', shape: [4, 8], values };
 const other: Tensor = { name: 'layer.bias', shape: [8], values: values.slice(0, 8) };
 
 describe.skipIf(!ready)('parameters outside the module', () => {
-  let folder = '';
+  const scratch = mkdtempSync(join(tmpdir(), 'wavesmith-parameters-'));
+  const folder = join(scratch, 'work');
   const run = (file: string, ...flags: string[]) =>
     wavesmith('hijack', 'run', folder, `--parameters=model=${join(folder, file)}`, ...flags);
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'wavesmith-parameters-'));
-    const input = join(folder, 'model.mlir');
+    const input = join(scratch, 'model.mlir');
     writeFileSync(input, MODULE);
-    const made = await wavesmith('hijack', 'init', input, '-o', join(folder, 'work'), '--target', 'gfx942');
+    const made = await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942');
     expect(made.status, made.err).toBe(0);
-    folder = join(folder, 'work');
     edit(asmFile(folder), /^\ts_endpgm$/m, '\ts_nop 0\n$&');
     expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
-  });
-  afterAll(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
+  }, 120_000);
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   it.each([
     ['safetensors', safetensors],
