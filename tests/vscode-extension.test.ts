@@ -64,3 +64,13 @@ test.each([
 ])('in "%s" the word %s is %s', (line, word, scope) => {
   expect(scopeOf(line, word)).toBe(scope);
 });
+
+test('the debug type describes every field that the adapter reads', () => {
+  const [debuggerType] = json('package.json').contributes.debuggers;
+  expect(debuggerType.type).toBe('wavesmith');
+  const source = readFileSync(join(folder, '../../src/dap/launch.ts'), 'utf8');
+  const fields = [...source.matchAll(/^ {2}readonly (\w+)\?: unknown;/gm)].map((match) => match[1]);
+  expect(fields.length).toBeGreaterThan(5);
+  const described = Object.keys(debuggerType.configurationAttributes.launch.properties);
+  expect(described.sort()).toEqual(fields.sort());
+});

@@ -1,22 +1,31 @@
-// Starts `wavesmith lsp` for AMDGPU assembly and connects VS Code with it.
+// Starts `wavesmith lsp` for AMDGPU assembly and `wavesmith dap` for debugging, and connects VS Code with them.
 'use strict';
-const { workspace, window } = require('vscode');
+const { DebugAdapterExecutable, debug, window, workspace } = require('vscode');
 const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
 
 let client;
 
-/** The command line of the server, from the settings. */
-function serverCommand() {
+/** The command line of a subcommand, from the settings. */
+function commandLine(name) {
   const configured = workspace.getConfiguration('wavesmith').get('command');
   const words = Array.isArray(configured) && configured.length > 0 ? configured.map(String) : ['wavesmith'];
-  return { command: words[0], args: [...words.slice(1), 'lsp'], transport: TransportKind.stdio };
+  return { command: words[0], args: [...words.slice(1), name] };
 }
 
-async function activate() {
+async function activate(context) {
+  context.subscriptions.push(
+    debug.registerDebugAdapterDescriptorFactory('wavesmith', {
+      createDebugAdapterDescriptor() {
+        const { command, args } = commandLine('dap');
+        return new DebugAdapterExecutable(command, args);
+      },
+    }),
+  );
+  const server = { ...commandLine('lsp'), transport: TransportKind.stdio };
   client = new LanguageClient(
     'wavesmith',
     'Wavesmith',
-    { run: serverCommand(), debug: serverCommand() },
+    { run: server, debug: server },
     {
       documentSelector: [{ language: 'amdgpu' }],
       initializationOptions: workspace.getConfiguration('wavesmith'),

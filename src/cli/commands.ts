@@ -27,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   prove: { summary: 'whether an edited kernel is still the same function', load: () => import('./prove.ts') },
   lsp: { summary: 'language server for editors: diagnostics, hover, completion', load: () => import('./lsp.ts') },
   run: { summary: 'run one kernel on the virtual GPU', load: () => import('./run.ts') },
+  dap: { summary: 'debug adapter for editors: breakpoints, steps forwards and back', load: () => import('./dap.ts') },
   probe: { summary: 'put a probe into kernels: counts, addresses, values', load: () => import('./probe.ts') },
   exec: { summary: 'run a HIP or HSA program with the virtual GPU as its GPU', load: () => import('./exec.ts') },
   capture: {

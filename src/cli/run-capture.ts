@@ -15,6 +15,7 @@ import {
   strictOptionsOf,
 } from './run-check.ts';
 import { parseCount, toolsReport, untilEnded } from './run-common.ts';
+import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
@@ -31,7 +32,8 @@ export interface RunCaptureOptions extends ToolOptions, CheckOptions, TimingOpti
 }
 
 /** Runs the captured dispatch once with the tools that were asked for, and compares its result with the captured one. */
-export async function runCapture(path: string, options: RunCaptureOptions): Promise<number> {
+export async function runCapture(path: string, options: RunCaptureOptions, extension?: RunExtension): Promise<number> {
+  const write = extension?.write ?? ((text: string) => process.stdout.write(text));
   const capture = openCapture(path);
   const { manifest } = capture;
   const codeObject = readCodeObject(capture.codeObject(), [path]);
@@ -54,7 +56,7 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   const ending = new AbortController();
   // The strict mode tells bytes that nobody wrote from others, so what nobody knows stays unwritten.
   const placed = placeCapture(device, capture, { poison: strict === undefined });
-  const session = RunSession.create(options, json, placed.kernel, codeObject, progress);
+  const session = RunSession.create(options, json, placed.kernel, codeObject, progress, extension?.leader);
   session?.tools.setArguments(argumentsOf(capture));
   const dispatch = (monitors: readonly Monitor[] | undefined): Promise<SimDispatchResult> =>
     device.dispatch({
@@ -84,9 +86,7 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
     const { done, total } = progress;
     if (json) printJson({ ...facts, interrupted: { done, total }, ...partial, ...tools });
     else
-      process.stdout.write(
-        `${kernel} on ${processor}: interrupted with ${done} of ${total} workgroups done\n${toolsReport(tools)}`,
-      );
+      write(`${kernel} on ${processor}: interrupted with ${done} of ${total} workgroups done\n${toolsReport(tools)}`);
     return 130;
   }
   const checked: CheckedResult = result;
@@ -95,7 +95,7 @@ export async function runCapture(path: string, options: RunCaptureOptions): Prom
   if (json) printJson({ ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict });
   else {
     const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);
-    process.stdout.write(
+    write(
       [
         `${kernel} on ${processor}: ${gridWorkItems.join('×')} work-items in workgroups of ${block.join('×')}, ${result.wavefronts} wavefronts\n`,
         `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,

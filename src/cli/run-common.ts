@@ -48,14 +48,14 @@ function onInterrupt(ending: AbortController, session: RunSession | undefined): 
   return () => process.off('SIGINT', handler);
 }
 
-/** A launch that the user can end: its result, or what was done until then (nothing when the stepper was left). */
+/** A launch that the user can end: its result, or what was done until then (nothing when the debugger was left). */
 export interface Ended<T> {
   readonly result: T | undefined;
   readonly partial: DispatchResult | undefined;
   readonly seconds: number;
 }
 
-/** Launches; Ctrl-C and the stepper can end it. Afterwards the progress line is gone and the session closed, whatever happened. */
+/** Launches; Ctrl-C and the debugger can end it. Afterwards the progress line is gone and the session closed, whatever happened. */
 export async function untilEnded<T>(
   ending: AbortController,
   session: RunSession | undefined,

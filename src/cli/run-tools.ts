@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
-import { type DebugFront, type Debugger, debuggerHelp, TerminalFront } from '../device/sim/debug/index.ts';
+import { type DebugLeader, debuggerHelp, TerminalFront } from '../device/sim/debug/index.ts';
 import { type CountersReport, type Profile, RunTools, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
 import type { Progress } from './run-progress.ts';
 import { CommandTerminal } from './run-terminal.ts';
@@ -83,12 +83,6 @@ function check(options: ToolOptions, json: boolean): void {
   }
   if (trace === '-' && json) throw usage('--trace needs a file (--trace=FILE) with --json.');
   if (commands !== undefined && options.break.length === 0) throw usage('--commands needs --break.');
-}
-
-/** Who leads the debugger in the place of a terminal: an editor. */
-export interface DebugLeader extends DebugFront {
-  /** Joins the two, before the dispatch. */
-  lead(led: Debugger): void;
 }
 
 /** Reports of the tools that were asked for. */

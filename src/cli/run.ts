@@ -53,6 +53,7 @@ import {
   judgeExpectations,
   readExpectations,
 } from './run-expect.ts';
+import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
@@ -129,16 +130,6 @@ function forCapture(options: Options): Options {
   });
 }
 
-/** Another command's part in a run: code that takes the place of the kernel's, and what it makes of the run. */
-export interface RunExtension {
-  /** The code object to run instead of the linked one that was asked for. */
-  replace(codeObject: CodeObject, kernel: string): CodeObject;
-  /** Called when the kernel has ended, with a reader of its image by the addresses of the file. */
-  ended(image: (address: number, size: number) => Uint8Array, contents: readonly Uint8Array[]): void;
-  /** Prints instead of the run: what `--json` and the text would say. */
-  print(record: Readonly<Record<string, unknown>>, text: () => string): void;
-}
-
 /** Runs the command. */
 export function run(argv: string[]): Promise<number> {
   return runKernel(argv);
@@ -187,13 +178,14 @@ Types: ${NPY_TYPES.join(' ')}`,
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = '', ...further] = command.args;
-  if (extension !== undefined && (isCapturePath(file) || options.capture !== undefined)) {
+  const write = extension?.write ?? ((text: string) => process.stdout.write(text));
+  if (extension?.replace !== undefined && (isCapturePath(file) || options.capture !== undefined)) {
     throw new WavesmithError('cli/usage', 'A capture is neither probed nor recorded while it is probed.', {
       hint: 'Probe the launch of a code object: wavesmith probe --tool NAME -- run FILE --kernel NAME …',
     });
   }
   if (isCapturePath(file) && further.length === 0) {
-    return await runCapture(file, forCapture(options));
+    return await runCapture(file, forCapture(options), extension);
   }
   const { kernel: kernelName, grid: gridText, block: blockText } = required(options);
   const args = options.arg.map(parseLaunchArgument);
@@ -204,7 +196,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     kernel: kernelName,
   });
   const asked = loadable(selected, file, further);
-  const codeObject = extension?.replace(asked, kernelName) ?? asked;
+  const codeObject = extension?.replace?.(asked, kernelName) ?? asked;
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file });
@@ -226,7 +218,7 @@ Types: ${NPY_TYPES.join(' ')}`,
   const { plan, buffersAfter } = planLaunch({ grid, block, dynamicLds }, args, readInput);
   const ending = new AbortController();
   const progress = new Progress(process.stderr);
-  const session = RunSession.create(options, json, kernel, codeObject, progress);
+  const session = RunSession.create(options, json, kernel, codeObject, progress, extension?.leader);
   const recorder = recorderOf(options, kernel, codeObject);
   if (recorder !== undefined) refuseWithCapture(options, strict !== undefined || session !== undefined);
   let partial: readonly BufferAfter[] = [];
@@ -250,7 +242,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     return await execute(device, kernel, plan, { fields, onFailure });
   });
   const { result, partial: done, seconds } = ended;
-  if (result !== undefined) extension?.ended(imageReader(device, kernel, codeObject), result.contents);
+  if (result !== undefined) extension?.ended?.(imageReader(device, kernel, codeObject), result.contents);
   device.close();
   const tools = session?.report() ?? {};
   const facts = { file, kernel: kernel.name, target: processor, device: device.kind, mfma, grid, block, seconds };
@@ -259,7 +251,7 @@ Types: ${NPY_TYPES.join(' ')}`,
     if (json) {
       printJson({ ...facts, interrupted, ...done, buffers: partial.map(summary), ...tools });
     } else {
-      process.stdout.write(partialReport(facts, progress, done, partial) + toolsReport(tools));
+      write(partialReport(facts, progress, done, partial) + toolsReport(tools));
     }
     return 130;
   }
@@ -292,9 +284,9 @@ Types: ${NPY_TYPES.join(' ')}`,
     checkReport(result.dispatch, file) +
     expectReport(judged) +
     (recording === undefined ? '' : recordingText(recording));
-  if (extension !== undefined) extension.print(record, text);
+  if (extension?.print !== undefined) extension.print(record, text);
   else if (json) printJson(record);
-  else process.stdout.write(text());
+  else write(text());
   return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
 }
 

@@ -119,6 +119,18 @@ export const RUN_ERRORS: ErrorPages = {
     'A call of the operating system failed in the device process; the message names it.',
     'Run `wavesmith doctor`; check limits on memory, files and processes.',
   ],
+  'dap/bad-launch': [
+    'A field of the launch configuration that the editor sent has another type than it must have.',
+    '`docs/debugging.md` has a launch configuration; its fields mean what the options of `wavesmith run` mean.',
+  ],
+  'dap/bad-hit-condition': [
+    'The hit count of a breakpoint is not a number.',
+    'Write `5` or `>= 5` to stop from the fifth time on, `> 5` from the sixth.',
+  ],
+  'dap/not-launched': [
+    'The editor asked something of the debugger before a kernel was launched, or after the launch failed.',
+    'Start the debug session again; the message of the launch says what was wrong with it.',
+  ],
   'run/bad-expression': [
     'An expression of the debugger is not written as it must be, or names what is not there.',
     'Write it as in C: `v3 == 7 && lane < 32`, `*f32(x + 4)`. docs/debugging.md lists what an expression may contain.',

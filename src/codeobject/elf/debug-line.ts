@@ -18,7 +18,7 @@ export interface DebugLines {
   /**
    * Where the code of a line begins: each address at which it is entered from the code of another line. A line without code gives the next
    * one that has some. `file` is the name in the table, or the end of one (`kernel.hip` for `src/kernel.hip`) or begins elsewhere
-   * (`/work/src/kernel.hip`). Undefined when nothing was made from that line or later ones.
+   * (`/work/src/kernel.hip`); when none is, a file of that name alone: it was compiled elsewhere. Undefined when nothing was made from that line or later ones.
    */
   addresses(file: string, line: number): { readonly line: number; readonly addresses: readonly number[] } | undefined;
 }
@@ -146,7 +146,9 @@ function findLine(
   file: string,
   wanted: number,
 ): { line: number; addresses: number[] } | undefined {
-  const inFile = files.map((name) => isSameFile(name, file));
+  const byPath = files.map((name) => isSameFile(name, file));
+  const base = (path: string): string => path.replace(/^.*[/\\]/, '');
+  const inFile = byPath.includes(true) ? byPath : files.map((name) => base(name) === base(file));
   let line = Number.POSITIVE_INFINITY;
   let addresses: number[] = [];
   rows.forEach((row, i) => {

@@ -1,294 +1,31 @@
 // The commands of the debugger as a terminal types them, in gdb's words. Each looks at, or changes, the selected wave, and may let
-// execution go on. What they show is in look.ts.
-import { elementType, WavesmithError } from '../../../base/index.ts';
-import { Slot } from '../../../program/index.ts';
-import { EXEC, VCC, type Wave } from '../state/wave.ts';
-import { hex, hexWord } from '../tools/lanes.ts';
-import { readRegisters, valueText as registerText, scalarValue, writeRegister } from '../tools/registers.ts';
-import type { Debugger } from './debugger.ts';
-import { parseExpression, valueType } from './expression.ts';
+// execution go on.
+import { WavesmithError } from '../../../base/index.ts';
+import { enable, placesText, remove, setBreakpoint } from './breakpoint-commands.ts';
 import {
-  backtrace,
-  disassembly,
-  dump,
-  evaluate,
-  examine,
-  placeText,
-  selectedWave,
-  valueText,
-  wavesText,
-  waveText,
-} from './look.ts';
-import { placesOf } from './places.ts';
-import { addressNumber, loadBytes, storeBytes } from './scope.ts';
+  bad,
+  type CommandEntry,
+  type CommandLine,
+  type CommandSession,
+  count,
+  MOST_STEPS,
+  place,
+  show,
+} from './command.ts';
+import { parseExpression } from './expression.ts';
+import { backtrace, disassembly, evaluate, selectedWave, valueText, wavesText } from './look.ts';
+import {
+  examineCommand,
+  info,
+  lds,
+  memory,
+  printCommand,
+  registers,
+  selectLane,
+  selectWave,
+  set,
+} from './look-commands.ts';
 import type { BackTarget, Resume } from './stop.ts';
-
-/** What a command works on. */
-export interface CommandSession {
-  readonly debugger: Debugger;
-  readonly print: (text: string) => void;
-  /** Expressions that are shown at each stop. */
-  readonly displays: { readonly id: number; readonly text: string }[];
-  stopsAtEnd: boolean;
-}
-
-/** A command line: its words, all after the first as one text, and what stands behind `/` in the first. */
-interface CommandLine {
-  readonly words: readonly string[];
-  readonly rest: string;
-  readonly format: string;
-}
-
-type Run = (session: CommandSession, line: CommandLine) => Resume | undefined;
-
-interface CommandEntry {
-  readonly names: readonly string[];
-  readonly usage: string;
-  readonly summary: string;
-  readonly run: Run;
-}
-
-function bad(message: string, hint?: string): WavesmithError {
-  return new WavesmithError('run/bad-command', message, { hint });
-}
-
-/** Most commands print at most this many lines, bytes or elements at once. */
-const MOST = 4096;
-const MOST_STEPS = 1_000_000_000;
-
-function count(text: string | undefined, fallback: number, most: number, what: string): number {
-  if (text === undefined) return fallback;
-  const value = /^(0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= 1 && value <= most)) throw bad(`'${text}' is not a number of ${what} from 1 to ${most}.`);
-  return value;
-}
-
-const show = (session: CommandSession, lines: readonly string[]): undefined => {
-  session.print(lines.join('\n'));
-  return undefined;
-};
-
-/** Addresses of a place; a bare number below the code is a line of the file where execution is. */
-function places(d: Debugger, text: string | undefined): readonly number[] {
-  if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
-  return placesOf(d.options.symbols, d.options.lines, text, d.options.lines?.at(d.pc)?.file);
-}
-
-/** The first of them. */
-function place(d: Debugger, text: string | undefined): number {
-  return places(d, text)[0] as number;
-}
-
-/** `PLACE [if CONDITION]`. */
-function setBreakpoint(session: CommandSession, { rest }: CommandLine, isTemporary: boolean): undefined {
-  const d = session.debugger;
-  const match = /^(.*?)(?:\s*\bif\b\s+(.+))?$/.exec(rest);
-  const where = match?.[1]?.trim() ?? '';
-  const found = where === '' ? [d.pc] : places(d, where);
-  const made = d.breakpoints.add({ places: found, condition: match?.[2], isTemporary });
-  return show(session, [`breakpoint ${made.id} at ${placesText(d, found)}`]);
-}
-
-/** Several addresses of one place. */
-function placesText(d: Debugger, all: readonly number[]): string {
-  return all.map((pc) => placeText(d, pc)).join(', ');
-}
-
-function listBreakpoints(session: CommandSession): undefined {
-  const { breakpoints } = session.debugger;
-  const lines = breakpoints.breakpoints.map((b) => {
-    const only = b.wave === undefined ? '' : ` wave ${b.wave.workgroup.join(',')}/${b.wave.wave}`;
-    const condition = b.condition === undefined ? '' : ` if ${b.condition}`;
-    const ignoring = b.ignoring > 0 ? `, ignored ${b.ignoring} times more` : '';
-    return `${b.id}  ${placesText(session.debugger, b.places)}${only}${condition}${b.isEnabled ? '' : ' (disabled)'}, hit ${b.hits} times${ignoring}`;
-  });
-  for (const w of breakpoints.watchpoints) {
-    const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;
-    lines.push(
-      `${w.id}  watch ${w.expression.text}${at}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${valueText(w.last)}`,
-    );
-  }
-  return show(session, lines.length === 0 ? ['no breakpoints'] : lines);
-}
-
-const ids = (words: readonly string[]): number[] => words.map((word) => count(word, 0, 1_000_000, 'a breakpoint'));
-
-function enable(session: CommandSession, { words }: CommandLine, isEnabled: boolean): undefined {
-  const { breakpoints } = session.debugger;
-  const some =
-    words.length === 0
-      ? [...breakpoints.breakpoints, ...breakpoints.watchpoints]
-      : ids(words).map((id) => breakpoints.find(id));
-  for (const one of some) one.isEnabled = isEnabled;
-  return undefined;
-}
-
-/** By number, by place, or all. */
-function remove(session: CommandSession, { words }: CommandLine): undefined {
-  const d = session.debugger;
-  if (words.length === 0) d.breakpoints.clear();
-  for (const word of words) {
-    if (
-      /^\d{1,6}$/.test(word) &&
-      [...d.breakpoints.breakpoints, ...d.breakpoints.watchpoints].some((b) => b.id === Number(word))
-    ) {
-      d.breakpoints.remove(Number(word));
-      continue;
-    }
-    const pc = place(d, word);
-    const there = d.breakpoints.breakpoints.filter((b) => b.places.includes(pc));
-    if (there.length === 0) throw bad(`There is no breakpoint at ${word}.`);
-    for (const b of there) d.breakpoints.remove(b.id);
-  }
-  return undefined;
-}
-
-function registers(session: CommandSession, words: readonly string[]): undefined {
-  const w = selectedWave(session.debugger);
-  if (words.length > 0) {
-    return show(
-      session,
-      words.flatMap((word) => readRegisters(w, word, 'all').map(registerText)),
-    );
-  }
-  const specials = [
-    scalarValue(w, { first: VCC, count: 2 }),
-    scalarValue(w, { first: EXEC, count: 2 }),
-    scalarValue(w, { first: Slot.SCC, count: 1 }),
-    scalarValue(w, { first: Slot.M0, count: 1 }),
-    scalarValue(w, { first: Slot.MODE, count: 1 }),
-  ].map(registerText);
-  const lines = [specials.join('  ')];
-  for (let row = 0; row < 104; row += 8) {
-    const values = Array.from({ length: Math.min(8, 102 - row) }, (_, i) => w.sgprs[row + i] as number);
-    if (values.some((value) => value !== 0)) lines.push(`s${row}`.padEnd(5) + values.map(hexWord).join(' '));
-  }
-  return show(session, lines);
-}
-
-function lds(session: CommandSession, [from = '0', bytes]: readonly string[]): undefined {
-  const w = selectedWave(session.debugger);
-  const size = w.workgroup.lds.byteLength;
-  const start = /^(0x[0-9a-f]{1,8}|\d{1,8})$/i.test(from) ? Number(from) : Number.NaN;
-  if (!(start >= 0 && start < size)) throw bad(`'${from}' is not in the workgroup's LDS of ${size} bytes.`);
-  const shown = Math.min(count(bytes, 64, MOST, 'bytes'), size - start);
-  return show(session, dump(w.workgroup.lds.subarray(start, start + shown), start));
-}
-
-function memory(session: CommandSession, [where, bytes]: readonly string[]): undefined {
-  if (where === undefined) throw bad('An address is missing.');
-  const d = session.debugger;
-  const value = evaluate(d, where);
-  if (typeof value === 'number') throw bad(`'${where}' is a float, not an address.`);
-  const address = addressNumber(value);
-  const argument = d.options
-    .arguments()
-    .find((a) => a.name === where || `arg${d.options.arguments().indexOf(a)}` === where);
-  if (argument !== undefined && argument.address === undefined) throw bad(`Argument ${where} is not a buffer.`);
-  const region = d.memory?.find(address, 1);
-  if (region === undefined)
-    throw bad(`Nothing is allocated at ${hex(address)}.`, "'info arguments' shows the buffers.");
-  const offset = address - region.base;
-  const size = Math.min(count(bytes, 64, MOST, 'bytes'), region.size - offset);
-  return show(session, [`${region.label}+${offset}`, ...dump(region.bytes.subarray(offset, offset + size), address)]);
-}
-
-const UNITS: Readonly<Record<string, number>> = { b: 8, h: 16, w: 32, g: 64 };
-
-/** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
-function examineCommand(session: CommandSession, { words, rest, format }: CommandLine): undefined {
-  if (format === '') return memory(session, words);
-  const d = session.debugger;
-  const match = /^(\d{0,5})([a-z]*)$/i.exec(format);
-  if (match === null || rest === '')
-    throw bad('Write x/16xw ADDRESS: a count, a format (x d u f i), a size (b h w g).');
-  const letters = (match[2] ?? '').toLowerCase();
-  const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
-  if (letters.includes('i')) return show(session, disassembly(d, place(d, rest.trim()), 0, n));
-  const bits = UNITS[[...letters].find((c) => c in UNITS) ?? 'w'] as number;
-  const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
-  const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
-  const isHex = !/[duf]/.test(letters);
-  const value = evaluate(d, rest);
-  if (typeof value === 'number') throw bad(`'${rest}' is a float, not an address.`);
-  return show(session, examine(d, 'global', value, n, type, isHex ? 'x' : ''));
-}
-
-function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
-  const d = session.debugger;
-  if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
-  return show(session, [`${rest} = ${valueText(evaluate(d, rest), format)}`]);
-}
-
-function selectWave(session: CommandSession, [text]: readonly string[]): undefined {
-  const d = session.debugger;
-  const all = text?.includes('/') === true;
-  const found = (all ? d.allWaves : d.waves).find((w) => (all ? waveText(w) : String(w.index)) === text);
-  if (found === undefined) {
-    throw bad(
-      `'${text ?? ''}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`,
-      "'info waves' lists those of all workgroups; select one as 1,0,0/0.",
-    );
-  }
-  d.select(found);
-  return show(session, wavesText(d, all));
-}
-
-function selectLane(session: CommandSession, [text]: readonly string[]): undefined {
-  const d = session.debugger;
-  const w = selectedWave(d);
-  if (text === undefined) return show(session, [`lane ${d.lane}`]);
-  if (!/^\d{1,2}$/.test(text) || Number(text) > 63) throw bad(`'${text}' is not a lane from 0 to 63.`);
-  d.lane = Number(text);
-  return show(session, [`lane ${d.lane}${w.isActive(d.lane) ? '' : ' (not active)'}`]);
-}
-
-/** The integer bits of a value that is written: an expression, or a float that becomes f32. */
-function parseValue(d: Debugger, text: string): bigint {
-  const value = evaluate(d, text);
-  return typeof value === 'bigint' ? value : BigInt(new Uint32Array(Float32Array.of(value).buffer)[0] as number);
-}
-
-/** `set REGISTER VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`. */
-function set(session: CommandSession, { rest }: CommandLine): undefined {
-  const d = session.debugger;
-  const w = selectedWave(d);
-  const text = rest.replace(/^var(iable)?\s+/, '');
-  const memoryPlace = /^\*(\w+)\s*(\(.*\))\s*=?\s*([^()=]+)$/.exec(text);
-  if (memoryPlace !== null)
-    return setMemory(session, w, memoryPlace[1] ?? '', memoryPlace[2] ?? '', memoryPlace[3] ?? '');
-  const match = /^\$?(\S+?)\s*(?:=|\s)\s*(.+)$/.exec(text);
-  if (match === null) throw bad('Write: set REGISTER VALUE, set pc PLACE, or set *f32(ADDRESS) VALUE.');
-  const [, register = '', value = ''] = match;
-  if (register === 'pc') {
-    d.jump(w, place(d, value.trim()));
-    return show(session, [`pc = ${placeText(d, d.pc)}`]);
-  }
-  const bits = parseValue(d, value);
-  // A register that does not exist, or a value that does not fit, throws before anything is remembered.
-  writeRegister(w, register, bits);
-  const key = { group: w.workgroup.id.join(), index: w.index };
-  d.change(() => {
-    const now = d.allWaves.find((one) => one.workgroup.id.join() === key.group && one.index === key.index) ?? w;
-    writeRegister(now, register, bits);
-  });
-  return show(session, readRegisters(w, register.replace(/^([va]\d+)\[\d+\]$/i, '$1'), 'few').map(registerText));
-}
-
-function setMemory(session: CommandSession, w: Wave, typeName: string, address: string, text: string): undefined {
-  const d = session.debugger;
-  const type = valueType(typeName);
-  if (type === undefined) throw bad(`'${typeName}' is not a type: f32, u32, i16, …`);
-  const at = evaluate(d, address);
-  const value = evaluate(d, text);
-  if (typeof at === 'number') throw bad(`'${address}' is a float, not an address.`);
-  const bytes = new Uint8Array(type.storageBits / 8);
-  type.write(new DataView(bytes.buffer), 0, value);
-  const where = addressNumber(at);
-  loadBytes(w, 'global', where, bytes.length, d.lane);
-  d.change(() => storeBytes(w, 'global', where, bytes, 0));
-  return show(session, [`*${typeName}(${hex(where)}) = ${valueText(evaluate(d, `*${typeName}(${where})`))}`]);
-}
 
 function step(session: CommandSession, { words }: CommandLine, unit: 'instruction' | 'line', over: boolean): Resume {
   const d = session.debugger;
@@ -306,45 +43,6 @@ function back(session: CommandSession, to: BackTarget, words: readonly string[] 
   const byLine = d.selected !== undefined && d.lineAt(d.pc) !== undefined;
   const target = to === 'line' && !byLine ? 'instruction' : to === 'line over' && !byLine ? 'instruction over' : to;
   return { kind: 'back', to: target, count: count(words[0], 1, MOST_STEPS, 'steps') };
-}
-
-function info(session: CommandSession, { words }: CommandLine): undefined {
-  const [what = '', ...rest] = words;
-  const d = session.debugger;
-  const topics: Record<string, () => undefined> = {
-    registers: () => registers(session, rest),
-    breakpoints: () => listBreakpoints(session),
-    watchpoints: () => listBreakpoints(session),
-    waves: () => show(session, wavesText(d, true)),
-    threads: () => show(session, wavesText(d, true)),
-    arguments: () => show(session, argumentsText(d)),
-    args: () => show(session, argumentsText(d)),
-    line: () => show(session, [`${placeText(d, d.pc)} ${d.lineAt(d.pc) ?? '(no source line)'}`]),
-    display: () =>
-      show(
-        session,
-        session.displays.map(({ id, text }) => `${id}  ${text}`),
-      ),
-    history: () =>
-      show(session, [
-        d.hasHistory ? `instruction ${d.time}; back to ${d.startOfHistory}` : `instruction ${d.time}; no history`,
-      ]),
-  };
-  const name = Object.keys(topics).find((topic) => what !== '' && topic.startsWith(what));
-  if (name === undefined)
-    throw bad(`There is no information on '${what}'.`, `Topics: ${Object.keys(topics).join(', ')}.`);
-  return topics[name]?.();
-}
-
-function argumentsText(d: Debugger): string[] {
-  return d.options.arguments().map(({ name, address, size, bytes }, i) => {
-    const label = name === '' ? `arg${i}` : name;
-    if (address !== undefined) return `${label} = ${hex(address)} (buffer of ${size} bytes)`;
-    return `${label} = 0x${[...(bytes ?? [])]
-      .reverse()
-      .map((b) => b.toString(16).padStart(2, '0'))
-      .join('')}`;
-  });
 }
 
 const COMMANDS: readonly CommandEntry[] = [

@@ -4,6 +4,7 @@
 //
 // All waves run in one thread in a fixed order, so they stop together. Time is the number of instructions that all waves of the dispatch
 // have executed. Going back restores the checkpoint before and runs on to the wanted moment, the same way as the first time.
+import { type DescriptorRegisters, descriptorRegisters } from '../../../codeobject/index.ts';
 import type { DeviceFault } from '../../fault.ts';
 import { type DispatchInfo, type Monitor, Rewind, type Rewindable } from '../dispatch/monitor.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
@@ -14,10 +15,16 @@ import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Checkpoint, History } from './history.ts';
 import { activeLanes, type ScopeSource } from './scope.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
-import type { Call, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
+import type { Call, DebugFront, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
 
 /** Thrown out of the dispatch when the user ends it. */
 export class DebuggerQuit extends Error {}
+
+/** A front that is told whom it leads. */
+export interface DebugLeader extends DebugFront {
+  /** Joins the two, before the dispatch. */
+  lead(led: Debugger): void;
+}
 
 /** What the debugger knows of a wave that has begun. */
 interface WaveFacts {
@@ -58,8 +65,9 @@ export class Debugger implements Monitor, ScopeSource {
   isOver = false;
   /** Instructions of all waves so far. */
   time = 0;
-  /** Of the device, from the dispatch's start on. */
+  /** Of the device, and of the kernel: from the dispatch's start on. */
   memory: DeviceMemory | undefined;
+  registers: DescriptorRegisters | undefined;
   private heldPc = 0;
   private held: Wave | undefined;
   private running: Running = start({ kind: 'continue' });
@@ -159,8 +167,9 @@ export class Debugger implements Monitor, ScopeSource {
     if (w === this.held) this.heldPc = pc;
   }
 
-  startDispatch({ memory }: DispatchInfo): void {
+  startDispatch({ memory, launch }: DispatchInfo): void {
     this.memory = memory;
+    this.registers = descriptorRegisters(launch.descriptor);
     if (this.options.keepsHistory) this.history = new History(memory);
     if (this.options.front.stopsAtEntry) this.interrupted = true;
   }

@@ -1,7 +1,9 @@
 // What others use of the debugger. Begin with debugger.ts.
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
-export { type CommandSession, debuggerHelp, runCommand } from './commands.ts';
-export { Debugger, DebuggerQuit } from './debugger.ts';
+export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
+export type { CommandSession } from './command.ts';
+export { debuggerHelp, runCommand } from './commands.ts';
+export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, parseExpression, type Value } from './expression.ts';
 export { backtrace, type CodeLine, codeAround, evaluate, stopText, valueText, waveText } from './look.ts';
 export { placesOf } from './places.ts';

@@ -1,8 +1,9 @@
 // The debugger led by command lines: from a terminal, or from a script.
-import { type CommandSession, displayText, runCommand } from './commands.ts';
-import type { Debugger } from './debugger.ts';
+import type { CommandSession } from './command.ts';
+import { displayText, runCommand } from './commands.ts';
+import type { Debugger, DebugLeader } from './debugger.ts';
 import { stopText } from './look.ts';
-import type { DebugFront, Resume, Stop } from './stop.ts';
+import type { Resume, Stop } from './stop.ts';
 
 /** The user's side: a terminal, or a script. */
 export interface DebugTerminal {
@@ -12,7 +13,7 @@ export interface DebugTerminal {
 }
 
 /** Asks a terminal for commands at every stop. */
-export class TerminalFront implements DebugFront {
+export class TerminalFront implements DebugLeader {
   readonly stopsAtEntry = false;
   private readonly terminal: DebugTerminal;
   private session: CommandSession | undefined;

@@ -1,0 +1,21 @@
+// `wavesmith dap`: the debug adapter on standard input and output.
+import { WavesmithDebugSession } from '../dap/session.ts';
+import { runKernel } from './run.ts';
+import { newCommand, parseArguments } from './support.ts';
+
+/** Runs the command: it ends when the editor does. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand(
+    'dap',
+    'A debug adapter for editors (Debug Adapter Protocol), on standard input and output.',
+  )
+    .option('--stdio', 'the only transport, and the default')
+    .addHelpText('after', '\nThe launch configuration is described in docs/debugging.md.');
+  if (!parseArguments(command, argv)) return 0;
+  const session = new WavesmithDebugSession((line, leader, write) => runKernel([...line], { leader, write }));
+  session.setRunAsServer(true);
+  session.start(process.stdin, process.stdout);
+  return new Promise((resolve) => {
+    process.stdin.on('close', () => resolve(0));
+  });
+}

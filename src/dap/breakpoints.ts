@@ -1,0 +1,106 @@
+// The breakpoints that an editor sets, by what it sets them for: each request replaces those of its kind.
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { WavesmithError } from '../base/index.ts';
+import { type Debugger, placesOf } from '../device/sim/debug/index.ts';
+import type { Sources } from './sources.ts';
+
+/** What an editor asks of any breakpoint. */
+interface Wanted {
+  readonly condition?: string | undefined;
+  readonly hitCondition?: string | undefined;
+  readonly logMessage?: string | undefined;
+}
+
+interface Made {
+  readonly id: number;
+  readonly shown: DebugProtocol.Breakpoint;
+}
+
+interface Answer {
+  readonly breakpoints: DebugProtocol.Breakpoint[];
+}
+
+export class EditorBreakpoints {
+  private readonly led: Debugger;
+  private readonly sources: Sources;
+  /** Numbers of our breakpoints by what the editor set them for. */
+  private readonly owned = new Map<string, number[]>();
+
+  constructor(led: Debugger, sources: Sources) {
+    this.led = led;
+    this.sources = sources;
+  }
+
+  /** In a source file or the listing. */
+  setInSource({ source, breakpoints = [] }: DebugProtocol.SetBreakpointsArguments): Answer {
+    return this.replace(`source ${source.path ?? ''} ${source.sourceReference ?? 0}`, breakpoints, (wanted) => {
+      const found = this.sources.addressesOf(source.path, source.sourceReference, wanted.line);
+      if (found !== undefined) return this.add(found.addresses, wanted, { line: found.line });
+      const message = `No instruction was made from line ${wanted.line} or later ones.`;
+      throw new WavesmithError('run/no-such-place', message);
+    });
+  }
+
+  setAtFunctions({ breakpoints }: DebugProtocol.SetFunctionBreakpointsArguments): Answer {
+    const { symbols, lines } = this.led.options;
+    return this.replace('functions', breakpoints, (wanted) =>
+      this.add(placesOf(symbols, lines, wanted.name), wanted, {}),
+    );
+  }
+
+  setAtInstructions({ breakpoints }: DebugProtocol.SetInstructionBreakpointsArguments): Answer {
+    return this.replace('instructions', breakpoints, (wanted) => {
+      const address = Number(wanted.instructionReference) + (wanted.offset ?? 0);
+      return this.add([this.led.options.symbols.resolveInstruction(`0x${address.toString(16)}`)], wanted, {});
+    });
+  }
+
+  /** Each `dataId` is the expression that is watched. */
+  setOnData({ breakpoints }: DebugProtocol.SetDataBreakpointsArguments): Answer {
+    return this.replace('data', breakpoints, ({ dataId }) => {
+      const { id } = this.led.breakpoints.watch(dataId, this.led.selected, this.led.lane);
+      return { id, shown: { id, verified: true } };
+    });
+  }
+
+  /** One that cannot be set is answered with the reason; the others are set. */
+  private replace<T>(owner: string, wanted: readonly T[], make: (one: T) => Made): Answer {
+    const { breakpoints } = this.led;
+    const alive = new Set([...breakpoints.breakpoints, ...breakpoints.watchpoints].map((b) => b.id));
+    for (const id of this.owned.get(owner) ?? []) if (alive.has(id)) breakpoints.remove(id);
+    const ids: number[] = [];
+    const shown = wanted.map((one): DebugProtocol.Breakpoint => {
+      try {
+        const made = make(one);
+        ids.push(made.id);
+        return made.shown;
+      } catch (error) {
+        if (!(error instanceof WavesmithError)) throw error;
+        return { verified: false, message: error.message, reason: 'failed' };
+      }
+    });
+    this.owned.set(owner, ids);
+    return { breakpoints: shown };
+  }
+
+  private add(places: readonly number[], wanted: Wanted, at: Partial<DebugProtocol.Breakpoint>): Made {
+    const { id } = this.led.breakpoints.add({
+      places,
+      condition: wanted.condition === '' ? undefined : wanted.condition,
+      ignore: passes(wanted.hitCondition),
+      log: wanted.logMessage,
+    });
+    const instructionReference = `0x${(places[0] as number).toString(16)}`;
+    return { id, shown: { id, verified: true, instructionReference, ...at } };
+  }
+}
+
+/** `N`, `== N`, `>= N` or `> N` of a hit condition as passes before the breakpoint stops. */
+function passes(text: string | undefined): number | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const match = /^\s*(==|>=|>)?\s*(\d{1,9})\s*$/.exec(text);
+  if (match === null) {
+    throw new WavesmithError('dap/bad-hit-condition', `'${text}' is not a number of hits: N, >= N or > N.`);
+  }
+  return match[1] === '>' ? Number(match[2]) : Math.max(0, Number(match[2]) - 1);
+}

@@ -1,0 +1,83 @@
+// The debugger led by an editor: it waits at each stop until a request says how to go on.
+import type { Debugger, DebugLeader, Resume, Stop } from '../device/sim/debug/index.ts';
+
+/** What the session hears of the debugger. */
+export interface LeaderEvents {
+  /** The code is loaded and the debugger is there; nothing has run. */
+  ready(led: Debugger): void;
+  stopped(stop: Stop): void;
+  logged(text: string): void;
+}
+
+export class EditorLeader implements DebugLeader {
+  readonly stopsAtEntry = true;
+  readonly stopsAtEnd: boolean;
+  private readonly stopsForUser: boolean;
+  private readonly events: LeaderEvents;
+  /** Kept when the editor has set its breakpoints. */
+  private readonly configured: Promise<void>;
+  private configure: () => void = () => {};
+  private go: ((resume: Resume) => void) | undefined;
+  private led: Debugger | undefined;
+  private isQuitting = false;
+  /** The stop that holds everything now. */
+  current: Stop | undefined;
+
+  constructor(events: LeaderEvents, stopOnEntry: boolean, stopAtEnd: boolean) {
+    this.events = events;
+    this.stopsForUser = stopOnEntry;
+    this.stopsAtEnd = stopAtEnd;
+    this.configured = new Promise((resolve) => {
+      this.configure = resolve;
+    });
+  }
+
+  lead(led: Debugger): void {
+    this.led = led;
+    this.events.ready(led);
+  }
+
+  /** The editor has said all it wants to before anything runs. */
+  configurationDone(): void {
+    this.configure();
+  }
+
+  logged = (text: string): void => this.events.logged(text);
+
+  async stopped(stop: Stop): Promise<Resume> {
+    const { led } = this;
+    if (led === undefined) throw new Error('nobody is led');
+    let shown = stop;
+    if (stop.reason === 'entry') {
+      await this.configured;
+      if (this.isQuitting) return { kind: 'quit' };
+      const arrival = stop.wave && led.breakpoints.arrive(stop.wave, stop.pc, true, this.logged);
+      if (arrival !== undefined) shown = { ...stop, reason: 'breakpoint', hit: arrival.hit };
+      else if (!this.stopsForUser) return { kind: 'continue' };
+    }
+    if (this.isQuitting) return { kind: 'quit' };
+    this.current = shown;
+    const answer = new Promise<Resume>((resolve) => {
+      this.go = resolve;
+    });
+    this.events.stopped(shown);
+    return await answer;
+  }
+
+  /** Goes on; false when nothing is stopped. */
+  resume(how: Resume): boolean {
+    const { go } = this;
+    if (go === undefined) return false;
+    this.go = undefined;
+    this.current = undefined;
+    go(how);
+    return true;
+  }
+
+  /** Ends the dispatch, whatever it is doing. */
+  quit(): void {
+    this.isQuitting = true;
+    this.configure();
+    if (!this.resume({ kind: 'quit' })) this.led?.interrupt();
+  }
+}

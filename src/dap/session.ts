@@ -1,0 +1,496 @@
+// Room `dap`: the Debug Adapter Protocol: editors lead the debugger of the virtual GPU. Wavefronts are threads.
+// Begin with this file (one method for each request), then leader.ts (how execution waits for the editor), variables.ts and sources.ts
+// (what is shown), launch.ts (what `launch.json` may say).
+// Source: https://microsoft.github.io/debug-adapter-protocol/specification.
+import { dirname, resolve } from 'node:path';
+import {
+  DebugSession,
+  ExitedEvent,
+  InitializedEvent,
+  OutputEvent,
+  StackFrame,
+  StoppedEvent,
+  TerminatedEvent,
+  Thread,
+} from '@vscode/debugadapter';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { WavesmithError } from '../base/index.ts';
+import {
+  type BackTarget,
+  backtrace,
+  type CommandSession,
+  type Debugger,
+  evaluate,
+  type Resume,
+  runCommand,
+  type Stop,
+  setBytes,
+  stopText,
+  type Value,
+  valueText,
+  waveText,
+} from '../device/sim/debug/index.ts';
+import type { Wave } from '../device/sim/state/wave.ts';
+import { EditorBreakpoints } from './breakpoints.ts';
+import { type LaunchConfiguration, runArguments } from './launch.ts';
+import { EditorLeader } from './leader.ts';
+import { readMemory, writeTarget } from './memory.ts';
+import { disassembled, Sources } from './sources.ts';
+import { Variables } from './variables.ts';
+
+/** Runs `wavesmith run` with a leader in the place of a terminal; resolves to the exit code. */
+export type Launcher = (
+  argv: readonly string[],
+  leader: EditorLeader,
+  write: (text: string) => void,
+) => Promise<number>;
+
+/** The words of the protocol for why waves are held. */
+const REASONS: Readonly<Record<Stop['reason'], string>> = {
+  entry: 'entry',
+  breakpoint: 'breakpoint',
+  step: 'step',
+  reached: 'goto',
+  interrupted: 'pause',
+  watchpoint: 'data breakpoint',
+  written: 'data breakpoint',
+  fault: 'exception',
+  ended: 'pause',
+  'start of history': 'pause',
+};
+
+/** One connection to an editor. */
+export class WavesmithDebugSession extends DebugSession {
+  private readonly launcher: Launcher;
+  private leader: EditorLeader | undefined;
+  private led: Debugger | undefined;
+  private sources: Sources | undefined;
+  private variables: Variables | undefined;
+  private readonly threads = new Map<string, number>();
+  private frames: { readonly wave: Wave; readonly pc: number }[] = [];
+  private breakpoints: EditorBreakpoints | undefined;
+  private readonly displays: CommandSession['displays'] = [];
+  private held: Stop | undefined;
+
+  constructor(launcher: Launcher) {
+    super();
+    this.launcher = launcher;
+    this.setDebuggerLinesStartAt1(true);
+    this.setDebuggerColumnsStartAt1(true);
+  }
+
+  protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
+    response.body = {
+      supportsConfigurationDoneRequest: true,
+      supportsFunctionBreakpoints: true,
+      supportsConditionalBreakpoints: true,
+      supportsHitConditionalBreakpoints: true,
+      supportsLogPoints: true,
+      supportsInstructionBreakpoints: true,
+      supportsDataBreakpoints: true,
+      supportsEvaluateForHovers: true,
+      supportsSetVariable: true,
+      supportsSetExpression: true,
+      supportsStepBack: true,
+      supportsSteppingGranularity: true,
+      supportsGotoTargetsRequest: true,
+      supportsDisassembleRequest: true,
+      supportsReadMemoryRequest: true,
+      supportsWriteMemoryRequest: true,
+      supportsExceptionInfoRequest: true,
+      supportsTerminateRequest: true,
+    };
+    this.sendResponse(response);
+  }
+
+  protected override launchRequest(
+    response: DebugProtocol.LaunchResponse,
+    configuration: DebugProtocol.LaunchRequestArguments & LaunchConfiguration,
+  ): void {
+    let isReady = false;
+    const write = (text: string): void => this.sendEvent(new OutputEvent(text, 'stdout'));
+    const { cwd, program, stopOnEntry, stopAtEnd } = configuration;
+    this.leader = new EditorLeader(
+      {
+        ready: (led) => {
+          isReady = true;
+          const folders = [process.cwd(), dirname(resolve(String(program)))];
+          this.led = led;
+          this.sources = new Sources(led, folders);
+          this.breakpoints = new EditorBreakpoints(led, this.sources);
+          this.variables = new Variables(led);
+          this.sendResponse(response);
+          this.sendEvent(new InitializedEvent());
+        },
+        stopped: (stop) => this.showStop(stop),
+        logged: (text) => this.sendEvent(new OutputEvent(`${text}\n`, 'console')),
+      },
+      stopOnEntry === true,
+      stopAtEnd === true,
+    );
+    void this.launch(configuration, cwd, this.leader, write).catch((error: unknown) => {
+      if (!(error instanceof WavesmithError)) throw error;
+      if (!isReady) this.fail(response, error);
+      else this.end(`${error.format()}\n`, 2);
+    });
+  }
+
+  private async launch(
+    configuration: LaunchConfiguration,
+    cwd: unknown,
+    leader: EditorLeader,
+    write: (text: string) => void,
+  ): Promise<void> {
+    if (typeof cwd === 'string') process.chdir(cwd);
+    const code = await this.launcher(runArguments(configuration), leader, write);
+    this.end('', code);
+  }
+
+  private end(text: string, code: number): void {
+    if (text !== '') this.sendEvent(new OutputEvent(text, 'stderr'));
+    this.sendEvent(new ExitedEvent(code));
+    this.sendEvent(new TerminatedEvent());
+  }
+
+  private fail(response: DebugProtocol.Response, error: unknown): void {
+    if (!(error instanceof WavesmithError)) throw error;
+    const hint = error.hint === undefined ? '' : ` ${error.hint}`;
+    this.sendErrorResponse(response, { id: 1, format: `{_text}`, variables: { _text: `${error.message}${hint}` } });
+  }
+
+  /** Answers a request; what the user did wrong becomes its error. */
+  private answer(response: DebugProtocol.Response, make: (led: Debugger) => object | undefined): void {
+    try {
+      if (this.led === undefined) {
+        throw new WavesmithError('dap/not-launched', 'Nothing has been launched yet.', { hint: 'Send launch first.' });
+      }
+      const body = make(this.led);
+      if (body !== undefined) response.body = body;
+      this.sendResponse(response);
+    } catch (error) {
+      this.fail(response, error);
+    }
+  }
+
+  private showStop(stop: Stop): void {
+    this.held = stop;
+    this.frames = [];
+    this.variables?.reset();
+    const thread = stop.wave === undefined ? 1 : this.threadOf(stop.wave);
+    const event: DebugProtocol.StoppedEvent = new StoppedEvent(REASONS[stop.reason], thread);
+    event.body.allThreadsStopped = true;
+    event.body.description = this.led === undefined ? '' : stopText(this.led, stop);
+    if (stop.fault !== undefined) event.body.text = stop.fault.message;
+    if (stop.hit !== undefined) event.body.hitBreakpointIds = [...stop.hit];
+    this.sendEvent(event);
+  }
+
+  private threadOf(w: Wave): number {
+    const key = waveText(w);
+    const known = this.threads.get(key) ?? this.threads.size + 1;
+    this.threads.set(key, known);
+    return known;
+  }
+
+  private waveOf(thread: number): Wave | undefined {
+    return this.led?.allWaves.find((w) => this.threadOf(w) === thread) ?? this.led?.selected;
+  }
+
+  protected override configurationDoneRequest(response: DebugProtocol.ConfigurationDoneResponse): void {
+    this.sendResponse(response);
+    this.leader?.configurationDone();
+  }
+
+  protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
+    this.answer(response, (led) => {
+      const threads = led.allWaves.map((w) => {
+        const [group, wave] = waveText(w).split('/');
+        return new Thread(this.threadOf(w), `workgroup ${group} wave ${wave}${w.state === 'ended' ? ' (ended)' : ''}`);
+      });
+      return { threads: threads.length > 0 ? threads : [new Thread(1, 'kernel')] };
+    });
+  }
+
+  protected override stackTraceRequest(
+    response: DebugProtocol.StackTraceResponse,
+    { threadId, startFrame = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const w = this.waveOf(threadId);
+      if (w === undefined || this.held?.wave === undefined) return { stackFrames: [], totalFrames: 0 };
+      const all = backtrace(led, w);
+      const shown = all.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
+      const stackFrames = shown.map(({ pc }) => {
+        this.frames.push({ wave: w, pc });
+        const place = this.sources?.placeOf(pc);
+        const name = led.options.symbols.nameOf(pc) ?? `0x${pc.toString(16)}`;
+        const frame = new StackFrame(this.frames.length, name, place?.source, place?.line ?? 0, 1);
+        frame.instructionPointerReference = `0x${pc.toString(16)}`;
+        return frame;
+      });
+      return { stackFrames, totalFrames: all.length };
+    });
+  }
+
+  protected override scopesRequest(
+    response: DebugProtocol.ScopesResponse,
+    { frameId }: DebugProtocol.ScopesArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const frame = this.frames[frameId - 1];
+      if (frame !== undefined && frame.wave !== led.selected) led.select(frame.wave);
+      return { scopes: this.variables?.scopes(frame?.wave) ?? [] };
+    });
+  }
+
+  protected override variablesRequest(
+    response: DebugProtocol.VariablesResponse,
+    { variablesReference, start = 0, count = 0 }: DebugProtocol.VariablesArguments,
+  ): void {
+    this.answer(response, () => {
+      const all = this.variables?.list(variablesReference) ?? [];
+      return { variables: count > 0 ? all.slice(start, start + count) : all };
+    });
+  }
+
+  protected override setVariableRequest(
+    response: DebugProtocol.SetVariableResponse,
+    { variablesReference, name, value }: DebugProtocol.SetVariableArguments,
+  ): void {
+    this.answer(response, () => ({ value: this.variables?.set(variablesReference, name, value) ?? '' }));
+  }
+
+  protected override setExpressionRequest(
+    response: DebugProtocol.SetExpressionResponse,
+    { expression, value }: DebugProtocol.SetExpressionArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const printed = this.command(led, `set ${expression} ${value}`);
+      return { value: printed };
+    });
+  }
+
+  /** Runs a command of the terminal; a resuming one goes on. */
+  private command(led: Debugger, line: string): string {
+    const printed: string[] = [];
+    const session: CommandSession = {
+      debugger: led,
+      print: (text) => printed.push(text),
+      displays: this.displays,
+      stopsAtEnd: this.leader?.stopsAtEnd === true,
+    };
+    const next = runCommand(session, line);
+    if (next !== undefined) this.go(next);
+    return printed.join('\n');
+  }
+
+  protected override evaluateRequest(
+    response: DebugProtocol.EvaluateResponse,
+    { expression, context, frameId }: DebugProtocol.EvaluateArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const frame = frameId === undefined ? undefined : this.frames[frameId - 1];
+      if (frame !== undefined && frame.wave !== led.selected) led.select(frame.wave);
+      if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
+      const value: Value = evaluate(led, expression);
+      return { result: valueText(value), variablesReference: 0 };
+    });
+  }
+
+  // Going on ---------------------------------------------------------------------------------------------------------------------
+
+  private go(how: Resume): void {
+    this.held = undefined;
+    this.leader?.resume(how);
+  }
+
+  /** Selects the wave of a thread and goes on; answers first, so that the editor knows that it runs. */
+  private goOn(response: DebugProtocol.Response, thread: number, how: () => Resume): void {
+    this.answer(response, (led) => {
+      const w = this.waveOf(thread);
+      if (w !== undefined && w !== led.selected && this.held?.wave !== undefined) led.select(w);
+      const next = how();
+      if (next.kind === 'back' && !led.hasHistory) {
+        throw new WavesmithError('run/no-history', 'There is no past to go back to: other tools observe this run too.');
+      }
+      setImmediate(() => this.go(next));
+      return response.command === 'continue' ? { allThreadsContinued: true } : undefined;
+    });
+  }
+
+  private step(granularity: DebugProtocol.SteppingGranularity | undefined, over: boolean): Resume {
+    const byLine = granularity !== 'instruction' && this.led?.lineAt(this.led.pc) !== undefined;
+    return { kind: 'step', count: 1, unit: byLine ? 'line' : 'instruction', over };
+  }
+
+  protected override continueRequest(
+    response: DebugProtocol.ContinueResponse,
+    args: DebugProtocol.ContinueArguments,
+  ): void {
+    this.goOn(response, args.threadId, () => ({ kind: 'continue' }));
+  }
+  protected override nextRequest(response: DebugProtocol.NextResponse, args: DebugProtocol.NextArguments): void {
+    this.goOn(response, args.threadId, () => this.step(args.granularity, true));
+  }
+  protected override stepInRequest(response: DebugProtocol.StepInResponse, args: DebugProtocol.StepInArguments): void {
+    this.goOn(response, args.threadId, () => this.step(args.granularity, false));
+  }
+  protected override stepOutRequest(
+    response: DebugProtocol.StepOutResponse,
+    args: DebugProtocol.StepOutArguments,
+  ): void {
+    this.goOn(response, args.threadId, () => {
+      const { led } = this;
+      // Out of the kernel itself is to its end.
+      const isInside = led?.selected !== undefined && led.callsOf(led.selected).length > 0;
+      return isInside ? { kind: 'finish' } : { kind: 'continue' };
+    });
+  }
+  protected override stepBackRequest(
+    response: DebugProtocol.StepBackResponse,
+    args: DebugProtocol.StepBackArguments,
+  ): void {
+    this.goOn(response, args.threadId, () => {
+      const byLine = args.granularity !== 'instruction' && this.led?.lineAt(this.led.pc) !== undefined;
+      const to: BackTarget = byLine ? 'line over' : 'instruction over';
+      return { kind: 'back', to, count: 1 };
+    });
+  }
+  protected override reverseContinueRequest(
+    response: DebugProtocol.ReverseContinueResponse,
+    args: DebugProtocol.ReverseContinueArguments,
+  ): void {
+    this.goOn(response, args.threadId, () => ({ kind: 'back', to: 'breakpoint', count: 1 }));
+  }
+  protected override pauseRequest(response: DebugProtocol.PauseResponse): void {
+    this.answer(response, (led) => {
+      led.interrupt();
+      return undefined;
+    });
+  }
+  protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
+    this.leader?.quit();
+    this.sendResponse(response);
+  }
+  protected override disconnectRequest(response: DebugProtocol.DisconnectResponse): void {
+    this.leader?.quit();
+    this.sendResponse(response);
+    setImmediate(() => this.shutdown());
+  }
+
+  protected override gotoTargetsRequest(
+    response: DebugProtocol.GotoTargetsResponse,
+    { source, line }: DebugProtocol.GotoTargetsArguments,
+  ): void {
+    this.answer(response, () => {
+      const found = this.sources?.addressesOf(source.path, source.sourceReference, line);
+      const targets = (found?.addresses ?? []).map((id) => ({
+        id,
+        label: `0x${id.toString(16)}`,
+        line: found?.line ?? line,
+      }));
+      return { targets };
+    });
+  }
+  protected override gotoRequest(
+    response: DebugProtocol.GotoResponse,
+    { targetId }: DebugProtocol.GotoArguments,
+  ): void {
+    this.answer(response, (led) => {
+      if (led.selected === undefined) throw new WavesmithError('run/bad-command', 'No wave is stopped.');
+      led.jump(led.selected, targetId);
+      const stop: Stop = { reason: 'reached', wave: led.selected, pc: led.pc, time: led.time };
+      setImmediate(() => this.showStop(stop));
+      return undefined;
+    });
+  }
+
+  // Breakpoints ------------------------------------------------------------------------------------------------------------------
+
+  protected override setBreakPointsRequest(
+    response: DebugProtocol.SetBreakpointsResponse,
+    args: DebugProtocol.SetBreakpointsArguments,
+  ): void {
+    this.answer(response, () => this.breakpoints?.setInSource(args));
+  }
+  protected override setFunctionBreakPointsRequest(
+    response: DebugProtocol.SetFunctionBreakpointsResponse,
+    args: DebugProtocol.SetFunctionBreakpointsArguments,
+  ): void {
+    this.answer(response, () => this.breakpoints?.setAtFunctions(args));
+  }
+  protected override setInstructionBreakpointsRequest(
+    response: DebugProtocol.SetInstructionBreakpointsResponse,
+    args: DebugProtocol.SetInstructionBreakpointsArguments,
+  ): void {
+    this.answer(response, () => this.breakpoints?.setAtInstructions(args));
+  }
+  protected override setDataBreakpointsRequest(
+    response: DebugProtocol.SetDataBreakpointsResponse,
+    args: DebugProtocol.SetDataBreakpointsArguments,
+  ): void {
+    this.answer(response, () => this.breakpoints?.setOnData(args));
+  }
+  protected override dataBreakpointInfoRequest(
+    response: DebugProtocol.DataBreakpointInfoResponse,
+    { variablesReference, name }: DebugProtocol.DataBreakpointInfoArguments,
+  ): void {
+    this.answer(response, () => {
+      const text = variablesReference === undefined ? name : this.variables?.watched(variablesReference, name);
+      return text === undefined
+        ? { dataId: null, description: `${name} cannot be watched.` }
+        : { dataId: text, description: text, accessTypes: ['write'] };
+    });
+  }
+  protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {
+    this.answer(response, () => {
+      const fault = this.held?.fault;
+      return { exceptionId: fault?.code ?? 'none', description: fault?.message ?? '', breakMode: 'always' };
+    });
+  }
+
+  // Code and memory --------------------------------------------------------------------------------------------------------------
+
+  protected override sourceRequest(response: DebugProtocol.SourceResponse): void {
+    this.answer(response, () => ({ content: this.sources?.listing() ?? '' }));
+  }
+
+  protected override disassembleRequest(
+    response: DebugProtocol.DisassembleResponse,
+    { memoryReference, offset = 0, instructionOffset = 0, instructionCount }: DebugProtocol.DisassembleArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const pc = Number(memoryReference) + offset;
+      return { instructions: disassembled(led, this.sources, pc, instructionOffset, instructionCount) };
+    });
+  }
+
+  protected override readMemoryRequest(
+    response: DebugProtocol.ReadMemoryResponse,
+    { memoryReference, offset = 0, count }: DebugProtocol.ReadMemoryArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const { address, bytes } = readMemory(led, memoryReference, offset, count);
+      const unreadable = count - bytes.length;
+      return {
+        address: `0x${address.toString(16)}`,
+        data: Buffer.from(bytes).toString('base64'),
+        ...(unreadable > 0 ? { unreadableBytes: unreadable } : {}),
+      };
+    });
+  }
+
+  protected override writeMemoryRequest(
+    response: DebugProtocol.WriteMemoryResponse,
+    { memoryReference, offset = 0, data }: DebugProtocol.WriteMemoryArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const w = led.selected;
+      if (w === undefined) throw new WavesmithError('run/bad-command', 'No wave is stopped.');
+      const { space, address } = writeTarget(memoryReference, offset);
+      const bytes = new Uint8Array(Buffer.from(data, 'base64'));
+      setBytes(led, w, space, address, bytes);
+      return { bytesWritten: bytes.length };
+    });
+  }
+}

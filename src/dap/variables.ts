@@ -1,0 +1,194 @@
+// What an editor shows as variables: arguments, scalar and vector registers with their lanes, masks, LDS.
+import { Handles, Scope } from '@vscode/debugadapter';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { WavesmithError } from '../base/index.ts';
+import {
+  activeLanes,
+  type Debugger,
+  evaluate,
+  registerBits,
+  setRegister,
+  type Value,
+  valueText,
+} from '../device/sim/debug/index.ts';
+import type { Wave } from '../device/sim/state/wave.ts';
+
+/** A group of variables, of one wave. */
+interface Group {
+  readonly wave: Wave | undefined;
+  readonly kind: 'arguments' | 'wave' | 'scalars' | 'vectors' | 'accumulators' | 'lanes' | 'lds';
+  /** Of lanes: the register. */
+  readonly register?: string;
+}
+
+const LANES = 64;
+/** Bytes of LDS that are shown as words. */
+const SHOWN_LDS = 1024;
+const SPECIALS = ['vcc', 'exec', 'scc', 'm0', 'mode'];
+
+/** Bits as an editor shows a register: hexadecimal, signed when that differs, and as f32. */
+function registerText(bits: bigint): string {
+  const word = Number(BigInt.asUintN(32, bits));
+  const float = new Float32Array(Uint32Array.of(word).buffer)[0] as number;
+  const signed = word | 0;
+  const small = Math.abs(float) > 1e-20 && Math.abs(float) < 1e20 ? `  ${Number(float.toPrecision(7))}f` : '';
+  return `0x${word.toString(16)}  ${signed}${small}`;
+}
+
+export class Variables {
+  private readonly led: Debugger;
+  private readonly groups = new Handles<Group>();
+
+  constructor(led: Debugger) {
+    this.led = led;
+  }
+
+  /** References end with each stop. */
+  reset(): void {
+    this.groups.reset();
+  }
+
+  scopes(wave: Wave | undefined): DebugProtocol.Scope[] {
+    const scope = (name: string, kind: Group['kind'], isExpensive: boolean): DebugProtocol.Scope =>
+      new Scope(name, this.groups.create({ wave, kind }), isExpensive);
+    const all = [scope('Arguments', 'arguments', false)];
+    if (wave === undefined) return all;
+    all.push(scope('Wave', 'wave', false), scope('Scalar registers', 'scalars', true));
+    all.push(scope(`Vector registers (lane ${this.led.lane})`, 'vectors', true));
+    if ((this.led.registers?.agprs ?? 0) > 0) all.push(scope('Accumulation registers', 'accumulators', true));
+    if (wave.workgroup.lds.length > 0) all.push(scope('LDS', 'lds', true));
+    return all;
+  }
+
+  list(reference: number): DebugProtocol.Variable[] {
+    const group = this.groups.get(reference);
+    if (group === undefined) return [];
+    const { wave } = group;
+    if (group.kind === 'arguments') return this.arguments();
+    if (wave === undefined) return [];
+    if (wave !== this.led.selected) this.led.select(wave);
+    switch (group.kind) {
+      case 'wave':
+        return this.wave(wave);
+      case 'scalars':
+        return this.each('s', Math.min(102, this.led.registers?.sgprs ?? 102), wave, false);
+      case 'vectors':
+        return this.each('v', this.led.registers?.vgprs ?? 256, wave, true);
+      case 'accumulators':
+        return this.each('a', this.led.registers?.agprs ?? 256, wave, true);
+      case 'lanes':
+        return this.lanes(wave, group.register ?? 'v0');
+      default:
+        return this.lds(wave);
+    }
+  }
+
+  private arguments(): DebugProtocol.Variable[] {
+    return this.led.options.arguments().map(({ name, address, size }, i) => {
+      const label = name === '' ? `arg${i}` : name;
+      const reference = address === undefined ? {} : { memoryReference: `0x${address.toString(16)}` };
+      const value = address === undefined ? this.valueOf(label) : `0x${address.toString(16)} (${size} bytes)`;
+      return { name: label, value, evaluateName: label, variablesReference: 0, ...reference };
+    });
+  }
+
+  private valueOf(text: string): string {
+    try {
+      return valueText(evaluate(this.led, text));
+    } catch (error) {
+      if (error instanceof WavesmithError) return `(${error.message})`;
+      throw error;
+    }
+  }
+
+  private wave(w: Wave): DebugProtocol.Variable[] {
+    const one = (name: string, value: string, evaluateName?: string): DebugProtocol.Variable => ({
+      name,
+      value,
+      variablesReference: 0,
+      ...(evaluateName === undefined ? {} : { evaluateName }),
+    });
+    return [
+      one('pc', `0x${(this.led.pcOf(w) ?? 0).toString(16)}`, 'pc'),
+      one('workgroup', w.workgroup.id.join(', ')),
+      one('wave', String(w.index)),
+      one('lane', String(this.led.lane), 'lane'),
+      one('active lanes', String(activeLanes(w).length)),
+      one('instructions', String(w.executed)),
+      ...SPECIALS.map((name) => one(name, valueText(evaluate(this.led, name), 'x'), name)),
+    ];
+  }
+
+  private each(file: string, count: number, wave: Wave, hasLanes: boolean): DebugProtocol.Variable[] {
+    return Array.from({ length: count }, (_, i) => {
+      const name = `${file}${i}`;
+      return {
+        name,
+        value: registerText(bits(evaluate(this.led, name))),
+        evaluateName: name,
+        variablesReference: hasLanes ? this.groups.create({ wave, kind: 'lanes', register: name }) : 0,
+        ...(hasLanes ? { indexedVariables: LANES } : {}),
+      };
+    });
+  }
+
+  private lanes(w: Wave, register: string): DebugProtocol.Variable[] {
+    return Array.from({ length: LANES }, (_, lane) => {
+      const name = `${register}[${lane}]`;
+      const off = w.isActive(lane) ? {} : { presentationHint: { attributes: ['readOnly', 'lane off'] } };
+      return {
+        name: `[${lane}]`,
+        value: `${registerText(bits(evaluate(this.led, name)))}${w.isActive(lane) ? '' : '  (off)'}`,
+        evaluateName: name,
+        variablesReference: 0,
+        ...off,
+      };
+    });
+  }
+
+  private lds(w: Wave): DebugProtocol.Variable[] {
+    const size = Math.min(SHOWN_LDS, w.workgroup.lds.length & ~3);
+    return Array.from({ length: size / 4 }, (_, i) => {
+      const name = `lds.u32(${4 * i})`;
+      return {
+        name: `+${4 * i}`,
+        value: registerText(bits(evaluate(this.led, name))),
+        evaluateName: name,
+        variablesReference: 0,
+        memoryReference: `lds:${4 * i}`,
+      };
+    });
+  }
+
+  /** Sets a register or a lane of one; what cannot be set is `run/bad-register`. */
+  set(reference: number, name: string, text: string): string {
+    const group = this.groups.get(reference);
+    const w = group?.wave;
+    if (group === undefined || w === undefined || group.kind === 'lds' || group.kind === 'arguments') {
+      throw new WavesmithError('run/bad-register', `'${name}' cannot be set here.`, {
+        hint: 'Registers can be set; memory by `set *f32(ADDRESS) VALUE` in the debug console.',
+      });
+    }
+    if (w !== this.led.selected) this.led.select(w);
+    const register = group.kind === 'lanes' ? `${group.register ?? ''}${name}` : name;
+    const value = registerBits(evaluate(this.led, text));
+    // Without a lane of its own, a vector register means the lane that is shown.
+    const target =
+      group.kind === 'vectors' || group.kind === 'accumulators' ? `${register}[${this.led.lane}]` : register;
+    setRegister(this.led, w, target, value);
+    return SPECIALS.includes(register)
+      ? valueText(evaluate(this.led, register), 'x')
+      : registerText(bits(evaluate(this.led, target)));
+  }
+
+  /** What a data breakpoint on a variable watches. */
+  watched(reference: number, name: string): string | undefined {
+    const group = this.groups.get(reference);
+    if (group === undefined || group.kind === 'arguments') return undefined;
+    if (group.kind === 'lanes') return `${group.register ?? ''}${name}`;
+    if (group.kind === 'lds') return `lds.u32(${name.replace('+', '')})`;
+    return name;
+  }
+}
+
+const bits = (value: Value): bigint => (typeof value === 'bigint' ? value : BigInt(Math.trunc(value)));

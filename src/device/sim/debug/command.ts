@@ -1,0 +1,61 @@
+// What every command of the debugger is made of: its session, its line, numbers and places in it.
+import { WavesmithError } from '../../../base/index.ts';
+import type { Debugger } from './debugger.ts';
+import { placesOf } from './places.ts';
+import type { Resume } from './stop.ts';
+
+/** What a command works on. */
+export interface CommandSession {
+  readonly debugger: Debugger;
+  readonly print: (text: string) => void;
+  /** Expressions that are shown at each stop. */
+  readonly displays: { readonly id: number; readonly text: string }[];
+  stopsAtEnd: boolean;
+}
+
+/** A command line: its words, all after the first as one text, and what stands behind `/` in the first. */
+export interface CommandLine {
+  readonly words: readonly string[];
+  readonly rest: string;
+  readonly format: string;
+}
+
+export type Run = (session: CommandSession, line: CommandLine) => Resume | undefined;
+
+export interface CommandEntry {
+  readonly names: readonly string[];
+  readonly usage: string;
+  readonly summary: string;
+  readonly run: Run;
+}
+
+export function bad(message: string, hint?: string): WavesmithError {
+  return new WavesmithError('run/bad-command', message, { hint });
+}
+
+/** Most commands print at most this many lines, bytes or elements at once. */
+export const MOST = 4096;
+export const MOST_STEPS = 1_000_000_000;
+
+export function count(text: string | undefined, fallback: number, most: number, what: string): number {
+  if (text === undefined) return fallback;
+  const value = /^(0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= 1 && value <= most)) throw bad(`'${text}' is not a number of ${what} from 1 to ${most}.`);
+  return value;
+}
+
+export const show = (session: CommandSession, lines: readonly string[]): undefined => {
+  session.print(lines.join('\n'));
+  return undefined;
+};
+
+/** Addresses of a place; a bare number below the code is a line of the file where execution is. */
+export function places(d: Debugger, text: string | undefined): readonly number[] {
+  if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
+  return placesOf(d.options.symbols, d.options.lines, text, d.options.lines?.at(d.pc)?.file);
+}
+
+/** The first of them. */
+export function place(d: Debugger, text: string | undefined): number {
+  return places(d, text)[0] as number;
+}

@@ -1,0 +1,259 @@
+// The debug adapter as an editor uses it: the public test client of the protocol against the built command.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DebugClient } from '@vscode/debugadapter-testsupport';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { assembleAndLink } from '../src/asm/index.ts';
+import { compileC, hasLlvm, linkWithLld } from './support/build.ts';
+
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-dap-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const path = (name: string): string => join(folder, name);
+writeFileSync(path('sums.co'), assembleAndLink(readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8')));
+
+const LAUNCH = { program: path('sums.co'), kernel: 'sums', grid: 1, block: [64], args: ['i32[64]'] };
+
+let client: DebugClient;
+beforeEach(async () => {
+  client = new DebugClient(process.execPath, join(root, 'bin/wavesmith'), 'wavesmith', { env: process.env });
+  client.defaultTimeout = 60_000;
+  await startAdapter();
+});
+afterEach(() => client.stop());
+
+/** The test client starts `node SCRIPT`; the command needs its name. */
+async function startAdapter(): Promise<void> {
+  writeFileSync(
+    path('adapter.cjs'),
+    `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
+  );
+  client = new DebugClient(process.execPath, path('adapter.cjs'), 'wavesmith', {});
+  client.defaultTimeout = 60_000;
+  await client.start();
+}
+
+const launch = (more: object = {}) =>
+  Promise.all([client.initializeRequest(), client.launch({ ...LAUNCH, ...more } as never)]);
+const done = () => client.configurationDoneRequest();
+const stopped = async () =>
+  (await client.waitForEvent('stopped')) as {
+    body: { reason: string; threadId?: number; description?: string; hitBreakpointIds?: number[] };
+  };
+const frame = async (thread: number) => (await client.stackTraceRequest({ threadId: thread })).body.stackFrames[0];
+
+describe('an assembly kernel', () => {
+  test('stop on entry, steps forwards and back, registers, lanes, setting', async () => {
+    await launch({ stopOnEntry: true });
+    const entry = stopped();
+    await done();
+    expect((await entry).body.reason).toBe('entry');
+    const { threads } = (await client.threadsRequest()).body;
+    expect(threads.map((t) => t.name)).toEqual(['workgroup 0,0,0 wave 0']);
+    const thread = threads[0]?.id as number;
+    expect((await frame(thread))?.name).toBe('sums');
+    for (let n = 0; n < 3; n++) {
+      const next = stopped();
+      await client.nextRequest({ threadId: thread });
+      expect((await next).body.reason).toBe('step');
+    }
+    const at = await frame(thread);
+    expect(at?.name).toBe('sums+0x10');
+    const listing = await client.sourceRequest({ sourceReference: at?.source?.sourceReference as number });
+    expect(listing.body.content.split('\n')[(at?.line as number) - 1]).toContain('v_add_u32_e32 v3, 1, v0');
+    const back = stopped();
+    await client.send('stepBack', { threadId: thread });
+    expect((await back).body.reason).toBe('step');
+    const here = await frame(thread);
+    expect(here?.name).toBe('sums+0xc');
+    const { scopes } = (await client.scopesRequest({ frameId: here?.id as number })).body;
+    expect(scopes.map((s) => s.name)).toEqual(['Arguments', 'Wave', 'Scalar registers', 'Vector registers (lane 0)']);
+    const inScope = async (name: string) => {
+      const reference = scopes.find((s) => s.name.startsWith(name))?.variablesReference as number;
+      return {
+        reference,
+        variables: (await client.variablesRequest({ variablesReference: reference })).body.variables,
+      };
+    };
+    expect((await inScope('Arguments')).variables[0]).toMatchObject({
+      name: 'out',
+      value: expect.stringMatching(/^0x\w+ \(256 bytes\)$/),
+    });
+    const vectors = await inScope('Vector');
+    const v0 = vectors.variables.find((v) => v.name === 'v0');
+    const lanes = (await client.variablesRequest({ variablesReference: v0?.variablesReference as number })).body
+      .variables;
+    expect(lanes).toHaveLength(64);
+    expect(lanes[5]?.value).toMatch(/^0x5 /);
+    const set = await client.setVariableRequest({
+      variablesReference: v0?.variablesReference as number,
+      name: '[5]',
+      value: '41',
+    });
+    expect(set.body.value).toMatch(/^0x29 /);
+    const evaluated = async (expression: string, context: 'watch' | 'repl' = 'watch') =>
+      (await client.evaluateRequest({ expression, context, frameId: here?.id as number })).body.result;
+    expect(await evaluated('v0[5] + 1')).toBe('42 (0x2a)');
+    expect(await evaluated('lane 5', 'repl')).toBe('lane 5');
+    expect(await evaluated('v0')).toBe('41 (0x29)');
+    await expect(evaluated('nothing')).rejects.toThrow(/no register, argument or variable/);
+    const ended = client.waitForEvent('terminated');
+    await client.continueRequest({ threadId: thread });
+    await ended;
+  });
+
+  test('breakpoints in the listing, by function, by instruction; conditions, hits, log points', async () => {
+    await launch();
+    const source = { name: 'disassembly.s', sourceReference: 1 };
+    const text = (await client.sourceRequest({ sourceReference: 1 })).body.content.split('\n');
+    const line = text.findIndex((l) => l.includes('v_cmp_gt_u32')) + 1;
+    const set = await client.setBreakpointsRequest({
+      source,
+      breakpoints: [
+        { line, condition: 'v2 == 3 && lane == 40' },
+        { line: line + 1, logMessage: 'round {s6}, lane 2 has {v2[2]}', hitCondition: '> 2' },
+        { line: 100_000 },
+        { line, condition: '1 +' },
+      ],
+    });
+    expect(set.body.breakpoints.map((b) => b.verified)).toEqual([true, true, false, false]);
+    expect(set.body.breakpoints[3]?.message).toContain('a value is missing');
+    const first = stopped();
+    await done();
+    const { body } = await first;
+    expect(body.reason).toBe('breakpoint');
+    expect(body.hitBreakpointIds).toEqual([set.body.breakpoints[0]?.id]);
+    expect(body.description).toContain('lane 40');
+    await client.setBreakpointsRequest({ source, breakpoints: [] });
+    await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'again' }] });
+    const second = stopped();
+    await client.continueRequest({ threadId: body.threadId as number });
+    await second;
+    const at = await frame(body.threadId as number);
+    expect(at?.name).toBe('again');
+    const code = await client.send('disassemble', {
+      memoryReference: at?.instructionPointerReference,
+      instructionOffset: -2,
+      instructionCount: 5,
+    });
+    expect(code.body.instructions.map((i: { instruction: string }) => i.instruction.split(' ')[0])).toEqual([
+      's_mov_b32',
+      's_waitcnt',
+      's_add_u32',
+      'v_cmp_gt_u32_e32',
+      'v_add_u32_e32',
+    ]);
+    await client.setFunctionBreakpointsRequest({ breakpoints: [] });
+    const store = text.find((l) => l.includes('global_store_dword'));
+    const address = `0x${/\/\/ 0*([0-9a-f]+)$/.exec(store as string)?.[1]}`;
+    await client.send('setInstructionBreakpoints', { breakpoints: [{ instructionReference: address }] });
+    const third = stopped();
+    await client.continueRequest({ threadId: body.threadId as number });
+    expect((await third).body.reason).toBe('breakpoint');
+    await client.send('setInstructionBreakpoints', { breakpoints: [] });
+    const data = await client.send('dataBreakpointInfo', { name: '*u32(out + 8)' });
+    await client.send('setDataBreakpoints', { breakpoints: [{ dataId: data.body.dataId }] });
+    const fourth = stopped();
+    await client.continueRequest({ threadId: body.threadId as number });
+    expect((await fourth).body).toMatchObject({
+      reason: 'data breakpoint',
+      description: expect.stringContaining('0 → 3'),
+    });
+    const memory = await client.send('readMemory', {
+      memoryReference: (await client.evaluateRequest({ expression: 'out' })).body.result.match(/0x\w+/)?.[0],
+      count: 300,
+    });
+    const words = new Int32Array(new Uint8Array(Buffer.from(memory.body.data, 'base64')).buffer);
+    expect([...words.slice(0, 4)]).toEqual([1, 3, 3, 6]);
+    expect(memory.body.unreadableBytes).toBe(44);
+    const reverse = stopped();
+    await client.send('reverseContinue', { threadId: body.threadId });
+    expect((await reverse).body.reason).toBe('data breakpoint');
+    const ended = client.waitForEvent('terminated');
+    await client.terminateRequest();
+    await ended;
+  });
+
+  test('a launch that is wrong fails with what is wrong', async () => {
+    await expect(launch({ kernel: 'other' })).rejects.toThrow(/no kernel .*other|'other'/);
+    await client.stop();
+    await startAdapter();
+    await expect(launch({ grid: 'x' })).rejects.toThrow(/grid/);
+    await client.stop();
+    await startAdapter();
+    await expect(launch({ args: 7 })).rejects.toThrow(/'args' of the launch configuration/);
+  });
+
+  test('a fault is an exception; the end can be stopped at and gone back from', async () => {
+    await launch({ args: ['i32[2]'], stopAtEnd: true });
+    const fault = stopped();
+    await done();
+    const { body } = await fault;
+    expect(body.reason).toBe('exception');
+    const info = await client.send('exceptionInfo', { threadId: body.threadId });
+    expect(info.body.exceptionId).toBe('sim/memory-fault');
+    const back = stopped();
+    await client.evaluateRequest({ expression: 'who v2[2]', context: 'repl' });
+    expect((await back).body.reason).toBe('data breakpoint');
+  });
+
+  test('pausing a kernel that runs, and ending it', async () => {
+    const endless = `${readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8')}`.replace(
+      's_cmp_lt_u32 s6, 64',
+      's_cmp_lg_u32 s6, 0',
+    );
+    writeFileSync(path('endless.co'), assembleAndLink(endless));
+    await launch({ program: path('endless.co') });
+    await done();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const pause = stopped();
+    await client.pauseRequest({ threadId: 1 });
+    expect((await pause).body.reason).toBe('pause');
+    const ended = client.waitForEvent('terminated');
+    await client.disconnectRequest();
+    await ended.catch(() => undefined);
+  });
+});
+
+describe.skipIf(!hasLlvm())('a kernel with debug information', () => {
+  const SOURCE = `
+__attribute__((noinline)) static int twice(int x) {
+  int y = x * 2;
+  return y;
+}
+__attribute__((amdgpu_kernel)) void k(int *p, int n) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  int sum = 0;
+  for (int r = 0; r < n; r++)
+    sum += twice(i);
+  p[i] = sum;
+}`;
+
+  test('lines are breakpoints, steps are lines, calls are frames', async () => {
+    writeFileSync(path('input.c'), SOURCE);
+    writeFileSync(path('k.co'), linkWithLld([compileC(SOURCE, 'gfx942', ['-O0', '-g'])]));
+    await launch({ program: path('k.co'), kernel: 'k', args: ['i32[64]', 'i32=3'] });
+    const set = await client.setBreakpointsRequest({ source: { path: path('input.c') }, breakpoints: [{ line: 3 }] });
+    expect(set.body.breakpoints[0]).toMatchObject({ verified: true, line: 3 });
+    const first = stopped();
+    await done();
+    const thread = (await first).body.threadId as number;
+    const { stackFrames } = (await client.stackTraceRequest({ threadId: thread })).body;
+    expect(stackFrames.map((f) => f.line)).toEqual([3, 10]);
+    expect(stackFrames.map((f) => f.name.split('+')[0])).toEqual(['twice', 'k']);
+    const lines: number[] = [];
+    const step = async (request: () => Promise<unknown>): Promise<void> => {
+      const next = stopped();
+      await request();
+      await next;
+      lines.push((await frame(thread))?.line as number);
+    };
+    await step(() => client.nextRequest({ threadId: thread }));
+    await step(() => client.stepOutRequest({ threadId: thread }));
+    await step(() => client.nextRequest({ threadId: thread }));
+    await step(() => client.send('stepBack', { threadId: thread }));
+    expect(lines).toEqual([4, 10, 9, 10]);
+    await client.terminateRequest();
+  });
+});
