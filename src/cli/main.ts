@@ -5,6 +5,7 @@
 // Exit codes: 0 done, 1 the answer is no or the input is bad, 2 wrong usage, 70 a defect of Wavesmith.
 import { WavesmithError } from '../base/index.ts';
 import { COMMANDS } from './commands.ts';
+import { isStdoutFile } from './stdout.ts';
 
 export { withOwnFlags } from '../device/node/v8-flags.ts';
 
@@ -45,7 +46,8 @@ function reportUncaught(wantsJson: boolean): () => void {
 /** Runs one command line (without node and script) and returns the exit code. */
 export async function main(argv: string[]): Promise<number> {
   // A reader that closes the pipe early (`| head`) ends the command quietly, as it ends the classic tools.
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  if (!isStdoutFile())
+    process.stdout.once('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const [name, ...rest] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const asked = name === 'help' ? rest[0] : undefined;

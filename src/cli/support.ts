@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, write
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { TextOutput, WavesmithError } from '../base/index.ts';
+import { isStdoutFile, writeStdoutFile } from './stdout.ts';
 
 /** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
 export function newCommand(name: string, description: string): Command {
@@ -76,7 +77,7 @@ export function writeOutput(path: string, bytes: Uint8Array | string): void {
  */
 export function writeText(path: string | undefined, work: (out: TextOutput) => void): void {
   if (path === undefined) {
-    const out = new TextOutput((chunk) => process.stdout.write(Buffer.from(chunk)));
+    const out = new TextOutput(isStdoutFile() ? writeStdoutFile : (chunk) => process.stdout.write(Buffer.from(chunk)));
     work(out);
     out.finish();
     return;

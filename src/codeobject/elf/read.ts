@@ -6,6 +6,7 @@
 // Source: System V gABI chapters 4 and 5; LLVM's AMDGPUUsage, "ELF Code Object". Nothing is trusted: every offset,
 // size and count is checked against the file before it is used.
 import { ByteReader, WavesmithError } from '../../base/index.ts';
+import { NameTable } from './name-table.ts';
 
 export const ElfType = { NONE: 0, REL: 1, EXEC: 2, DYN: 3, CORE: 4 } as const;
 export const ElfMachine = { X86_64: 62, AARCH64: 183, AMDGPU: 224 } as const;
@@ -347,13 +348,14 @@ function readSections(reader: ByteReader, header: ElfHeader): ElfSection[] {
   if (namesIndex >= count) {
     throw bad('elf/bad-header', `The section name table is section ${namesIndex} of ${count}.`, 62);
   }
-  const names = namesIndex === 0 ? new Uint8Array(0) : readSection(reader, table, namesIndex, new Uint8Array(0)).bytes;
+  const noNames = new NameTable(new Uint8Array(0));
+  const names = namesIndex === 0 ? noNames : new NameTable(readSection(reader, table, namesIndex, noNames).bytes);
   const sections: ElfSection[] = [];
   for (let index = 0; index < count; index++) sections.push(readSection(reader, table, index, names));
   return sections;
 }
 
-function readSection(reader: ByteReader, table: number, index: number, names: Uint8Array): ElfSection {
+function readSection(reader: ByteReader, table: number, index: number, names: NameTable): ElfSection {
   const at = table + index * SECTION_HEADER_SIZE;
   const type = reader.u32(at + 4);
   const offset = reader.u64AsNumber(at + 24);
@@ -378,15 +380,12 @@ function readSection(reader: ByteReader, table: number, index: number, names: Ui
   };
 }
 
-const utf8 = new TextDecoder();
-
-function stringAt(table: Uint8Array, offset: number, where: number): string {
-  if (table.length === 0) return '';
-  if (offset >= table.length) {
-    throw bad('elf/bad-string', `A name starts at ${offset}, beyond its string table of ${table.length} bytes.`, where);
+function stringAt(table: NameTable, offset: number, where: number): string {
+  if (table.size === 0) return '';
+  if (offset >= table.size) {
+    throw bad('elf/bad-string', `A name starts at ${offset}, beyond its string table of ${table.size} bytes.`, where);
   }
-  const end = table.indexOf(0, offset);
-  return utf8.decode(table.subarray(offset, end < 0 ? table.length : end));
+  return table.at(offset);
 }
 
 function readSymbols(sections: readonly ElfSection[], table: ElfSection): ElfSymbol[] {
@@ -399,6 +398,7 @@ function readSymbols(sections: readonly ElfSection[], table: ElfSection): ElfSym
   const shndx = extended && new ByteReader(extended.bytes, `section ${extended.name}`, 'elf/truncated');
   const count = Math.floor(reader.length / SYMBOL_SIZE);
   const symbols: ElfSymbol[] = [];
+  const names = new NameTable(strings.bytes);
   let nameBudget = Math.max(1 << 20, 16 * strings.size);
   for (let index = 0; index < count; index++) {
     const at = index * SYMBOL_SIZE;
@@ -416,7 +416,7 @@ function readSymbols(sections: readonly ElfSection[], table: ElfSection): ElfSym
         table.offset + at,
       );
     }
-    const name = stringAt(strings.bytes, reader.u32(at), table.offset + at);
+    const name = stringAt(names, reader.u32(at), table.offset + at);
     nameBudget -= name.length;
     if (nameBudget < 0) {
       throw bad(

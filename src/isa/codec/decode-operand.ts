@@ -92,6 +92,10 @@ function mandatoryLiteral(bits: number, half: boolean): Operand {
   return { kind: 'literal', bits, shown: half ? integer & 0xffff : integer >>> 0 };
 }
 
+function isSelector(cls: OperandClass): boolean {
+  return cls.parse.startsWith('SDWASel');
+}
+
 /** What a field of this class and width means, literals aside. */
 function lookupOf(cls: OperandClass, width: number, signed: boolean): Lookup {
   const { dwords } = cls;
@@ -99,7 +103,7 @@ function lookupOf(cls: OperandClass, width: number, signed: boolean): Lookup {
     case 'imm':
       if (signed) return (value) => immediate((value << (32 - width)) >> (32 - width));
       // Selector 7 has no meaning; LLVM crashes printing it.
-      if (cls.parse.startsWith('SDWASel')) return (v) => (v < SDWA_SELECTORS.length ? immediate(v) : undefined);
+      if (isSelector(cls)) return (v) => (v < SDWA_SELECTORS.length ? immediate(v) : undefined);
       return immediate;
     case 'vgpr':
       return (value) => vgpr(value, dwords);
@@ -185,6 +189,9 @@ export class Step {
   readonly width: number;
   /** The operand before this one that decides whether it is an AGPR, or -1. */
   readonly leader: number;
+  /** Whether every value is an immediate, and whether its highest bit is a sign. */
+  readonly isNumber: boolean;
+  readonly isSigned: boolean;
   private readonly word: number;
   private readonly low: number;
   private readonly mask: number;
@@ -212,6 +219,8 @@ export class Step {
     this.isSplit = parts.length > 1;
     const flat = cls.name === 'flat_offset' && (row.flags.has('FlatGlobal') || row.flags.has('FlatScratch'));
     const signed = cls.signed || flat;
+    this.isSigned = signed;
+    this.isNumber = cls.decode === 'imm' && (signed || !isSelector(cls));
     this.key = `${cls.name}:${width}:${signed}`;
     let table = fieldTables.get(this.key);
     if (table === undefined) {

@@ -83,9 +83,7 @@ export interface OperandSources {
   readonly gathers: readonly Gather[];
   /** The cache policy of an atomic that returns a value, whose first bit is implied; else -1. */
   readonly cpol: number;
-}
-
-interface Prepared extends OperandSources {
+  /** Whether the encoding has a constant of V_MADMK and the like, which literal sources repeat. */
   readonly hasConstant: boolean;
 }
 
@@ -104,7 +102,7 @@ export class Candidate {
   private readonly b1: number;
   private readonly b2: number;
   private readonly b3: number;
-  private prepared: Prepared | undefined;
+  private prepared: OperandSources | undefined;
 
   constructor(row: InstructionRow) {
     this.row = row;
@@ -160,7 +158,7 @@ export class Candidate {
     return operands;
   }
 
-  private prepare(): Prepared {
+  private prepare(): OperandSources {
     const row = this.row;
     const hasBits = row.operands.map((_, i) => row.fields.some((f) => f.operand === i));
     const copyFrom = row.operands.map((operand, i) => (operand.tiedTo >= 0 && !hasBits[i] ? operand.tiedTo : -1));

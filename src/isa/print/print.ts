@@ -26,6 +26,16 @@ import {
   printWaitCount,
 } from './immediates.ts';
 
+/** A number in a text: what stands before it, and how the value of an immediate is written. */
+export interface NumberText {
+  readonly prefix: string;
+  readonly style: 'decimal' | 'hex' | 'signed hex';
+  /** The bits of the value that are written. */
+  readonly mask: number;
+  /** Zero is no text at all. */
+  readonly omitsZero: boolean;
+}
+
 /** A part of a row's text that depends on operands. */
 export interface Piece {
   /** The operands that decide the text. */
@@ -33,6 +43,8 @@ export interface Piece {
   /** Pieces with equal keys print equal operands alike, whatever their rows. */
   readonly key: string;
   readonly text: (operands: readonly Operand[]) => string;
+  /** What `text` does with a decoded immediate, for those that are plain numbers. */
+  readonly number?: NumberText;
 }
 
 const FLOATS: readonly string[] = ['0.5', '-0.5', '1.0', '-1.0', '2.0', '-2.0', '4.0', '-4.0', '0.15915494'];
@@ -60,6 +72,24 @@ export function inlineText(encoding: number, wide: boolean): string {
   if (encoding <= 208) return String(192 - encoding);
   if (encoding === 248 && wide) return '0.15915494309189532';
   return FLOATS[encoding - 240] as string;
+}
+
+/** Literals that some type of operand prints in a way of its own. */
+const SPECIAL_LITERALS: ReadonlySet<number> = new Set([
+  ...FLOAT32_BITS,
+  ...FLOAT16_BITS,
+  ...BFLOAT16_BITS,
+  ...FLOAT64_HIGH,
+]);
+
+function isSpecial(bits: number): boolean {
+  return bits <= 64 || SPECIAL_LITERALS.has(bits);
+}
+
+/** Whether operands of every type print a literal as a hexadecimal number, 16-bit types its low half. */
+export function isPlainLiteral(bits: number): boolean {
+  const half = bits & 0xffff;
+  return bits < 0xfffffff0 && half < 0xfff0 && !isSpecial(bits >>> 0) && !isSpecial(half);
 }
 
 function isInlineInteger(bits: number): boolean {
@@ -212,7 +242,12 @@ export class Printer {
     };
     for (const match of row.template.matchAll(/\$(\w+)|[^$]+/g)) {
       if (match[1] === undefined) push(match[0]);
-      else push(this.operandPiece(row, operandIndex(row, match[1])));
+      else {
+        push(this.operandPiece(row, operandIndex(row, match[1])));
+        if (match[1] === 'soffset' && row.encoding === 'MTBUF') {
+          push(one(operandIndex(row, 'format'), 'format', (op) => printFormat(value(op))));
+        }
+      }
     }
     this.compiled[row.id] = pieces;
     return pieces;
@@ -246,15 +281,18 @@ export class Printer {
     }
   }
 
-  /** Plain operands, with the implicit VCC of VOPC and V_CNDMASK and the format after an MTBUF offset. */
+  /** Plain operands, with the implicit VCC of VOPC and V_CNDMASK. */
   private plainPiece(row: InstructionRow, index: number, cls: OperandClass): Piece {
     if (cls.operandType === 'PCREL') {
-      return one(index, 'distance', (op) => {
+      const text = (op: Operand) => {
         const distance = op as Immediate;
         return String(distance.written === true ? distance.value : distance.value & 0xffff);
-      });
+      };
+      return { ...one(index, 'distance', text), number: decimal('', 0xffff) };
     }
-    if (cls.operandType === 'UNKNOWN') return one(index, 'number', (op) => String(value(op)));
+    if (cls.operandType === 'UNKNOWN') {
+      return { ...one(index, 'number', (op) => String(value(op))), number: decimal('', ALL_BITS) };
+    }
     const print = regular(cls);
     const name = row.operands[index]?.name;
     if (index === 0 && row.encoding === 'VOPC' && row.defs.includes('VCC')) {
@@ -262,11 +300,6 @@ export class Printer {
     }
     if (name === 'src1' && row.mnemonic === 'v_cndmask_b32_e32') {
       return one(index, `${cls.name}, vcc`, (op) => `${print(op)}, vcc`);
-    }
-    if (name === 'soffset' && row.encoding === 'MTBUF') {
-      const format = operandIndex(row, 'format');
-      const text = (ops: readonly Operand[]) => print(ops[index] as Operand) + printFormat(value(ops[format]));
-      return { reads: [index, format], key: `${cls.name} and format`, text };
     }
     return one(index, cls.name, print);
   }
@@ -278,23 +311,34 @@ export class Printer {
       field((v) => `${prefix}:${names[v] ?? names[0]}`);
     switch (style) {
       case 'Offset':
-        return field((v) => (v !== 0 ? ` offset:${v & 0xffff}` : ''));
+        return {
+          ...field((v) => (v !== 0 ? ` offset:${v & 0xffff}` : '')),
+          number: { ...decimal(' offset:', 0xffff), omitsZero: true },
+        };
       case 'FlatOffset':
-        return field((v) => (v !== 0 ? ` offset:${v}` : ''));
+        return {
+          ...field((v) => (v !== 0 ? ` offset:${v}` : '')),
+          number: { ...decimal(' offset:', ALL_BITS), omitsZero: true },
+        };
       case 'SMEMOffset':
-        return field(signedHex);
+        return {
+          ...field(signedHex),
+          number: { prefix: '', style: 'signed hex', mask: ALL_BITS, omitsZero: false },
+        };
       case 'CPol': {
         const scalar = row.encoding === 'SMEM';
         const texts = cachePolicies(this.scoped, scalar);
         return field((v) => texts[v] as string, `CPol:${scalar}`);
       }
       case 'U16ImmOperand':
-      case 'U32ImmOperand':
-        return one(index, style, (op) => {
+      case 'U32ImmOperand': {
+        const mask = style === 'U16ImmOperand' ? 0xffff : ALL_BITS;
+        const text = (op: Operand) => {
           if (op.kind === 'literal' && op.written === true) return `lit(${hex(op.bits)})`;
-          if (op.kind === 'literal') return hex(op.shown ?? op.bits);
-          return hex(style === 'U16ImmOperand' ? value(op) & 0xffff : value(op));
-        });
+          return hex(op.kind === 'literal' ? (op.shown ?? op.bits) : value(op) & mask);
+        };
+        return { ...one(index, style, text), number: { prefix: '', style: 'hex', mask, omitsZero: false } };
+      }
       case 'OModSI':
         return field((v) => ['', ' mul:2', ' mul:4', ' div:2'][v] as string);
       case 'DppBoundCtrl':
@@ -347,6 +391,12 @@ export class Printer {
         throw new RangeError(`no printer for operand style ${style}`);
     }
   }
+}
+
+const ALL_BITS = -1;
+
+function decimal(prefix: string, mask: number): NumberText {
+  return { prefix, style: 'decimal', mask, omitsZero: false };
 }
 
 /** A piece that one operand decides. */

@@ -3,12 +3,13 @@
 // A row's text is a list of pieces (print.ts), and what a piece prints depends on a few fields of the encoding. For each
 // piece there is a table from the value of those fields to its text, which rows with the same kind of piece share. An entry
 // is made the first time its value is met, from the decoder and the printer themselves, so this file knows nothing of
-// instructions. Whatever has no table (literals, fields of more than 16 bits, codes that do not decode, rows that change
-// with their operands) goes through the decoder and the printer each time.
+// instructions. Wide numbers (offsets, distances) and literals have forms instead: what stands before and behind the digits.
+// Whatever has neither (other fields of more than 16 bits, codes that do not decode, rows that change with their operands) goes
+// through the decoder and the printer each time.
 import { type Candidate, decoderFor, type OperandSources, type TargetDecoder } from '../codec/decode.ts';
 import { type FieldPart, readU32, type Step } from '../codec/decode-operand.ts';
 import type { Instruction, InstructionRow, Operand, TargetName } from '../types.ts';
-import { type Piece, type Printer, printerFor } from './print.ts';
+import { isPlainLiteral, type NumberText, type Piece, type Printer, printerFor } from './print.ts';
 
 /** Room that `TextWriter.writeText` needs in its output: more than the longest text with all its remarks. */
 export const MAX_INSTRUCTION_TEXT = 2048;
@@ -19,19 +20,42 @@ const MAX_KEY_BITS = 16;
 const LENGTH_BITS = 8;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
 
-/** A piece of one row: where the bits of the table's key are, and how to make a text that is missing. */
+/** Numbers of more bits have a form instead of a table. */
+const MAX_NUMBER_BITS = 8;
+const LITERAL_BYTES = 4;
+
+/** How a number is written: what stands around its digits, as places in the pool. */
+interface Form {
+  readonly prefix: number;
+  readonly suffix: number;
+  readonly style: NumberText['style'];
+  readonly mask: number;
+  readonly omitsZero: boolean;
+  /** By how much a value is moved up and down again, so that its sign fills it; 0 for one without sign. */
+  readonly signShift: number;
+}
+
+/** A piece of one row: where the bits of its key are, and how to make a text that is missing. */
 interface Gap {
-  /** By value of the fields that decide the text; 0 for values that were not met. */
+  /**
+   * By value of the fields that decide the text: the entry of the text, minus the number of a form for a literal, 0 for values that were
+   * not met. None for a number.
+   */
   readonly entries: Int32Array;
+  /** The number of the form of a number; 0 for a table. */
+  readonly form: number;
   readonly parts: readonly FieldPart[];
+  readonly reads: readonly number[];
   readonly text: (operands: readonly Operand[]) => string;
 }
+
+const NO_ENTRIES = new Int32Array(0);
 
 function isDirectBranch(row: InstructionRow): boolean {
   return row.operands.some((o) => o.cls === 'SOPPBrTarget');
 }
 
-/** How one row is written. `code` has for each gap the number of its parts, then four numbers for each part. */
+/** How one row is written. `code` has for each gap its form and the number of its parts, then four numbers for each part. */
 class Plan {
   readonly row: InstructionRow;
   readonly isBranch: boolean;
@@ -48,13 +72,18 @@ class Plan {
     this.gaps = gaps;
     this.tables = gaps.map((gap) => gap.entries);
     const code: number[] = [];
-    for (const { parts } of gaps) {
-      code.push(parts.length);
+    for (const { form, parts } of gaps) {
+      code.push(form, parts.length);
       for (const { word, low, mask, shift } of parts) code.push(word, low, mask, shift);
     }
     this.code = Int32Array.from(code);
   }
 }
+
+/** A literal that is no constant of any type and whose halves differ, to find where a text has it. */
+const PROBE: Operand = { kind: 'literal', bits: 0x2fb1e5d3 };
+const PROBE_TEXT = '0x2fb1e5d3';
+const HALF_PROBE_TEXT = '0xe5d3';
 
 /** Which fields decide an operand, and how: equal recipes make equal operands of equal values. */
 class Recipe {
@@ -84,6 +113,35 @@ class Recipe {
 
 /** Most gaps of a row. */
 const MAX_GAPS = 32;
+const ZERO = 48;
+const LETTERS = 97 - 10;
+const MINUS = 45;
+const SMALL_X = 120;
+
+/** Writes `0x` and the digits of an unsigned number. */
+function writeHexadecimal(out: Uint8Array, at: number, value: number): number {
+  out[at] = ZERO;
+  out[at + 1] = SMALL_X;
+  const digits = value === 0 ? 1 : (35 - Math.clz32(value)) >> 2;
+  for (let i = at + 1 + digits, rest = value; i > at + 1; i--) {
+    const digit = rest & 15;
+    out[i] = digit < 10 ? ZERO + digit : LETTERS + digit;
+    rest >>>= 4;
+  }
+  return at + 2 + digits;
+}
+
+/** Writes the digits of a number that is not negative. */
+function writeDecimal(out: Uint8Array, at: number, value: number): number {
+  let end = at + 1;
+  for (let limit = 10; value >= limit; limit *= 10) end++;
+  for (let i = end - 1, rest = value; i >= at; i--) {
+    const tens = Math.floor(rest / 10);
+    out[i] = ZERO + rest - tens * 10;
+    rest = tens;
+  }
+  return end;
+}
 
 /**
  * Finds the instruction at a place in code (`match`) and writes its text (`writeText`). What the fields say is about the
@@ -100,13 +158,18 @@ export class TextWriter {
   private readonly plans: (Plan | null | undefined)[] = [];
   private readonly tables = new Map<string, Int32Array>();
   private readonly words = new Int32Array(4);
-  /** The entries of the instruction's texts in order; none when it is in `instruction`. */
+  /** The entries of the instruction's texts in order, minus the form of a number; none when it is in `instruction`. */
   private readonly found = new Int32Array(MAX_GAPS + 1);
+  /** The numbers of those that have a form. */
+  private readonly numbers = new Int32Array(MAX_GAPS + 1);
   private foundCount = 0;
   private instruction: Instruction | undefined;
   /** All texts, one behind the other. Byte 0 is unused, so that no entry is 0. */
   private pool = new Uint8Array(1 << 16);
   private poolSize = 1;
+  /** By number, from 1 on. */
+  private readonly forms: (Form | undefined)[] = [undefined];
+  private readonly formNumbers = new Map<string, number>();
 
   constructor(target: TargetName) {
     this.decoder = decoderFor(target);
@@ -130,26 +193,47 @@ export class TextWriter {
     const candidate = this.decoder.firstMatch(words, available);
     if (candidate === undefined) return 0;
     const plan = this.plans[candidate.row.id];
-    if (plan === undefined || plan === null) return this.matchSlowly(candidate, bytes, offset, end);
+    const size = plan === undefined || plan === null ? 0 : this.find(plan, candidate.size, bytes, offset, end);
+    return size === 0 ? this.matchSlowly(candidate, bytes, offset, end) : size;
+  }
+
+  /** Finds all texts of an instruction whose encoding is in `words`; 0 when one is missing, else the instruction's size. */
+  private find(plan: Plan, rowSize: number, bytes: Uint8Array, offset: number, end: number): number {
     const { code, tables } = plan;
-    const found = this.found;
+    const { found, words } = this;
+    let size = rowSize;
     found[0] = plan.head;
     let c = 0;
     for (let i = 0; i < tables.length; i++) {
+      const form = code[c] as number;
       let key = 0;
-      for (let parts = code[c++] as number; parts > 0; parts--) {
+      let parts = code[c + 1] as number;
+      for (c += 2; parts > 0; parts--) {
         const bits = ((words[code[c] as number] as number) >>> (code[c + 1] as number)) & (code[c + 2] as number);
         key |= bits << (code[c + 3] as number);
         c += 4;
       }
+      if (form > 0) {
+        found[i + 1] = -form;
+        this.numbers[i + 1] = key;
+        continue;
+      }
       const entry = (tables[i] as Int32Array)[key] as number;
-      if (entry === 0) return this.matchSlowly(candidate, bytes, offset, end);
+      if (entry === 0) return 0;
+      if (entry < 0) {
+        const at = offset + rowSize;
+        if (at + LITERAL_BYTES > end) return 0;
+        const literal = readU32(bytes, at);
+        if (!isPlainLiteral(literal)) return 0;
+        this.numbers[i + 1] = literal;
+        size = rowSize + LITERAL_BYTES;
+      }
       found[i + 1] = entry;
     }
     this.foundCount = tables.length + 1;
     this.row = plan.row;
     this.isBranch = plan.isBranch;
-    return candidate.size;
+    return size;
   }
 
   /** Writes the text to `out` at `at`, where there must be room for MAX_INSTRUCTION_TEXT bytes. Returns where it ends. */
@@ -163,6 +247,10 @@ export class TextWriter {
     let to = at;
     for (let i = 0; i < this.foundCount; i++) {
       const entry = found[i] as number;
+      if (entry < 0) {
+        to = this.writeNumber(this.forms[-entry] as Form, this.numbers[i] as number, out, to);
+        continue;
+      }
       for (let from = entry >>> LENGTH_BITS, stop = from + (entry & LENGTH_MASK); from < stop; from++) {
         out[to++] = pool[from] as number;
       }
@@ -170,12 +258,37 @@ export class TextWriter {
     return to;
   }
 
+  private copy(entry: number, out: Uint8Array, at: number): number {
+    const { pool } = this;
+    let to = at;
+    for (let from = entry >>> LENGTH_BITS, stop = from + (entry & LENGTH_MASK); from < stop; from++) {
+      out[to++] = pool[from] as number;
+    }
+    return to;
+  }
+
+  private writeNumber(form: Form, bits: number, out: Uint8Array, at: number): number {
+    const { style, signShift } = form;
+    const value = ((bits << signShift) >> signShift) & form.mask;
+    if (value === 0 && form.omitsZero) return this.copy(form.suffix, out, at);
+    let to = this.copy(form.prefix, out, at);
+    if (style === 'hex') to = writeHexadecimal(out, to, value);
+    else {
+      if (value < 0) out[to++] = MINUS;
+      to = style === 'decimal' ? writeDecimal(out, to, Math.abs(value)) : writeHexadecimal(out, to, Math.abs(value));
+    }
+    return this.copy(form.suffix, out, to);
+  }
+
   /** Through the decoder; fills the tables of the row with what was missing. */
   private matchSlowly(candidate: Candidate, bytes: Uint8Array, offset: number, end: number): number {
     const instruction = this.decoder.decode(bytes, offset, end);
     if (instruction === undefined) return 0;
     const { row, operands, size } = instruction;
-    if (row === candidate.row && size === row.size) this.learn(candidate, operands);
+    if (row === candidate.row) {
+      const plan = this.learn(candidate, operands, size > row.size);
+      if (plan !== null && this.find(plan, row.size, bytes, offset, end) > 0) return size;
+    }
     this.instruction = instruction;
     this.foundCount = 0;
     this.row = row;
@@ -183,26 +296,54 @@ export class TextWriter {
     return size;
   }
 
-  /** Puts the texts of an instruction without a literal, whose encoding is in `words`, into the tables of its row. */
-  private learn(candidate: Candidate, operands: readonly Operand[]): void {
+  /** Puts the texts of an instruction, whose encoding is in `words`, into the tables of its row. */
+  private learn(candidate: Candidate, operands: readonly Operand[], hasLiteral: boolean): Plan | null {
     const { row } = candidate;
     let plan = this.plans[row.id];
     if (plan === undefined) {
       plan = this.decoder.hasVariants(row) ? null : this.planOf(candidate);
       this.plans[row.id] = plan;
     }
-    if (plan === null) return;
-    for (const { entries, parts, text } of plan.gaps) {
+    if (plan === null) return null;
+    for (const { entries, form, parts, reads, text } of plan.gaps) {
+      if (form > 0) continue;
       let key = 0;
       for (const { word, low, mask, shift } of parts) key |= (((this.words[word] as number) >>> low) & mask) << shift;
-      if (entries[key] === 0) entries[key] = this.store(text(operands));
+      if (entries[key] !== 0) continue;
+      const isLiteral = hasLiteral && reads.some((operand) => operands[operand]?.kind === 'literal');
+      entries[key] = isLiteral ? -this.literalForm(text, operands) : this.store(text(operands));
     }
+    return plan;
+  }
+
+  /** The form of a piece that prints the literal; 0 when its text has none. */
+  private literalForm(text: (operands: readonly Operand[]) => string, operands: readonly Operand[]): number {
+    const probed = text(operands.map((operand) => (operand?.kind === 'literal' ? PROBE : operand)));
+    for (const [digits, mask] of [[PROBE_TEXT, -1] as const, [HALF_PROBE_TEXT, 0xffff] as const]) {
+      const [prefix, suffix, more] = probed.split(digits);
+      if (prefix === undefined || suffix === undefined || more !== undefined) continue;
+      return this.formOf({ prefix, style: 'hex', mask, omitsZero: false }, suffix, 0);
+    }
+    return 0;
+  }
+
+  /** The number of a form; 0 when its texts find no room. */
+  private formOf({ prefix, style, mask, omitsZero }: NumberText, suffix: string, signShift: number): number {
+    const name = `${prefix}\n${suffix}\n${style}\n${mask}\n${omitsZero}\n${signShift}`;
+    let number = this.formNumbers.get(name);
+    if (number === undefined) {
+      const form = { prefix: this.store(prefix), suffix: this.store(suffix), style, mask, omitsZero, signShift };
+      number = form.prefix === 0 || form.suffix === 0 ? 0 : this.forms.push(form) - 1;
+      this.formNumbers.set(name, number);
+    }
+    return number;
   }
 
   private planOf(candidate: Candidate): Plan | null {
     const { row } = candidate;
     const pieces = this.printer.pieces(row);
     const from = candidate.operandSources;
+    if (from.hasConstant) return null;
     const gaps: Gap[] = [];
     const read = new Set<number>();
     let head = '';
@@ -215,7 +356,9 @@ export class TextWriter {
       const next = pieces[i + 1];
       const suffix = typeof next === 'string' ? next : '';
       if (suffix !== '') i++;
-      const gap = this.gapOf(from, piece.reads, `${piece.key}\n${suffix}`, (ops) => piece.text(ops) + suffix);
+      const gap =
+        this.numberGap(from, piece, suffix) ??
+        this.tableGap(from, piece.reads, `${piece.key}\n${suffix}`, (ops) => piece.text(ops) + suffix);
       if (gap === undefined) return null;
       gaps.push(gap);
       for (const operand of piece.reads) read.add(operand);
@@ -223,7 +366,7 @@ export class TextWriter {
     // An operand that is not printed may still have codes that do not decode.
     from.steps.forEach((step, operand) => {
       if (step !== undefined && step.parts.length > 0 && !read.has(operand)) {
-        const gap = this.gapOf(from, [operand], 'not printed', () => '');
+        const gap = this.tableGap(from, [operand], 'not printed', () => '');
         if (gap !== undefined) gaps.push(gap);
       }
     });
@@ -231,8 +374,19 @@ export class TextWriter {
     return start === 0 || gaps.length > MAX_GAPS ? null : new Plan(row, start, gaps);
   }
 
-  /** The gap of a piece; undefined when its fields have too many bits for a table. */
-  private gapOf(
+  /** The gap of a piece that is a wide number with bits of its own; undefined for others. */
+  private numberGap(from: OperandSources, { number, reads, text }: Piece, suffix: string): Gap | undefined {
+    const [operand] = reads;
+    const step = operand === undefined ? undefined : from.steps[operand];
+    if (number === undefined || step === undefined || !step.isNumber || step.leader >= 0) return undefined;
+    if (step.width <= MAX_NUMBER_BITS || operand === from.cpol || from.gathers.some((g) => g.index === operand))
+      return undefined;
+    const form = this.formOf(number, suffix, step.isSigned ? 32 - step.width : 0);
+    return form === 0 ? undefined : { entries: NO_ENTRIES, form, parts: step.parts, reads, text };
+  }
+
+  /** The gap of a piece with a table; undefined when its fields have too many bits for one. */
+  private tableGap(
     from: OperandSources,
     reads: readonly number[],
     key: string,
@@ -254,7 +408,7 @@ export class TextWriter {
       entries = new Int32Array(1 << width);
       this.tables.set(name, entries);
     }
-    return { entries, parts, text };
+    return { entries, form: 0, parts, reads, text };
   }
 
   /** Appends a text to the pool and returns its entry; 0 for one that is too long or finds no room, which stays slow. */
