@@ -26,6 +26,8 @@ const CASES: readonly Case[] = [
   // They call a function of HIP 6.2.
   { name: 'arguments', library: 6 },
   { name: 'atomics', targets: ALL },
+  // Functions up to HIP 7.2, and its numbers of kinds of memory.
+  { name: 'batches', library: 7, targets: ['gfx942'], flags: ['-DHOST_TYPE=1', '-DDEVICE_TYPE=2'] },
   // Other targets' grid barrier is a hardware resource (ds_gws_barrier) that the virtual GPU refuses.
   { name: 'cooperative', targets: ['gfx942'] },
   { name: 'copies' },
@@ -37,6 +39,7 @@ const CASES: readonly Case[] = [
   { name: 'half', targets: ALL },
   { name: 'heap' },
   { name: 'illegal' },
+  { name: 'ipc', targets: ['gfx942'] },
   { name: 'lds', targets: ALL },
   { name: 'math' },
   { name: 'memory_kinds' },
@@ -58,6 +61,7 @@ const CASES: readonly Case[] = [
   { name: 'textures' },
   { name: 'threads' },
   { name: 'trap' },
+  { name: 'virtual_memory', targets: ['gfx942'] },
   { name: 'wavefront', targets: ALL },
 ];
 

@@ -21,7 +21,7 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 
 // Longest payload either side accepts; a code object is the largest thing sent.
 inline constexpr uint32_t kMaxPayload = 268435456;
@@ -41,6 +41,7 @@ enum class MessageType : uint32_t {
   kDisown = 11,  // AddressRequest → empty
   kMap = 12,  // MapRequest: an allocation, or part of it, a second time at a fixed address → empty
   kUnmap = 13,  // AddressRequest → empty
+  kShare = 14,  // ShareRequest: an allocation of any program lives until this one has freed it too → empty
   kReply = 100,  // The answer of the request with the same id
   kError = 101,  // ErrorReply of the request with the same id
   kFault = 102,  // FaultEvent: a queue is in error, its packets will not run
@@ -169,6 +170,13 @@ struct AdoptRequest {
   uint64_t size;  // whole pages
 };
 static_assert(sizeof(AdoptRequest) == 16);
+
+// Memory of another program.
+struct ShareRequest {
+  uint64_t address;  // where the allocation begins
+  uint64_t size;  // at most its own
+};
+static_assert(sizeof(ShareRequest) == 16);
 
 // A second place of an allocation.
 struct MapRequest {

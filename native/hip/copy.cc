@@ -63,7 +63,8 @@ hipError_t Tell(Stream* stream, const NodeParams& node) {
   return hipSuccess;
 }
 
-// In stream order. A copy that HIP makes synchronous (`wait`) is done on return. In a capturing stream it becomes the node.
+}  // namespace
+
 hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work, NodeParams node) {
   if (IsCapturing(handle)) return wait ? hipErrorStreamCaptureUnsupported : CaptureNode(handle, std::move(node));
   hipError_t error;
@@ -78,6 +79,8 @@ hipError_t InStream(hipStream_t handle, bool wait, std::function<void()> work, N
   work();
   return Tell(stream, node);
 }
+
+namespace {
 
 // Memory that only the host uses may change or go as soon as an asynchronous copy's call returns.
 bool IsPageable(const void* pointer) {

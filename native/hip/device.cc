@@ -98,6 +98,11 @@ Device* GetDevice(hipError_t* error) {
   return status == hipSuccess ? &device : nullptr;
 }
 
+int DeviceCount() {
+  hipError_t error;
+  return GetDevice(&error) == nullptr ? 0 : 1;
+}
+
 hipError_t TakeLastError(bool clear) {
   const hipError_t error = last_error;
   if (clear) last_error = hipSuccess;

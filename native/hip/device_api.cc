@@ -13,6 +13,12 @@ constexpr int kMaxThreads = 1024;
 constexpr int kWavesPerUnit = 32;
 constexpr int kWavefront = 64;
 constexpr int kRegisters = 65536;
+// Attributes that HIP 5.2's header does not have.
+constexpr int kVirtualMemorySupported = hipDeviceAttributeMemoryPoolsSupported + 1;
+constexpr int kHostRegisterSupported = hipDeviceAttributeMemoryPoolsSupported + 2;
+// Bits of hipMemAllocationHandleType: descriptors of files.
+constexpr int kPoolHandleTypes = hipDeviceAttributeMemoryPoolsSupported + 3;
+constexpr int kWallClockRate = hipDeviceAttributeFineGrainSupport + 1;
 
 // Numbers of a board. Source: AMD's product pages.
 struct Board {
@@ -174,6 +180,7 @@ hipError_t hipChooseDevice(int* number, const hipDeviceProp_t* wanted) {
 hipError_t hipChooseDeviceR0600(int* number, const void* wanted) {
   return hipChooseDevice(number, static_cast<const hipDeviceProp_t*>(wanted));
 }
+hipError_t hipChooseDeviceR0000(int* number, const hipDeviceProp_t* wanted) { return hipChooseDevice(number, wanted); }
 // Texels of a channel's width and kind: what textures would need, and programs ask for without having any.
 hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind) {
   return {x, y, z, w, kind};
@@ -267,6 +274,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
       *value = board.clock_khz;
       break;
     case hipDeviceAttributeClockInstructionRate:
+    case kWallClockRate:
       *value = 100'000;
       break;
     case hipDeviceAttributeMemoryClockRate:
@@ -314,6 +322,9 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeIsLargeBar:
     case hipDeviceAttributeFineGrainSupport:
     case hipDeviceAttributeMemoryPoolsSupported:
+    case kVirtualMemorySupported:
+    case kPoolHandleTypes:
+    case kHostRegisterSupported:
     case hipDeviceAttributeStreamPrioritiesSupported:
     case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeAsyncEngineCount:
@@ -366,6 +377,8 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
   return hipSuccess;
 }
 
+hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_t* p, int number) { return hipGetDeviceProperties(p, number); }
+
 hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   Device* device;
   auto* const p = static_cast<PropertiesR0600*>(properties);
@@ -401,7 +414,8 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   p->max_blocks_per_multi_processor = kWavesPerUnit;
   p->stream_priorities_supported = p->managed_memory = p->host_native_atomic_supported = 1;
   p->can_use_host_pointer_for_registered_mem = p->cooperative_launch = p->direct_managed_mem_access_from_host = 1;
-  p->host_register_supported = p->memory_pools_supported = p->is_large_bar = 1;
+  p->host_register_supported = p->memory_pools_supported = p->is_large_bar = p->ipc_event_supported = 1;
+  p->memory_pool_supported_handle_types = 1;
   p->clock_instruction_rate = 100'000;
   FillArch(&p->arch);
   return hipSuccess;
@@ -463,7 +477,7 @@ hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
 }
 // Stack and heap grow with what kernels need, so the limits are only kept.
 hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
-  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorUnsupportedLimit);
+  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorInvalidValue);
   if (limit == 0 && value > kLargestStack) return Done(hipErrorInvalidValue);
   limits[limit] = value;
   return hipSuccess;

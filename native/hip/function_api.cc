@@ -173,4 +173,14 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* bloc
   return hipModuleOccupancyMaxPotentialBlockSize(grid, block, handle, dynamic_shared, limit);
 }
 
+hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* host_function, int blocks, int block) {
+  hipError_t error;
+  if (bytes == nullptr || blocks <= 0 || block <= 0) return Done(hipErrorInvalidValue);
+  const Function* const f = FunctionOf(host_function, &error);
+  if (f == nullptr) return Done(error);
+  const size_t share = GetDevice(&error)->lds_bytes / static_cast<size_t>(blocks);
+  *bytes = share < f->group_segment ? 0 : share - f->group_segment;
+  return hipSuccess;
+}
+
 }  // extern "C"

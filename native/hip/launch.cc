@@ -328,11 +328,6 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hi
   return hipSuccess;
 }
 
-// The launch of HIP 3 and before: configure, one argument at a time, launch.
-hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
-  return __hipPushCallConfiguration(grid, block, shared, stream);
-}
-
 hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                                     uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void** parameters,
                                     void** extra, hipEvent_t start, hipEvent_t stop) {

@@ -38,7 +38,7 @@ void EachPage(const void* pointer, size_t size, F change) {
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   for (uint64_t page = begin / kPage * kPage; page < begin + size; page += kPage) change(pages[page]);
 }
-bool IsDevice(int device) { return device == 0 || device == kCpu; }
+bool IsDevice(int device) { return device == kCpu || (device >= 0 && device < DeviceCount()); }
 
 // Managed (or other) memory that holds the whole range.
 hipError_t CheckRange(const void* pointer, size_t size) {
@@ -78,7 +78,8 @@ hipError_t Answer(void* data, size_t data_size, int attribute, const void* point
       *words = Common(pointer, size, 2, [](const Hints& h) { return h.coarse ? 1 : 0; });
       return hipSuccess;
     case kAccessedBy: {
-      std::set<int> common{kCpu, 0};
+      std::set<int> common{kCpu};
+      for (int device = 0; device < DeviceCount(); device++) common.insert(device);
       EachPage(pointer, size, [&](const Hints& h) {
         std::erase_if(common, [&](int device) { return !h.accessed_by.contains(device); });
       });
@@ -148,6 +149,46 @@ hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise advice
     }
   });
   return Done(known ? hipSuccess : hipErrorInvalidValue);
+}
+
+// From HIP 7 on a place is a location: a device, or the host in three forms.
+namespace {
+
+struct Location {
+  int type;
+  int id;
+};
+constexpr int kDeviceLocation = 1;
+constexpr int kLastHostLocation = 4;
+// hipInvalidDeviceId for what is no location.
+int DeviceOf(const Location& location) {
+  if (location.type == kDeviceLocation) return location.id < 0 ? kNowhere : location.id;
+  return location.type > kDeviceLocation && location.type <= kLastHostLocation ? kCpu : kNowhere;
+}
+
+}  // namespace
+
+hipError_t hipMemPrefetchAsync_v2(const void* pointer, size_t size, Location location, unsigned flags,
+                                  hipStream_t stream) {
+  return flags != 0 ? Done(hipErrorInvalidValue) : hipMemPrefetchAsync(pointer, size, DeviceOf(location), stream);
+}
+hipError_t hipMemAdvise_v2(const void* pointer, size_t size, hipMemoryAdvise advice, Location location) {
+  return hipMemAdvise(pointer, size, advice, DeviceOf(location));
+}
+hipError_t hipMemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count, Location* locations, size_t* indices,
+                                    size_t location_count, unsigned long long flags, hipStream_t stream) {
+  const bool given = pointers != nullptr && sizes != nullptr && locations != nullptr && indices != nullptr;
+  if (!given || count == 0 || location_count == 0 || location_count > count || flags != 0 || indices[0] != 0) {
+    return Done(hipErrorInvalidValue);
+  }
+  // A location counts from its index up to the next one's.
+  size_t at = 0;
+  for (size_t n = 0; n < count; n++) {
+    if (at + 1 < location_count && indices[at + 1] <= n) at++;
+    const hipError_t error = hipMemPrefetchAsync(pointers[n], sizes[n], DeviceOf(locations[at]), stream);
+    if (error != hipSuccess) return error;
+  }
+  return hipSuccess;
 }
 
 hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttribute attribute, const void* pointer,

@@ -14,14 +14,18 @@ constexpr size_t kPitchGranule = 256;
 std::mutex mutex;
 std::map<uint64_t, MemoryInfo> allocations;
 
-void Record(void* pointer, size_t size, MemoryKind kind, unsigned flags) {
+}  // namespace
+
+void RecordMemory(void* pointer, size_t size, MemoryKind kind, unsigned flags, int device) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::lock_guard lock(mutex);
   static uint64_t next_id = 1;
-  allocations[address] = {address, size, kind, flags, next_id++};
+  allocations[address] = {address, size, kind, flags, next_id++, device};
 }
-
-}  // namespace
+void ForgetMemory(void* pointer) {
+  const std::lock_guard lock(mutex);
+  allocations.erase(reinterpret_cast<uint64_t>(pointer));
+}
 
 hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** pointer) {
   hipError_t error;
@@ -32,7 +36,7 @@ hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** p
   if (size == 0) return hipSuccess;
   const hsa_amd_memory_pool_t pool = kind == MemoryKind::kDevice ? device->coarse : device->fine;
   if (hsa_amd_memory_pool_allocate(pool, size, 0, pointer) != HSA_STATUS_SUCCESS) return hipErrorOutOfMemory;
-  Record(*pointer, size, kind, flags);
+  RecordMemory(*pointer, size, kind, flags, 0);
   return hipSuccess;
 }
 
@@ -42,8 +46,12 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
   {
     const std::lock_guard lock(mutex);
     const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));
-    if (found == allocations.end() || found->second.kind == MemoryKind::kRegistered) return hipErrorInvalidValue;
-    const bool host = found->second.kind == MemoryKind::kHost;
+    const MemoryKind known = found == allocations.end() ? MemoryKind::kRegistered : found->second.kind;
+    // What was registered, mapped or opened ends in other ways.
+    if (known != MemoryKind::kDevice && known != MemoryKind::kHost && known != MemoryKind::kManaged) {
+      return hipErrorInvalidValue;
+    }
+    const bool host = known == MemoryKind::kHost;
     if (host != (kind == MemoryKind::kHost)) return hipErrorInvalidValue;
     ForgetHints(found->second.address, found->second.size);
     allocations.erase(found);
@@ -56,10 +64,7 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
 }
 
 void FreeNow(void* pointer) {
-  {
-    const std::lock_guard lock(mutex);
-    allocations.erase(reinterpret_cast<uint64_t>(pointer));
-  }
+  ForgetMemory(pointer);
   hsa_amd_memory_pool_free(pointer);
 }
 
@@ -78,7 +83,15 @@ bool Fits(const void* pointer, Size size) {
   if (!size.ok()) return false;
   MemoryInfo info;
   if (!FindMemory(pointer, &info)) return true;
-  return size.value() <= info.size - (reinterpret_cast<uint64_t>(pointer) - info.address);
+  const uint64_t begin = reinterpret_cast<uint64_t>(pointer);
+  if (info.kind != MemoryKind::kMapped) return size.value() <= info.size - (begin - info.address);
+  // Mappings that follow each other are one range.
+  uint64_t end = info.address + info.size;
+  while (end - begin < size.value()) {
+    if (!FindMemory(reinterpret_cast<const void*>(end), &info) || info.kind != MemoryKind::kMapped) return false;
+    end = info.address + info.size;
+  }
+  return true;
 }
 
 }  // namespace wavesmith::hip
@@ -152,7 +165,7 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
   {
     const std::lock_guard lock(mutex);
     for (const auto& [address, info] : allocations) {
-      if (info.kind != MemoryKind::kRegistered) used += info.size;
+      if (info.kind != MemoryKind::kRegistered && info.kind != MemoryKind::kMapped) used += info.size;
     }
   }
   if (free != nullptr) *free = device->memory_bytes - std::min<size_t>(used, device->memory_bytes);
@@ -176,7 +189,7 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
   if (hsa_amd_memory_lock(pointer, size, nullptr, 0, &device_pointer) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorOutOfMemory);
   }
-  Record(pointer, size, MemoryKind::kRegistered, flags);
+  RecordMemory(pointer, size, MemoryKind::kRegistered, flags, 0);
   return hipSuccess;
 }
 hipError_t hipHostUnregister(void* pointer) {

@@ -1,5 +1,8 @@
 // Stream-ordered memory: pools whose freed blocks are used again. A block may be used again at once in the stream that freed it, elsewhere when
 // that stream has come to the free. Source: HIP API documentation, "Stream Ordered Memory Allocator".
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +24,9 @@ enum Attribute : int {
   kUsedHigh = 8,
 };
 
+// What the descriptor of an exported pool holds.
+constexpr char kPoolMagic[16] = "wavesmith-pool";
+
 struct Block {
   void* pointer;
   size_t size;
@@ -37,6 +43,10 @@ struct Pool {
   uint64_t used_high = 0;
   std::vector<Block> free;
   bool is_destroyed = false;
+  // hipMemAllocationHandleType that it was made for.
+  int handle_types = 0;
+  // Of another program: nothing is allocated from it here.
+  bool is_imported = false;
 
   bool IsFree(const Block& block) const {
     return block.freed == nullptr || hsa_signal_load_scacquire(block.freed->signal) <= 0;
@@ -79,6 +89,7 @@ std::shared_ptr<Pool> Find(hipMemPool_t handle) {
 hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t size, hipStream_t stream) {
   if (pointer == nullptr) return hipErrorInvalidValue;
   *pointer = nullptr;
+  if (pool->is_imported) return hipErrorInvalidValue;
   if (size == 0) return hipSuccess;
   if (AlwaysFresh()) pool->Release(pool->used);
   auto best = pool->free.end();
@@ -173,6 +184,7 @@ hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
     return Done(hipErrorInvalidValue);
   if (p->location.type != hipMemLocationTypeDevice || p->location.id != 0) return Done(hipErrorInvalidValue);
   auto made = std::make_shared<Pool>();
+  made->handle_types = static_cast<int>(p->handleTypes);
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(made.get());
   pools[made.get()] = std::move(made);
@@ -270,6 +282,91 @@ hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hi
   return hipSuccess;
 }
 
+// Sharing with other programs ----------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kFileDescriptor = 1;
+// hipMemPoolPtrExportData.
+struct ExportedPointer {
+  hsa_amd_ipc_memory_t memory;
+  uint64_t offset;
+  uint64_t size;
+};
+static_assert(sizeof(ExportedPointer) <= 64);
+
+}  // namespace
+
+// The descriptor of a pool says no more than what it is: its pointers are shared one by one.
+hipError_t hipMemPoolExportToShareableHandle(void* shareable, hipMemPool_t handle, hipMemAllocationHandleType type,
+                                             unsigned flags) {
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (shareable == nullptr || pool == nullptr || flags != 0) return Done(hipErrorInvalidValue);
+  if (static_cast<int>(type) != kFileDescriptor || pool->handle_types != kFileDescriptor) {
+    return Done(hipErrorInvalidValue);
+  }
+  const int descriptor = memfd_create("wavesmith-pool", MFD_CLOEXEC);
+  if (descriptor < 0) return Done(hipErrorOutOfMemory);
+  if (write(descriptor, kPoolMagic, sizeof kPoolMagic) != static_cast<ssize_t>(sizeof kPoolMagic)) {
+    close(descriptor);
+    return Done(hipErrorOutOfMemory);
+  }
+  std::memcpy(shareable, &descriptor, sizeof descriptor);
+  return hipSuccess;
+}
+hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* handle, void* shareable, hipMemAllocationHandleType type,
+                                               unsigned flags) {
+  if (handle == nullptr || shareable == nullptr || static_cast<int>(type) != kFileDescriptor || flags != 0) {
+    return Done(hipErrorInvalidValue);
+  }
+  char magic[sizeof kPoolMagic] = {};
+  const auto descriptor = static_cast<int>(reinterpret_cast<uintptr_t>(shareable));
+  if (pread(descriptor, magic, sizeof magic, 0) != static_cast<ssize_t>(sizeof magic) ||
+      std::memcmp(magic, kPoolMagic, sizeof magic) != 0) {
+    return Done(hipErrorInvalidValue);
+  }
+  auto made = std::make_shared<Pool>();
+  made->is_imported = true;
+  const std::lock_guard lock(mutex);
+  *handle = reinterpret_cast<hipMemPool_t>(made.get());
+  pools[made.get()] = std::move(made);
+  return hipSuccess;
+}
+hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* pointer) {
+  MemoryInfo info;
+  const std::lock_guard lock(mutex);
+  if (data == nullptr || pointer == nullptr || !allocated.contains(pointer) || !FindMemory(pointer, &info)) {
+    return Done(hipErrorInvalidValue);
+  }
+  ExportedPointer made{{}, 0, info.size};
+  if (hsa_amd_ipc_memory_create(pointer, info.size, &made.memory) != HSA_STATUS_SUCCESS) {
+    return Done(hipErrorInvalidValue);
+  }
+  std::memset(static_cast<void*>(data), 0, sizeof *data);
+  std::memcpy(static_cast<void*>(data), &made, sizeof made);
+  return hipSuccess;
+}
+hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t handle, hipMemPoolPtrExportData* data) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return Done(error);
+  const std::lock_guard lock(mutex);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pointer == nullptr || pool == nullptr || !pool->is_imported || data == nullptr) return Done(hipErrorInvalidValue);
+  ExportedPointer given;
+  std::memcpy(&given, data, sizeof given);
+  void* base;
+  if (hsa_amd_ipc_memory_attach(&given.memory, given.size, 1, &device->gpu, &base) != HSA_STATUS_SUCCESS) {
+    return Done(hipErrorInvalidValue);
+  }
+  // In the program that exported it, it is known already.
+  MemoryInfo info;
+  if (!FindMemory(base, &info)) RecordMemory(base, given.size, MemoryKind::kDevice, 0, 0);
+  *pointer = base;
+  return hipSuccess;
+}
+
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
   if (handle == nullptr) return Done(hipErrorInvalidValue);
   if (number != 0) return Done(hipErrorInvalidDevice);
@@ -290,6 +387,20 @@ hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
   if (pool == nullptr) return Done(hipErrorInvalidValue);
   current = pool;
   return hipSuccess;
+}
+
+// From HIP 7 on a pool is asked for by location and kind of memory: there is one for devices.
+hipError_t hipMemGetMemPool(hipMemPool_t* handle, hipMemLocation* location, hipMemAllocationType type) {
+  if (location == nullptr || location->type != hipMemLocationTypeDevice || type != hipMemAllocationTypePinned) {
+    return Done(hipErrorInvalidValue);
+  }
+  return hipDeviceGetMemPool(handle, location->id);
+}
+hipError_t hipMemSetMemPool(hipMemLocation* location, hipMemAllocationType type, hipMemPool_t handle) {
+  if (location == nullptr || location->type != hipMemLocationTypeDevice || type != hipMemAllocationTypePinned) {
+    return Done(hipErrorInvalidValue);
+  }
+  return hipDeviceSetMemPool(location->id, handle);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -59,6 +60,8 @@ struct Device {
   uint32_t lds_bytes = 0;
   uint64_t memory_bytes = 0;
 };
+// Devices that programs see; 0 when there is none.
+int DeviceCount();
 // The device, or nullptr with `error` set (hipErrorNoDevice, hipErrorInsufficientDriver).
 Device* GetDevice(hipError_t* error);
 
@@ -155,6 +158,12 @@ class Stream {
 
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
+  // Counts streams of the process.
+  uint64_t id() const { return id_; }
+  // What hipStreamSetAttribute was given, by attribute: 64 bytes each.
+  std::map<int, std::array<uint8_t, 64>>& attributes() { return attributes_; }
+  // The compute units that it was made for; empty: all. Kept, not enforced.
+  std::vector<uint32_t>& cu_mask() { return cu_mask_; }
 
  private:
   // Work of the host between two barriers of the queue.
@@ -176,6 +185,9 @@ class Stream {
   hsa_queue_t* queue_ = nullptr;
   unsigned flags_ = 0;
   int priority_ = 0;
+  uint64_t id_ = 0;
+  std::map<int, std::array<uint8_t, 64>> attributes_;
+  std::vector<uint32_t> cu_mask_;
   std::mutex mutex_;
   // Arguments of kernels that may still run; starts again from 0 when the stream is drained.
   uint8_t* kernarg_ = nullptr;
@@ -202,6 +214,8 @@ class Stream {
 Stream* StreamOf(hipStream_t stream, hipError_t* error);
 // The same without waiting: for questions about a stream.
 Stream* FindStream(hipStream_t stream, hipError_t* error);
+// The default stream is idle when all that it waits for are.
+bool IsIdle(Stream* stream);
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* stream);
 hipError_t RemoveStream(hipStream_t stream);
 // Waits for every stream of the process.
@@ -258,7 +272,8 @@ bool IsEvent(hipEvent_t event);
 
 // Memory -----------------------------------------------------------------------------------------------------------------------------------
 
-enum class MemoryKind { kDevice, kHost, kManaged, kRegistered };
+// Mapped: an address of hipMemMap. Opened: memory of another program.
+enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kMapped, kOpened };
 struct MemoryInfo {
   uint64_t address = 0;
   uint64_t size = 0;
@@ -266,7 +281,11 @@ struct MemoryInfo {
   unsigned flags = 0;
   // Counts allocations of the process.
   uint64_t id = 0;
+  int device = 0;
 };
+// Makes memory that is allocated elsewhere known, and forgets it.
+void RecordMemory(void* pointer, size_t size, MemoryKind kind, unsigned flags, int device);
+void ForgetMemory(void* pointer);
 // Memory of a pool that is freed as other memory is: the pool does not have it any more. False when it is of none.
 bool ForgetPoolMemory(void* pointer);
 // Pools give back what they keep beyond their threshold.

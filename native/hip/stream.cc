@@ -48,6 +48,8 @@ Stream* Stream::Create(unsigned flags, int priority, hipError_t* error) {
   auto* const stream = new Stream;
   stream->flags_ = flags;
   stream->priority_ = priority;
+  static std::atomic<uint64_t> next_id{1};
+  stream->id_ = next_id++;
   void* kernarg = nullptr;
   if (hsa_queue_create(device->gpu, kQueuePackets, HSA_QUEUE_TYPE_MULTI, StreamFailed, stream, UINT32_MAX, UINT32_MAX,
                        &stream->queue_) != HSA_STATUS_SUCCESS ||
@@ -352,6 +354,13 @@ Stream* StreamOf(hipStream_t handle, hipError_t* error) {
   Stream* const stream = FindStream(handle, error);
   if (stream != nullptr) OrderWithDefault(stream);
   return stream;
+}
+
+bool IsIdle(Stream* stream) {
+  const std::lock_guard lock(streams_mutex);
+  if (stream != default_stream) return stream->Idle();
+  return std::all_of(streams.begin(), streams.end(),
+                     [](Stream* other) { return (other->flags() & hipStreamNonBlocking) != 0 || other->Idle(); });
 }
 
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* handle) {

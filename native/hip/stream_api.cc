@@ -1,6 +1,5 @@
-// Streams, events, host functions. Source: HIP API documentation, "Stream management", "Event management".
+// Streams, host functions, waits for values. Source: HIP API documentation, "Stream management", "Stream Memory Operations".
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstring>
 
@@ -11,50 +10,6 @@ namespace {
 
 constexpr int kLowestPriority = 1;
 constexpr int kHighestPriority = -1;
-constexpr unsigned kDisableSystemFence = 0x20000000;
-
-// An event: the signal of its last record.
-struct Event {
-  unsigned flags = 0;
-  std::mutex mutex;
-  SignalRef signal;  // nullptr: never recorded
-};
-
-std::mutex events_mutex;
-std::set<Event*> events;
-
-Event* Find(hipEvent_t handle) {
-  auto* const event = reinterpret_cast<Event*>(handle);
-  const std::lock_guard lock(events_mutex);
-  return events.contains(event) ? event : nullptr;
-}
-
-}  // namespace
-
-bool IsEvent(hipEvent_t event) { return Find(event) != nullptr; }
-
-namespace {
-
-// Times are recorded unless the flag forbids it.
-uint64_t EndTime(const SignalRef& signal) {
-  hsa_amd_profiling_dispatch_time_t time{};
-  hipError_t error;
-  hsa_amd_profiling_get_dispatch_time(GetDevice(&error)->gpu, signal->signal, &time);
-  return time.end;
-}
-
-SignalRef SignalOf(Event& event) {
-  const std::lock_guard lock(event.mutex);
-  return event.signal;
-}
-bool IsDone(const SignalRef& signal) { return signal == nullptr || hsa_signal_load_scacquire(signal->signal) <= 0; }
-
-// Waits until a record has completed or the device has failed.
-hipError_t WaitEvent(Event& event) {
-  const SignalRef signal = SignalOf(event);
-  return signal == nullptr ? hipSuccess : signal->Wait();
-}
-
 // Polls a word of memory in stream order.
 template <typename T>
 hipError_t WaitValue(hipStream_t handle, void* pointer, T value, unsigned flags, T mask) {
@@ -99,8 +54,30 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) { retur
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
   return Done(AddStream(flags, std::clamp(priority, kHighestPriority, kLowestPriority), stream));
 }
-hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t, const uint32_t*) {
-  return Done(AddStream(hipStreamDefault, 0, stream));
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t* handle, uint32_t words, const uint32_t* mask) {
+  if (handle == nullptr || words == 0 || mask == nullptr) return Done(hipErrorInvalidValue);
+  hipError_t error = AddStream(hipStreamDefault, 0, handle);
+  if (error != hipSuccess) return Done(error);
+  // A mask without any unit is none.
+  if (std::any_of(mask, mask + words, [](uint32_t word) { return word != 0; })) {
+    FindStream(*handle, &error)->cu_mask().assign(mask, mask + words);
+  }
+  return hipSuccess;
+}
+hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t* mask) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return Done(error);
+  if (mask == nullptr || words < (device->compute_units + 31) / 32) return Done(hipErrorInvalidValue);
+  Stream* const stream = FindStream(handle, &error);
+  if (stream == nullptr) return Done(error);
+  const std::vector<uint32_t>& given = stream->cu_mask();
+  for (uint32_t word = 0; word < words; word++) {
+    const uint32_t units = std::min(32U, device->compute_units - std::min(device->compute_units, word * 32));
+    const uint32_t all = units == 32 ? UINT32_MAX : (1U << units) - 1;
+    mask[word] = given.empty() ? all : word < given.size() ? given[word] & all : 0;
+  }
+  return hipSuccess;
 }
 hipError_t hipStreamDestroy(hipStream_t stream) { return Done(RemoveStream(stream)); }
 hipError_t hipStreamSynchronize(hipStream_t handle) {
@@ -118,7 +95,7 @@ hipError_t hipStreamQuery(hipStream_t handle) {
   Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
-  return stream->Idle() ? hipSuccess : Remember(hipErrorNotReady);
+  return IsIdle(stream) ? hipSuccess : Remember(hipErrorNotReady);
 }
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   hipError_t error;
@@ -174,98 +151,63 @@ hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t val
   return Done(WriteValue(stream, pointer, value));
 }
 
-// Events -----------------------------------------------------------------------------------------------------------------------------------------
+// Attributes ----------------------------------------------------------------------------------------------------------------------------------
 
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  // Blocking and timing, and AMD's: release to device or system, no system fence.
-  constexpr unsigned kKnown = hipEventBlockingSync | hipEventDisableTiming | hipEventReleaseToDevice |
-                              hipEventReleaseToSystem | hipEventInterprocess | kDisableSystemFence;
-  constexpr unsigned kRelease = hipEventReleaseToDevice | hipEventReleaseToSystem | kDisableSystemFence;
-  if (event == nullptr || (flags & ~kKnown) != 0 || std::popcount(flags & kRelease) > 1)
-    return Done(hipErrorInvalidValue);
-  // An event for other processes has no times.
-  if ((flags & hipEventInterprocess) != 0 && flags != (hipEventInterprocess | hipEventDisableTiming)) {
-    return Done(hipErrorInvalidValue);
-  }
+hipError_t hipStreamGetId(hipStream_t handle, unsigned long long* id) {
   hipError_t error;
-  if (GetDevice(&error) == nullptr) return Done(error);
-  auto* const made = new Event;
-  made->flags = flags;
-  const std::lock_guard lock(events_mutex);
-  events.insert(made);
-  *event = reinterpret_cast<hipEvent_t>(made);
-  return hipSuccess;
-}
-hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, 0); }
-hipError_t hipEventDestroy(hipEvent_t handle) {
-  if (handle == nullptr) return Done(hipErrorInvalidResourceHandle);
-  auto* const event = reinterpret_cast<Event*>(handle);
-  {
-    const std::lock_guard lock(events_mutex);
-    if (events.erase(event) == 0) return Done(hipErrorContextIsDestroyed_);
-  }
-  ForgetCapturedEvent(handle);
-  delete event;
-  return hipSuccess;
-}
-hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
-  Event* const event = Find(handle);
-  if (event == nullptr) return Done(hipErrorInvalidHandle);
-  if (IsCapturing(stream_handle)) return Done(CaptureRecord(handle, stream_handle));
-  ForgetCapturedEvent(handle);
-  hipError_t error;
-  Stream* const stream = StreamOf(stream_handle, &error);
+  if (id == nullptr) return Done(hipErrorInvalidValue);
+  const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
-  SignalRef signal;
-  error = stream->Mark(&signal);
-  if (error != hipSuccess) return Done(error);
-  const std::lock_guard lock(event->mutex);
-  event->signal = std::move(signal);
+  *id = stream->id();
   return hipSuccess;
 }
-hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
-  // External recording (1) differs in captures only, where it makes a node.
-  if (flags > 1) return Done(hipErrorInvalidValue);
-  if (flags == 1 && IsCapturing(stream)) {
-    return Done(IsEvent(event) ? CaptureNode(stream, EventRecordNode{event}) : hipErrorInvalidHandle);
-  }
-  return hipEventRecord(event, stream);
+
+namespace {
+
+// hipLaunchAttributeID that streams have: access window, synchronisation, priority, domains of memory synchronisation.
+constexpr int kAccessWindow = 1;
+constexpr int kSynchronisation = 3;
+constexpr int kPriority = 8;
+constexpr int kDomainMap = 9;
+constexpr int kDomain = 10;
+bool IsStreamAttribute(int id) {
+  return id == kAccessWindow || id == kSynchronisation || id == kPriority || id == kDomainMap || id == kDomain;
 }
-hipError_t hipEventQuery(hipEvent_t handle) {
-  Event* const event = Find(handle);
-  if (event == nullptr) return Done(hipErrorInvalidHandle);
-  if (IsCapturedEvent(handle)) return Done(hipErrorCapturedEvent);
-  if (DeviceError() != hipSuccess) return Done(DeviceError());
-  return IsDone(SignalOf(*event)) ? hipSuccess : Remember(hipErrorNotReady);
-}
-hipError_t hipEventSynchronize(hipEvent_t handle) {
-  Event* const event = Find(handle);
-  if (event != nullptr && IsCapturedEvent(handle)) return Done(hipErrorCapturedEvent);
-  return Done(event == nullptr ? hipErrorInvalidHandle : WaitEvent(*event));
-}
-hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop_handle) {
-  Event* const start = Find(start_handle);
-  Event* const stop = Find(stop_handle);
-  if (milliseconds == nullptr) return Done(hipErrorInvalidValue);
-  if (start == nullptr || stop == nullptr) return Done(hipErrorInvalidHandle);
-  const SignalRef begin = SignalOf(*start);
-  const SignalRef end = SignalOf(*stop);
-  if (begin == nullptr || end == nullptr) return Done(hipErrorInvalidHandle);
-  if ((start->flags | stop->flags) & hipEventDisableTiming) return Done(hipErrorInvalidHandle);
-  if (!IsDone(begin) || !IsDone(end)) return Done(hipErrorNotReady);
-  const auto ticks = static_cast<int64_t>(EndTime(end) - EndTime(begin));
-  *milliseconds = static_cast<float>(ticks) / 1e5f;
-  return hipSuccess;
-}
-hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsigned) {
-  Event* const event = Find(handle);
-  if (event == nullptr) return Done(hipErrorInvalidHandle);
-  if (CaptureWait(stream_handle, handle)) return hipSuccess;
+
+}  // namespace
+
+hipError_t hipStreamGetAttribute(hipStream_t handle, int id, void* value) {
   hipError_t error;
-  Stream* const stream = StreamOf(stream_handle, &error);
+  if (value == nullptr || !IsStreamAttribute(id)) return Done(hipErrorInvalidValue);
+  Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
-  const SignalRef signal = SignalOf(*event);
-  return IsDone(signal) ? hipSuccess : Done(stream->WaitFor(signal));
+  std::memset(value, 0, 64);
+  if (id == kPriority) {
+    const int priority = stream->priority();
+    std::memcpy(value, &priority, sizeof priority);
+    return hipSuccess;
+  }
+  const auto found = stream->attributes().find(id);
+  if (found != stream->attributes().end()) std::memcpy(value, found->second.data(), found->second.size());
+  return hipSuccess;
+}
+// A stream's priority is given when it is made.
+hipError_t hipStreamSetAttribute(hipStream_t handle, int id, const void* value) {
+  hipError_t error;
+  if (value == nullptr || !IsStreamAttribute(id) || id == kPriority) return Done(hipErrorInvalidValue);
+  Stream* const stream = FindStream(handle, &error);
+  if (stream == nullptr) return Done(error);
+  std::memcpy(stream->attributes()[id].data(), value, 64);
+  return hipSuccess;
+}
+hipError_t hipStreamCopyAttributes(hipStream_t to_handle, hipStream_t from_handle) {
+  hipError_t error;
+  Stream* const to = FindStream(to_handle, &error);
+  if (to == nullptr) return Done(error);
+  Stream* const from = FindStream(from_handle, &error);
+  if (from == nullptr) return Done(error);
+  to->attributes() = std::map(from->attributes());
+  return hipSuccess;
 }
 
 }  // extern "C"

@@ -1,23 +1,18 @@
-// Memory: pools, copies and fills, pointer information, locked program memory, virtual memory (reserve, handle, map).
+// Memory: pools, copies and fills, pointer information, locked program memory.
 // All GPU memory is the process's own memory too, so a copy is memcpy. Sources: HSA Runtime Specification 1.2, section 2.7; hsa_ext_amd.h.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <thread>
 
 #include "common/size.h"
+#include "hsa/pools.h"
 #include "hsa/runtime.h"
 #include "hsa/signal.h"
 
 namespace wavesmith::hsa {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-
 bool IsPool(uint64_t handle) { return handle >= kCpuFinePool && handle <= kGpuFinePool; }
-bool IsAgent(hsa_agent_t agent) { return agent.handle == kCpuAgent || agent.handle == kGpuAgent; }
 uint64_t AgentOf(uint64_t pool) { return pool == kGpuCoarsePool || pool == kGpuFinePool ? kGpuAgent : kCpuAgent; }
 uint32_t FlagsOf(uint64_t pool) {
   switch (pool) {
@@ -32,6 +27,10 @@ uint32_t FlagsOf(uint64_t pool) {
 }
 using wavesmith::Size;
 
+}  // namespace
+
+bool IsAgent(hsa_agent_t agent) { return agent.handle == kCpuAgent || agent.handle == kGpuAgent; }
+
 hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void** pointer) {
   if (pool == kGpuGroupPool) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   if (!IsPool(pool)) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
@@ -41,6 +40,8 @@ hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void
   *pointer = reinterpret_cast<void*>(runtime.Allocate(size, kPage, pool, &status));
   return status;
 }
+
+namespace {
 
 // Whether a range that begins in an allocation also ends in it; what begins in none is the program's own memory.
 bool InAllocation(Runtime& runtime, const void* pointer, Size size) {
@@ -91,38 +92,6 @@ hsa_status_t Asynchronously(Runtime& runtime, uint32_t count, const hsa_signal_t
     }).detach();
   }
   return HSA_STATUS_SUCCESS;
-}
-
-// Virtual memory -----------------------------------------------------------------------------------------------------------------------
-
-struct Handle {
-  uint64_t address;  // of the allocation behind it
-  uint64_t size;
-  uint64_t pool;
-  uint32_t type;
-  uint32_t references;
-};
-struct Mapping {
-  uint64_t size;
-  Handle* handle;
-  hsa_access_permission_t access[2];  // CPU, GPU
-};
-std::mutex vmem_mutex;
-// Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
-auto& handles = *new std::set<Handle*>;
-auto& reservations = *new std::map<uint64_t, uint64_t>;
-auto& mappings = *new std::map<uint64_t, Mapping>;
-
-Handle* HandleOf(hsa_amd_vmem_alloc_handle_t handle) {
-  auto* const pointer = reinterpret_cast<Handle*>(handle.handle);
-  return handles.contains(pointer) ? pointer : nullptr;
-}
-
-void ReleaseLocked(Runtime& runtime, Handle* handle) {
-  if (--handle->references > 0) return;
-  handles.erase(handle);
-  runtime.Free(handle->address);
-  delete handle;
 }
 
 }  // namespace
@@ -355,195 +324,8 @@ hsa_status_t hsa_amd_memory_unlock(void* host) {
   return runtime->client().InWindow(host) ? HSA_STATUS_SUCCESS : runtime->Unlock(host);
 }
 
-// Virtual memory -----------------------------------------------------------------------------------------------------------------------
+// Other drivers and shared virtual memory do not exist on this device -----------------------------------------------------------------------
 
-hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_t size, uint64_t wanted, uint64_t alignment,
-                                                uint64_t) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(address != nullptr && size != 0 && size % kPage == 0);
-  WAVESMITH_REQUIRE((alignment & (alignment - 1)) == 0 && wanted % kPage == 0);
-  const uint64_t extra = alignment > kPage ? alignment : 0;
-  if (!(Size(size) + extra).ok() || !(Size(wanted) + size).ok()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  const auto reserve = [&](uint64_t at, uint64_t bytes) {
-    void* const p = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
-    if (p != MAP_FAILED && at != 0 && p != reinterpret_cast<void*>(at)) {
-      munmap(p, bytes);
-      return MAP_FAILED;
-    }
-    return p;
-  };
-  // The wanted address is a wish: another is given when it is taken.
-  void* reserved = wanted != 0 && (extra == 0 || wanted % extra == 0) ? reserve(wanted, size) : MAP_FAILED;
-  if (reserved == MAP_FAILED) {
-    reserved = reserve(0, size + extra);
-    if (reserved == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-    if (extra != 0) {
-      const uint64_t begin = reinterpret_cast<uint64_t>(reserved);
-      const uint64_t aligned = Size(begin).RoundedUp(extra).value();
-      if (aligned != begin) munmap(reserved, aligned - begin);
-      const uint64_t end = begin + size + extra;
-      if (aligned + size != end) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
-      reserved = reinterpret_cast<void*>(aligned);
-    }
-  }
-  *address = reserved;
-  const std::lock_guard lock(vmem_mutex);
-  reservations[reinterpret_cast<uint64_t>(reserved)] = size;
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_address_reserve(void** address, size_t size, uint64_t wanted, uint64_t flags) {
-  return impl::hsa_amd_vmem_address_reserve_align(address, size, wanted, 0, flags);
-}
-hsa_status_t hsa_amd_vmem_address_free(void* address, size_t size) {
-  WAVESMITH_REQUIRE_INIT();
-  const std::lock_guard lock(vmem_mutex);
-  const uint64_t begin = reinterpret_cast<uint64_t>(address);
-  const auto found = reservations.find(begin);
-  if (found == reservations.end() || found->second != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  const auto mapped = mappings.lower_bound(begin);
-  if (mapped != mappings.end() && mapped->first < begin + size) return HSA_STATUS_ERROR_RESOURCE_FREE;
-  reservations.erase(found);
-  munmap(address, size);
-  return HSA_STATUS_SUCCESS;
-}
-
-hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool, size_t size, hsa_amd_memory_type_t type, uint64_t,
-                                        hsa_amd_vmem_alloc_handle_t* handle) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(handle != nullptr && size != 0 && size % kPage == 0);
-  void* memory;
-  const hsa_status_t status = AllocateFromPool(*runtime, pool.handle, size, &memory);
-  if (status != HSA_STATUS_SUCCESS) return status;
-  auto* const made = new Handle{reinterpret_cast<uint64_t>(memory), size, pool.handle, type, 1};
-  const std::lock_guard lock(vmem_mutex);
-  handles.insert(made);
-  handle->handle = reinterpret_cast<uint64_t>(made);
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t handle) {
-  WAVESMITH_REQUIRE_INIT();
-  const std::lock_guard lock(vmem_mutex);
-  Handle* const found = HandleOf(handle);
-  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  ReleaseLocked(*runtime, found);
-  return HSA_STATUS_SUCCESS;
-}
-
-hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t handle, uint64_t) {
-  WAVESMITH_REQUIRE_INIT();
-  const uint64_t begin = reinterpret_cast<uint64_t>(address);
-  WAVESMITH_REQUIRE(begin != 0 && begin % kPage == 0 && size != 0 && size % kPage == 0 && offset % kPage == 0);
-  WAVESMITH_REQUIRE((Size(begin) + size).ok());
-  const std::lock_guard lock(vmem_mutex);
-  Handle* const found = HandleOf(handle);
-  if (found == nullptr || !(Size(offset) + size).Within(found->size)) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  auto reserved = reservations.upper_bound(begin);
-  if (reserved == reservations.begin()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  --reserved;
-  if (begin + size > reserved->first + reserved->second) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  auto next = mappings.upper_bound(begin);
-  if (next != mappings.end() && next->first < begin + size) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (next != mappings.begin() && std::prev(next)->first + std::prev(next)->second.size > begin) {
-    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  }
-  const uint64_t source = found->address + offset;
-  const wavesmith::MapRequest request{begin, size, source, 3};
-  const wavesmith::Answer answer =
-      runtime->client().Request(wavesmith::MessageType::kMap, wavesmith::Writer().Put(request).bytes());
-  if (!answer.ok) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  const uint64_t at = source - runtime->device().hello.window_address;
-  // Nobody may touch it before hsa_amd_vmem_set_access.
-  if (mmap(address, size, PROT_NONE, MAP_SHARED | MAP_FIXED, runtime->client().memory_fd(), static_cast<off_t>(at)) ==
-      MAP_FAILED) {
-    runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  }
-  found->references++;
-  mappings[begin] = {size, found, {kAccessNone, kAccessNone}};
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
-  WAVESMITH_REQUIRE_INIT();
-  const std::lock_guard lock(vmem_mutex);
-  const uint64_t begin = reinterpret_cast<uint64_t>(address);
-  const auto found = mappings.find(begin);
-  if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
-  constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(address, size, PROT_NONE, kReserved, -1, 0) == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  Handle* const handle = found->second.handle;
-  mappings.erase(found);
-  ReleaseLocked(*runtime, handle);
-  return HSA_STATUS_SUCCESS;
-}
-
-hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_memory_access_desc_t* descriptors,
-                                     size_t count) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(descriptors != nullptr && count != 0);
-  const std::lock_guard lock(vmem_mutex);
-  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
-  if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  for (size_t n = 0; n < count; n++) {
-    if (!IsAgent(descriptors[n].agent_handle)) return HSA_STATUS_ERROR_INVALID_AGENT;
-    found->second.access[descriptors[n].agent_handle.handle == kGpuAgent ? 1 : 0] = descriptors[n].permissions;
-  }
-  const auto protection = [](hsa_access_permission_t p) {
-    return p == HSA_ACCESS_PERMISSION_RW   ? PROT_READ | PROT_WRITE
-           : p == HSA_ACCESS_PERMISSION_RO ? PROT_READ
-           : p == HSA_ACCESS_PERMISSION_WO ? PROT_WRITE
-                                           : PROT_NONE;
-  };
-  // The host reaches what either agent may: the libraries copy through host pointers on the GPU's behalf.
-  mprotect(address, size, protection(found->second.access[0]) | protection(found->second.access[1]));
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* permission, hsa_agent_t agent) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(permission != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
-  const std::lock_guard lock(vmem_mutex);
-  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
-  if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  *permission = found->second.access[agent.handle == kGpuAgent ? 1 : 0];
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* handle, void* address) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(handle != nullptr);
-  const std::lock_guard lock(vmem_mutex);
-  const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
-  if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  found->second.handle->references++;
-  handle->handle = reinterpret_cast<uint64_t>(found->second.handle);
-  return HSA_STATUS_SUCCESS;
-}
-hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t handle,
-                                                           hsa_amd_memory_pool_t* pool, hsa_amd_memory_type_t* type) {
-  WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(pool != nullptr && type != nullptr);
-  const std::lock_guard lock(vmem_mutex);
-  const Handle* const found = HandleOf(handle);
-  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  pool->handle = found->pool;
-  *type = found->type;
-  return HSA_STATUS_SUCCESS;
-}
-
-// Sharing between processes and with other drivers does not exist on this device ---------------------------------------------------------
-
-hsa_status_t hsa_amd_vmem_export_shareable_handle(int*, hsa_amd_vmem_alloc_handle_t, uint64_t) {
-  return kStatusNotSupported;
-}
-hsa_status_t hsa_amd_vmem_import_shareable_handle(int, hsa_amd_vmem_alloc_handle_t*) { return kStatusNotSupported; }
-hsa_status_t hsa_amd_portable_export_dmabuf(const void*, size_t, int*, uint64_t*) { return kStatusNotSupported; }
-hsa_status_t hsa_amd_portable_close_dmabuf(int) { return kStatusNotSupported; }
-hsa_status_t hsa_amd_ipc_memory_create(void*, size_t, hsa_amd_ipc_memory_t*) { return kStatusNotSupported; }
-hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t*, size_t, uint32_t, const hsa_agent_t*, void**) {
-  return kStatusNotSupported;
-}
-hsa_status_t hsa_amd_ipc_memory_detach(void*) { return kStatusNotSupported; }
 hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**) {
   return kStatusNotSupported;
 }

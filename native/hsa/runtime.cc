@@ -160,14 +160,34 @@ uint64_t Runtime::Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa
   return address;
 }
 
+hsa_status_t Runtime::Share(uint64_t address, uint64_t size, uint64_t pool) {
+  const ShareRequest request{address, size};
+  const Answer answer = client_->Request(MessageType::kShare, Writer().Put(request).bytes());
+  if (!answer.ok) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const std::lock_guard lock(mutex_);
+  const auto [at, added] = allocations_.try_emplace(address);
+  if (!added) {
+    at->second.shares++;
+    return HSA_STATUS_SUCCESS;
+  }
+  at->second.address = at->second.host_address = address;
+  at->second.size = size;
+  at->second.pool = pool;
+  return HSA_STATUS_SUCCESS;
+}
+
 bool Runtime::Free(uint64_t address) {
   Allocation allocation;
   {
     const std::lock_guard lock(mutex_);
     const auto found = allocations_.find(address);
     if (found == allocations_.end() || found->second.type != HSA_EXT_POINTER_TYPE_HSA) return false;
-    allocation = std::move(found->second);
-    allocations_.erase(found);
+    if (found->second.shares > 0) {
+      found->second.shares--;
+    } else {
+      allocation = std::move(found->second);
+      allocations_.erase(found);
+    }
   }
   for (const auto& [callback, data] : allocation.on_free) callback(reinterpret_cast<void*>(address), data);
   client_->Request(MessageType::kFree, Writer().Put(address).bytes());

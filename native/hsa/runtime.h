@@ -34,6 +34,8 @@ struct Allocation {
   uint64_t host_address = 0;
   hsa_amd_pointer_type_t type = HSA_EXT_POINTER_TYPE_HSA;
   uint64_t pool = 0;
+  // How often the process has it beyond the first time: memory of another program may be opened again.
+  uint32_t shares = 0;
   void* user_data = nullptr;
   std::vector<std::pair<hsa_amd_deallocation_callback_t, void*>> on_free;
 };
@@ -50,7 +52,9 @@ class Runtime {
 
   // Memory of the device process; 0 when there is none left.
   uint64_t Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status);
-  // Frees an allocation of Allocate. False when none begins there.
+  // Memory that another program of the device has allocated, or this one.
+  hsa_status_t Share(uint64_t address, uint64_t size, uint64_t pool);
+  // Frees an allocation of Allocate or Share. False when none begins there.
   bool Free(uint64_t address);
   // Program pages become device memory at their own address. Ranges may share pages and may be locked several times.
   hsa_status_t Lock(void* host, uint64_t size, void** agent_address);

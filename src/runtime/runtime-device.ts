@@ -59,6 +59,8 @@ export interface RuntimeDevice {
   free(address: number): void;
   /** Byte offset in the buffer of live memory holding all `size` bytes at an address, or undefined. */
   offsetOf(address: number, size: number): number | undefined;
+  /** Whether an allocation of at least `size` bytes begins at an address. */
+  beginsAt(address: number, size: number): boolean;
   /** Makes an allocation (or a part of it) visible a second time at another address. */
   map(address: number, size: number, source: number, writable: boolean): void;
   unmap(address: number): void;

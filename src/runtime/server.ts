@@ -20,6 +20,8 @@ export class RuntimeServer implements SessionHost {
   private busy: Promise<void> = Promise.resolve();
   /** Sessions whose program is gone, while they free what was its. */
   private readonly ending = new Set<Promise<void>>();
+  /** Sessions beyond the first that have an allocation. */
+  private readonly shares = new Map<number, number>();
 
   /** Hears of every fault of a kernel. */
   onFault: (text: string) => void = () => {};
@@ -76,6 +78,16 @@ export class RuntimeServer implements SessionHost {
       () => {},
     );
     return run;
+  }
+
+  share(address: number): void {
+    this.shares.set(address, (this.shares.get(address) ?? 0) + 1);
+  }
+  release(address: number): void {
+    const shares = this.shares.get(address) ?? 0;
+    if (shares === 0) this.device.free(address);
+    else if (shares === 1) this.shares.delete(address);
+    else this.shares.set(address, shares - 1);
   }
 
   faulted(text: string): void {

@@ -22,6 +22,7 @@ import {
   readHelloRequest,
   readMapRequest,
   readQueueRequest,
+  readShareRequest,
 } from './generated/messages.ts';
 import type { PacketTimes } from './packet-times.ts';
 import { encodeLoad, type Message } from './protocol.ts';
@@ -37,6 +38,10 @@ export interface SessionHost {
   signalsChanged(): Promise<void>;
   /** Something changed that a waiting queue may wait for. */
   announceChange(): void;
+  /** One more session has the allocation at an address. */
+  share(address: number): void;
+  /** A session gives an allocation back; the last one frees it. */
+  release(address: number): void;
   /** A queue stopped; its program is told too. */
   faulted(text: string): void;
 }
@@ -50,7 +55,8 @@ export class Session {
   pid = 0;
   private readonly host: SessionHost;
   private readonly send: Send;
-  private readonly allocations = new Set<number>();
+  /** How often the program has each allocation: its own once, and one more for each time that it was shared. */
+  private readonly allocations = new Map<number, number>();
   private readonly mappings = new Set<number>();
   private readonly modules = new Map<bigint, RuntimeModule>();
   private readonly queues = new Map<bigint, AqlQueue>();
@@ -93,7 +99,7 @@ export class Session {
     this.modules.clear();
     for (const address of this.mappings) this.host.device.unmap(address);
     this.mappings.clear();
-    for (const address of this.allocations) this.host.device.free(address);
+    for (const [address, times] of this.allocations) for (let n = 0; n < times; n++) this.host.release(address);
     this.allocations.clear();
   }
 
@@ -121,20 +127,35 @@ export class Session {
       case MessageType.Allocate: {
         const { size, alignment, address: wanted, isData } = readAllocateRequest(payload);
         const address = device.allocate(size, alignment, wanted, isData !== 0);
-        this.allocations.add(address);
+        this.allocations.set(address, 1);
         return addressReply(address);
       }
       case MessageType.Adopt: {
         const { address, size } = readAdoptRequest(payload);
         if (address === 0) throw badAddress(address, 'memory');
-        this.allocations.add(device.allocate(size, 4096, address, false));
+        this.allocations.set(device.allocate(size, 4096, address, false), 1);
         return addressReply(device.offsetOf(address, size) ?? 0);
       }
       case MessageType.Free:
       case MessageType.Disown: {
         const { address } = readAddressRequest(payload);
-        if (!this.allocations.delete(address)) throw badAddress(address, 'allocation');
-        device.free(address);
+        const times = this.allocations.get(address);
+        if (times === undefined) throw badAddress(address, 'allocation');
+        if (times > 1) this.allocations.set(address, times - 1);
+        else this.allocations.delete(address);
+        this.host.release(address);
+        return EMPTY;
+      }
+      case MessageType.Share: {
+        const { address, size } = readShareRequest(payload);
+        if (!device.beginsAt(address, size)) {
+          throw new WavesmithError(
+            'runtime/bad-address',
+            `No allocation of ${size} bytes begins at 0x${address.toString(16)}.`,
+          );
+        }
+        this.host.share(address);
+        this.allocations.set(address, (this.allocations.get(address) ?? 0) + 1);
         return EMPTY;
       }
       case MessageType.Map: {

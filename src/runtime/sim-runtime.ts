@@ -137,6 +137,9 @@ export class SimRuntime implements RuntimeDevice {
     const region = this.device.memory.find(address, size);
     return region === undefined ? undefined : region.offset + address - region.base;
   }
+  beginsAt(address: number, size: number): boolean {
+    return this.device.memory.find(address, size)?.base === address;
+  }
   map(address: number, size: number, source: number, writable: boolean): void {
     this.device.memory.map(address, size, source, writable);
   }

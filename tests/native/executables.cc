@@ -1,9 +1,8 @@
 // Executables: several kernels and global variables, symbols, code objects of files, the loader extension, refused code objects.
 // Errors: functions given what they must refuse.
 #include <fcntl.h>
-#include <unistd.h>
-
 #include <hsa/hsa_ven_amd_loader.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -186,12 +185,12 @@ void Errors(Gpu& gpu) {
   STATUS(HSA_STATUS_ERROR_INVALID_EXECUTABLE, hsa_executable_freeze({8}, nullptr));
   const char* text = nullptr;
   STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_status_string(static_cast<hsa_status_t>(0x7777), &text));
-  // What this device does not have says so.
+  // Only memory of the device can be shared.
   hsa_amd_ipc_memory_t ipc{};
-  STATUS(47, hsa_amd_ipc_memory_create(&value, 64, &ipc));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_memory_create(&value, 64, &ipc));
   int file = 0;
   uint64_t offset = 0;
-  STATUS(47, hsa_amd_portable_export_dmabuf(&value, 64, &file, &offset));
+  STATUS(HSA_STATUS_ERROR_INVALID_ALLOCATION, hsa_amd_portable_export_dmabuf(&value, 64, &file, &offset));
 }
 
 }  // namespace test

@@ -32,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 3, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 4, 'Of this file: both sides must have the same.'),
   constant('MAX_PAYLOAD', 2 ** 28, 'Longest payload either side accepts; a code object is the largest thing sent.'),
 ];
 
@@ -55,6 +55,7 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Disown', 11, 'AddressRequest → empty'],
     ['Map', 12, 'MapRequest: an allocation, or part of it, a second time at a fixed address → empty'],
     ['Unmap', 13, 'AddressRequest → empty'],
+    ['Share', 14, 'ShareRequest: an allocation of any program lives until this one has freed it too → empty'],
     ['Reply', 100, 'The answer of the request with the same id'],
     ['Error', 101, 'ErrorReply of the request with the same id'],
     ['Fault', 102, 'FaultEvent: a queue is in error, its packets will not run'],
@@ -140,6 +141,10 @@ const STRUCTS: readonly Struct[] = [
   fromProgram('AdoptRequest', 'Pages of the program.', [
     place('address', 'page aligned, in the program'),
     place('size', 'whole pages'),
+  ]),
+  fromProgram('ShareRequest', 'Memory of another program.', [
+    place('address', 'where the allocation begins'),
+    place('size', 'at most its own'),
   ]),
   fromProgram('MapRequest', 'A second place of an allocation.', [
     place('address', 'page aligned, outside the window'),

@@ -177,7 +177,7 @@ NodeType TypeOf(const NodeParams& params) {
                [](const EventRecordNode&) { return NodeType::kEventRecord; },
                [](const EventWaitNode&) { return NodeType::kWaitEvent; },
                [](const AllocNode&) { return NodeType::kMemAlloc; }, [](const FreeNode&) { return NodeType::kMemFree; },
-               [](const WorkNode&) { return NodeType::kHost; }},
+               [](const BatchNode&) { return NodeType::kBatchMemOp; }, [](const WorkNode&) { return NodeType::kHost; }},
       params);
 }
 
@@ -193,6 +193,7 @@ hipError_t RunNode(const Node& node, hipStream_t stream) {
                [&](const EventWaitNode& n) { return hipStreamWaitEvent(stream, n.event, 0); },
                [](const AllocNode& n) { return UseGraphMemory(n.memory); },
                [&](const FreeNode& n) { return RunFree(n.pointer, stream); },
+               [&](const BatchNode& n) { return RunBatch(n.operations, stream); },
                [&](const WorkNode& n) { return n.run(stream); }},
       node.params);
 }

@@ -70,12 +70,30 @@ struct AllocNode {
 struct FreeNode {
   void* pointer = nullptr;
 };
+// One operation of hipStreamBatchMemOp (hipStreamBatchMemOpParams): a wait for, or a write of, a value.
+struct BatchOperation {
+  int operation;
+  int pad;
+  void* address;
+  uint64_t value;
+  unsigned flags;
+  unsigned reserved;
+  void* alias;
+  uint64_t unused;
+};
+static_assert(sizeof(BatchOperation) == 48);
+struct BatchNode {
+  std::vector<BatchOperation> operations;
+  hipCtx_t context = nullptr;
+  unsigned flags = 0;
+};
+hipError_t RunBatch(const std::vector<BatchOperation>& operations, hipStream_t stream);
 // Work of a captured stream that no kind of node describes.
 struct WorkNode {
   std::function<hipError_t(hipStream_t)> run;
 };
 using NodeParams = std::variant<EmptyNode, KernelNode, MemcpyNode, MemsetNode, HostNode, ChildNode, EventRecordNode,
-                                EventWaitNode, AllocNode, FreeNode, WorkNode>;
+                                EventWaitNode, AllocNode, FreeNode, BatchNode, WorkNode>;
 
 struct Node {
   Graph* graph = nullptr;
@@ -149,6 +167,8 @@ hipError_t MakeMemsetNode(const hipMemsetParams* params, MemsetNode* node);
 
 // Whether two graphs have the same kinds of nodes in the same order.
 bool SameShape(const Graph& a, const Graph& b);
+// Work of the host in stream order. What HIP makes synchronous (`wait`) is done on return. In a capturing stream it becomes the node.
+hipError_t InStream(hipStream_t stream, bool wait, std::function<void()> work, NodeParams node);
 // A capturing stream's next node.
 hipError_t CaptureNode(hipStream_t stream, NodeParams params);
 hipError_t AddAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,

@@ -17,6 +17,7 @@ enum class NodeType : int {
   kEventRecord = 7,
   kMemAlloc = 10,
   kMemFree = 11,
+  kBatchMemOp = 14,
 };
 
 struct MemAllocNodeParams {

@@ -16,7 +16,7 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** Longest payload either side accepts; a code object is the largest thing sent. */
 export const MAX_PAYLOAD = 268435456;
@@ -49,6 +49,8 @@ export const MessageType = {
   Map: 12,
   /** AddressRequest → empty */
   Unmap: 13,
+  /** ShareRequest: an allocation of any program lives until this one has freed it too → empty */
+  Share: 14,
   /** The answer of the request with the same id */
   Reply: 100,
   /** ErrorReply of the request with the same id */
@@ -311,6 +313,22 @@ export interface AdoptRequest {
 
 /** Reads it from the first 16 bytes; too few are the reader's error. */
 export function readAdoptRequest(r: ByteReader): AdoptRequest {
+  return {
+    address: r.u64AsNumber(0),
+    size: r.u64AsNumber(8),
+  };
+}
+
+/** Memory of another program. */
+export interface ShareRequest {
+  /** where the allocation begins */
+  readonly address: number;
+  /** at most its own */
+  readonly size: number;
+}
+
+/** Reads it from the first 16 bytes; too few are the reader's error. */
+export function readShareRequest(r: ByteReader): ShareRequest {
   return {
     address: r.u64AsNumber(0),
     size: r.u64AsNumber(8),
