@@ -92,12 +92,19 @@ bool IsPageable(const void* pointer) {
          known.type == HSA_EXT_POINTER_TYPE_UNKNOWN;
 }
 
+bool OnDevice(const void* pointer) {
+  MemoryInfo info;
+  return FindMemory(pointer, &info) && info.kind == MemoryKind::kDevice;
+}
+
 hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait, const MemcpyNode& node) {
   if (!Fits(copy.to, copy.Extent(copy.to_pitch, copy.to_slice))) return hipErrorInvalidValue;
   const Size from_size = copy.Extent(copy.from_pitch, copy.from_slice);
   if (!Fits(copy.from, from_size)) return hipErrorInvalidValue;
   const auto run = [=] { copy.Run(); };
   if (IsCapturing(stream)) return InStream(stream, wait, run, node);
+  // Within the device nobody on the host waits: what comes later in the stream finds it done.
+  if (copy.height == 1 && copy.depth == 1 && OnDevice(copy.to) && OnDevice(copy.from)) wait = false;
   if (wait || IsPageable(copy.to)) return InStream(stream, true, run, node);
   if (!IsPageable(copy.from)) return InStream(stream, false, run, node);
   const auto content = std::make_shared<std::vector<uint8_t>>(copy.from, copy.from + from_size.value());
@@ -120,7 +127,7 @@ hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) 
   MemoryInfo info;
   if (!FindMemory(to, &info) || !Fits(to, Size(count) * sizeof(T))) return hipErrorInvalidValue;
   return InStream(
-      stream, wait, [=] { std::fill_n(static_cast<T*>(to), count, value); },
+      stream, wait && info.kind != MemoryKind::kDevice, [=] { std::fill_n(static_cast<T*>(to), count, value); },
       MemsetNode{{to, sizeof(T), 1, count * sizeof(T), value, count}});
 }
 
@@ -337,7 +344,7 @@ hipError_t FillBox(void* to, size_t pitch, size_t rows, int value, size_t width,
   NodeParams node =
       WorkNode{[=](hipStream_t s) { return FillBox(to, pitch, rows, value, width, height, depth, s, false); }};
   if (plane) node = MemsetNode{params};
-  return InStream(stream, wait, fill, std::move(node));
+  return InStream(stream, wait && info.kind != MemoryKind::kDevice, fill, std::move(node));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ hipError_t Remember(hipError_t error) {
 }
 
 int RememberNotSupported() { return Remember(hipErrorNotSupported); }
+int RememberInvalidValue() { return Remember(hipErrorInvalidValue); }
 
 Device* GetDevice(hipError_t* error) {
   std::call_once(once, Initialise);

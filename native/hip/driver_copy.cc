@@ -119,7 +119,8 @@ hipError_t FillPlane(void* to, size_t pitch, T value, size_t width, size_t heigh
       std::fill_n(reinterpret_cast<T*>(static_cast<uint8_t*>(to) + y * pitch), width, value);
     }
   };
-  return InStream(stream, wait, fill, MemsetNode{{to, sizeof(T), height, pitch, value, width}});
+  return InStream(stream, wait && info.kind != MemoryKind::kDevice, fill,
+                  MemsetNode{{to, sizeof(T), height, pitch, value, width}});
 }
 
 }  // namespace

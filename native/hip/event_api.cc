@@ -26,6 +26,8 @@ struct Event {
   unsigned flags = 0;
   std::mutex mutex;
   SignalRef signal;  // nullptr: never recorded
+  hipStream_t stream = nullptr;
+  uint64_t moment = 0;
   SharedRecord* shared = nullptr;
   bool is_opened = false;
 
@@ -163,6 +165,8 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   if (error != hipSuccess) return Done(error);
   const std::lock_guard lock(event->mutex);
   event->signal = std::move(signal);
+  event->stream = stream_handle;
+  event->moment = NextMoment();
   return hipSuccess;
 }
 hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
@@ -214,6 +218,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsi
     return Done(stream->Host([event, record] { (void)WaitShared(*event->shared, record); }, true));
   }
   const SignalRef signal = SignalOf(*event);
+  if (signal != nullptr) Saw(stream_handle, event->stream, event->moment);
   return IsDone(signal) ? hipSuccess : Done(stream->WaitFor(signal));
 }
 

@@ -51,8 +51,8 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
     if (known != MemoryKind::kDevice && known != MemoryKind::kHost && known != MemoryKind::kManaged) {
       return hipErrorInvalidValue;
     }
-    const bool host = known == MemoryKind::kHost;
-    if (host != (kind == MemoryKind::kHost)) return hipErrorInvalidValue;
+    // hipFree frees memory of the host too; hipHostFree frees nothing else.
+    if (kind == MemoryKind::kHost && known != kind) return hipErrorInvalidValue;
     ForgetHints(found->second.address, found->second.size);
     allocations.erase(found);
   }

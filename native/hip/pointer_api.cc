@@ -9,9 +9,12 @@ using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
 extern "C" {
 
 namespace {
+bool IsHostMemory(const MemoryInfo& info) {
+  return info.kind == MemoryKind::kHost || info.kind == MemoryKind::kManaged || info.kind == MemoryKind::kRegistered;
+}
 int MemoryTypeOf(const MemoryInfo& info) {
   const MemoryTypes types = MemoryTypesOfHip();
-  if (info.kind == MemoryKind::kDevice) return types.device;
+  if (!IsHostMemory(info)) return types.device;
   return info.kind == MemoryKind::kManaged ? types.managed : types.host;
 }
 }  // namespace
@@ -29,7 +32,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer
   }
   a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
   a->devicePointer = const_cast<void*>(pointer);
-  a->hostPointer = info.kind == MemoryKind::kDevice ? nullptr : const_cast<void*>(pointer);
+  a->hostPointer = IsHostMemory(info) ? const_cast<void*>(pointer) : nullptr;
   a->isManaged = info.kind == MemoryKind::kManaged;
   a->allocationFlags = info.flags;
   return hipSuccess;
@@ -47,10 +50,14 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put(MemoryTypeOf(info));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
       return put(pointer);
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      // Memory of the device has no address for the host, as on hardware.
+      if (IsHostMemory(info)) return put(pointer);
+      (void)put(static_cast<void*>(nullptr));
+      return Done(hipErrorInvalidValue);
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put(static_cast<unsigned>(info.kind == MemoryKind::kManaged));
+      return put(info.kind == MemoryKind::kManaged);
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return put(0);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -58,6 +65,7 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
       return put(info.size);
     case HIP_POINTER_ATTRIBUTE_MAPPED:
+      return put(true);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return put(1u);
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -77,6 +85,10 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attr
     // What is asked about memory that HIP does not know is 0.
     if (!known) {
       std::memset(data[n], 0, sizeof(int));
+      continue;
+    }
+    if (attributes[n] == HIP_POINTER_ATTRIBUTE_HOST_POINTER && !IsHostMemory(info)) {
+      std::memset(data[n], 0, sizeof(void*));
       continue;
     }
     const hipError_t error = hipPointerGetAttribute(data[n], attributes[n], pointer);

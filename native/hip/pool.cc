@@ -30,9 +30,10 @@ constexpr char kPoolMagic[16] = "wavesmith-pool";
 struct Block {
   void* pointer;
   size_t size;
-  // Where and when it was freed.
+  // Where and when it was freed; `moment` orders frees and records of events.
   hipStream_t stream = nullptr;
   SignalRef freed = nullptr;
+  uint64_t moment = 0;
 };
 struct Pool {
   int reuse[4] = {0, 1, 1, 1};
@@ -43,6 +44,8 @@ struct Pool {
   uint64_t used_high = 0;
   std::vector<Block> free;
   bool is_destroyed = false;
+  // The most that it reserves; 0: no limit.
+  size_t most = 0;
   // hipMemAllocationHandleType that it was made for.
   int handle_types = 0;
   // Of another program: nothing is allocated from it here.
@@ -94,11 +97,13 @@ hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t si
   if (AlwaysFresh()) pool->Release(pool->used);
   auto best = pool->free.end();
   for (auto block = pool->free.begin(); block != pool->free.end(); ++block) {
-    const bool usable = block->stream == stream || (pool->reuse[kOpportunistic] != 0 && pool->IsFree(*block));
+    const bool usable = block->stream == stream || (pool->reuse[kOpportunistic] != 0 && pool->IsFree(*block)) ||
+                        (pool->reuse[kFollowEvents] != 0 && HasSeen(stream, block->stream, block->moment));
     if (AlwaysFresh() || !usable || block->size < size || block->size / 2 > size) continue;
     if (best == pool->free.end() || block->size < best->size) best = block;
   }
   size_t reserved = size;
+  if (pool->most != 0 && pool->used + size > pool->most) return hipErrorOutOfMemory;
   if (best != pool->free.end()) {
     *pointer = best->pointer;
     reserved = best->size;
@@ -168,7 +173,7 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
     if (!FindMemory(pointer, &info) || info.kind != MemoryKind::kDevice) return Done(hipErrorInvalidValue);
     return Done(stream->Host([=] { FreeNow(pointer); }));
   }
-  Block block{pointer, found->second.size, handle};
+  Block block{pointer, found->second.size, handle, nullptr, NextMoment()};
   if (!stream->Idle()) error = stream->Mark(&block.freed);
   if (error != hipSuccess) return Done(error);
   Pool& pool = *found->second.pool;
@@ -185,6 +190,8 @@ hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
   if (p->location.type != hipMemLocationTypeDevice || p->location.id != 0) return Done(hipErrorInvalidValue);
   auto made = std::make_shared<Pool>();
   made->handle_types = static_cast<int>(p->handleTypes);
+  // hipMemPoolProps::maxSize, the first of what was reserved before HIP 6.
+  if (HipMajor() >= 6) std::memcpy(&made->most, p->reserved, sizeof made->most);
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(made.get());
   pools[made.get()] = std::move(made);

@@ -214,6 +214,11 @@ class Stream {
 Stream* StreamOf(hipStream_t stream, hipError_t* error);
 // The same without waiting: for questions about a stream.
 Stream* FindStream(hipStream_t stream, hipError_t* error);
+// What streams know of each other through events: numbers of moments of the process, in order.
+uint64_t NextMoment();
+// A stream waits for an event that another recorded at a moment.
+void Saw(hipStream_t stream, hipStream_t other, uint64_t moment);
+bool HasSeen(hipStream_t stream, hipStream_t other, uint64_t moment);
 // The default stream is idle when all that it waits for are.
 bool IsIdle(Stream* stream);
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* stream);

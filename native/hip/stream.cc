@@ -356,6 +356,26 @@ Stream* StreamOf(hipStream_t handle, hipError_t* error) {
   return stream;
 }
 
+namespace {
+std::atomic<uint64_t> moments{0};
+// By stream: the last moment of each other that it has waited for.
+std::map<hipStream_t, std::map<hipStream_t, uint64_t>> seen;
+}  // namespace
+
+uint64_t NextMoment() { return ++moments; }
+void Saw(hipStream_t stream, hipStream_t other, uint64_t moment) {
+  const std::lock_guard lock(streams_mutex);
+  uint64_t& last = seen[stream][other];
+  last = std::max(last, moment);
+}
+bool HasSeen(hipStream_t stream, hipStream_t other, uint64_t moment) {
+  const std::lock_guard lock(streams_mutex);
+  const auto mine = seen.find(stream);
+  if (mine == seen.end()) return false;
+  const auto found = mine->second.find(other);
+  return found != mine->second.end() && found->second > moment;
+}
+
 bool IsIdle(Stream* stream) {
   const std::lock_guard lock(streams_mutex);
   if (stream != default_stream) return stream->Idle();
@@ -380,6 +400,9 @@ hipError_t RemoveStream(hipStream_t handle) {
   {
     const std::lock_guard lock(streams_mutex);
     if (streams.erase(stream) == 0) return hipErrorContextIsDestroyed_;
+    // Another stream may get its handle.
+    seen.erase(handle);
+    for (auto& [other, last] : seen) last.erase(handle);
   }
   DropCapture(handle);
   const hipError_t error = stream->Synchronize();

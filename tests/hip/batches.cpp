@@ -47,7 +47,8 @@ int main() {
   OK(hipMalloc(&words, 256));
   OK(hipMemset(words, 0, 256));
   // A write that the wait behind it waits for.
-  Operation operations[] = {{2, 0, words, 77, 0, {}}, {1, 0, words, 77, hipStreamWaitValueEq, {}}, {5, 0, words + 2, 1ull << 40, 0, {}}};
+  Operation operations[] = {
+      {2, 0, words, 77, 0, {}}, {1, 0, words, 77, hipStreamWaitValueEq, {}}, {5, 0, words + 2, 1ull << 40, 0, {}}};
   OK(hipStreamBatchMemOp(stream, 3, operations, 0));
   GIVES(hipErrorInvalidValue, hipStreamBatchMemOp(stream, 0, operations, 0));
   OK(hipStreamSynchronize(stream));

@@ -73,6 +73,11 @@ ${rows.join('')}`;
 
 const functions = readFunctions();
 const refused = functions.filter((f) => f.why !== '');
+/** How many pointers a function of images looks at before it refuses: two where it makes something from a description. */
+function checks({ name, why }: HipFunction): '' | '_1' | '_2' {
+  if (!why.startsWith('images') || name.startsWith('_Z')) return '';
+  return /^hip(Malloc|(Array|Array3D|MipmappedArray|TexObject)Create$|CreateTextureObject)/.test(name) ? '_2' : '_1';
+}
 const named = functions.filter((f) => !f.name.startsWith('_'));
 const version = (f: HipFunction): string => {
   const [first = '0', second = '0'] = f.since.split('.');
@@ -82,7 +87,7 @@ const files: readonly (readonly [string, string])[] = [
   ...MAJORS.map((soname) => [`native/hip/exports-${soname}.map`, exportMap(functions, soname)] as const),
   [
     'native/hip/refused.inc',
-    include(refused, 'Functions that give hipErrorNotSupported.', (f) => `WAVESMITH_REFUSED(${f.name})\n`),
+    include(refused, 'Functions that give hipErrorNotSupported.', (f) => `WAVESMITH_REFUSED${checks(f)}(${f.name})\n`),
   ],
   [
     'native/hip/functions.inc',

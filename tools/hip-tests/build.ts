@@ -179,7 +179,7 @@ export class Builder {
     }
     const built: BuiltTests[] = [];
     const build = async (sources: readonly string[]): Promise<void> => {
-      const name = `${plan.folder}-${program.name}-${basename(sources[0] ?? '', '.cc')}`;
+      const name = `${plan.folder}-${program.name}-${basename(sources[0] ?? '').replace(/\.\w+$/, '')}`;
       const options = [...program.options, ...sources.flatMap((s) => plan.sourceOptions.get(s) ?? [])];
       try {
         const object = await this.compile(name, sources, options);

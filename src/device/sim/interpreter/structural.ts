@@ -18,6 +18,8 @@ function setPc(w: Wave, value: bigint): void {
   w.pc = Number(value & ~3n);
 }
 
+/** Parameter of s_memrealtime. */
+const REAL_TIME = 1;
 /** Ids of hardware registers (s_getreg, s_setreg). */
 const HW_MODE = 1;
 const HW_STATUS = 2;
@@ -288,9 +290,10 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
   },
   getreg,
   setreg,
-  memtime: (instruction) => {
+  memtime: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;
-    return (w) => w.setS64(target, BigInt(w.workgroup.clock));
+    if (op.parameter === REAL_TIME) return (w) => w.setS64(target, BigInt(w.workgroup.clock));
+    return (w) => w.setS64(target, BigInt(w.workgroup.cycles()));
   },
   movrels: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;

@@ -12,6 +12,9 @@ export interface DispatchContext {
   readonly architectedScratch: boolean;
 }
 
+/** Reads of the cycle counter by one workgroup after which it is taken to wait. */
+const WAITING_READS = 4096;
+
 export class Workgroup {
   readonly dispatch: DispatchContext;
   /** In wasm memory; `lds.byteOffset` is what compiled code adds to LDS addresses. */
@@ -20,6 +23,9 @@ export class Workgroup {
   readonly id: readonly [number, number, number];
   /** What stands for the time: instructions executed so far by the workgroup. The same for any number of threads. */
   clock = 0;
+  /** Reads of the cycle counter so far, and what they have added to it. */
+  private reads = 0;
+  private waited = 0;
 
   constructor(dispatch: DispatchContext, lds: Uint8Array, id: readonly [number, number, number]) {
     this.dispatch = dispatch;
@@ -38,5 +44,14 @@ export class Workgroup {
     const offset = m0 & 0xffff;
     this.checkLds(offset, 4, false);
     return this.ldsView.getInt32(offset, true);
+  }
+
+  /**
+   * What s_memtime gives: the clock, and time that goes by while wavefronts do little but read it. Kernels that wait for a number of cycles
+   * (500 ms are 10^9 of them) end after some ten thousand reads; a kernel that measures itself reads far fewer.
+   */
+  cycles(): number {
+    if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) >> 2;
+    return this.clock + this.waited;
   }
 }
