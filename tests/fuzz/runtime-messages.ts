@@ -85,6 +85,11 @@ function makeHost(): SessionHost {
     dispatch: (packet, signal) => device.dispatch(packet, signal),
     signalsChanged: () => Promise.resolve(),
     announceChange: () => {},
+    // One session: what it shares is its own, and freed with the first of them.
+    share: () => {},
+    release: (address) => {
+      if (device.offsetOf(address, 1) !== undefined) device.free(address);
+    },
     faulted: () => {},
   };
 }
