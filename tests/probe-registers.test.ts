@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
-import { createDevice } from '../src/device/index.ts';
+import { createDevice, type SimDevice } from '../src/device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/index.ts';
 
@@ -104,6 +104,15 @@ amdhsa.kernels:
 `);
 }
 
+/** The probe's memory. */
+function memoryOf(device: SimDevice, kernel: { readonly descriptorAddress: number }, result: Instrumented): Uint8Array {
+  const { address, size } = result.memory;
+  const symbol = result.codeObject.kernels[0]?.descriptorSymbol;
+  const at = kernel.descriptorAddress - Number(symbol?.value) + address;
+  const region = device.memory.find(at, size);
+  return region?.bytes.slice(at - region.base, at - region.base + size) ?? new Uint8Array();
+}
+
 async function run(target: TargetName, code: Uint8Array, result?: Instrumented) {
   const device = await createDevice('sim', { target });
   const kernel = device.load(code).kernel('crowded');
@@ -111,13 +120,7 @@ async function run(target: TargetName, code: Uint8Array, result?: Instrumented) 
   device.write(buffer, new Uint8Array(Uint32Array.from(range(0, 128), (i) => i * 17 + 3).buffer));
   const done = await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer], strict: {} });
   const contents = device.read(buffer);
-  let memory = new Uint8Array();
-  if (result !== undefined) {
-    const symbol = result.codeObject.kernels[0]?.descriptorSymbol;
-    const at = kernel.descriptorAddress - Number(symbol?.value) + result.memory.address;
-    const region = device.memory.find(at, result.memory.size);
-    memory = region?.bytes.slice(at - region.base, at - region.base + result.memory.size) ?? memory;
-  }
+  const memory = result === undefined ? new Uint8Array() : memoryOf(device, kernel, result);
   device.close();
   return { contents, memory, done };
 }
@@ -159,4 +162,41 @@ describe.each(targets)('%s', (target) => {
     );
     for (const { vgprs } of costs) expect(vgprs[1]).toBe(vgprs[0]);
   });
+});
+
+test.each(targets)('reg-values shows the result of a matrix instruction as a matrix on %s', async (target) => {
+  const name = target === 'gfx90a' ? 'v_mfma_f32_16x16x4f32' : 'v_mfma_f32_16x16x4_f32';
+  const code = assembleAndLink(`
+.amdgcn_target "amdgcn-amd-amdhsa--${target}"
+.text
+.globl tile
+.p2align 8
+.type tile,@function
+tile:
+  v_cvt_f32_u32 v1, v0
+  v_mov_b32 v2, 1.0
+  s_nop 4
+  ${name} v[4:7], v1, v2, 0
+  s_endpgm
+.Lend:
+.size tile, .Lend-tile
+.rodata
+.p2align 6
+.amdhsa_kernel tile
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_accum_offset 8
+  .amdhsa_next_free_sgpr 16
+.end_amdhsa_kernel
+`);
+  const result = instrument(readCodeObject(code), TOOLS['reg-values'] as unknown as ProbeDefinition);
+  expect(result.rejected).toEqual([]);
+  const device = await createDevice('sim', { target });
+  const kernel = device.load(result.codeObject.bytes).kernel('tile');
+  const { diagnostics } = await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [], strict: {} });
+  expect(diagnostics).toEqual([]);
+  const { values } = result.report(memoryOf(device, kernel, result)) as { values: { tiles: number[][][] }[] };
+  device.close();
+  // A[i][k] is in lane i + 16 k, and B is ones.
+  const row = (i: number): number[] => range(0, 16).map(() => 4 * i + 96);
+  expect(values.map((one) => one.tiles)).toEqual([[range(0, 16).map(row)]]);
 });

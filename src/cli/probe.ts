@@ -6,7 +6,7 @@ import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../i
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
-import { type ProgramFlags, probeCommand } from './probe/program.ts';
+import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
 import { selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
 import { readCodeInput } from './read-code-input.ts';
@@ -46,13 +46,16 @@ export async function run(argv: string[]): Promise<number> {
     .option('--dispatch <range>', 'of a program: dispatches that run the probe: N, A-B, A- or every:K (default: all)')
     .option('--no-growth', 'give no kernel more registers than it has')
     .option('--listing', 'print the instructions with what the probe says of each')
+    .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
+    .option('--export <file>', 'write what the probe found in the format of another program (trace-export: Perfetto)')
     .option('--self-check', 'with run: also run the original, compare every buffer, and find the guilty point')
     .option('--require-all', 'exit with 1 when a point could not be placed')
     .option('--list', 'the shipped probes')
     .option('--new <file.ts>', 'write a small probe to start from')
     .option('--json', 'print JSON');
   if (!parseArguments(command, own)) return 0;
-  const options = command.opts<Options>();
+  const { set, ...flags } = command.opts<Options & { readonly set: string[] }>();
+  const options: Options = { ...flags, settings: Object.fromEntries(set.map(setting)) };
   const [file] = command.args;
   if (options.list === true) return list(options);
   if (options.new !== undefined) return startNew(options.new);
@@ -69,6 +72,19 @@ export async function run(argv: string[]): Promise<number> {
   if (line?.[0] === 'run') return probeRun(probe, line.slice(1), kernel, options);
   if (line !== undefined) return probeCommand(probe, line, kernel, options);
   return probeFile(probe, file as string, kernel, options);
+}
+
+const collect = (value: string, list: string[]): string[] => [...list, value];
+
+/** `name=value` as an entry. */
+function setting(text: string): [string, string] {
+  const cut = text.indexOf('=');
+  if (cut < 1)
+    throw usage(
+      `--set ${text} is not name=value.`,
+      "'wavesmith probe --list' shows the settings of the shipped probes.",
+    );
+  return [text.slice(0, cut), text.slice(cut + 1)];
 }
 
 function usage(message: string, hint: string): WavesmithError {
@@ -88,10 +104,17 @@ function kernelPattern(text: string | undefined): RegExp | undefined {
 }
 
 function list({ json }: Options): number {
-  const all = Object.values(TOOLS).map(({ name, summary }) => ({ name, summary }));
+  const all = Object.values(TOOLS as unknown as Readonly<Record<string, ProbeDefinition>>).map(
+    ({ name, summary, settings = {} }) => ({ name, summary, settings }),
+  );
   if (json === true) printJson(all);
-  else process.stdout.write(all.map((one) => `${one.name.padEnd(20)} ${one.summary}\n`).join(''));
+  else process.stdout.write(all.map(listed).join(''));
   return 0;
+}
+
+function listed({ name, summary, settings }: Pick<Required<ProbeDefinition>, 'name' | 'summary' | 'settings'>): string {
+  const more = Object.entries(settings).map(([key, one]) => `${' '.repeat(20)} --set ${key}=…: ${one.summary}\n`);
+  return `${name.padEnd(20)} ${summary}\n${more.join('')}`;
 }
 
 function startNew(file: string): number {
@@ -106,7 +129,7 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
-  const result = instrument(codeObject, probe, { kernel, growth: options.growth });
+  const result = instrument(codeObject, probe, { kernel, growth: options.growth, settings: options.settings });
   writeOutput(options.output, result.codeObject.bytes);
   if (options.json === true)
     printJson({
@@ -134,7 +157,7 @@ async function probeRun(
     replace: (codeObject, one) => {
       const isWanted = kernel === undefined || kernel.test(one);
       const only = isWanted ? new RegExp(`^${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : /(?!)/;
-      result = instrument(codeObject, probe, { kernel: only, growth: options.growth });
+      result = instrument(codeObject, probe, { kernel: only, growth: options.growth, settings: options.settings });
       return result.codeObject;
     },
     ended: (image) => {
@@ -144,6 +167,7 @@ async function probeRun(
     },
     print: (record, text) => {
       if (result === undefined) return;
+      exportReport(probe, report, options.export);
       if (options.json === true)
         printJson({
           tool: probe.name,
@@ -161,7 +185,7 @@ async function probeRun(
     throw result === undefined ? error : atOriginal(error, result);
   });
   if (options.selfCheck === true) {
-    const verdict = await selfCheck(probe, line, kernel);
+    const verdict = await selfCheck(probe, line, kernel, options.settings);
     if (verdict !== undefined) throw verdict;
     process.stderr.write('self-check: every buffer is as the original leaves it\n');
   }

@@ -151,6 +151,10 @@ export class Body<S extends StateShapes = StateShapes> {
   get dispatchPtr(): Value {
     return this.entry('dispatch', 'u64');
   }
+  /** `time` when the wave began. */
+  get startTime(): Value {
+    return this.entry('start', 'u64');
+  }
   /** The workgroup's position. */
   get workgroupId(): { readonly x: Value; readonly y: Value; readonly z: Value } {
     return {

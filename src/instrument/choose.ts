@@ -70,6 +70,7 @@ export class GroupRegisters {
     for (const free of calm === all ? [calm] : [calm, all]) {
       const sgprs = [...free.sgprs, ...dead.sgprs.filter((n) => !free.sgprs.includes(n))];
       const vgprs = without([...free.vgprs, ...dead.vgprs.filter((n) => !free.vgprs.includes(n))]);
+      kinds = new Set();
       yield { sgprs, vgprs, settle, loan: undefined, lacks };
       const lenders = this.lenders(point, { ...free, sgprs, vgprs }, also);
       const count = { s: 0, v: 0 };
@@ -84,7 +85,6 @@ export class GroupRegisters {
         }
         yield { sgprs: loan.sgprs, vgprs: loan.vgprs, settle, loan, lacks };
       }
-      kinds = new Set(count.v > count.s ? ['v'] : ['s']);
     }
   }
 

@@ -187,6 +187,7 @@ export class ValueEmitter {
         's_mov_b64 exec, -1',
         `v_accvgpr_read_b32 v${this.kept}, a${entry.register}`,
         `s_mov_b64 exec, ${this.exec}`,
+        's_nop 1',
       );
   }
 
@@ -195,6 +196,7 @@ export class ValueEmitter {
     const to = this.pair();
     this.line(`v_readlane_b32 ${to.low}, v${this.kept}, ${lane}`);
     if (wide) this.line(`v_readlane_b32 ${to.high}, v${this.kept}, ${lane + 1}`);
+    this.line('s_nop 1');
     return to;
   }
 

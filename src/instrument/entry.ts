@@ -81,11 +81,12 @@ export function planEntry(
   let lane = 0;
   for (const value of wanted) {
     lanes.set(value, lane);
-    lane += value === 'kernarg' || value === 'dispatch' ? 2 : 1;
+    lane += value === 'kernarg' || value === 'dispatch' || value === 'start' ? 2 : 1;
   }
   const lines = (register: number): string[] => {
     const out: string[] = [];
     for (const [value, at] of lanes) {
+      if (value === 'start') continue;
       const { first, count } = after.get(value) as { first: number; count: number };
       for (let i = 0; i < count; i++) out.push(`v_writelane_b32 v${register}, s${first + i}, ${at + i}`);
     }
@@ -97,6 +98,12 @@ export function planEntry(
     const down = moves.filter(({ to, from }) => to < from);
     const up = moves.filter(({ to, from }) => to > from).reverse();
     for (const { to, from } of [...down, ...up]) out.push(`s_mov_b32 s${to}, s${from}`);
+    const start = lanes.get('start');
+    // VCC holds nothing when a wave starts.
+    if (start !== undefined) {
+      out.push('s_memtime vcc', 's_waitcnt lgkmcnt(0)');
+      out.push(`v_writelane_b32 v${register}, vcc_lo, ${start}`, `v_writelane_b32 v${register}, vcc_hi, ${start + 1}`);
+    }
     return out;
   };
   return { lanes, change, lines, isAtEntry: !isPreloading || switchesOff };
@@ -117,6 +124,8 @@ function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): v
       return;
     case 'workgroup-y':
       rsrc2.enableSgprWorkgroupIdY = 1;
+      return;
+    case 'start':
       return;
     case 'workgroup-z':
       rsrc2.enableSgprWorkgroupIdZ = 1;

@@ -49,6 +49,8 @@ export interface InstrumentOptions {
   readonly verify?: boolean | undefined;
   /** Kernels may get more registers than they have (default), also where fewer waves fit on a SIMD then. */
   readonly growth?: boolean | undefined;
+  /** The probe's settings by name; the others are as it declares them. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Points that may be placed, by their number; for bisecting. */
   readonly only?: ((point: number) => boolean) | undefined;
 }
@@ -66,7 +68,9 @@ export function instrument<S extends StateShapes>(
     ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
   );
   const flags = new PointFlags(program);
-  const points = collectPoints(probe, view, flags).filter((_, i) => options.only?.(i) ?? true);
+  const points = collectPoints(probe, view, flags, settingsOf(probe, options.settings ?? {})).filter(
+    (_, i) => options.only?.(i) ?? true,
+  );
   const placement = new Placement(program, states, options.growth !== false);
   for (const group of callGroups(program)) placement.place(group, points);
   const size = placeState(states);
@@ -96,6 +100,20 @@ export function instrument<S extends StateShapes>(
       return probe.report({ program: view, state: readState(states, bytes) as never });
     },
   };
+}
+
+/** All settings of a probe. Errors: `probe/setting` for one that it does not have. */
+function settingsOf<S extends StateShapes>(
+  { name, settings = {} }: ProbeDefinition<S>,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(settings, key));
+  if (unknown !== undefined) {
+    throw new WavesmithError('probe/setting', `The probe '${name}' has no setting '${unknown}'.`, {
+      hint: `It has: ${Object.keys(settings).join(', ') || 'none'}.`,
+    });
+  }
+  return { ...Object.fromEntries(Object.entries(settings).map(([key, { value }]) => [key, value])), ...given };
 }
 
 /** Findings of the result that the original has not: of the kernels that were changed, and of what they call. */

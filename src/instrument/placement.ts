@@ -203,6 +203,7 @@ export class Placement {
           ? values.some(isRegister)
           : values.some((v) => isRegister(v) && !isOperand(point, v.name)),
     };
+    const settles = common.drain && this.dead.hasMatrix(point.kernel);
     let reason = '';
     for (const attempt of registers.attempts(point, keeper?.isAgpr === false ? keeper.register : undefined)) {
       if (typeof attempt === 'string') {
@@ -210,7 +211,11 @@ export class Placement {
         continue;
       }
       try {
-        const emitted = new Emitter({ ...common, ...attempt }, point.instruction, sites).emit(point.statements);
+        const emitted = new Emitter(
+          { ...common, ...attempt, settle: attempt.settle || settles },
+          point.instruction,
+          sites,
+        ).emit(point.statements);
         const { loan } = attempt;
         last.s = Math.max(last.s, emitted.lastSgpr, loan?.lastSgpr ?? -1);
         last.v = Math.max(last.v, emitted.lastVgpr, loan?.lastVgpr ?? -1);

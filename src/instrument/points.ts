@@ -27,6 +27,7 @@ export function collectPoints<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   program: ProbeProgram,
   flags: PointFlags,
+  settings: Readonly<Record<string, string>>,
 ): Point[] {
   const points: Point[] = [];
   const unresolved = new Map<ProbeKernel, string | undefined>();
@@ -75,7 +76,7 @@ export function collectPoints<S extends StateShapes>(
       }
     },
   };
-  probe.instrument({ program, at });
+  probe.instrument({ program, at, settings });
   return points;
 }
 

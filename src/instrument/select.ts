@@ -62,6 +62,8 @@ export interface ProbeKernel {
 /** The kernels and functions that are instrumented. */
 export interface ProbeProgram {
   readonly target: TargetName;
+  /** The whole program, for analyses. */
+  readonly lifted: Program;
   readonly kernels: readonly ProbeKernel[];
   /** Every block once. */
   blocks(): readonly ProbeBlock[];
@@ -109,6 +111,7 @@ export function selectProgram(program: Program, isWanted: (kernel: string) => bo
   const blocks = kernels.flatMap((kernel) => kernel.blocks);
   return {
     target: program.target,
+    lifted: program,
     kernels,
     blocks: () => blocks,
     instructions: () => blocks.flatMap((block) => block.instructions),

@@ -1,4 +1,5 @@
 // What a probe is: the memory it keeps, where it puts code into a program and which code, and what it makes of the memory afterwards.
+import { WavesmithError } from '../base/index.ts';
 import type { Body } from './body.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateReader, StateShapes } from './state.ts';
@@ -32,14 +33,27 @@ export interface ProbeDefinition<S extends StateShapes = StateShapes> {
   /** One sentence for lists. */
   readonly summary: string;
   readonly state: S;
-  instrument(context: { readonly program: ProbeProgram; readonly at: Points<S> }): void;
+  /** Settings that whoever runs the probe may give as text (`--set name=value`), each with its meaning and what it is otherwise. */
+  readonly settings?: Readonly<Record<string, { readonly summary: string; readonly value: string }>>;
+  instrument(context: {
+    readonly program: ProbeProgram;
+    readonly at: Points<S>;
+    readonly settings: Readonly<Record<string, string>>;
+  }): void;
   /** JSON-able: what the probe found. */
   report(context: ReportContext<S>): Readonly<Record<string, unknown>>;
   /** The report as lines of text; JSON when absent. */
+  /** What `--export FILE` writes: the report in the format of another program. */
+  export?(report: Readonly<Record<string, unknown>>): string;
   text?(report: Readonly<Record<string, unknown>>): readonly string[];
 }
 
 /** Declares a probe, with the names of its state checked against their uses. */
 export function defineProbe<S extends StateShapes>(probe: ProbeDefinition<S>): ProbeDefinition<S> {
   return probe;
+}
+
+/** A setting whose value a probe does not understand. */
+export function settingError(probe: string, name: string, value: string, why: string): WavesmithError {
+  return new WavesmithError('probe/setting', `The setting ${name}=${value} of '${probe}' cannot be followed: ${why}.`);
 }

@@ -5,8 +5,8 @@ import { WavesmithError } from '../base/index.ts';
 /** `u32`, `u64`: one for the wave. `lane32`, `lane64`: one for each active lane. */
 export type ValueType = 'u32' | 'u64' | 'lane32' | 'lane64';
 
-/** What a wave knows from its start and keeps for probes: pointers of 64 bits, and its workgroup's position. */
-export type EntryValue = 'kernarg' | 'dispatch' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';
+/** What a wave knows from its start and keeps for probes: pointers and the time, of 64 bits, and its workgroup's position. */
+export type EntryValue = 'kernarg' | 'dispatch' | 'start' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';
 
 /** A value that probe code computes. */
 export type Value =

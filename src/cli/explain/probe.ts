@@ -10,6 +10,10 @@ export const PROBE_ERRORS: ErrorPages = {
     'The checker found a mistake in the instrumented code that the original does not have, so the code was not used.',
     'This is a defect of wavesmith; the code object that shows it helps to mend it. `--kernel` leaves kernels out.',
   ],
+  'probe/setting': [
+    'A setting was given that the probe does not have, or with a value that it does not understand.',
+    '`wavesmith probe --list` shows the settings of the shipped probes.',
+  ],
   'probe/definition': [
     'The file of a probe does not export a probe as its default.',
     '`wavesmith probe --new FILE.ts` writes one to compare with.',

@@ -1,9 +1,10 @@
 // `wavesmith probe -- PROGRAM …`: a probe in the kernels of an unmodified program.
+import { WavesmithError } from '../../base/index.ts';
 import { type ProbedCode, type ProbedProgram, probeProgram } from '../../hijack/probe-program.ts';
 import type { ProbeDefinition } from '../../instrument/index.ts';
 import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
-import { printJson } from '../support.ts';
+import { printJson, writeOutput } from '../support.ts';
 import { isComplete, placementRecord, reportText } from './print.ts';
 
 /** Flags of `wavesmith probe` that are about programs. */
@@ -14,6 +15,8 @@ export interface ProgramFlags {
   readonly listing?: boolean;
   readonly requireAll?: boolean;
   readonly growth: boolean;
+  readonly export?: string;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** Runs a program with a probe. The exit code is the program's, or 1 when it ended well but something is missing and all was required. */
@@ -28,14 +31,34 @@ export async function probeCommand(
     device: programDevice(flags.device),
     kernel,
     growth: flags.growth,
+    settings: flags.settings,
     range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
     show: json === true ? 'stderr' : 'stdout',
     report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
+  });
+  result.codes.filter(wasLaunched).forEach(({ found }, i) => {
+    if (found !== undefined) exportReport(probe, found, flags.export, i);
   });
   const complete = result.isClosed && result.codes.every(isWhole) && result.codes.some(wasLaunched);
   if (json === true) printJson(programRecord(probe, command, flags, result, complete));
   else process.stdout.write(programText(probe, result, flags));
   return result.run.status !== 0 ? result.run.status : requireAll === true && !complete ? 1 : 0;
+}
+
+/** Writes what a probe exports; of a program's further code objects to FILE.2, FILE.3 and so on. */
+export function exportReport(
+  probe: ProbeDefinition,
+  report: Readonly<Record<string, unknown>>,
+  file: string | undefined,
+  index = 0,
+): void {
+  if (file === undefined) return;
+  if (probe.export === undefined) {
+    throw new WavesmithError('cli/usage', `The probe '${probe.name}' exports nothing.`, {
+      hint: 'trace-export writes a time line for Perfetto.',
+    });
+  }
+  writeOutput(index === 0 ? file : `${file}.${index + 1}`, probe.export(report));
 }
 
 function isWhole({ instrumented, problem }: ProbedCode): boolean {

@@ -9,6 +9,7 @@ async function contentsOf(
   line: string[],
   kernel: RegExp | undefined,
   only: ((point: number) => boolean) | undefined,
+  settings: Readonly<Record<string, string>>,
 ): Promise<{ readonly bytes: readonly Uint8Array[] | undefined; readonly result: Instrumented | undefined }> {
   let bytes: readonly Uint8Array[] | undefined;
   let result: Instrumented | undefined;
@@ -16,7 +17,7 @@ async function contentsOf(
     await runKernel(line, {
       replace: (codeObject, name) => {
         if (only === undefined || kernel?.test(name) === false) return codeObject;
-        result = instrument(codeObject, probe, { kernel: new RegExp(`^${name}$`), only, verify: false });
+        result = instrument(codeObject, probe, { kernel: new RegExp(`^${name}$`), only, settings, verify: false });
         return result.codeObject;
       },
       ended: (_, contents) => {
@@ -44,20 +45,21 @@ export async function selfCheck(
   probe: ProbeDefinition,
   line: readonly string[],
   kernel: RegExp | undefined,
+  settings: Readonly<Record<string, string>>,
 ): Promise<WavesmithError | undefined> {
   const args = [...line];
-  const original = await contentsOf(probe, args, kernel, undefined);
-  const all = await contentsOf(probe, args, kernel, () => true);
+  const original = await contentsOf(probe, args, kernel, undefined, settings);
+  const all = await contentsOf(probe, args, kernel, () => true, settings);
   if (isSame(original.bytes, all.bytes)) return undefined;
   let good = 0;
   let bad = (all.result?.placed ?? 0) + (all.result?.rejected.length ?? 0);
   while (bad - good > 1) {
     const middle = (good + bad) >>> 1;
-    const part = await contentsOf(probe, args, kernel, (point) => point < middle);
+    const part = await contentsOf(probe, args, kernel, (point) => point < middle, settings);
     if (isSame(original.bytes, part.bytes)) good = middle;
     else bad = middle;
   }
-  const guilty = await contentsOf(probe, args, kernel, (point) => point === good);
+  const guilty = await contentsOf(probe, args, kernel, (point) => point === good, settings);
   const isAlone = !isSame(original.bytes, guilty.bytes);
   return new WavesmithError(
     'probe/self-check',

@@ -10,6 +10,10 @@ import memCoalescing from './mem-coalescing.ts';
 import memTrace from './mem-trace.ts';
 import opcodeHistogram from './opcode-histogram.ts';
 import poisonCheck from './poison-check.ts';
+import regValues from './reg-values.ts';
+import timeBlocks from './time-blocks.ts';
+import traceExport from './trace-export.ts';
+import uninitCheck from './uninit-check.ts';
 
 /** The shipped probes by name. */
 export const TOOLS = {
@@ -22,6 +26,10 @@ export const TOOLS = {
   'mem-coalescing': memCoalescing,
   'lds-bank-conflicts': ldsBankConflicts,
   'poison-check': poisonCheck,
+  'reg-values': regValues,
+  'time-blocks': timeBlocks,
+  'trace-export': traceExport,
+  'uninit-check': uninitCheck,
 } as const satisfies Readonly<Record<string, Pick<ProbeDefinition, 'name' | 'summary'>>>;
 
 export type ToolName = keyof typeof TOOLS;
