@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
+import { packExtension } from '../scripts/pack-extension.mjs';
+import { type FakeDocument, fakeHost, loadExtension } from './support/fake-vscode.ts';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'editors/vscode');
 const json = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
@@ -39,12 +42,13 @@ test('the files that the extension contributes exist', () => {
   for (const path of [manifest.main, languages[0].configuration, grammars[0].path]) {
     expect(existsSync(join(folder, path)), path).toBe(true);
   }
-  expect(languages[0].extensions).toEqual(expect.arrayContaining(['.s', '.asm', '.rocmasm']));
+  expect(languages[0].extensions).toEqual(['.rocmasm', '.amdgcn']);
   expect(Object.keys(manifest.contributes.configuration.properties).sort()).toEqual([
     'wavesmith.check',
     'wavesmith.command',
     'wavesmith.defines',
     'wavesmith.notes',
+    'wavesmith.pressure',
     'wavesmith.target',
   ]);
   expect(json('language-configuration.json').comments.lineComment).toBe(';');
@@ -73,4 +77,44 @@ test('the debug type describes every field that the adapter reads', () => {
   expect(fields.length).toBeGreaterThan(5);
   const described = Object.keys(debuggerType.configurationAttributes.launch.properties);
   expect(described.sort()).toEqual(fields.sort());
+});
+
+const SOURCES: readonly (readonly [string, string, boolean])[] = [
+  ['kernel.s', '# a kernel\n\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n', true],
+  ['body.S', 'loop:\n\tv_add_f32_e32 v0, v1, v2\n', true],
+  ['waits.asm', '\ts_waitcnt vmcnt(0)\n', true],
+  ['x86.s', '\t.globl main\nmain:\n\tpushq %rbp\n\tmovl $0, %eax\n\tret\n', false],
+  ['arm.s', '\tldr x0, [sp]\n\tb.eq .L1\n', false],
+  ['notes.txt', '\ts_waitcnt vmcnt(0)\n', false],
+];
+const documentOf = ([fileName, text]: readonly [string, string, boolean]): FakeDocument => ({
+  fileName,
+  languageId: 'plaintext',
+  getText: () => text,
+});
+
+test('the package holds what VS Code installs, its client with it, and claims sources for AMD GPUs only', async () => {
+  const { name, bytes } = await packExtension();
+  expect(name).toMatch(/^wavesmith-amdgpu-assembly-\d+\.\d+\.\d+\.vsix$/);
+  expect(await packExtension()).toEqual({ name, bytes });
+  const files = unzipSync(bytes);
+  const text = (path: string): string => new TextDecoder().decode(files[path]);
+  const manifest = JSON.parse(text('extension/package.json'));
+  const { languages, grammars } = manifest.contributes;
+  for (const path of [manifest.main, languages[0].configuration, grammars[0].path]) {
+    expect(Object.keys(files)).toContain(join('extension', path));
+  }
+  expect(manifest.dependencies).toBeUndefined();
+  expect(text('extension.vsixmanifest')).toContain(`Id="${manifest.name}" Version="${manifest.version}"`);
+  const documents = SOURCES.map(documentOf);
+  const host = fakeHost({ command: ['/nowhere/wavesmith'] }, documents);
+  const extension = loadExtension(text('extension/extension.js'), host.vscode);
+  const context = { subscriptions: [] as { dispose: () => void }[] };
+  await extension.activate?.(context);
+  expect(documents.map((d) => d.languageId === 'amdgpu')).toEqual(SOURCES.map(([, , isOurs]) => isOurs));
+  expect(host.shown.join()).toContain("Set 'wavesmith.command' to where it is");
+  const later = documentOf(['later.s', 's_endpgm\n', true]);
+  host.open(later);
+  expect(later.languageId).toBe('amdgpu');
+  expect(context.subscriptions.length).toBeGreaterThan(0);
 });

@@ -1,9 +1,23 @@
 // Starts `wavesmith lsp` for AMDGPU assembly and `wavesmith dap` for debugging, and connects VS Code with them.
 'use strict';
-const { DebugAdapterExecutable, debug, window, workspace } = require('vscode');
+const { DebugAdapterExecutable, debug, languages, window, workspace } = require('vscode');
 const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
 
 let client;
+
+/** Extensions that other processors' sources have too. */
+const SHARED = /\.(?:s|asm)$/i;
+/** What only sources for AMD GPUs have: directives, or an instruction of theirs on a line of its own. */
+const AMDGPU = /^\s*(?:\.amdgcn_target|\.amdgpu_metadata|\.amdhsa_|\.amdgpu_hsa|[sv]_\w+_[bfiu](?:16|32|64)(?:_\w+)?\b|s_waitcnt\b|s_endpgm\b)/m;
+/** Characters of a file that are looked at. */
+const LOOKED_AT = 1 << 16;
+
+/** Takes a `.s` file when its text is for AMD GPUs, whatever language it has; others keep theirs. */
+function claim(document) {
+  if (document.languageId === 'amdgpu' || !SHARED.test(document.fileName)) return undefined;
+  const text = document.getText().slice(0, LOOKED_AT);
+  return AMDGPU.test(text) ? languages.setTextDocumentLanguage(document, 'amdgpu') : undefined;
+}
 
 /** The command line of a subcommand, from the settings. */
 function commandLine(name) {
@@ -22,6 +36,8 @@ async function activate(context) {
     }),
   );
   const server = { ...commandLine('lsp'), transport: TransportKind.stdio };
+  context.subscriptions.push(workspace.onDidOpenTextDocument(claim));
+  for (const document of workspace.textDocuments) claim(document);
   client = new LanguageClient(
     'wavesmith',
     'Wavesmith',
@@ -45,4 +61,4 @@ function deactivate() {
   return client === undefined ? undefined : client.stop();
 }
 
-module.exports = { activate, deactivate };
+module.exports = { activate, claim, deactivate };

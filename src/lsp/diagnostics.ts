@@ -16,6 +16,7 @@ import {
   ruleInfo,
 } from '../finding/index.ts';
 import { liftCodeObject } from '../program/index.ts';
+import { keepCode, SourceCode } from './code.ts';
 import type { SourceDocument } from './document.ts';
 import { Places, statementRange, wordEnd } from './places.ts';
 import { sourceEdits } from './source-edits.ts';
@@ -77,10 +78,11 @@ export function* analyse(document: SourceDocument, options: AnalysisOptions = {}
     const codeObject = readCodeObject(link([result.object]), [NAME]);
     if (codeObject.kernels.length === 0) return found;
     const program = liftCodeObject(codeObject);
+    const places = new Places(document, codeObject, result.lines, NAME);
+    keepCode(new SourceCode(document, program, places));
     yield;
     const findings = checkCodeObject(codeObject, { program, notes: options.notes });
     yield;
-    const places = new Places(document, codeObject, result.lines, NAME);
     const allowances = parseAllowances(document.text);
     for (const allowance of allowances) found.push(...allowanceDiagnostics(document, allowance));
     for (const finding of findings) {

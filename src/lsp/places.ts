@@ -28,6 +28,12 @@ export class Places {
     return section && this.lines?.get(section.name)?.get(pc - section.address);
   }
 
+  /** The line of an instruction when it stands in this source, from 1. */
+  ownLine(pc: number): number | undefined {
+    const line = this.line(pc);
+    return line?.file === this.name ? line.line : undefined;
+  }
+
   /** The instruction at an address: its statement here, or the `.include` that it comes from. */
   instruction(pc: number): Range | undefined {
     const line = this.line(pc);

@@ -19,11 +19,16 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { WavesmithError } from '../base/index.ts';
 import { DEFAULT_TARGET, TARGET_LIST } from '../isa/table/targets.ts';
+import { codeOf } from './code.ts';
 import { completions, resolveCompletion, signatureHelp } from './completion.ts';
+import { registerDefinitions, registerHighlights, registerReferences } from './dataflow.ts';
 import { type AnalysisOptions, analyse, analyseNow } from './diagnostics.ts';
 import { isSupportedTarget, SourceDocument } from './document.ts';
 import { quickFixes } from './fixes.ts';
+import { formatEdits } from './format.ts';
+import { codeLenses, inlayHints } from './hints.ts';
 import { hover } from './hover.ts';
+import { selectionRange, workspaceSymbols } from './selection.ts';
 import { SEMANTIC_LEGEND, semanticTokens } from './semantic-tokens.ts';
 import { definitions, documentSymbols, foldingRanges, highlights, references, rename, renameable } from './symbols.ts';
 
@@ -42,6 +47,8 @@ interface Settings {
   readonly target?: string | undefined;
   readonly check: boolean;
   readonly notes: boolean;
+  /** Live registers behind each line, as inlay hints. */
+  readonly pressure: boolean;
   readonly defines: Readonly<Record<string, bigint>>;
 }
 
@@ -87,7 +94,8 @@ function readSettings(value: unknown, tell: (message: string) => void): Settings
       else tell(`wavesmith.defines: '${name}' is not an integer.`);
     }
   }
-  return { target, check: given.check !== false, notes: given.notes === true, defines };
+  const { check, notes, pressure } = given;
+  return { target, check: check !== false, notes: notes === true, pressure: pressure !== false, defines };
 }
 
 /** State of one diagnosed source. */
@@ -106,6 +114,8 @@ export function serve(connection: Connection, host: ServerHost): void {
   const documents = new TextDocuments(TextDocument);
   const sources = new Map<string, SourceDocument>();
   const works = new Map<string, Work>();
+  /** Sources that were analysed for a request. */
+  const analysed = new WeakSet<SourceDocument>();
   let settings = readSettings(undefined, () => {});
   let canPull = false;
   let canRegister = false;
@@ -221,6 +231,12 @@ export function serve(connection: Connection, host: ServerHost): void {
         codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
         completionProvider: { resolveProvider: true, triggerCharacters: ['.', '[', ':', '(', '@'] },
         signatureHelpProvider: { triggerCharacters: [' ', ','] },
+        inlayHintProvider: true,
+        codeLensProvider: {},
+        documentFormattingProvider: true,
+        documentRangeFormattingProvider: true,
+        selectionRangeProvider: true,
+        workspaceSymbolProvider: true,
         semanticTokensProvider: { legend: SEMANTIC_LEGEND, full: true, range: true },
       },
     };
@@ -264,16 +280,56 @@ export function serve(connection: Connection, host: ServerHost): void {
     };
   };
   const at = (document: SourceDocument, { position }: TextDocumentPositionParams): number => document.offset(position);
+  /** With its code known, when it assembles: a request may come before the diagnostics of a version. */
+  const withCode = (document: SourceDocument): SourceDocument => {
+    if (codeOf(document) === undefined && !analysed.has(document)) {
+      analysed.add(document);
+      analyseNow(document, { ...optionsFor(document.uri), check: true });
+    }
+    return document;
+  };
   const processor = (document: SourceDocument) => document.processor(settings.target);
 
   connection.onHover(answer((d, p: TextDocumentPositionParams) => hover(d, at(d, p), processor(d))));
-  connection.onDefinition(answer((d, p: TextDocumentPositionParams) => definitions(d, at(d, p))));
+  connection.onDefinition(
+    answer((d, p: TextDocumentPositionParams) => {
+      const named = definitions(d, at(d, p));
+      return named.length > 0 ? named : registerDefinitions(withCode(d), at(d, p));
+    }),
+  );
   connection.onReferences(
     answer((d, p: TextDocumentPositionParams & { readonly context: { readonly includeDeclaration: boolean } }) =>
-      references(d, at(d, p), p.context.includeDeclaration),
+      d.names.at(at(d, p)) === undefined
+        ? registerReferences(withCode(d), at(d, p), p.context.includeDeclaration)
+        : references(d, at(d, p), p.context.includeDeclaration),
     ),
   );
-  connection.onDocumentHighlight(answer((d, p: TextDocumentPositionParams) => highlights(d, at(d, p))));
+  connection.onDocumentHighlight(
+    answer((d, p: TextDocumentPositionParams) => {
+      const named = highlights(d, at(d, p));
+      return named.length > 0 ? named : registerHighlights(withCode(d), at(d, p));
+    }),
+  );
+  connection.languages.inlayHint.on((params, token) =>
+    answer((d, p: typeof params) => (settings.pressure ? inlayHints(withCode(d), p.range) : []))(params, token),
+  );
+  connection.onCodeLens((params, token) => answer((d) => codeLenses(withCode(d)))(params, token));
+  connection.onDocumentFormatting((params, token) => answer((d) => formatEdits(d))(params, token));
+  connection.onDocumentRangeFormatting((params, token) =>
+    answer((d, p: typeof params) => formatEdits(d, p.range))(params, token),
+  );
+  connection.onSelectionRanges((params, token) =>
+    answer((d, p: typeof params) => p.positions.map((position) => selectionRange(d, d.offset(position))))(
+      params,
+      token,
+    ),
+  );
+  connection.onWorkspaceSymbol(({ query }) =>
+    workspaceSymbols(
+      documents.keys().flatMap((uri) => source(uri) ?? []),
+      query,
+    ),
+  );
   connection.onDocumentSymbol(answer((d) => documentSymbols(d)));
   connection.onPrepareRename(answer((d, p: TextDocumentPositionParams) => renameable(d, at(d, p))));
   connection.onRenameRequest(

@@ -25,6 +25,8 @@ export interface Liveness {
   before(code: CodeInstruction): Uint32Array;
   /** After an instruction. */
   after(code: CodeInstruction): Uint32Array;
+  /** The instructions of a block from its end to its start, with what is live before and after each; the sets are used again. */
+  walk(block: BasicBlock, visit: (code: CodeInstruction, before: Uint32Array, after: Uint32Array) => void): void;
 }
 
 /** Whether a slot is in a bit set. */
@@ -40,6 +42,13 @@ function add(set: Uint32Array, ranges: readonly SlotRange[]): void {
 
 function remove(set: Uint32Array, slot: number): void {
   set[slot >>> 5] = (set[slot >>> 5] as number) & ~(1 << (slot & 31));
+}
+
+/** All that is live, in `out`. */
+function union({ now, more }: Live, out: Uint32Array): Uint32Array {
+  for (let w = 0; w < VECTOR_WORD; w++) out[w] = now[w] as number;
+  for (let w = VECTOR_WORD; w < SLOT_WORDS; w++) out[w] = (now[w] as number) | (more[w] as number);
+  return out;
 }
 
 class LivenessSolver implements Liveness {
@@ -67,6 +76,20 @@ class LivenessSolver implements Liveness {
     return this.at(code, false);
   }
 
+  walk(block: BasicBlock, visit: (code: CodeInstruction, before: Uint32Array, after: Uint32Array) => void): void {
+    const end = this.ends.get(block.index);
+    if (end === undefined) return;
+    const live = { now: end.now.slice(), more: end.more.slice() };
+    let before: Uint32Array = new Uint32Array(SLOT_WORDS);
+    let after = union(live, new Uint32Array(SLOT_WORDS));
+    for (let i = block.end - 1; i >= block.first; i--) {
+      const code = this.program.instructions[i] as CodeInstruction;
+      step(live, code);
+      visit(code, union(live, before), after);
+      [before, after] = [after, before];
+    }
+  }
+
   private at(code: CodeInstruction, isBefore: boolean): Uint32Array {
     const block = this.program.blockAt(code.pc);
     const end = block && this.ends.get(block.index);
@@ -75,8 +98,7 @@ class LivenessSolver implements Liveness {
     for (let i = block.end - 1; i >= (isBefore ? code.index : code.index + 1); i--) {
       step(live, this.program.instructions[i] as CodeInstruction);
     }
-    for (let w = VECTOR_WORD; w < SLOT_WORDS; w++) live.now[w] = (live.now[w] as number) | (live.more[w] as number);
-    return live.now;
+    return union(live, live.now);
   }
 }
 
