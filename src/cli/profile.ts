@@ -85,6 +85,12 @@ export async function run(argv: string[]): Promise<number> {
       program,
       deep: flags.deep === true,
       arch: flags.arch,
+      onPasses: (arch, passes) => {
+        const each = passes.map((names, i) => `  pass ${i + 1}: ${names.join(' ')}\n`).join('');
+        process.stderr.write(
+          `profile: the counters of ${arch} need ${passes.length} further runs of the program\n${each}`,
+        );
+      },
       onRun: (words) => process.stderr.write(`profile: ${shellLine(words)}\n`),
     });
     paths = [folder];

@@ -51,7 +51,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
-  const kernels = kernelEntries(recording, table, path, features, options);
+  const kernels = kernelEntries(recording, table, path, features, options, domain);
   const dispatches = dispatchSection(recording, table, kernels, options);
   return {
     schema: PROFILE_SCHEMA,
@@ -255,9 +255,14 @@ function kernelEntries(
   path: CriticalPath | undefined,
   features: readonly TraceFeatures[],
   options: AnalyseOptions,
+  domain: number,
 ): KernelEntry[] {
   const gapShare: Measure =
-    path === undefined || path.spanNs === 0 ? unknown('no work has known times') : known(path.gapNs / path.spanNs);
+    path === undefined || path.spanNs === 0
+      ? unknown('no work has known times')
+      : r.serialised.has(domain)
+        ? unknown('collecting counters puts gaps between dispatches')
+        : known(path.gapNs / path.spanNs);
   const noPath = unknown('no dispatch of this kernel has known times');
   const entries: KernelEntry[] = [];
   let allNs = 0;

@@ -1,6 +1,6 @@
 // The profile document: everything the analysis found, as versioned JSON. The published schema is schema/profile-1.schema.json.
 import type { Severity } from '../finding/index.ts';
-import type { Classification } from './analysis/bottleneck.ts';
+import type { Classification } from './analysis/bottleneck-types.ts';
 import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
 import type { ClassSum } from './analysis/trace-features.ts';

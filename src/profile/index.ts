@@ -1,7 +1,14 @@
 // Room `profile`: profiler output to one document: readers for every format, and analysis that never guesses a number.
 // Begin with recording.ts (what readers fill in), then analyse.ts (what is made of it) and document.ts (the result).
 export { type AnalyseOptions, analyse, ROOFLINE_LEVELS } from './analyse.ts';
-export { BOTTLENECKS, type Bottleneck, type Classification, classify, type Evidence } from './analysis/bottleneck.ts';
+export { classify } from './analysis/bottleneck.ts';
+export {
+  BOTTLENECKS,
+  type Bottleneck,
+  type Classification,
+  type Evidence,
+  type Refuter,
+} from './analysis/bottleneck-types.ts';
 export { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
 export { diffProfiles, type KernelChange, type ProfileDiff } from './analysis/diff.ts';
 export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';

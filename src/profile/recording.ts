@@ -313,6 +313,10 @@ export class Recording {
   /** Clock domains by label; see `DispatchTable.domain`. */
   readonly domains = new StringTable();
   readonly machines = new Machines();
+  /** Clock domains whose times are of runs that collected counters: the profiler then puts gaps between dispatches. */
+  readonly serialised = new Set<number>();
+  /** Folders with a trace of dispatches. */
+  readonly tracedFolders = new Set<string>();
   readonly configs: LaunchConfig[] = [];
   readonly dispatches = new DispatchTable();
   readonly copies = new CopyTable();

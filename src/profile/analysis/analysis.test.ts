@@ -4,7 +4,8 @@ import { compile, namesOf, parseExpression } from '../arch/expression.ts';
 import { counterPasses, METRICS } from '../arch/metrics.ts';
 import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import { Recording } from '../recording.ts';
-import { type ClassifierInput, classify } from './bottleneck.ts';
+import { classify } from './bottleneck.ts';
+import type { ClassifierInput } from './bottleneck-types.ts';
 import { type MetricSum, MetricTable } from './metrics.ts';
 import { kernelOccupancy } from './occupancy.ts';
 import { ceilings, kernelRoofline } from './roofline.ts';
@@ -288,6 +289,7 @@ describe('bottleneck classes', () => {
         dispatches: 1,
         bandwidth: nothing,
         ofPeak: known(hbm),
+        isMeasured: false,
       },
     ],
     headroom,
@@ -296,7 +298,7 @@ describe('bottleneck classes', () => {
   test('without measurements there is no class, and every class says what is missing', () => {
     const result = classify(input({}));
     expect(result.classes).toEqual([]);
-    expect(result.undecided).toHaveLength(10);
+    expect(result.undecided).toHaveLength(11);
   });
 
   test.each([
@@ -304,7 +306,8 @@ describe('bottleneck classes', () => {
     ['lds', { metrics: [withMetric('lds.conflicts', 1)] }],
     ['scalar', { metrics: [withMetric('share.salu', 0.7)] }],
     ['instruction-fetch', { metrics: [withMetric('icache.miss', 0.2)] }],
-    ['memory-latency', { metrics: [withMetric('wait.any', 0.9)] }],
+    ['memory-latency', { metrics: [withMetric('wait.any', 0.9), withMetric('vmem.latency', 2000)] }],
+    ['atomics', { metrics: [withMetric('share.atomic', 0.8)] }],
     ['under-occupied', { occupancy: known(0.1) }],
     ['launch', { gapShare: known(0.8), meanNs: known(3000) }],
     ['barrier', { sampledStalls: new Map([['BARRIER_WAIT', 0.5]]) }],
@@ -314,6 +317,54 @@ describe('bottleneck classes', () => {
     expect(classes.map((c) => c.class)).toEqual([name]);
     expect(classes[0].evidence[0].formula).not.toBe('');
     expect(classes[0].evidence[0].source).not.toBe('');
+  });
+
+  test('waiting alone is no evidence for memory', () => {
+    const alone = classify(input({ metrics: [withMetric('wait.any', 0.95)] }));
+    expect(alone.classes).toEqual([]);
+    expect(alone.undecided.find((u) => u.class === 'memory-latency')?.reason).toMatch(/SQ_WAIT_ANY alone/);
+    const short = classify(input({ metrics: [withMetric('wait.any', 0.95), withMetric('vmem.latency', 100)] }));
+    expect(short.classes).toEqual([]);
+  });
+
+  test('every class names what would refute it, and the counters', () => {
+    const far = { metrics: [withMetric('wait.any', 0.95), withMetric('vmem.latency', 2000)] };
+    const [latency] = classify(input(far)).classes;
+    expect(latency.refutedBy.map((r) => r.value)).toEqual([null, null, null, null, null]);
+    expect(latency.refutedBy.every((r) => r.formula !== '')).toBe(true);
+    const checked = { metrics: [...far.metrics, withMetric('issue.valu', 0.1), withMetric('mfma.busy', 0)] };
+    const [sure] = classify(input(checked)).classes;
+    expect(sure.confidence).toBeGreaterThan(latency.confidence);
+    const busy = { metrics: [...far.metrics, withMetric('issue.valu', 0.9)] };
+    expect(classify(input(busy)).classes.map((c) => c.class)).toEqual(['compute']);
+  });
+
+  // What a kernel written to be limited by one thing shows: the class that must come first.
+  const quiet = {
+    'issue.valu': 0.1,
+    'mfma.busy': 0,
+    'issue.salu': 0.05,
+    'lanes.active': 64,
+    'lds.busy': 0.05,
+    'icache.miss': 0.001,
+  };
+  test.each([
+    ['streaming copy', 'memory-bandwidth', 0.85, { 'wait.any': 0.95, 'vmem.latency': 3000, 'l1.miss': 0.5 }, 0.6],
+    ['streaming copy at few waves', 'memory-bandwidth', 0.7, { 'wait.any': 0.9, 'vmem.latency': 900 }, 0.2],
+    ['pointer chase', 'memory-latency', 0.02, { 'wait.any': 0.97, 'vmem.latency': 900, 'share.salu': 0.3 }, 0.4],
+    ['LDS conflicts', 'lds', 0.01, { 'wait.any': 0.8, 'vmem.latency': 600, 'lds.conflicts': 7, 'lds.busy': 0.9 }, 0.8],
+    ['divergent branches', 'divergence', 0.02, { 'lanes.active': 4, 'issue.valu': 0.55, 'wait.any': 0.2 }, 0.8],
+    ['VALU chain', 'compute', 0.01, { 'issue.valu': 0.96, 'wait.any': 0.1 }, 0.8],
+    ['matrix products', 'compute', 0.2, { 'mfma.busy': 0.92, 'wait.any': 0.6, 'vmem.latency': 700 }, 0.25],
+    ['registers allow one wave', 'under-occupied', 0.1, { 'wait.any': 0.4 }, 0.03],
+    ['atomics on one line', 'atomics', 0.02, { 'wait.any': 0.4, 'share.atomic': 0.95 }, 0.8],
+    ['code beyond the instruction cache', 'instruction-fetch', 0.01, { 'icache.miss': 0.4, 'wait.any': 0.3 }, 0.8],
+    ['scalar loop', 'scalar', 0.01, { 'share.salu': 0.9, 'issue.salu': 0.8, 'wait.any': 0.1 }, 0.8],
+  ] as const)('%s is %s', (_, expected, hbm, values, occupancy) => {
+    const metrics = Object.entries({ ...quiet, ...values }).map(([id, amount]) => withMetric(id, amount));
+    const roofline = { ...rooflineWith(hbm, known(1 - hbm)), computeOfPeak: known(0.05), integerOfPeak: known(0) };
+    const { classes } = classify(input({ metrics, roofline, occupancy: known(occupancy) }));
+    expect(classes[0]?.class).toBe(expected);
   });
 
   test('waiting at full bandwidth is bandwidth, not latency', () => {
@@ -338,7 +389,7 @@ describe('bottleneck classes', () => {
           }),
         );
         for (const found of classes) {
-          expect(found.confidence).toBeGreaterThanOrEqual(0.5);
+          expect(found.confidence).toBeGreaterThanOrEqual(0.5 * 0.33);
           expect(found.confidence).toBeLessThanOrEqual(1);
           expect(found.evidence.length).toBeGreaterThan(0);
           for (const e of found.evidence) {

@@ -16,6 +16,8 @@ export interface Roof {
   readonly label: string;
   readonly peak: Measure;
   readonly source: string;
+  /** Measured on the machine itself. */
+  readonly isMeasured?: boolean;
 }
 
 export interface Ceilings {
@@ -113,6 +115,7 @@ export function measuredCeilings(measured: MeasuredRoofline): Ceilings {
     id,
     label: id,
     peak: known(value),
+    isMeasured: true,
     source: `measured on device ${measured.device} (roofline.csv)`,
   });
   return {
@@ -133,6 +136,8 @@ export interface RooflinePoint {
   readonly bandwidth: Measure;
   /** Achieved share of the level's peak. */
   readonly ofPeak: Measure;
+  /** The peak was measured on the machine, and is not that of the data sheet. */
+  readonly isMeasured: boolean;
 }
 
 export interface KernelRoofline {
@@ -238,6 +243,7 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
       dispatches: commonCover(both.flatMap((id) => byId.get(id) ?? [])).reduce((n, one) => n + one, 0),
       bandwidth,
       ofPeak: ratio(bandwidth, peak, `the ${level} peak`),
+      isMeasured: roofs.bandwidths.find((roof) => roof.id === level)?.isMeasured === true,
     };
   });
   const compute = total(flopIds, (sum) => {

@@ -17,6 +17,8 @@ export interface DriveOptions {
   readonly deep: boolean;
   /** Architecture; found from the trace when not given. */
   readonly arch?: string | undefined;
+  /** Told before the counters are collected: the counters of every pass. */
+  readonly onPasses?: (arch: string, passes: readonly (readonly string[])[]) => void;
   readonly onRun?: (command: readonly string[]) => void;
 }
 
@@ -73,6 +75,7 @@ export function driveRocprofv3(options: DriveOptions): string {
   const [trace] = profileCommands(options, guess);
   execute(trace, options);
   const arch = options.arch ?? recordedArch(join(options.folder, 'trace'));
+  options.onPasses?.(arch, counterPasses(arch));
   for (const command of profileCommands(options, arch).slice(1)) execute(command, options);
   return options.folder;
 }

@@ -245,6 +245,7 @@ class Reader {
     for (const [event, pmc, value] of this.rows('pmc_event', 'event_id, pmc_id, value')) {
       const row = byEvent.get(num(event));
       const name = names.get(num(pmc));
+      if (row !== undefined) this.r.serialised.add(this.domain);
       if (row === undefined || name === undefined || typeof value !== 'number') {
         orphans++;
         continue;

@@ -162,6 +162,7 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
   const process = COMPUTE_PROCESSES + r.processOrdinal('rocprof-compute', agentKey(file));
   const agent = agentKey(file);
   const domain = r.domains.id(agent);
+  r.serialised.add(domain);
   const d = r.dispatches;
   const read = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
   const first = { gpu: undefined as string | undefined };

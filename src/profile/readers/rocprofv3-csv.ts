@@ -120,6 +120,7 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   let lastPid: string | undefined;
   let process = 0;
   const firstRow = d.length;
+  r.tracedFolders.add(folder);
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
@@ -203,7 +204,9 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
     const process = r.processOrdinal(folder, cell(cells, at.pid) ?? pidOfName(file));
     let row = r.findDispatch(domain, process, dispatchId, kernel);
+    if (r.tracedFolders.has(folder)) r.serialised.add(domain);
     if (row === undefined) {
+      r.serialised.add(domain);
       const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
       const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');

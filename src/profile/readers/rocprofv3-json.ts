@@ -215,6 +215,7 @@ class Reader {
       this.r.report('profile/bad-record', this.file, 'A counter record has no dispatch.');
       return;
     }
+    this.r.serialised.add(this.r.machineDomain(this.machine));
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
     const found = this.r.findDispatch(

@@ -1,0 +1,342 @@
+// The rules of the classifier: which number speaks for a class from where on, what must be seen besides, and what refutes it.
+// Thresholds: docs/profile.md, "Bottleneck classes".
+import { known, type Measure, unknown } from '../measure.ts';
+import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+
+const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
+
+/** A number and from where on it counts. */
+export interface Condition {
+  readonly metric: string;
+  readonly value: Measure;
+  readonly comparison: 'at least' | 'at most';
+  readonly threshold: number;
+  readonly formula: string;
+}
+
+export interface ClassTest {
+  readonly class: BottleneckClass;
+  readonly metric: string;
+  readonly value: Measure;
+  readonly threshold: number;
+  readonly comparison: 'at least' | 'at most';
+  /** The value at which confidence is 1. */
+  readonly certain: number;
+  readonly formula: string;
+  readonly source: string;
+  /** Share of time that could be saved, from the value. */
+  readonly saves: (value: number) => number;
+  /** One of these must hold. When none is known the class is not judged, for `why`, or, where not required, is less confident. */
+  readonly needs?: { readonly any: readonly Condition[]; readonly isRequired: boolean; readonly why: string };
+  /** Any of these takes the class away; an unknown one lowers the confidence. */
+  readonly refutes: readonly Condition[];
+}
+
+/** All tests on the numbers of a kernel. */
+export function classTests(input: ClassifierInput): ClassTest[] {
+  const metric = (id: string): Measure =>
+    input.metrics.find((sum) => sum.metric.id === id)?.value ??
+    unknown(`there is no formula for ${id} on this architecture`);
+  const formula = (id: string) => {
+    const found = input.metrics.find((sum) => sum.metric.id === id)?.metric;
+    return found === undefined ? id : found.over === undefined ? found.formula : `(${found.formula}) / (${found.over})`;
+  };
+  const source = (id: string) => input.metrics.find((sum) => sum.metric.id === id)?.metric.source ?? MODEL;
+  const point = (name: string) => input.roofline.points.find(({ level }) => level === name);
+  const level = (name: string) => point(name)?.ofPeak ?? unknown('no such level');
+  const stalls = (...reasons: string[]): Measure => {
+    if (input.sampledStalls === undefined) return unknown('no PC samples with stall reasons');
+    return known(reasons.reduce((sum, reason) => sum + (input.sampledStalls?.get(reason) ?? 0), 0));
+  };
+  const traceShare = (name: string): Measure => {
+    if (input.trace === undefined || input.trace.latency === 0) return unknown('no thread trace with cycles');
+    const sum = input.trace.classes.find((c) => c.class === name);
+    return known((sum?.latency ?? 0) / (input.trace.latency + input.trace.idle));
+  };
+  const fromMetric = (id: string) => ({ value: metric(id), formula: formula(id), source: source(id) });
+  const when = (
+    name: string,
+    id: string,
+    threshold: number,
+    comparison: Condition['comparison'] = 'at least',
+  ): Condition => ({
+    metric: name,
+    value: metric(id),
+    comparison,
+    threshold,
+    formula: formula(id),
+  });
+  const bandwidth = (name: 'HBM' | 'L2', threshold: number): Condition => ({
+    metric: `share of the ${name} bandwidth`,
+    value: level(name),
+    comparison: 'at least',
+    threshold,
+    formula: `bytes of ${name} / time / ${name} peak`,
+  });
+  const valuBusy = when('cycles in which VALU issues', 'issue.valu', 0.6);
+  const mfmaBusy = when('cycles in which the matrix units are busy', 'mfma.busy', 0.6);
+  const computeShare: Condition = {
+    metric: 'share of the compute peak',
+    value: input.roofline.computeOfPeak,
+    comparison: 'at least',
+    threshold: 0.6,
+    formula: 'sum over FLOP types of FLOPs / time / peak of the type',
+  };
+  // Of a data sheet's bandwidth, AMD's own streaming benchmark reaches 85% (1389 of 1638 GB/s on MI250X, 4886 of 7782 on MI350).
+  const reachable = point('HBM')?.isMeasured === true ? 0.6 : 0.5;
+  const hbm = bandwidth('HBM', reachable);
+  const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy];
+  const memory: NonNullable<ClassTest['needs']> = {
+    any: [
+      when('cycles of a vector memory instruction', 'vmem.latency', 500),
+      when('share of L1 accesses that go to L2', 'l1.miss', 0.05),
+    ],
+    isRequired: true,
+    why: 'SQ_WAIT_ANY alone does not tell what waves wait for: SQ_INST_LEVEL_VMEM or TCP counters are missing',
+  };
+  return [
+    {
+      class: 'memory-bandwidth',
+      metric: 'share of the HBM bandwidth',
+      value: level('HBM'),
+      threshold: reachable,
+      certain: reachable + 0.3,
+      comparison: 'at least',
+      formula: '(bytes.hbm.read + bytes.hbm.write) / time / HBM peak',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: 'share of the L2 bandwidth',
+      value: level('L2'),
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: 'bytes.l2 / time / L2 peak',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-latency',
+      metric: 'share of wave time spent waiting',
+      ...fromMetric('wait.any'),
+      threshold: 0.5,
+      certain: 0.95,
+      comparison: 'at least',
+      saves: (share) => share,
+      needs: memory,
+      refutes: [
+        hbm,
+        bandwidth('L2', 0.6),
+        valuBusy,
+        mfmaBusy,
+        when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
+      ],
+    },
+    {
+      class: 'memory-latency',
+      metric: 'share of traced wave time in wait instructions',
+      value: traceShare('wait'),
+      threshold: 0.4,
+      certain: 0.8,
+      comparison: 'at least',
+      formula: 'latency of waits / (latency + idle) of all instructions',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [hbm],
+    },
+    {
+      class: 'memory-latency',
+      metric: 'share of stalled samples in WAITCNT',
+      value: stalls('WAITCNT'),
+      threshold: 0.5,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: 'WAITCNT samples / samples',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [hbm],
+    },
+    {
+      class: 'under-occupied',
+      metric: 'resident waves per CU over the maximum',
+      value: input.occupancy,
+      threshold: 0.25,
+      certain: 0,
+      comparison: 'at most',
+      formula: formula('waves.resident'),
+      source: source('waves.resident'),
+      saves: (share) => 1 - share,
+      refutes: [...busy, computeShare],
+    },
+    {
+      class: 'divergence',
+      metric: 'active lanes per VALU instruction',
+      ...fromMetric('lanes.active'),
+      threshold: 48,
+      certain: 8,
+      comparison: 'at most',
+      saves: (lanes) => 1 - lanes / 64,
+      refutes: [hbm, when('cycles in which VALU issues', 'issue.valu', 0.1, 'at most')],
+    },
+    {
+      class: 'compute',
+      metric: 'share of the compute peak',
+      value: input.roofline.computeOfPeak,
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: computeShare.formula,
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [bandwidth('HBM', 0.9)],
+    },
+    {
+      class: 'compute',
+      metric: 'share of the peak of integer matrix operations',
+      value: input.roofline.integerOfPeak,
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: 'flops.mfma.i8 / time / peak of integer matrix operations',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [bandwidth('HBM', 0.9)],
+    },
+    {
+      class: 'compute',
+      metric: 'cycles in which the matrix units are busy',
+      ...fromMetric('mfma.busy'),
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => 1 - share,
+      refutes: [bandwidth('HBM', 0.9)],
+    },
+    {
+      class: 'compute',
+      metric: 'cycles in which VALU issues',
+      ...fromMetric('issue.valu'),
+      threshold: 0.7,
+      certain: 0.95,
+      comparison: 'at least',
+      saves: (share) => 1 - share,
+      refutes: [bandwidth('HBM', 0.9)],
+    },
+    {
+      class: 'lds',
+      metric: 'LDS bank conflict cycles per access cycle',
+      ...fromMetric('lds.conflicts'),
+      threshold: 0.2,
+      certain: 2,
+      comparison: 'at least',
+      saves: (conflicts) => conflicts / (1 + conflicts),
+      refutes: [hbm, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
+    },
+    {
+      class: 'lds',
+      metric: 'share of the LDS bandwidth',
+      value: level('LDS'),
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: 'bytes.lds / time / LDS peak',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'scalar',
+      metric: 'scalar share of the instructions',
+      ...fromMetric('share.salu'),
+      threshold: 0.5,
+      certain: 0.8,
+      comparison: 'at least',
+      saves: (share) => share,
+      refutes: [
+        when('share of wave time spent waiting', 'wait.any', 0.5),
+        when('cycles in which scalar instructions issue', 'issue.salu', 0.2, 'at most'),
+        ...busy,
+      ],
+    },
+    {
+      class: 'instruction-fetch',
+      metric: 'instruction cache misses per request',
+      ...fromMetric('icache.miss'),
+      threshold: 0.05,
+      certain: 0.3,
+      comparison: 'at least',
+      saves: (share) => share,
+      refutes: [hbm, valuBusy, mfmaBusy],
+    },
+    {
+      class: 'instruction-fetch',
+      metric: 'share of stalled samples without an instruction',
+      value: stalls('NO_INSTRUCTION_AVAILABLE'),
+      threshold: 0.2,
+      certain: 0.6,
+      comparison: 'at least',
+      formula: 'NO_INSTRUCTION_AVAILABLE samples / samples',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [when('instruction cache misses per request', 'icache.miss', 0.001, 'at most')],
+    },
+    {
+      class: 'barrier',
+      metric: 'share of traced wave time in barriers',
+      value: traceShare('barrier'),
+      threshold: 0.2,
+      certain: 0.6,
+      comparison: 'at least',
+      formula: 'latency of barriers / (latency + idle) of all instructions',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [valuBusy, mfmaBusy],
+    },
+    {
+      class: 'barrier',
+      metric: 'share of stalled samples in BARRIER_WAIT',
+      value: stalls('BARRIER_WAIT'),
+      threshold: 0.2,
+      certain: 0.6,
+      comparison: 'at least',
+      formula: 'BARRIER_WAIT samples / samples',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [valuBusy, mfmaBusy],
+    },
+    {
+      class: 'launch',
+      metric: 'share of the run in which the GPU was idle',
+      value: input.gapShare,
+      threshold: 0.5,
+      certain: 0.95,
+      comparison: 'at least',
+      formula: 'time without work / span, for kernels of at most 10 µs',
+      source: MODEL,
+      saves: () => 0,
+      refutes: [
+        {
+          metric: 'mean duration in ns',
+          value: input.meanNs,
+          comparison: 'at least',
+          threshold: 10_000,
+          formula: 'end - start',
+        },
+      ],
+    },
+    {
+      class: 'atomics',
+      metric: 'share of atomics in the requests to L2',
+      ...fromMetric('share.atomic'),
+      threshold: 0.3,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => share,
+      refutes: [hbm, valuBusy, mfmaBusy],
+    },
+  ];
+}

@@ -1,0 +1,73 @@
+// What the classifier takes and gives. The rules are in bottleneck-tests.ts, their evaluation in bottleneck.ts.
+import type { Measure } from '../measure.ts';
+import type { MetricSum } from './metrics.ts';
+import type { KernelRoofline } from './roofline.ts';
+import type { TraceFeatures } from './trace-features.ts';
+
+export const BOTTLENECKS = [
+  'memory-bandwidth',
+  'memory-latency',
+  'under-occupied',
+  'divergence',
+  'compute',
+  'lds',
+  'scalar',
+  'instruction-fetch',
+  'barrier',
+  'launch',
+  'atomics',
+] as const;
+export type BottleneckClass = (typeof BOTTLENECKS)[number];
+
+export interface Evidence {
+  readonly metric: string;
+  readonly value: number;
+  readonly threshold: number;
+  readonly comparison: 'at least' | 'at most';
+  readonly formula: string;
+  readonly source: string;
+}
+
+/** A number that speaks against a class: at the threshold or beyond it, the class is not given. */
+export interface Refuter {
+  readonly metric: string;
+  /** Null when it was not measured: the confidence is lowered. */
+  readonly value: number | null;
+  readonly threshold: number;
+  readonly comparison: 'at least' | 'at most';
+  /** The counters that decide it. */
+  readonly formula: string;
+}
+
+export interface Bottleneck {
+  readonly class: BottleneckClass;
+  /** 0.5 at the threshold, 1 at the far end; lowered when a number that could contradict is unknown. */
+  readonly confidence: number;
+  readonly evidence: readonly Evidence[];
+  /** What would have refuted it, and what was measured of that. */
+  readonly refutedBy: readonly Refuter[];
+  /** Share of the kernel's time that removing the limit could save at most. */
+  readonly headroom: Measure;
+}
+
+export interface Classification {
+  /** Most confident first; empty when no class has evidence. */
+  readonly classes: readonly Bottleneck[];
+  /** Classes that could not be judged, and what is missing. */
+  readonly undecided: readonly { readonly class: BottleneckClass; readonly reason: string }[];
+}
+
+export interface ClassifierInput {
+  readonly metrics: readonly MetricSum[];
+  readonly roofline: KernelRoofline;
+  readonly trace: TraceFeatures | undefined;
+  /** Shares of PC samples by stall reason, when sampled. */
+  readonly sampledStalls: ReadonlyMap<string, number> | undefined;
+  readonly meanNs: Measure;
+  /** Share of the run's span in which nothing ran on the GPU; unknown where collecting counters put the gaps between dispatches. */
+  readonly gapShare: Measure;
+  /** Resident waves per CU over what the chip can hold. */
+  readonly occupancy: Measure;
+  /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */
+  readonly impossible?: readonly string[] | undefined;
+}
