@@ -102,6 +102,16 @@ test('the assembly that IREE dumps links to the code object in its module', () =
   expect(readElf(ours).header.flags).toBe(readElf(theirs).header.flags);
 });
 
+test.skipIf(clang === undefined)('names outside ASCII are the bytes that clang writes', () => {
+  const source =
+    '\t.section "größe.data","a"\n\t.text\n\t.globl "größe"\n\t.type "größe",@function\n"größe":\n\ts_endpgm\n.Lend:\n\t.size "größe", .Lend-"größe"\n';
+  const [file, object] = [join(scratch, 'names.s'), join(scratch, 'names.o')];
+  writeFileSync(file, source);
+  execFileSync(clang!, ['-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx942', '-c', file, '-o', object]);
+  const ours = assembleToObject(new TextEncoder().encode(source), { target: 'gfx942' });
+  expectSameSections(ours, readFileSync(object), ['.text', '.symtab', '.strtab', 'größe.data']);
+});
+
 test('a source in a file with Windows line ends and bytes that are not UTF-8 assembles', () => {
   const bytes = Buffer.from('.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\r\n.ascii "\xe9\xff"\r\ns_nop 0\r\n', 'latin1');
   writeFileSync(join(scratch, 'crlf.s'), bytes);

@@ -1,11 +1,12 @@
 // `hijack run` on whole modules: iree-run-module with the virtual GPU runs the baseline and the modified module.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readNpy, writeNpy } from '../src/device/npy.ts';
 import { findIreeTool } from '../src/iree/tools.ts';
 import { asmFile, edit, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
+import { spoilStores } from './models/try-model.ts';
 import { wavesmith } from './support/command.ts';
 import { hasNativeBuild } from './support/native.ts';
 
@@ -214,18 +215,24 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     expect(result).toMatchObject({ verdict: 'different', memory: { stray: 0 } });
   });
 
-  it('give no verdict when edited kernels ran nowhere, or only in functions without outputs', async () => {
+  it('are compared by what they leave in memory where a function has no outputs, and not at all when no edited kernel ran', async () => {
     if (findIreeTool('iree-compile') === undefined) return;
     const folder = join(temporaryFolder(), 'state');
     const input = join(folder, '..', 'state.mlir');
     writeFileSync(input, STATE);
     expect((await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942')).status).toBe(0);
-    edit(asmFile(folder, 'update'), /^\tv_mul_f32_e32/m, '\tv_add_f32_e32');
+    const file = asmFile(folder, 'update');
+    edit(file, /^\tv_mul_f32_e32/m, '\ts_nop 0\n$&');
+    expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
+    const same = await wavesmith('hijack', 'run', folder);
+    expect(same.out).toMatch(/@update\(64xf32\)\n.*\n.*\n {2}memory of allocation \d+: identical/);
+    expect(same.out).toMatch(/^EQUAL: 3 function\(s\)/m);
+    edit(file, /^\tv_mul_f32_e32/m, '\tv_add_f32_e32');
     expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
     const all = await wavesmith('hijack', 'run', folder);
     expect(all.status).toBe(1);
-    expect(all.out).toContain('  nothing compared: the function has no output');
-    expect(all.out).toMatch(/^NOTHING COMPARED: .*'update' has no output, and only there edited kernels ran$/m);
+    expect(all.out).toMatch(/^ {2}memory of allocation \d+: \d+ of 4096 differ/m);
+    expect(all.out).toMatch(/^DIFFERENT: 1 of 3 function\(s\)/m);
     const other = await wavesmith('hijack', 'run', folder, '--function', 'twice', '--json');
     expect(other.status).toBe(1);
     expect(JSON.parse(other.out)).toMatchObject({
@@ -235,4 +242,30 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
       functions: [{ function: 'twice', verdict: 'equal' }],
     });
   }, 60_000);
+
+  it('that run for ever after an edit are stopped, and inputs of complex numbers are made', async () => {
+    if (findIreeTool('iree-compile') === undefined) return;
+    const folder = join(temporaryFolder(), 'loop');
+    const input = join(root, 'tests', 'models', 'mlir', 'loop.mlir');
+    expect((await wavesmith('hijack', 'init', input, '-o', folder, '--target', 'gfx942')).status).toBe(0);
+    // The counter goes up and down: the host program's loop never ends.
+    for (const name of readdirSync(join(folder, 'asm'))) {
+      const path = join(folder, 'asm', name);
+      writeFileSync(path, spoilStores(readFileSync(path, 'utf8')).replaceAll('v_add_u32_e32 v', 'v_sub_u32_e32 v'));
+    }
+    expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
+    const run = await wavesmith('hijack', 'run', folder);
+    expect(run.status).toBe(1);
+    expect(run.out).toContain('It was stopped after 1000 kernels');
+    expect(run.out).toMatch(/^DIFFERENT: /m);
+
+    const complex = join(temporaryFolder(), 'complex');
+    const model = join(root, 'tests', 'models', 'mlir', 'complex.mlir');
+    expect((await wavesmith('hijack', 'init', model, '-o', complex, '--target', 'gfx90a')).status).toBe(0);
+    edit(asmFile(complex, 'complex'), /^\ts_endpgm$/m, '\ts_nop 0\n$&');
+    expect((await wavesmith('hijack', 'build', complex)).status).toBe(0);
+    const numbers = await wavesmith('hijack', 'run', complex, '--input', '16xcomplex<f32>=iota');
+    expect(numbers.out).toContain('output 0 (tensor<16xcomplex<f32>>): identical');
+    expect(numbers.status).toBe(0);
+  }, 120_000);
 });

@@ -2,6 +2,7 @@
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import {
+  ARGUMENT_TYPES,
   type ArgumentValue,
   type BufferAfter,
   createDevice,
@@ -13,7 +14,6 @@ import {
   execute,
   firstElements,
   type Monitor,
-  NPY_TYPES,
   noTools,
   parseDimensions,
   parseLaunchArgument,
@@ -168,7 +168,7 @@ Arguments:
   @in.npy                buffer with the file's own type and shape
   i32[16]=iota           0, 1, 2, …; also =zeros (the default) and =NUMBER
   i32=5                  scalar
-Types: ${NPY_TYPES.join(' ')}`,
+Types: ${ARGUMENT_TYPES.join(' ')}`,
     );
   addToolOptions(command);
   addCheckOptions(command);

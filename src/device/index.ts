@@ -24,6 +24,7 @@ export type {
 } from './device.ts';
 export { DeviceFault, DispatchAborted, type Fault, type FaultingAccess, type FaultKind } from './fault.ts';
 export {
+  ARGUMENT_TYPES,
   type BufferAfter,
   type DescribedLaunch,
   firstElements,

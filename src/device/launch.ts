@@ -35,11 +35,14 @@ function bad(text: string, column: number, message: string): WavesmithError {
   });
 }
 
+/** Types of described arguments; complex arrays come from files. */
+export const ARGUMENT_TYPES = NPY_TYPES.filter((type) => elementType(type).kind !== 'complex');
+
 /** Parses one argument description; errors carry the column of the problem. */
 export function parseLaunchArgument(text: string): LaunchArgument {
   if (text.startsWith('@')) return { kind: 'file', path: filePath(text, 0), type: undefined, shape: undefined };
   const type = /^[A-Za-z0-9]*/.exec(text)?.[0] ?? '';
-  if (!isNpyType(type)) throw bad(text, 0, `'${type}' is not an element type (${NPY_TYPES.join(', ')}).`);
+  if (!isNpyType(type)) throw bad(text, 0, `'${type}' is not an element type (${ARGUMENT_TYPES.join(', ')}).`);
   let at = type.length;
   if (text[at] === '=') return { kind: 'scalar', type, value: parseNumber(text, at + 1, type) };
   if (text[at] !== '[') throw bad(text, at, "After the type comes '[' for a buffer or '=' for a scalar.");

@@ -24,6 +24,8 @@ const DESCRIPTORS = {
   i64: '<i8',
   u64: '<u8',
   bool: '|b1',
+  'complex<f32>': '<c8',
+  'complex<f64>': '<c16',
 } as const satisfies Partial<Record<ElementName, string>>;
 
 /** An element type that `.npy` files can hold. */
@@ -62,6 +64,8 @@ const KINDS: Readonly<Record<string, NpyType>> = {
   V2: 'bf16',
   V1: 'u8',
   f1: 'u8',
+  c8: 'complex<f32>',
+  c16: 'complex<f64>',
 };
 
 /** An array as stored: little-endian elements in C order. */
@@ -104,7 +108,7 @@ export function readNpy(file: Uint8Array): NpyArray {
   const count = elementCount(header.shape);
   const stored = reader.slice(start + length, count * size);
   const bytes = header.fortran && header.shape.length > 1 ? fromFortran(stored, header.shape, size) : stored.slice();
-  if (bigEndian) swapBytes(bytes, size);
+  if (bigEndian) swapBytes(bytes, size / elementType(type).numbers);
   return { type, shape: header.shape, bytes };
 }
 

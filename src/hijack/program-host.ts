@@ -8,7 +8,7 @@ import type { SimDispatchResult } from '../device/index.ts';
 import { packageRoot } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
 import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
-import { startDeviceProcess } from '../runtime/exec.ts';
+import { type DeviceProcess, startDeviceProcess, tooManyKernels } from '../runtime/exec.ts';
 import type { RunOptions, SimRuntimeOptions } from '../runtime/sim-runtime.ts';
 import { type ToolListener, ToolServer, type ToolServerOptions } from '../runtime/tool-server.ts';
 
@@ -28,6 +28,8 @@ export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
   readonly show: 'stdout' | 'stderr' | 'none' | 'inherit';
   /** Milliseconds after which it is killed. */
   readonly timeout?: number | undefined;
+  /** A program that runs more kernels on the virtual GPU is stopped. */
+  readonly maxKernels?: number | undefined;
   /** Every kernel that ran to its end on the virtual GPU. */
   readonly onKernel?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
   /** Asked about every dispatch of the virtual GPU; see `SimRuntimeOptions`. */
@@ -64,14 +66,20 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
   const library = toolsLibrary();
   const root = packageRoot() ?? '.';
   const build = findNativeBuild(root);
-  const gpu =
+  const { maxKernels = Number.POSITIVE_INFINITY } = options;
+  let kernels = 0;
+  const onDispatch = (kernel: string, result: SimDispatchResult): void => {
+    options.onKernel?.(kernel, result);
+    if (++kernels > maxKernels) gpu?.server.onFault(tooManyKernels(maxKernels));
+  };
+  const gpu: DeviceProcess | undefined =
     device.kind === 'rocm'
       ? undefined
       : await startDeviceProcess({
           root,
           target: device.target,
           ...device.run,
-          onDispatch: options.onKernel,
+          onDispatch,
           observe: options.observe,
           report,
         });

@@ -4,7 +4,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import { missedEdits, strictObjections } from '../iree/edits.ts';
 import type { CodeObjectFacts } from '../iree/facts.ts';
-import { type JudgeOptions, LEAST_LIMIT } from '../iree/run.ts';
+import { type JudgeOptions, limitsOf } from '../iree/run.ts';
 import type { IsolatedDispatch } from '../runtime/tool-records.ts';
 import type { CodePlan, DispatchRange, ToolListener } from '../runtime/tool-server.ts';
 import { type Comparison, type Verdict, verdictOf } from '../verdict/index.ts';
@@ -89,10 +89,11 @@ export async function runProgramFolder(folder: string, options: RunProgramOption
     });
   }
   files.afterRun('baseline', options.stdout ? before.stdout : undefined);
-  const limit = baseline.instructions === 0 ? undefined : Math.max(LEAST_LIMIT, 20 * baseline.longest);
-  const modified = new Side(manifest, edits, options);
+  // On a GPU of the machine nothing is counted, and nothing is stopped.
+  const limits = baseline.kernels === 0 ? undefined : limitsOf(baseline.longest, baseline.kernels);
+  const modified = new Side(manifest, edits, options, limits?.maxKernels);
   files.beforeRun();
-  const after = await modified.run(command, options.device(check, limit));
+  const after = await modified.run(command, options.device(check, limits?.maxInstructions));
   const failure = failureOf(after, false);
   files.afterRun('modified', options.stdout ? after.stdout : undefined);
   const outputs = failure === undefined ? files.compare(options) : [];
@@ -161,12 +162,19 @@ class Side {
   private readonly manifest: ProgramManifest;
   private readonly edits: ProgramEdits | undefined;
   private readonly options: RunProgramOptions;
+  private readonly maxKernels: number | undefined;
   private readonly counts = new Map<string, { dispatches: number; compared: number }>();
   private readonly baselines: ReadonlyMap<string, CodeObjectFacts>;
 
   /** With edits it is the modified side. */
-  constructor(manifest: ProgramManifest, edits: ProgramEdits | undefined, options: RunProgramOptions) {
+  constructor(
+    manifest: ProgramManifest,
+    edits: ProgramEdits | undefined,
+    options: RunProgramOptions,
+    maxKernels?: number,
+  ) {
     this.manifest = manifest;
+    this.maxKernels = maxKernels;
     this.edits = edits;
     this.options = options;
     this.baselines = new Map(edits?.codes.map((c) => [c.entry.name, c.before]) ?? []);
@@ -187,6 +195,7 @@ class Side {
       range: options.range,
       show: 'none',
       timeout: options.timeout,
+      maxKernels: this.maxKernels,
       report: options.report,
       onKernel: (kernel, { instructions, diagnostics = [] }) => {
         this.kernels++;

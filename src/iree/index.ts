@@ -85,7 +85,7 @@ export {
   type DispatchRun,
   type GapWrite,
   type JudgeOptions,
-  LEAST_LIMIT,
+  limitsOf,
   type RunOptions,
   type RunResult,
   readPair,

@@ -151,7 +151,8 @@ function recordsOfModule(module: IreeModule, remarks: string[]): Map<string, Ker
     const sites = readModuleDispatches(module);
     return new Map([...sites].map(([name, dispatches]) => [name, { executable: null, bindings: [], dispatches }]));
   } catch (error) {
-    if (!(error instanceof WavesmithError)) throw error;
+    // Without its host program a module can neither be run nor compared.
+    if (!(error instanceof WavesmithError) || error.code === 'vmfb/bytecode-version') throw error;
     remarks.push(`grids and sizes are not recorded: ${error.message}`);
     return new Map();
   }

@@ -1,6 +1,6 @@
 // Inputs of a module's function as iree-run-module takes them: from the command line, from files, or seeded with the shapes that the
 // module declares or that its host program checks. Paged caches get page numbers that exist and that no two sequences share.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import {
   bytesOfElements,
@@ -13,14 +13,14 @@ import {
   WavesmithError,
 } from '../base/index.ts';
 import type { ViewSize, VmfbSignature, VmfbType } from '../codeobject/index.ts';
-import { canReadAs, elementCount, isNpyType, type NpyType, readNpy } from '../device/npy.ts';
+import { canReadAs, elementCount, isNpyType, type NpyType, readNpy, writeNpy } from '../device/npy.ts';
 import { readWhole } from './files.ts';
 
 export interface InputOptions {
   /** Values of `--input`, in order; empty: every input is seeded. */
   readonly given: readonly string[];
   readonly seed: number;
-  /** Where the files of seeded inputs go. */
+  /** Where the files of seeded inputs go; made when there is something to write. */
   readonly folder: string;
 }
 
@@ -66,12 +66,21 @@ export function makeInputs(one: VmfbSignature, options: InputOptions): FunctionI
     given[i] === undefined ? plannedOfType(one, i, type) : plannedOfText(one, i, type, given[i]),
   );
   const shapes = plans.map((plan, i) => resolveShape(one, i, plan, plans));
+  const empty = shapes.findIndex((shape) => shape?.includes(0));
+  if (empty >= 0) {
+    throw noInput(
+      one,
+      empty,
+      `has no elements (${shapes[empty]?.join('x')}), and iree-run-module makes no empty buffers`,
+    );
+  }
   const total = plans.reduce((sum, plan, i) => sum + bytesOf(plan, shapes[i]), 0);
   if (!(total <= MOST_BYTES)) {
     throw new WavesmithError('hijack/too-large', `The inputs of '${one.name}' are larger than ${MOST_BYTES} bytes.`, {
       hint: 'Compile the model with smaller shapes, or give smaller ones with --input.',
     });
   }
+  mkdirSync(folder, { recursive: true });
   const random = randomNumbers(seed);
   const pages = pageCount(plans, shapes);
   const flags: string[] = [];
@@ -83,20 +92,29 @@ export function makeInputs(one: VmfbSignature, options: InputOptions): FunctionI
       return;
     }
     const shape = shapes[i] ?? [];
-    const text = [...shape, plan.elementType].join('x');
     const isScalar = one.inputs[i].shape === undefined && shape.length === 0;
     const bytes = plan.kind === 'file' ? plan.bytes : seededBytes(plan, shape, random, pages);
     if (isScalar) {
       const type = elementType(plan.elementType);
       flags.push(`--input=${type.exact(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0)}`);
     } else {
-      const file = join(folder, `${one.name.replace(/[^\w.$-]/g, '_')}-input${i}.bin`);
-      writeFileSync(file, bytes);
-      flags.push(`--input=${text}=@${file}`);
+      flags.push(
+        `--input=${written(join(folder, `${one.name.replace(/[^\w.$-]/g, '_')}-input${i}`), plan.elementType, shape, bytes)}`,
+      );
     }
-    shown.push(text);
+    shown.push([...shape, plan.elementType].join('x'));
   });
   return { flags, shown };
+}
+
+/** Writes a tensor to a file and gives the value of `--input` for it. */
+function written(stem: string, type: string, shape: readonly number[], bytes: Uint8Array): string {
+  const text = [...shape, type].join('x');
+  // iree-run-module takes the x of `complex` for one between sizes.
+  const npy = type.startsWith('complex<') ? npyTypeOf(type) : undefined;
+  const file = `${stem}.${npy === undefined ? 'bin' : 'npy'}`;
+  writeFileSync(file, npy === undefined ? bytes : writeNpy({ type: npy, shape, bytes }));
+  return npy === undefined ? `${text}=@${file}` : `@${file}`;
 }
 
 function typeText(type: VmfbType): string {

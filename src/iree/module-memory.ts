@@ -1,11 +1,15 @@
 // The memory of whole modules: which bytes each side wrote in the allocations that IREE made. The contents have no types that anybody
-// knows, and one allocation holds different tensors one after the other; so what is compared is where was written, not what.
+// knows, and one allocation holds different tensors one after the other; so what is compared is where was written, not what. Only of a
+// function without outputs the contents count, by their bits: they are all that it leaves.
+import { type Comparison, compareElements, worstOf } from '../verdict/index.ts';
 
 /** One allocation of a run, when it ended. */
 export interface WrittenAllocation {
   readonly bytes: number;
   /** Bit `n & 7` of byte `n >> 3`: whether byte n was written. */
   readonly written: Uint8Array;
+  /** What it held, where that was kept. */
+  readonly content?: Uint8Array | undefined;
 }
 
 /** Both sides' allocations, in the order in which they were made: one list for each run. */
@@ -25,6 +29,27 @@ export interface StrayWrites {
   /** Where the first of them is. */
   readonly first: { readonly allocation: number; readonly offset: number; readonly size: number } | null;
 }
+
+/** Contents of one allocation that a side wrote in, compared by bits. */
+export interface ContentResult {
+  readonly allocation: number;
+  readonly comparison: Comparison;
+}
+
+/** Compares what a function without outputs leaves in memory; empty when the sides allocated differently. */
+export function compareContents({ baseline, modified }: MemoryOfRuns): ContentResult[] {
+  return (baseline[0] ?? []).flatMap((_, allocation): ContentResult[] => {
+    const comparisons = baseline.flatMap((run, n) => {
+      const [a, b] = [run[allocation], modified[n]?.[allocation]];
+      if (a?.content === undefined || b?.content === undefined || modified[n]?.length !== run.length) return [];
+      if (!isWritten(a) && !isWritten(b)) return [];
+      return [compareElements(a.content, b.content, 'u8')];
+    });
+    return comparisons.length === 0 ? [] : [{ allocation, comparison: worstOf(comparisons) }];
+  });
+}
+
+const isWritten = ({ written }: WrittenAllocation): boolean => written.some((bits) => bits !== 0);
 
 /** A byte was written when it was in any run: no byte agrees with two patterns that differ in every byte. */
 export function findStrayWrites({ baseline, modified }: MemoryOfRuns): StrayWrites {

@@ -1,6 +1,6 @@
 // Running the whole baseline and modified module with the real iree-run-module on the same seeded inputs, and comparing every output.
 // Functions and their types are what the module itself declares or checks (codeobject/vmfb/signature.ts).
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Pattern, WavesmithError } from '../base/index.ts';
 import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
@@ -21,9 +21,16 @@ import { readFacts } from './facts.ts';
 import { readWhole, withTemporaryFolder } from './files.ts';
 import { makeInputs } from './inputs.ts';
 import { readManifest } from './manifest.ts';
-import { findStrayWrites, type StrayWrites, type WrittenAllocation } from './module-memory.ts';
+import {
+  type ContentResult,
+  compareContents,
+  findStrayWrites,
+  type MemoryOfRuns,
+  type StrayWrites,
+  type WrittenAllocation,
+} from './module-memory.ts';
 import { parameterFlags } from './parameters.ts';
-import { type JudgeOptions, LEAST_LIMIT, PATTERNS, readPair } from './run.ts';
+import { type JudgeOptions, limitsOf, PATTERNS, readPair } from './run.ts';
 import { requireIreeTool, type ToolRun } from './tools.ts';
 
 /** One kernel that ran. */
@@ -49,9 +56,11 @@ export interface ModuleHostOptions {
   readonly target: TargetName;
   /** A kernel that executes more instructions fails. */
   readonly maxInstructions: number | undefined;
+  /** A program that runs more kernels is stopped: an edited value may decide how long it goes on. */
+  readonly maxKernels: number | undefined;
   readonly isStrict: boolean;
   /** What lies in memory that the device gives to programs. */
-  readonly fresh: { readonly pattern: Pattern; readonly seed: number };
+  readonly fresh: { readonly pattern: Pattern; readonly seed: number; readonly keepContents: boolean };
 }
 
 export interface ModuleRunOptions extends JudgeOptions {
@@ -102,6 +111,8 @@ export interface FunctionRun {
   readonly modified: ModuleSide | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly outputs: readonly ModuleOutput[];
+  /** What a function without outputs leaves in memory. */
+  readonly contents: readonly ContentResult[];
   /** Writes beside what the baseline writes; null when the modified side did not finish. */
   readonly memory: StrayWrites | null;
   readonly verdict: VerdictKind;
@@ -137,7 +148,6 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
   const [first] = pair.baseline;
   if (first === undefined) throw new WavesmithError('hijack/no-kernels', 'The module has no GPU executables.');
   const target = readFacts(first.codeObject).targetName;
-  if (options.save !== undefined) mkdirSync(options.save, { recursive: true });
   return withTemporaryFolder(async (temporary) => {
     const before = join(temporary, 'baseline.vmfb');
     writeFileSync(before, baseline);
@@ -162,7 +172,7 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
       ),
     ];
     const verdict = verdictOf({
-      comparisons: functions.flatMap((f) => f.outputs.map((o) => o.comparison)),
+      comparisons: functions.flatMap((f) => [...f.outputs, ...f.contents].map((o) => o.comparison)),
       failures: functions.flatMap((f) => (f.error === null ? [] : [`'${f.function}' did not finish`])),
       differences: functions.flatMap((f) => f.reasons),
       ...missedEdits(edits.groups, kernelsOf(functions), options.function !== undefined),
@@ -178,14 +188,14 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
 const kernelsOf = (functions: readonly FunctionRun[]): ReadonlySet<string> =>
   new Set(functions.flatMap((f) => f.modified?.kernels ?? []));
 
-/** Edited kernels that ran in functions without outputs only have not been compared. */
+/** Edited kernels that ran only in functions that left nothing to compare. */
 function nothingOf(functions: readonly FunctionRun[], { groups }: ModuleEdits): string | undefined {
   const compared = functions.filter((f) => f.verdict !== 'nothing-compared');
   if (compared.length === functions.length) return undefined;
   const names = functions.filter((f) => !compared.includes(f)).map((f) => `'${f.function}'`);
   const ran = notLaunched(groups, kernelsOf(functions));
   if (notLaunched(groups, kernelsOf(compared)).length === ran.length) return undefined;
-  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no output, and only there edited kernels ran`;
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no output and left no memory to compare, and only there edited kernels ran`;
 }
 
 function selectFunctions(module: Uint8Array, options: ModuleRunOptions): VmfbSignature[] {
@@ -227,7 +237,7 @@ async function runFunction(
   for (const [n, pattern] of (options.check === true ? PATTERNS.strict : PATTERNS.plain).entries()) {
     // The first run is the one that is reported: its outputs are kept, and only it is strict.
     const how = { one, flags, target, options, pattern, isFirst: n === 0, folder };
-    const before = await runSide('baseline', baseline, undefined, how);
+    const before = await runSide('baseline', baseline, NO_LIMITS, how);
     if ('failure' in before) {
       throw new WavesmithError(
         'hijack/baseline-failed',
@@ -237,10 +247,10 @@ async function runFunction(
         },
       );
     }
-    const after = await runSide('modified', modified, Math.max(LEAST_LIMIT, 20 * before.most), how);
+    const after = await runSide('modified', modified, limitsOf(before.most, before.side.dispatches), how);
     if ('failure' in after) {
       const error = { code: 'hijack/modified-failed', message: after.failure };
-      const nothing = { modified: null, error, outputs: [], memory: null, reasons: [] };
+      const nothing = { modified: null, error, outputs: [], contents: [], memory: null, reasons: [] };
       return { ...common, baseline: (runs[0]?.before ?? before).side, ...nothing, verdict: 'different' };
     }
     runs.push({ before, after });
@@ -256,21 +266,23 @@ async function runFunction(
     });
     return { index, type: text ?? 'bytes', comparison: worstOf(comparisons) };
   });
-  const memory = findStrayWrites({
+  const both: MemoryOfRuns = {
     baseline: runs.map(({ before }) => before.memory),
     modified: runs.map(({ after }) => after.memory),
-  });
+  };
+  const memory = findStrayWrites(both);
+  const contents = one.outputs.length === 0 ? compareContents(both) : [];
   const reasons = [
     ...outputs.flatMap(({ index }) => dependenceOf(one.name, index, first, second)),
     ...strayReasons(one.name, memory),
   ];
   const { verdict } = verdictOf({
-    comparisons: outputs.map((o) => o.comparison),
+    comparisons: [...outputs, ...contents].map((o) => o.comparison),
     differences: reasons,
     exact: options.exact,
   });
   const sides = { baseline: first.before.side, modified: first.after.side };
-  return { ...common, ...sides, error: null, outputs, memory, reasons, verdict };
+  return { ...common, ...sides, error: null, outputs, contents, memory, reasons, verdict };
 }
 
 /** An output that changes with what lay in new memory, and does not in the baseline. */
@@ -324,6 +336,9 @@ interface Ran {
   readonly memory: readonly WrittenAllocation[];
 }
 
+type RunLimits = Pick<ModuleHostOptions, 'maxInstructions' | 'maxKernels'>;
+const NO_LIMITS: RunLimits = { maxInstructions: undefined, maxKernels: undefined };
+
 /** What both sides of a run have in common. */
 interface RunPlan {
   readonly one: VmfbSignature;
@@ -338,7 +353,7 @@ interface RunPlan {
 async function runSide(
   name: 'baseline' | 'modified',
   module: string,
-  maxInstructions: number | undefined,
+  limits: RunLimits,
   { one, flags, folder, target, options, pattern, isFirst }: RunPlan,
 ): Promise<Ran | { readonly failure: string }> {
   const stem = `${name}-${one.name.replace(/[^\w.$-]/g, '_')}`;
@@ -348,11 +363,13 @@ async function runSide(
   });
   const outputs = files.map((file) => `--output=@${file}`);
   const isStrict = isFirst && options.check === true;
-  const fresh = { pattern, seed: options.seed };
-  const host = await options.openHost({ target, maxInstructions, isStrict, fresh });
+  const fresh = { pattern, seed: options.seed, keepContents: one.outputs.length === 0 };
+  const host = await options.openHost({ target, ...limits, isStrict, fresh });
   let ran: ToolRun;
   try {
-    const args = ['--device=hip', `--module=${module}`, `--function=${one.name}`, ...flags, ...outputs];
+    // Memory that the runtime caches is given out again or not as threads happen to run; both sides shall allocate alike.
+    const device = ['--device=hip', '--hip_async_caching=false'];
+    const args = [...device, `--module=${module}`, `--function=${one.name}`, ...flags, ...outputs];
     ran = await host.run(requireIreeTool('iree-run-module').path, args);
   } finally {
     await host.close();

@@ -231,7 +231,17 @@ function nothingIn(runs: readonly DispatchRun[]): string | undefined {
 }
 
 /** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
-export const LEAST_LIMIT = 200_000;
+const LEAST_INSTRUCTIONS = 200_000;
+/** A modified program may run this many kernels in any case. */
+const LEAST_KERNELS = 1000;
+
+/** What a modified program may do, from the instructions of the baseline's longest kernel and the number of its kernels. */
+export function limitsOf(most: number, kernels: number): { maxInstructions: number; maxKernels: number } {
+  return {
+    maxInstructions: Math.max(LEAST_INSTRUCTIONS, 20 * most),
+    maxKernels: Math.max(LEAST_KERNELS, 20 * kernels),
+  };
+}
 
 /** What lies in unwritten memory in the two runs. The strict mode knows memory that nobody wrote, so its first run leaves it alone. */
 export const PATTERNS = { plain: ['noise', 'inverse'], strict: ['zeros', 'noise'] } as const satisfies Record<
@@ -254,7 +264,7 @@ async function runOne(
     const record = ran.baseline.length === 0 ? options.record : undefined;
     const base = await first.run(before, kernel.name, launch, options.maxInstructions, record);
     ran.baseline.push(base);
-    const most = options.maxInstructions ?? Math.max(LEAST_LIMIT, 20 * (base.dispatch.instructions ?? 0));
+    const most = options.maxInstructions ?? limitsOf(base.dispatch.instructions ?? 0, 1).maxInstructions;
     try {
       const edited = await second.run(after, kernel.name, launch, most);
       ran.modified.push(edited);

@@ -159,6 +159,14 @@ describe('operations', () => {
     ]);
   });
 
+  test('a value behind a dialect type belongs to its operation, an alias stands on a line of its own', () => {
+    const text =
+      '#bytes = dense<1> : tensor<4xi8>\nfunc.func @f() {\n  %0 = util.buffer.constant : !util.buffer = #bytes\n  %1 = a.b %0 : i32\n  return\n}\n#later = 1\n';
+    const { operations, aliases } = parseMlir(text);
+    expect([...walk(operations)].map((o) => o.name)).toEqual(['func.func', 'util.buffer.constant', 'a.b', 'return']);
+    expect([...aliases.keys()]).toEqual(['#bytes', '#later']);
+  });
+
   test('a lone operation without operands is a body, a lone attribute a dictionary', () => {
     const document = parseMlir(
       'func.func @f() attributes {a.b} {\n  test.op\n}\nfunc.func @g() { test.op }\n"x.y"() {c.d} : () -> ()\n',

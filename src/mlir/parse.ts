@@ -205,6 +205,11 @@ class Parser {
     return (kind === TokenKind.Hash || kind === TokenKind.Bang) && this.is(token + 1, '=');
   }
 
+  /** An alias behind an operation is on a line of its own; `: !util.buffer = #bytes` is an operation's type and value. */
+  private startsAliasLine(token: number): boolean {
+    return this.startsLine(token) && this.startsAlias(token);
+  }
+
   /** Reads the operation at `first`; `limit` is the end of its surroundings. Returns undefined when it is none. */
   private operation(first: number, limit: number, depth: number): Operation | undefined {
     const { kinds } = this.tokens;
@@ -223,7 +228,7 @@ class Parser {
     const regions: Region[] = [];
     const dictionaries: number[] = [];
     let at = nameToken + 1;
-    while (at < limit && !this.startsOperation(at, false) && !this.isLabel(at) && !this.startsAlias(at)) {
+    while (at < limit && !this.startsOperation(at, false) && !this.isLabel(at) && !this.startsAliasLine(at)) {
       if (this.is(at, '{-#')) break;
       const strict = name === 'module' || name === 'builtin.module';
       const bodied = !generic && BODIED.has(name) && this.text(at - 1) !== 'attributes';

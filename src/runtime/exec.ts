@@ -31,6 +31,10 @@ export interface DeviceProcess {
   close(): Promise<void>;
 }
 
+/** Why a program was stopped that runs many more kernels than before an edit. */
+export const tooManyKernels = (most: number): string =>
+  `It was stopped after ${most} kernels: before the edit it ran less than a twentieth of that, or less than a thousand.`;
+
 /** Starts a device that programs of this user can connect to. */
 export async function startDeviceProcess(options: DeviceProcessOptions): Promise<DeviceProcess> {
   const build = findNativeBuild(options.root);

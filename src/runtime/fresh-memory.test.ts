@@ -6,7 +6,7 @@ const SIZE = 1_200_000;
 
 /** What one run finds written after `write`. */
 function writtenAfter(pattern: Pattern, write: (bytes: Uint8Array) => void): readonly number[] {
-  const memory = new FreshMemory(pattern, 7);
+  const memory = new FreshMemory({ pattern, seed: 7 });
   const bytes = new Uint8Array(SIZE);
   memory.begin(0x1000, bytes);
   write(bytes);
@@ -31,7 +31,7 @@ test('every byte value that is written shows in one of two runs, also behind the
 });
 
 test('allocations are listed in the order in which they began; addresses that did not begin are ignored', () => {
-  const memory = new FreshMemory('noise', 1);
+  const memory = new FreshMemory({ pattern: 'noise', seed: 1 });
   const [a, b] = [new Uint8Array(8), new Uint8Array(16)];
   memory.begin(1, a);
   memory.begin(2, b);

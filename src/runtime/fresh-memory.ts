@@ -11,17 +11,29 @@ export interface WrittenMemory {
   readonly bytes: number;
   /** Bit `n & 7` of byte `n >> 3`: whether byte n was written. What was written with the byte that it held does not show. */
   readonly written: Uint8Array;
+  /** What it held, where contents are kept. */
+  readonly content: Uint8Array | undefined;
+}
+
+/** What lies in new memory. */
+export interface FreshPattern {
+  readonly pattern: Pattern;
+  readonly seed: number;
+  /** Keep what allocations held when they ended. */
+  readonly keepContents?: boolean | undefined;
 }
 
 /** Fills allocations with a pattern, and compares them with it when they end. */
 export class FreshMemory {
   private readonly pattern: Uint8Array;
   private readonly isFilled: boolean;
+  private readonly keepContents: boolean;
   private readonly live = new Map<number, number>();
   private readonly all: WrittenMemory[] = [];
   private count = 0;
 
-  constructor(pattern: Pattern, seed: number) {
+  constructor({ pattern, seed, keepContents = false }: FreshPattern) {
+    this.keepContents = keepContents;
     this.pattern = patternBytes(PERIOD, seed, pattern);
     // The device's memory is zero when it is given, and the strict mode takes what a host writes for written.
     this.isFilled = pattern !== 'zeros';
@@ -47,7 +59,8 @@ export class FreshMemory {
     if (order === undefined) return;
     this.live.delete(address);
     const content = bytes();
-    this.all.push({ order, bytes: content.length, written: this.writtenIn(content) });
+    const kept = this.keepContents ? content.slice() : undefined;
+    this.all.push({ order, bytes: content.length, written: this.writtenIn(content), content: kept });
   }
 
   private writtenIn(bytes: Uint8Array): Uint8Array {

@@ -1,5 +1,5 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
-import { type Pattern, WavesmithError } from '../base/index.ts';
+import { WavesmithError } from '../base/index.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
@@ -10,7 +10,7 @@ import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
-import { FreshMemory, type WrittenMemory } from './fresh-memory.ts';
+import { FreshMemory, type FreshPattern, type WrittenMemory } from './fresh-memory.ts';
 import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
 import type { ModelClock } from './model-clock.ts';
 import type { PacketTimes } from './packet-times.ts';
@@ -43,7 +43,7 @@ export interface SimRuntimeOptions extends RunOptions {
   /** Hears of every kernel that ran to its end. */
   readonly onDispatch?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
   /** What lies in new memory of the device, zeros if not given; allocations are then looked at when they end. */
-  readonly fresh?: { readonly pattern: Pattern; readonly seed: number } | undefined;
+  readonly fresh?: FreshPattern | undefined;
   /** Records every dispatch. */
   readonly profiler?: RuntimeProfiler | undefined;
   /** Asked about every dispatch; the monitor that it gives observes it, alone. `codeObject` is the ELF that the kernel was loaded from. */
@@ -74,7 +74,7 @@ export class SimRuntime implements RuntimeDevice {
   constructor(options: SimRuntimeOptions, addon: Addon) {
     this.target = options.target;
     this.options = options;
-    if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh.pattern, options.fresh.seed);
+    if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh);
     this.clock = options.clock;
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });

@@ -11,14 +11,19 @@ export interface Model {
   readonly name: string;
   /** Targets it exists for; absent: all. */
   readonly targets?: readonly string[];
-  /** MLIR text for a target, or the name of a model in onnx_models.py. */
-  readonly source: { readonly mlir: (target: string) => string } | { readonly onnx: string };
+  /** MLIR text for a target, the name of a model in onnx_models.py, or a file (.mlir or .onnx). */
+  readonly source:
+    | { readonly mlir: (target: string) => string }
+    | { readonly onnx: string }
+    | { readonly file: string };
   /** Keep IREE's linking: several kernels in one executable. */
   readonly link?: boolean;
   /** Weights in a parameter archive. */
   readonly outside?: boolean;
   /** Kernels that no function runs without further inputs: they stay as they are. */
   readonly unedited?: RegExp;
+  /** Flags for iree-compile. */
+  readonly flags?: readonly string[];
   /** Arguments of `hijack run`, as shapes that are known only at run time need. */
   readonly run?: (target: string) => readonly string[];
 }
@@ -129,6 +134,12 @@ func.func @open(%x: tensor<?xf32>) -> tensor<?xf32> {
 }
 `;
 
+/** A model of the folder mlir/. */
+const file = (name: string): Pick<Model, 'name' | 'source'> => ({
+  name,
+  source: { file: join(root, 'tests', 'models', 'mlir', `${name}.mlir`) },
+});
+
 export const MODELS: readonly Model[] = [
   ...matmuls,
   { name: 'conv2d', source: { mlir: example('conv2d') } },
@@ -140,6 +151,28 @@ export const MODELS: readonly Model[] = [
   { name: 'conv-net', source: { onnx: 'conv_net' }, link: true },
   { name: 'llama', source: { onnx: 'llama' }, link: true },
   { name: 'parameters-outside', source: { onnx: 'outside' }, outside: true },
+  file('matmul-f64'),
+  file('i4-dequant'),
+  file('reduce-odd'),
+  file('scan'),
+  file('fft'),
+  file('complex'),
+  file('bools'),
+  file('pool-group'),
+  file('loop'),
+  file('no-outputs'),
+  file('odd-names'),
+  { ...file('dynamic-tuple'), run: () => ['--input', '5x8xf32', '--input', '3x7xf32', '--input', '13'] },
+  // Without the flag LLVM gives its loads offsets below zero, which the range check of buffers does not let through: nothing is sorted.
+  { ...file('sort'), flags: ['--disable-lsr'] },
+  { name: 'transposed-conv', source: { onnx: 'transposed_conv' } },
+  { name: 'group-conv', source: { onnx: 'group_conv' } },
+  { name: 'top-k', source: { onnx: 'top_k' } },
+  { name: 'embedding', source: { onnx: 'embedding' } },
+  { name: 'lstm', source: { onnx: 'lstm' } },
+  { name: 'quantized', source: { onnx: 'quantized' } },
+  { name: 'non-zero', source: { onnx: 'non_zero' } },
+  { name: 'dynamic-batch', source: { onnx: 'dynamic_batch' }, run: () => ['--input', '5x32xf32'] },
 ];
 
 export const TARGETS: readonly string[] = ['gfx90a', 'gfx942', 'gfx950'];

@@ -150,6 +150,98 @@ def outside():
     return g
 
 
+def transposed_conv():
+    """A transposed convolution with output padding, in f16."""
+    g = Graph()
+    x = g.input("x", TensorProto.FLOAT16, [1, 4, 7, 5])
+    y = g.ConvTranspose(x, g.weight(4, 3, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])
+    g.output(y, TensorProto.FLOAT16, [1, 3, 14, 10])
+    return g
+
+
+def top_k():
+    """The five largest of each row with their places, and the place of the largest."""
+    g = Graph()
+    x = g.input("x", TensorProto.FLOAT, [4, 50])
+    values, places = g.TopK(x, g.constant([5]), outputs=2, axis=1)
+    largest = g.ArgMax(x, axis=1, keepdims=0)
+    g.output(values, TensorProto.FLOAT, [4, 5])
+    g.output(places, TensorProto.INT64, [4, 5])
+    g.output(largest, TensorProto.INT64, [4])
+    return g
+
+
+def embedding():
+    """Rows gathered from a table, one of each scattered over, and their norms."""
+    g = Graph()
+    ids = g.input("ids", TensorProto.INT32, [3, 9])
+    rows = g.Gather(g.weight(20, 24, dtype=np.float32), ids)
+    ones = g.constant(np.ones((3, 1, 24)), np.float32)
+    changed = g.ScatterElements(rows, g.constant(np.zeros((3, 1, 24))), ones, axis=1)
+    g.output(g.ReduceL2(changed, g.constant([2])), TensorProto.FLOAT, [3, 9, 1])
+    return g
+
+
+def lstm():
+    """Three steps of a long short-term memory: a loop of the host program."""
+    g = Graph()
+    x = g.input("x", TensorProto.FLOAT, [3, 2, 8])
+    gates, states = g.weight(1, 64, 8, dtype=np.float32), g.weight(1, 64, 16, dtype=np.float32)
+    y, h, _ = g.LSTM(x, gates, states, outputs=3, hidden_size=16)
+    g.output(y, TensorProto.FLOAT, [3, 1, 2, 16])
+    g.output(h, TensorProto.FLOAT, [1, 2, 16])
+    return g
+
+
+def group_conv():
+    """A grouped, dilated convolution with strides, and average pooling with padding, in f16."""
+    g = Graph()
+    x = g.input("x", TensorProto.FLOAT16, [2, 8, 9, 9])
+    y = g.Conv(x, g.weight(16, 2, 3, 3), group=4, dilations=[2, 2], pads=[2, 2, 2, 2], strides=[2, 2])
+    y = g.AveragePool(y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    g.output(y, TensorProto.FLOAT16, [2, 16, 3, 3])
+    return g
+
+
+def quantized():
+    """An integer matmul of unsigned and signed bytes with a zero point."""
+    g = Graph()
+    x = g.input("x", TensorProto.UINT8, [16, 32])
+    weights = g.constant(g.random.integers(-128, 128, (32, 24)), np.int8)
+    g.output(g.MatMulInteger(x, weights, g.constant(3, np.uint8)), TensorProto.INT32, [16, 24])
+    return g
+
+
+def non_zero():
+    """An output whose size depends on the data."""
+    g = Graph()
+    g.output(g.NonZero(g.input("x", TensorProto.FLOAT, [6, 6])), TensorProto.INT64, [2, "n"])
+    return g
+
+
+def dynamic_batch():
+    """A linear layer and softmax over a batch of any size."""
+    g = Graph()
+    x = g.input("x", TensorProto.FLOAT, ["batch", 32])
+    g.output(g.Softmax(g.MatMul(x, g.weight(32, 48, dtype=np.float32)), axis=-1), TensorProto.FLOAT, ["batch", 48])
+    return g
+
+
+MODELS = (
+    multi_head,
+    conv_net,
+    llama,
+    outside,
+    transposed_conv,
+    top_k,
+    embedding,
+    lstm,
+    group_conv,
+    quantized,
+    non_zero,
+    dynamic_batch,
+)
+
 if __name__ == "__main__":
-    models = {f.__name__: f for f in (multi_head, conv_net, llama, outside)}
+    models = {f.__name__: f for f in MODELS}
     models[sys.argv[1]]().save(sys.argv[1], sys.argv[2])

@@ -68,8 +68,11 @@ function writeModel(model: Model, target: string, folder: string): { input: stri
     writeFileSync(input, model.source.mlir(target));
     return { input, run };
   }
-  const onnx = join(folder, `${model.source.onnx}.onnx`);
-  tool('python', [join(root, 'tests', 'models', 'onnx_models.py'), model.source.onnx, onnx]);
+  if ('file' in model.source && !model.source.file.endsWith('.onnx')) return { input: model.source.file, run };
+  const onnx = 'file' in model.source ? model.source.file : join(folder, `${model.source.onnx}.onnx`);
+  if ('onnx' in model.source) {
+    tool('python', [join(root, 'tests', 'models', 'onnx_models.py'), model.source.onnx, onnx]);
+  }
   const archive = join(folder, 'parameters.irpa');
   const external = ['--externalize-params', '--num-elements-threshold', '16', '--save-params-to', archive];
   tool('iree-import-onnx', [onnx, '-o', input, ...(model.outside ? external : [])]);
@@ -84,7 +87,8 @@ export async function tryModel(model: Model, target: string, folder: string): Pr
   let failure: string | null = null;
   try {
     const { input, run } = writeModel(model, target, folder);
-    const init = ['init', input, '-o', work, '--target', target, ...(model.link ? ['--link'] : [])];
+    const flags = model.flags === undefined ? [] : ['--', ...model.flags];
+    const init = ['init', input, '-o', work, '--target', target, ...(model.link ? ['--link'] : []), ...flags];
     await walk(work, init, run, model.unedited, held);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -177,7 +181,10 @@ function textFiles(work: string): string[] {
   return names.map((name) => join(asm, name)).sort();
 }
 
-/** Inverts every bit of what a kernel stores; a kernel whose stores take no plain register ends before them. */
+/**
+ * Adds an odd number to what a kernel stores, so that no even number of stores brings the value back; a kernel whose stores take no plain
+ * register ends before them.
+ */
 export function spoilStores(text: string): string {
   const settle = '\ts_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_nop 15\n\ts_nop 15\n';
   let count = 0;
@@ -186,7 +193,7 @@ export function spoilStores(text: string): string {
     (line, a: string | undefined, b: string | undefined) => {
       count++;
       const register = /\d+/.exec(a ?? b ?? '')?.[0] ?? '0';
-      return `${settle}\tv_not_b32_e32 v${register}, v${register}\n\ts_nop 4\n${line}`;
+      return `${settle}\tv_add_u32_e32 v${register}, 0x3c7f1b55, v${register}\n\ts_nop 4\n${line}`;
     },
   );
   return count > 0 ? spoiled : text.replace(/^\t(?:global|flat|buffer)_store_/m, '\ts_endpgm\n$&');

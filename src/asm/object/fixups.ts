@@ -13,7 +13,7 @@ import {
   SymbolType,
 } from '../../codeobject/elf/object-model.ts';
 import type { Specifier } from '../../isa/text/expr-tree.ts';
-import type { Location } from '../assemble/source.ts';
+import { fromByteText, type Location } from '../assemble/source.ts';
 import { type Evaluation, encodeLeb, type Report } from './layout.ts';
 import type { AsmFixup, AsmFixupKind, AsmSection, AsmSymbol, DataFragment, Fragment } from './model.ts';
 import type { SymbolTable } from './symbols.ts';
@@ -140,7 +140,7 @@ export class ObjectBuilder {
       groups.set(group.signature, shared);
     }
     return {
-      name,
+      name: fromByteText(name),
       type,
       flags,
       alignment: section.alignment,
@@ -362,7 +362,7 @@ export class ObjectBuilder {
     }
     const base = place === undefined ? undefined : this.evaluation.base(symbol);
     const result: ObjectSymbol = {
-      name: symbol.name,
+      name: fromByteText(symbol.name),
       binding: symbol.elfBinding(isDefined),
       type: base === undefined ? symbol.type : mergeTypes(symbol.type, base),
       visibility: symbol.visibility,

@@ -10,7 +10,7 @@ import type {
   ModuleSide,
 } from '../../iree/run-module.ts';
 import { packageRoot, runTool } from '../../iree/tools.ts';
-import { startDeviceProcess } from '../../runtime/exec.ts';
+import { startDeviceProcess, tooManyKernels } from '../../runtime/exec.ts';
 import { comparisonLines } from '../../verdict/index.ts';
 import { DispatchProgress } from '../run-progress.ts';
 import { conclusion } from './describe.ts';
@@ -27,7 +27,7 @@ export function moduleHostOpener(
   mfma: 'exact' | 'fast',
 ): (options: ModuleHostOptions) => Promise<ModuleHost> {
   const check = simDevice(name);
-  return async ({ target, maxInstructions, isStrict, fresh }) => {
+  return async ({ target, maxInstructions, maxKernels = Number.POSITIVE_INFINITY, isStrict, fresh }) => {
     check(target);
     const dispatches: ModuleDispatch[] = [];
     const progress = new DispatchProgress(process.stderr);
@@ -41,6 +41,7 @@ export function moduleHostOpener(
       onDispatch: (kernel, { instructions, diagnostics = [] }) => {
         dispatches.push({ kernel, instructions, diagnostics });
         progress.update(dispatches.length, kernel);
+        if (dispatches.length > maxKernels) device.server.onFault(tooManyKernels(maxKernels));
       },
       report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
     });
@@ -99,9 +100,13 @@ function describeFunction(run: FunctionRun, isExact: boolean): string[] {
   for (const { index, type, comparison } of run.outputs) {
     lines.push(...comparisonLines(`  output ${index} (${type})`, comparison, isExact));
   }
+  for (const { allocation, comparison } of run.contents) {
+    lines.push(...comparisonLines(`  memory of allocation ${allocation}`, comparison, isExact));
+  }
   if (run.memory !== null) lines.push(memoryLine(run.memory));
   lines.push(...run.reasons.map((reason) => `  ${reason}`));
-  if (run.verdict === 'nothing-compared') lines.push('  nothing compared: the function has no output');
+  if (run.verdict === 'nothing-compared')
+    lines.push('  nothing compared: the function has no output and left no memory');
   return lines;
 }
 

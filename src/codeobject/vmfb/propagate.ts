@@ -114,9 +114,13 @@ export function visitHostProgram(
 ): void {
   const { major, minor, functions, data } = vmfb.bytecode;
   if (!isKnownBytecode(major)) {
-    throw new WavesmithError('vmfb/bytecode-version', `VM bytecode version ${major}.${minor} is not known.`, {
-      hint: 'Versions 15 to 17 are supported (IREE 3.8 to 3.13); give the grid by hand.',
-    });
+    throw new WavesmithError(
+      'vmfb/bytecode-version',
+      `The module has VM bytecode of version ${major}.${minor}; versions 15 to 17 are known.`,
+      {
+        hint: 'IREE 3.8 to 3.13 write them: compile the model with one of these, or take its code objects with wavesmith extract.',
+      },
+    );
   }
   const analysis = new Analysis(vmfb, options);
   const bodies = functions.map((f) => new ByteReader(slice(data, f.offset, f.length), 'VM function', 'vmfb/truncated'));
