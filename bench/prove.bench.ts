@@ -1,4 +1,5 @@
-// `npm run bench prove [-- FILE… --edits N --mutants N --seed N]`: how much `prove` proves and how long it takes. For each kernel: the
+// `npm run bench prove`, or `node scripts/run-ts.mjs bench/prove.bench.ts [FILE…] [--edits N] [--mutants N] [--seed N] [--part I --of N]`
+// (every N-th kernel from the I-th on): how much `prove` proves and how long it takes. For each kernel: the
 // same code compared as if it were different, N random edits that keep the function, N random mistakes. The virtual GPU runs every
 // mistake that was proved (kernels with a known launch only): one that changes a result or that strict mode objects to is UNSOUND.
 // Timed: `proveKernel` inside a warm process, without reading the files; milliseconds per 1,000 instructions of both kernels.
@@ -15,10 +16,12 @@ interface Arguments {
   readonly edits: number;
   readonly mutants: number;
   readonly seed: number;
+  readonly part: number;
+  readonly of: number;
 }
 
 function parse(args: readonly string[]): Arguments {
-  const values: Record<string, number> = { '--edits': 4, '--mutants': 20, '--seed': 1 };
+  const values: Record<string, number> = { '--edits': 4, '--mutants': 20, '--seed': 1, '--part': 0, '--of': 1 };
   const files: string[] = [];
   for (let i = 0; i < args.length; i++) {
     const name = args[i] as string;
@@ -30,6 +33,8 @@ function parse(args: readonly string[]): Arguments {
     edits: values['--edits'] as number,
     mutants: values['--mutants'] as number,
     seed: values['--seed'] as number,
+    part: values['--part'] as number,
+    of: values['--of'] as number,
   };
 }
 
@@ -47,7 +52,7 @@ function subjectsOf(files: readonly string[]): ProveSubject[] {
   );
 }
 
-const { files, edits, mutants, seed } = parse(process.argv.slice(2));
+const { files, edits, mutants, seed, part, of } = parse(process.argv.slice(2));
 const random = randomNumbers(seed);
 const pick = (bound: number): number => Math.floor(random() * bound);
 const counts = new Map<string, number>();
@@ -70,7 +75,8 @@ function prove(subject: ProveSubject, bytes: Uint8Array): Proof {
 /** Whether the checker, and not the comparison, stopped a legal edit: the random order broke a hazard rule. */
 const isHazard = ({ reason }: Proof): boolean => reason?.startsWith('The checker objects') === true;
 
-for (const subject of files.length > 0 ? subjectsOf(files) : proveSubjects()) {
+const subjects = files.length > 0 ? subjectsOf(files) : proveSubjects();
+for (const subject of subjects.filter((_, i) => i % of === part)) {
   const same = prove(subject, subject.codeObject);
   count(`identity ${same.verdict}`);
   if (same.verdict !== 'proved') console.log(`identity: ${subject.name}: ${same.reason}`);

@@ -6,6 +6,7 @@ import { type Finding, type Place, ruleInfo } from '../finding/index.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import { liftCodeObject, type Program } from '../program/index.ts';
 import { checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
+import { checkConstantBounds } from './rules/constant-bounds.ts';
 import { checkControlFlow } from './rules/control-flow.ts';
 import { checkControlShape } from './rules/control-shape.ts';
 import { checkDefinedness } from './rules/definedness.ts';
@@ -39,6 +40,7 @@ export {
   registerUse,
 } from './register-use.ts';
 export { argumentLayout, checkEntry, checkFileAgainst, checkKernelAgainst } from './rules/abi.ts';
+export { checkConstantBounds } from './rules/constant-bounds.ts';
 export { checkControlFlow } from './rules/control-flow.ts';
 export { checkControlShape } from './rules/control-shape.ts';
 export { checkDefinedness, initialRegisters, valueReads } from './rules/definedness.ts';
@@ -68,6 +70,7 @@ const RULES: readonly Rule[] = [
   checkLost,
   checkDefinedness,
   checkControlShape,
+  checkConstantBounds,
   checkMemoryModel,
   checkXnack,
 ];

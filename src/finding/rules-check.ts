@@ -306,6 +306,21 @@ export const CHECK_RULES = {
     source: SOURCES.memoryModel,
     isFixable: true,
   },
+  'memory/lds-bounds': {
+    severity: 'error',
+    title: "An LDS instruction touches bytes behind the kernel's segment",
+    source: SOURCES.lds,
+  },
+  'memory/kernarg-bounds': {
+    severity: 'error',
+    title: "A scalar load reads behind the kernel's arguments",
+    source: SOURCES.scalarMemory,
+  },
+  'memory/empty-buffer': {
+    severity: 'warning',
+    title: 'A buffer instruction goes to a resource of 0 records',
+    source: SOURCES.memory,
+  },
   'memory/write-back-order': {
     severity: 'warning',
     title: 'A store, an atomic or a barrier follows `buffer_wbl2` with no `s_waitcnt vmcnt(0)` between',
