@@ -100,8 +100,9 @@ function ldsProblem(instruction: Instruction, known: Knowledge, size: number): P
   const span = ldsSpan(instruction);
   if (span === undefined) return undefined;
   const values = valuesOf(operandNamed(instruction, 'addr'), known);
-  const isKnown = values !== undefined && values.every((v) => v.base === 'none');
-  const lowest = isKnown ? Math.min(...values.map((v) => (v.low >>> 0) + span.offset)) : span.offset;
+  const addresses = values?.every((v) => v.base === 'none') === true ? values.map((v) => v.low >>> 0) : undefined;
+  const isKnown = addresses !== undefined;
+  const lowest = (isKnown ? Math.min(...addresses) : 0) + span.offset;
   const end = lowest + span.bytes;
   if (end <= size) return undefined;
   const where = isKnown ? `bytes ${lowest} to ${end - 1} of LDS` : `LDS at offset ${span.offset}, behind an address`;
