@@ -17,6 +17,8 @@
 #include <cstring>
 #include <string>
 
+#include "addon/rocm.h"
+
 namespace {
 
 napi_value Throw(napi_env env, const char* what, int error) {
@@ -161,5 +163,6 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "peer", Peer);
   Export(env, exports, "duplicate", Duplicate);
   Export(env, exports, "endWithParent", EndWithParent);
+  wavesmith::ExportRocm(env, exports);
   return exports;
 }

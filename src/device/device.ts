@@ -112,6 +112,8 @@ export interface DispatchRequest {
 export interface DispatchResult {
   readonly wavefronts: number;
   readonly workgroups: number;
+  /** Time by the clock of the device; undefined on a device that has none. */
+  readonly nanoseconds?: number | undefined;
   /** Instructions executed, counted once per wavefront; undefined on a device that does not count them. */
   readonly instructions?: number | undefined;
   /** Executed instructions by encoding family (`VOP3`, `MFMA`, `SMEM`, …), once per wavefront. */

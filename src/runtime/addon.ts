@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import type { RocmAddon } from '../device/rocm/addon.ts';
 
-export interface Addon {
+export interface Addon extends RocmAddon {
   /** Puts a new sparse memfd under the pages of a WebAssembly memory; its descriptor. */
   mapMemory(bytes: Uint8Array): number;
   /** Gives pages of that memory back to the system; they read as zero. */

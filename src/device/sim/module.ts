@@ -12,8 +12,8 @@ import {
   SegmentType,
 } from '../../codeobject/index.ts';
 import type { TargetName } from '../../isa/types.ts';
-import type { DeviceAddress, DeviceKernel, DeviceModule, DeviceVariable, KernelArgument } from '../device.ts';
-import { writtenBytes } from './dispatch/kernargs.ts';
+import { describeKernel } from '../checks.ts';
+import type { DeviceAddress, DeviceKernel, DeviceModule, DeviceVariable } from '../device.ts';
 import { LoadedCode } from './interpreter/loaded-code.ts';
 import { PAGE } from './state/layout.ts';
 import type { DeviceMemory, Region } from './state/memory.ts';
@@ -192,13 +192,6 @@ function readKernels(object: CodeObject, image: Region, module: SimModule): SimK
   });
 }
 
-/** Whether an argument holds an address of 64 bits. Source: LLVM AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata Map". */
-function isPointer(kind: string): boolean {
-  return /^(global_buffer|image|sampler|pipe|queue)$|^hidden_(global_offset_[xyz]|printf_buffer|hostcall_buffer|default_queue|completion_action|multigrid_sync_arg|heap_v1|queue_ptr)$/.test(
-    kind,
-  );
-}
-
 function makeKernel(
   name: string,
   k: KernelMetadata | undefined,
@@ -206,38 +199,8 @@ function makeKernel(
   address: number,
   module: SimModule,
 ): SimKernel {
-  const args: KernelArgument[] = (k?.args ?? []).map((a) => ({
-    name: a.name,
-    offset: a.offset,
-    size: a.size,
-    valueKind: a.valueKind,
-  }));
-  const kernargSize = Math.max(k?.kernargSegmentSize ?? 0, descriptor.kernargSize);
-  for (const { name: label, offset, size, valueKind } of args) {
-    if (!(offset >= 0 && size >= 0 && offset + Math.max(size, writtenBytes(valueKind)) <= kernargSize)) {
-      throw new WavesmithError(
-        'device/bad-metadata',
-        `Argument ${label ?? valueKind} of kernel '${name}' (bytes ${offset} to ${offset + size}) lies outside its kernarg segment of ${kernargSize} bytes.`,
-        { hint: "The kernel's metadata is damaged, or was edited without its kernarg size." },
-      );
-    }
-  }
-  const pointer = args.find((a) => isPointer(a.valueKind) && a.size !== 8);
-  if (pointer !== undefined) {
-    throw new WavesmithError(
-      'device/bad-metadata',
-      `Argument ${pointer.name ?? pointer.valueKind} of kernel '${name}' is a pointer of ${pointer.size} bytes; a pointer has 8.`,
-      { hint: "The kernel's metadata is damaged." },
-    );
-  }
   return {
-    name,
-    arguments: args.sort((x, y) => x.offset - y.offset),
-    kernargSize,
-    ldsSize: Math.max(descriptor.groupSegmentFixedSize, k?.groupSegmentFixedSize ?? 0),
-    scratchSize: Math.max(descriptor.privateSegmentFixedSize, k?.privateSegmentFixedSize ?? 0),
-    maxWorkgroupSize: k?.maxFlatWorkgroupSize,
-    requiredWorkgroupSize: k?.reqdWorkgroupSize,
+    ...describeKernel(name, k, descriptor),
     descriptor,
     descriptorAddress: address,
     entry: address + Number(descriptor.kernelCodeEntryByteOffset),

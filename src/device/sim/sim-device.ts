@@ -3,9 +3,9 @@
 // Begin with this file, then state/layout.ts and state/wave.ts (the machine), interpreter/loaded-code.ts (one instruction),
 // dispatch/runner.ts (the turns). module.ts loads code objects; options.ts is what only this device knows.
 import { WavesmithError } from '../../base/index.ts';
-import { ElfType, readCodeObject } from '../../codeobject/index.ts';
-import { targetFromElfMach } from '../../isa/index.ts';
+import { readCodeObject } from '../../codeobject/index.ts';
 import type { TargetName } from '../../isa/types.ts';
+import { checkLoadable } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer } from '../device.ts';
 import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
@@ -98,21 +98,8 @@ export class SimDevice implements Device {
   load(codeObject: Uint8Array, address?: DeviceAddress): SimModule {
     this.requireOpen();
     const object = readCodeObject(codeObject);
-    const { header } = object.elf;
-    const target = targetFromElfMach(header.flags & 0xff);
-    if (target !== this.target) {
-      throw new WavesmithError(
-        'device/wrong-target',
-        `The code object is for ${target ?? `an unknown processor (e_flags 0x${header.flags.toString(16)})`}, the device is ${this.target}.`,
-        { hint: target === undefined ? undefined : `Use --target ${target}.` },
-      );
-    }
-    if (header.type !== ElfType.DYN) {
-      throw new WavesmithError('device/not-linked', 'The code object is not linked.', {
-        hint: 'Link it first (asm without -c, or ld.lld -shared).',
-      });
-    }
-    return new SimModule(this.memory, target, object, address);
+    checkLoadable(object, this.target);
+    return new SimModule(this.memory, this.target, object, address);
   }
 
   async dispatch(given: SimDispatchRequest): Promise<SimDispatchResult> {

@@ -1,8 +1,9 @@
 // From a request to a launch: checks it against kernel and target, and sets up its kernarg segment, packet and queue in device memory.
 // Sources: LLVM AMDGPUUsage, "Kernarg Segment", "Kernel Descriptor"; HSA Runtime Specification, AQL kernel dispatch packet.
 import { WavesmithError } from '../../../base/index.ts';
-import { type TargetInfo, targetInfo } from '../../../isa/index.ts';
-import type { Dim3, DispatchSegment } from '../../device.ts';
+import { targetInfo } from '../../../isa/index.ts';
+import { checkSizes } from '../../checks.ts';
+import type { DispatchSegment } from '../../device.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest } from '../options.ts';
@@ -127,46 +128,6 @@ function checkSegment(memory: DeviceMemory, kernel: SimKernel, request: SimDispa
   }
 }
 
-/** Checks grid, block and LDS; gives the work-items of the grid. */
-function checkSizes(kernel: SimKernel, request: SimDispatchRequest, info: TargetInfo): Dim3 {
-  const { grid, block } = request;
-  checkDimensions('grid', grid, 0xffffffff);
-  checkDimensions('block', block, 1024);
-  const size = block[0] * block[1] * block[2];
-  const limit = Math.min(info.maxWorkgroupSize, kernel.maxWorkgroupSize ?? info.maxWorkgroupSize);
-  if (size > limit) {
-    throw new WavesmithError(
-      'device/bad-block',
-      `A workgroup of ${block.join('×')} = ${size} work-items is larger than kernel '${kernel.name}' allows (${limit}).`,
-      { hint: 'Pass a smaller --block.' },
-    );
-  }
-  const required = kernel.requiredWorkgroupSize;
-  if (required?.some((n, i) => n !== block[i])) {
-    throw new WavesmithError(
-      'device/bad-block',
-      `Kernel '${kernel.name}' requires workgroups of ${required.join('×')}, not ${block.join('×')}.`,
-      { hint: `Use --block ${required.join(',')}.` },
-    );
-  }
-  const workItems = request.gridWorkItems ?? [grid[0] * block[0], grid[1] * block[1], grid[2] * block[2]];
-  if (workItems.some((n, i) => Math.ceil(n / (block[i] as number)) !== grid[i])) {
-    throw new WavesmithError(
-      'device/bad-grid',
-      `${workItems.join('×')} work-items do not make ${grid.join('×')} workgroups of ${block.join('×')}.`,
-    );
-  }
-  const dynamicLds = request.dynamicLds ?? 0;
-  const ldsBytes = kernel.ldsSize + dynamicLds;
-  if (!(dynamicLds >= 0) || ldsBytes > info.ldsBytes) {
-    throw new WavesmithError(
-      'device/lds-too-large',
-      `Kernel '${kernel.name}' needs ${ldsBytes} bytes of LDS; ${info.name} has ${info.ldsBytes} for a workgroup.`,
-    );
-  }
-  return workItems;
-}
-
 function checkKernarg(kernel: SimKernel): void {
   if (kernel.kernargSize > MAX_KERNARG) {
     throw new WavesmithError(
@@ -180,15 +141,6 @@ function checkKernarg(kernel: SimKernel): void {
       'device/bad-descriptor',
       `Kernel '${kernel.name}' preloads arguments ${preload.offset} to ${preload.offset + preload.length} (in dwords) of a segment of ${kernel.kernargSize} bytes.`,
       { hint: 'The kernel descriptor is damaged.' },
-    );
-  }
-}
-
-function checkDimensions(what: 'grid' | 'block', d: Dim3, limit: number): void {
-  if (d.length !== 3 || d.some((n) => !Number.isInteger(n) || n < 1 || n > limit)) {
-    throw new WavesmithError(
-      `device/bad-${what}`,
-      `The ${what} ${d.join(',')} is not three whole numbers from 1 to ${limit}.`,
     );
   }
 }

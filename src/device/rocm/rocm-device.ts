@@ -1,0 +1,288 @@
+// Room `device/rocm`: a real GPU as a device, through the public HSA API. Begin with this file, then addon.ts (what the native part does).
+//
+// Dispatches go through a real AQL queue, one at a time. What ends one early (a fault, its time, a signal) ends its queue, and the next dispatch
+// gets a new one. A GPU does not count instructions: `maxInstructions` limits the time.
+// Sources: HSA Runtime Specification 1.2, sections 2.6 to 2.9; hsa_ext_amd.h; LLVM AMDGPUUsage, "Kernel Dispatch".
+import { WavesmithError } from '../../base/index.ts';
+import { readCodeObject } from '../../codeobject/index.ts';
+import { isTargetName, targetInfo } from '../../isa/index.ts';
+import type { TargetName } from '../../isa/types.ts';
+import { checkLoadable, checkSizes } from '../checks.ts';
+import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
+import { DeviceFault, DispatchAborted, type FaultKind } from '../fault.ts';
+import { kernargBytes } from '../sim/dispatch/kernargs.ts';
+import type { RocmAddon, RocmAgent, RocmOutcome } from './addon.ts';
+import { callHsa } from './errors.ts';
+import { RocmMemory } from './memory.ts';
+import { imageSize, type RocmKernel, RocmModule } from './module.ts';
+
+export interface RocmOptions {
+  readonly addon: RocmAddon;
+  /** The runtime library; default the system's `libhsa-runtime64.so.1`. A process opens one. */
+  readonly library?: string | undefined;
+  /** Number of the GPU (default 0). */
+  readonly gpu?: number | undefined;
+  /** Address ranges that the runtime must not take for itself when it starts. */
+  readonly keepFree?: readonly { readonly address: number; readonly size: number }[] | undefined;
+}
+
+const LIBRARY = 'libhsa-runtime64.so.1';
+/** Without a budget a dispatch may take this long. */
+const LONGEST_MS = 600_000;
+/** With one: a microsecond for each instruction, and what starting takes. */
+const START_MS = 200;
+const INSTRUCTIONS_A_MS = 1000;
+const LANES = 64;
+const KERNARG_PADDING = 64;
+
+/** HSA status values of a queue that stopped (hsa.h, hsa_ext_amd.h). */
+const MEMORY_STATUS = new Set([41, 43]);
+const INSTRUCTION_STATUS = new Set([42, 0x1014]);
+
+/** Type kernel dispatch, barrier, fences of system scope. */
+const PACKET_HEADER = 2 | (1 << 8) | (2 << 9) | (2 << 11);
+
+/** A GPU of this machine. */
+export class RocmDevice implements Device {
+  readonly kind = 'rocm';
+  readonly target: TargetName;
+  /** What the runtime says of the GPU. */
+  readonly agent: RocmAgent;
+  /** The runtime places its allocations where it wants. */
+  readonly heapRange = [0, 0] as const;
+  private readonly addon: RocmAddon;
+  private readonly memory: RocmMemory;
+  private readonly modules = new Set<RocmModule>();
+  private queue: { readonly handle: number; readonly address: number } | undefined;
+  private kernarg: DeviceBuffer | undefined;
+  private lastDispatch: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+
+  /** Opens a GPU. Without a library, a GPU or code for it: `device/no-rocm`, `device/no-gpu`, `device/unsupported-target`. */
+  constructor({ addon, library = LIBRARY, gpu = 0, keepFree = [] }: RocmOptions) {
+    const ranges = new BigUint64Array(keepFree.flatMap(({ address, size }) => [BigInt(address), BigInt(size)]));
+    this.addon = addon;
+    this.agent = callHsa(() => addon.rocmOpen(library, gpu, ranges), 'the runtime');
+    const processor = this.agent.isa.replace(/^.*--/, '').split(':')[0] ?? '';
+    if (!isTargetName(processor)) {
+      throw new WavesmithError('device/unsupported-target', `The GPU is ${this.agent.isa || 'of an unknown kind'}.`, {
+        hint: 'Wavesmith knows gfx90a, gfx942 and gfx950.',
+      });
+    }
+    this.target = processor;
+    this.memory = new RocmMemory(addon, this.agent.agent);
+  }
+
+  alloc(size: number, label = 'buffer'): DeviceBuffer {
+    this.requireOpen();
+    return this.memory.alloc(size, label);
+  }
+  allocAt(address: DeviceAddress, size: number, label = 'buffer'): DeviceBuffer {
+    this.requireOpen();
+    this.requireVirtualMemory();
+    return this.memory.allocAt(address, size, label);
+  }
+  map(address: DeviceAddress, size: number, source: DeviceAddress): DeviceBuffer {
+    this.requireOpen();
+    this.requireVirtualMemory();
+    return this.memory.map(address, size, source);
+  }
+  free(buffer: DeviceBuffer): void {
+    this.requireOpen();
+    this.memory.free(buffer);
+  }
+  write(buffer: DeviceBuffer, bytes: Uint8Array, offset = 0): void {
+    this.requireOpen();
+    this.memory.write(buffer, bytes, offset);
+  }
+  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset): Uint8Array {
+    this.requireOpen();
+    return this.memory.read(buffer, offset, size);
+  }
+  copy(destination: DeviceBuffer, source: DeviceBuffer, size = Math.min(source.size, destination.size)): void {
+    this.requireOpen();
+    this.memory.copy(destination, source, size);
+  }
+
+  private requireOpen(): void {
+    if (this.isClosed) throw new WavesmithError('device/closed', 'The device was closed.');
+  }
+  private requireVirtualMemory(): void {
+    if (this.agent.hasVirtualMemory !== 0) return;
+    throw new WavesmithError('device/hsa', 'This HSA runtime cannot place memory at a chosen address.', {
+      hint: 'It has no hsa_amd_vmem_address_reserve: ROCm 6.0 and later do.',
+    });
+  }
+
+  /** The runtime chooses where code goes: with an `address` that it does not choose this is `device/address-taken`. */
+  load(codeObject: Uint8Array, address?: DeviceAddress): RocmModule {
+    this.requireOpen();
+    const object = readCodeObject(codeObject);
+    checkLoadable(object, this.target);
+    imageSize(object);
+    const { addon, memory, modules } = this;
+    const { handle, delta } = callHsa(() => addon.rocmLoad(this.agent.agent, codeObject), 'code object');
+    const release = (): void => {
+      memory.removeImage(delta);
+      modules.delete(module);
+      callHsa(() => addon.rocmUnload(handle), 'code object');
+    };
+    const module = new RocmModule(this, this.target, object, delta, release);
+    memory.addImage(delta, module.size);
+    modules.add(module);
+    if (address === undefined || address === delta) return module;
+    module.unload();
+    throw new WavesmithError(
+      'device/address-taken',
+      `The runtime loads the code object at 0x${delta.toString(16)}, not at 0x${address.toString(16)}.`,
+      { hint: 'No public function of HSA chooses where code goes.' },
+    );
+  }
+
+  async dispatch(request: DispatchRequest): Promise<DispatchResult> {
+    this.requireOpen();
+    const kernel = request.kernel as RocmKernel;
+    const { module } = kernel;
+    if (!(module instanceof RocmModule) || !module.isLoadedOn(this)) {
+      throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
+    }
+    module.hold();
+    const result = this.lastDispatch.then(() => this.run(kernel, request)).finally(() => module.drop());
+    this.lastDispatch = result.then(
+      () => {},
+      () => {},
+    );
+    return await result;
+  }
+
+  private async run(kernel: RocmKernel, request: DispatchRequest): Promise<DispatchResult> {
+    this.requireOpen();
+    const { addon, agent } = this;
+    const { grid, signal, onProgress } = request;
+    const workItems = checkSizes(kernel, request, targetInfo(this.target));
+    const workgroups = grid[0] * grid[1] * grid[2];
+    if (signal?.aborted === true) throw aborted(kernel, workgroups);
+    this.queue ??= callHsa(() => addon.rocmQueue(agent.agent), 'a queue');
+    const { handle, address } = this.queue;
+    const packet = packetOf(kernel, request, workItems, this.kernargOf(kernel, request, workItems, address));
+    const { maxInstructions } = request;
+    const limit = maxInstructions === undefined ? LONGEST_MS : START_MS + maxInstructions / INSTRUCTIONS_A_MS;
+    const abort = (): void => addon.rocmAbort(handle);
+    onProgress?.(0, workgroups);
+    const running = callHsa(
+      () => addon.rocmDispatch(agent.agent, handle, packet, Math.min(limit, LONGEST_MS)),
+      'packet',
+    );
+    signal?.addEventListener('abort', abort);
+    let outcome: RocmOutcome;
+    try {
+      outcome = await running;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+    if (outcome.outcome !== 'done') {
+      addon.rocmEndQueue(handle);
+      this.queue = undefined;
+      this.requireOpen();
+      throw outcome.outcome === 'aborted' ? aborted(kernel, workgroups) : faultOf(kernel, outcome, limit);
+    }
+    onProgress?.(workgroups, workgroups);
+    const { nanoseconds } = outcome;
+    return {
+      workgroups,
+      wavefronts: countWaves(workItems, request.block),
+      ...(nanoseconds > 0 ? { nanoseconds } : {}),
+    };
+  }
+
+  /** The address of the kernarg segment: the caller's, or this device's own with the arguments in it. */
+  private kernargOf(kernel: RocmKernel, request: DispatchRequest, workItems: Dim3, queue: number): number {
+    const { segment, grid, block, dynamicLds = 0 } = request;
+    if (segment !== undefined) {
+      if (request.args === undefined && request.kernargs === undefined) return segment.kernarg;
+      throw new WavesmithError('device/arguments', 'A dispatch takes arguments or an argument segment, not both.');
+    }
+    const bytes = kernargBytes(kernel, request, { grid, block, workItems, dynamicLds, queue });
+    // Compilers load whole cache lines of arguments.
+    const size = bytes.length + KERNARG_PADDING;
+    if (this.kernarg === undefined || this.kernarg.size < size) {
+      if (this.kernarg !== undefined) this.memory.free(this.kernarg);
+      this.kernarg = this.memory.alloc(size, 'kernarg segment', true);
+    }
+    this.memory.write(this.kernarg, bytes, 0);
+    return this.kernarg.address;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    if (this.queue !== undefined) this.addon.rocmAbort(this.queue.handle);
+    void this.lastDispatch.then(() => {
+      if (this.queue !== undefined) this.addon.rocmEndQueue(this.queue.handle);
+      for (const module of this.modules) module.unload();
+      this.memory.close();
+    });
+  }
+}
+
+/** The AQL packet; the addon fills in the completion signal. */
+function packetOf(kernel: RocmKernel, request: DispatchRequest, workItems: Dim3, kernarg: number): Uint8Array {
+  const { block, dynamicLds = 0, scratch = 0 } = request;
+  const bytes = new Uint8Array(64);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, PACKET_HEADER, true);
+  view.setUint16(2, workItems[2] > 1 ? 3 : workItems[1] > 1 ? 2 : 1, true);
+  for (const d of [0, 1, 2] as const) {
+    view.setUint16(4 + 2 * d, block[d], true);
+    view.setUint32(12 + 4 * d, workItems[d], true);
+  }
+  view.setUint32(24, Math.max(kernel.scratchSize, scratch), true);
+  view.setUint32(28, kernel.ldsSize + dynamicLds, true);
+  view.setBigUint64(32, BigInt(kernel.kernelObject), true);
+  view.setBigUint64(40, BigInt(kernarg), true);
+  return bytes;
+}
+
+/** Wavefronts of a grid whose last workgroups may be partial. */
+function countWaves(workItems: Dim3, block: Dim3): number {
+  // Of each dimension: sizes of workgroups and how many have them.
+  const sizes = ([0, 1, 2] as const).map((d) => [
+    [block[d], Math.floor(workItems[d] / block[d])],
+    [workItems[d] % block[d], workItems[d] % block[d] > 0 ? 1 : 0],
+  ]) as [number, number][][];
+  let waves = 0;
+  for (const [x, nx] of sizes[0] ?? [])
+    for (const [y, ny] of sizes[1] ?? [])
+      for (const [z, nz] of sizes[2] ?? []) waves += Math.ceil((x * y * z) / LANES) * nx * ny * nz;
+  return waves;
+}
+
+function aborted(kernel: RocmKernel, workgroups: number): DispatchAborted {
+  return new DispatchAborted(kernel.name, { workgroups: 0, wavefronts: 0 }, workgroups);
+}
+
+function faultOf({ name: kernel }: RocmKernel, outcome: RocmOutcome, limit: number): DeviceFault {
+  const { status, statusText, address } = outcome;
+  if (outcome.outcome === 'timeout') {
+    const message = `Kernel '${kernel}' was stopped after ${Math.round(limit)} ms.`;
+    return new DeviceFault('rocm/budget', message, { kind: 'budget', kernel });
+  }
+  if (outcome.isMemoryFault !== 0) {
+    const access = { space: 'global', address, size: undefined, isWrite: undefined } as const;
+    const message = `Kernel '${kernel}' accessed memory that is not mapped, in the page at 0x${address.toString(16)}.`;
+    return new DeviceFault('rocm/memory-fault', message, { kind: 'memory', kernel, access });
+  }
+  const kind: FaultKind = MEMORY_STATUS.has(status)
+    ? 'memory'
+    : INSTRUCTION_STATUS.has(status)
+      ? 'instruction'
+      : 'trap';
+  return new DeviceFault(
+    `rocm/${kind === 'memory' ? 'memory-fault' : kind}`,
+    `Kernel '${kernel}' was stopped: ${statusText}`,
+    {
+      kind,
+      kernel,
+    },
+  );
+}
