@@ -1,8 +1,20 @@
-// A real GPU's device keeps the contract of every device. There is none here: the HSA runtime is the virtual one.
+// A real GPU's device keeps the contract of every device, and replays captures. There is no GPU here: the HSA runtime is the virtual one.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { randomBytes } from '../src/base/index.ts';
+import { SimDevice } from '../src/device/index.ts';
+import { openCapture, Recorder, type ReplayResult, replayCapture } from '../src/snapshot/index.ts';
+import { addIndex, captureObject } from './support/captures.ts';
 import { deviceContract } from './support/device-contract/index.ts';
+import { run } from './support/hip.ts';
+import { exec, root } from './support/native.ts';
 import { hasNativeBuild, openRocm } from './support/rocm.ts';
 
-if (hasNativeBuild()) {
+const isBuilt = hasNativeBuild();
+
+if (isBuilt) {
   deviceContract('rocm on the virtual runtime', {
     target: 'gfx942',
     faults: 'by page',
@@ -10,3 +22,79 @@ if (hasNativeBuild()) {
     open: () => openRocm('gfx942'),
   });
 }
+
+describe.skipIf(!isBuilt)('a capture on a GPU', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-rocm-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Records a dispatch whose memory is where the virtual runtime has nothing. */
+  async function recorded(name: string): Promise<string> {
+    const device = new SimDevice('gfx942');
+    const code = captureObject();
+    const kernel = device.load(code).kernel('k');
+    const [out, input, kernarg] = [0, 1, 2].map((n) => device.allocAt(0x4100_0000_0000 + n * 2 ** 24, 4096, `b${n}`));
+    if (out === undefined || input === undefined || kernarg === undefined) throw new Error('unreachable');
+    device.write(input, randomBytes(4096, 5));
+    const segment = new Uint8Array(24);
+    const view = new DataView(segment.buffer);
+    view.setBigUint64(0, BigInt(out.address), true);
+    view.setBigUint64(8, BigInt(input.address), true);
+    view.setUint32(16, 1000, true);
+    device.write(kernarg, segment);
+    const recorder = new Recorder({
+      kernel,
+      codeObject: code,
+      producer: { name: 'test', version: '1', device: 'sim' },
+    });
+    const monitors = [recorder.monitor];
+    await device.dispatch({
+      kernel,
+      grid: [16, 1, 1],
+      block: [64, 1, 1],
+      segment: { kernarg: kernarg.address },
+      monitors,
+    });
+    device.close();
+    await recorder.finish(join(folder, name), { orders: false });
+    return join(folder, name);
+  }
+
+  test('is replayed at its addresses, with times by its clock; wrong code is found', async () => {
+    const capture = openCapture(await recorded('k.wscap'));
+    const replay = async (code?: Uint8Array): Promise<ReplayResult> => {
+      const device = await openRocm('gfx942');
+      try {
+        return await replayCapture(device, capture, { iterations: 5, code });
+      } finally {
+        device.close();
+      }
+    };
+    const result = await replay();
+    expect(result).toMatchObject({ verdict: 'equal', device: 'rocm', bytes: 4000 });
+    expect(result.times?.clock).toBe('device');
+    for (const code of [addIndex({ bound: 's_lshr_b32 s3, s3, 1\n v_cmp_gt_u32_e32 vcc, s3, v0' }), '']) {
+      expect((await replay(captureObject(code))).verdict).toBe('different');
+    }
+  });
+
+  test('by the commands', async () => {
+    const path = await recorded('cli.wscap');
+    const wavesmith = join(root, 'bin/wavesmith');
+    const replay = await exec([process.execPath, wavesmith, 'replay', 'full-vm', path, '--device', 'rocm']);
+    expect(replay.stdout, replay.stderr).toMatch(/^EQUAL/m);
+    const selftest = await exec([process.execPath, wavesmith, 'selftest']);
+    expect(selftest.stdout, selftest.stderr).toMatch(/^PASSED: all \d+ checks$/m);
+  });
+
+  test.skipIf(!existsSync('/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1') || existsSync('/dev/kfd'))(
+    'without a GPU is told so by the real runtime',
+    async () => {
+      const { status, stderr } = await run(process.execPath, [join(root, 'bin/wavesmith'), 'selftest']);
+      expect([status, stderr]).toEqual([1, expect.stringContaining('device/no-gpu')]);
+      const none = await run(process.execPath, [join(root, 'bin/wavesmith'), 'selftest'], {
+        WAVESMITH_HSA: '/nowhere.so',
+      });
+      expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('device/no-rocm')]);
+    },
+  );
+});

@@ -2,7 +2,7 @@
 // 1.2; hsa_ext_amd.h (pools, virtual memory, events, profiling); hsa_ven_amd_loader.h.
 //
 // Functions whose names begin with `rocm` are for one thread, except that a dispatch waits on a thread of Node's pool. An HSA function that fails
-// is an error with the code `rocm/failed`. Who calls knows what is allocated: nothing is checked here.
+// is an error with the code `ROCM_FAILED`. Who calls knows what is allocated: nothing is checked here.
 #include "addon/rocm.h"
 
 #include <dlfcn.h>
@@ -100,7 +100,7 @@ std::string TextOf(hsa_status_t status) {
 bool Failed(napi_env env, const char* what, hsa_status_t status) {
   if (status == HSA_STATUS_SUCCESS) return false;
   const bool memory = status == HSA_STATUS_ERROR_OUT_OF_RESOURCES || status == HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  Throw(env, memory ? "rocm/out-of-memory" : "rocm/failed", std::string(what) + ": " + TextOf(status));
+  Throw(env, memory ? "ROCM_OUT_OF_MEMORY" : "ROCM_FAILED", std::string(what) + ": " + TextOf(status));
   return true;
 }
 
@@ -154,13 +154,13 @@ bool OpenLibrary(napi_env env, const std::string& path) {
   State& s = state();
   if (s.library != nullptr) {
     if (s.path == path) return true;
-    Throw(env, "rocm/failed", "This process has opened " + s.path + " already; one process has one HSA runtime.");
+    Throw(env, "ROCM_FAILED", "This process has opened " + s.path + " already; one process has one HSA runtime.");
     return false;
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    Throw(env, "rocm/no-library", why == nullptr ? path : why);
+    Throw(env, "ROCM_NO_LIBRARY", why == nullptr ? path : why);
     return false;
   }
   const char* missing = nullptr;
@@ -176,7 +176,7 @@ bool OpenLibrary(napi_env env, const std::string& path) {
 #undef WAVESMITH_NEEDED
 #undef WAVESMITH_OPTIONAL
   if (missing != nullptr) {
-    Throw(env, "rocm/no-library", path + " has no function " + missing + ".");
+    Throw(env, "ROCM_NO_LIBRARY", path + " has no function " + missing + ".");
     dlclose(library);
     return false;
   }
@@ -259,18 +259,20 @@ napi_value Open(napi_env env, napi_callback_info info) {
       release();
       char text[64];
       std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(ranges[n]));
-      return Throw(env, "rocm/address-taken", text);
+      return Throw(env, "ROCM_ADDRESS_TAKEN", text);
     }
   }
   if (!s.started) {
     const hsa_status_t status = s.hsa_init();
     release();
+    // What AMD's runtime says without /dev/kfd.
+    if (status == HSA_STATUS_ERROR_OUT_OF_RESOURCES) return Throw(env, "ROCM_NO_GPU", "0");
     if (Failed(env, "hsa_init", status) || !Discover(env)) return nullptr;
     s.started = true;
   }
   const uint64_t index = a.Number(1);
   if (index >= s.gpus.size() || s.coarse.count(s.gpus[index].handle) == 0) {
-    return Throw(env, "rocm/no-gpu", std::to_string(s.gpus.size()));
+    return Throw(env, "ROCM_NO_GPU", std::to_string(s.gpus.size()));
   }
   const hsa_agent_t gpu = s.gpus[index];
   char product[64] = {};
@@ -580,7 +582,7 @@ napi_value Run(napi_env env, napi_callback_info info) {
   State& s = state();
   const auto found = s.queues.find(a.Number(1));
   const auto [bytes, size] = a.Bytes(2);
-  if (found == s.queues.end() || size != 64) return Throw(env, "rocm/failed", "rocmDispatch takes a queue and a packet");
+  if (found == s.queues.end() || size != 64) return Throw(env, "ROCM_FAILED", "rocmDispatch takes a queue and a packet");
   Queue* const queue = found->second;
   auto* const d = new Dispatch;
   d->gpu = s.gpus[a.Number(0)];

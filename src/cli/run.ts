@@ -35,6 +35,7 @@ import {
   recorderOf,
   recordingText,
 } from './capture-options.ts';
+import { rocmOptions } from './rocm-options.ts';
 import { runCapture } from './run-capture.ts';
 import {
   addCheckOptions,
@@ -149,7 +150,7 @@ export async function runKernel(argv: string[], extension?: RunExtension): Promi
     .option('--out <n=file>', 'write buffer argument N (from 0) to a .npy file afterwards; repeatable', collect, [])
     .option('--target <name>', `which code object of a file with several (${TARGET_LIST})`)
     .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
-    .option('--device <kind>', 'device to run on', 'sim')
+    .option('--device <kind>', 'sim, or rocm[:N]: a GPU of this machine', 'sim')
     .option('--lds <bytes>', 'dynamic LDS in bytes')
     .option('--budget <n>', 'stop after this many instructions')
     .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
@@ -204,6 +205,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   const mfma = parseMatrixMode(options.mfma);
   const strict = strictOptionsOf(options);
   const device = await createDevice(options.device, {
+    rocm: rocmOptions(),
     target: processor,
     ...nodeSimOptions(),
     run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: timingOf(options, processor) },

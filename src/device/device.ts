@@ -143,6 +143,8 @@ export interface Device {
   /** Copies device memory to a new host array. */
   read(buffer: DeviceBuffer, offset?: number, size?: number): Uint8Array;
   copy(destination: DeviceBuffer, source: DeviceBuffer, size?: number): void;
+  /** Whether code, packet and queue of a dispatch can be at chosen addresses. A hardware queue and its runtime have their own. */
+  readonly placesDispatch: boolean;
   /** Loads a code object (an ELF of the device's target), at exactly `address` when that is given. */
   load(codeObject: Uint8Array, address?: DeviceAddress): DeviceModule;
   dispatch(request: DispatchRequest): Promise<DispatchResult>;

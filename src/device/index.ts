@@ -4,6 +4,7 @@
 import { WavesmithError } from '../base/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Device } from './device.ts';
+import { RocmDevice, type RocmOptions } from './rocm/rocm-device.ts';
 import type { SimOptions } from './sim/options.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
@@ -58,6 +59,8 @@ export {
   type PlannedArgument,
   type ResultOf,
 } from './plan.ts';
+export type { RocmAddon } from './rocm/addon.ts';
+export { RocmDevice, type RocmOptions } from './rocm/rocm-device.ts';
 export type { DebugTerminal } from './sim/debug/index.ts';
 export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
@@ -95,14 +98,26 @@ export type { WorkerHost, WorkerPort, WorkerThread } from './sim/workers/worker-
 /** How a device is opened. */
 export interface DeviceOptions extends SimOptions {
   readonly target: TargetName;
+  /** For `rocm`: the native addon, which the caller loads, and what else the device takes. */
+  readonly rocm?: (() => Omit<RocmOptions, 'gpu'>) | undefined;
 }
 
-/** Opens a device: `sim` is the built-in virtual GPU. An unknown kind is `device/unknown-device`. */
+/**
+ * Opens a device: `sim` is the built-in virtual GPU, `rocm` or `rocm:N` a GPU of this machine. An unknown kind is `device/unknown-device`.
+ */
 export function createDevice(kind: 'sim', options: DeviceOptions): Promise<SimDevice>;
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device>;
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device> {
-  if (kind === 'sim') return Promise.resolve(new SimDevice(options.target, options));
-  return Promise.reject(
-    new WavesmithError('device/unknown-device', `There is no device '${kind}'.`, { hint: "Use 'sim'." }),
-  );
+  return new Promise((resolve) => resolve(openDevice(kind, options)));
+}
+
+function openDevice(kind: string, options: DeviceOptions): Device {
+  if (kind === 'sim') return new SimDevice(options.target, options);
+  const [, gpu] = /^rocm(?::(\d{1,3}))?$/.exec(kind) ?? [undefined, undefined];
+  if (kind.startsWith('rocm') && (kind === 'rocm' || gpu !== undefined) && options.rocm !== undefined) {
+    return new RocmDevice({ ...options.rocm(), gpu: Number(gpu ?? 0) });
+  }
+  throw new WavesmithError('device/unknown-device', `There is no device '${kind}'.`, {
+    hint: "Use 'sim', or 'rocm' (with several GPUs 'rocm:N') for a GPU of this machine.",
+  });
 }

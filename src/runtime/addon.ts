@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import type { RocmAddon } from '../device/rocm/addon.ts';
 
-export interface Addon extends RocmAddon {
+export interface Addon {
   /** Puts a new sparse memfd under the pages of a WebAssembly memory; its descriptor. */
   mapMemory(bytes: Uint8Array): number;
   /** Gives pages of that memory back to the system; they read as zero. */
@@ -39,10 +39,10 @@ export function findNativeBuild(root: string): NativeBuild {
   return { folder, libraries, launcher: join(folder, 'bin', 'wavesmith-launch') };
 }
 
-export function loadAddon(build: NativeBuild): Addon {
+export function loadAddon(build: NativeBuild): Addon & RocmAddon {
   const path = join(build.libraries, 'wavesmith.node');
   try {
-    return createRequire(import.meta.url)(path) as Addon;
+    return createRequire(import.meta.url)(path) as Addon & RocmAddon;
   } catch (cause) {
     throw new WavesmithError('runtime/bad-addon', `The native addon ${path} cannot be loaded.`, {
       hint: `Delete the folder ${build.folder} and run 'wavesmith doctor --build-native'.`,

@@ -143,11 +143,10 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
     const loaded = module as DeviceModule | undefined;
     if (loaded === undefined) throw new Error('the code was not loaded');
-    if (code === undefined && loaded.address !== loadAddress)
-      throw relocated('the code object', loadAddress, loaded.address);
+    const isMoved = code !== undefined || loaded.address !== loadAddress;
     const image: DeviceBuffer = { address: loaded.address, size: loaded.size, label: 'code object' };
     const imageChunks = capture.chunks.filter(isImage).map((chunk) => placed(chunk, image, seed));
-    if (code === undefined) chunks.push(...imageChunks);
+    if (!isMoved) chunks.push(...imageChunks);
     else chunks.push(...moveVariables(capture, loaded, image, imageChunks, remarks));
     for (const alias of capture.manifest.memory.aliases) buffers.push(...mapAlias(device, alias, chunks));
     const kernel = loaded.kernel(capture.manifest.dispatch.kernel);
@@ -158,7 +157,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
       { address: packet.address, size: packet.bytes.length },
     ];
     // Edited code brings its own data; only what it has in common with the captured code is that of the capture.
-    if (code !== undefined) others.push(image);
+    if (isMoved) others.push(image);
     const isConstant = isInCode(capture, loaded);
     let last: PlacedChunk | undefined;
     return {
@@ -265,6 +264,15 @@ function relocated(what: string, wanted: number, got: number): WavesmithError {
 
 function loadCode(device: Device, capture: Capture, code: Uint8Array | undefined, remarks: string[]): DeviceModule {
   const { loadAddress } = capture.manifest.code;
+  if (!device.placesDispatch) {
+    const module = device.load(code ?? capture.codeObject());
+    if (module.address !== loadAddress) {
+      remarks.push(
+        `the device chose ${hex(module.address)} for the code, not ${hex(loadAddress)}: pointers into code or variables that lie in memory are not valid`,
+      );
+    }
+    return module;
+  }
   if (code === undefined) return device.load(capture.codeObject(), loadAddress);
   try {
     return device.load(code, loadAddress);
@@ -335,7 +343,7 @@ function requestOf(
       hint: 'Record it again; without its arguments no dispatch can be replayed.',
     });
   }
-  if (!isPlaced(packet.address, packet.bytes.length)) {
+  if (device.placesDispatch && !isPlaced(packet.address, packet.bytes.length)) {
     // A packet lies somewhere in its queue's ring: devices place whole pages.
     const page = Math.floor(packet.address / PAGE) * PAGE;
     const buffer = device.allocAt(page, PAGE, 'dispatch packet');

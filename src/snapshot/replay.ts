@@ -49,7 +49,7 @@ export interface ReplayOptions {
 /** Milliseconds of the dispatches. */
 export interface ReplayTimes {
   /** Whose time it is: the virtual GPU has no clock, so its dispatches are timed on the host. */
-  readonly clock: 'host';
+  readonly clock: 'host' | 'device';
   readonly average: number;
   readonly median: number;
   readonly least: number;
@@ -276,6 +276,8 @@ async function timedRuns(
   const isAsExpected = quickComparison(device, expected);
   const isFirst = isAsExpected();
   const times: number[] = [];
+  const host: number[] = [];
+  let clock: ReplayTimes['clock'] = 'device';
   let changed = 0;
   const started = performance.now();
   placed.restore(dirty);
@@ -284,7 +286,10 @@ async function timedRuns(
     const run = await runPlaced(device, placed, false, { maxInstructions, signal });
     if (run.failure !== undefined)
       throw new WavesmithError('replay/iteration', `Iteration ${n + 1} failed: ${run.failure}`);
-    times.push(run.milliseconds);
+    const { nanoseconds } = run.dispatch ?? {};
+    if (nanoseconds === undefined) clock = 'host';
+    times.push(nanoseconds === undefined ? run.milliseconds : nanoseconds / 1e6);
+    host.push(run.milliseconds);
     if ((recopy || n === 0) && isAsExpected() !== isFirst) changed++;
     onProgress?.(n + 1, iterations);
   }
@@ -294,12 +299,12 @@ async function timedRuns(
   return {
     changed,
     times: {
-      clock: 'host',
+      clock,
       average: sum / iterations,
       median: median(sorted),
       least: sorted[0] as number,
       wall,
-      overhead: (wall - sum) / iterations,
+      overhead: (wall - host.reduce((a, b) => a + b, 0)) / iterations,
     },
   };
 }

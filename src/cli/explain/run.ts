@@ -2,6 +2,18 @@
 import type { ErrorPages } from './types.ts';
 
 export const RUN_ERRORS: ErrorPages = {
+  'device/hsa': [
+    'A function of the HSA runtime failed; the message says which, and what the runtime says of it.',
+    "'rocminfo' shows whether the runtime works at all; what only newer runtimes can do needs ROCm 6.0.",
+  ],
+  'device/no-gpu': [
+    'The HSA runtime was loaded and finds no GPU, or fewer than the number that was asked for.',
+    'Check that the amdgpu driver is loaded, that /dev/kfd may be opened (groups render and video), and ROCR_VISIBLE_DEVICES.',
+  ],
+  'device/no-rocm': [
+    "The HSA runtime library, 'libhsa-runtime64.so.1', cannot be loaded, or lacks a function.",
+    "Install ROCm's hsa-rocr or Debian's libhsa-runtime64-1; WAVESMITH_HSA names a library in another place.",
+  ],
   'device/address-taken': [
     'Memory was to be mapped at an address that is in use, or that the device does not have.',
     'Choose another address.',
@@ -90,7 +102,7 @@ export const RUN_ERRORS: ErrorPages = {
     "The kernel's scratch memory for all resident waves is more than the device has.",
     'Use less scratch per lane, or smaller workgroups.',
   ],
-  'device/unknown-device': ['There is no device of this kind.', "Use 'sim'."],
+  'device/unknown-device': ['There is no device of this kind.', "Use 'sim', or 'rocm' for a GPU of this machine."],
   'device/unsupported-target': [
     'No device runs code for this GPU.',
     'Give code for one of the supported targets; `wavesmith isa --help` lists them.',
@@ -216,6 +228,26 @@ export const RUN_ERRORS: ErrorPages = {
   'sim/bad-pc': [
     'Execution left the code: a jump to a wrong address, or a kernel without s_endpgm.',
     'Look at the last jump with `wavesmith run --trace`.',
+  ],
+  'rocm/budget': [
+    'A kernel on a GPU ran longer than its budget. A GPU does not count instructions: each stands for a microsecond.',
+    'Raise --budget, or look for a loop that does not end: the virtual GPU shows where it is.',
+  ],
+  'rocm/instruction': [
+    'A kernel on a GPU reached a word that is no instruction.',
+    'Run it with --device sim, which names the place; a branch may lead outside of the code.',
+  ],
+  'rocm/memory-fault': [
+    'A kernel on a GPU accessed memory that is not mapped. The GPU tells the page, not the instruction.',
+    'Run it with --device sim, which names the instruction, the lane and the nearest allocation.',
+  ],
+  'rocm/trap': [
+    'A kernel on a GPU executed s_trap, or raised a hardware exception.',
+    'Run it with --device sim, which names the place; compilers put s_trap where an assertion failed.',
+  ],
+  'selftest/failed': [
+    'The device does something else than the virtual GPU. The line says what.',
+    'Attach the report (-o FILE.json) to an issue.',
   ],
   'sim/budget': [
     'The kernel executed more instructions than allowed: often an endless loop.',

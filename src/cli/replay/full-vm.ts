@@ -8,6 +8,7 @@ import { isTargetName } from '../../isa/index.ts';
 import { openCapture, placeText, type ReplayResult, replayCapture } from '../../snapshot/index.ts';
 import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts';
 import { codeObjectBytes } from '../code-or-text.ts';
+import { rocmOptions } from '../rocm-options.ts';
 import { parseCount } from '../run-common.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { addTimingOptions, dispatchTiming, type TimingOptions, timedRecord, timingOf } from '../timing.ts';
@@ -32,7 +33,7 @@ export async function run(argv: string[]): Promise<number> {
     .argument('<capture>', 'a .wscap')
     .option('--iterations <n>', 'dispatches, without building the address space again', '1')
     .option('--no-recopy', 'keep what an iteration left in memory for the next one')
-    .option('--device <kind>', 'device to run on', 'sim')
+    .option('--device <kind>', 'sim, or rocm[:N]: a GPU of this machine', 'sim')
     .option('--against <what>', 'post: the captured result; or another capture, whose result is expected', 'post')
     .option('--code <file>', 'run this code object, or assembler text, instead: same kernel name, same arguments')
     .option('--exact', 'only equal bits are equal, also where a tolerance is annotated')
@@ -68,6 +69,8 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
+    // A GPU's runtime places code itself.
+    rocm: rocmOptions(capture.chunks.map((c) => c.allocation).filter(({ kind }) => kind !== 'code')),
     run: {
       mfma: parseMatrixMode(options.mfma),
       workers: parseCount(options.workers, '--workers'),
@@ -122,7 +125,7 @@ export function replayText(result: ReplayResult, place: (address: number) => str
   }
   if (times !== undefined) {
     lines.push(
-      `  dispatch on the host: average ${ms(times.average)}, median ${ms(times.median)}, least ${ms(times.least)}; all ${ms(times.wall)}, ${ms(times.overhead)} an iteration beside the dispatch`,
+      `  dispatch ${times.clock === 'host' ? 'on the host' : 'by the clock of the GPU'}: average ${ms(times.average)}, median ${ms(times.median)}, least ${ms(times.least)}; all ${ms(times.wall)}, ${ms(times.overhead)} an iteration beside the dispatch`,
     );
   }
   for (const { label, comparison, first } of buffers) {

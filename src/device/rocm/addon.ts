@@ -1,5 +1,5 @@
 // What the native addon does for this device (native/addon/rocm.cc). Addresses and sizes are numbers below 2^53. A function that fails throws an
-// Error whose `code` is `rocm/failed`, `rocm/out-of-memory`, `rocm/no-library`, `rocm/no-gpu` or `rocm/address-taken`.
+// Error whose `code` is `ROCM_FAILED`, `ROCM_OUT_OF_MEMORY`, `ROCM_NO_LIBRARY`, `ROCM_NO_GPU` or `ROCM_ADDRESS_TAKEN`.
 
 /** A GPU as the runtime describes it. */
 export interface RocmAgent {

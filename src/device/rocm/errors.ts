@@ -9,16 +9,16 @@ export function callHsa<T>(call: () => T, what: string): T {
     if (!(cause instanceof Error)) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     switch (code) {
-      case 'rocm/out-of-memory':
+      case 'ROCM_OUT_OF_MEMORY':
         throw new WavesmithError('device/out-of-memory', `The GPU has no memory for '${what}': ${cause.message}.`, {
           cause,
         });
-      case 'rocm/no-library':
+      case 'ROCM_NO_LIBRARY':
         throw new WavesmithError('device/no-rocm', `The HSA runtime cannot be loaded: ${cause.message}.`, {
           hint: "Install ROCm's hsa-rocr or Debian's libhsa-runtime64-1, or name the library in WAVESMITH_HSA.",
           cause,
         });
-      case 'rocm/no-gpu':
+      case 'ROCM_NO_GPU':
         throw new WavesmithError(
           'device/no-gpu',
           cause.message === '0'
@@ -29,12 +29,12 @@ export function callHsa<T>(call: () => T, what: string): T {
             cause,
           },
         );
-      case 'rocm/address-taken':
+      case 'ROCM_ADDRESS_TAKEN':
         throw new WavesmithError('device/address-taken', `The address ${cause.message} is taken in this process.`, {
           hint: "'wavesmith replay reserve-check' names what is in the way.",
           cause,
         });
-      case 'rocm/failed':
+      case 'ROCM_FAILED':
         throw new WavesmithError('device/hsa', `The HSA runtime failed: ${cause.message}.`, { cause });
       default:
         throw cause;

@@ -9,7 +9,7 @@ import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { checkLoadable, checkSizes } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
-import { DeviceFault, DispatchAborted, type FaultKind } from '../fault.ts';
+import { DeviceFault, DispatchAborted } from '../fault.ts';
 import { kernargBytes } from '../sim/dispatch/kernargs.ts';
 import type { RocmAddon, RocmAgent, RocmOutcome } from './addon.ts';
 import { callHsa } from './errors.ts';
@@ -33,6 +33,7 @@ const LONGEST_MS = 600_000;
 const START_MS = 200;
 const INSTRUCTIONS_A_MS = 1000;
 const LANES = 64;
+const PAGE = 4096;
 const KERNARG_PADDING = 64;
 
 /** HSA status values of a queue that stopped (hsa.h, hsa_ext_amd.h). */
@@ -45,6 +46,7 @@ const PACKET_HEADER = 2 | (1 << 8) | (2 << 9) | (2 << 11);
 /** A GPU of this machine. */
 export class RocmDevice implements Device {
   readonly kind = 'rocm';
+  readonly placesDispatch = false;
   readonly target: TargetName;
   /** What the runtime says of the GPU. */
   readonly agent: RocmAgent;
@@ -60,7 +62,7 @@ export class RocmDevice implements Device {
 
   /** Opens a GPU. Without a library, a GPU or code for it: `device/no-rocm`, `device/no-gpu`, `device/unsupported-target`. */
   constructor({ addon, library = LIBRARY, gpu = 0, keepFree = [] }: RocmOptions) {
-    const ranges = new BigUint64Array(keepFree.flatMap(({ address, size }) => [BigInt(address), BigInt(size)]));
+    const ranges = new BigUint64Array(pagesOf(keepFree).flat().map(BigInt));
     this.addon = addon;
     this.agent = callHsa(() => addon.rocmOpen(library, gpu, ranges), 'the runtime');
     const processor = this.agent.isa.replace(/^.*--/, '').split(':')[0] ?? '';
@@ -135,7 +137,6 @@ export class RocmDevice implements Device {
     throw new WavesmithError(
       'device/address-taken',
       `The runtime loads the code object at 0x${delta.toString(16)}, not at 0x${address.toString(16)}.`,
-      { hint: 'No public function of HSA chooses where code goes.' },
     );
   }
 
@@ -225,6 +226,19 @@ export class RocmDevice implements Device {
   }
 }
 
+/** Starts and sizes of the pages that ranges touch, without overlaps. */
+function pagesOf(ranges: NonNullable<RocmOptions['keepFree']>): [number, number][] {
+  const pages: [number, number][] = [];
+  for (const { address, size } of [...ranges].sort((a, b) => a.address - b.address)) {
+    const start = Math.floor(address / PAGE) * PAGE;
+    const end = Math.ceil((address + size) / PAGE) * PAGE;
+    const last = pages.at(-1);
+    if (last !== undefined && start <= last[0] + last[1]) last[1] = Math.max(last[1], end - last[0]);
+    else pages.push([start, end - start]);
+  }
+  return pages;
+}
+
 /** The AQL packet; the addon fills in the completion signal. */
 function packetOf(kernel: RocmKernel, request: DispatchRequest, workItems: Dim3, kernarg: number): Uint8Array {
   const { block, dynamicLds = 0, scratch = 0 } = request;
@@ -272,17 +286,9 @@ function faultOf({ name: kernel }: RocmKernel, outcome: RocmOutcome, limit: numb
     const message = `Kernel '${kernel}' accessed memory that is not mapped, in the page at 0x${address.toString(16)}.`;
     return new DeviceFault('rocm/memory-fault', message, { kind: 'memory', kernel, access });
   }
-  const kind: FaultKind = MEMORY_STATUS.has(status)
-    ? 'memory'
-    : INSTRUCTION_STATUS.has(status)
-      ? 'instruction'
-      : 'trap';
-  return new DeviceFault(
-    `rocm/${kind === 'memory' ? 'memory-fault' : kind}`,
-    `Kernel '${kernel}' was stopped: ${statusText}`,
-    {
-      kind,
-      kernel,
-    },
-  );
+  const message = `Kernel '${kernel}' was stopped: ${statusText}`;
+  if (MEMORY_STATUS.has(status)) return new DeviceFault('rocm/memory-fault', message, { kind: 'memory', kernel });
+  if (INSTRUCTION_STATUS.has(status))
+    return new DeviceFault('rocm/instruction', message, { kind: 'instruction', kernel });
+  return new DeviceFault('rocm/trap', message, { kind: 'trap', kernel });
 }

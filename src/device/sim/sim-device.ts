@@ -20,6 +20,7 @@ import { Crew } from './workers/crew.ts';
 /** The virtual GPU. */
 export class SimDevice implements Device {
   readonly kind = 'sim';
+  readonly placesDispatch = true;
   readonly heapRange = [WINDOW, WINDOW + MAX_WASM_PAGES * WASM_PAGE] as const;
   readonly target: TargetName;
   readonly memory: DeviceMemory;
