@@ -1,17 +1,19 @@
-// How long checking takes. First `check` and `inspect` as whole processes, start-up included, on code that does not repeat itself.
+// How long checking takes. First `check` and `inspect` as whole processes, start-up included, on code that does not repeat itself, and
+// `check` of a library of 10 MB with its memory: the different objects of the reference data as often as it takes.
 // Then inside one process, lifting included: the code object with the most code in one kernel of the corpus, the 167 kernels of an
 // IREE module, and how time grows with code size. There `first ms` is cold and the others are warm, and the kernels of the last rows
 // are n copies of one loop, so they show growth and not speed. Files can be given instead.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { checkCodeObject, countFindings } from '../src/check/index.ts';
-import { type CodeObject, codeObjectsOf, openContainer } from '../src/codeobject/index.ts';
+import { type CodeObject, codeObjectsOf, openContainer, writeBundle } from '../src/codeobject/index.ts';
 import { isTargetName } from '../src/isa/table/targets.ts';
 import { liftCodeObject } from '../src/program/index.ts';
 import { kernelObject } from '../tests/support/kernel-source.ts';
 import { printHeader, program, report, root, wavesmith, withFolder } from './support/processes.ts';
-import { benchObjects } from './support/texts.ts';
+import { benchObjects, corpusObjects } from './support/texts.ts';
 
 const shared = join(root, '..', 'shared');
 const ROUNDS = 9;
@@ -96,6 +98,44 @@ function row(name: string, objects: readonly CodeObject[]): void {
   );
 }
 
+const LIBRARY_BYTES = 10e6;
+
+/** A bundle of LIBRARY_BYTES at least: every code object of the reference data, again from the first when there are no more. */
+function library(path: string): string | undefined {
+  const objects = corpusObjects().map(({ path }) => ({ path, bytes: readFileSync(path) }));
+  const entries: { id: string; bytes: Uint8Array }[] = [];
+  let [size, kernels] = [0, 0];
+  for (let i = 0; objects.length > 0 && size < LIBRARY_BYTES; i++) {
+    const { path: file } = objects[i % objects.length] as (typeof objects)[number];
+    for (const object of objectsOf(file)) {
+      const { bytes } = object.elf;
+      entries.push({ id: `hipv4-${object.targetId}`, bytes });
+      size += bytes.length;
+      kernels += object.kernels.length;
+    }
+  }
+  if (entries.length === 0) return undefined;
+  writeFileSync(path, writeBundle(entries));
+  return `${entries.length} objects, ${objects.length} different (${kernels} kernels, ${(size / 1e6).toFixed(1)} MB)`;
+}
+
+/** Prints its memory when the process ends. */
+const MEMORY = 'data:text/javascript,process.on("exit",()=>console.error(process.resourceUsage().maxRSS))';
+
+function checkLibrary(folder: string): void {
+  const path = join(folder, 'library.hipfb');
+  const what = library(path);
+  if (what === undefined) return;
+  console.log(what);
+  const check = { ...program(wavesmith, 'check', path), statuses: [0, 1] };
+  report('  check (goal: 10 s of processor time)', check, join(folder, 'out'), PROCESS_ROUNDS);
+  const { stderr } = spawnSync(process.execPath, ['--import', MEMORY, wavesmith, 'check', path], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+  });
+  console.log(`  check, memory at most (goal: 500 MB) ${(Number(stderr.trim()) / 1000).toFixed(0)} MB`);
+}
+
 /** The commands as their users run them. */
 function wholeProcesses(): void {
   withFolder((folder) => {
@@ -107,6 +147,7 @@ function wholeProcesses(): void {
       report('  check', check, join(folder, 'out'), PROCESS_ROUNDS);
       report('  inspect', program(wavesmith, 'inspect', path), join(folder, 'out'), PROCESS_ROUNDS);
     }
+    checkLibrary(folder);
     console.log('\nIn one process:\n');
   });
 }

@@ -1,7 +1,10 @@
 // Finds instructions by following control flow through the executable sections and cuts them into basic blocks.
 // Source: CDNA3 ISA manual, chapter "Program Flow Control".
+
+import { PairTable } from '../base/pair-table.ts';
+import { readU32 } from '../isa/codec/decode-operand.ts';
 import { branchTarget, type Decoder, decoderFor, type Instruction, type TargetName } from '../isa/index.ts';
-import { effectsOf } from './effects.ts';
+import { type Effects, effectsOf } from './effects.ts';
 import type { BasicBlock, BlockExit, CodeInstruction } from './types.ts';
 
 /** Instructions and blocks of a finished walk. */
@@ -44,9 +47,46 @@ function flowOf(instruction: Instruction, pc: number): Flow {
   return { kind: flags.has('isBarrier') ? 'jump' : 'branch', target };
 }
 
+/** An instruction without its place. */
+interface Decoded {
+  readonly instruction: Instruction;
+  readonly effects: Effects;
+}
+
+/** Decodes instructions. Code repeats itself: equal encodings of one and two dwords are one instruction, with one set of effects. */
+class SharedInstructions {
+  private readonly decoder: Decoder;
+  private readonly numbers = new PairTable();
+  private readonly known: Decoded[] = [];
+
+  constructor(target: TargetName) {
+    this.decoder = decoderFor(target);
+  }
+
+  /** The instruction at an offset of a section, or undefined. */
+  at(bytes: Uint8Array, offset: number): Decoded | undefined {
+    if (offset + 4 > bytes.length) return undefined;
+    const first = readU32(bytes, offset);
+    const short = this.numbers.get(first, 0);
+    if (short !== PairTable.NONE) return this.known[short];
+    const second = offset + 8 <= bytes.length ? readU32(bytes, offset + 4) : 0;
+    const long = second === 0 ? PairTable.NONE : this.numbers.get(first, second);
+    if (long !== PairTable.NONE) return this.known[long];
+    const instruction = this.decoder.decode(bytes, offset);
+    if (instruction === undefined) return undefined;
+    const decoded = { instruction, effects: effectsOf(instruction) };
+    // An instruction of two dwords whose second is 0 has no key of its own.
+    const isShort = instruction.size === 4;
+    if (isShort || (instruction.size === 8 && second !== 0)) {
+      this.numbers.set(first, isShort ? 0 : second, this.known.push(decoded) - 1);
+    }
+    return decoded;
+  }
+}
+
 /** The executable sections of a code object while they are explored. */
 export class CodeRegions {
-  private readonly decoder: Decoder;
+  private readonly decoder: SharedInstructions;
   private readonly regions: readonly Region[];
   /** Control flow by row, to ask for flags only once. */
   private readonly plain: boolean[] = [];
@@ -56,7 +96,7 @@ export class CodeRegions {
   indirectCount = 0;
 
   constructor(target: TargetName, sections: readonly { base: number; bytes: Uint8Array }[]) {
-    this.decoder = decoderFor(target);
+    this.decoder = new SharedInstructions(target);
     this.regions = sections.map(({ base, bytes }) => ({
       base,
       bytes,
@@ -90,10 +130,11 @@ export class CodeRegions {
     region.leaders[(start - region.base) >>> 2] = 1;
     let offset = start - region.base;
     while (offset < region.bytes.length && region.starts[offset >>> 2] === undefined) {
-      const instruction = this.decoder.decode(region.bytes, offset);
-      if (instruction === undefined) return;
+      const decoded = this.decoder.at(region.bytes, offset);
+      if (decoded === undefined) return;
+      const { instruction, effects } = decoded;
       const pc = region.base + offset;
-      const code: CodeInstruction = { index: -1, pc, instruction, effects: effectsOf(instruction) };
+      const code: CodeInstruction = { index: -1, pc, instruction, effects };
       region.starts[offset >>> 2] = code;
       this.count++;
       offset += instruction.size;

@@ -159,6 +159,12 @@ function makePlan({ operation, operands, flags }: InstructionRow): RowPlan {
   };
 }
 
+/** Whether `stepKnowledge` without vector registers can change anything at an instruction. */
+export function changesScalars({ instruction, effects }: CodeInstruction): boolean {
+  const { isAddress, scalar } = planOf(instruction.row);
+  return isAddress || scalar !== undefined || effects.defs.some(({ first }) => first < Slot.VGPR0);
+}
+
 /** Changes `known` as the instruction changes the registers; of vector registers only with `hasVectors`. */
 export function stepKnowledge(code: CodeInstruction, known: Knowledge, hasVectors = false): void {
   const { instruction, effects, pc } = code;

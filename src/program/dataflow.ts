@@ -62,9 +62,11 @@ export function solveForward<State>(
     const block = program.blocks[index] as BasicBlock;
     const state = flow.copy(starts.get(index) as State);
     flow.transfer(block, state);
+    const last = block.successors[block.successors.length - 1];
     for (const successor of block.successors) {
       const start = starts.get(successor);
-      if (start === undefined) starts.set(successor, flow.copy(state));
+      // Nobody else needs the state behind the last successor, which may have it as it is.
+      if (start === undefined) starts.set(successor, successor === last ? state : flow.copy(state));
       else if (!flow.join(start, state)) continue;
       work.push(successor);
     }

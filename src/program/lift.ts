@@ -6,7 +6,7 @@ import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts';
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import { type CodeMap, CodeRegions } from './code-map.ts';
-import { joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
+import { changesScalars, joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
 import { type BasicBlock, type CodeInstruction, PRELOAD_STUB, type Program, type ProgramFunction } from './types.ts';
 
 const STT_FUNC = 2;
@@ -108,12 +108,16 @@ function propagate(graph: CodeMap, entries: ReadonlyMap<number, Entry>): Map<num
     if (block >= 0) push(block, new Map());
   }
   const found = new Map<number, readonly number[]>();
+  /** By block: the instructions that matter; blocks of loops are looked at several times. */
+  const scalars: CodeInstruction[][] = [];
   while (work.length > 0) {
     const index = work.pop() as number;
     const block = blocks[index] as BasicBlock;
     const known: Knowledge = new Map(inputs[index]);
-    for (let i = block.first; i < block.end; i++) {
-      const code = instructions[i] as CodeInstruction;
+    scalars[index] ??= instructions
+      .slice(block.first, block.end)
+      .filter((c) => graph.isIndirect(c) || changesScalars(c));
+    for (const code of scalars[index]) {
       if (graph.isIndirect(code)) {
         const targets = targetsOf(code.instruction, known)?.filter((pc) => graph.isCode(pc));
         if (targets !== undefined && targets.length > 0) found.set(code.pc, targets);

@@ -2,6 +2,7 @@
 // position in a section then costs a hash lookup or two.
 
 import type { TextOutput } from '../../base/index.ts';
+import { PairTable } from '../../base/pair-table.ts';
 import { type Decoder, decoderFor } from '../../isa/codec/decode.ts';
 import { operandNamed } from '../../isa/operand.ts';
 import { MAX_INSTRUCTION_TEXT, type TextWriter, textWriterFor } from '../../isa/print/text-writer.ts';
@@ -9,58 +10,7 @@ import { operandClass } from '../../isa/table/operand-classes.ts';
 import type { Instruction, InstructionRow, Operand, TargetName } from '../../isa/types.ts';
 import { wordAt } from './data.ts';
 
-const EMPTY = -1;
-const INITIAL_SLOTS = 1 << 12;
-
-/** Maps a pair of words to a small integer; open addressing over typed arrays. */
-class PairTable {
-  private first = new Uint32Array(INITIAL_SLOTS);
-  private second = new Uint32Array(INITIAL_SLOTS);
-  private values = new Int32Array(INITIAL_SLOTS).fill(EMPTY);
-  private mask = INITIAL_SLOTS - 1;
-  private used = 0;
-
-  get(a: number, b: number): number {
-    let slot = hash(a, b) & this.mask;
-    while (this.values[slot] !== EMPTY) {
-      if (this.first[slot] === a && this.second[slot] === b) return this.values[slot];
-      slot = (slot + 1) & this.mask;
-    }
-    return EMPTY;
-  }
-
-  set(a: number, b: number, value: number): void {
-    if (this.used * 2 > this.mask) this.grow();
-    this.insert(a, b, value);
-    this.used++;
-  }
-
-  private insert(a: number, b: number, value: number): void {
-    let slot = hash(a, b) & this.mask;
-    while (this.values[slot] !== EMPTY) slot = (slot + 1) & this.mask;
-    this.first[slot] = a;
-    this.second[slot] = b;
-    this.values[slot] = value;
-  }
-
-  private grow(): void {
-    const { first, second, values } = this;
-    const size = values.length * 2;
-    this.first = new Uint32Array(size);
-    this.second = new Uint32Array(size);
-    this.values = new Int32Array(size).fill(EMPTY);
-    this.mask = size - 1;
-    for (let slot = 0; slot < values.length; slot++) {
-      if (values[slot] !== EMPTY) this.insert(first[slot], second[slot], values[slot]);
-    }
-  }
-}
-
-function hash(a: number, b: number): number {
-  let h = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b);
-  h ^= h >>> 15;
-  return Math.imul(h, 0x2c1b3c6d) ^ (h >>> 13);
-}
+const NO_INSTRUCTION = PairTable.NONE;
 
 /** The part an instruction can play in branches and address computations. */
 export type Role = 'branch' | 'getPc' | 'addLow' | 'addHigh' | 'addOffset';
@@ -179,14 +129,14 @@ export class InstructionCache {
 
   /** The number of the instruction at `offset`, or a negative one when there is none before `end`. */
   idAt(bytes: Uint8Array, offset: number, end: number): number {
-    if (end - offset < 4) return EMPTY;
+    if (end - offset < 4) return NO_INSTRUCTION;
     const first = wordAt(bytes, offset);
     const short = this.short.get(first, 0);
-    if (short !== EMPTY) return short;
+    if (short !== NO_INSTRUCTION) return short;
     if (end - offset < 8) return this.add(bytes, offset, end);
     const second = wordAt(bytes, offset + 4);
     const long = this.long.get(first, second);
-    if (long !== EMPTY) return long;
+    if (long !== NO_INSTRUCTION) return long;
     const id = this.add(bytes, offset, end);
     const size = id < 0 ? 0 : this.sizeOf(id);
     if (size === 4) this.short.set(first, 0, id);
@@ -242,7 +192,7 @@ export class InstructionCache {
   private add(bytes: Uint8Array, offset: number, end: number): number {
     const { writer, lines, encodings } = this;
     const size = writer.match(bytes, offset, end);
-    if (size === 0) return EMPTY;
+    if (size === 0) return NO_INSTRUCTION;
     lines.room(MAX_INSTRUCTION_TEXT + 2);
     lines.bytes[lines.size] = TAB;
     const stop = writer.writeText(lines.bytes, lines.size + 1);

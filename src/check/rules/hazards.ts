@@ -8,6 +8,7 @@ import { targetInfo } from '../../isa/table/targets.ts';
 import type { Immediate, Instruction } from '../../isa/types.ts';
 import {
   type CodeInstruction,
+  type Effects,
   overlaps,
   type Program,
   type ProgramFunction,
@@ -30,49 +31,104 @@ import {
   matrixSourceWait,
 } from './hazard-tables.ts';
 
-/** An instruction with what hazards ask about it. */
+/** What hazards ask about an instruction, wherever it stands. */
 interface Step {
-  readonly code: CodeInstruction;
+  readonly instruction: Instruction;
+  readonly effects: Effects;
   /** The registers of the operands that are written out and read; of vector and memory instructions only. */
   readonly uses: readonly SlotRange[];
+  /** The vector unit executes it, memory instructions included that take their addresses through it. */
+  readonly isValu: boolean;
   readonly isVector: boolean;
   readonly isMemory: boolean;
+  readonly isLds: boolean;
+  readonly isDpp: boolean;
   readonly isDot: boolean;
   readonly matrix: MatrixFacts | undefined;
   readonly isTrans: boolean;
   /** Writes part of its result register. */
   readonly isPart: boolean;
+  /** Writes a scalar register from the vector unit. */
+  readonly isScalarWrite: boolean;
   /** See `wideStoreData`. */
   readonly wideData: readonly SlotRange[];
   /** The store of `wideData` is to a buffer at an offset in an SGPR. */
   readonly isScalarOffset: boolean;
+  /** VCC and EXEC, of which it reads the flag that they are zero. */
+  readonly zeroFlags: readonly (readonly SlotRange[])[];
+  readonly usesVcc: boolean;
+  /** What else the operation alone decides. */
+  readonly special: Special | undefined;
+  readonly readsM0: boolean;
   /** Wait states that it counts for: 1, or what s_nop says. */
   readonly states: number;
 }
+
+type Special = 'div-fmas' | 'lane' | 'swap' | 'fma64' | 'low-from-high' | 'hardware-register' | 'return-from-trap';
 
 const EXEC: readonly SlotRange[] = [{ first: Slot.EXEC, count: 2 }];
 const VCC: readonly SlotRange[] = [{ first: Slot.VCC, count: 2 }];
 const M0: readonly SlotRange[] = [{ first: Slot.M0, count: 1 }];
 const isVectorSlot = ({ first }: SlotRange): boolean => first >= Slot.VGPR0;
 
-function makeStep(code: CodeInstruction, waits: MatrixWaits): Step {
-  const { instruction } = code;
-  const { flags, operation } = instruction.row;
+function specialOf(instruction: Instruction): Special | undefined {
+  const { operation } = instruction.row;
+  if (operation.startsWith('v_div_fmas')) return 'div-fmas';
+  if (/^v_(?:read|write|readfirst)lane_b32$/.test(operation)) return 'lane';
+  if (/^v_permlane\d+_swap_b32$/.test(operation)) return 'swap';
+  if (/^v_fmac?_f64$/.test(operation)) return 'fma64';
+  if (isLowFromHigh(instruction)) return 'low-from-high';
+  if (/^s_[gs]etreg(?:_imm32)?_b32$/.test(operation)) return 'hardware-register';
+  return operation.startsWith('s_rfe_') ? 'return-from-trap' : undefined;
+}
+
+function makeStep({ instruction, effects }: CodeInstruction, waits: MatrixWaits): Step {
+  const { flags, operation, uses } = instruction.row;
+  const isLds = flags.has('DS');
   const isMemory = flags.has('MUBUF') || flags.has('MTBUF') || flags.has('MIMG') || flags.has('FLAT');
   const isVector = flags.has('VALU') && !isMemory;
   const states = operation === 's_nop' ? ((instruction.operands[0] as Immediate).value & 15) + 1 : 1;
   return {
-    code,
-    uses: isVector || isMemory || flags.has('DS') ? explicitUses(instruction) : [],
+    instruction,
+    effects,
+    uses: isVector || isMemory || isLds ? explicitUses(instruction) : [],
+    isValu: flags.has('VALU'),
     isVector,
-    isMemory: isMemory || flags.has('DS'),
+    isMemory: isMemory || isLds,
+    isLds,
+    isDpp: flags.has('DPP'),
     isDot: isVector && operation.startsWith('v_dot'),
     matrix: matrixFacts(instruction, waits),
     isTrans: flags.has('TRANS'),
     isPart: isVector && writesPart(instruction),
+    isScalarWrite: isVector && effects.defs.some((def) => !isVectorSlot(def)),
     wideData: isMemory ? wideStoreData(instruction) : [],
     isScalarOffset: (flags.has('MUBUF') || flags.has('MTBUF')) && operandSlots(instruction, 'soffset').length > 0,
+    zeroFlags: instruction.operands.flatMap((operand) => {
+      if (operand.kind !== 'reg') return [];
+      return operand.encoding === VCCZ ? [VCC] : operand.encoding === EXECZ ? [EXEC] : [];
+    }),
+    usesVcc: uses.includes('VCC'),
+    special: specialOf(instruction),
+    readsM0: flags.has('LDSDMA') || flags.has('GWS') || READS_M0.test(operation),
     states,
+  };
+}
+
+const stepsOf = new WeakMap<Program, Map<Instruction, Step>>();
+
+/** The step of an instruction. Programs share equal instructions, so few are made. */
+function sharedSteps(program: Program): (code: CodeInstruction) => Step {
+  const known = stepsOf.get(program) ?? new Map<Instruction, Step>();
+  stepsOf.set(program, known);
+  const waits = targetInfo(program.target).matrixWaits;
+  return (code) => {
+    let step = known.get(code.instruction);
+    if (step === undefined) {
+      step = makeStep(code, waits);
+      known.set(code.instruction, step);
+    }
+    return step;
   };
 }
 
@@ -81,6 +137,7 @@ type Kind = 'transcendental' | 'part' | 'wideStore' | 'scalarWrite';
 
 /** The earlier instruction that is too near, and how many wait states lie between. */
 interface Nearest {
+  readonly pc: number;
   readonly step: Step;
   readonly between: number;
 }
@@ -99,14 +156,14 @@ class Walker {
     const steps: (Step | undefined)[] = [];
     this.first = program.blocks[subject.blocks[0] ?? -1]?.first ?? 0;
     let [hasMatrix, hasDot] = [false, false];
-    const waits = targetInfo(program.target).matrixWaits;
+    const stepOf = sharedSteps(program);
     for (const index of subject.blocks) {
       const block = program.blocks[index];
       if (block === undefined) continue;
       for (let i = block.first; i < block.end; i++) {
         const code = program.instructions[i];
         if (code === undefined) continue;
-        const step = makeStep(code, waits);
+        const step = stepOf(code);
         steps[i - this.first] = step;
         hasMatrix ||= step.matrix !== undefined;
         hasDot ||= step.isDot;
@@ -137,7 +194,9 @@ class Walker {
         const step = this.step(i);
         if (step === undefined) break;
         if (matches(step)) {
-          if (best === undefined || states < best.between) best = { step, between: states };
+          if (best === undefined || states < best.between) {
+            best = { pc: (this.program.instructions[i] as CodeInstruction).pc, step, between: states };
+          }
           found = true;
           break;
         }
@@ -170,6 +229,7 @@ class HazardCheck {
   private readonly matrixUse = new Int32Array(SLOT_COUNT).fill(-1);
   /** Index of the last instruction of each kind so far: most waits have nothing near that they could be for. */
   private readonly last: Record<Kind, number> = { transcendental: -1, part: -1, wideStore: -1, scalarWrite: -1 };
+  private code!: CodeInstruction;
   private step!: Step;
   private block = 0;
 
@@ -191,9 +251,10 @@ class HazardCheck {
       for (let i = block.first; i < block.end; i++) {
         const step = this.walker.step(i);
         if (step === undefined) continue;
+        this.code = this.context.program.instructions[i] as CodeInstruction;
         this.step = step;
         if (step.isVector) this.vector();
-        if (step.code.instruction.row.flags.has('VALU')) this.forwarding();
+        if (step.isValu) this.forwarding();
         if (step.isMemory) this.memory();
         if (step.isVector || step.isMemory) {
           if (hasMatrix) this.matrixResults();
@@ -208,17 +269,17 @@ class HazardCheck {
   }
 
   /** Notes of what kind an instruction is. */
-  private stamp({ code, isVector, isTrans, isPart, wideData }: Step): void {
-    const { last } = this;
+  private stamp({ isScalarWrite, isTrans, isPart, wideData }: Step): void {
+    const { last, code } = this;
     if (isTrans) last.transcendental = code.index;
     if (isPart) last.part = code.index;
     if (wideData.length > 0) last.wideStore = code.index;
-    if (isVector && code.effects.defs.some((def) => !isVectorSlot(def))) last.scalarWrite = code.index;
+    if (isScalarWrite) last.scalarWrite = code.index;
   }
 
   /** Whether an instruction of a kind can stand less than a wait before this one: in the block, or in a block before it. */
   private isNear(kind: Kind, key: keyof WaitTable): boolean {
-    const oldest = this.step.code.index - this.table[key];
+    const oldest = this.code.index - this.table[key];
     return this.last[kind] >= oldest || oldest < (this.context.program.blocks[this.block]?.first ?? 0);
   }
 
@@ -230,9 +291,9 @@ class HazardCheck {
     matches: (step: Step) => boolean,
   ): void {
     const wait = this.table[key];
-    const nearest = this.walker.nearest(this.step.code.index, this.block, wait, matches);
+    const nearest = this.walker.nearest(this.code.index, this.block, wait, matches);
     if (nearest === undefined) return;
-    const [producer, consumer] = [nearest.step, this.step].map(({ code }) => code.instruction.row.operation);
+    const [producer, consumer] = [nearest.step, this.step].map(({ instruction }) => instruction.row.operation);
     this.report(rule, wait, seenStates(key, producer as string, consumer as string), registers, nearest);
   }
 
@@ -243,7 +304,7 @@ class HazardCheck {
     registers: readonly SlotRange[],
     matches: (step: Step) => boolean,
   ): void {
-    const nearest = this.walker.nearest(this.step.code.index, this.block, wait, matches);
+    const nearest = this.walker.nearest(this.code.index, this.block, wait, matches);
     if (nearest !== undefined) this.report(rule, wait, undefined, registers, nearest);
   }
 
@@ -252,13 +313,13 @@ class HazardCheck {
     wait: number,
     seen: number | undefined,
     registers: readonly SlotRange[],
-    { step, between }: Nearest,
+    { pc: producer, step, between }: Nearest,
   ): void {
-    const { pc, instruction } = this.step.code;
+    const { pc, instruction } = this.code;
     const slots = registers.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
     const names = slotNames(slots);
     const about = names.length === 0 ? '' : ` (${names.join(', ')})`;
-    const { mnemonic } = step.code.instruction.row;
+    const { mnemonic } = step.instruction.row;
     const isShipped = seen !== undefined && between >= seen;
     this.found.push(
       finding({
@@ -267,7 +328,7 @@ class HazardCheck {
         basis: isShipped ? 'shipped' : 'manual',
         kernel: this.context.subject.name,
         place: placeAt(this.context.program, pc),
-        related: [relatedAt(this.context.program, step.code.pc, 'is too near')],
+        related: [relatedAt(this.context.program, producer, 'is too near')],
         registers: names,
         message:
           `${instruction.row.mnemonic} needs ${wait} wait state${wait === 1 ? '' : 's'} after ${mnemonic}${about}, ` +
@@ -279,7 +340,7 @@ class HazardCheck {
 
   /** Like `nearest`, after asking whether any matrix instruction near enough names the registers. */
   private nearestMatrix(registers: SlotRange, matches: (step: Step) => boolean): Nearest | undefined {
-    const { index } = this.step.code;
+    const { index } = this.code;
     const oldest = index - MAX_WAIT_STATES;
     let isNear = oldest < (this.context.program.blocks[this.block]?.first ?? 0);
     for (let slot = registers.first; !isNear && slot < registers.first + registers.count; slot++) {
@@ -289,43 +350,38 @@ class HazardCheck {
   }
 
   /** Notes the registers that a matrix instruction names. */
-  private stampMatrix({ code, matrix }: Step): void {
+  private stampMatrix({ effects, matrix }: Step): void {
     if (matrix === undefined) return;
-    for (const ranges of [code.effects.defs, code.effects.uses]) {
-      for (const { first, count } of ranges) this.matrixUse.fill(code.index, first, first + count);
+    for (const ranges of [effects.defs, effects.uses]) {
+      for (const { first, count } of ranges) this.matrixUse.fill(this.code.index, first, first + count);
     }
   }
 
   private vectorWrites(registers: readonly SlotRange[]): (step: Step) => boolean {
-    return (step) => step.isVector && overlaps(step.code.effects.defs, registers);
+    return (step) => step.isVector && overlaps(step.effects.defs, registers);
   }
 
   private vector(): void {
     const { step } = this;
-    const { uses } = step;
-    const { instruction, effects } = step.code;
-    const { flags, operation } = instruction.row;
+    const { uses, effects, special } = step;
     for (const use of uses) {
       if (!isVectorSlot(use)) {
         if (this.isNear('scalarWrite', 'scalarToVector'))
           this.need('hazards/scalar-to-vector', 'scalarToVector', [use], this.vectorWrites([use]));
         continue;
       }
-      if (flags.has('DPP')) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
+      if (step.isDpp) this.need('hazards/dpp', 'vectorToDpp', [use], this.vectorWrites([use]));
     }
-    if (instruction.row.uses.includes('VCC')) {
-      const isDivFmas = operation.startsWith('v_div_fmas');
-      if (isDivFmas) this.need('hazards/div-fmas', 'vccToDivFmas', VCC, this.vectorWrites(VCC));
+    if (step.usesVcc) {
+      if (special === 'div-fmas') this.need('hazards/div-fmas', 'vccToDivFmas', VCC, this.vectorWrites(VCC));
       else this.need('hazards/scalar-to-vector', 'scalarToVector', VCC, this.vectorWrites(VCC));
     }
-    for (const operand of instruction.operands) {
-      if (operand.kind !== 'reg' || (operand.encoding !== VCCZ && operand.encoding !== EXECZ)) continue;
-      const whole = operand.encoding === VCCZ ? VCC : EXEC;
+    for (const whole of step.zeroFlags) {
       this.needStates('hazards/scalar-to-vector', ZERO_FLAG, whole, this.vectorWrites(whole));
     }
-    if (flags.has('DPP')) this.need('hazards/exec', 'execToDpp', EXEC, this.vectorWrites(EXEC));
-    if (/^v_(?:read|write|readfirst)lane_b32$/.test(operation)) this.lanes(uses);
-    if (/^v_permlane\d+_swap_b32$/.test(operation)) {
+    if (step.isDpp) this.need('hazards/exec', 'execToDpp', EXEC, this.vectorWrites(EXEC));
+    if (special === 'lane') this.lanes(uses);
+    if (special === 'swap') {
       this.need('hazards/exec', 'execToSwap', EXEC, this.vectorWrites(EXEC));
       this.need('hazards/permlane', 'vectorToSwap', uses, this.vectorWrites(uses));
     }
@@ -337,15 +393,15 @@ class HazardCheck {
       this.need('hazards/store-data', 'storeData', [def], isWideStore(false));
       this.need('hazards/store-data-scalar', 'storeDataScalar', [def], isWideStore(true));
     }
-    if (this.hasPackedFlaw && isLowFromHigh(instruction)) this.packedHighHalf();
-    if (/^v_fmac?_f64$/.test(operation)) {
+    if (this.hasPackedFlaw && special === 'low-from-high') this.packedHighHalf();
+    if (special === 'fma64') {
       this.need('hazards/matrix-to-fma64', 'doubleToFma', [], (p) => p.matrix?.isDouble === true);
     }
   }
 
   /** An instruction that the chip executes wrongly now and then, whatever stands before it. */
   private packedHighHalf(): void {
-    const { pc, instruction } = this.step.code;
+    const { pc, instruction } = this.code;
     this.found.push(
       finding({
         rule: 'hazards/packed-high-half',
@@ -362,31 +418,31 @@ class HazardCheck {
 
   /** Results that come late to the vector unit; loads from memory to LDS take their addresses through it. Source: LLVM 22, checkVALUHazards. */
   private forwarding(): void {
-    const { uses, code } = this.step;
-    if (!code.instruction.row.flags.has('TRANS') && this.isNear('transcendental', 'transToVector')) {
+    const { uses, effects, isTrans } = this.step;
+    if (!isTrans && this.isNear('transcendental', 'transToVector')) {
       for (const use of uses.filter(isVectorSlot)) {
-        const isTrans = (p: Step) => p.isTrans && overlaps(p.code.effects.defs, [use]);
-        this.need('hazards/trans', 'transToVector', [use], isTrans);
+        const writes = (p: Step) => p.isTrans && overlaps(p.effects.defs, [use]);
+        this.need('hazards/trans', 'transToVector', [use], writes);
       }
     }
     if (!this.isNear('part', 'partToVector')) return;
     // Whoever writes the register again keeps a part of it, or reads it for its check bits. Source: LLVM 22,
     // consumesDstSelForwardingOperand: any operand counts.
-    const touched = [...uses, ...code.effects.defs.filter((def) => !overlaps(uses, [def]))];
+    const touched = [...uses, ...effects.defs.filter((def) => !overlaps(uses, [def]))];
     for (const range of touched.filter(isVectorSlot)) {
-      const isPart = (p: Step) => p.isPart && overlaps(p.code.effects.defs, [range]);
+      const isPart = (p: Step) => p.isPart && overlaps(p.effects.defs, [range]);
       this.need('hazards/partial-write', 'partToVector', [range], isPart);
     }
   }
 
   private lanes(uses: readonly SlotRange[]): void {
     this.need('hazards/exec', 'execToLane', EXEC, this.vectorWrites(EXEC));
-    const { operation } = this.step.code.instruction.row;
+    const { operation } = this.step.instruction.row;
     const vectors = uses.filter(isVectorSlot);
     if (operation !== 'v_writelane_b32') {
       this.need('hazards/readlane', 'vectorToReadLane', vectors, this.vectorWrites(vectors));
     }
-    const select = operandSlots(this.step.code.instruction, 'src1').filter((use) => !isVectorSlot(use));
+    const select = operandSlots(this.step.instruction, 'src1').filter((use) => !isVectorSlot(use));
     if (select.length > 0) {
       this.need('hazards/lane-select', 'scalarToLaneSelect', select, this.vectorWrites(select));
     }
@@ -394,8 +450,8 @@ class HazardCheck {
 
   private memory(): void {
     const { step } = this;
-    const { instruction, effects } = step.code;
-    if (instruction.row.flags.has('DS')) return;
+    const { effects, isLds } = step;
+    if (isLds) return;
     for (const use of effects.uses) {
       if (isVectorSlot(use) || use.first === Slot.M0) continue;
       this.need('hazards/scalar-to-memory', 'scalarToMemory', [use], this.vectorWrites([use]));
@@ -405,19 +461,18 @@ class HazardCheck {
   /** A matrix instruction behind VALU instructions and other matrix instructions. */
   private matrix(c: MatrixFacts): void {
     const { matrixWaits: waits, step } = this;
-    const { instruction } = step.code;
+    const { instruction } = step;
     this.need('hazards/exec', 'execToMatrix', EXEC, this.vectorWrites(EXEC));
     instruction.row.operands.forEach(({ name, isOut }, i) => {
       const operand = instruction.operands[i];
       const use = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
       if (use === undefined || !isVectorSlot(use)) return;
-      const isPlain = (p: Step) =>
-        p.isVector && p.matrix === undefined && !p.isDot && overlaps(p.code.effects.defs, [use]);
+      const isPlain = (p: Step) => p.isVector && p.matrix === undefined && !p.isDot && overlaps(p.effects.defs, [use]);
       this.need('hazards/vector-to-matrix', 'vectorToMatrix', [use], isPlain);
       const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
       const p = before?.step.matrix;
       if (before === undefined || p === undefined) return;
-      const written = before.step.code.effects.defs[0];
+      const written = before.step.effects.defs[0];
       const isSame = written !== undefined && written.first === use.first && written.count === use.count;
       const wait = name === 'src2' ? matrixAccumulatorWait(p, c, isSame, waits) : matrixResultWait(p, waits, false);
       if (before.between < wait) this.report('hazards/matrix-source', wait, undefined, [use], before);
@@ -428,7 +483,7 @@ class HazardCheck {
   private matrixResults(): void {
     const { step, matrixWaits: waits } = this;
     if (step.matrix !== undefined) return;
-    const { effects } = step.code;
+    const { effects } = step;
     for (const use of step.uses) {
       if (!isVectorSlot(use)) continue;
       const before = this.nearestMatrix(use, (p) => writesMatrix(p, use));
@@ -464,12 +519,10 @@ class HazardCheck {
   private dots(): void {
     const { step } = this;
     if (step.matrix !== undefined) return;
-    const { instruction, effects } = step.code;
+    const { instruction, effects } = step;
     const { operation } = instruction.row;
     const dotWrites = (range: SlotRange, isSameFine: boolean) => (p: Step) =>
-      p.isDot &&
-      overlaps(p.code.effects.defs, [range]) &&
-      !(isSameFine && p.code.instruction.row.operation === operation);
+      p.isDot && overlaps(p.effects.defs, [range]) && !(isSameFine && p.instruction.row.operation === operation);
     instruction.row.operands.forEach(({ name, isOut }, i) => {
       const operand = instruction.operands[i];
       const use = !isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
@@ -482,22 +535,20 @@ class HazardCheck {
   }
 
   private scalar(): void {
-    const { step } = this;
-    const { row } = step.code.instruction;
-    const readsM0 = row.flags.has('LDSDMA') || row.flags.has('GWS') || READS_M0.test(row.operation);
+    const { special, readsM0 } = this.step;
     if (readsM0) {
-      const writesM0 = (p: Step) => p.code.instruction.row.flags.has('SALU') && overlaps(p.code.effects.defs, M0);
+      const writesM0 = (p: Step) => p.instruction.row.flags.has('SALU') && overlaps(p.effects.defs, M0);
       this.need('hazards/m0', 'm0', M0, writesM0);
     }
-    if (/^s_[gs]etreg(?:_imm32)?_b32$/.test(row.operation)) {
-      const own = hardwareRegister(step.code.instruction);
+    if (special === 'hardware-register') {
+      const own = hardwareRegister(this.step.instruction);
       const isSetreg = (p: Step) =>
-        p.code.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.code.instruction) === own;
+        p.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.instruction) === own;
       this.need('hazards/setreg', 'setreg', [], isSetreg);
     }
-    if (row.operation.startsWith('s_rfe_')) {
+    if (special === 'return-from-trap') {
       const writesTraps = (p: Step) =>
-        p.code.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.code.instruction) === TRAPSTS;
+        p.instruction.row.operation.startsWith('s_setreg') && hardwareRegister(p.instruction) === TRAPSTS;
       this.needStates('hazards/setreg', TRAPSTS_TO_RFE, [], writesTraps);
     }
   }
@@ -577,12 +628,12 @@ function wideStoreData(instruction: Instruction): SlotRange[] {
 }
 
 function writesMatrix(step: Step, registers: SlotRange): boolean {
-  return step.matrix !== undefined && overlaps(step.code.effects.defs, [registers]);
+  return step.matrix !== undefined && overlaps(step.effects.defs, [registers]);
 }
 
 function readsAccumulator(step: Step, registers: SlotRange): boolean {
   if (step.matrix === undefined || matrixSourceWait(step.matrix) === 0) return false;
-  return overlaps(operandSlots(step.code.instruction, 'src2'), [registers]);
+  return overlaps(operandSlots(step.instruction, 'src2'), [registers]);
 }
 
 /** All missing wait states of one function. */
