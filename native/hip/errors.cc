@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/function_table.h"
 #include "hip/runtime.h"
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -80,8 +81,11 @@ const ErrorText* FindError(int code) {
 
 }  // namespace
 
-// Numbers of functions are those of a tracer's own tables.
-const char* hipApiName(uint32_t) { return "unknown"; }
+// Functions are numbered as in the table of hipGetProcAddress.
+const char* hipApiName(uint32_t number) {
+  const char* const name = FunctionName(number);
+  return name == nullptr ? "unknown" : name;
+}
 
 const char* hipGetErrorName(hipError_t error) {
   const ErrorText* const found = FindError(error);

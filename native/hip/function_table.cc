@@ -2,6 +2,7 @@
 #include "hip/function_table.h"
 
 #include <cstring>
+#include <iterator>
 
 #define HIP_FUNCTION(name, since) extern "C" void name();
 #include "hip/functions.inc"
@@ -24,5 +25,7 @@ const FunctionEntry* FindFunctionEntry(const char* name) {
   }
   return nullptr;
 }
+
+const char* FunctionName(unsigned number) { return number < std::size(kFunctions) ? kFunctions[number].name : nullptr; }
 
 }  // namespace wavesmith::hip

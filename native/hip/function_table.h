@@ -11,5 +11,7 @@ struct FunctionEntry {
 
 // nullptr for a name that HIP does not have.
 const FunctionEntry* FindFunctionEntry(const char* name);
+// nullptr behind the last.
+const char* FunctionName(unsigned number);
 
 }  // namespace wavesmith::hip

@@ -14,6 +14,11 @@ constexpr size_t kPitchGranule = 256;
 std::mutex mutex;
 std::map<uint64_t, MemoryInfo> allocations;
 
+// What AllocateMemory gave.
+bool IsAllocated(MemoryKind kind) {
+  return kind == MemoryKind::kDevice || kind == MemoryKind::kHost || kind == MemoryKind::kManaged;
+}
+
 }  // namespace
 
 void RecordMemory(void* pointer, size_t size, MemoryKind kind, unsigned flags, int device) {
@@ -48,9 +53,7 @@ hipError_t FreeMemory(void* pointer, MemoryKind kind) {
     const auto found = allocations.find(reinterpret_cast<uint64_t>(pointer));
     const MemoryKind known = found == allocations.end() ? MemoryKind::kRegistered : found->second.kind;
     // What was registered, mapped or opened ends in other ways.
-    if (known != MemoryKind::kDevice && known != MemoryKind::kHost && known != MemoryKind::kManaged) {
-      return hipErrorInvalidValue;
-    }
+    if (!IsAllocated(known)) return hipErrorInvalidValue;
     // hipFree frees memory of the host too; hipHostFree frees nothing else.
     if (kind == MemoryKind::kHost && known != kind) return hipErrorInvalidValue;
     ForgetHints(found->second.address, found->second.size);
@@ -165,7 +168,7 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
   {
     const std::lock_guard lock(mutex);
     for (const auto& [address, info] : allocations) {
-      if (info.kind != MemoryKind::kRegistered && info.kind != MemoryKind::kMapped) used += info.size;
+      if (IsAllocated(info.kind)) used += info.size;
     }
   }
   if (free != nullptr) *free = device->memory_bytes - std::min<size_t>(used, device->memory_bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "hip/runtime.h"
 
@@ -118,6 +119,9 @@ hipError_t LoadModule(const void* image, Module** result, uint64_t limit) {
     Release(module);
     return hipErrorSharedObjectInitFailed;
   }
+  for (const auto& [name, variable] : module->variables) {
+    RecordMemory(reinterpret_cast<void*>(variable.address), variable.size, MemoryKind::kVariable, 0, 0);
+  }
   const std::lock_guard lock(mutex);
   modules.insert(module);
   for (const auto& [name, function] : module->functions) functions.insert(function.get());
@@ -125,13 +129,40 @@ hipError_t LoadModule(const void* image, Module** result, uint64_t limit) {
   return hipSuccess;
 }
 
+hipError_t LoadProgramModule(const void* image, Module** result, uint64_t limit) {
+  hipError_t error = LoadModule(image, result, limit);
+  if (error != hipSuccess) return error;
+  Module& module = **result;
+  // A managed variable NAME is a pointer to memory that both sides see; NAME.managed holds what is in it at first.
+  constexpr std::string_view kSuffix = ".managed";
+  for (auto& [name, variable] : module.variables) {
+    const auto initial = module.variables.find(name + std::string(kSuffix));
+    if (initial == module.variables.end() || variable.size != sizeof(void*)) continue;
+    void* memory = nullptr;
+    error = AllocateMemory(initial->second.size, MemoryKind::kManaged, 0, &memory);
+    if (error != hipSuccess) {
+      (void)UnloadModule(*result);
+      return error;
+    }
+    std::memcpy(memory, reinterpret_cast<const void*>(initial->second.address), initial->second.size);
+    std::memcpy(reinterpret_cast<void*>(variable.address), &memory, sizeof memory);
+    ForgetMemory(reinterpret_cast<void*>(variable.address));
+    // To the program the variable is that memory.
+    variable = {reinterpret_cast<uint64_t>(memory), initial->second.size};
+    module.managed.push_back(memory);
+  }
+  return hipSuccess;
+}
+
 hipError_t UnloadModule(Module* module) {
   {
     const std::lock_guard lock(mutex);
-    if (modules.erase(module) == 0) return hipErrorInvalidResourceHandle;
+    if (modules.erase(module) == 0) return hipErrorNotFound;
     for (const auto& [name, function] : module->functions) functions.erase(function.get());
   }
   const hipError_t error = SynchronizeAll();
+  for (const auto& [name, variable] : module->variables) ForgetMemory(reinterpret_cast<void*>(variable.address));
+  for (void* const memory : module->managed) FreeNow(memory);
   Release(module);
   return error;
 }
@@ -286,10 +317,10 @@ void __hipUnregisterFatBinary(void** handle) {
 // Modules ------------------------------------------------------------------------------------------------------------------------------------
 
 hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
-  return Done(LoadModule(image, reinterpret_cast<Module**>(module)));
+  return Done(LoadProgramModule(image, reinterpret_cast<Module**>(module), kImageLimit));
 }
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned, hipJitOption*, void**) {
-  return Done(LoadModule(image, reinterpret_cast<Module**>(module)));
+  return Done(LoadProgramModule(image, reinterpret_cast<Module**>(module), kImageLimit));
 }
 hipError_t hipModuleLoadFatBinary(hipModule_t* module, const void* image) { return hipModuleLoadData(module, image); }
 hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t handle) {
@@ -300,7 +331,7 @@ hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t handle) {
   return hipSuccess;
 }
 hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
-  if (module == nullptr || path == nullptr) return Done(hipErrorInvalidValue);
+  if (module == nullptr || path == nullptr || *path == '\0') return Done(hipErrorInvalidValue);
   std::FILE* const file = std::fopen(path, "rb");
   if (file == nullptr) return Done(hipErrorFileNotFound);
   std::vector<uint8_t> bytes;
@@ -312,7 +343,7 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   const bool complete = std::ferror(file) == 0;
   std::fclose(file);
   if (!complete || bytes.empty()) return Done(hipErrorInvalidImage);
-  return Done(LoadModule(bytes.data(), reinterpret_cast<Module**>(module), bytes.size()));
+  return Done(LoadProgramModule(bytes.data(), reinterpret_cast<Module**>(module), bytes.size()));
 }
 hipError_t hipModuleUnload(hipModule_t module) { return Done(UnloadModule(reinterpret_cast<Module*>(module))); }
 

@@ -90,6 +90,8 @@ struct Module {
   hsa_code_object_reader_t reader{};
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, Variable> variables;
+  // Memory of managed variables, when the module was not loaded for the program's own.
+  std::vector<void*> managed;
   // Formats that kernels name by number when they print into a buffer.
   std::map<uint64_t, std::string> printf_formats;
 };
@@ -98,6 +100,8 @@ struct Module {
 inline constexpr uint64_t kImageLimit = 1ull << 30;
 // Loads a code object or offload bundle of at most `limit` bytes.
 hipError_t LoadModule(const void* image, Module** module, uint64_t limit = kImageLimit);
+// The same for a module that the program loads itself: its managed variables get their memory.
+hipError_t LoadProgramModule(const void* image, Module** module, uint64_t limit);
 hipError_t UnloadModule(Module* module);
 // A handle that hipModuleGetFunction gave.
 bool IsModule(const Module* module);
@@ -277,8 +281,8 @@ bool IsEvent(hipEvent_t event);
 
 // Memory -----------------------------------------------------------------------------------------------------------------------------------
 
-// Mapped: an address of hipMemMap. Opened: memory of another program.
-enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kMapped, kOpened };
+// Mapped: an address of hipMemMap. Opened: memory of another program. Variable: of loaded code.
+enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kMapped, kOpened, kVariable };
 struct MemoryInfo {
   uint64_t address = 0;
   uint64_t size = 0;

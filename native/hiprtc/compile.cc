@@ -121,20 +121,36 @@ bool RunTool(const std::string& tool, const std::vector<std::string>& arguments,
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+namespace {
+// The folder that `include/hip` is in; empty when there is none.
+std::string HipRoot() {
+  for (const std::string& root : {Environment("HIP_PATH"), Environment("ROCM_PATH"), std::string("/usr")}) {
+    if (!root.empty() && Exists(root + "/include/hip/hip_runtime.h")) return root;
+  }
+  return "";
+}
+}  // namespace
+
 std::vector<std::string> HipOptions() {
   std::vector<std::string> options{"-D__HIP_PLATFORM_AMD__", "-D__AMDGCN_WAVEFRONT_SIZE=64"};
-  for (const std::string& root : {Environment("HIP_PATH"), Environment("ROCM_PATH"), std::string("/usr")}) {
-    if (root.empty() || !Exists(root + "/include/hip/hip_runtime.h")) continue;
-    options.push_back("--rocm-path=" + root);
-    if (root != "/usr") options.insert(options.end(), {"-isystem", root + "/include"});
-    break;
-  }
+  const std::string root = HipRoot();
+  if (!root.empty()) options.push_back("--rocm-path=" + root);
+  if (!root.empty() && root != "/usr") options.insert(options.end(), {"-isystem", root + "/include"});
   // Clang looks into HIP_DEVICE_LIB_PATH itself; a checkout has its own libraries beside native/build/lib.
   const std::string libraries = OwnFolder() + "/../../../.wavesmith/hip-device-libs";
   if (Environment("HIP_DEVICE_LIB_PATH").empty() && Exists(libraries)) {
     options.push_back("--rocm-device-lib-path=" + libraries);
   }
   return options;
+}
+
+std::vector<std::string> BuiltinHeaders() {
+  std::vector<std::string> headers{"hip/hip_runtime.h"};
+  for (const char* const header :
+       {"hip/hip_fp16.h", "hip/hip_bfloat16.h", "hip/hip_complex.h", "hip/hip_math_constants.h"}) {
+    if (Exists(HipRoot() + "/include/" + header)) headers.emplace_back(header);
+  }
+  return headers;
 }
 
 std::string DeviceArch() {

@@ -29,6 +29,9 @@ bool RunTool(const std::string& tool, const std::vector<std::string>& arguments,
 // Options that make clang find HIP's headers and device libraries.
 std::vector<std::string> HipOptions();
 
+// Headers that programs see without including them, of those that there are.
+std::vector<std::string> BuiltinHeaders();
+
 // `gfx942:sramecc+:xnack-` of the device; `gfx942` without one.
 std::string DeviceArch();
 

@@ -119,7 +119,8 @@ Result Compile(Program& p, int count, const char* const* given) {
       "-S", "-emit-llvm", "-I" + folder.Path("include")};
   const std::vector<std::string> hip = HipOptions();
   arguments.insert(arguments.end(), hip.begin(), hip.end());
-  arguments.insert(arguments.end(), {"-include", "hip/hip_runtime.h", "-include", folder.Path("rtc.h")});
+  for (const std::string& header : BuiltinHeaders()) arguments.insert(arguments.end(), {"-include", header});
+  arguments.insert(arguments.end(), {"-include", folder.Path("rtc.h")});
   arguments.insert(arguments.end(), options.clang.begin(), options.clang.end());
   arguments.insert(arguments.end(), {folder.Path("program.hip"), "-o", folder.Path("program.ll")});
   std::string text;
@@ -130,16 +131,20 @@ Result Compile(Program& p, int count, const char* const* given) {
     if (!ReadLowered(text, n, &name)) return Result::kNameExpressionNotValid;
     p.lowered[WithoutSpace(p.expressions[n])] = name;
   }
-  const auto make = [&](const char* kind, const std::string& file, std::string* result) {
-    return RunTool("clang++",
-                   {"--target=amdgcn-amd-amdhsa", "-mcpu=" + options.arch, "-nogpulib", "-O3", kind,
-                    folder.Path("program.ll"), "-o", folder.Path(file)},
-                   &p.log) &&
-           ReadFile(folder.Path(file), result);
+  const auto make = [&](const std::vector<std::string>& kind, const std::string& file, std::string* result) {
+    std::vector<std::string> back{"--target=amdgcn-amd-amdhsa",
+                                  "-mcpu=" + options.arch,
+                                  "-nogpulib",
+                                  "-O3",
+                                  folder.Path("program.ll"),
+                                  "-o",
+                                  folder.Path(file)};
+    back.insert(back.end(), kind.begin(), kind.end());
+    return RunTool("clang++", back, &p.log) && ReadFile(folder.Path(file), result);
   };
   if (options.is_relocatable)
-    return make("-emit-llvm", "program.bc", &p.bitcode) ? Result::kSuccess : Result::kCompilation;
-  return make("-O3", "program.hsaco", &p.code) ? Result::kSuccess : Result::kCompilation;
+    return make({"-c", "-emit-llvm"}, "program.bc", &p.bitcode) ? Result::kSuccess : Result::kCompilation;
+  return make({}, "program.hsaco", &p.code) ? Result::kSuccess : Result::kCompilation;
 }
 
 Result CopyOut(const std::string& from, char* to, size_t extra) {

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   OK(hipModuleLoad(&module, argv[1]));
   Use(module);
   OK(hipModuleUnload(module));
-  GIVES(hipErrorInvalidResourceHandle, hipModuleUnload(module));
+  GIVES(hipErrorNotFound, hipModuleUnload(module));
 
   std::ifstream file(argv[1], std::ios::binary);
   const std::string image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

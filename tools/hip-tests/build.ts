@@ -199,7 +199,8 @@ export class Builder {
     const units: string[][] = [];
     for (const source of program.sources.filter(hasCases)) {
       const last = units.at(-1);
-      const isAlone = plan.sourceOptions.has(source);
+      const hasOptions = (file: string): boolean => plan.sourceOptions.has(file);
+      const isAlone = hasOptions(source) || (last?.some(hasOptions) ?? false);
       if (last !== undefined && !isAlone && last.length < FILES_A_UNIT) last.push(source);
       else units.push([source]);
     }

@@ -81,9 +81,12 @@ function rocmFolder(work: string, headers: string): string {
   return folder;
 }
 
+/** With a device: programs ask it for facts before their main function. */
 async function listCases(built: BuiltTests, env: NodeJS.ProcessEnv): Promise<string[]> {
   if (built.path === undefined) return [];
-  const { output } = await runProcess(built.path, ['--list-test-names-only'], { env, seconds: 60 });
+  const exec = [join(root, 'bin/wavesmith'), 'exec', '--device', values.device, '--'];
+  const args = [...exec, built.path, '--list-test-names-only'];
+  const { output } = await runProcess(process.execPath, args, { env, seconds: 60 });
   return output
     .split('\n')
     .map((line) => line.trim())
@@ -112,6 +115,8 @@ async function main(): Promise<number> {
   const arch = values.device.split(':')[1] ?? 'gfx942';
   const work = resolve(values.work ?? join(root, '.wavesmith/hip-tests'), arch);
   mkdirSync(work, { recursive: true });
+  rmSync(join(work, 'catch'), { force: true });
+  symlinkSync(suite, join(work, 'catch'));
   const native = process.env.WAVESMITH_NATIVE ?? join(root, 'native/build');
   Object.assign(process.env, {
     HIP_TESTS_CLANG: clang,
@@ -163,7 +168,12 @@ async function main(): Promise<number> {
             .map((r) => r.name),
         );
   const pattern = values.cases === undefined ? undefined : new RegExp(values.cases);
-  const env = { ...process.env, LD_LIBRARY_PATH: `${join(native, 'lib')}:${process.env.LD_LIBRARY_PATH ?? ''}` };
+  const env = {
+    ...process.env,
+    LD_LIBRARY_PATH: `${join(native, 'lib')}:${process.env.LD_LIBRARY_PATH ?? ''}`,
+    // Tests of hiprtc include the suite's headers.
+    HIP_PATH: process.env.HIP_TESTS_HEADERS,
+  };
   const queue: { plan: FolderPlan; path: string; name: string }[] = [];
   const results: CaseResult[] = [];
   for (const { plan, tests } of built) {

@@ -87,7 +87,8 @@ function commandLines(fields: readonly string[]): string[][] {
 /** Reads the plan of one folder. */
 export function planFolder(settings: Settings, folder: string): FolderPlan {
   const source = join(settings.suite, 'unit', folder);
-  const binary = join(settings.work, 'unit', folder);
+  // Tests look for files of the suite beside the `build` in their folder's path.
+  const binary = join(settings.work, 'build', 'unit', folder);
   mkdirSync(binary, { recursive: true });
   const out = join(binary, 'plan.tsv');
   const defines = {

@@ -67,7 +67,7 @@ namespace {
 
 bool OnDevice(const void* pointer) {
   MemoryInfo info;
-  return FindMemory(pointer, &info) && info.kind == MemoryKind::kDevice;
+  return FindMemory(pointer, &info) && (info.kind == MemoryKind::kDevice || info.kind == MemoryKind::kVariable);
 }
 // What the caller said, or else what the pointers are.
 hipMemcpyKind DirectionOf(const MemcpyNode& n) {

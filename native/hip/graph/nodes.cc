@@ -174,8 +174,9 @@ hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t
   const auto lock = GraphLock();
   auto* const copy = ParamsIn<MemcpyNode>(exec, node);
   MemcpyNode made;
-  return Done(copy == nullptr ? hipErrorInvalidValue
-                              : SetCopyIn(copy, MakeMemcpyNode1D(to, from, size, kind, &made), made));
+  // A range's direction is as it was named, even where another name means the same.
+  if (copy == nullptr || (copy->form == Form::kRange && copy->kind != kind)) return Done(hipErrorInvalidValue);
+  return Done(SetCopyIn(copy, MakeMemcpyNode1D(to, from, size, kind, &made), made));
 }
 
 hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
