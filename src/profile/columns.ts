@@ -73,3 +73,33 @@ export class StringTable {
     return this.values.length;
   }
 }
+
+/** The first row of each id. Ids of a profiler count up, so most are kept in an array; those far beyond the others are in a map. */
+export class RowsById {
+  private near = new Int32Array(1024).fill(-1);
+  private readonly far = new Map<number, number>();
+  private count = 0;
+
+  /** The row that has the id already; when there is none, `row` is kept. */
+  add(id: number, row: number): number | undefined {
+    this.count++;
+    if (id >= this.near.length && id < 4 * this.count + 1024) this.grow(id);
+    if (id < this.near.length) {
+      const found = this.near[id];
+      if (found >= 0) return found;
+      const early = this.far.get(id);
+      if (early !== undefined) return early;
+      this.near[id] = row;
+      return undefined;
+    }
+    const found = this.far.get(id);
+    if (found === undefined) this.far.set(id, row);
+    return found;
+  }
+
+  private grow(id: number): void {
+    const bigger = new Int32Array(Math.ceil((id + 1) * 1.5)).fill(-1);
+    bigger.set(this.near);
+    this.near = bigger;
+  }
+}

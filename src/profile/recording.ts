@@ -2,7 +2,7 @@
 
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
 import { Clock } from './clock.ts';
-import { f64, i32, StringTable, u8 } from './columns.ts';
+import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
 import { type AgentFacts, Machines } from './machines.ts';
 
 export { TIMING_REASONS, Timing } from './clock.ts';
@@ -446,23 +446,20 @@ export class Recording {
   private readonly ordinals: number[] = [];
   private readonly processesOf = new Map<string, number>();
 
-  /**
-   * The row of a traced dispatch of this identity; when there is none, `row` is remembered for it. Numbers, because traces have millions
-   * of dispatches. Undefined for ids that are not recorded.
-   */
+  /** The row of a traced dispatch of this identity; when there is none, `row` is remembered for it. Undefined for ids that are not recorded. */
   traced(domain: number, process: number, dispatchId: number, row: number): number | undefined {
-    if (dispatchId < 0 || dispatchId >= 2 ** 31) return undefined;
-    let rows = this.tracedRows.get(domain);
-    if (rows === undefined) {
-      rows = new Map();
-      this.tracedRows.set(domain, rows);
+    if (dispatchId < 0) return undefined;
+    const key = `${domain},${process}`;
+    if (key !== this.tracedKey) {
+      this.tracedKey = key;
+      this.tracedNow = this.tracedRows.get(key) ?? new RowsById();
+      this.tracedRows.set(key, this.tracedNow);
     }
-    const key = process * 2 ** 31 + dispatchId;
-    const found = rows.get(key);
-    if (found === undefined) rows.set(key, row);
-    return found;
+    return this.tracedNow.add(dispatchId, row);
   }
-  private readonly tracedRows = new Map<number, Map<number, number>>();
+  private tracedKey = '';
+  private tracedNow = new RowsById();
+  private readonly tracedRows = new Map<string, RowsById>();
 
   /** The row of a dispatch seen before under this identity. */
   findDispatch(domain: number, process: number, dispatchId: number, kernel: number): number | undefined {

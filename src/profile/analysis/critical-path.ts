@@ -128,24 +128,25 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
   order.forEach((node, i) => {
     position[node] = i;
   });
-  const predecessors = function* (b: number): Generator<number> {
-    if (laneFrom[b] >= 0) yield laneFrom[b];
-    if (inferredFrom[b] >= 0) yield inferredFrom[b];
-    if (streamFrom.length > 0 && streamFrom[b] >= 0) yield streamFrom[b];
-    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) yield a;
+  const eachPredecessor = (b: number, visit: (a: number) => void): void => {
+    if (laneFrom[b] >= 0) visit(laneFrom[b]);
+    if (inferredFrom[b] >= 0) visit(inferredFrom[b]);
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) visit(streamFrom[b]);
+    if (recordedTo.size === 0) return;
+    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) visit(a);
   };
   const duration = (i: number) => nodes[i].end - nodes[i].start;
   const earliest = new Float64Array(n);
   const via = new Int32Array(n).fill(-1);
   let last = -1;
   for (const b of order) {
-    for (const a of predecessors(b)) {
+    eachPredecessor(b, (a) => {
       const finish = earliest[a] + weight(nodes, a, b);
       if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
         earliest[b] = finish;
         via[b] = a;
       }
-    }
+    });
     if (last < 0 || earliest[b] + duration(b) > earliest[last] + duration(last)) last = b;
   }
   const lengthNs = last < 0 ? 0 : earliest[last] + duration(last);
@@ -154,16 +155,18 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
     const b = order[i];
     const startBy = Math.min(latest[b], lengthNs) - duration(b);
     latest[b] = startBy;
-    for (const a of predecessors(b)) {
+    eachPredecessor(b, (a) => {
       const endBy = startBy + duration(a) - weight(nodes, a, b);
       if (endBy < latest[a]) latest[a] = endBy;
-    }
+    });
   }
-  const slack = new Float64Array(n);
+  // A million nodes: the slack takes the place of the latest starts.
+  const slack = latest;
   for (let i = 0; i < n; i++) slack[i] = Math.max(0, latest[i] - earliest[i]);
-  const chain: number[] = [];
-  for (let i = last; i >= 0; i = via[i]) chain.push(i);
-  const path = Int32Array.from(chain.reverse());
+  let links = 0;
+  for (let i = last; i >= 0; i = via[i]) links++;
+  const path = new Int32Array(links);
+  for (let i = last; i >= 0; i = via[i]) path[--links] = i;
 
   return {
     ...spans(nodes, order),
@@ -220,21 +223,28 @@ function spans(nodes: readonly WorkNode[], order: Int32Array) {
   return { spanNs, busyNs, gapNs, overlapNs };
 }
 
-function symbolKey({ kind, symbol, agent }: WorkNode): string {
-  return `${kind}\0${symbol}\0${agent ?? ''}`;
-}
+type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
 
-function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
-  type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
-  const sums = new Map<string, Sum>();
-  nodes.forEach((node, i) => {
-    const key = symbolKey(node);
-    let sum = sums.get(key);
+/** Sums by kind, symbol and GPU, without a key made for each of a million nodes. */
+class Sums {
+  readonly all: Sum[] = [];
+  private readonly byKind = {
+    dispatch: new Map<string, Map<string, Sum>>(),
+    copy: new Map<string, Map<string, Sum>>(),
+  };
+
+  of({ kind, symbol, agent = '' }: WorkNode): Sum {
+    let byAgent = this.byKind[kind].get(symbol);
+    if (byAgent === undefined) {
+      byAgent = new Map();
+      this.byKind[kind].set(symbol, byAgent);
+    }
+    let sum = byAgent.get(agent);
     if (sum === undefined) {
       sum = {
-        symbol: node.symbol,
-        agent: node.agent ?? '',
-        kind: node.kind,
+        symbol,
+        agent,
+        kind,
         count: 0,
         totalNs: 0,
         criticalNs: 0,
@@ -242,8 +252,17 @@ function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Arra
         minSlackNs: Number.POSITIVE_INFINITY,
         gainIfTwiceAsFastNs: 0,
       };
-      sums.set(key, sum);
+      byAgent.set(agent, sum);
+      this.all.push(sum);
     }
+    return sum;
+  }
+}
+
+function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
+  const sums = new Sums();
+  nodes.forEach((node, i) => {
+    const sum = sums.of(node);
     sum.count++;
     sum.totalNs += node.end - node.start;
     sum.minSlackNs = Math.min(sum.minSlackNs, slack[i]);
@@ -251,8 +270,7 @@ function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Arra
   for (let p = 0; p < path.length; p++) {
     const i = path[p];
     const node = nodes[i];
-    const sum = sums.get(symbolKey(node));
-    if (sum === undefined) continue;
+    const sum = sums.of(node);
     const next = p + 1 < path.length ? path[p + 1] : -1;
     const time = next >= 0 && via[next] === i ? weight(nodes, i, next) : node.end - node.start;
     sum.criticalNs += time;
@@ -260,5 +278,5 @@ function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Arra
     // Shortening every node of a symbol shortens no path by more than half of what that path spends in it.
     sum.gainIfTwiceAsFastNs += time / 2;
   }
-  return [...sums.values()].sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
+  return sums.all.sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
 }
