@@ -16,7 +16,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { run as runProfile } from '../src/cli/profile.ts';
 import { run as runTrace } from '../src/cli/trace.ts';
-import { analyse, diffProfiles, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
+import {
+  analyse,
+  dagDocument,
+  diffProfiles,
+  loadProfile,
+  type ProfileDocument,
+  SCHEMAS,
+} from '../src/profile/index.ts';
 import {
   counterCsv,
   kernelTraceCsv,
@@ -51,6 +58,11 @@ async function capture(
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const schema = JSON.parse(readFileSync(join(root, 'src/profile/schema/profile-1.schema.json'), 'utf8')) as object;
+/** What the schema of a document says against one. */
+function problems(name: string, value: unknown): unknown[] {
+  const check = new Ajv2020({ allErrors: true, strictTuples: false }).compile(SCHEMAS[name] as object);
+  return check(value) ? [] : (check.errors ?? []).slice(0, 3);
+}
 const validate = new Ajv2020({ allErrors: true, strictTuples: false }).compile(schema);
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -95,8 +107,12 @@ describe('profile PATH', () => {
     const document = json(join(out, 'profile.json')) as ProfileDocument;
     expect(validate(document), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
     expect(json(join(out, 'dag.json'))).toMatchObject({ schema: 'wavesmith.dag', nodes: document.criticalPath.nodes });
-    expect(json(join(out, 'roofline.json'))).toMatchObject({ schema: 'wavesmith.roofline' });
-    expect(json(join(out, 'analysis.json'))).toMatchObject({ schema: 'wavesmith.analysis' });
+    for (const name of ['roofline', 'dag', 'analysis'])
+      expect(problems(name, json(join(out, `${name}.json`)))).toEqual([]);
+    if (document.traces.length > 0) {
+      const trace = await capture(runTrace, path, '--json');
+      expect(problems('trace', JSON.parse(trace.out))).toEqual([]);
+    }
   });
 
   test('the schema refuses a document with a number where a measure belongs', () => {
@@ -111,9 +127,39 @@ describe('profile PATH', () => {
     expect(JSON.parse(out)).toEqual(schema);
   });
 
+  test('--schema of any document, and no other', async () => {
+    for (const name of Object.keys(SCHEMAS)) {
+      expect(JSON.parse((await capture(runProfile, '--schema', name)).out)).toEqual(SCHEMAS[name]);
+    }
+    await expect(runProfile(['--schema', 'constructor'])).rejects.toMatchObject({ code: 'cli/usage' });
+  });
+
+  test('the schemas refuse documents with a part missing, too many or of another kind', () => {
+    const document = analyse(loadProfile([join(temporary, 'inputs', 'csv')]).recording);
+    const dag = structuredClone(dagDocument(document)) as Record<string, unknown>;
+    expect(problems('dag', dag)).toEqual([]);
+    expect(problems('dag', { ...dag, nodes: 'many' })).not.toEqual([]);
+    expect(problems('dag', { ...dag, extra: 1 })).not.toEqual([]);
+    expect(problems('dag', Object.fromEntries(Object.entries(dag).filter(([name]) => name !== 'edges')))).not.toEqual(
+      [],
+    );
+    expect(problems('roofline', dag)).not.toEqual([]);
+  });
+
+  test('the answer comes first: command, GPU, where the time went, what to change', async () => {
+    const { out } = await capture(runProfile, join(temporary, 'inputs', 'compute'), '-o', join(temporary, 'answer1'));
+    expect(out.split('\n')[0]).toBe('./copy on MI300X (gfx942, 304 CUs)');
+    const csv = await capture(runProfile, join(temporary, 'inputs', 'csv'), '-o', join(temporary, 'answer2'));
+    expect(csv.out.split('\n').slice(0, 3)).toEqual([
+      'an unrecorded command on AMD Instinct MI300X (gfx942, 304 CUs)',
+      expect.stringMatching(/^time: \d+\.\d% /),
+      'change 1: Overlap copies with kernels, or avoid them; worth at most 9.00 µs (19.0%); copies are 19.0% of the span on the critical path',
+    ]);
+  });
+
   test('--json prints the document', async () => {
     const { out } = await capture(runProfile, join(temporary, 'inputs', 'csv'), '-o', join(temporary, 'o2'), '--json');
-    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.1' });
+    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.2' });
   });
 
   test('no data and no arguments are typed errors', async () => {

@@ -6,6 +6,8 @@ import { TARGET_LIST } from '../isa/table/targets.ts';
 import {
   type AnalyseOptions,
   analyse,
+  analysisDocument,
+  dagDocument,
   diffProfiles,
   driveRocprofv3,
   isKnown,
@@ -16,10 +18,11 @@ import {
   type ProfileDocument,
   perfettoTrace,
   type Recording,
+  rooflineDocument,
+  SCHEMAS,
   shellLine,
   speedscopeFile,
 } from '../profile/index.ts';
-import schema from '../profile/schema/profile-1.schema.json' with { type: 'json' };
 import { profilePage } from '../report/index.ts';
 import { parseDevice } from './exec.ts';
 import { simulateProgram } from './profile-sim.ts';
@@ -35,7 +38,7 @@ interface Flags {
   perfetto?: string;
   speedscope?: string;
   json?: boolean;
-  schema?: boolean;
+  schema?: boolean | string;
 }
 
 /** Runs `wavesmith profile`. */
@@ -58,15 +61,18 @@ export async function run(argv: string[]): Promise<number> {
     .option('--perfetto <file>', 'also write a timeline for ui.perfetto.dev')
     .option('--speedscope <file>', 'also write a profile for speedscope.app')
     .option('--json', 'print the profile document')
-    .option('--schema', 'print the JSON Schema of the profile document')
+    .option('--schema [document]', 'print the JSON Schema of a document: profile, roofline, dag, analysis, trace')
     .addHelpText(
       'after',
       '\nAlso: wavesmith profile diff A B\n      wavesmith profile [--deep] [-o DIR] -- PROGRAM ARGS…\n      wavesmith profile --device sim[:TARGET] [-o DIR] -- PROGRAM ARGS…',
     );
   if (!parseArguments(command, own)) return 0;
   const flags = command.opts<Flags>();
-  if (flags.schema === true) {
-    printJson(schema);
+  if (flags.schema !== undefined) {
+    const name = flags.schema === true ? 'profile' : String(flags.schema);
+    if (!Object.hasOwn(SCHEMAS, name))
+      throw usage(`There is no document '${name}': ${Object.keys(SCHEMAS).join(', ')}.`);
+    printJson(SCHEMAS[name]);
     return 0;
   }
   const options = analyseOptions(flags);
@@ -128,42 +134,9 @@ export function writeResults(folder: string, document: ProfileDocument): void {
   mkdirSync(folder, { recursive: true });
   const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
   writeOutput(join(folder, 'profile.json'), json(document));
-  writeOutput(
-    join(folder, 'roofline.json'),
-    json({
-      schema: 'wavesmith.roofline',
-      version: document.version,
-      simulated: document.simulated,
-      ...document.roofline,
-      kernels: document.kernels.map((k) => ({ name: k.name, agent: k.agent, ...k.roofline })),
-    }),
-  );
-  writeOutput(
-    join(folder, 'dag.json'),
-    json({
-      schema: 'wavesmith.dag',
-      version: document.version,
-      simulated: document.simulated,
-      ...document.criticalPath,
-      dependencyPath: document.dependencyPath,
-    }),
-  );
-  writeOutput(
-    join(folder, 'analysis.json'),
-    json({
-      schema: 'wavesmith.analysis',
-      version: document.version,
-      simulated: document.simulated,
-      findings: document.findings,
-      kernels: document.kernels.map((k) => ({
-        name: k.name,
-        share: k.share,
-        critical: k.critical,
-        headroom: k.roofline.headroom,
-        ...k.bottleneck,
-      })),
-    }),
-  );
+  writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
+  writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
+  writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
   writeOutput(join(folder, 'report.html'), profilePage(document));
 }
 
@@ -198,9 +171,31 @@ function clean(text: string): string {
   return text.replace(/\p{Cc}/gu, '?');
 }
 
+/** What it was, where the time went, what to change. */
+function answerLines({ answer }: ProfileDocument): string[] {
+  const { command, host, machines, date, changes } = answer;
+  const where = [machines.join(', ') || 'an unknown GPU', host ?? ''].filter((text) => text !== '').join(' of ');
+  const out = [
+    `${command === null ? 'an unrecorded command' : clean(command)} on ${clean(where)}${date === null ? '' : `, ${clean(date)}`}`,
+  ];
+  const most = answer.kernels.filter(({ share }) => isKnown(share));
+  if (most.length > 0) {
+    out.push(`time: ${most.map((k) => `${show(k.share, percent)} ${clean(k.name)}`).join('; ')}`);
+  }
+  for (const [i, change] of changes.entries()) {
+    const worth = isKnown(change.worthNs)
+      ? `worth at most ${show(change.worthNs, us)} (${show(change.worthShare, percent)})`
+      : 'worth unknown';
+    out.push(`change ${i + 1}: ${clean(change.title)}; ${worth}; ${change.evidence.join('; ')}`);
+  }
+  if (changes.length === 0) out.push('change: nothing, as far as the evidence goes');
+  out.push('');
+  return out;
+}
+
 function summary(document: ProfileDocument, folder: string): string {
-  const out: string[] = [];
   const p = document.criticalPath;
+  const out = answerLines(document);
   out.push(
     `dispatches ${document.dispatches.total}, kernels ${document.kernels.length}; span ${show(p.spanNs, ms)}, ` +
       `critical path ${show(p.lengthNs, ms)}, GPU idle ${show(p.gapNs, ms)}`,

@@ -38,7 +38,7 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, paths.join(' ')));
   const { traces, findings } = analyse(recording);
   if (flags.json === true) {
-    const raw = sqtt.map(({ trace, header, targetCu, tokens, counts, base, stitched }) => ({
+    const raw = sqtt.map(({ trace, header, targetCu, tokens, counts, base, stitched, fits }) => ({
       source: trace.source,
       header,
       targetCu,
@@ -46,6 +46,7 @@ export async function run(argv: string[]): Promise<number> {
       counts,
       base: base ?? null,
       stitched,
+      fits,
     }));
     printJson({ schema: 'wavesmith.trace', version: '1.0', traces, raw, findings });
     return 0;

@@ -1,6 +1,7 @@
 // From a recording to the profile document.
 
 import { isTargetName, targetInfo } from '../isa/index.ts';
+import { answerSection } from './analysis/answer.ts';
 import { classify } from './analysis/bottleneck.ts';
 import { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
@@ -43,6 +44,7 @@ export interface AnalyseOptions {
 
 const MAX_SHOWN = 2000;
 const MAX_SAMPLES = 2000;
+const SERIALISED = 'collecting counters puts gaps between dispatches';
 
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
@@ -53,10 +55,13 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options, domain);
   const dispatches = dispatchSection(recording, table, kernels, options);
+  const criticalSection = pathSection(recording, work, path);
+  const gapNs = recording.serialised.has(domain) ? unknown(SERIALISED) : criticalSection.gapNs;
   return {
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
     simulated: recording.simulated !== undefined,
+    answer: answerSection(recording, table.usedAgents(), kernels, criticalSection, gapNs),
     sources: recording.sources,
     info: plainRecord(recording.info),
     findings: recording.findings.map(findingEntry),
@@ -71,7 +76,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
     kernels,
     dispatches,
     roofline: { ceilings: allCeilings(recording, table, options) },
-    criticalPath: pathSection(recording, work, path),
+    criticalPath: criticalSection,
     dependencyPath: dependencySection(recording),
     traces: recording.traces.map((trace, i) => traceSection(trace, features[i])),
     samples: sampleEntries(recording),
@@ -261,7 +266,7 @@ function kernelEntries(
     path === undefined || path.spanNs === 0
       ? unknown('no work has known times')
       : r.serialised.has(domain)
-        ? unknown('collecting counters puts gaps between dispatches')
+        ? unknown(SERIALISED)
         : known(path.gapNs / path.spanNs);
   const noPath = unknown('no dispatch of this kernel has known times');
   const entries: KernelEntry[] = [];

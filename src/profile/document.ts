@@ -9,13 +9,14 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.1';
+export const PROFILE_VERSION = '1.2';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
   readonly version: typeof PROFILE_VERSION;
   /** True for numbers from the simulator: exact counts, no claims about time. */
   readonly simulated: boolean;
+  readonly answer: AnswerSection;
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly info: Readonly<Record<string, string>>;
   readonly findings: readonly FindingEntry[];
@@ -31,6 +32,42 @@ export interface ProfileDocument {
   readonly calls: readonly CallEntry[];
   readonly copies: readonly CopyEntry[];
   readonly allocations: readonly { readonly operation: string; readonly count: number; readonly bytes: number }[];
+}
+
+/** What a reader wants to know first. */
+export interface AnswerSection {
+  readonly command: string | null;
+  readonly host: string | null;
+  /** The GPUs that dispatches ran on. */
+  readonly machines: readonly string[];
+  readonly date: string | null;
+  readonly spanNs: Measure;
+  /** Time in which nothing ran; unknown where collecting counters made the gaps. */
+  readonly idleNs: Measure;
+  /** Time of copies on the critical path. */
+  readonly copyNs: Measure;
+  /** The kernels that took most time. */
+  readonly kernels: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly agent: string;
+    readonly share: Measure;
+    readonly totalNs: Measure;
+  }[];
+  /** At most three, those worth most first. */
+  readonly changes: readonly Change[];
+}
+
+/** Something to change. */
+export interface Change {
+  readonly title: string;
+  /** Id of the kernel; null for the whole program. */
+  readonly kernel: number | null;
+  /** What it could save at most, and that as a share of the span. */
+  readonly worthNs: Measure;
+  readonly worthShare: Measure;
+  readonly confidence: number;
+  readonly evidence: readonly string[];
 }
 
 /** Something about the input that the reader should know. */
@@ -161,6 +198,8 @@ export interface CriticalPathSection {
     readonly minSlackNs: number;
     readonly gainIfTwiceAsFastNs: number;
   }[];
+  /** How busy each lane is over the span: shares from 0 to 255 of equal pieces of the span, of all work, drawn or not. */
+  readonly density: readonly { readonly lane: string; readonly busy: readonly number[] }[];
   /** Work in start order for a timeline; the longest pieces and the path when there is too much. */
   readonly timeline: readonly TimelineEntry[];
 }

@@ -18,7 +18,9 @@ export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
 export {
   type AgentEntry,
+  type AnswerSection,
   type CallEntry,
+  type Change,
   type CopyEntry,
   type CriticalPathSection,
   type DependencySection,
@@ -34,6 +36,7 @@ export {
   type TraceLineEntry,
   type TraceSection,
 } from './document.ts';
+export { analysisDocument, dagDocument, rooflineDocument, SCHEMAS } from './documents.ts';
 export { perfettoTrace } from './export/perfetto.ts';
 export { speedscopeFile } from './export/speedscope.ts';
 export type { LaunchEntry } from './launch.ts';

@@ -84,6 +84,13 @@ export interface PageKernel {
       readonly class: string;
       readonly confidence: number;
       readonly headroom: PageMeasure;
+      readonly refutedBy: readonly {
+        readonly metric: string;
+        readonly value: number | null;
+        readonly threshold: number;
+        readonly comparison: string;
+        readonly formula: string;
+      }[];
       readonly evidence: readonly {
         readonly metric: string;
         readonly value: number;
@@ -156,6 +163,30 @@ export interface PageData {
   readonly schema: string;
   readonly version: string;
   readonly simulated: boolean;
+  readonly answer: {
+    readonly command: string | null;
+    readonly host: string | null;
+    readonly machines: readonly string[];
+    readonly date: string | null;
+    readonly spanNs: PageMeasure;
+    readonly idleNs: PageMeasure;
+    readonly copyNs: PageMeasure;
+    readonly kernels: readonly {
+      readonly id: number;
+      readonly name: string;
+      readonly agent: string;
+      readonly share: PageMeasure;
+      readonly totalNs: PageMeasure;
+    }[];
+    readonly changes: readonly {
+      readonly title: string;
+      readonly kernel: number | null;
+      readonly worthNs: PageMeasure;
+      readonly worthShare: PageMeasure;
+      readonly confidence: number;
+      readonly evidence: readonly string[];
+    }[];
+  };
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly findings: readonly {
     readonly code: string;
@@ -203,6 +234,7 @@ export interface PageData {
     readonly nodes: number;
     readonly pathNodes: number;
     readonly edges: { readonly queueOrder: number; readonly recorded: number; readonly inferred: number };
+    readonly density: readonly { readonly lane: string; readonly busy: readonly number[] }[];
     readonly timeline: readonly {
       readonly symbol: string;
       readonly kind: string;

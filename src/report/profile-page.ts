@@ -1,6 +1,7 @@
 // One self-contained HTML page out of a profile document. The page's functions are written in as text, the document as JSON
 // that no name in it can break out of, and a content security policy admits exactly these two scripts and this style.
 import { createHash } from 'node:crypto';
+import { answerView } from './client/answer.ts';
 import { kernelPage, kernelTable } from './client/kernels.ts';
 import { instructionListing, sourceLines } from './client/listing.ts';
 import { startPage } from './client/page.ts';
@@ -12,6 +13,7 @@ import { STYLE } from './style.ts';
 
 const PARTS = {
   createUi,
+  answerView,
   rooflineView,
   timelineView,
   kernelTable,

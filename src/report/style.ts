@@ -3,11 +3,11 @@
 /** CSS of the profile page. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d1d9e0;--panel:#f6f8fa;--link:#0757ba;--hot:#ffb3a1;
---l0:#0757ba;--l1:#1a7f37;--l2:#9a5d00;--l3:#8250df;--crit:#cf222e;--work:#8fb8f0;--copy:#a9d8b2;--wait:#e2b64a;--stall:#e0705f;--exec:#3c8f52;--idle:#c9d1d9}
+--l0:#0757ba;--l1:#1a7f37;--l2:#9a5d00;--l3:#8250df;--crit:#cf222e;--work:#8fb8f0;--copy:#a9d8b2;--wait:#e2b64a;--stall:#f09a8c;--exec:#7cc98f;--idle:#c9d1d9}
 @media(prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;--bg:#0d1117;--fg:#e6edf3;--dim:#9da7b3;--line:#3d444d;--panel:#161b22;--link:#79b8ff;--hot:#7a2f22;
---l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#a87b14;--stall:#b3463a;--exec:#46a35e;--idle:#30363d}}
+--l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#6f5000;--stall:#93352b;--exec:#1f6b38;--idle:#30363d}}
 :root[data-theme=dark]{color-scheme:dark;--bg:#0d1117;--fg:#e6edf3;--dim:#9da7b3;--line:#3d444d;--panel:#161b22;--link:#79b8ff;--hot:#7a2f22;
---l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#a87b14;--stall:#b3463a;--exec:#46a35e;--idle:#30363d}
+--l0:#79b8ff;--l1:#56d364;--l2:#e3b341;--l3:#d2a8ff;--crit:#ff7b72;--work:#2f5d9b;--copy:#2f6b3d;--wait:#6f5000;--stall:#93352b;--exec:#1f6b38;--idle:#30363d}
 :root[data-theme=light]{color-scheme:light}
 @media(prefers-color-scheme:light){:root:not([data-theme=dark]){color-scheme:light}}
 *{box-sizing:border-box}
@@ -26,6 +26,8 @@ code{font-family:ui-monospace,monospace;font-size:13px}
 .tiles{display:flex;flex-wrap:wrap;gap:10px;margin:10px 0}
 .tile{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:8px 14px;min-width:120px;font-size:17px}
 .tile>span:first-child{display:block;color:var(--dim);font-size:13px}
+.facts{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;margin:8px 0}.facts dt{color:var(--dim)}.facts dd{margin:0;overflow-wrap:anywhere}
+.changes li{margin:8px 0}.changes p{margin:2px 0}.changes strong{overflow-wrap:anywhere}
 .unknown{color:var(--dim);font-style:italic;border-bottom:1px dotted var(--dim);cursor:help}
 .note,.empty{color:var(--dim)}
 .simulated{border-left:4px solid var(--l2);padding-left:10px}
@@ -42,7 +44,7 @@ svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.
 .legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
-svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .critical{stroke:var(--crit);stroke-width:2}
+svg .density{fill:var(--work);fill-opacity:.55}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .critical{stroke:var(--crit);stroke-width:2}
 svg .bar-label{pointer-events:none}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}

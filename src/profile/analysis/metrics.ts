@@ -70,6 +70,12 @@ export class MetricTable {
     return this.agentOf(row)?.key ?? this.recording.agentKeys.get(this.recording.dispatches.agent.get(row));
   }
 
+  /** The agents of all dispatches, each once; undefined for one that is not described. */
+  usedAgents(): (Agent | undefined)[] {
+    const ids = new Set(this.recording.dispatches.agent.view());
+    return [...new Set([...ids].map((id) => this.agents[id]))];
+  }
+
   private metrics(arch: string): CompiledMetric[] {
     const found = this.compiled.get(arch);
     if (found !== undefined) return found;

@@ -5,6 +5,9 @@ import type { Recording } from '../recording.ts';
 import type { CriticalPath, WorkNode } from './critical-path.ts';
 
 const MAX_TIMELINE = 4000;
+/** Pieces of the span, and lanes, of which the page draws how busy they are. */
+const PIECES = 1000;
+const MAX_LANES = 64;
 
 /** The critical path section of the document. */
 export function pathSection(
@@ -28,6 +31,7 @@ export function pathSection(
       pathNodes: 0,
       edges: { queueOrder: 0, recorded: 0, inferred: 0 },
       symbols: [],
+      density: [],
       timeline: [],
     };
   }
@@ -41,8 +45,37 @@ export function pathSection(
     pathNodes: path.path.length,
     edges: path.edges,
     symbols: path.symbols.slice(0, 1000),
+    density: density(work),
     timeline: timeline(work, path, MAX_TIMELINE),
   };
+}
+
+/** How busy each lane is, by equal pieces of the span. */
+function density(work: readonly WorkNode[]): CriticalPathSection['density'] {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { start, end } of work) {
+    first = Math.min(first, start);
+    last = Math.max(last, end);
+  }
+  const piece = (last - first) / PIECES;
+  if (!(piece > 0)) return [];
+  const lanes = new Map<string, Float64Array>();
+  for (const { lane, start, end } of work) {
+    let busy = lanes.get(lane);
+    if (busy === undefined) {
+      if (lanes.size >= MAX_LANES) continue;
+      busy = new Float64Array(PIECES);
+      lanes.set(lane, busy);
+    }
+    const from = (start - first) / piece;
+    const to = (end - first) / piece;
+    for (let at = Math.floor(from); at < Math.min(PIECES, to); at++)
+      busy[at] += Math.min(to, at + 1) - Math.max(from, at);
+  }
+  return [...lanes].map(([lane, busy]) => ({
+    lane,
+    busy: Array.from(busy, (share) => Math.min(255, Math.round(255 * share))),
+  }));
 }
 
 /** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */

@@ -52,7 +52,7 @@ export function applySysinfo(text: (name: string) => string, key: string, file: 
   agent.memoryClockMhz = positive('max_mclk');
   agent.hbmChannels = positive('num_hbm_channels');
   agent.l2Channels = positive('total_l2_chan');
-  for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp']) {
+  for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp', 'hostname']) {
     if (text(name) !== '') recording.info.set(name, text(name));
   }
 }

@@ -43,9 +43,9 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     { name: 'Share', key: (k) => number(k.share), cell: (k) => ui.measure(k.share, ui.percent), numeric: true },
     { name: 'Mean', key: (k) => number(k.meanNs), cell: (k) => ui.measure(k.meanNs, ui.ns), numeric: true },
     {
-      name: 'GFLOP/s',
+      name: 'FLOP rate',
       key: (k) => number(k.roofline.gflops),
-      cell: (k) => ui.measure(k.roofline.gflops, ui.num),
+      cell: (k) => ui.measure(k.roofline.gflops, ui.flops),
       numeric: true,
     },
     {
@@ -72,6 +72,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       cell: (k) => k.bottleneck.classes[0]?.class ?? '–',
       numeric: false,
     },
+    { name: 'GPU', key: (k) => k.agent, cell: (k) => k.agent, numeric: false },
   ];
   let sorted = 2;
   let down = true;
@@ -205,15 +206,30 @@ export function kernelPage(
         ),
         ui.table(
           `Evidence for ${found.class}`,
-          ['Metric', 'Value', 'Threshold', 'Formula', 'Source'],
-          found.evidence.map((e) => [
-            e.metric,
-            e.value.toPrecision(4),
-            `${e.comparison} ${e.threshold}`,
-            ui.el('code', {}, e.formula),
-            e.source,
-          ]),
+          ['Metric', 'Value', 'Threshold'],
+          found.evidence.map((e) => [e.metric, e.value.toPrecision(4), `${e.comparison} ${e.threshold}`]),
           [1],
+        ),
+        ui.el(
+          'details',
+          {},
+          ui.el('summary', {}, 'Formulas, sources and what would refute it'),
+          ui.el(
+            'ul',
+            {},
+            ...found.evidence.map((e) => ui.el('li', {}, ui.el('code', {}, e.formula), ` – ${e.source}`)),
+          ),
+          ui.table(
+            `What would refute ${found.class}`,
+            ['Metric', 'Value', 'Refuted', 'Counters'],
+            found.refutedBy.map((r) => [
+              r.metric,
+              r.value === null ? 'not measured' : r.value.toPrecision(4),
+              `${r.comparison} ${r.threshold}`,
+              ui.el('code', {}, r.formula),
+            ]),
+            [1],
+          ),
         ),
       ),
     );
@@ -321,7 +337,7 @@ export function kernelPage(
           'Start',
           'Duration',
           `FLOP/byte (${level})`,
-          'GFLOP/s',
+          'FLOP rate',
           ...(data.simulated ? ['Instructions', 'Wavefronts', "Simulator's own time"] : []),
         ],
         shown.map((one) => [
@@ -330,7 +346,7 @@ export function kernelPage(
           ui.measure(one.startNs, ui.ns),
           ui.measure(one.durationNs, ui.ns),
           ui.measure(point(one)?.intensity ?? none, ui.num),
-          ui.measure(point(one)?.gflops ?? none, ui.num),
+          ui.measure(point(one)?.gflops ?? none, ui.flops),
           ...(one.simulated === null
             ? []
             : [

@@ -10,6 +10,7 @@ import type { Child, Ui } from './ui.ts';
 /** The functions of this folder as the page passes them along. */
 export interface Parts {
   createUi(): Ui;
+  answerView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   timelineView(ui: Ui, data: PageData): HTMLElement;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
@@ -52,6 +53,7 @@ export function startPage(parts: Parts): void {
   });
   const links: Child[] = [];
   for (const [id, name] of [
+    ['answer', 'What to change'],
     ['roofline', 'Roofline'],
     ['timeline', data.dependencyPath === null ? 'Critical path' : 'Dependencies'],
     ['kernels', 'Kernels'],
@@ -110,6 +112,7 @@ export function startPage(parts: Parts): void {
     ),
   );
   all.append(
+    parts.answerView(ui, data, open),
     parts.rooflineView(ui, data, open),
     parts.timelineView(ui, data),
     parts.kernelTable(ui, data, open),

@@ -55,7 +55,11 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
   }
   if (items.length < nodes) {
     section.append(
-      ui.el('p', { class: 'note' }, `Shown: the critical path and the longest work, ${items.length} of ${nodes}.`),
+      ui.el(
+        'p',
+        { class: 'note' },
+        `Drawn one by one: the critical path and the longest work, ${items.length} of ${nodes}. The shade behind shows how busy each lane is with all of it.`,
+      ),
     );
   }
   const lanes = [...new Set(items.map((item) => item.lane))].slice(0, 64);
@@ -84,6 +88,21 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
       );
       root.append(ui.svg('line', { x1: L, x2: W - 8, y1: (i + 1) * ROW, y2: (i + 1) * ROW, class: 'grid' }));
     });
+    // All work, drawn one by one or not, as the height of its share of time.
+    for (const { lane, busy } of work === null ? path.density : []) {
+      const row = lanes.indexOf(lane);
+      if (row < 0) continue;
+      const each = end / busy.length;
+      let shape = '';
+      busy.forEach((share, i) => {
+        if (share === 0 || (i + 1) * each < from || i * each > from + width) return;
+        const left = Math.max(L, px(i * each));
+        const right = Math.min(W - 8, px((i + 1) * each));
+        const high = ((ROW - 8) * share) / 255;
+        shape += `M${left.toFixed(2)} ${row * ROW + ROW - 4}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
+      });
+      root.append(ui.svg('path', { d: shape, class: 'density' }));
+    }
     for (const item of items) {
       const lane = lanes.indexOf(item.lane);
       if (lane < 0 || item.start + item.duration < from || item.start > from + width) continue;

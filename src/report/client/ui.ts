@@ -10,6 +10,8 @@ export interface Ui {
   num(value: number): string;
   ns(value: number): string;
   percent(value: number): string;
+  /** A rate in GFLOP/s with the unit that fits. */
+  flops(giga: number): string;
   show(measure: PageMeasure, format: (value: number) => string): string;
   measure(measure: PageMeasure, format: (value: number) => string): HTMLElement;
   table(
@@ -68,6 +70,10 @@ export function createUi(): Ui {
       if (Math.abs(value) >= 1e6) return `${(value / 1e6).toFixed(3)} ms`;
       if (Math.abs(value) >= 1e3) return `${(value / 1e3).toFixed(2)} µs`;
       return `${Math.round(value)} ns`;
+    },
+    flops(giga) {
+      if (giga >= 1000) return `${Number((giga / 1000).toPrecision(3))} TFLOP/s`;
+      return `${Number(giga.toPrecision(3))} GFLOP/s`;
     },
     percent: (value) => `${(100 * value).toFixed(1)}%`,
     show: (measure, format) => (measure.value === undefined ? 'unknown' : format(measure.value)),

@@ -1,0 +1,87 @@
+// The first section: what was profiled, where the time went, and what to change.
+import type { PageData } from '../page-data.ts';
+import type { Ui } from './ui.ts';
+
+/** Draws the answer. */
+export function answerView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement {
+  const { answer } = data;
+  const link = (id: number, name: string) =>
+    ui.el(
+      'a',
+      {
+        href: `#kernel-${id}`,
+        click: (event) => {
+          event.preventDefault();
+          open(id);
+        },
+      },
+      name,
+    );
+  const section = ui.el(
+    'section',
+    { id: 'answer', 'aria-labelledby': 'h-answer' },
+    ui.el('h2', { id: 'h-answer' }, 'What to change'),
+  );
+  const facts = ui.el('dl', { class: 'facts' });
+  const fact = (name: string, value: string | null) => {
+    facts.append(ui.el('dt', {}, name), ui.el('dd', {}, value ?? 'not recorded'));
+  };
+  fact('Command', answer.command);
+  fact('GPU', answer.machines.length === 0 ? null : answer.machines.join(', '));
+  fact('Machine', answer.host);
+  fact('Date', answer.date);
+  section.append(facts);
+  const shares = answer.kernels.filter((kernel) => kernel.share.value !== undefined);
+  if (shares.length > 0) {
+    section.append(
+      ui.table(
+        'Where the time went',
+        ['Kernel', 'GPU', 'Time', 'Share of all kernels'],
+        shares.map((kernel) => [
+          link(kernel.id, kernel.name),
+          kernel.agent,
+          ui.measure(kernel.totalNs, ui.ns),
+          ui.measure(kernel.share, ui.percent),
+        ]),
+        [2, 3],
+      ),
+    );
+    if (answer.idleNs.value !== undefined && answer.spanNs.value !== undefined) {
+      section.append(
+        ui.el(
+          'p',
+          {},
+          `Nothing ran for ${ui.ns(answer.idleNs.value)} of ${ui.ns(answer.spanNs.value)}; copies are ${ui.show(answer.copyNs, ui.ns)} of the critical path.`,
+        ),
+      );
+    }
+  }
+  if (answer.changes.length === 0) {
+    section.append(
+      ui.el('p', { class: 'empty' }, 'No change has evidence: see which classes could not be judged, by kernel.'),
+    );
+    return section;
+  }
+  const list = ui.el('ol', { class: 'changes' });
+  for (const change of answer.changes) {
+    const worth =
+      change.worthNs.value === undefined
+        ? `Worth unknown: ${change.worthNs.unknown ?? ''}.`
+        : `Worth at most ${ui.ns(change.worthNs.value)}, ${ui.show(change.worthShare, ui.percent)} of the span.`;
+    list.append(
+      ui.el(
+        'li',
+        {},
+        ui.el('strong', {}, change.kernel === null ? change.title : link(change.kernel, change.title)),
+        ui.el('p', {}, worth),
+        ui.el(
+          'p',
+          { class: 'note' },
+          `Evidence: ${change.evidence.join('; ')}. Confidence ${change.confidence.toFixed(2)}.`,
+        ),
+      ),
+    );
+  }
+  section.append(ui.el('h3', {}, 'Changes worth most'), list);
+  return section;
+}
