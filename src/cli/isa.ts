@@ -1,10 +1,13 @@
-// `wavesmith isa MNEMONIC`: what an instruction is: encodings, operands, registers it touches, wait counter, meaning.
+// `wavesmith isa MNEMONIC`, `wavesmith isa 0xD1FE0000 …`: what an instruction is: what it does, encodings, operands, registers it
+// touches, the waits and hazards that it brings.
 
 import { WavesmithError } from '../base/index.ts';
-import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
+import { isTargetName, TARGET_NAMES, type TargetName } from '../isa/index.ts';
 import {
+  describeBytes,
   describeInstruction,
   type EncodingDescription,
+  type InstructionDescription,
   listOperations,
   similarOperations,
 } from '../isa/print/describe.ts';
@@ -19,7 +22,7 @@ interface Flags {
 
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('isa', 'Explain an instruction, or list the mnemonics of a target.')
-    .argument('[mnemonic]', 'with or without _e32, _e64, _sdwa, _dpp')
+    .argument('[mnemonic...]', 'with or without _e32, _e64, _sdwa, _dpp; or the dwords of one, as 0x7E000280')
     .option('--target <name>', TARGET_NAMES.join(', '), DEFAULT_TARGET)
     .option('--list', 'list all mnemonics')
     .option('--json', 'print the description as JSON');
@@ -41,6 +44,13 @@ export async function run(argv: string[]): Promise<number> {
   if (mnemonic === undefined) {
     throw new WavesmithError('cli/usage', 'A mnemonic is missing.', { hint: "'wavesmith isa --list' lists them." });
   }
+  const bytes = encodedBytes(command.args);
+  if (bytes !== undefined) return explainBytes(bytes, target, flags.json === true);
+  if (command.args.length > 1) {
+    throw new WavesmithError('cli/usage', 'One mnemonic at a time, or the dwords of one instruction.', {
+      hint: "Dwords begin with 0x: 'wavesmith isa 0xD1FE0000 0x04120701'.",
+    });
+  }
   const description = describeInstruction(mnemonic, target);
   if (description === undefined) {
     const close = similarOperations(mnemonic, target);
@@ -50,9 +60,42 @@ export async function run(argv: string[]): Promise<number> {
   }
   if (flags.json === true) printJson(description);
   else {
-    const meaning = description.meaning.length > 0 ? description.meaning : ['there is no semantic expression'];
-    const lines = meaning.map((line) => `  ${line}\n`).join('');
-    process.stdout.write(`${mnemonic} on ${target}\n${lines}\n${description.encodings.map(encodingText).join('\n')}`);
+    process.stdout.write(`${mnemonic} on ${target}\n${descriptionText(description)}`);
+  }
+  return 0;
+}
+
+function descriptionText({ prose, encodings }: InstructionDescription): string {
+  const lines = (prose.length > 0 ? prose : ['Nothing says what it does.']).map((line) => `  ${line}\n`);
+  return `${lines.join('')}\n${encodings.map(encodingText).join('\n')}`;
+}
+
+/** The bytes of dwords on the command line, the lowest first; undefined when the arguments are no dwords. */
+function encodedBytes(args: readonly string[]): Uint8Array | undefined {
+  if (!args.every((word) => /^0x[0-9a-f]{1,8}$/i.test(word))) return undefined;
+  const bytes = new Uint8Array(4 * args.length);
+  const view = new DataView(bytes.buffer);
+  for (const [i, word] of args.entries()) view.setUint32(4 * i, Number(word), true);
+  return bytes;
+}
+
+/** Explains what dwords encode. Errors: `isa/no-instruction`. */
+function explainBytes(bytes: Uint8Array, target: TargetName, asJson: boolean): number {
+  const found = describeBytes(bytes, target);
+  if (found === undefined) {
+    const others = TARGET_NAMES.filter((name) => name !== target && describeBytes(bytes, name) !== undefined);
+    throw new WavesmithError('isa/no-instruction', `These bytes are no instruction of ${target}.`, {
+      hint:
+        others.length > 0
+          ? `They are one of ${others.join(' and ')}: add --target ${others[0]}.`
+          : 'An instruction may need more dwords; the one at the lowest address comes first.',
+    });
+  }
+  const { text, size, description } = found;
+  if (asJson) printJson({ text, bytes: size, ...description });
+  else {
+    const rest = bytes.length > size ? `  (${size} of ${bytes.length} bytes)` : '';
+    process.stdout.write(`${text}${rest}\n${descriptionText(description)}`);
   }
   return 0;
 }
@@ -74,5 +117,6 @@ function encodingText(e: EncodingDescription): string {
     ['flags', e.flags.join(' ')],
   ];
   for (const [name, value] of facts) if (value !== '') lines.push(`  ${name.padEnd(14)}${value}`);
+  for (const [i, note] of e.hazards.entries()) lines.push(`  ${(i === 0 ? 'waits' : '').padEnd(14)}${note}`);
   return `${lines.join('\n')}\n`;
 }

@@ -95,6 +95,10 @@ export const TEXT_ERRORS: ErrorPages = {
     'The name is neither a rule nor an area of rules.',
     'The message lists the rules; `docs/check/README.md` explains them.',
   ],
+  'isa/no-instruction': [
+    'The dwords given to `wavesmith isa` are no instruction of the target, or its first dword is missing.',
+    'Give the dword at the lowest address first, all that belong to the instruction, and the target that the code is for.',
+  ],
   'isa/unknown-mnemonic': [
     'No instruction of the target has this name.',
     '`wavesmith isa --list` lists the mnemonics.',

@@ -1,11 +1,15 @@
 // An instruction explained: encodings with bit layout, operands, registers touched, wait counter, matrix passes.
 // Everything comes from the rows; source of the wait counters: CDNA ISA manuals, section "Manually inserted wait states".
 
+import { decoderFor } from '../codec/decode.ts';
 import { type Expr, semanticsOf } from '../semantics/index.ts';
 import { type OperandClass, operandClass } from '../table/operand-classes.ts';
 import { closeMatches } from '../table/suggest.ts';
 import { tableFor } from '../table/table.ts';
 import type { InstructionRow, TargetName } from '../types.ts';
+import { hazardNotes } from './hazard-notes.ts';
+import { printInstruction } from './print.ts';
+import { proseOf } from './prose.ts';
 
 /** One field of an encoding, from bit `low` to `high`. */
 export interface FieldDescription {
@@ -41,11 +45,15 @@ export interface EncodingDescription {
   readonly flags: readonly string[];
   /** Passes of the matrix unit (4 cycles each), when the schedule says. */
   readonly matrixPasses: number | undefined;
+  /** Waits and wait states that it brings on the target. */
+  readonly hazards: readonly string[];
 }
 
 export interface InstructionDescription {
   readonly mnemonic: string;
   readonly target: TargetName;
+  /** What it does, in sentences and formulas; empty when nothing says it. */
+  readonly prose: readonly string[];
   /** The semantic expressions, one statement a line; empty when there are none. */
   readonly meaning: readonly string[];
   readonly encodings: readonly EncodingDescription[];
@@ -176,7 +184,7 @@ function syntaxOf(row: InstructionRow): string {
   return row.mnemonic + text.replace(/^(?=\S)/, ' ').replace(/,(?=\S)/g, ', ');
 }
 
-function describeRow(row: InstructionRow): EncodingDescription {
+function describeRow(row: InstructionRow, target: TargetName): EncodingDescription {
   // LLVM flags all buffer instructions with EXP_CNT; on these targets only GWS instructions use it.
   const counters = Object.keys(WAIT_COUNTERS).filter(
     (flag) => row.flags.has(flag) && (flag !== 'EXP_CNT' || row.flags.has('GWS')),
@@ -195,6 +203,7 @@ function describeRow(row: InstructionRow): EncodingDescription {
     waitCounters: counters.map((flag) => WAIT_COUNTERS[flag] as string),
     flags: [...row.flags].filter((flag) => WAIT_COUNTERS[flag] === undefined).sort(),
     matrixPasses: passesOf(row),
+    hazards: hazardNotes(row, target),
   };
 }
 
@@ -206,8 +215,27 @@ export function describeInstruction(mnemonic: string, target: TargetName): Instr
     (row) => !row.codeGenOnly,
   );
   if (rows.length === 0) return undefined;
-  const meaning = meaningOf((rows[0] as InstructionRow).operation);
-  return { mnemonic, target, meaning, encodings: rows.map((row) => describeRow(row)) };
+  const { operation } = rows[0] as InstructionRow;
+  const encodings = rows.map((row) => describeRow(row, target));
+  return { mnemonic, target, prose: proseOf(operation), meaning: meaningOf(operation), encodings };
+}
+
+/** Explains the instruction that some bytes begin with, in the one encoding that they have; undefined when they are none. */
+export function describeBytes(
+  bytes: Uint8Array,
+  target: TargetName,
+): { readonly text: string; readonly size: number; readonly description: InstructionDescription } | undefined {
+  const instruction = decoderFor(target).decode(bytes, 0);
+  if (instruction === undefined) return undefined;
+  const { row, size } = instruction;
+  const description = {
+    mnemonic: row.mnemonic,
+    target,
+    prose: proseOf(row.operation),
+    meaning: meaningOf(row.operation),
+    encodings: [describeRow(row, target)],
+  };
+  return { text: printInstruction(target, instruction), size, description };
 }
 
 /** Every operation of a target, sorted. */
