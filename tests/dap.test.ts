@@ -242,6 +242,11 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     const { stackFrames } = (await client.stackTraceRequest({ threadId: thread })).body;
     expect(stackFrames.map((f) => f.line)).toEqual([3, 10]);
     expect(stackFrames.map((f) => f.name.split('+')[0])).toEqual(['twice', 'k']);
+    const { scopes } = (await client.scopesRequest({ frameId: stackFrames[0]?.id as number })).body;
+    expect(scopes[0]?.name).toBe('Locals');
+    await client.evaluateRequest({ expression: 'lane 9', context: 'repl' });
+    const locals = await client.variablesRequest({ variablesReference: scopes[0]?.variablesReference as number });
+    expect(locals.body.variables.find((v) => v.name === 'x')).toMatchObject({ value: '9', type: 'int' });
     const lines: number[] = [];
     const step = async (request: () => Promise<unknown>): Promise<void> => {
       const next = stopped();

@@ -6,19 +6,26 @@ import {
   activeLanes,
   type Debugger,
   evaluate,
+  partsOf,
   registerBits,
+  type ShownVariable,
   setRegister,
   type Value,
   valueText,
+  variablesOf,
+  variableText,
 } from '../device/sim/debug/index.ts';
 import type { Wave } from '../device/sim/state/wave.ts';
 
 /** A group of variables, of one wave. */
 interface Group {
   readonly wave: Wave | undefined;
-  readonly kind: 'arguments' | 'wave' | 'scalars' | 'vectors' | 'accumulators' | 'lanes' | 'lds';
+  readonly kind: 'locals' | 'parts' | 'arguments' | 'wave' | 'scalars' | 'vectors' | 'accumulators' | 'lanes' | 'lds';
   /** Of lanes: the register. */
   readonly register?: string;
+  /** Of parts: what they are parts of, and how it is written. */
+  readonly variable?: ShownVariable;
+  readonly path?: string;
 }
 
 const LANES = 64;
@@ -51,7 +58,8 @@ export class Variables {
   scopes(wave: Wave | undefined): DebugProtocol.Scope[] {
     const scope = (name: string, kind: Group['kind'], isExpensive: boolean): DebugProtocol.Scope =>
       new Scope(name, this.groups.create({ wave, kind }), isExpensive);
-    const all = [scope('Arguments', 'arguments', false)];
+    const all = wave === undefined || this.led.info === undefined ? [] : [scope('Locals', 'locals', false)];
+    all.push(scope('Arguments', 'arguments', false));
     if (wave === undefined) return all;
     all.push(scope('Wave', 'wave', false), scope('Scalar registers', 'scalars', true));
     all.push(scope(`Vector registers (lane ${this.led.lane})`, 'vectors', true));
@@ -68,6 +76,10 @@ export class Variables {
     if (wave === undefined) return [];
     if (wave !== this.led.selected) this.led.select(wave);
     switch (group.kind) {
+      case 'locals':
+        return variablesOf(wave, this.led.lane, this.led).map((v) => this.variable(v, v.name));
+      case 'parts':
+        return this.parts(group);
       case 'wave':
         return this.wave(wave);
       case 'scalars':
@@ -90,6 +102,31 @@ export class Variables {
       const value = address === undefined ? this.valueOf(label) : `0x${address.toString(16)} (${size} bytes)`;
       return { name: label, value, evaluateName: label, variablesReference: 0, ...reference };
     });
+  }
+
+  /** A variable of the source program, its parts below it. */
+  private variable(shown: ShownVariable, path: string): DebugProtocol.Variable {
+    const { type, wave } = shown;
+    const hasParts = type.kind === 'struct' || type.kind === 'array' || type.kind === 'pointer';
+    const reference = hasParts ? this.groups.create({ wave, kind: 'parts', variable: shown, path }) : 0;
+    return {
+      name: shown.name,
+      value: variableText(shown),
+      type: type.name,
+      evaluateName: path,
+      variablesReference: reference,
+    };
+  }
+
+  private parts({ variable, path = '' }: Group): DebugProtocol.Variable[] {
+    if (variable === undefined) return [];
+    const { kind } = variable.type;
+    return partsOf(variable).map((part) =>
+      this.variable(
+        part,
+        kind === 'pointer' ? `*${path}` : kind === 'array' ? `${path}${part.name}` : `${path}.${part.name}`,
+      ),
+    );
   }
 
   private valueOf(text: string): string {
@@ -164,7 +201,7 @@ export class Variables {
   set(reference: number, name: string, text: string): string {
     const group = this.groups.get(reference);
     const w = group?.wave;
-    if (group === undefined || w === undefined || group.kind === 'lds' || group.kind === 'arguments') {
+    if (group === undefined || w === undefined || ['lds', 'arguments', 'locals', 'parts'].includes(group.kind)) {
       throw new WavesmithError('run/bad-register', `'${name}' cannot be set here.`, {
         hint: 'Registers can be set; memory by `set *f32(ADDRESS) VALUE` in the debug console.',
       });
@@ -184,7 +221,7 @@ export class Variables {
   /** What a data breakpoint on a variable watches. */
   watched(reference: number, name: string): string | undefined {
     const group = this.groups.get(reference);
-    if (group === undefined || group.kind === 'arguments') return undefined;
+    if (group === undefined || group.kind === 'arguments' || group.kind === 'parts') return undefined;
     if (group.kind === 'lanes') return `${group.register ?? ''}${name}`;
     if (group.kind === 'lds') return `lds.u32(${name.replace('+', '')})`;
     return name;

@@ -1,5 +1,6 @@
 // Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
 // Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
+import { DwarfCursor as Cursor, Damaged } from './dwarf-cursor.ts';
 import type { ElfFile } from './read.ts';
 
 /** A place in a source file. */
@@ -27,75 +28,6 @@ export interface DebugLines {
 const MAX_ROWS = 4_000_000;
 const MAX_FILES = 100_000;
 const SHF_COMPRESSED = 0x800n;
-
-/** Reads little-endian data; past the end it stops the reading of its table. */
-class Cursor {
-  readonly bytes: Uint8Array;
-  at: number;
-  readonly end: number;
-
-  constructor(bytes: Uint8Array, at: number, end: number) {
-    this.bytes = bytes;
-    this.at = at;
-    this.end = Math.min(end, bytes.length);
-  }
-
-  get isDone(): boolean {
-    return this.at >= this.end;
-  }
-
-  u8(): number {
-    if (this.at >= this.end) throw new Damaged();
-    return this.bytes[this.at++] as number;
-  }
-  s8(): number {
-    return (this.u8() << 24) >> 24;
-  }
-  u16(): number {
-    return this.u8() | (this.u8() << 8);
-  }
-  u32(): number {
-    return (this.u16() | (this.u16() << 16)) >>> 0;
-  }
-  u64(): number {
-    const low = this.u32();
-    return this.u32() * 4294967296 + low;
-  }
-  uleb(): number {
-    let value = 0;
-    let scale = 1;
-    for (let n = 0; n < 10; n++) {
-      const byte = this.u8();
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-      scale *= 128;
-    }
-    throw new Damaged();
-  }
-  sleb(): number {
-    let value = 0;
-    let scale = 1;
-    for (let n = 0; n < 10; n++) {
-      const byte = this.u8();
-      value += (byte & 127) * scale;
-      scale *= 128;
-      if (byte < 128) return (byte & 64) !== 0 ? value - scale : value;
-    }
-    throw new Damaged();
-  }
-  text(): string {
-    const start = this.at;
-    while (this.u8() !== 0);
-    return new TextDecoder().decode(this.bytes.slice(start, this.at - 1));
-  }
-  skip(n: number): void {
-    if (!(n >= 0 && this.at + n <= this.end)) throw new Damaged();
-    this.at += n;
-  }
-}
-
-/** Thrown where a table cannot be read further; never leaves this file. */
-class Damaged extends Error {}
 
 interface Row {
   readonly address: number;

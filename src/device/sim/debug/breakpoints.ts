@@ -2,7 +2,8 @@
 import { WavesmithError } from '../../../base/index.ts';
 import type { Wave } from '../state/wave.ts';
 import { type Expression, isTrue, parseExpression, type Value } from './expression.ts';
-import { activeLanes, type ScopeSource, scopeOf } from './scope.ts';
+import { activeLanes, scopeOf } from './scope.ts';
+import type { ScopeSource } from './scope-source.ts';
 import type { WaveKey } from './stop.ts';
 
 export interface BreakpointRequest {

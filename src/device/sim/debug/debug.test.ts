@@ -193,7 +193,7 @@ describe('expressions', () => {
   const scope: Scope = {
     lane: 3,
     register: (text, lane) => (text === 's[2:3]' ? 0x1_0000_0002n : text.startsWith('v') ? BigInt(lane) : 0x3f800000n),
-    name: (name) => (name === 'x' ? 64n : undefined),
+    path: ([name, ...rest]) => (name === 'x' && rest.length === 0 ? 64n : undefined),
     load: (_space, address, bytes) => new Uint8Array(bytes).fill(Number(address)),
   };
   test.each([

@@ -13,7 +13,8 @@ import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Checkpoint, History } from './history.ts';
-import { activeLanes, type ScopeSource } from './scope.ts';
+import { activeLanes } from './scope.ts';
+import type { ScopeSource } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
 import type { Call, DebugFront, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
 
@@ -88,6 +89,14 @@ export class Debugger implements Monitor, ScopeSource {
 
   get arguments() {
     return this.options.arguments;
+  }
+
+  get info() {
+    return this.options.info;
+  }
+
+  get codeBase(): number {
+    return this.options.code.base;
   }
 
   /** Stops at the next instruction, as Ctrl-C does while the kernel runs. */

@@ -18,8 +18,11 @@ export interface Scope {
   readonly lane: number;
   /** A register or pair by its text (`s4`, `s[2:3]`, `v7`, `vcc`), as unsigned integer. */
   register(text: string, lane: number): bigint;
-  /** An argument or variable; undefined when there is none of that name. */
-  name(name: string, lane: number): Value | undefined;
+  /**
+   * An argument or variable, or a part of one: its name, then members (texts), elements (numbers) and `*` for what a pointer points to.
+   * Undefined when there is none of that name.
+   */
+  path(path: readonly (string | number)[], lane: number): Value | undefined;
   /** Bytes of global memory, LDS or the lane's scratch. */
   load(space: 'global' | 'lds' | 'scratch', address: bigint, bytes: number, lane: number): Uint8Array;
 }
@@ -41,7 +44,7 @@ function bad(text: string, message: string): WavesmithError {
 }
 
 const TOKEN =
-  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\$?[a-z_][\w.]*)|(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]:]))/iy;
+  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\.?\$?[a-z_][\w.]*)|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]:]))/iy;
 
 interface Token {
   readonly kind: 'number' | 'name' | 'operator' | 'end';
@@ -240,11 +243,13 @@ class Parser {
         };
       }
       if (this.take('*')) {
-        const { text } = this.peek;
-        const type = this.peek.kind === 'name' ? valueType(text) : undefined;
-        if (type === undefined) throw bad(this.text, `a type follows '*', as in *f32(address), not '${text}'.`);
+        const { kind, text } = this.peek;
         this.at++;
-        return this.memory('global', type);
+        const type = kind === 'name' ? valueType(text) : undefined;
+        if (type !== undefined) return this.memory('global', type);
+        if (kind !== 'name')
+          throw bad(this.text, `a type or a pointer follows '*', as in *f32(address), not '${text}'.`);
+        return this.path(text, true);
       }
       return this.primary();
     } finally {
@@ -308,9 +313,31 @@ class Parser {
       this.isPerLane = true;
       return (s) => BigInt(s.lane);
     }
+    return this.path(text, false);
+  }
+
+  /** `name`, `name.member`, `name[2]`, `name->member`; with `*` before it what it points to. */
+  private path(text: string, isPointer: boolean): Node {
     this.isPerLane = true;
+    const parts: (string | Node)[] = text.split('.');
+    // `workgroup.x` is one name.
+    if (parts[0] === 'workgroup') parts.splice(0, parts.length, text);
+    for (;;) {
+      if (this.take('[')) {
+        parts.push(this.level(0));
+        this.expect(']');
+      } else if (this.take('->')) {
+        parts.push('*', ...this.peek.text.split('.'));
+        this.at++;
+      } else if (this.peek.kind === 'name' && this.peek.text.startsWith('.')) {
+        parts.push(...this.peek.text.slice(1).split('.'));
+        this.at++;
+      } else break;
+    }
+    if (isPointer) parts.push('*');
     return (s) => {
-      const value = s.name(text, s.lane);
+      const path = parts.map((part) => (typeof part === 'string' ? part : Number(part(s))));
+      const value = s.path(path, s.lane);
       if (value === undefined) throw bad(this.text, `'${text}' is no register, argument or variable here.`);
       return value;
     };

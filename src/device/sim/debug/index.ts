@@ -8,6 +8,7 @@ export { type Expression, parseExpression, type Value } from './expression.ts';
 export { backtrace, type CodeLine, codeAround, evaluate, stopText, valueText, waveText } from './look.ts';
 export { placesOf } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
+export { partsOf, type ShownVariable, variablesOf, variableText } from './source-variables.ts';
 export type {
   BackTarget,
   Call,

@@ -21,6 +21,7 @@ import {
   waveText,
 } from './look.ts';
 import { addressNumber } from './scope.ts';
+import { findVariable, partAt, variablesOf, variableText } from './source-variables.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -96,7 +97,15 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
 export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
   const d = session.debugger;
   if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
-  return show(session, [`${rest} = ${valueText(evaluate(d, rest), format)}`]);
+  return show(session, [`${rest} = ${variableNamed(d, rest, format) ?? valueText(evaluate(d, rest), format)}`]);
+}
+
+/** A whole variable of the source program as C would write it. */
+function variableNamed(d: Debugger, text: string, format: string): string | undefined {
+  if (format !== '' || d.selected === undefined || !/^[A-Za-z_]\w*(\.\w+)*$/.test(text)) return undefined;
+  const [name = '', ...path] = text.split('.');
+  const found = findVariable(d.selected, d.lane, d, name);
+  return found === undefined ? undefined : variableText(partAt(found, path));
 }
 
 export function selectWave(session: CommandSession, [text]: readonly string[]): undefined {
@@ -163,6 +172,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     waves: () => show(session, wavesText(d, true)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
+    locals: () => show(session, localsText(d)),
     args: () => show(session, argumentsText(d)),
     line: () => show(session, [`${placeText(d, d.pc)} ${d.lineAt(d.pc) ?? '(no source line)'}`]),
     display: () =>
@@ -190,4 +200,11 @@ function argumentsText(d: Debugger): string[] {
       .map((b) => b.toString(16).padStart(2, '0'))
       .join('')}`;
   });
+}
+
+/** Variables of the source program that are in scope. */
+function localsText(d: Debugger): string[] {
+  if (d.info === undefined) return ['no debug information: compile with -g'];
+  const all = variablesOf(selectedWave(d), d.lane, d);
+  return all.length === 0 ? ['no variables'] : all.map((v) => `${v.name} = ${variableText(v)}`);
 }

@@ -6,16 +6,8 @@ import { LANES, type Wave } from '../state/wave.ts';
 import { hex } from '../tools/lanes.ts';
 import { isVectorSlot, scalarSlot, slotsFromText, vectorWord } from '../tools/registers.ts';
 import { bitsOf, type Scope, type Value } from './expression.ts';
-import type { DebuggedArgument } from './stop.ts';
-
-/** Where arguments, addresses of code and memory come from. */
-export interface ScopeSource {
-  /** Memory of the device, from the dispatch's start on. */
-  readonly memory: DeviceMemory | undefined;
-  readonly arguments: () => readonly DebuggedArgument[];
-  /** The address, in the file, of a wave's next instruction. */
-  pcOf(w: Wave): number | undefined;
-}
+import type { ScopeSource } from './scope-source.ts';
+import { findVariable, valueOfPath } from './source-variables.ts';
 
 const SPACES = { global: globalSpace, lds: ldsSpace, scratch: scratchSpace };
 export type SpaceName = keyof typeof SPACES;
@@ -93,7 +85,11 @@ export function scopeOf(wave: Wave | undefined, lane: number, source: ScopeSourc
       }
       return bits;
     },
-    name: (name) => {
+    path: ([name, ...rest], of) => {
+      if (typeof name !== 'string') return undefined;
+      const shown = wave === undefined ? undefined : findVariable(wave, of, source, name);
+      if (shown !== undefined) return valueOfPath(shown, rest);
+      if (rest.length > 0) return undefined;
       const place = placeValue(wave, name, source);
       if (place !== undefined) return place;
       const all = source.arguments();

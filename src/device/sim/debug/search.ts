@@ -3,7 +3,7 @@
 import type { Wave } from '../state/wave.ts';
 import { type Breakpoints, isWave, keyOf, quietValue } from './breakpoints.ts';
 import { type Expression, parseExpression, type Value } from './expression.ts';
-import type { ScopeSource } from './scope.ts';
+import type { ScopeSource } from './scope-source.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
 
 /** A moment to stop at. */

@@ -1,5 +1,5 @@
 // What the debugger and whoever leads it (a terminal, an editor) say to each other: why it stopped, and how to go on.
-import type { DebugLines } from '../../../codeobject/index.ts';
+import type { DebugInfo, DebugLines } from '../../../codeobject/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { DeviceFault } from '../../fault.ts';
 import type { Region } from '../state/memory.ts';
@@ -29,6 +29,8 @@ export interface DebuggerOptions {
   readonly arguments: () => readonly DebuggedArgument[];
   /** Source lines, when there is debug information. */
   readonly lines: DebugLines | undefined;
+  /** Variables of the source program, likewise. */
+  readonly info: DebugInfo | undefined;
   /** Whether the past is kept. Nothing else may observe the dispatch then: it would see parts of it twice. */
   readonly keepsHistory: boolean;
 }

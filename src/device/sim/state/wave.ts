@@ -127,6 +127,11 @@ export class Wave {
     this.words[field / 4] = value;
   }
 
+  /** An i32 field of the block by its WAVE_* offset. */
+  field(field: number): number {
+    return this.words[field / 4] as number;
+  }
+
   get scc(): boolean {
     return this.words[WAVE_SCC / 4] !== 0;
   }

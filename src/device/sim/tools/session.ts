@@ -1,5 +1,5 @@
 // The run tools of one dispatch together: from what the user asked for to the monitors of the dispatch and their reports.
-import { type CodeObject, debugLines } from '../../../codeobject/index.ts';
+import { type CodeObject, debugInfo, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue, DeviceKernel } from '../../device.ts';
 import { Debugger } from '../debug/debugger.ts';
 import { placesOf } from '../debug/places.ts';
@@ -89,6 +89,7 @@ export class RunTools {
         breakpoints: debug.breakpoints.flatMap((text) => [...placesOf(this.symbols, lines, text)]),
         arguments: () => this.arguments(),
         lines,
+        info: debugInfo(codeObject.elf),
         keepsHistory: monitors.length === 0 && trace === undefined,
       });
       monitors.push(this.debugger);

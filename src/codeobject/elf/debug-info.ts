@@ -1,0 +1,691 @@
+// Variables of the source program: names, types and places from .debug_info, DWARF 4 and 5. Nothing is decoded before the first question.
+// Source: DWARF Debugging Information Format 5, chapters 2 to 5 and 7. Damaged units give what was read up to the damage.
+import { type DebugPlace, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
+import type { ElfFile } from './read.ts';
+
+/** A type of the source program, typedefs and qualifiers resolved. */
+export interface DebugType {
+  readonly name: string;
+  readonly kind: 'integer' | 'float' | 'bool' | 'char' | 'pointer' | 'enum' | 'struct' | 'array' | 'unknown';
+  readonly bytes: number;
+  readonly isSigned: boolean;
+  /** Of structs, unions and classes. */
+  readonly members: readonly DebugMember[];
+  /** Of arrays: elements, of the outermost dimension; of pointers: what they point to. */
+  readonly of: (() => DebugType) | undefined;
+  readonly count: number;
+  /** Of enumerations: names by value. */
+  readonly names: ReadonlyMap<number, string>;
+}
+
+export interface DebugMember {
+  readonly name: string;
+  readonly offset: number;
+  readonly type: () => DebugType;
+}
+
+/** A variable that is in scope somewhere. */
+export interface DebugVariable {
+  readonly name: string;
+  readonly isParameter: boolean;
+  readonly type: DebugType;
+  /** Where its value is before the instruction at an address. */
+  place(address: number): DebugPlace;
+}
+
+/** What the debug information says of an address. */
+export interface DebugInfo {
+  /** Variables in scope at an address: those of inner blocks before outer ones, then globals. A name that is hidden is left out. */
+  variables(address: number): readonly DebugVariable[];
+  /** Functions at an address, inlined ones first, by name. */
+  functions(address: number): readonly string[];
+}
+
+const SHF_COMPRESSED = 0x800n;
+/** Entries that are kept of one code object, and their nesting. */
+const MAX_ENTRIES = 2_000_000;
+const MAX_TYPE_DEPTH = 40;
+
+// Attributes and tags that are read.
+const AT = {
+  location: 0x02,
+  name: 0x03,
+  byteSize: 0x0b,
+  stmtList: 0x10,
+  lowPc: 0x11,
+  highPc: 0x12,
+  constValue: 0x1c,
+  upperBound: 0x2f,
+  abstractOrigin: 0x31,
+  count: 0x37,
+  dataMemberLocation: 0x38,
+  declaration: 0x3c,
+  encoding: 0x3e,
+  frameBase: 0x40,
+  specification: 0x47,
+  type: 0x49,
+  ranges: 0x55,
+  linkageName: 0x6e,
+  strOffsetsBase: 0x72,
+  addrBase: 0x73,
+  rnglistsBase: 0x74,
+  loclistsBase: 0x8c,
+} as const;
+const TAG = {
+  array: 0x01,
+  class: 0x02,
+  enumeration: 0x04,
+  formalParameter: 0x05,
+  lexicalBlock: 0x0b,
+  member: 0x0d,
+  pointer: 0x0f,
+  reference: 0x10,
+  compileUnit: 0x11,
+  structure: 0x13,
+  typedef: 0x16,
+  union: 0x17,
+  inheritance: 0x1c,
+  inlinedSubroutine: 0x1d,
+  subrange: 0x21,
+  baseType: 0x24,
+  constType: 0x26,
+  enumerator: 0x28,
+  subprogram: 0x2e,
+  variable: 0x34,
+  volatileType: 0x35,
+  restrictType: 0x37,
+  namespace: 0x39,
+  rvalueReference: 0x42,
+  atomicType: 0x47,
+} as const;
+
+/** DW_FORM_addr */
+const ADDRESS_FORM = 0x01;
+
+type AttributeValue =
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | { readonly index: number; readonly of: 'address' | 'loclist' | 'rnglist' };
+
+interface Entry {
+  readonly tag: number;
+  readonly unit: Unit;
+  readonly values: ReadonlyMap<number, AttributeValue>;
+  readonly children: Entry[];
+}
+
+interface Unit {
+  readonly start: number;
+  readonly version: number;
+  readonly is64: boolean;
+  root: Entry | undefined;
+}
+
+interface Abbreviation {
+  readonly tag: number;
+  readonly hasChildren: boolean;
+  readonly attributes: readonly (readonly [name: number, form: number, implicit: number])[];
+}
+
+type SectionName =
+  | 'info'
+  | 'abbrev'
+  | 'str'
+  | 'line_str'
+  | 'str_offsets'
+  | 'addr'
+  | 'loclists'
+  | 'loc'
+  | 'rnglists'
+  | 'ranges';
+type Sections = Readonly<Record<SectionName, Uint8Array>>;
+
+/** The variables of a code object, or undefined when it has no debug information. */
+export function debugInfo(elf: ElfFile): DebugInfo | undefined {
+  const section = (name: SectionName): Uint8Array =>
+    elf.sections.find((s) => s.name === `.debug_${name}` && (s.flags & SHF_COMPRESSED) === 0n)?.bytes ??
+    new Uint8Array();
+  if (section('info').length === 0) return undefined;
+  let reader: Reader | undefined;
+  const read = (): Reader => {
+    reader ??= new Reader({
+      info: section('info'),
+      abbrev: section('abbrev'),
+      str: section('str'),
+      line_str: section('line_str'),
+      str_offsets: section('str_offsets'),
+      addr: section('addr'),
+      loclists: section('loclists'),
+      loc: section('loc'),
+      rnglists: section('rnglists'),
+      ranges: section('ranges'),
+    });
+    return reader;
+  };
+  return {
+    variables: (address) => read().variables(address),
+    functions: (address) => read().functions(address),
+  };
+}
+
+class Reader {
+  private readonly sections: Sections;
+  private readonly units: Unit[] = [];
+  private readonly byOffset = new Map<number, Entry>();
+  private readonly types = new Map<Entry, DebugType>();
+
+  constructor(sections: Sections) {
+    this.sections = sections;
+    let at = 0;
+    while (at + 4 <= sections.info.length && this.byOffset.size < MAX_ENTRIES) {
+      const c = new DwarfCursor(sections.info, at, sections.info.length);
+      try {
+        const next = this.readUnit(c);
+        if (next <= at) return;
+        at = next;
+      } catch (error) {
+        if (!(error instanceof Damaged)) throw error;
+        return;
+      }
+    }
+  }
+
+  /** Reads one unit; gives where the next one begins. */
+  private readUnit(c: DwarfCursor): number {
+    const start = c.at;
+    let length = c.u32();
+    const is64 = length === 0xffffffff;
+    if (is64) length = c.u64();
+    const end = c.at + length;
+    if (length === 0 || end > this.sections.info.length) throw new Damaged();
+    const version = c.u16();
+    const unit: Unit = { start, version, is64, root: undefined };
+    try {
+      let abbreviations = 0;
+      if (version === 5) {
+        const kind = c.u8();
+        c.skip(1);
+        abbreviations = is64 ? c.u64() : c.u32();
+        // Type units and skeletons have an identifier before their entries.
+        if (kind === 4 || kind === 5) c.skip(8);
+        if (kind !== 1 && kind !== 3 && kind !== 4 && kind !== 5) return end;
+      } else if (version === 4) {
+        abbreviations = is64 ? c.u64() : c.u32();
+        c.skip(1);
+      } else return end;
+      this.units.push(unit);
+      this.readEntries(new DwarfCursor(this.sections.info, c.at, end), unit, this.readAbbreviations(abbreviations));
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+    }
+    return end;
+  }
+
+  private readAbbreviations(at: number): Map<number, Abbreviation> {
+    const c = new DwarfCursor(this.sections.abbrev, at, this.sections.abbrev.length);
+    const out = new Map<number, Abbreviation>();
+    for (;;) {
+      const code = c.uleb();
+      if (code === 0) return out;
+      const tag = c.uleb();
+      const hasChildren = c.u8() !== 0;
+      const attributes: [number, number, number][] = [];
+      for (;;) {
+        const name = c.uleb();
+        const form = c.uleb();
+        if (name === 0 && form === 0) break;
+        attributes.push([name, form, form === 0x21 ? c.sleb() : 0]);
+      }
+      out.set(code, { tag, hasChildren, attributes });
+    }
+  }
+
+  private readEntries(c: DwarfCursor, unit: Unit, abbreviations: ReadonlyMap<number, Abbreviation>): void {
+    const open: Entry[] = [];
+    while (!c.isDone && this.byOffset.size < MAX_ENTRIES) {
+      const at = c.at;
+      const code = c.uleb();
+      if (code === 0) {
+        open.pop();
+        if (open.length === 0) return;
+        continue;
+      }
+      const abbreviation = abbreviations.get(code);
+      if (abbreviation === undefined) throw new Damaged();
+      const values = new Map<number, AttributeValue>();
+      for (const [name, form, implicit] of abbreviation.attributes) {
+        const value = this.readForm(c, form, implicit, unit);
+        // What is no address is the length of the code.
+        const isLength = name === AT.highPc && form !== ADDRESS_FORM && typeof value === 'number';
+        if (value !== undefined) values.set(name, isLength ? BigInt(value) : value);
+      }
+      const entry: Entry = { tag: abbreviation.tag, unit, values, children: [] };
+      this.byOffset.set(at, entry);
+      if (unit.root === undefined) unit.root = entry;
+      else open.at(-1)?.children.push(entry);
+      if (abbreviation.hasChildren) open.push(entry);
+      else if (open.length === 0) return;
+    }
+  }
+
+  private readForm(c: DwarfCursor, form: number, implicit: number, unit: Unit): AttributeValue | undefined {
+    const offset = (): number => (unit.is64 ? c.u64() : c.u32());
+    const block = (size: number): Uint8Array => {
+      const from = c.at;
+      c.skip(size);
+      if (c.at > c.end) throw new Damaged();
+      return c.bytes.subarray(from, c.at);
+    };
+    switch (form) {
+      case 0x01:
+        return c.u64();
+      case 0x03:
+        return block(c.u16());
+      case 0x04:
+        return block(c.u32());
+      case 0x05:
+        return c.u16();
+      case 0x06:
+        return c.u32();
+      case 0x07:
+      case 0x20:
+        return c.u64();
+      case 0x08:
+        return c.text();
+      case 0x09:
+      case 0x18:
+        return block(c.uleb());
+      case 0x0a:
+        return block(c.u8());
+      case 0x0b:
+      case 0x0c:
+        return c.u8();
+      case 0x0d:
+        return c.sleb();
+      case 0x0e:
+        return this.textAt('str', offset());
+      case 0x0f:
+        return c.uleb();
+      case 0x10:
+      case 0x17:
+        return offset();
+      case 0x11:
+        return unit.start + c.u8();
+      case 0x12:
+        return unit.start + c.u16();
+      case 0x13:
+        return unit.start + c.u32();
+      case 0x14:
+        return unit.start + c.u64();
+      case 0x15:
+        return unit.start + c.uleb();
+      case 0x19:
+        return 1;
+      case 0x1a:
+        return this.indexedText(c.uleb(), unit);
+      case 0x1b:
+        return { index: c.uleb(), of: 'address' };
+      case 0x1e:
+        return block(16);
+      case 0x1f:
+        return this.textAt('line_str', offset());
+      case 0x21:
+        return implicit;
+      case 0x22:
+        return { index: c.uleb(), of: 'loclist' };
+      case 0x23:
+        return { index: c.uleb(), of: 'rnglist' };
+      case 0x25:
+      case 0x26:
+      case 0x27:
+      case 0x28:
+        return this.indexedText(this.small(c, form - 0x24), unit);
+      case 0x29:
+      case 0x2a:
+      case 0x2b:
+      case 0x2c:
+        return { index: this.small(c, form - 0x28), of: 'address' };
+      default:
+        throw new Damaged();
+    }
+  }
+
+  private small(c: DwarfCursor, bytes: number): number {
+    let value = 0;
+    for (let n = 0; n < bytes; n++) value += c.u8() * 2 ** (8 * n);
+    return value;
+  }
+
+  private textAt(section: 'str' | 'line_str', at: number): string {
+    const bytes = this.sections[section];
+    return at < bytes.length ? new DwarfCursor(bytes, at, bytes.length).text() : '';
+  }
+
+  private indexedText(index: number, unit: Unit): string {
+    const size = unit.is64 ? 8 : 4;
+    // The root's own texts come before its base is known; clang's table begins behind one header.
+    const base = this.number(unit.root, AT.strOffsetsBase) ?? (unit.is64 ? 16 : 8);
+    const bytes = this.sections.str_offsets;
+    const c = new DwarfCursor(bytes, base + index * size, bytes.length);
+    return this.textAt('str', unit.is64 ? c.u64() : c.u32());
+  }
+
+  private number(entry: Entry | undefined, attribute: number): number | undefined {
+    const value = entry?.values.get(attribute);
+    return typeof value === 'number' ? value : undefined;
+  }
+
+  /** An address, given or by its index in .debug_addr. */
+  private address(entry: Entry, attribute: number): number | undefined {
+    const value = entry.values.get(attribute);
+    if (typeof value === 'number') return value;
+    if (typeof value !== 'object' || value instanceof Uint8Array || value.of !== 'address') return undefined;
+    return this.indexedAddress(value.index, entry.unit);
+  }
+
+  private indexedAddress(index: number, unit: Unit): number {
+    const base = this.number(unit.root, AT.addrBase) ?? 8;
+    return new DwarfCursor(this.sections.addr, base + 8 * index, this.sections.addr.length).u64();
+  }
+
+  /** An attribute of an entry, or of the one it was made from. */
+  private inherited(entry: Entry, attribute: number): { value: AttributeValue; entry: Entry } | undefined {
+    let from: Entry | undefined = entry;
+    for (let n = 0; from !== undefined && n < 8; n++) {
+      const value = from.values.get(attribute);
+      if (value !== undefined) return { value, entry: from };
+      const origin: number | undefined = this.number(from, AT.abstractOrigin) ?? this.number(from, AT.specification);
+      from = origin === undefined ? undefined : this.byOffset.get(origin);
+    }
+    return undefined;
+  }
+
+  private nameOf(entry: Entry): string {
+    const found = this.inherited(entry, AT.name)?.value ?? this.inherited(entry, AT.linkageName)?.value;
+    return typeof found === 'string' ? found : '';
+  }
+
+  /** Whether an address belongs to an entry. */
+  private covers(entry: Entry, address: number): boolean {
+    const low = this.address(entry, AT.lowPc);
+    const high = entry.values.get(AT.highPc);
+    if (low !== undefined && high !== undefined) {
+      const end = typeof high === 'bigint' ? low + Number(high) : (this.address(entry, AT.highPc) ?? low);
+      return address >= low && address < end;
+    }
+    return this.rangesOf(entry).some(([from, to]) => address >= from && address < to);
+  }
+
+  private rangesOf(entry: Entry): (readonly [number, number])[] {
+    const value = entry.values.get(AT.ranges);
+    const { unit } = entry;
+    const base = (unit.root && this.address(unit.root, AT.lowPc)) ?? 0;
+    if (value === undefined) return [];
+    if (unit.version < 5) return typeof value === 'number' ? this.pairs('ranges', value, base) : [];
+    const { rnglists } = this.sections;
+    const start = this.number(unit.root, AT.rnglistsBase) ?? (unit.is64 ? 20 : 12);
+    const at = typeof value === 'number' ? value : start + this.entryOffset(rnglists, start, value, unit);
+    return [...this.list(rnglists, at, base, unit, false)].map(({ from, to }) => [from, to] as const);
+  }
+
+  private entryOffset(bytes: Uint8Array, start: number, value: AttributeValue, unit: Unit): number {
+    if (typeof value !== 'object' || value instanceof Uint8Array) throw new Damaged();
+    const size = unit.is64 ? 8 : 4;
+    const c = new DwarfCursor(bytes, start + size * value.index, bytes.length);
+    return unit.is64 ? c.u64() : c.u32();
+  }
+
+  /** Pairs of addresses of DWARF 4. */
+  private pairs(section: 'ranges', at: number, unitBase: number): (readonly [number, number])[] {
+    const bytes = this.sections[section];
+    const c = new DwarfCursor(bytes, at, bytes.length);
+    const out: [number, number][] = [];
+    let base = unitBase;
+    while (!c.isDone) {
+      const from = c.u64();
+      const to = c.u64();
+      if (from === 0 && to === 0) break;
+      if (from >= 2 ** 63) base = to;
+      else out.push([base + from, base + to]);
+    }
+    return out;
+  }
+
+  /** A list of ranges or locations of DWARF 5. */
+  private *list(
+    bytes: Uint8Array,
+    at: number,
+    unitBase: number,
+    unit: Unit,
+    hasExpression: boolean,
+  ): Generator<{ from: number; to: number; expression: Uint8Array }> {
+    const c = new DwarfCursor(bytes, at, bytes.length);
+    let base = unitBase;
+    const expression = (): Uint8Array => {
+      if (!hasExpression) return new Uint8Array();
+      const size = c.uleb();
+      const from = c.at;
+      c.skip(size);
+      return c.bytes.subarray(from, c.at);
+    };
+    while (!c.isDone) {
+      // Range lists lack the default location (5) of location lists.
+      const code = c.u8();
+      const kind = !hasExpression && code >= 5 ? code + 1 : code;
+      if (kind === 0) return;
+      if (kind === 1) base = this.indexedAddress(c.uleb(), unit);
+      else if (kind === 6) base = c.u64();
+      else if (kind === 5) yield { from: 0, to: Number.POSITIVE_INFINITY, expression: expression() };
+      else {
+        let from = 0;
+        let to = 0;
+        if (kind === 2) [from, to] = [this.indexedAddress(c.uleb(), unit), this.indexedAddress(c.uleb(), unit)];
+        else if (kind === 3) {
+          from = this.indexedAddress(c.uleb(), unit);
+          to = from + c.uleb();
+        } else if (kind === 4) [from, to] = [base + c.uleb(), base + c.uleb()];
+        else if (kind === 7) [from, to] = [c.u64(), c.u64()];
+        else if (kind === 8) {
+          from = c.u64();
+          to = from + c.uleb();
+        } else throw new Damaged();
+        yield { from, to, expression: expression() };
+      }
+    }
+  }
+
+  functions(address: number): string[] {
+    const names: string[] = [];
+    this.walk(address, (entry) => {
+      if (entry.tag === TAG.subprogram || entry.tag === TAG.inlinedSubroutine) names.unshift(this.nameOf(entry));
+    });
+    return names;
+  }
+
+  /** Visits functions and blocks around an address, outer ones first, then every unit's own variables. */
+  private walk(address: number, visit: (entry: Entry) => void): void {
+    const inside = (entry: Entry): void => {
+      for (const child of entry.children) {
+        const isScope =
+          child.tag === TAG.subprogram || child.tag === TAG.lexicalBlock || child.tag === TAG.inlinedSubroutine;
+        if (child.tag === TAG.namespace || child.tag === TAG.class || child.tag === TAG.structure) inside(child);
+        else if (isScope && quiet(() => this.covers(child, address)) === true) {
+          visit(child);
+          inside(child);
+        }
+      }
+    };
+    for (const { root } of this.units) if (root !== undefined) inside(root);
+  }
+
+  variables(address: number): DebugVariable[] {
+    const scopes: Entry[] = [];
+    this.walk(address, (entry) => scopes.unshift(entry));
+    const frame = scopes.find((entry) => entry.tag === TAG.subprogram);
+    const frameBase = frame?.values.get(AT.frameBase);
+    const out: DebugVariable[] = [];
+    const known = new Set<string>();
+    const add = (entry: Entry): void => {
+      if (entry.tag !== TAG.variable && entry.tag !== TAG.formalParameter) return;
+      const name = this.nameOf(entry);
+      if (name === '' || known.has(name) || entry.values.has(AT.declaration)) return;
+      known.add(name);
+      out.push(this.variable(entry, name, frameBase instanceof Uint8Array ? frameBase : undefined));
+    };
+    for (const scope of scopes) scope.children.forEach(add);
+    for (const { root } of this.units) root?.children.forEach(add);
+    return out;
+  }
+
+  private variable(entry: Entry, name: string, frameBase: Uint8Array | undefined): DebugVariable {
+    const typeAt = this.inherited(entry, AT.type)?.value;
+    const type = typeof typeAt === 'number' ? this.type(this.byOffset.get(typeAt), 0) : UNKNOWN;
+    const context: LocationContext = {
+      frameBase: frameBase === undefined ? undefined : registerOf(frameBase),
+      address: (index) => this.indexedAddress(index, entry.unit),
+    };
+    return {
+      name,
+      isParameter: entry.tag === TAG.formalParameter,
+      type,
+      place: (address) =>
+        quiet(() => this.place(entry, address, context)) ?? { kind: 'absent', why: 'damaged debug information' },
+    };
+  }
+
+  private place(entry: Entry, address: number, context: LocationContext): DebugPlace {
+    const constant = entry.values.get(AT.constValue);
+    if (typeof constant === 'number') return { kind: 'constant', value: BigInt(constant) };
+    if (constant instanceof Uint8Array) {
+      let value = 0n;
+      for (let i = constant.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(constant[i] as number);
+      return { kind: 'constant', value };
+    }
+    const location = entry.values.get(AT.location);
+    if (location === undefined) return { kind: 'absent', why: 'optimized out' };
+    if (location instanceof Uint8Array) return placeOf(location, context);
+    const { unit } = entry;
+    const base = (unit.root && this.address(unit.root, AT.lowPc)) ?? 0;
+    if (unit.version < 5) return { kind: 'absent', why: 'a location list of DWARF 4' };
+    const { loclists } = this.sections;
+    const start = this.number(unit.root, AT.loclistsBase) ?? (unit.is64 ? 20 : 12);
+    const at =
+      typeof location === 'number'
+        ? location
+        : start + this.entryOffset(loclists, start, location as AttributeValue, unit);
+    for (const { from, to, expression } of this.list(loclists, at, base, unit, true)) {
+      if (address >= from && address < to) return placeOf(expression, context);
+    }
+    return { kind: 'absent', why: 'optimized out here' };
+  }
+
+  private type(entry: Entry | undefined, depth: number): DebugType {
+    if (entry === undefined || depth > MAX_TYPE_DEPTH) return UNKNOWN;
+    const known = this.types.get(entry);
+    if (known !== undefined) return known;
+    const made = this.makeType(entry, depth);
+    this.types.set(entry, made);
+    return made;
+  }
+
+  private makeType(entry: Entry, depth: number): DebugType {
+    const name = this.nameOf(entry);
+    const bytes = this.number(entry, AT.byteSize) ?? 0;
+    const target = this.number(entry, AT.type);
+    const inner = (): DebugType => (target === undefined ? VOID : this.type(this.byOffset.get(target), depth + 1));
+    const plain = { ...UNKNOWN, name, bytes };
+    switch (entry.tag) {
+      case TAG.typedef:
+        return { ...inner(), name };
+      case TAG.constType:
+      case TAG.volatileType:
+      case TAG.restrictType:
+      case TAG.atomicType:
+        return inner();
+      case TAG.pointer:
+      case TAG.reference:
+      case TAG.rvalueReference: {
+        const to = inner();
+        return { ...plain, name: `${to.name} *`, kind: 'pointer', bytes: bytes || 8, of: inner };
+      }
+      case TAG.baseType: {
+        const encoding = this.number(entry, AT.encoding) ?? 0;
+        const isSigned = encoding === 5 || encoding === 6;
+        if (encoding === 4) return { ...plain, kind: 'float' };
+        if (encoding === 2) return { ...plain, kind: 'bool' };
+        return { ...plain, kind: encoding === 6 || encoding === 8 ? 'char' : 'integer', isSigned };
+      }
+      case TAG.enumeration: {
+        const names = new Map<number, string>();
+        for (const child of entry.children) {
+          const value = this.number(child, AT.constValue);
+          if (child.tag === TAG.enumerator && value !== undefined) names.set(value, this.nameOf(child));
+        }
+        return { ...plain, kind: 'enum', names };
+      }
+      case TAG.structure:
+      case TAG.class:
+      case TAG.union:
+        return { ...plain, kind: 'struct', members: this.members(entry) };
+      case TAG.array:
+        return this.arrayType(entry, inner);
+      default:
+        return plain;
+    }
+  }
+
+  private members(entry: Entry): DebugMember[] {
+    return entry.children.flatMap((child): DebugMember[] => {
+      const isBase = child.tag === TAG.inheritance;
+      const target = this.number(child, AT.type);
+      if ((child.tag !== TAG.member && !isBase) || target === undefined) return [];
+      const offset = this.number(child, AT.dataMemberLocation);
+      if (offset === undefined && entry.tag !== TAG.union) return [];
+      const type = (): DebugType => this.type(this.byOffset.get(target), 0);
+      return [
+        { name: isBase ? `(base ${type().name})` : this.nameOf(child) || '(anonymous)', offset: offset ?? 0, type },
+      ];
+    });
+  }
+
+  private arrayType(entry: Entry, element: () => DebugType): DebugType {
+    const counts = entry.children
+      .filter((child) => child.tag === TAG.subrange)
+      .map((child) => this.number(child, AT.count) ?? (this.number(child, AT.upperBound) ?? -1) + 1);
+    const nest = (at: number): DebugType => {
+      const count = counts[at] ?? 0;
+      const of = (): DebugType => (at + 1 < counts.length ? nest(at + 1) : element());
+      const rest = counts
+        .slice(at)
+        .map((n) => `[${n}]`)
+        .join('');
+      return { ...UNKNOWN, name: `${element().name}${rest}`, kind: 'array', bytes: count * of().bytes, of, count };
+    };
+    return nest(0);
+  }
+}
+
+const UNKNOWN: DebugType = {
+  name: '?',
+  kind: 'unknown',
+  bytes: 0,
+  isSigned: false,
+  members: [],
+  of: undefined,
+  count: 0,
+  names: new Map(),
+};
+const VOID: DebugType = { ...UNKNOWN, name: 'void' };
+
+/** What a table says, or undefined where it is damaged. */
+function quiet<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Damaged) return undefined;
+    throw error;
+  }
+}

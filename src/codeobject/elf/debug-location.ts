@@ -1,0 +1,140 @@
+// Where a variable is: DWARF location expressions as LLVM writes them for AMDGPU.
+// Sources: DWARF 5, section 2.6; LLVM AMDGPUUsage, "DWARF Debug Information" (register numbers, address classes).
+import { DwarfCursor } from './dwarf-cursor.ts';
+
+/** A register by its file and number. */
+export interface DebugRegister {
+  readonly file: 's' | 'v' | 'a';
+  readonly index: number;
+}
+
+/** Where a value is. */
+export type DebugPlace =
+  /** In the lane's scratch at an offset from what a register holds. */
+  | { readonly kind: 'scratch'; readonly base: DebugRegister; readonly offset: number }
+  /** In registers: vector registers hold a value for each lane. Each part says how many bytes it has. */
+  | {
+      readonly kind: 'registers';
+      readonly parts: readonly { readonly register: DebugRegister; readonly bytes: number }[];
+    }
+  | { readonly kind: 'constant'; readonly value: bigint }
+  /** In global memory, at an address of the file. */
+  | { readonly kind: 'global'; readonly address: number }
+  | { readonly kind: 'lds'; readonly offset: number }
+  | { readonly kind: 'absent'; readonly why: string };
+
+export interface LocationContext {
+  /** The register of DW_OP_fbreg. */
+  readonly frameBase: DebugRegister | undefined;
+  /** Entries of .debug_addr. */
+  readonly address: (index: number) => number;
+}
+
+/** AMDGPU's DWARF register numbers in wave64 code. */
+function registerByNumber(n: number): DebugRegister | undefined {
+  if (n >= 32 && n < 96) return { file: 's', index: n - 32 };
+  if (n >= 1088 && n < 1130) return { file: 's', index: n - 1088 + 64 };
+  if (n >= 2560 && n < 2816) return { file: 'v', index: n - 2560 };
+  if (n >= 3072 && n < 3328) return { file: 'a', index: n - 3072 };
+  return undefined;
+}
+
+/** The register of an expression that is nothing but one (DW_AT_frame_base). */
+export function registerOf(expression: Uint8Array): DebugRegister | undefined {
+  const c = new DwarfCursor(expression, 0, expression.length);
+  const code = c.u8();
+  if (code >= 0x50 && code <= 0x6f) return registerByNumber(code - 0x50);
+  return code === 0x90 ? registerByNumber(c.uleb()) : undefined;
+}
+
+/** What one operation pushes. */
+type Item =
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number }
+  | { readonly kind: 'register'; readonly register: DebugRegister }
+  | { readonly kind: 'address'; readonly value: number };
+
+/** LLVM's address classes: private, and LDS. */
+const PRIVATE_CLASS = 1;
+const LOCAL_CLASS = 2;
+
+/**
+ * The place that an expression describes. LLVM ends the address of a variable with its address class (`litN, swap, xderef`), also where the
+ * variable is a register or a constant: those are what they say without it.
+ */
+export function placeOf(expression: Uint8Array, context: LocationContext): DebugPlace {
+  const c = new DwarfCursor(expression, 0, expression.length);
+  const stack: Item[] = [];
+  const parts: { register: DebugRegister; bytes: number }[] = [];
+  let addressClass: number | undefined;
+  let isValue = false;
+  const unknown = (what: string): DebugPlace => ({ kind: 'absent', why: `its location needs ${what}` });
+  while (!c.isDone) {
+    const code = c.u8();
+    if (code === 0x03) stack.push({ kind: 'address', value: c.u64() });
+    else if (code === 0xa1) stack.push({ kind: 'address', value: context.address(c.uleb()) });
+    else if (code >= 0x30 && code <= 0x4f) stack.push({ kind: 'number', value: code - 0x30 });
+    else if (code === 0x08) stack.push({ kind: 'number', value: c.u8() });
+    else if (code === 0x09) stack.push({ kind: 'number', value: c.s8() });
+    else if (code === 0x0a) stack.push({ kind: 'number', value: c.u16() });
+    else if (code === 0x0c) stack.push({ kind: 'number', value: c.u32() });
+    else if (code === 0x10) stack.push({ kind: 'number', value: c.uleb() });
+    else if (code === 0x11) stack.push({ kind: 'number', value: c.sleb() });
+    else if (code === 0x91) {
+      if (context.frameBase === undefined) return unknown('a frame base');
+      stack.push({ kind: 'based', base: context.frameBase, offset: c.sleb() });
+    } else if (code === 0x90 || (code >= 0x50 && code <= 0x6f)) {
+      const register = registerByNumber(code === 0x90 ? c.uleb() : code - 0x50);
+      if (register === undefined) return unknown('a register that is none of the file');
+      stack.push({ kind: 'register', register });
+    } else if (code === 0x92 || (code >= 0x70 && code <= 0x8f)) {
+      const register = registerByNumber(code === 0x92 ? c.uleb() : code - 0x70);
+      const offset = c.sleb();
+      if (register === undefined) return unknown('a register that is none of the file');
+      stack.push(
+        offset === 0 && register.file !== 's'
+          ? { kind: 'register', register }
+          : { kind: 'based', base: register, offset },
+      );
+    } else if (code === 0x23) {
+      const top = stack.pop();
+      const more = c.uleb();
+      if (top?.kind === 'based') stack.push({ ...top, offset: top.offset + more });
+      else if (top?.kind === 'number') stack.push({ kind: 'number', value: top.value + more });
+      else return unknown('arithmetic');
+    } else if (code === 0x16) {
+      const [b, a] = [stack.pop(), stack.pop()];
+      if (a === undefined || b === undefined) return unknown('arithmetic');
+      stack.push(b, a);
+    } else if (code === 0x18) {
+      // The class lies below the address after the swap.
+      const value = stack.pop();
+      const space = stack.pop();
+      if (value === undefined || space?.kind !== 'number') return unknown('an address class');
+      addressClass = space.value;
+      stack.push(value);
+    } else if (code === 0x9f) isValue = true;
+    else if (code === 0x93) {
+      const bytes = c.uleb();
+      const top = stack.pop();
+      if (top?.kind !== 'register') return unknown('pieces that are not all in registers');
+      parts.push({ register: top.register, bytes });
+    } else return unknown(`operation 0x${code.toString(16)}`);
+  }
+  if (parts.length > 0) return { kind: 'registers', parts };
+  return place(stack.pop(), addressClass, isValue) ?? unknown('more than one value');
+}
+
+function place(top: Item | undefined, addressClass: number | undefined, isValue: boolean): DebugPlace | undefined {
+  if (top === undefined) return { kind: 'absent', why: 'optimized out' };
+  if (top.kind === 'register') return { kind: 'registers', parts: [{ register: top.register, bytes: 4 }] };
+  if (top.kind === 'number' && isValue) return { kind: 'constant', value: BigInt(top.value) };
+  if (top.kind === 'number' && addressClass === LOCAL_CLASS) return { kind: 'lds', offset: top.value };
+  if (top.kind === 'address') {
+    return addressClass === LOCAL_CLASS ? { kind: 'lds', offset: top.value } : { kind: 'global', address: top.value };
+  }
+  if (top.kind === 'based' && addressClass === PRIVATE_CLASS) {
+    return { kind: 'scratch', base: top.base, offset: top.offset };
+  }
+  return undefined;
+}
