@@ -1,6 +1,7 @@
 // The report page in headless Chromium: complete, safe with hostile names, usable by keyboard, readable in light and dark.
 // `WAVESMITH_SCREENSHOTS=DIR` keeps the screenshots to look at.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,6 +14,9 @@ import { findChromium, Page } from './support/chromium.ts';
 const chromium = findChromium();
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-page-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** Deque's accessibility checks, as text for the page. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const EVIL = [
   '</script><script>window.pwned = 1</script>',
@@ -276,6 +280,26 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       scheme !== 'dark',
     );
     await page.evaluate('delete document.documentElement.dataset.theme');
+  });
+
+  test.each([
+    ['light', '#answer'],
+    ['dark', '#answer'],
+    ['dark', '#kernel-0'],
+  ] as const)('axe finds nothing against WCAG 2.1 AA: %s, %s', async (scheme, place) => {
+    await page.scheme(scheme);
+    await page.evaluate(`location.hash = '${place}'`);
+    await page.evaluate(AXE);
+    const violations = await page.evaluate(
+      `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then((result) =>
+        result.violations.map((v) => v.id + ' ' + v.nodes.length + ': ' + v.nodes[0].target + ' ' + v.nodes[0].failureSummary))`,
+    );
+    expect(violations).toEqual([]);
+    // The check itself: a picture without a text is found.
+    const bad = `(() => { const picture = document.createElement('img'); document.body.append(picture);
+      return axe.run(picture).then((result) => { picture.remove(); return result.violations.map((v) => v.id); }); })()`;
+    expect(await page.evaluate(bad)).toContain('image-alt');
+    await page.evaluate("location.hash = ''");
   });
 
   test('narrow screens do not scroll sideways', async () => {

@@ -123,7 +123,11 @@ export class Page {
 
   /** The value of an expression in the page. */
   async evaluate(expression: string): Promise<unknown> {
-    const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, returnByValue: true });
+    const { result, exceptionDetails } = await this.send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    });
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
     return (result as { value?: unknown }).value;
   }
