@@ -95,8 +95,12 @@ export function pageIds({ memory }: Manifest): Set<string> {
   return ids;
 }
 
-/** The capture in some files. */
-export function readCapture(files: CaptureFiles, { allowIncomplete = false }: OpenOptions = {}): Capture {
+/** The capture in some files; its pages from elsewhere when `source` is given. */
+export function readCapture(
+  files: CaptureFiles,
+  { allowIncomplete = false }: OpenOptions = {},
+  source?: PageSource,
+): Capture {
   const { path } = files;
   const text = files.read(MANIFEST);
   if (text === undefined) {
@@ -123,7 +127,7 @@ export function readCapture(files: CaptureFiles, { allowIncomplete = false }: Op
     });
   }
   const stored: ReadonlyMap<string, StoredPage> = trailer?.pages ?? new Map();
-  const pages = new StoredPages(files, stored);
+  const pages = source ?? new StoredPages(files, stored);
   const chunks = manifest.memory.chunks.map(
     (entry) => new Chunk(entry, manifest.memory.allocations[entry.allocation] as CaptureAllocation, pages),
   );

@@ -226,17 +226,27 @@ export class FolderWriter {
   }
 
   write(name: string, bytes: Uint8Array | string): void {
-    const folder = dirname(name);
     this.io(() => {
-      if (folder !== '.' && !this.folders.has(folder)) {
-        mkdirSync(join(this.partial, folder), { recursive: true, mode: 0o700 });
-        this.folders.add(folder);
-      }
+      this.makeFolder(dirname(name));
       const file = join(this.partial, name);
       const temporary = `${file}.new`;
       writeFileSync(temporary, bytes, { mode: 0o600 });
       renameSync(temporary, file);
     });
+  }
+
+  /** The same for a page: until the trailer is there nobody takes a part of one for the whole. */
+  writePage(name: string, bytes: Uint8Array): void {
+    this.io(() => {
+      this.makeFolder(dirname(name));
+      writeFileSync(join(this.partial, name), bytes, { mode: 0o600 });
+    });
+  }
+
+  private makeFolder(folder: string): void {
+    if (folder === '.' || this.folders.has(folder)) return;
+    mkdirSync(join(this.partial, folder), { recursive: true, mode: 0o700 });
+    this.folders.add(folder);
   }
 
   remove(name: string): void {

@@ -27,7 +27,7 @@ import {
   type VaryingRange,
 } from './manifest.ts';
 import { maskOf, runsOf } from './masks.ts';
-import { sha256, trailerText } from './pages.ts';
+import { keptPages, sha256, trailerText } from './pages.ts';
 import { type PlacedChunk, placeCapture } from './place.ts';
 import { replayCapture, runPlaced } from './replay.ts';
 import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
@@ -139,6 +139,7 @@ export class Recorder {
     if (recorded === undefined) throw new WavesmithError('capture/nothing', 'No dispatch was recorded.');
     const writer = CaptureWriter.create(path, describe(recorded, options), finish);
     try {
+      writer.pages.kept = new Map();
       writer.setChunks(entriesOf(recorded, writer, options.memory ?? 'touched'), recorded.kernarg);
       for (const { what, message } of options.unsupported ?? []) writer.unsupported(what, message);
     } catch (error) {
@@ -320,11 +321,12 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
       const isRead = runsOf(flags, READ_FIRST).length > 0;
       const isWritten = runsOf(flags, WRITTEN).length > 0;
       const has = (bit: number) => maskOf(flags, bit, pages);
+      const before = isRead || memory === 'full' ? { id: pages.put(pre), bytes: pre } : undefined;
       return {
         allocation: numbers.get(region.base) as number,
         index,
-        ...(isRead || memory === 'full' ? { pre: pages.put(pre) } : {}),
-        ...(isWritten ? { post: pages.put(post) } : {}),
+        ...(before === undefined ? {} : { pre: before.id }),
+        ...(isWritten ? { post: pages.put(post, before) } : {}),
         ...(isImage && isRead ? { known: memoryMask(image, index, pre.length, writer) } : {}),
         reads: has(READ_FIRST),
         writes: has(WRITTEN),
@@ -346,11 +348,16 @@ function unfinishedCapture(writer: CaptureWriter): Capture {
   const files = writer.files;
   const manifest = new TextEncoder().encode(manifestText(writer.manifest('complete', writer.chunks(), true, null)));
   const trailer = new TextEncoder().encode(trailerText({ manifest: sha256(manifest), pages: writer.pages.pages }));
-  return readCapture({
-    path: files.path,
-    has: (name) => name === TRAILER || files.has(name),
-    read: (name) => (name === MANIFEST ? manifest : name === TRAILER ? trailer : files.read(name)),
-  });
+  const { kept } = writer.pages;
+  return readCapture(
+    {
+      path: files.path,
+      has: (name) => name === TRAILER || kept !== undefined || files.has(name),
+      read: (name) => (name === MANIFEST ? manifest : name === TRAILER ? trailer : files.read(name)),
+    },
+    {},
+    kept === undefined ? undefined : keptPages(kept),
+  );
 }
 
 /** A virtual GPU for a capture. */

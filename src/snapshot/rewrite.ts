@@ -3,7 +3,7 @@ import type { Capture } from './capture.ts';
 import { pageIds } from './capture.ts';
 import { codeName, FolderWriter } from './files.ts';
 import type { Manifest } from './manifest.ts';
-import { PageWriter } from './pages.ts';
+import { type BasePage, PageWriter } from './pages.ts';
 import { finishCapture, type WriteOptions } from './writer.ts';
 
 /**
@@ -23,8 +23,15 @@ export function rewriteCapture(
     const pages = new PageWriter(writer);
     const manifest: Manifest = { ...capture.manifest, ...change(pages) };
     const named = pageIds(manifest);
-    for (const id of named)
-      if (!pages.pages.has(id)) pages.store(capture.pages.page(id, capture.stored.get(id)?.bytes ?? 0));
+    const take = (id: string | undefined, base?: BasePage): BasePage | undefined => {
+      if (id === undefined || !named.has(id)) return undefined;
+      const bytes = pages.pages.has(id) ? undefined : capture.pages.page(id, capture.stored.get(id)?.bytes ?? 0);
+      if (bytes === undefined) return undefined;
+      pages.store(bytes, base);
+      return { id, bytes };
+    };
+    for (const { pre, post } of manifest.memory.chunks) take(post, take(pre));
+    for (const id of named) take(id);
     for (const id of pages.pages.keys()) if (!named.has(id)) pages.drop(id);
     return finishCapture(writer, manifest, pages.pages, options.zip === true);
   } catch (error) {
