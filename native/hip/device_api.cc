@@ -317,6 +317,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeCooperativeLaunch:
     case hipDeviceAttributeHostNativeAtomicSupported:
     case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
     case hipDeviceAttributeUnifiedAddressing:
     case hipDeviceAttributeDirectManagedMemAccessFromHost:
     case hipDeviceAttributeIsLargeBar:
@@ -371,7 +372,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
   p->clockInstructionRate = 100'000;
   FillArch(&p->arch);
   p->concurrentKernels = p->canMapHostMemory = p->cooperativeLaunch = p->isLargeBar = p->managedMemory = 1;
-  p->directManagedMemAccessFromHost = 1;
+  p->directManagedMemAccessFromHost = p->concurrentManagedAccess = 1;
   p->memPitch = INT32_MAX;
   p->textureAlignment = p->texturePitchAlignment = 256;
   return hipSuccess;
@@ -414,7 +415,8 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   p->max_blocks_per_multi_processor = kWavesPerUnit;
   p->stream_priorities_supported = p->managed_memory = p->host_native_atomic_supported = 1;
   p->can_use_host_pointer_for_registered_mem = p->cooperative_launch = p->direct_managed_mem_access_from_host = 1;
-  p->host_register_supported = p->memory_pools_supported = p->is_large_bar = p->ipc_event_supported = 1;
+  p->concurrent_managed_access = p->host_register_supported = p->memory_pools_supported = p->is_large_bar =
+      p->ipc_event_supported = 1;
   p->memory_pool_supported_handle_types = 1;
   p->clock_instruction_rate = 100'000;
   FillArch(&p->arch);

@@ -10,6 +10,8 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device);
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                             unsigned by, unsigned bz, unsigned shared, hipStream_t stream,
                                             void** parameters);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hipStream_t* stream);
 }
 
 namespace wavesmith::hip {
@@ -42,14 +44,9 @@ hipError_t CheckList(const T* list, unsigned count, unsigned flags) {
   return hipSuccess;
 }
 
-struct Configuration {
-  dim3 grid;
-  dim3 block;
-  size_t shared;
-  hipStream_t stream;
-  std::vector<uint8_t> arguments;
-};
-thread_local std::vector<Configuration> configured;
+// Arguments of the launch that was configured last.
+thread_local std::vector<uint8_t> arguments;
+thread_local bool is_configured = false;
 
 }  // namespace
 }  // namespace wavesmith::hip
@@ -86,30 +83,34 @@ hipError_t hipModuleLaunchCooperativeKernelMultiDevice(FunctionLaunch* list, uns
 }
 
 hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
-  configured.push_back({grid, block, shared, stream, {}});
-  return hipSuccess;
+  arguments.clear();
+  is_configured = true;
+  return __hipPushCallConfiguration(grid, block, shared, stream);
 }
 hipError_t hipSetupArgument(const void* argument, size_t size, size_t offset) {
   constexpr size_t kMost = 1 << 16;
-  if (configured.empty()) return Done(hipErrorMissingConfiguration);
+  if (!is_configured) return Done(hipErrorMissingConfiguration);
   if (argument == nullptr || size > kMost || offset > kMost) return Done(hipErrorInvalidValue);
-  std::vector<uint8_t>& bytes = configured.back().arguments;
-  if (bytes.size() < offset + size) bytes.resize(offset + size);
-  std::memcpy(bytes.data() + offset, argument, size);
+  if (arguments.size() < offset + size) arguments.resize(offset + size);
+  std::memcpy(arguments.data() + offset, argument, size);
   return hipSuccess;
 }
 hipError_t hipLaunchByPtr(const void* host_function) {
-  if (configured.empty()) return Done(hipErrorMissingConfiguration);
-  Configuration c = std::move(configured.back());
-  configured.pop_back();
-  hipError_t error;
+  dim3 grid;
+  dim3 block;
+  size_t shared;
+  hipStream_t stream;
+  if (!is_configured) return Done(hipErrorMissingConfiguration);
+  is_configured = false;
+  hipError_t error = __hipPopCallConfiguration(&grid, &block, &shared, &stream);
+  if (error != hipSuccess) return error;
   Function* const function = FunctionOf(host_function, &error);
   if (function == nullptr) return Done(error);
-  size_t size = c.arguments.size();
-  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, c.arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+  size_t size = arguments.size();
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
                    HIP_LAUNCH_PARAM_END};
-  return hipModuleLaunchKernel(reinterpret_cast<hipFunction_t>(function), c.grid.x, c.grid.y, c.grid.z, c.block.x,
-                               c.block.y, c.block.z, static_cast<unsigned>(c.shared), c.stream, nullptr, extra);
+  return hipModuleLaunchKernel(reinterpret_cast<hipFunction_t>(function), grid.x, grid.y, grid.z, block.x, block.y,
+                               block.z, static_cast<unsigned>(shared), stream, nullptr, extra);
 }
 
 }  // extern "C"

@@ -68,6 +68,8 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
       return put(true);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return put(1u);
+    case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put(static_cast<unsigned>(hipMemAccessFlagsProtReadWrite));
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
       // Unlike addresses, numbers are not used again.
       return put(static_cast<unsigned>(info.id));

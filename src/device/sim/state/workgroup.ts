@@ -13,7 +13,7 @@ export interface DispatchContext {
 }
 
 /** Reads of the cycle counter by one workgroup after which it is taken to wait. */
-const WAITING_READS = 4096;
+const WAITING_READS = 16384;
 
 export class Workgroup {
   readonly dispatch: DispatchContext;
@@ -48,10 +48,10 @@ export class Workgroup {
 
   /**
    * What s_memtime gives: the clock, and time that goes by while wavefronts do little but read it. Kernels that wait for a number of cycles
-   * (500 ms are 10^9 of them) end after some ten thousand reads; a kernel that measures itself reads far fewer.
+   * (500 ms are 10^9 of them) end after some 25,000 reads; a kernel that measures itself reads far fewer.
    */
   cycles(): number {
-    if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) >> 2;
+    if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) * 32;
     return this.clock + this.waited;
   }
 }
