@@ -5,13 +5,15 @@ import { probeProgram } from '../src/hijack/probe-program.ts';
 import { runProgram } from '../src/hijack/program-host.ts';
 import { type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
 import { wavesmith } from './support/cli.ts';
-import { canCompileHip, compileHip } from './support/hip.ts';
+import { canCompileHip, compileHip, root } from './support/hip.ts';
 import { nativeTests } from './support/native.ts';
 
 const hasHip = nativeTests() !== undefined && canCompileHip();
 const device = { kind: 'sim', target: 'gfx942', run: {} } as const;
 const count = TOOLS['instr-count'] as unknown as ProbeDefinition;
 const common = { device, show: 'none', report: () => {} } as const;
+
+type Triple = [number, number, number];
 
 interface Record {
   status: number;
@@ -20,6 +22,7 @@ interface Record {
     problem: string | null;
     instructions: number;
     launches: { kernel: string; dispatches: number; probed: number }[];
+    variables: unknown;
     kernels: { kernel: string; workItems: number[]; blockDim: number[]; gridDim: number[] }[];
   }[];
 }
@@ -32,7 +35,7 @@ async function probe(...args: string[]): Promise<Record & { readonly printed: st
 
 describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_000 }, () => {
   // What was launched: work-items, workgroup, and the number of workgroups that the kernel must see.
-  it.each([
+  it.each<[string, Triple, Triple, Triple]>([
     ['affine', [512, 512, 1], [16, 16, 1], [32, 32, 1]],
     ['asta', [1024, 1, 1], [64, 1, 1], [16, 1, 1]],
     ['complex', [10000128, 1, 1], [256, 1, 1], [39063, 1, 1]],
@@ -43,6 +46,11 @@ describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_
     const kernels = codeObjects.flatMap((code) => code.kernels);
     expect(kernels.length).toBeGreaterThan(0);
     for (const kernel of kernels) expect(kernel).toMatchObject({ workItems, blockDim, gridDim });
+    const hooked = await probe('--tool', join(root, 'examples', 'grid.hip'), '--', program);
+    expect(hooked.status).toBe(0);
+    const [{ variables, launches }] = hooked.codeObjects as [Record['codeObjects'][number]];
+    const waves = (launches.length * gridDim[0] * gridDim[1] * blockDim[0] * blockDim[1]) / 64;
+    expect(variables).toEqual({ grid: gridDim, block: blockDim, waves });
   });
 });
 

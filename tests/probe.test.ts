@@ -102,6 +102,7 @@ describe.skipIf(!hasCorpus)('hand-written kernels', () => {
         const result: Instrumented = instrument(
           readCodeObject(bytes),
           TOOLS['instr-count'] as unknown as ProbeDefinition,
+          { settings: { level: 'wave' } },
         );
         expect(result.rejected).toEqual([]);
         return {

@@ -34,7 +34,7 @@ export async function run(argv: string[]): Promise<number> {
       '--tool NAME|FILE.ts [options] FILE -o OUT\n       wavesmith probe --tool NAME|FILE.ts [options] -- run FILE --kernel NAME …\n       wavesmith probe --tool NAME|FILE.ts [options] -- PROGRAM ARGS',
     )
     .argument('[file]', 'code object to rewrite (with -o)')
-    .option('--tool <name>', 'a shipped probe (see --list) or a file with one')
+    .option('--tool <name>', 'a shipped probe (see --list), or a file with one: .ts, or .hip with hooks')
     .option('--kernel <regex>', 'only kernels whose name has this')
     .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
     .option('-o, --output <file>', 'where to write the instrumented code object')

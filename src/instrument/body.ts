@@ -2,19 +2,11 @@
 
 import { WavesmithError } from '../base/index.ts';
 import type { KernelArgument } from '../codeobject/index.ts';
+import type { EntryValue } from './entry-value.ts';
+import type { Hook } from './hook.ts';
 import type { ProbeInstruction, ProbeKernel } from './select.ts';
 import type { FieldType, Records, StateShapes } from './state.ts';
-import {
-  asValue,
-  combine,
-  type EntryValue,
-  isLane,
-  isWide,
-  type Statement,
-  typeError,
-  type Value,
-  type ValueLike,
-} from './values.ts';
+import { asValue, combine, isLane, isWide, type Statement, typeError, type Value, type ValueLike } from './values.ts';
 
 type NamesOf<S extends StateShapes, Kind> = { [K in keyof S]: S[K] extends { kind: Kind } ? K : never }[keyof S] &
   string;
@@ -238,6 +230,12 @@ export class Body<S extends StateShapes = StateShapes> {
     for (const name of Object.keys(fields))
       if (!(name in shape.fields)) throw typeError(`'${state}' has no field '${name}'`);
     this.list.push({ kind: 'append', state, fields: values });
+  }
+
+  /** Runs a hook, whose variables are this state. */
+  hook(state: NamesOf<S, 'bytes'>, hook: Hook): void {
+    if (this.shapes[state]?.kind !== 'bytes') throw noState(state, 'variables of hooks');
+    this.list.push({ kind: 'hook', state, hook });
   }
 
   /** Runs statements when a value that is one for the wave is not zero. */

@@ -1,6 +1,7 @@
 // Machine code that computes values: those that are one for the wave in scalar registers, those by lane in vector registers. A class that
 // emit.ts extends with statements.
 // Source: CDNA3 ISA manual, "Data Dependency Resolution"; LLVM's GCNHazardRecognizer (wait states between VALU and scalar reads).
+
 import type { Register, TargetName } from '../isa/index.ts';
 import { registerFromText } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
@@ -8,9 +9,10 @@ import { slotsOf } from '../program/index.ts';
 import { addressValue } from './address.ts';
 import type { Line } from './assemble.ts';
 import type { Loan } from './borrow.ts';
+import type { EntryValue } from './entry-value.ts';
 import { RegisterPool } from './pool.ts';
 import type { ProbeInstruction } from './select.ts';
-import { type EntryValue, isWide, type Value } from './values.ts';
+import { isWide, type Value } from './values.ts';
 
 /** A value in a register, or a constant: `s4`, `s[4:5]`, `v7`, `5`. */
 export interface Held {
@@ -198,6 +200,13 @@ export class ValueEmitter {
     if (wide) this.line(`v_readlane_b32 ${to.high}, v${this.kept}, ${lane + 1}`);
     this.line('s_nop 1');
     return to;
+  }
+
+  /** Lines that put a kept value into a register or a pair. */
+  protected entryInto(value: EntryValue, { index, dwords }: Register): string[] {
+    const lane = this.resources.entry?.laneOf(value) ?? 0;
+    const lines = Array.from({ length: dwords }, (_, i) => `v_readlane_b32 s${index + i}, v${this.kept}, ${lane + i}`);
+    return [...lines, 's_nop 1'];
   }
 
   private scalarAddress(): Held {

@@ -3,7 +3,9 @@
 // become stricter by that, never weaker.
 import type { TargetName } from '../isa/index.ts';
 import { assembleLine, assembleLines } from './assemble.ts';
+import { hookLines } from './emit-hook.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
+import type { Hook } from './hook.ts';
 import type { ProbeInstruction } from './select.ts';
 import { fieldOffsets, type PlacedState, recordSize } from './state.ts';
 import { isWide, type Statement, type Value, valuesOf } from './values.ts';
@@ -15,6 +17,8 @@ export interface MemoryUse {
   readonly pc: number;
   readonly low: number;
   readonly high: number;
+  /** Bytes behind the start of the state, besides those of the site. */
+  readonly offset?: number;
 }
 
 export interface EmittedPoint {
@@ -51,14 +55,17 @@ export class Emitter extends ValueEmitter {
   private readonly uses: MemoryUse[] = [];
   private readonly sites: ReadonlyMap<string, { readonly state: PlacedState; readonly site: number }>;
   private labels = 0;
+  private readonly pc: number;
   private narrow: number | undefined;
 
   constructor(
     resources: PointResources,
     instruction: ProbeInstruction | undefined,
+    pc: number,
     sites: ReadonlyMap<string, { readonly state: PlacedState; readonly site: number }>,
   ) {
     super(resources, instruction);
+    this.pc = pc;
     this.sites = sites;
   }
 
@@ -94,8 +101,28 @@ export class Emitter extends ValueEmitter {
     else {
       this.dropNarrowPair();
       if (statement.kind === 'append') this.append(statement.state, statement.fields);
+      else if (statement.kind === 'hook') this.hook(statement.state, statement.hook);
       else this.if(statement.condition, statement.body);
     }
+  }
+
+  private hook(state: string, hook: Hook): void {
+    const use = this.sites.get(state);
+    if (use === undefined) throw new Error(`no site of ${state}`);
+    this.allLanes();
+    const label = this.labels;
+    this.labels += hook.steps.length;
+    const lines = hookLines(hook, {
+      target: this.resources.target,
+      pc: this.pc,
+      sgprs: this.sgprs,
+      vgprs: this.vgprs,
+      label,
+      entry: (value, to) => this.entryInto(value, to),
+      address: (offset, marks) => this.uses.push(Object.assign(marks, { ...use, offset })),
+    });
+    this.drains++;
+    this.line(...lines);
   }
 
   private if(condition: Value, body: readonly Statement[]): void {

@@ -2,7 +2,7 @@
 // Values that the kernel did not ask the hardware for are switched on in its descriptor, and the registers behind them are moved back to
 // where the kernel expects them. Source: LLVM's AMDGPUUsage, "Initial Kernel Execution State".
 import type { KernelDescriptor } from '../codeobject/index.ts';
-import type { EntryValue } from './values.ts';
+import type { EntryValue } from './entry-value.ts';
 
 /** User SGPRs that the hardware can set. */
 const MAX_USER_SGPRS = 16;

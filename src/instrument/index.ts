@@ -2,6 +2,8 @@
 // Begin with types.ts (what a probe is) and tools/instr-count.ts, a whole one; then instrument.ts, which walks the steps: select.ts and
 // points.ts (where), body.ts and values.ts (what), choose.ts and entry.ts (with which registers), placement.ts and emit.ts (the code).
 export { Body } from './body.ts';
+export { type Hook, type HookFile, readHooks } from './hook.ts';
+export { hookProbe } from './hook-probe.ts';
 export {
   type Instrumented,
   type InstrumentOptions,
@@ -11,6 +13,7 @@ export {
 export type { RejectedPoint } from './placement.ts';
 export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {
+  type Bytes,
   type Counter,
   type Counters,
   type FieldType,

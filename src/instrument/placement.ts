@@ -1,5 +1,6 @@
 // Code for points, with the registers that choose.ts finds for each, and what kernels need for it: more registers, and what they get at
 // their start kept.
+
 import { kernelCode } from '../check/code.ts';
 import { preloadProblem, readPreloadStub } from '../check/index.ts';
 import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
@@ -10,11 +11,12 @@ import { GroupRegisters } from './choose.ts';
 import { DeadRegisters } from './dead.ts';
 import { Emitter, type MemoryUse } from './emit.ts';
 import { type EntryPlan, planEntry } from './entry.ts';
+import type { EntryValue } from './entry-value.ts';
 import type { Point } from './points.ts';
 import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
 import type { PlacedState, Site } from './state.ts';
-import { type EntryValue, valuesOf } from './values.ts';
+import { valuesOf } from './values.ts';
 
 /** A point that has no code, and why. */
 export interface RejectedPoint {
@@ -214,6 +216,7 @@ export class Placement {
         const emitted = new Emitter(
           { ...common, ...attempt, settle: attempt.settle || settles },
           point.instruction,
+          point.pc,
           sites,
         ).emit(point.statements);
         const { loan } = attempt;
@@ -252,12 +255,12 @@ export class Placement {
 
   references(): MemoryReference[] {
     return this.codes.flatMap(({ code, uses }) =>
-      uses.map(({ state, site, pc, low, high }) => ({
+      uses.map(({ state, site, pc, low, high, offset = 0 }) => ({
         code,
         pc,
         low,
         high,
-        offset: state.offset + (state.shape.kind === 'counters' ? 8 * site : 0),
+        offset: state.offset + offset + (state.shape.kind === 'counters' ? 8 * site : 0),
       })),
     );
   }

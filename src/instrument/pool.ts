@@ -12,7 +12,7 @@ export class OutOfRegisters extends Error {
 
 /** Free registers of one kind. */
 export class RegisterPool {
-  private readonly free: number[];
+  private free: number[];
   private readonly kind: 's' | 'v';
   /** The highest number that was handed out, or -1. */
   highest = -1;
@@ -40,6 +40,17 @@ export class RegisterPool {
     this.free.splice(this.free.indexOf(first), 1);
     this.free.splice(this.free.indexOf(first + 1), 1);
     this.highest = Math.max(this.highest, first + 1);
+    return first;
+  }
+
+  /** The first of so many neighbours, a multiple of `align`. */
+  span(count: number, align: number): number {
+    const first = this.free.find(
+      (n) => n % align === 0 && Array.from({ length: count }, (_, i) => n + i).every((m) => this.free.includes(m)),
+    );
+    if (first === undefined) throw new OutOfRegisters(this.kind);
+    this.free = this.free.filter((n) => n < first || n >= first + count);
+    this.highest = Math.max(this.highest, first + count - 1);
     return first;
   }
 

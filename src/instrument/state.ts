@@ -24,8 +24,14 @@ export interface Records<F extends RecordFields = RecordFields> {
   readonly capacity: number;
 }
 
+/** Memory as the probe's own code uses it: variables of hooks. */
+export interface Bytes {
+  readonly kind: 'bytes';
+  readonly size: number;
+}
+
 /** One piece of a probe's memory. */
-export type StateShape = Counter | Counters | Records;
+export type StateShape = Counter | Counters | Records | Bytes;
 
 /** The memory of a probe by name. */
 export type StateShapes = Readonly<Record<string, StateShape>>;
@@ -103,12 +109,14 @@ export type StateReader<T> =
     ? { readonly records: readonly RecordOf<F>[]; readonly dropped: number; readonly appended: number }
     : T extends Counters
       ? { readonly sites: readonly { readonly site: Site; readonly value: bigint }[] }
-      : { readonly value: bigint };
+      : T extends Bytes
+        ? { readonly bytes: Uint8Array }
+        : { readonly value: bigint };
 
 /** A piece of state with its place. */
 export interface PlacedState {
   readonly name: string;
-  readonly shape: Counter | Counters | Records;
+  readonly shape: StateShape;
   offset: number;
   size: number;
   readonly sites: Site[];
@@ -121,6 +129,7 @@ export function placeState(states: readonly PlacedState[]): number {
     const { shape } = state;
     state.offset = at;
     if (shape.kind === 'counter') state.size = 8;
+    else if (shape.kind === 'bytes') state.size = shape.size;
     else if (shape.kind === 'counters') state.size = 8 * Math.max(1, state.sites.length);
     else state.size = 8 + shape.capacity * recordSize(shape.fields);
     at += Math.ceil(state.size / 64) * 64;
@@ -133,7 +142,8 @@ export function readState(states: readonly PlacedState[], memory: Uint8Array): R
   const view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
   const out: Record<string, unknown> = {};
   for (const { name, shape, offset, sites } of states) {
-    if (shape.kind === 'counter') out[name] = { value: view.getBigUint64(offset, true) };
+    if (shape.kind === 'bytes') out[name] = { bytes: memory.slice(offset, offset + shape.size) };
+    else if (shape.kind === 'counter') out[name] = { value: view.getBigUint64(offset, true) };
     else if (shape.kind === 'counters') {
       out[name] = { sites: sites.map((site, i) => ({ site, value: view.getBigUint64(offset + 8 * i, true) })) };
     } else out[name] = readRecords(shape, sites, view, memory, offset);
@@ -173,7 +183,11 @@ export function mergeMemories(
   for (const memory of memories) {
     const from = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
     for (const { shape, offset, size: bytes } of states) {
-      if (shape.kind === 'records') {
+      if (shape.kind === 'bytes') {
+        const own = memory.subarray(offset, offset + bytes);
+        // Variables of the process that came last.
+        if (own.some((byte) => byte !== 0)) out.set(own, offset);
+      } else if (shape.kind === 'records') {
         const one = recordSize(shape.fields);
         const [old, more] = [view.getBigUint64(offset, true), from.getBigUint64(offset, true)];
         const [has, adds] = [old, more].map((n) => Math.min(Number(n), shape.capacity)) as [number, number];

@@ -1,12 +1,11 @@
 // The values of probe code: small trees over registers, constants and what a wave knows of itself. Uniform values are one number for the
 // wave; lane values one for each lane.
 import { WavesmithError } from '../base/index.ts';
+import type { EntryValue } from './entry-value.ts';
+import type { Hook } from './hook.ts';
 
 /** `u32`, `u64`: one for the wave. `lane32`, `lane64`: one for each active lane. */
 export type ValueType = 'u32' | 'u64' | 'lane32' | 'lane64';
-
-/** What a wave knows from its start and keeps for probes: pointers and the time, of 64 bits, and its workgroup's position. */
-export type EntryValue = 'kernarg' | 'dispatch' | 'start' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';
 
 /** A value that probe code computes. */
 export type Value =
@@ -30,6 +29,7 @@ export type ValueLike = Value | number | bigint;
 export type Statement =
   | { readonly kind: 'add'; readonly state: string; readonly value: Value }
   | { readonly kind: 'append'; readonly state: string; readonly fields: Readonly<Record<string, Value>> }
+  | { readonly kind: 'hook'; readonly state: string; readonly hook: Hook }
   | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] };
 
 /** A constant as a value; a type error names what was expected. */
@@ -81,6 +81,7 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
   };
   for (const statement of statements) {
     if (statement.kind === 'add') add(statement.value);
+    else if (statement.kind === 'hook') out.push(...hookValues(statement.hook));
     else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
     else {
       add(statement.condition);
@@ -88,4 +89,13 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
     }
   }
   return out;
+}
+
+/** What a hook needs of its point, as values: what is kept from the start, and registers of the kernel. */
+function hookValues({ steps }: Hook): Value[] {
+  return steps.flatMap((step): Value[] => {
+    if (step.kind === 'entry') return [{ type: step.to.dwords === 2 ? 'u64' : 'u32', op: 'entry', value: step.value }];
+    if (step.kind !== 'register') return [];
+    return [{ type: step.to.file === 'v' ? 'lane32' : 'u32', op: 'register', name: step.name }];
+  });
 }

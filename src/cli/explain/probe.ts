@@ -14,6 +14,10 @@ export const PROBE_ERRORS: ErrorPages = {
     'A setting was given that the probe does not have, or with a value that it does not understand.',
     '`wavesmith probe --list` shows the settings of the shipped probes.',
   ],
+  'probe/hook': [
+    'A file of hooks cannot be used: it has none, it is for another target, or a hook needs what hooks cannot have (arguments, a stack, calls).',
+    'The message names the hook and the reason; docs/hooks.md lists what hooks may do.',
+  ],
   'probe/definition': [
     'The file of a probe does not export a probe as its default.',
     '`wavesmith probe --new FILE.ts` writes one to compare with.',

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { defineProbe, type ProbeDefinition, records, TOOLS, u64, u64PerSite } from '../../instrument/index.ts';
 import { readInput } from '../support.ts';
+import { HOOK_FILE, loadHooks } from './hook-file.ts';
 
 /** What probes import, as a pattern. */
 const PACKAGE = /^wavesmith\/instrument$/;
@@ -21,8 +22,9 @@ const NAMES = { defineProbe, records, u64, u64PerSite };
 /** A probe by the name of a shipped one or by its file; throws `probe/unknown`, `probe/source`, `probe/definition`. */
 export async function loadProbe(name: string): Promise<ProbeDefinition> {
   if (Object.hasOwn(TOOLS, name)) return TOOLS[name as keyof typeof TOOLS] as unknown as ProbeDefinition;
+  if (HOOK_FILE.test(name)) return loadHooks(name);
   if (!/\.(ts|mts|js|mjs)$/.test(name)) {
-    throw new WavesmithError('probe/unknown', `'${name}' is neither a shipped probe nor a .ts or .js file.`, {
+    throw new WavesmithError('probe/unknown', `'${name}' is neither a shipped probe nor a .ts, .js or .hip file.`, {
       hint: `Shipped are ${Object.keys(TOOLS).join(', ')}.`,
     });
   }

@@ -1,0 +1,83 @@
+// Probes as device functions: `wavesmith probe --tool FILE.hip`. Any clang with an AMDGPU target compiles a hook; Wavesmith decodes what it made
+// and puts it into kernels, with registers that are free there. A function below without a GPU instruction of its own becomes one: the
+// constants are marks that Wavesmith replaces. docs/hooks.md describes points and limits.
+#pragma once
+
+#ifndef __device__
+#define __device__
+#endif
+
+// A hook: `WAVESMITH_HOOK("before store") void stored() { … }`. It has no arguments and returns nothing.
+#define WAVESMITH_HOOK(point) extern "C" __attribute__((used, section(".wavesmith." point)))
+// A variable that hooks share and that is reported: `WAVESMITH_VARIABLE unsigned grid[3];`. It begins as zeros.
+#define WAVESMITH_VARIABLE __attribute__((used, visibility("hidden"), address_space(1)))
+
+#define WAVESMITH_MARK(type, instruction, constraint, number)            \
+  {                                                                      \
+    type value;                                                          \
+    asm volatile(instruction " %0, " #number : "=" constraint(value));   \
+    return value;                                                        \
+  }
+#define WAVESMITH_INLINE static inline __attribute__((always_inline, unused))
+
+namespace wavesmith {
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+struct Dim3 {
+  u32 x, y, z;
+};
+
+// The dispatch packet and the kernel's arguments, as the kernel would see them.
+using Constant32 = const __attribute__((address_space(4))) u32;
+WAVESMITH_INLINE u64 dispatchPtr() WAVESMITH_MARK(u64, "s_mov_b64", "s", 0x57530001)
+WAVESMITH_INLINE u64 kernargPtr() WAVESMITH_MARK(u64, "s_mov_b64", "s", 0x57530002)
+// The cycle at which the wave began.
+WAVESMITH_INLINE u64 startTime() WAVESMITH_MARK(u64, "s_mov_b64", "s", 0x57530003)
+WAVESMITH_INLINE u32 workgroupIdX() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530004)
+WAVESMITH_INLINE u32 workgroupIdY() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530005)
+WAVESMITH_INLINE u32 workgroupIdZ() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530006)
+// The address of the instruction that the hook is at, in the file.
+WAVESMITH_INLINE u32 pc() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530007)
+// Registers of the kernel, as they are at the point: `readVgpr<4>()` is v4 of this lane, `readSgpr<8>()` is s8.
+template <int number>
+WAVESMITH_INLINE u32 readVgpr() {
+  static_assert(number >= 0 && number < 256, "vector registers are v0 to v255");
+  u32 value;
+  asm volatile("v_mov_b32 %0, %1" : "=v"(value) : "n"(0x57540000 + number));
+  return value;
+}
+template <int number>
+WAVESMITH_INLINE u32 readSgpr() {
+  static_assert(number >= 0 && number < 102, "scalar registers are s0 to s101");
+  u32 value;
+  asm volatile("s_mov_b32 %0, %1" : "=s"(value) : "n"(0x57550000 + number));
+  return value;
+}
+
+WAVESMITH_INLINE u64 exec() { return __builtin_amdgcn_read_exec(); }
+WAVESMITH_INLINE u32 laneId() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
+WAVESMITH_INLINE Dim3 workgroupId() { return {workgroupIdX(), workgroupIdY(), workgroupIdZ()}; }
+// Source: HSA Runtime Specification 1.2, "Kernel dispatch packet".
+WAVESMITH_INLINE Dim3 gridSize() {
+  auto* const packet = reinterpret_cast<Constant32*>(dispatchPtr());
+  return {packet[3], packet[4], packet[5]};
+}
+WAVESMITH_INLINE Dim3 blockDim() {
+  auto* const packet = reinterpret_cast<Constant32*>(dispatchPtr());
+  return {packet[1] & 0xffff, packet[1] >> 16, packet[2] & 0xffff};
+}
+WAVESMITH_INLINE Dim3 gridDim() {
+  const Dim3 grid = gridSize(), block = blockDim();
+  return {(grid.x + block.x - 1) / block.x, (grid.y + block.y - 1) / block.y, (grid.z + block.z - 1) / block.z};
+}
+
+// Adds at once in memory; for every active lane.
+WAVESMITH_INLINE void atomicAdd(__attribute__((address_space(1))) u64* to, u64 value) {
+  __scoped_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+WAVESMITH_INLINE void atomicAdd(__attribute__((address_space(1))) u32* to, u32 value) {
+  __scoped_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+}  // namespace wavesmith

@@ -1,0 +1,45 @@
+// Files of hooks: compiled with clang for every target, or compiled already.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { WavesmithError } from '../../base/index.ts';
+import { hookProbe, type ProbeDefinition, readHooks } from '../../instrument/index.ts';
+import { packageRoot } from '../../iree/index.ts';
+import { requireLlvmTool, runTool } from '../../iree/tools.ts';
+import { TARGET_NAMES } from '../../isa/index.ts';
+import { readInput } from '../support.ts';
+
+/** Names of files with hooks. */
+export const HOOK_FILE = /\.(hip|cpp|cc|cxx|o)$/;
+
+/** The probe of a file. Errors: `probe/hook`, `probe/source` with what clang says. */
+export async function loadHooks(file: string): Promise<ProbeDefinition> {
+  const bytes = readInput(file);
+  const name = basename(file).replace(HOOK_FILE, '');
+  if (file.endsWith('.o')) return hookProbe([readHooks(bytes, file)], name) as unknown as ProbeDefinition;
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-hook-'));
+  try {
+    const files = await Promise.all(
+      TARGET_NAMES.map(async (target) => readHooks(await compiled(file, target, join(folder, `${target}.o`)), file)),
+    );
+    return hookProbe(files, name) as unknown as ProbeDefinition;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function compiled(file: string, target: string, output: string): Promise<Uint8Array> {
+  const include = join(packageRoot() ?? '.', 'native', 'hook');
+  const args = [
+    ...['-x', 'c++', '-std=c++17', '--target=amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib', '-ffreestanding'],
+    ...['-O3', '-fno-exceptions', '-fno-rtti', '-I', include, '-c', resolve(file), '-o', output],
+  ];
+  const { status, stderr } = await runTool(requireLlvmTool('clang').path, args);
+  if (status === 0) return readFileSync(output);
+  const [, line, column, message] = /:(\d+):(\d+): (?:fatal )?error: (.*)/.exec(stderr) ?? [];
+  throw new WavesmithError('probe/source', `The hooks cannot be compiled: ${message ?? stderr.trim()}.`, {
+    file,
+    line: line === undefined ? undefined : Number(line),
+    column: column === undefined ? undefined : Number(column),
+  });
+}

@@ -1,0 +1,151 @@
+// The code of a hook at a point: its groups of registers get free ones, its marks become what they stand for, its variables' addresses are
+// computed from where the code stands. VCC and M0 are put back; EXEC is as a function leaves it, which is as it found it.
+import { printInstruction, type Register, registerFromText } from '../isa/index.ts';
+import { operandNamed } from '../isa/operand.ts';
+import type { Instruction, TargetName } from '../isa/types.ts';
+import type { Line } from './assemble.ts';
+import type { EntryValue } from './entry-value.ts';
+import type { Hook, RegisterGroup } from './hook.ts';
+import type { RegisterPool } from './pool.ts';
+
+/** What the emitter of a point lends. */
+export interface HookPlace {
+  readonly target: TargetName;
+  readonly pc: number;
+  readonly sgprs: RegisterPool;
+  readonly vgprs: RegisterPool;
+  /** The first label that is free; labels from there on are the hook's. */
+  readonly label: number;
+  /** Lines that put a kept value into a scalar register or a pair. */
+  entry(value: EntryValue, to: Register): readonly Line[];
+  /** Asks for the address of bytes of the probe's memory; see `MemoryReference`. */
+  address(offset: number, marks: { readonly pc: number; readonly low: number; readonly high: number }): void;
+}
+
+/** Stands where the rewriter writes a distance. */
+const PLACEHOLDER = '0x7fffffff';
+
+/** Lines of a hook. Throws `OutOfRegisters`. */
+export function hookLines(hook: Hook, place: HookPlace): Line[] {
+  const { sgprs, vgprs, target } = place;
+  const taken = hook.groups.map((group) => ({
+    group,
+    at: (group.file === 's' ? sgprs : vgprs).span(group.count, group.align),
+  }));
+  const renamed = (register: Register): Register => {
+    const found = taken.find(({ group }) => holds(group, register));
+    if (found === undefined) return register;
+    const index = found.at + register.index - found.group.first;
+    const text =
+      register.dwords === 1 ? `${register.file}${index}` : `${register.file}[${index}:${index + register.dwords - 1}]`;
+    return registerFromText(text) as Register;
+  };
+  const text = (instruction: Instruction): string =>
+    printInstruction(target, {
+      ...instruction,
+      operands: instruction.operands.map((o) => (o.kind === 'reg' ? renamed(o) : o)),
+    });
+  const vcc = hook.writesVcc ? sgprs.pair() : -1;
+  const m0 = hook.writesM0 ? sgprs.one() : -1;
+  const lines: Line[] = [];
+  if (vcc >= 0) lines.push(`s_mov_b64 s[${vcc}:${vcc + 1}], vcc`);
+  if (m0 >= 0) lines.push(`s_mov_b32 s${m0}, m0`);
+  /** The mark of each s_getpc_b64 by the register of its result: sums may come in any order behind it. */
+  const bases = new Map<number, { pc: number }>();
+  const lows = new Map<number, { offset: number; at: { low: number }; base: { pc: number } }>();
+  for (const step of hook.steps) {
+    switch (step.kind) {
+      case 'code':
+        lines.push(text(step.instruction));
+        break;
+      case 'label':
+        lines.push({ label: place.label + step.label });
+        break;
+      case 'branch':
+        lines.push({ branch: step.mnemonic, to: place.label + step.to });
+        break;
+      case 'entry':
+        lines.push(...place.entry(step.value, renamed(step.to)));
+        break;
+      case 'register':
+        lines.push(
+          step.to.file === 'v'
+            ? `v_mov_b32_e32 ${renamed(step.to).text}, ${step.name}`
+            : `s_mov_b32 ${renamed(step.to).text}, ${step.name}`,
+        );
+        break;
+      case 'pc':
+        lines.push(`s_mov_b32 ${renamed(step.to).text}, 0x${place.pc.toString(16)}`);
+        break;
+      case 'getpc': {
+        const base = { pc: 0 };
+        bases.set(destination(step.instruction), base);
+        lines.push(text(step.instruction), {
+          mark: (at) => {
+            base.pc = at;
+          },
+        });
+        break;
+      }
+      default: {
+        const sum = text(step.instruction).split(',').slice(0, 2).join(',');
+        const to = destination(step.instruction);
+        if (step.kind === 'low') {
+          const at = { low: 0 };
+          lows.set(to, { offset: step.offset, at, base: bases.get(sourceOf(step.instruction)) as { pc: number } });
+          lines.push(`${sum}, ${PLACEHOLDER}`, {
+            mark: (end) => {
+              at.low = end - 4;
+            },
+          });
+        } else {
+          const { offset, at, base } = lows.get(to - 1) as {
+            offset: number;
+            at: { low: number };
+            base: { pc: number };
+          };
+          const high = { at: 0 };
+          lines.push(`${sum}, ${PLACEHOLDER}`, {
+            mark: (end) => {
+              high.at = end - 4;
+            },
+          });
+          place.address(offset, {
+            get pc() {
+              return base.pc;
+            },
+            get low() {
+              return at.low;
+            },
+            get high() {
+              return high.at;
+            },
+          });
+        }
+      }
+    }
+  }
+  if (m0 >= 0) lines.push(`s_mov_b32 m0, s${m0}`);
+  if (vcc >= 0) lines.push(`s_mov_b64 vcc, s[${vcc}:${vcc + 1}]`);
+  if (m0 >= 0) sgprs.release(m0);
+  if (vcc >= 0) sgprs.release(vcc, vcc + 1);
+  for (const { group, at } of taken) {
+    const numbers = Array.from({ length: group.count }, (_, i) => at + i);
+    (group.file === 's' ? sgprs : vgprs).release(...numbers);
+  }
+  return lines;
+}
+
+function holds({ file, first, count }: RegisterGroup, register: Register): boolean {
+  return register.file === file && register.index >= first && register.index < first + count;
+}
+
+function destination(instruction: Instruction): number {
+  const [to] = instruction.operands;
+  return to?.kind === 'reg' ? to.index : -1;
+}
+
+function sourceOf(instruction: Instruction): number {
+  const source = operandNamed(instruction, 'src0');
+  return source?.kind === 'reg' ? source.index : -1;
+}

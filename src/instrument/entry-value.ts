@@ -1,0 +1,4 @@
+// What probes may ask for of what a wave knows at its start.
+
+/** What a wave knows from its start and keeps for probes: pointers and the time, of 64 bits, and its workgroup's position. */
+export type EntryValue = 'kernarg' | 'dispatch' | 'start' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';

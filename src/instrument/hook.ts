@@ -1,0 +1,257 @@
+// Hooks: device functions that clang compiled, as a relocatable file. Their instructions are decoded, and their registers become groups that are
+// allocated anew at each point: registers that some instruction names together stay together. What is marked in hook.h is replaced.
+// Source: AMDGPUUsage, "Relocation Records" and "Non-Kernel Functions"; native/hook/wavesmith/hook.h.
+import { WavesmithError } from '../base/index.ts';
+import { RelocationType } from '../codeobject/elf/object-model.ts';
+import { type ElfFile, type ElfSymbol, readElf } from '../codeobject/elf/read.ts';
+import {
+  branchTarget,
+  decoderFor,
+  type Instruction,
+  type Register,
+  type TargetName,
+  targetFromElfMach,
+} from '../isa/index.ts';
+import { operandNamed } from '../isa/operand.ts';
+import { effectsOf, Slot } from '../program/index.ts';
+import type { EntryValue } from './entry-value.ts';
+
+/** Registers that must be neighbours. */
+export interface RegisterGroup {
+  readonly file: 's' | 'v';
+  readonly first: number;
+  readonly count: number;
+  readonly align: number;
+}
+
+/** One step of a hook's code. */
+export type HookStep =
+  | { readonly kind: 'code'; readonly instruction: Instruction }
+  | { readonly kind: 'label'; readonly label: number }
+  | { readonly kind: 'branch'; readonly mnemonic: string; readonly to: number }
+  /** The result of a mark: of what the kernel got at its start, of a register of the kernel, of the point's address. */
+  | { readonly kind: 'entry'; readonly to: Register; readonly value: EntryValue }
+  | { readonly kind: 'register'; readonly to: Register; readonly name: string }
+  | { readonly kind: 'pc'; readonly to: Register }
+  /** The sum that makes the address of a variable. */
+  | { readonly kind: 'getpc' | 'low' | 'high'; readonly instruction: Instruction; readonly offset: number };
+
+export interface Hook {
+  readonly name: string;
+  /** Where it runs: the text of WAVESMITH_HOOK. */
+  readonly point: string;
+  readonly target: TargetName;
+  readonly steps: readonly HookStep[];
+  readonly groups: readonly RegisterGroup[];
+  readonly writesVcc: boolean;
+  readonly writesM0: boolean;
+}
+
+/** A variable of hooks. */
+export interface HookVariable {
+  readonly name: string;
+  readonly offset: number;
+  readonly size: number;
+}
+
+export interface HookFile {
+  readonly target: TargetName;
+  readonly hooks: readonly Hook[];
+  readonly variables: readonly HookVariable[];
+  /** Bytes of all variables. */
+  readonly size: number;
+}
+
+const PREFIX = '.wavesmith.';
+const STT_OBJECT = 1;
+const STT_FUNC = 2;
+const SHF_ALLOC = 2n;
+const SHT_NOBITS = 8;
+const ENTRIES: readonly EntryValue[] = ['dispatch', 'kernarg', 'start', 'workgroup-x', 'workgroup-y', 'workgroup-z'];
+
+/** Reads a relocatable file of hooks. Errors: `probe/hook`. */
+export function readHooks(bytes: Uint8Array, file: string): HookFile {
+  const elf = readElf(bytes);
+  const target = targetFromElfMach(elf.header.flags & 0xff);
+  if (target === undefined) throw wrong(file, 'it is compiled for another processor than gfx90a, gfx942 or gfx950');
+  const variables: HookVariable[] = [];
+  const offsets = new Map<number, number>();
+  let size = 0;
+  for (const symbol of elf.symbols) {
+    const { section } = symbol;
+    if (symbol.type !== STT_OBJECT || section === undefined || (section.flags & SHF_ALLOC) === 0n) continue;
+    if (section.type !== SHT_NOBITS) throw wrong(file, `the variable '${symbol.name}' does not begin as zeros`);
+    const bytesOf = Number(symbol.size);
+    size = Math.ceil(size / 16) * 16;
+    offsets.set(symbol.index, size);
+    variables.push({ name: symbol.name, offset: size, size: bytesOf });
+    size += bytesOf;
+  }
+  const hooks = elf.symbols
+    .filter((s) => s.type === STT_FUNC && s.section?.name.startsWith(PREFIX) === true)
+    .map((symbol) => readHook(elf, symbol, target, offsets, file));
+  if (hooks.length === 0) {
+    throw new WavesmithError('probe/hook', `'${file}' has no hook.`, {
+      hint: 'WAVESMITH_HOOK("kernel-entry") void name() { … } makes one.',
+    });
+  }
+  return { target, hooks, variables, size };
+}
+
+function wrong(file: string, why: string, hook?: string): WavesmithError {
+  const what = hook === undefined ? `The hooks of '${file}' cannot be used` : `The hook '${hook}' cannot be used`;
+  return new WavesmithError('probe/hook', `${what}: ${why}.`, { file });
+}
+
+function readHook(
+  elf: ElfFile,
+  symbol: ElfSymbol,
+  target: TargetName,
+  variables: ReadonlyMap<number, number>,
+  file: string,
+): Hook {
+  const { name, section } = symbol;
+  if (section === undefined) throw wrong(file, 'it has no code', name);
+  const from = Number(symbol.value);
+  const code = section.bytes.subarray(from, from + Number(symbol.size));
+  const relocations = elf.relocationSections.find((r) => r.target === section)?.relocations ?? [];
+  const decoder = decoderFor(target);
+  const instructions: { readonly at: number; readonly instruction: Instruction }[] = [];
+  for (let at = 0; at < code.length; ) {
+    const instruction = decoder.decode(code, at, code.length);
+    if (instruction === undefined) throw wrong(file, `there is no instruction at byte ${at} of it`, name);
+    instructions.push({ at, instruction });
+    at += instruction.size;
+  }
+  const labels = new Map<number, number>();
+  const labelOf = (at: number): number => {
+    const known = labels.get(at) ?? labels.size;
+    labels.set(at, known);
+    return known;
+  };
+  const bodies = new Map<number, HookStep>();
+  const getPcs = new Map<number, number>();
+  let writesVcc = false;
+  let writesM0 = false;
+  for (const { at, instruction } of instructions) {
+    const { operation, flags } = instruction.row;
+    const branch = branchTarget(instruction, at);
+    const relocation = relocations.find((r) => r.offset > from + at && r.offset < from + at + instruction.size);
+    if (operation === 's_setpc_b64') bodies.set(at, { kind: 'branch', mnemonic: 's_branch', to: labelOf(code.length) });
+    else if (flags.has('isCall') || operation === 's_swappc_b64')
+      throw wrong(file, 'it calls a function that was not inlined (always_inline inlines it)', name);
+    else if (branch !== undefined)
+      bodies.set(at, { kind: 'branch', mnemonic: instruction.row.mnemonic, to: labelOf(branch) });
+    else if (
+      flags.has('FlatScratch') ||
+      instruction.operands.some((o) => o.kind === 'reg' && o.text === 's[0:3]' && flags.has('MUBUF'))
+    )
+      throw wrong(file, 'it needs stack memory', name);
+    else if (operation === 's_getpc_b64') {
+      bodies.set(at, { kind: 'getpc', instruction, offset: 0 });
+      getPcs.set(registerOf(instruction, 'sdst')?.index ?? -1, at + instruction.size);
+    } else if (relocation !== undefined) {
+      const { type, symbol: to, addend = 0n } = relocation;
+      const kind = type === RelocationType.REL32_LO ? 'low' : type === RelocationType.REL32_HI ? 'high' : undefined;
+      const base = getPcs.get((registerOf(instruction, 'src0')?.index ?? -1) - (kind === 'high' ? 1 : 0));
+      const variable = to === undefined ? undefined : variables.get(to.index);
+      if (kind === undefined || base === undefined || variable === undefined)
+        throw wrong(file, `it uses '${to?.name ?? '?'}', which is no variable of the file (WAVESMITH_VARIABLE)`, name);
+      bodies.set(at, { kind, instruction, offset: variable + Number(addend) - (relocation.offset - from - base) });
+    } else bodies.set(at, markOf(instruction) ?? { kind: 'code', instruction });
+    for (const { first, count } of effectsOf(instruction).defs) {
+      if (first < Slot.VCC + 2 && first + count > Slot.VCC) writesVcc = true;
+      if (first <= Slot.M0 && first + count > Slot.M0) writesM0 = true;
+    }
+  }
+  const steps = instructions.flatMap(({ at }): HookStep[] => {
+    const label = labels.get(at);
+    const step = bodies.get(at) as HookStep;
+    return label === undefined ? [step] : [{ kind: 'label', label }, step];
+  });
+  steps.push({ kind: 'label', label: labelOf(code.length) });
+  const groups = groupsOf(steps, (register) => {
+    throw wrong(
+      file,
+      `it reads ${register}, which it does not write: hooks have no arguments, stack or work-item numbers`,
+      name,
+    );
+  });
+  return { name, point: section.name.slice(PREFIX.length), target, steps, groups, writesVcc, writesM0 };
+}
+
+function registerOf(instruction: Instruction, name: string): Register | undefined {
+  const operand = operandNamed(instruction, name);
+  return operand?.kind === 'reg' ? operand : undefined;
+}
+
+/** What a mark of hook.h stands for. */
+function markOf(instruction: Instruction): HookStep | undefined {
+  const { operation } = instruction.row;
+  const source = operandNamed(instruction, 'src0');
+  if (!/^(s_mov_b32|s_mov_b64|v_mov_b32)$/.test(operation) || source?.kind !== 'literal') return undefined;
+  const to = registerOf(instruction, 'sdst') ?? registerOf(instruction, 'vdst');
+  if (to === undefined) return undefined;
+  const number = source.bits & 0xffff;
+  if (source.bits >>> 16 === 0x5754) return { kind: 'register', to, name: `v${number}` };
+  if (source.bits >>> 16 === 0x5755) return { kind: 'register', to, name: `s${number}` };
+  if (source.bits >>> 16 !== 0x5753) return undefined;
+  if (number === 7) return { kind: 'pc', to };
+  const value = ENTRIES[number - 1];
+  return value === undefined ? undefined : { kind: 'entry', to, value };
+}
+
+/** The general registers of a step: those it names. */
+export function registersOfStep(step: HookStep): Register[] {
+  if ('to' in step && typeof step.to === 'object') return [step.to];
+  if (!('instruction' in step)) return [];
+  return step.instruction.operands.flatMap((o) =>
+    o.kind === 'reg' && (o.file === 's' || o.file === 'v' || o.file === 'a') ? [o] : [],
+  );
+}
+
+/** Groups of registers that are named together. `unknown` is told of one that is read and nowhere written. */
+function groupsOf(steps: readonly HookStep[], unknown: (register: string) => never): RegisterGroup[] {
+  const spans: { file: 's' | 'v'; first: number; end: number; align: number }[] = [];
+  const written = new Set<string>();
+  for (const step of steps) {
+    for (const { file, index, dwords, text } of registersOfStep(step)) {
+      if (file !== 's' && file !== 'v') unknown(text);
+      const span = {
+        file: file as 's' | 'v',
+        first: index,
+        end: index + dwords,
+        align: dwords >= 4 && file === 's' ? 4 : dwords >= 2 ? 2 : 1,
+      };
+      for (let i = spans.length - 1; i >= 0; i--) {
+        const other = spans[i] as typeof span;
+        if (other.file !== span.file || other.end <= span.first || other.first >= span.end) continue;
+        span.first = Math.min(span.first, other.first);
+        span.end = Math.max(span.end, other.end);
+        span.align = Math.max(span.align, other.align);
+        spans.splice(i, 1);
+      }
+      spans.push(span);
+    }
+    const defs =
+      'instruction' in step
+        ? effectsOf(step.instruction).defs
+        : 'to' in step && typeof step.to === 'object'
+          ? [{ first: step.to.file === 'v' ? Slot.VGPR0 + step.to.index : step.to.index, count: step.to.dwords }]
+          : [];
+    for (const { first, count } of defs) for (let i = 0; i < count; i++) written.add(String(first + i));
+  }
+  for (const step of steps) {
+    if (!('instruction' in step)) continue;
+    for (const { first, count } of effectsOf(step.instruction).uses)
+      for (let slot = first; slot < first + count; slot++) {
+        const isVector = slot >= Slot.VGPR0 && slot < Slot.VGPR0 + 256;
+        if ((slot < 102 || isVector) && !written.has(String(slot)))
+          unknown(isVector ? `v${slot - Slot.VGPR0}` : `s${slot}`);
+      }
+  }
+  return spans.map(({ file, first, end, align }) => {
+    const start = first - (first % align);
+    return { file, first: start, count: end - start, align };
+  });
+}

@@ -1,0 +1,81 @@
+// Hooks: compiled device functions at every instruction count what the virtual GPU counts and change nothing; bad ones are refused with a reason.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { wavesmith } from './support/cli.ts';
+import { llvmTool } from './support/llvm.ts';
+import { sharedPath } from './support/shared.ts';
+
+const triton = sharedPath('corpus', 'triton', 'add_f32.gfx950.hsaco');
+const folder = mkdtempSync(join(tmpdir(), 'probe-hooks-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const line = [
+  ...['run', triton ?? '', '--kernel', 'add_kernel', '--grid', '2', '--block', '256', '--arg', 'f32[2000]=random'],
+  ...['--arg', 'f32[2000]=iota', '--arg', 'f32[2000]', '--arg', 'i32=2000', '--arg', 'i64[8]', '--arg', 'i64[8]'],
+];
+
+async function hook(source: string, ...more: string[]) {
+  const file = join(folder, 'hook.hip');
+  writeFileSync(file, `#include <wavesmith/hook.h>\n${source}`);
+  return wavesmith('probe', '--tool', file, '--json', ...more, '--', ...line);
+}
+
+describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hooks', { timeout: 60_000 }, () => {
+  test('before every instruction count what the virtual GPU executes, and change nothing', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const { out, err } = await hook(
+      `WAVESMITH_VARIABLE unsigned long long count, lanes; WAVESMITH_VARIABLE unsigned last;
+       WAVESMITH_HOOK("before every") void counted() {
+         const unsigned long long on = wavesmith::exec();
+         const unsigned lane = wavesmith::laneId();
+         if (lane == __builtin_ctzll(on)) { wavesmith::atomicAdd(&count, 1); wavesmith::atomicAdd(&lanes, __builtin_popcountll(on)); }
+         last = wavesmith::pc();
+       }`,
+      '--self-check',
+    );
+    const report = JSON.parse(out);
+    expect(err).toContain('self-check: every buffer is as the original leaves it');
+    expect(report.complete).toBe(true);
+    expect(report.run.buffers).toEqual(plain.buffers);
+    const counted = JSON.parse((await wavesmith('probe', '--tool', 'instr-count', '--json', '--', ...line)).out);
+    expect(counted.instructions).toBe(plain.instructions);
+    // A hook runs for active lanes: instructions that no lane runs add nothing.
+    expect(report.variables.lanes).toBe(counted.threadInstructions);
+    expect(report.variables.count).toBeLessThanOrEqual(plain.instructions);
+    expect(report.variables.last).toBeGreaterThan(0x1700);
+  });
+
+  test('read registers of the kernel and its arguments', async () => {
+    const { out } = await hook(
+      `WAVESMITH_VARIABLE unsigned value, argument, x;
+       WAVESMITH_HOOK("after =global_load") void seen() {
+         if (wavesmith::laneId() == 3) {
+           value = wavesmith::readVgpr<0>();
+           argument = reinterpret_cast<wavesmith::Constant32*>(wavesmith::kernargPtr())[6];
+           x = wavesmith::workgroupId().x;
+         }
+       }`,
+    );
+    const { variables, complete } = JSON.parse(out);
+    expect(complete).toBe(true);
+    expect(variables.argument).toBe(2000);
+    expect([0, 1]).toContain(variables.x);
+  });
+
+  test.each([
+    ['', 'has no hook'],
+    ['WAVESMITH_HOOK("nowhere") void f() {}', "is at 'nowhere', which is no point"],
+    ['WAVESMITH_VARIABLE unsigned n = 5; WAVESMITH_HOOK("block") void f() { n++; }', 'does not begin as zeros'],
+    ['WAVESMITH_VARIABLE unsigned n; WAVESMITH_HOOK("block") void f(unsigned a) { n = a; }', 'which it does not write'],
+    [
+      'WAVESMITH_VARIABLE unsigned n; __attribute__((noinline)) void g() { n = 1; asm volatile(""); } WAVESMITH_HOOK("block") void f() { g(); n = 2; }',
+      "'f' cannot be used",
+    ],
+    ['WAVESMITH_HOOK("block") void f() { nothing(); }', 'probe/source'],
+  ])('are refused with a reason: %s', async (source, reason) => {
+    const { code, err } = await hook(source);
+    expect(code).toBe(1);
+    expect(err).toContain(reason);
+  });
+});
