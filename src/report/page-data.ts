@@ -70,6 +70,7 @@ export interface PageKernel {
     readonly maxWavesPerCu: PageMeasure;
     readonly share: PageMeasure;
     readonly workgroupsPerCu: PageMeasure;
+    readonly resident: PageMeasure;
     readonly limiter: string | null;
     readonly limits: readonly { readonly resource: string; readonly wavesPerCu: number }[];
   };

@@ -149,7 +149,7 @@ export function kernelPage(
   const MAX_DISPATCHES = 200;
   const unit = (name: string) => (value: number) => {
     if (name === 'fraction') return ui.percent(value);
-    return name === 'count' ? ui.num(value) : `${ui.num(value)} ${name}`;
+    return name === 'count' || name === 'ratio' ? ui.num(value) : `${ui.num(value)} ${name}`;
   };
   const dims = (sizes: readonly number[]) => {
     const known = sizes.filter((n) => n >= 0);
@@ -247,7 +247,7 @@ export function kernelPage(
   }
   const levels = ui.el('div', {}, ui.el('h3', {}, 'Memory levels'));
   for (const point of kernel.roofline.points) {
-    const label = `${point.level}: ${ui.show(point.bytes, ui.num)} bytes, ${ui.show(point.bandwidth, (v) => `${ui.num(v)} GB/s`)}, ${ui.show(point.ofPeak, ui.percent)} of peak`;
+    const label = `${point.level}: ${ui.show(point.bytes, ui.num)} bytes, ${ui.show(point.bandwidth, ui.bandwidth)}, ${ui.show(point.ofPeak, ui.percent)} of peak`;
     levels.append(bar(point.ofPeak.value ?? 0, label));
     const why = point.bytes.unknown ?? point.bandwidth.unknown ?? point.ofPeak.unknown;
     if (why !== undefined) levels.append(ui.el('p', { class: 'note' }, `${point.level}: ${why}`));
@@ -269,6 +269,9 @@ export function kernelPage(
         bar(limit.wavesPerCu / (o.maxWavesPerCu.value ?? 1), `${limit.resource}: ${limit.wavesPerCu} waves`),
       );
     }
+  }
+  if (o.resident.value !== undefined) {
+    occupancy.append(ui.el('p', {}, `Measured: ${o.resident.value.toFixed(1)} waves resident per CU.`));
   }
   section.append(ui.el('div', { class: 'columns' }, evidence, ui.el('div', {}, levels, occupancy)));
   section.append(

@@ -119,7 +119,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         y2: py(to * roof.value),
         class: `roof level-${levels.indexOf(roof.id)}`,
       });
-      ui.tip(line, () => `${roof.label}: ${ui.num(roof.value)} GB/s\n${roof.source}`);
+      ui.tip(line, () => `${roof.label}: ${ui.bandwidth(roof.value)}\n${roof.source}`);
       root.append(line);
       // Levels may have the same bandwidth, so the labels are spread along the lines.
       const at = from * (to / from) ** (0.15 + 0.17 * i);
@@ -128,7 +128,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         ui.svg(
           'text',
           { class: 'roof-label', transform: `translate(${px(at)} ${py(at * roof.value) - 5}) rotate(${angle})` },
-          `${roof.label} ${ui.num(roof.value)} GB/s`,
+          `${roof.label} ${ui.bandwidth(roof.value)}`,
         ),
       );
     }
@@ -142,7 +142,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         y2: py(rate.value),
         class: 'roof rate',
       });
-      ui.tip(line, () => `${rate.label}: ${ui.num(rate.value)} GFLOP/s\n${rate.source}`);
+      ui.tip(line, () => `${rate.label}: ${ui.flops(rate.value)}\n${rate.source}`);
       root.append(line);
       const y = py(rate.value) - 4;
       if (Math.abs(y - lastLabel) < 13) continue;
@@ -151,7 +151,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         ui.svg(
           'text',
           { x: W - R - 4, y, 'text-anchor': 'end', class: 'roof-label' },
-          `${rate.label} ${ui.num(rate.value)}`,
+          `${rate.label} ${ui.flops(rate.value)}`,
         ),
       );
     }
@@ -177,8 +177,8 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     }
     for (const p of [...points].sort((a, b) => (b.kernel.share.value ?? 0) - (a.kernel.share.value ?? 0))) {
       const text = () =>
-        `${p.kernel.name}\n${p.point.level}: ${ui.num(p.x)} FLOP/byte, ${ui.num(p.y)} GFLOP/s\n` +
-        `${ui.show(p.point.bandwidth, (v) => `${ui.num(v)} GB/s`)}, ${ui.show(p.point.ofPeak, ui.percent)} of the ${p.point.level} peak`;
+        `${p.kernel.name}\n${p.point.level}: ${ui.num(p.x)} FLOP/byte, ${ui.flops(p.y)}\n` +
+        `${ui.show(p.point.bandwidth, ui.bandwidth)}, ${ui.show(p.point.ofPeak, ui.percent)} of the ${p.point.level} peak`;
       const dot = ui.svg('circle', {
         cx: px(p.x),
         cy: py(p.y),
@@ -209,7 +209,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       ui.tip(
         dot,
         () =>
-          `${name}, dispatch ${one.id}\n${point.level}: ${ui.num(x)} FLOP/byte, ${ui.num(y)} GFLOP/s\n${ui.show(one.durationNs, ui.ns)}`,
+          `${name}, dispatch ${one.id}\n${point.level}: ${ui.num(x)} FLOP/byte, ${ui.flops(y)}\n${ui.show(one.durationNs, ui.ns)}`,
       );
       dot.addEventListener('click', () => open(one.kernel));
       root.append(dot);

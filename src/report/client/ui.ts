@@ -12,6 +12,8 @@ export interface Ui {
   percent(value: number): string;
   /** A rate in GFLOP/s with the unit that fits. */
   flops(giga: number): string;
+  /** A bandwidth in GB/s with the unit that fits. */
+  bandwidth(giga: number): string;
   show(measure: PageMeasure, format: (value: number) => string): string;
   measure(measure: PageMeasure, format: (value: number) => string): HTMLElement;
   table(
@@ -74,6 +76,10 @@ export function createUi(): Ui {
     flops(giga) {
       if (giga >= 1000) return `${Number((giga / 1000).toPrecision(3))} TFLOP/s`;
       return `${Number(giga.toPrecision(3))} GFLOP/s`;
+    },
+    bandwidth(giga) {
+      if (giga >= 1000) return `${Number((giga / 1000).toPrecision(3))} TB/s`;
+      return `${Number(giga.toPrecision(3))} GB/s`;
     },
     percent: (value) => `${(100 * value).toFixed(1)}%`,
     show: (measure, format) => (measure.value === undefined ? 'unknown' : format(measure.value)),
