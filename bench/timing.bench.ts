@@ -1,6 +1,6 @@
 // Modelled against measured times of whole programs on MI300A (../shared/timing): leave-one-program-out first, then all.
 // `npm run bench timing -- [--every N] [--seconds S] [--recordings FILE] [--write]`. A file of recordings
-// is written, or read when it is there: the fit can be repeated without running the programs. `--write` makes docs/timing-accuracy.md, the error bars of printed times
+// keeps what programs did: the fit can be repeated without running them again. `--write` makes docs/timing-accuracy.md, the error bars of printed times
 // (src/device/sim/timing/accuracy-data.ts) and the fitted numbers (chips/mi300a-fitted.ts). Needs clang 22 and the native build.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,9 @@ import { makeChip } from '../src/device/sim/timing/chip.ts';
 import { CHIP_NAMES, chipFile } from '../src/device/sim/timing/chips/index.ts';
 import { collect, loadRecordings, type Recording, saveRecordings } from './timing/collect.ts';
 import { Fit, type FitRow } from './timing/fit.ts';
+import { matrixRows, mi300xRows } from './timing/micro.ts';
 import { accuracyPage, accuracyTable, fittedNumbers, type Outcome, summary } from './timing/pages.ts';
+import { pairTimes } from './timing/pairs.ts';
 import { compileProgram, measurementsFolder, readMeasured, readPoints } from './timing/programs.ts';
 
 /** The programs whose times the chip's numbers may be fitted to; the others are only compared. */
@@ -67,7 +69,9 @@ for (const { program, args, size, series } of points) {
   process.stderr.write(`\r${rows.length} points, ${name}                    `);
 }
 process.stderr.write('\n');
-if (recordings !== undefined && known === undefined) saveRecordings(recordings, collected);
+if (recordings !== undefined && collected.some((c) => known?.get(c.command) === undefined)) {
+  saveRecordings(recordings, collected);
+}
 
 const programs = [...new Set(rows.map((r) => r.program))];
 const fit = new Fit(base, rows);
@@ -90,7 +94,11 @@ const full = fit
   .map((log, i) => outcome(rows[i] as FitRow & Outcome, (rows[i] as FitRow).measured * Math.exp(log)));
 
 const sorted = [...times].sort((a, b) => a - b);
+const micro = [...(await mi300xRows()), ...matrixRows()];
+const pairs = await pairTimes('mi300x');
 const result = {
+  micro,
+  pairs,
   leftOut: left,
   full,
   fitted: FITTED,

@@ -24,7 +24,7 @@ export interface FitRow {
   readonly row: ModelledRow;
 }
 
-const SCALE = 'MI300X, which has the same memory and 8 dies instead of 6';
+const SCALE = 'MI300X copies, by 6 dies instead of 8';
 const CHASE = 'MI300X pointer chase';
 
 export const PARAMETERS: readonly Parameter[] = [
@@ -32,13 +32,13 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'launch.gapUs', prior: 2, width: 0.6, source: 'no measurement' },
   { field: 'fill.us', prior: 2, width: 0.7, source: 'no measurement' },
   { field: 'copy.pinnedUs', prior: 10, width: 0.7, source: 'no measurement' },
-  { field: 'copy.pinnedGbps', prior: 50, width: 0.3, source: 'PCIe 5 and SDMA engines: 64 GB/s before overhead' },
+  { field: 'copy.pinnedGbps', prior: 55, width: 0.1, source: 'PCIe 5: 64 GB/s less 10 to 20% of protocol' },
   { field: 'copy.stagedUs', prior: 10, width: 0.7, source: 'no measurement' },
   { field: 'copy.stagedGbps', prior: 10, width: 0.7, source: 'one host core copies about so much' },
   { field: 'mall.readGbps', prior: 2475, width: 0.3, source: SCALE },
   { field: 'mall.writeGbps', prior: 1725, width: 0.3, source: SCALE },
-  { field: 'hbm.readGbps', prior: 4700, width: 0.3, source: 'MI300X copies of 1 GB, the same memory' },
-  { field: 'hbm.writeGbps', prior: 3300, width: 0.3, source: 'MI300X copies of 1 GB, the same memory' },
+  { field: 'hbm.readGbps', prior: 3525, width: 0.3, source: SCALE },
+  { field: 'hbm.writeGbps', prior: 2475, width: 0.3, source: SCALE },
   { field: 'mall.latency', prior: 480, width: 0.2, source: CHASE },
   { field: 'hbm.latency', prior: 790, width: 0.2, source: CHASE },
   { field: 'l2.latency', prior: 245, width: 0.1, source: 'gpu-benches and mt4g' },

@@ -1,6 +1,8 @@
 // What the benchmark of the clock prints and writes: statistics of outcomes, the page of docs, the error bars, the fitted numbers.
 import type { ChipFile } from '../../src/device/sim/timing/chip.ts';
 import { fittedValue, PARAMETERS, type Values } from './fit.ts';
+import type { MicroRow } from './micro.ts';
+import type { PairTime } from './pairs.ts';
 import { errorFactor, geometricMean, geometricSigma, type Pair, slopeError, spearman, wmape } from './statistics.ts';
 
 /** A measured point and its model. Times in ms. */
@@ -23,6 +25,8 @@ export interface Result {
   readonly others: readonly ChipFile[];
   readonly values: Values;
   readonly missing: readonly string[];
+  readonly micro: readonly MicroRow[];
+  readonly pairs: readonly PairTime[];
   readonly points: number;
   readonly allPoints: number;
   readonly medianSeconds: number;
@@ -58,7 +62,7 @@ function figures(outcomes: readonly Outcome[]): string[] {
 }
 
 /** A few lines: what was left out first. */
-export function summary({ leftOut, full, fitted, missing, points }: Result): string {
+export function summary({ leftOut, full, fitted, missing, points, micro, pairs }: Result): string {
   const held = full.filter((o) => !fitted.includes(o.program));
   const large = (outcomes: readonly Outcome[]): Outcome[] => outcomes.filter((o) => o.measured >= 0.01);
   const lines: [string, readonly Outcome[]][] = [
@@ -75,6 +79,12 @@ export function summary({ leftOut, full, fitted, missing, points }: Result): str
     `${points} commands, ${leftOut.length} measured rows, ${missing.length} without a time`,
     row('', COLUMNS),
     ...lines.map(([name, own]) => row(name, figures(own))),
+    'microbenchmarks:',
+    ...micro.map(
+      (m) =>
+        `  ${m.what.padEnd(60)} ${m.chip} ${m.measured.toPrecision(4)} ${m.unit}: modelled ${m.modelled.toPrecision(4)}`,
+    ),
+    `order of ${pairs.length} pairs: ${orderText(pairs)}`,
     'left out, by program:',
     ...programs,
     ...missing.map((m) => `  no time: ${m}`),
@@ -83,6 +93,13 @@ export function summary({ leftOut, full, fitted, missing, points }: Result): str
 
 const table = (head: readonly string[], lines: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** How many pairs are in their order. */
+function orderText(pairs: readonly PairTime[]): string {
+  const seen = pairs.filter((p) => Math.abs(p.slow / p.fast - 1) >= 0.05);
+  const right = seen.filter((p) => p.slow > p.fast);
+  return `${seen.length} differ by 5% or more in the model, and ${right.length} of them (${percent(right.length / seen.length)}) are in the right order`;
+}
 
 /** docs/timing-accuracy.md. */
 export function accuracyPage(r: Result): string {
@@ -108,7 +125,7 @@ ${table(
 )}
 
 **The first line is the one to believe.** Each program is modelled there with numbers fitted to the other programs. The form of the model is
-not left out: it was made by people who had seen ten of the thirteen programs.
+not left out: it was made by people who had seen ten of the thirteen programs, and so were the numbers that the fit starts from.
 
 A program is often compiled otherwise than it was when it was measured. \`stencil2d\` waits for each of its 18 loads in clang 22's code, which
 alone takes longer than the whole measured kernel.
@@ -132,6 +149,33 @@ ${table(
 ## Other chips
 
 ${r.others.map((c) => `- ${c.name}: ${c.validation === 'none' ? 'never compared with hardware.' : `compared with ${c.validation}; no whole programs.`}`).join('\n')}
+
+## Microbenchmarks
+
+MI300X: slopes over the length of small kernels (\`../shared/timing/mi300x\`). The measured programs' code is not published, so a loop here is a
+guess at theirs. Matrix instructions: cycles by AMD's matrix instruction calculator against the model's throughput of 4 waves on a SIMD.
+
+${table(
+  ['what', 'chip', 'unit', 'measured', 'modelled', 'ratio'],
+  r.micro.map((m) => [
+    m.what,
+    m.chip,
+    m.unit,
+    m.measured.toPrecision(4),
+    m.modelled.toPrecision(4),
+    (m.modelled / m.measured).toFixed(2),
+  ]),
+)}
+
+## Order of variants
+
+Pairs of small kernels of which one is known to be faster, by what is published about banks, coalescing, wide accesses, loads in flight,
+unrolling, occupancy, barriers and rates. They are rules, not measured pairs. MI300X, ${r.pairs.length} pairs: ${orderText(r.pairs)}.
+
+${table(
+  ['pair', 'faster, cycles', 'slower, cycles', 'ratio'],
+  r.pairs.map((p) => [p.name, p.fast.toFixed(0), p.slow.toFixed(0), (p.slow / p.fast).toFixed(2)]),
+)}
 
 ## Fitted numbers
 

@@ -295,8 +295,8 @@ export const RUN_ERRORS: ErrorPages = {
     'Mark a piece with LLVM-MCA-BEGIN and LLVM-MCA-END, or choose one with --kernel or --from and --to.',
   ],
   'timing/too-many-waves': [
-    'More waves were asked for than a SIMD of the chip holds.',
-    'Ask for fewer waves; registers and LDS often allow fewer still (wavesmith inspect).',
+    'A workgroup has more waves than a compute unit of the chip holds, or mca was asked for more than a SIMD holds.',
+    'Choose a smaller workgroup, fewer waves or another chip; registers and LDS often allow fewer still (wavesmith inspect).',
   ],
   'timing/unknown-chip': [
     'No chip of that name is known.',

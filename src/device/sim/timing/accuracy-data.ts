@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 34, factor: 1.306 },
-    memory: { points: 8, factor: 1.159 },
-    dispatch: { points: 3, factor: 1.115 },
-    cache: { points: 6, factor: 1.186 },
-    compute: { points: 2, factor: 1.049 },
+    latency: { points: 74, factor: 1.267 },
+    memory: { points: 17, factor: 1.292 },
+    dispatch: { points: 6, factor: 1.134 },
+    cache: { points: 9, factor: 1.106 },
+    compute: { points: 2, factor: 1.066 },
   },
 };

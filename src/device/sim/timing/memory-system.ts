@@ -198,11 +198,14 @@ export class MemorySystem {
     const v = this.vector[unit] as VectorCache;
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate, c.tag * count));
+    const { share } = this;
     let done = start + c.l2Latency;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
       const asked = v.fill.take(start + n * c.tag, c.fill);
-      const ready = this.read(sector, asked, c.l2Latency, c.atomic, 0);
+      // Atomics to a line that all compute units change wait for those of all dies.
+      const others = share.isShared(sector >>> this.l2Shift) ? share.unitsOfChip / share.units : 1;
+      const ready = this.read(sector, asked, c.l2Latency, c.atomic * others, 0);
       this.l2.change(sector & this.l2Mask);
       if (ready > done) done = ready;
     }

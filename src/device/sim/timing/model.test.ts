@@ -4,7 +4,8 @@ import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { workerHost } from '../../../../tests/support/sim-worker.ts';
 import type { WorkerHost } from '../../index.ts';
 import { SimDevice } from '../sim-device.ts';
-import { chipNamed, defaultChip } from './chips/index.ts';
+import { makeChip, parseChip } from './chip.ts';
+import { chipFile, chipNamed, defaultChip } from './chips/index.ts';
 import { TimingModel } from './model.ts';
 import { timedInstructions, timedListing, timingReport, timingText } from './report.ts';
 
@@ -38,7 +39,7 @@ afterAll(() => {
 async function run(
   code: string,
   groups: number,
-  more: { timing?: TimingModel; workers?: number; bytes?: number } = {},
+  more: { timing?: TimingModel; workers?: number; bytes?: number; threads?: number } = {},
 ) {
   const { bytes } = kernelObject({
     code: `${PROLOGUE}\n${code}`,
@@ -48,7 +49,7 @@ async function run(
   open.push(device);
   const buffer = device.alloc(more.bytes ?? groups * 256, 'out');
   const kernel = device.load(bytes).kernel('k');
-  const request = { kernel, grid: [groups, 1, 1], block: [64, 1, 1], args: [buffer] } as const;
+  const request = { kernel, grid: [groups, 1, 1], block: [more.threads ?? 64, 1, 1], args: [buffer] } as const;
   const result = await device.dispatch({ ...request, timing: more.timing, workers: more.workers });
   return { result, memory: device.read(buffer), timing: result.timing };
 }
@@ -95,6 +96,35 @@ describe('the clock', () => {
     // Three VALU instructions, two SALU of 4 cycles each and a taken branch of 16.
     expect((timing?.cycles ?? 0) / 200_000).toBeCloseTo(20 + chipNamed('mi300a').get('issue.branchTaken'), 0);
     expect(timing?.estimate.isWhole).toBe(false);
+  });
+
+  it('should say that a sample did not converge, and widen its interval', async () => {
+    // One workgroup of sixteen has thirty times the work.
+    const uneven = `s_bfe_u32 s9, s8, 0x40003\ns_cmp_eq_u32 s9, 15\ns_cselect_b32 s9, 300, 10\n.Lturn:\nv_add_u32_e32 v2, 1, v2
+s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 .Lturn`;
+    const { timing } = await run(uneven, 40_000, { timing: clock(), bytes: 65536 });
+    const report = timingReport(timing as NonNullable<typeof timing>);
+    expect([report.converged, report.sampling > 0.1]).toEqual([false, true]);
+    expect(timingText(report).join('\n')).toMatch(/the sample did not converge: ±\d+% by sampling alone/);
+    const even = await run(loop(20, 'v_add_u32_e32 v2, 1, v2'), 40_000, { timing: clock(), bytes: 65536 });
+    const [narrow, wide] = [timingReport(even.timing as NonNullable<typeof timing>), report].map(
+      ({ interval: [low, high] }) => high / low,
+    );
+    expect(wide).toBeGreaterThan(narrow as number);
+  });
+  it('should refuse a workgroup that no compute unit of the chip holds', async () => {
+    const { numbers, ...file } = chipFile('mi300a');
+    const small = makeChip({ ...file, numbers: { ...numbers, wavesPerSimd: [1, 'test'], simdsPerCu: [1, 'test'] } });
+    await expect(run(IN_PLACE, 1, { timing: new TimingModel(small), threads: 128 })).rejects.toThrow(
+      expect.objectContaining({ code: 'timing/too-many-waves' }),
+    );
+  });
+  it('should give no error bar to a chip of the user, whatever its name', async () => {
+    const text = JSON.stringify({ name: 'mi300a', base: 'mi300a', numbers: { clockMhz: [1000, 'mine'] } });
+    const own = await run(IN_PLACE, 40, { timing: new TimingModel(parseChip(text, 'own.json', chipFile)) });
+    expect(timingText(timingReport(own.timing as NonNullable<typeof own.timing>)).join()).toMatch(
+      /never compared with hardware/,
+    );
   });
 
   it('should start workgroups no faster than the dispatcher', async () => {

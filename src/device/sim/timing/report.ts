@@ -62,7 +62,7 @@ export function timingReport(time: LaunchTime): TimingReport {
   const uses = usesOf(chip, spread, plan, replay, estimate);
   const limiter = limitOf(uses);
   const kind = accuracyClass(limiter);
-  const accuracy = accuracyOf(chip.name, kind);
+  const accuracy = accuracyOf(chip, kind);
   const microseconds = time.nanoseconds / 1000;
   const factor = (accuracy?.factor ?? 1) * (1 + estimate.spread);
   return {

@@ -69,11 +69,14 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
  */
 export class L2Residency {
   private readonly cache: Residency;
+  /** For launches of one workgroup, which see the cache of their die. */
+  private readonly one: Residency;
   private readonly dies: number;
   private last = '';
 
   constructor(chip: Chip) {
     this.dies = chip.get('xccs');
+    this.one = new Residency(chip.get('l2.bytes'), chip.get('l2.loss'));
     this.cache = new Residency(chip.get('l2.bytes') * this.dies, chip.get('l2.loss'));
   }
 
@@ -83,8 +86,14 @@ export class L2Residency {
     const shape = isOneDie ? 'one' : `${launch.entry} ${launch.grid.join()}`;
     const clean = new Map([...read].filter(([base]) => !written.has(base)));
     // What is written takes its place, but has been written back when the launch ends.
-    const found = this.cache.use(new Map([...clean, ...written]));
-    for (const base of written.keys()) this.cache.forget(base);
+    const used = new Map([...clean, ...written]);
+    const ofAll = this.cache.use(used);
+    const ofOne = this.one.use(used);
+    const found = isOneDie ? ofOne : ofAll;
+    for (const base of written.keys()) {
+      this.cache.forget(base);
+      this.one.forget(base);
+    }
     let all = 0;
     let kept = 0;
     for (const size of read.values()) all += size;

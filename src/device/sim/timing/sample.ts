@@ -1,4 +1,5 @@
 // Which workgroups of a launch are recorded and replayed, and what their replay says about the whole launch.
+import { WavesmithError } from '../../../base/index.ts';
 import { descriptorRegisters, occupancy } from '../../../codeobject/index.ts';
 import { targetInfo } from '../../../isa/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
@@ -43,6 +44,14 @@ export function spreadOf(chip: Chip, launch: Launch): Spread {
   const dies = chip.get('xccs');
   const units = chip.get('cusPerXcc');
   const simds = chip.get('simdsPerCu');
+  const held = chip.get('wavesPerSimd') * simds;
+  if (launch.wavesPerGroup > held) {
+    throw new WavesmithError(
+      'timing/too-many-waves',
+      `A compute unit of ${chip.name} holds ${held} waves, and a workgroup of '${launch.kernelName}' has ${launch.wavesPerGroup}.`,
+      { hint: 'Choose a smaller workgroup, or another chip.' },
+    );
+  }
   const slots = Math.min(fits.byVgprs, fits.bySgprs, chip.get('wavesPerSimd')) * simds;
   const resident = Math.max(1, Math.min(fits.workgroupsPerCu, Math.floor(slots / launch.wavesPerGroup)));
   const groupsOfDie = Math.ceil(launch.workgroups / dies);

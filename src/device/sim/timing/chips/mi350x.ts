@@ -17,7 +17,6 @@ export const MI350X: ChipFile = {
     'lds.latency': [69, 'gfx950: LDS latency of gpu-benches'],
     'lds.wideBanks': [64, 'rocRoller LDSBankModel: 64 banks for 8- and 16-byte reads of gfx950'],
     'lds.rate': [128, 'CDNA4: 256 B a cycle and compute unit for wide reads'],
-    'class.valu32.latency': [8, 'dependent FP32 FMA 8 cycles by s_memtime (facebookexperimental/triton PR 2507)'],
     'hbm.readGbps': [6500, 'rocprofiler-compute on MI350: 4.9 TB/s copied of 8.0 TB/s; in proportion to MI300X'],
     'hbm.writeGbps': [4200, 'rocprofiler-compute on MI350: 4.9 TB/s copied of 8.0 TB/s; in proportion to MI300X'],
   },
