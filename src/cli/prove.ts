@@ -50,7 +50,10 @@ export async function run(argv: string[]): Promise<number> {
   const command = newCommand('prove', 'Prove that edited kernels are the same functions as their baseline.')
     .argument('<baseline>', 'code object, container or assembler text')
     .argument('<edited>', 'code object, container or assembler text')
-    .option('--kernel <name>', 'compare one kernel (default: all that both files have)')
+    .option(
+      '--kernel <name>',
+      'compare one kernel (default: all of the baseline; one that the edited file lacks is not proved)',
+    )
     .option('--edited-kernel <name>', 'its name in the edited file when it differs')
     .option('--object <n|target>', 'which code object of a file with several')
     .option('--object-b <n|target>', 'the same for the edited file when it differs')
@@ -83,7 +86,9 @@ export async function run(argv: string[]): Promise<number> {
   const decisions: Decision[] = [];
   try {
     for (const name of kernelsOf(baseline, edited, options)) {
-      const decision = await decideKernel(baseline, edited, name, decideOptions);
+      const isLost = !edited.kernels.some((k) => k.name === (options.editedKernel ?? name));
+      const isAsked = options.kernel !== undefined;
+      const decision = isLost && !isAsked ? lost(name) : await decideKernel(baseline, edited, name, decideOptions);
       decisions.push(decision);
       if (!options.json) process.stdout.write(decisionText(decision));
     }
@@ -95,13 +100,27 @@ export async function run(argv: string[]): Promise<number> {
   return decisions.every((d) => d.verdict === 'proved') ? 0 : 3;
 }
 
+/** What is said of a kernel that the edited file has no more. */
+function lost(kernel: string): Decision {
+  return {
+    kernel,
+    verdict: 'not-proved',
+    isIdentical: false,
+    reason: 'The edited file has no kernel of this name.',
+    places: { baseline: undefined, edited: undefined },
+    assumptions: [],
+    effort: { instructions: 0, points: 0, steps: 0, milliseconds: 0 },
+    counterexample: undefined,
+  };
+}
+
 function kernelsOf(a: CodeObject, b: CodeObject, { kernel, editedKernel }: Options): string[] {
   if (kernel !== undefined) return [kernel];
   if (editedKernel !== undefined) {
     throw new WavesmithError('cli/usage', '--edited-kernel needs --kernel, the name in the baseline.');
   }
-  const shared = a.kernels.map((k) => k.name).filter((name) => b.kernels.some((k) => k.name === name));
-  if (shared.length > 0) return shared;
+  const names = a.kernels.map((k) => k.name);
+  if (names.some((name) => b.kernels.some((k) => k.name === name))) return names;
   throw new WavesmithError('prove/no-common-kernel', 'The two files have no kernel of the same name.', {
     hint: 'Name one with --kernel and the other with --edited-kernel.',
   });
