@@ -79,7 +79,10 @@ WAVESMITH_RTC Result hiprtcLinkAddData(void* state, int type, void* bytes, size_
 }
 WAVESMITH_RTC Result hiprtcLinkAddFile(void* state, int type, const char* path, unsigned, int*, void**) {
   std::string bytes;
-  if (path == nullptr || !ReadFile(path, &bytes)) return Result::kInvalidInput;
+  if (state == nullptr || path == nullptr || (type != kBitcode && type != kBundledBitcode)) {
+    return Result::kInvalidInput;
+  }
+  if (!ReadFile(path, &bytes)) return Result::kProgramCreation;
   return Add(state, type, std::move(bytes));
 }
 WAVESMITH_RTC Result hiprtcLinkComplete(void* state, void** code, size_t* size) {

@@ -1,6 +1,7 @@
 // hiprtc's programs: sources compiled at run time, on clang 22. Source: HIP API documentation, "Runtime Compilation".
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -124,8 +125,13 @@ Result Compile(Program& p, int count, const char* const* given) {
   arguments.insert(arguments.end(), options.clang.begin(), options.clang.end());
   arguments.insert(arguments.end(), {folder.Path("program.hip"), "-o", folder.Path("program.ll")});
   std::string text;
-  if (!RunTool("clang++", arguments, &p.log) || !ReadFile(folder.Path("program.ll"), &text))
-    return Result::kCompilation;
+  const size_t logged = p.log.size();
+  const bool compiled = RunTool("clang++", arguments, &p.log);
+  // What LLVM is asked to print goes to the program's own stderr, as from a compiler in the process.
+  const bool prints = std::any_of(options.clang.begin(), options.clang.end(),
+                                  [](const std::string& option) { return option.starts_with("-print-"); });
+  if (prints) std::fwrite(p.log.data() + logged, 1, p.log.size() - logged, stderr);
+  if (!compiled || !ReadFile(folder.Path("program.ll"), &text)) return Result::kCompilation;
   for (size_t n = 0; n < p.expressions.size(); n++) {
     std::string name;
     if (!ReadLowered(text, n, &name)) return Result::kNameExpressionNotValid;
@@ -253,14 +259,15 @@ WAVESMITH_RTC Result hiprtcCompileProgram(void* program, int count, const char**
 
 #define WAVESMITH_RTC_BYTES(what, member, extra)                                      \
   WAVESMITH_RTC Result hiprtcGet##what##Size(void* program, size_t* size) {           \
+    if (size == nullptr) return Result::kInvalidInput;                                \
     const std::lock_guard lock(mutex);                                                \
     const Program* const p = Find(program);                                           \
     if (p == nullptr) return Result::kInvalidProgram;                                 \
-    if (size == nullptr) return Result::kInvalidInput;                                \
     *size = p->member.empty() ? 0 : p->member.size() + (extra);                       \
     return Result::kSuccess;                                                          \
   }                                                                                   \
   WAVESMITH_RTC Result hiprtcGet##what(void* program, char* bytes) {                  \
+    if (bytes == nullptr) return Result::kInvalidInput;                               \
     const std::lock_guard lock(mutex);                                                \
     const Program* const p = Find(program);                                           \
     return p == nullptr ? Result::kInvalidProgram : CopyOut(p->member, bytes, extra); \
