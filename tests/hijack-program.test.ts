@@ -182,6 +182,32 @@ describe.skipIf(native === undefined)('hijack of an HSA program', { timeout: 60_
     expect(run.out).toMatch(/^EQUAL: 5 dispatch\(es\), 0 output\(s\)$/m);
   });
 
+  it('an edit may use scratch where the kernel had none: the packets get its size', async () => {
+    const folder = join(work, 'scratch');
+    await wavesmith('hijack', 'init', '-o', folder, '--', file('hsa-dispatch'), kernels('gfx942'));
+    const path = textOf(folder, 'scale');
+    edit(
+      path,
+      /\ts_waitcnt /,
+      '\tscratch_store_dword off, v0, off offset:64\n\ts_waitcnt vmcnt(0)\n\tv_mov_b32_e32 v0, -1\n\tscratch_load_dword v0, off, off offset:64\n\ts_waitcnt vmcnt(0)\n$&',
+    );
+    // Without the size in the text the access is outside of what the kernel has.
+    await wavesmith('hijack', 'build', folder);
+    const options = ['--no-stdout', '--dispatch', '0-3'];
+    const without = await wavesmith('hijack', 'run', folder, ...options);
+    expect(without.code).toBe(1);
+    const all = [path, join(folder, 'asm', 'empty', 'shared.s')].find((f) =>
+      /kernel scale[\s\S]*private_segment_fixed_size/.test(readFileSync(f, 'utf8')),
+    ) as string;
+    edit(all, /(\.amdhsa_kernel scale[\s\S]*?\.amdhsa_private_segment_fixed_size) \d+/, '$1 128');
+    edit(all, /(\.amdhsa_kernel scale[\s\S]*?\.amdhsa_enable_private_segment) \d/, '$1 1');
+    const built = await wavesmith('hijack', 'build', folder);
+    expect(built.code, built.err).toBe(0);
+    const run = await wavesmith('hijack', 'run', folder, ...options);
+    expect(run.out + run.err).toMatch(/^EQUAL: 4 dispatch/m);
+    expect(run.code).toBe(0);
+  });
+
   it('a folder of a file needs a program', async () => {
     const folder = join(work, 'file-of-kernels');
     await wavesmith('hijack', 'init', kernels('gfx942'), '-o', folder);

@@ -1,20 +1,26 @@
 // `hijack watch` in a process of its own: a save is built, run and compared; a mistake is told and the next save mends it.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findIreeTool } from '../src/iree/tools.ts';
-import { asmFile, fixtureFolder, root } from './hijack-support.ts';
+import { asmFile, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
+import { wavesmith } from './support/command.ts';
 import { hasNativeBuild } from './support/native.ts';
 
 const canRun = findIreeTool('iree-run-module') !== undefined && hasNativeBuild();
 if (!canRun) console.warn("skipped: IREE or the native libraries are missing ('npm run setup' installs them)");
 
-test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 }, async () => {
-  const folder = fixtureFolder();
-  const file = asmFile(folder);
-  const pristine = readFileSync(file, 'utf8');
-  const child = spawn(process.execPath, [join(root, 'bin', 'wavesmith'), 'hijack', 'watch', folder]);
+/** `hijack watch` in a process of its own. */
+function watching(
+  folder: string,
+  ...options: string[]
+): {
+  child: ChildProcess;
+  cycle: () => Promise<string>;
+  ended: Promise<number | null>;
+} {
+  const child = spawn(process.execPath, [join(root, 'bin', 'wavesmith'), 'hijack', 'watch', folder, ...options]);
   let out = '';
   let wake = (): void => {};
   const note = (chunk: Buffer): void => {
@@ -38,13 +44,27 @@ test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 
       });
     }
   };
-  /** As editors save: a new file takes the old one's name. */
-  const save = (text: string): void => {
+  return { child, cycle, ended };
+}
+
+/** As editors save: a new file takes the old one's name. */
+function saver(file: string): (text: string) => void {
+  return (text) => {
     writeFileSync(`${file}~`, text);
     renameSync(`${file}~`, file);
   };
+}
+
+test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 }, async () => {
+  const folder = fixtureFolder();
+  const file = asmFile(folder);
+  const pristine = readFileSync(file, 'utf8');
+  const { child, cycle, ended } = watching(folder);
+  const save = saver(file);
   try {
-    expect(await cycle()).toContain('byte-identical to the baseline');
+    const first = await cycle();
+    expect(first).toContain('byte-identical to the baseline');
+    expect(first).toContain('── nothing is edited, in');
     save(pristine.replace(/^\tv_mfma_/m, '\ts_nop 1\n$&'));
     const equal = await cycle();
     expect(equal).toContain('EQUAL: 1 function(s)');
@@ -61,3 +81,90 @@ test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 
     child.kill('SIGKILL');
   }
 });
+
+test.skipIf(!hasNativeBuild())('a program is run and compared on each save, too', { timeout: 180_000 }, async () => {
+  const build = join(root, 'native', 'build');
+  const folder = join(temporaryFolder(), 'work');
+  const program = [join(build, 'bin', 'hsa-dispatch'), join(build, 'tests', 'kernels-gfx942.co')];
+  const made = await wavesmith('hijack', 'init', '-o', folder, '--kernel', '^scale$', '--', ...program);
+  expect(made.status, made.err).toBe(0);
+  const file = asmFile(folder, 'scale');
+  const pristine = readFileSync(file, 'utf8');
+  // The program prints times.
+  const { child, cycle, ended } = watching(folder, '--no-stdout', '--dispatch', 'every:50');
+  const save = saver(file);
+  try {
+    expect(await cycle()).toContain('── nothing is edited, in');
+    save(pristine.replace(/^\ts_endpgm$/m, '\ts_nop 1\n$&'));
+    const equal = await cycle();
+    expect(equal).toContain('scale: the edited kernel was launched 201 time(s), 5 of them compared');
+    expect(equal).toContain('── ok in');
+    save(pristine.replace(/^\tv_mul_f32/m, '\tv_add_f32'));
+    const different = await cycle();
+    expect(different).toMatch(/^DIFFERENT: /m);
+    expect(different).toContain('── not ok in');
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+/** Lines without their figures: times, hashes and sizes differ from one machine to the next. */
+const shapes = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) =>
+      line
+        .trimEnd()
+        .replace(/[0-9a-f]{64}/g, '#')
+        .replace(/\d+(?:\.\d+)?/g, '#'),
+    )
+    .filter((line) => line !== '');
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+if (!hasTmux) console.warn('skipped: tmux is not installed');
+
+test.skipIf(!canRun || !hasTmux || findIreeTool('iree-compile') === undefined)(
+  'the transcript in docs/hijack.md is what a terminal shows',
+  { timeout: 240_000 },
+  async () => {
+    const work = temporaryFolder();
+    const input = join(root, 'examples', 'two_matmuls.mlir');
+    expect((await wavesmith('hijack', 'init', input, '-o', join(work, 'work'), '--target', 'gfx942')).status).toBe(0);
+    const file = asmFile(join(work, 'work'), 'dispatch_1');
+    const pristine = readFileSync(file, 'utf8');
+    const documented = /```console\n(\$ wavesmith hijack watch work\n[\s\S]*?)```/.exec(
+      readFileSync(join(root, 'docs', 'hijack.md'), 'utf8'),
+    )?.[1];
+    const [, ...cycles] = (documented ?? '').split(/^(?:\$ |# ).*\n/m);
+    expect(cycles).toHaveLength(4);
+    const tmux = (...args: string[]): string =>
+      execFileSync('tmux', ['-L', `wavesmith-${process.pid}`, ...args], { encoding: 'utf8' });
+    const command = `'${process.execPath}' '${join(root, 'bin', 'wavesmith')}' hijack watch work; sleep 600`;
+    tmux('new-session', '-d', '-x', '220', '-y', '200', '-c', work, command);
+    try {
+      const shown = async (count: number): Promise<string[]> => {
+        for (;;) {
+          const text = tmux('capture-pane', '-p', '-J', '-S', '-');
+          const parts = text.split(/(?<=; waiting for the next save *\n)/);
+          if (parts.filter((part) => part.includes('waiting for the next save')).length >= count) return parts;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      };
+      const save = saver(file);
+      const edits = [
+        pristine.replace(/^\tv_mfma_/m, '\ts_nop 1\n$&'),
+        pristine.replace(/^\tv_mfma_/m, '\tv_mfmb_'),
+        pristine.replace(/^\tbuffer_store_dword (v\d+),/m, '\tv_mul_f32_e32 $1, 2.0, $1\n$&'),
+      ];
+      for (const [n, cycle] of cycles.entries()) {
+        const parts = await shown(n + 1);
+        expect(shapes(parts[n] ?? '')).toEqual(shapes(cycle));
+        if (n < edits.length) save(edits[n] as string);
+      }
+    } finally {
+      tmux('kill-server');
+    }
+  },
+);

@@ -379,6 +379,31 @@ describe('setup', () => {
     },
   );
 
+  test('without IREE a Python environment is made, also as the first step', async () => {
+    const tools = join(folder, 'python');
+    mkdirSync(tools);
+    // Stands in for python3: -m venv DIR makes an environment whose pip makes the programs.
+    const pip =
+      '#!/bin/sh\nfor n in iree-compile iree-run-module; do printf "#!/bin/sh\\n" > "$(dirname "$0")/$n"; done\n';
+    const python = `#!/bin/sh\nmkdir -p "$3/bin" && cat > "$3/bin/python" <<'END'\n${pip}END\nchmod +x "$3/bin/python"\n`;
+    writeFileSync(join(tools, 'python3'), python, { mode: 0o755 });
+    vi.stubEnv('IREE_COMPILE', join(tools, 'none'));
+    vi.stubEnv('PATH', `${tools}:${process.env.PATH}`);
+    try {
+      const root = join(folder, 'fresh');
+      expect((await wavesmith('setup', 'iree', '--root', root, '--dry-run')).out).toContain('venv: would be made');
+      expect(existsSync(root)).toBe(false);
+      expect(await wavesmith('setup', 'iree', '--root', root)).toMatchObject({ status: 0, err: '' });
+      expect((await wavesmith('setup', 'link', '--root', root)).out).toContain(
+        join(root, 'venv', 'bin', 'iree-compile'),
+      );
+      expect((await wavesmith('setup', 'clean', '--root', root)).out).toContain('venv: removed');
+      expect(existsSync(root)).toBe(false);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   test('what is not its own is neither replaced nor removed', async () => {
     const other = join(folder, 'other');
     mkdirSync(join(other, 'bin'), { recursive: true });

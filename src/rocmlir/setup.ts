@@ -121,6 +121,7 @@ class Setup {
     if (python === undefined) throw fail('No python3 was found to install IREE with.', 'Install Python 3.10 or newer.');
     if (!existsSync(requirements))
       throw fail('The list of Python packages is not beside this program.', "Run 'npm run setup' in a checkout.");
+    this.dirs();
     this.make(this.path('venv'), 'made, with the packages of scripts/requirements.txt', () =>
       mkdirSync(this.path('venv')),
     );

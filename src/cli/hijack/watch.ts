@@ -1,5 +1,5 @@
 // `wavesmith hijack watch DIR`: on each save of the assembly build, check, run and compare, as `hijack build` and `hijack run` do.
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { isCapturedFolder } from '../../iree/captured.ts';
@@ -44,9 +44,11 @@ export async function run(argv: string[]): Promise<number> {
 async function cycle(folder: string, options: readonly string[]): Promise<void> {
   const started = performance.now();
   let status = 1;
+  let state: string | undefined;
   try {
     status = await buildFolder([folder]);
-    if (status === 0) status = await runFolder([folder, ...options]);
+    if (isUnedited(folder)) state = 'nothing is edited,';
+    else if (status === 0) status = await runFolder([folder, ...options]);
   } catch (error) {
     // What stops a build or a run is a message; the next save may mend it. A wrong option is not mended by a save.
     if (!(error instanceof WavesmithError) || error.code.startsWith('cli/')) throw error;
@@ -54,7 +56,25 @@ async function cycle(folder: string, options: readonly string[]): Promise<void> 
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(2);
   const clock = new Date().toLocaleTimeString('en-GB');
-  process.stdout.write(`── ${status === 0 ? 'ok' : 'not ok'} in ${seconds} s at ${clock}; waiting for the next save\n`);
+  state ??= status === 0 ? 'ok' : 'not ok';
+  process.stdout.write(`── ${state} in ${seconds} s at ${clock}; waiting for the next save\n`);
+}
+
+/** Whether every text is as init made it. */
+function isUnedited(folder: string): boolean {
+  const [asm, baseline] = [join(folder, 'asm'), join(folder, 'baseline')];
+  const filesOf = (path: string): string[] =>
+    existsSync(path)
+      ? readdirSync(path, { recursive: true, encoding: 'utf8' })
+          .filter((name) => statSync(join(path, name)).isFile())
+          .sort()
+      : [];
+  const names = filesOf(asm);
+  return (
+    names.length > 0 &&
+    names.join('\n') === filesOf(baseline).join('\n') &&
+    names.every((name) => readFileSync(join(asm, name)).equals(readFileSync(join(baseline, name))))
+  );
 }
 
 /** Saves of files in a folder and below it, and the interrupt that ends the waiting. */

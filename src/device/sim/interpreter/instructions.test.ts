@@ -423,6 +423,13 @@ describe('memory', () => {
     step(w, 'buffer_load_dword v4, v2, s[8:11], 0 offen offset:4');
     expect(lanes(w, 4).slice(0, 20)).toEqual(ramp.slice(0, 20).map((x) => (x < 15 ? x + 2 : 0)));
   });
+  it('should add the offsets of a buffer access without wrapping', () => {
+    const w = makeWave('gfx942', { ...global(), v3: ramp.map((x) => x + 1), v5: h('fffffffc') });
+    step(w, 'global_store_dword v2, v3, s[96:97]');
+    w.sgprs.set([w.sgprs[96] as number, w.sgprs[97] as number, 64, 0x27000], 8);
+    step(w, 'buffer_load_dword v4, v5, s[8:11], 0 offen offset:8');
+    expect(lanes(w, 4)[0]).toBe(0);
+  });
   it('should load into LDS directly', () => {
     const w = makeWave('gfx942', { ...global(), v3: ramp.map((x) => 3 * x), m0: 256 });
     step(w, 'global_store_dword v2, v3, s[96:97]');

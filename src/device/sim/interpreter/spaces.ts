@@ -159,7 +159,9 @@ export function readResource(w: Wave, at: number): BufferResource {
 /**
  * Address of a byte of a buffer, or -1 when the access is out of range (loads give zero, stores are dropped).
  * `vindex` is undefined without idxen. Indexed access to a structured buffer checks the index against num_records, all other
- * access the byte offset.
+ * access the byte offset. The offset is the sum of the instruction's and the register's, both unsigned, and does not wrap at 2^32: a
+ * register of −4 with `offset:4` is out of range. Source: LLVM's `splitBufferOffsets` (a negative register offset is "illegal … even if
+ * adding the immediate offset makes it positive"); llvm/llvm-project pull request 134734 (the check "uses saturating arithmetic").
  */
 export function bufferAddress(
   r: BufferResource,
