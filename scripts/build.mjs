@@ -56,19 +56,22 @@ const lazyChildProcess = {
     }),
 };
 
-/** fflate makes its tables when it loads, which takes milliseconds; the reader of bundles loads it when a bundle is compressed. */
-const lazyInflate = {
-  name: 'lazy-inflate',
+/**
+ * fflate makes its tables when it loads, which takes milliseconds, and few inputs are compressed: it loads when it is first used.
+ * `names` are its functions and classes that the sources import.
+ */
+const lazyFflate = {
+  name: 'lazy-fflate',
   setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^fflate\/browser$/ }, ({ kind, importer }) =>
-      kind === 'require-call'
-        ? undefined
-        : { path: 'fflate', namespace: 'lazy-inflate', pluginData: dirname(importer) },
+    onResolve({ filter: /^fflate(\/browser)?$/ }, ({ path, kind, importer }) =>
+      kind === 'require-call' ? undefined : { path, namespace: 'lazy-fflate', pluginData: dirname(importer) },
     );
-    onLoad({ filter: /./, namespace: 'lazy-inflate' }, ({ pluginData }) => ({
-      contents: "export const unzlibSync = (...args) => require('fflate/browser').unzlibSync(...args);",
-      resolveDir: pluginData,
-    }));
+    onLoad({ filter: /./, namespace: 'lazy-fflate' }, ({ path, pluginData }) => {
+      const names = path === 'fflate' ? ['unzipSync', 'Zip', 'ZipPassThrough'] : ['unzlibSync'];
+      const lazy = (name) =>
+        `export function ${name}(...args) { const real = require('${path}').${name}; return new.target ? new real(...args) : real(...args); }`;
+      return { contents: names.map(lazy).join('\n'), resolveDir: pluginData };
+    });
   },
 };
 
@@ -88,7 +91,7 @@ export async function buildAll() {
     format: 'esm',
     target: 'node20',
     splitting: true,
-    plugins: [lazyChildProcess, lazyInflate],
+    plugins: [lazyChildProcess, lazyFflate],
     // Reads users' probes; it finds its own binary beside itself.
     external: ['esbuild'],
     minifySyntax: true,

@@ -34,6 +34,22 @@ export function commonJsOf(source, idOf) {
   return PROLOGUE + body + EPILOGUE;
 }
 
+/** Functions of modules of Node that are slow to load and that most commands never call: they load at the first call. */
+const LAZY_FUNCTIONS = new Map([['node:crypto', new Set(['createHash', 'randomBytes'])]]);
+
+/** An import of such functions as one line; undefined for other imports. */
+function lazyImport(names, specifier) {
+  const functions = LAZY_FUNCTIONS.get(specifier);
+  const pairs = /^\{([^}]*)\}$/
+    .exec(names ?? '')?.[1]
+    .split(',')
+    .map((name) => name.trim().split(' as '));
+  if (functions === undefined || pairs === undefined || !pairs.every(([name]) => functions.has(name))) return undefined;
+  return pairs
+    .map(([name, own = name]) => `const ${own} = (...args) => require("${specifier}").${name}(...args);`)
+    .join(' ');
+}
+
 /** Converts an import statement from line `start` on; returns its last line. */
 function convertImport(lines, start, idOf) {
   let end = start;
@@ -44,8 +60,10 @@ function convertImport(lines, start, idOf) {
   const [, names, specifier] = match;
   const required = `require("${idOf(specifier)}");`;
   const left = names?.replace(/^\* as /, '').replace(/ as /g, ': ');
+  const lazy = lazyImport(names, specifier);
   const text = left === undefined ? required : `const ${left} = ${required}`;
-  lines.splice(start, end + 1 - start, ...text.split('\n'));
+  const converted = lazy === undefined ? text.split('\n') : [lazy, ...new Array(end - start).fill('')];
+  lines.splice(start, end + 1 - start, ...converted);
   return end;
 }
 

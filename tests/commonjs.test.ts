@@ -72,6 +72,31 @@ test('long texts leave the script, which keeps its lines; short texts and those 
   }
 });
 
+test('functions of slow modules of Node are there, and the module is asked for when one is called', () => {
+  const source = [
+    BANNER,
+    'import {',
+    '  createHash as hash,',
+    '  randomBytes',
+    '} from "node:crypto";',
+    'export {',
+    '  hash',
+    '};',
+  ];
+  const asked: string[] = [];
+  const text = commonJsOf(source.join('\n'), String);
+  expect(text.split('\n').length).toBe(source.length + 1);
+  const module = { exports: {} as { hash: (name: string) => string } };
+  const require = (id: string) => {
+    asked.push(id);
+    return { createHash: (name: string) => `${name}!` };
+  };
+  new Script(text).runInThisContext()(require, module, '/x/y.js');
+  expect(asked).toEqual([]);
+  expect(module.exports.hash('sha1')).toBe('sha1!');
+  expect(asked).toEqual(['node:crypto']);
+});
+
 test('a form that esbuild does not write today is an error of the build', () => {
   expect(() => commonJsOf(`${BANNER}\nimport a, { b } from './single-quoted';`, String)).toThrow(/another form/);
   expect(() => commonJsOf('export {};', String)).toThrow(/banner/);
