@@ -11,7 +11,9 @@ const ROUNDS = 5;
 
 withFolder((folder) => {
   const out = join(folder, 'out');
-  console.log('Whole processes, start-up included, output to a file; in turn; the ratio is the median pair by pair.\n');
+  console.log(
+    'Whole processes, start-up included, output to a file; in turn, after one run that fills the caches; the ratio is the median pair by pair.\n',
+  );
   printHeader();
   for (const { name, target, path } of benchObjects(folder)) {
     const source = join(folder, 'source.s');

@@ -1,12 +1,13 @@
 // Disassembly as its users have it: whole processes, start-up included, on the largest code there is that does not repeat
-// itself. `disasm --listing` and `disasm` against `llvm-objdump -d`, `mc -disassemble` against `llvm-mc -disassemble`.
+// itself. `disasm --listing` and `disasm` against `llvm-objdump -d`, `mc -disassemble` against `llvm-mc -disassemble`; `check` and
+// `inspect` alone.
 // Run: npm run bench disassemble. Needs LLVM 22.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readElf } from '../src/codeobject/index.ts';
 import { decoderFor } from '../src/isa/codec/decode.ts';
 import type { TargetName } from '../src/isa/types.ts';
-import { compare, llvm, printHeader, program, wavesmith, withFolder } from './support/processes.ts';
+import { compare, llvm, printHeader, program, report, wavesmith, withFolder } from './support/processes.ts';
 import { benchObjects, randomWords } from './support/texts.ts';
 
 const ROUNDS = 5;
@@ -50,7 +51,9 @@ function* randomBlocks(target: TargetName): Iterable<Uint8Array> {
 withFolder((folder) => {
   const out = join(folder, 'out');
   const inputs = benchObjects(folder);
-  console.log('Whole processes, start-up included, output to a file; in turn; the ratio is the median pair by pair.\n');
+  console.log(
+    'Whole processes, start-up included, output to a file; in turn, after one run that fills the caches; the ratio is the median pair by pair.\n',
+  );
   printHeader();
   for (const { name, path } of inputs) {
     const theirs = program(llvm('llvm-objdump'), '-d', path);
@@ -64,6 +67,8 @@ withFolder((folder) => {
       ROUNDS,
     );
     compare('  disasm           | llvm-objdump -d', program(wavesmith, 'disasm', path), theirs, out, 2, ROUNDS);
+    report('  check', { ...program(wavesmith, 'check', path), statuses: [0, 1] }, out, 2);
+    report('  inspect', program(wavesmith, 'inspect', path), out, 2);
   }
   const bytes = join(folder, 'bytes.txt');
   const mc = (name: string, target: TargetName) => {

@@ -61,6 +61,7 @@ for (const { name, run } of captureSubjects()) {
     console.log(`FAILED ${name}: ${(error as Error).message}`);
   }
 }
+console.log('Timed: recording and proof inside one process, each kernel once; replays repeat and are warm.');
 const sorted = overheads.sort((a, b) => a - b);
 console.log(
   `${captures} captures of ${kernels.size} kernels, ${equal} replay equal 20 times; ${found} of ${tried} wrong versions found; overhead of an iteration: median ${ms(sorted[sorted.length >> 1] ?? 0)} ms, most ${ms(sorted.at(-1) ?? 0)} ms`,

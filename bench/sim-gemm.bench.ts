@@ -1,5 +1,6 @@
 // A 1024³ matrix product (f16 and FP8 MFMA, 64×64 tile a wavefront, fragments straight from global memory) on the virtual GPU, one core.
 // Run: npm run bench sim-gemm [SIZE]. Needs clang-22. Checks a sample of the result against f64 sums; median of three rounds.
+// Timed: the dispatch alone, inside one process; the kernel is compiled in the first round, so the median is of compiled code.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -46,6 +46,9 @@ const straight = Array.from(
 ).join('\n');
 
 console.log(
+  'Dispatches inside one process, its start not included, the engine warm; rows that say so are whole processes.',
+);
+console.log(
   `load average of this machine: ${loadavg()
     .map((x) => x.toFixed(1))
     .join(' ')}`,
