@@ -203,6 +203,9 @@ export default defineProbe({
     writeFileSync(wrong, 'export default 5;');
     expect((await wavesmith('probe', '--tool', wrong, '--', ...line)).err).toContain('probe/definition');
     expect((await wavesmith('probe', '--tool', 'nope', '--', ...line)).err).toContain('probe/unknown');
+    expect((await wavesmith('probe', '--tool', 'instr-count', '--dispatch', '1', '--', ...line)).code).toBe(2);
+    expect((await wavesmith('probe', '--tool', 'instr-count', '--self-check', '--', 'true')).code).toBe(2);
+    expect((await wavesmith('probe', '--tool', 'instr-count')).code).toBe(2);
   });
 
   test('writes a code object that the checker has nothing to say about', async () => {

@@ -67,6 +67,13 @@ export async function run(argv: string[]): Promise<number> {
       'wavesmith probe --tool instr-count -- run FILE --kernel NAME …',
     );
   }
+  const isProgram = line !== undefined && line[0] !== 'run';
+  if (options.dispatch !== undefined && !isProgram)
+    throw usage('--dispatch chooses dispatches of a program.', 'A run line has one dispatch, a file none.');
+  if (options.selfCheck === true && line?.[0] !== 'run')
+    throw usage('--self-check compares two runs of a run line.', 'Behind --: run FILE --kernel NAME …');
+  if (options.export !== undefined && line === undefined)
+    throw usage('--export writes what a probe found, and a file is not run.', 'Or run it: behind --.');
   const kernel = kernelPattern(options.kernel);
   const probe = await loadProbe(options.tool);
   if (line?.[0] === 'run') return probeRun(probe, line.slice(1), kernel, options);
