@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "hsa/tables.h"
 
@@ -61,6 +63,35 @@ int64_t CopyThenCall(void* to, const void* from, uint64_t bytes, int64_t call, c
 
 using OnLoad = bool (*)(ApiTable*, uint64_t, uint64_t, const char* const*);
 
+// AMD's runtime reserves addresses for shared virtual memory when it starts, where it finds room: what a program wants there later is taken.
+// WAVESMITH_SVM_APERTURE asks for the same with so many bytes, at a random place.
+void* aperture = nullptr;
+size_t aperture_bytes = 0;
+
+void ReserveAperture() {
+  constexpr uint64_t kLow = 0x100000000000;
+  constexpr uint64_t kHigh = 0x700000000000;
+  constexpr uint64_t kUnit = 2 << 20;
+  const char* const text = std::getenv("WAVESMITH_SVM_APERTURE");
+  if (text == nullptr) return;
+  const uint64_t bytes = std::strtoull(text, nullptr, 0) / kUnit * kUnit;
+  if (bytes == 0 || bytes >= kHigh - kLow) return;
+  std::random_device random;
+  for (int attempt = 0; attempt < 1000; attempt++) {
+    const uint64_t units = (kHigh - kLow - bytes) / kUnit;
+    const uint64_t unit = (uint64_t{random()} << 32 | random()) % units;
+    void* const wanted = reinterpret_cast<void*>(kLow + unit * kUnit);
+    void* const got =
+        mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == wanted) {
+      aperture = got;
+      aperture_bytes = bytes;
+      return;
+    }
+    if (got != MAP_FAILED) munmap(got, bytes);
+  }
+}
+
 }  // namespace
 
 Runtime* Runtime::Get() { return current.load(std::memory_order_acquire); }
@@ -80,6 +111,7 @@ hsa_status_t Runtime::Acquire() {
   }
   runtime->client_->OnFault([runtime](const wavesmith::Fault& fault) { runtime->Fault(fault); });
   runtime->client_->OnDeath([runtime] { runtime->DeviceDied(); });
+  ReserveAperture();
   ResetTables();
   current.store(runtime, std::memory_order_release);
   runtime->LoadTools();
@@ -94,6 +126,8 @@ hsa_status_t Runtime::Release() {
   if (getpid() != runtime->owner_) return HSA_STATUS_SUCCESS;
   if (--references > 0) return HSA_STATUS_SUCCESS;
   runtime->UnloadTools();
+  if (aperture != nullptr) munmap(aperture, aperture_bytes);
+  aperture = nullptr;
   StopSignalThread();
   DropExecutables();
   // From here on the end of the connection is ours, not the device's.
