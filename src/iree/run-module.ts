@@ -367,8 +367,9 @@ async function runSide(
   const host = await options.openHost({ target, ...limits, isStrict, fresh });
   let ran: ToolRun;
   try {
-    // Memory that the runtime caches is given out again or not as threads happen to run; both sides shall allocate alike.
-    const device = ['--device=hip', '--hip_async_caching=false'];
+    // Memory that the runtime caches is given out again or not as threads happen to run. Where memory is all that is compared, both sides
+    // shall allocate alike.
+    const device = ['--device=hip', ...(one.outputs.length === 0 ? ['--hip_async_caching=false'] : [])];
     const args = [...device, `--module=${module}`, `--function=${one.name}`, ...flags, ...outputs];
     ran = await host.run(requireIreeTool('iree-run-module').path, args);
   } finally {
