@@ -6,7 +6,7 @@ import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Place, RepeatablePlaces } from '../state/places.ts';
 import { Wave, type WaveRemainder } from '../state/wave.ts';
-import { type DispatchContext, Workgroup } from '../state/workgroup.ts';
+import { type DispatchContext, Workgroup, type WorkgroupClock } from '../state/workgroup.ts';
 import { type Engine, QUANTUM } from './engine.ts';
 import { budgetError, explain } from './faults.ts';
 import type { Launch } from './launch.ts';
@@ -65,7 +65,7 @@ interface SavedRunner extends RunnerState {
     readonly at: number;
     readonly isSpinning: boolean;
     readonly ran: number;
-    readonly clock: number;
+    readonly clock: WorkgroupClock;
     readonly waves: readonly WaveRemainder[];
   }[];
   readonly current: number;
@@ -200,7 +200,7 @@ export class Runner implements Rewindable {
         at: resident.at,
         isSpinning: resident.isSpinning,
         ran: resident.ran,
-        clock: resident.group.clock,
+        clock: resident.group.saveClock(),
         waves: resident.waves.map((w) => w.save()),
       })),
       current,
@@ -221,7 +221,7 @@ export class Runner implements Rewindable {
       resident.at = at;
       resident.isSpinning = isSpinning;
       resident.ran = ran;
-      resident.group.clock = clock;
+      resident.group.restoreClock(clock);
       resident.waves.forEach((w, i) => {
         w.restore(waves[i] as WaveRemainder);
       });

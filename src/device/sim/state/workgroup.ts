@@ -15,6 +15,13 @@ export interface DispatchContext {
 /** Reads of the cycle counter by one workgroup after which it is taken to wait. */
 const WAITING_READS = 16384;
 
+/** What of a workgroup is in no memory: its clock. */
+export interface WorkgroupClock {
+  readonly clock: number;
+  readonly reads: number;
+  readonly waited: number;
+}
+
 export class Workgroup {
   readonly dispatch: DispatchContext;
   /** In wasm memory; `lds.byteOffset` is what compiled code adds to LDS addresses. */
@@ -53,5 +60,15 @@ export class Workgroup {
   cycles(): number {
     if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) * 32;
     return this.clock + this.waited;
+  }
+
+  saveClock(): WorkgroupClock {
+    const { clock, reads, waited } = this;
+    return { clock, reads, waited };
+  }
+  restoreClock({ clock, reads, waited }: WorkgroupClock): void {
+    this.clock = clock;
+    this.reads = reads;
+    this.waited = waited;
   }
 }
