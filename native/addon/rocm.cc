@@ -25,6 +25,7 @@
 namespace wavesmith {
 namespace {
 
+// clang-format off
 #define WAVESMITH_ROCM_API(X)                                                                                       \
   X(hsa_init) X(hsa_status_string) X(hsa_iterate_agents) X(hsa_agent_get_info) X(hsa_isa_get_info_alt) \
   X(hsa_agent_iterate_isas) X(hsa_system_get_info) X(hsa_system_get_major_extension_table) X(hsa_memory_copy)       \
@@ -40,6 +41,7 @@ namespace {
 #define WAVESMITH_ROCM_VMEM(X)                                                                          \
   X(hsa_amd_vmem_address_reserve) X(hsa_amd_vmem_address_free) X(hsa_amd_vmem_handle_create)            \
   X(hsa_amd_vmem_handle_release) X(hsa_amd_vmem_map) X(hsa_amd_vmem_unmap) X(hsa_amd_vmem_set_access)
+// clang-format on
 
 struct Queue {
   hsa_queue_t* handle = nullptr;
@@ -407,19 +409,22 @@ napi_value Unreserve(napi_env env, napi_callback_info info) {
 napi_value Read(napi_env env, napi_callback_info info) {
   const Arguments a(env, info);
   const auto [data, size] = a.Bytes(1);
-  if (size > 0) Failed(env, "hsa_memory_copy", state().hsa_memory_copy(data, reinterpret_cast<void*>(a.Number(0)), size));
+  if (size > 0)
+    Failed(env, "hsa_memory_copy", state().hsa_memory_copy(data, reinterpret_cast<void*>(a.Number(0)), size));
   return nullptr;
 }
 napi_value Write(napi_env env, napi_callback_info info) {
   const Arguments a(env, info);
   const auto [data, size] = a.Bytes(1);
-  if (size > 0) Failed(env, "hsa_memory_copy", state().hsa_memory_copy(reinterpret_cast<void*>(a.Number(0)), data, size));
+  if (size > 0)
+    Failed(env, "hsa_memory_copy", state().hsa_memory_copy(reinterpret_cast<void*>(a.Number(0)), data, size));
   return nullptr;
 }
 napi_value Copy(napi_env env, napi_callback_info info) {
   const Arguments a(env, info);
-  Failed(env, "hsa_memory_copy",
-         state().hsa_memory_copy(reinterpret_cast<void*>(a.Number(0)), reinterpret_cast<void*>(a.Number(1)), a.Number(2)));
+  Failed(
+      env, "hsa_memory_copy",
+      state().hsa_memory_copy(reinterpret_cast<void*>(a.Number(0)), reinterpret_cast<void*>(a.Number(1)), a.Number(2)));
   return nullptr;
 }
 napi_value Clear(napi_env env, napi_callback_info info) {
@@ -490,7 +495,9 @@ napi_value CreateQueue(napi_env env, napi_callback_info info) {
   auto* const queue = new Queue;
   hsa_status_t status = s.hsa_queue_create(
       s.gpus[a.Number(0)], 64, HSA_QUEUE_TYPE_MULTI,
-      [](hsa_status_t why, hsa_queue_t*, void* data) { static_cast<Queue*>(data)->status = static_cast<uint32_t>(why); },
+      [](hsa_status_t why, hsa_queue_t*, void* data) {
+        static_cast<Queue*>(data)->status = static_cast<uint32_t>(why);
+      },
       queue, UINT32_MAX, UINT32_MAX, &queue->handle);
   if (status == HSA_STATUS_SUCCESS) status = s.hsa_signal_create(1, 0, nullptr, &queue->done);
   if (status != HSA_STATUS_SUCCESS) delete queue;
@@ -554,7 +561,8 @@ void Wait(napi_env, void* data) {
   if (s.faults != d->faults || d->queue->status != 0) d->outcome = Outcome::kFault;
   hsa_amd_profiling_dispatch_time_t time{};
   if (s.hsa_amd_profiling_get_dispatch_time(d->gpu, d->queue->done, &time) == HSA_STATUS_SUCCESS) {
-    d->nanoseconds = static_cast<uint64_t>(static_cast<double>(time.end - time.start) * 1e9 / static_cast<double>(s.frequency));
+    d->nanoseconds =
+        static_cast<uint64_t>(static_cast<double>(time.end - time.start) * 1e9 / static_cast<double>(s.frequency));
   }
 }
 
@@ -566,7 +574,8 @@ void Finish(napi_env env, napi_status, void* data) {
   Set(env, result, "outcome", std::string(kNames[static_cast<uint32_t>(d->outcome)]));
   Set(env, result, "nanoseconds", d->nanoseconds);
   Set(env, result, "status", d->queue->status);
-  Set(env, result, "statusText", d->queue->status == 0 ? "" : TextOf(static_cast<hsa_status_t>(d->queue->status.load())));
+  Set(env, result, "statusText",
+      d->queue->status == 0 ? "" : TextOf(static_cast<hsa_status_t>(d->queue->status.load())));
   const bool memory = state().faults != d->faults;
   Set(env, result, "isMemoryFault", memory ? 1 : 0);
   Set(env, result, "address", memory ? state().fault_address.load() : 0);
@@ -582,7 +591,8 @@ napi_value Run(napi_env env, napi_callback_info info) {
   State& s = state();
   const auto found = s.queues.find(a.Number(1));
   const auto [bytes, size] = a.Bytes(2);
-  if (found == s.queues.end() || size != 64) return Throw(env, "ROCM_FAILED", "rocmDispatch takes a queue and a packet");
+  if (found == s.queues.end() || size != 64)
+    return Throw(env, "ROCM_FAILED", "rocmDispatch takes a queue and a packet");
   Queue* const queue = found->second;
   auto* const d = new Dispatch;
   d->gpu = s.gpus[a.Number(0)];
@@ -613,11 +623,10 @@ napi_value Run(napi_env env, napi_callback_info info) {
 
 void ExportRocm(napi_env env, napi_value exports) {
   const std::pair<const char*, napi_callback> functions[] = {
-      {"rocmOpen", Open},           {"rocmAllocate", Allocate}, {"rocmFree", Free},
-      {"rocmReserve", Reserve},     {"rocmMap", Map},       {"rocmUnreserve", Unreserve}, {"rocmRead", Read},
-      {"rocmWrite", Write},         {"rocmCopy", Copy},     {"rocmClear", Clear},       {"rocmLoad", Load},
-      {"rocmUnload", Unload},       {"rocmQueue", CreateQueue}, {"rocmEndQueue", EndQueue}, {"rocmAbort", Abort},
-      {"rocmDispatch", Run},
+      {"rocmOpen", Open},         {"rocmAllocate", Allocate},   {"rocmFree", Free},   {"rocmReserve", Reserve},
+      {"rocmMap", Map},           {"rocmUnreserve", Unreserve}, {"rocmRead", Read},   {"rocmWrite", Write},
+      {"rocmCopy", Copy},         {"rocmClear", Clear},         {"rocmLoad", Load},   {"rocmUnload", Unload},
+      {"rocmQueue", CreateQueue}, {"rocmEndQueue", EndQueue},   {"rocmAbort", Abort}, {"rocmDispatch", Run},
   };
   for (const auto& [name, callback] : functions) {
     napi_value function;

@@ -180,8 +180,8 @@ std::vector<Memory> Begin(const Queue& queue, const hsa_kernel_dispatch_packet_t
   }
   w.Put(static_cast<uint32_t>(arguments.size())).Raw(arguments.data(), arguments.size());
   for (const Memory& m : memory) w.Put(m.record).Text(m.origin);
-  const RawAnswer answer = Wavesmith()->Request(static_cast<uint32_t>(ToolMessage::kIsolatedBegin),
-                                                {{w.bytes().data(), w.bytes().size()}});
+  const RawAnswer answer =
+      Wavesmith()->Request(static_cast<uint32_t>(ToolMessage::kIsolatedBegin), {{w.bytes().data(), w.bytes().size()}});
   Reader reader(answer.payload);
   const auto scope = static_cast<MemoryScope>(reader.Get<IsolationScope>().scope);
   if (!answer.ok || !reader.ok() || scope == MemoryScope::kNone) return {};

@@ -3,10 +3,9 @@
 // (hsa_memory_copy reads memory of any agent); atexit(3), pthread_sigmask(3).
 #include "tool/watch.h"
 
-#include <csignal>
-
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -72,8 +71,7 @@ void Waited() {
 
 hsa_signal_value_t WaitAcquire(hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t value,
                                uint64_t timeout, hsa_wait_state_t how) {
-  const hsa_signal_value_t seen =
-      original.core.hsa_signal_wait_scacquire_fn(signal, condition, value, timeout, how);
+  const hsa_signal_value_t seen = original.core.hsa_signal_wait_scacquire_fn(signal, condition, value, timeout, how);
   Waited();
   return seen;
 }
