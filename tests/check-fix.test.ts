@@ -140,6 +140,10 @@ const CASES: readonly Case[] = [
     rule: 'hazards/store-data',
     wrong: initialised('global_store_dwordx4 v[50:51], v[4:7], off\nv_mov_b32 v5, v20'),
   },
+  {
+    rule: 'hazards/store-data-scalar',
+    wrong: initialised('buffer_store_dwordx4 v[0:3], v8, s[0:3], s4 offen\nv_mov_b32 v1, v9'),
+  },
   { rule: 'hazards/trans', wrong: initialised('v_exp_f32 v1, v2\nv_add_f32 v3, v1, v4') },
   { rule: 'hazards/vector-to-matrix', wrong: initialised(`v_mov_b32 v10, v20\n${XDL}`) },
   {
