@@ -1,4 +1,5 @@
 // Fuzz target: debug information of variables: entries, abbreviations, location and range lists, addresses.
+import { WavesmithError } from '../../src/base/index.ts';
 import { debugInfo } from '../../src/codeobject/index.ts';
 
 /** Sizes of the sections as u16, then their bytes. */
@@ -37,9 +38,15 @@ export default {
       return { name: `.debug_${name}`, flags: 0n, bytes: part };
     });
     const info = debugInfo({ sections } as never);
+    let found = 0;
     for (const pc of [0x1518, 0x1620, 0x1908, 0x1c40]) {
       info?.functions(pc);
-      for (const variable of info?.variables(pc) ?? []) variable.place(pc);
+      for (const variable of info?.variables(pc) ?? []) {
+        variable.place(pc);
+        found++;
+      }
     }
+    // The reader gives what it read up to the damage: nothing is its refusal.
+    if (found === 0) throw new WavesmithError('run/no-such-place', 'No variable was read.');
   },
 };
