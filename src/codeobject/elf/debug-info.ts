@@ -544,7 +544,7 @@ class Reader {
     const typeAt = this.inherited(entry, AT.type)?.value;
     const type = typeof typeAt === 'number' ? this.type(this.byOffset.get(typeAt), 0) : UNKNOWN;
     const context: LocationContext = {
-      frameBase: frameBase === undefined ? undefined : registerOf(frameBase),
+      frameBase: frameBase === undefined ? undefined : quiet(() => registerOf(frameBase)),
       address: (index) => this.indexedAddress(index, entry.unit),
     };
     return {
