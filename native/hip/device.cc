@@ -12,7 +12,7 @@ namespace {
 thread_local hipError_t last_error = hipSuccess;
 
 std::once_flag once;
-Device device;
+auto& device = *new Device;  // never destroyed: work that a stream still has may ask for it
 hipError_t status = hipSuccess;
 int owner = 0;  // process that initialised
 

@@ -43,7 +43,8 @@ struct EventHandle {
 static_assert(sizeof(EventHandle) <= sizeof(hipIpcEventHandle_t));
 
 std::mutex events_mutex;
-std::map<Event*, std::shared_ptr<Event>> events;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& events = *new std::map<Event*, std::shared_ptr<Event>>;
 
 std::shared_ptr<Event> Find(hipEvent_t handle) {
   const std::lock_guard lock(events_mutex);

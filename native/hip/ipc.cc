@@ -24,7 +24,8 @@ struct Opened {
 };
 std::mutex mutex;
 // By the address that hipIpcOpenMemHandle gave.
-std::map<void*, Opened> opened;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& opened = *new std::map<void*, Opened>;
 
 }  // namespace
 }  // namespace wavesmith::hip

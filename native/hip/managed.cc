@@ -31,7 +31,8 @@ struct Hints {
   bool coarse = false;
 };
 std::mutex mutex;
-std::map<uint64_t, Hints> pages;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& pages = *new std::map<uint64_t, Hints>;
 
 template <typename F>
 void EachPage(const void* pointer, size_t size, F change) {

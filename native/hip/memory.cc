@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kPitchGranule = 256;
 
 std::mutex mutex;
-std::map<uint64_t, MemoryInfo> allocations;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& allocations = *new std::map<uint64_t, MemoryInfo>;
 
 // What AllocateMemory gave.
 bool IsAllocated(MemoryKind kind) {

@@ -11,8 +11,9 @@ namespace wavesmith::hip {
 namespace {
 
 std::mutex mutex;
-std::set<const Module*> modules;
-std::set<const Function*> functions;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& modules = *new std::set<const Module*>;
+auto& functions = *new std::set<const Function*>;
 
 // Whether code for `code` (`gfx942:sramecc+:xnack-`) runs on the device: the same processor and no contrary feature.
 bool Runs(const std::string& code, const Device& device) {
@@ -209,8 +210,8 @@ struct HostVariable {
 };
 
 std::recursive_mutex registry_mutex;
-std::map<const void*, HostFunction> host_functions;
-std::map<const void*, HostVariable> host_variables;
+auto& host_functions = *new std::map<const void*, HostFunction>;
+auto& host_variables = *new std::map<const void*, HostVariable>;
 
 Module* ModuleOf(FatBinary& binary, hipError_t* error) {
   if (!binary.tried) {

@@ -75,14 +75,15 @@ bool AlwaysFresh() {
 }
 
 std::mutex mutex;
-const auto default_pool = std::make_shared<Pool>();
-std::shared_ptr<Pool> current = default_pool;
-std::map<Pool*, std::shared_ptr<Pool>> pools{{default_pool.get(), default_pool}};
+const auto& default_pool = *new auto(std::make_shared<Pool>());
+auto& current = *new std::shared_ptr<Pool>(default_pool);
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& pools = *new std::map<Pool*, std::shared_ptr<Pool>>{{default_pool.get(), default_pool}};
 struct Owned {
   std::shared_ptr<Pool> pool;
   size_t size;
 };
-std::map<void*, Owned> allocated;
+auto& allocated = *new std::map<void*, Owned>;
 
 std::shared_ptr<Pool> Find(hipMemPool_t handle) {
   const auto found = pools.find(reinterpret_cast<Pool*>(handle));

@@ -27,7 +27,8 @@ constexpr uint16_t Header(hsa_packet_type_t type) {
 
 // Streams of the program's threads and the default stream are in `streams` like those it made.
 std::recursive_mutex streams_mutex;
-std::set<Stream*> streams;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& streams = *new std::set<Stream*>;
 Stream* default_stream = nullptr;
 std::atomic<hipError_t> device_error{hipSuccess};
 
@@ -359,7 +360,7 @@ Stream* StreamOf(hipStream_t handle, hipError_t* error) {
 namespace {
 std::atomic<uint64_t> moments{0};
 // By stream: the last moment of each other that it has waited for.
-std::map<hipStream_t, std::map<hipStream_t, uint64_t>> seen;
+auto& seen = *new std::map<hipStream_t, std::map<hipStream_t, uint64_t>>;
 }  // namespace
 
 uint64_t NextMoment() { return ++moments; }

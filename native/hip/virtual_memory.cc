@@ -47,9 +47,10 @@ struct Mapping {
 };
 
 std::mutex mutex;
-std::set<Physical*> physicals;
-std::map<uint64_t, size_t> reservations;
-std::map<uint64_t, Mapping> mappings;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& physicals = *new std::set<Physical*>;
+auto& reservations = *new std::map<uint64_t, size_t>;
+auto& mappings = *new std::map<uint64_t, Mapping>;
 
 Physical* Find(hipMemGenericAllocationHandle_t handle) {
   auto* const physical = reinterpret_cast<Physical*>(handle);

@@ -20,7 +20,8 @@ struct Link {
 };
 
 std::mutex mutex;
-std::map<void*, std::unique_ptr<Link>> links;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& links = *new std::map<void*, std::unique_ptr<Link>>;
 
 Link* Find(void* handle) {
   const auto found = links.find(handle);

@@ -27,7 +27,8 @@ struct Program {
 };
 
 std::mutex mutex;
-std::set<Program*> programs;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& programs = *new std::set<Program*>;
 
 Program* Find(void* handle) {
   auto* const program = static_cast<Program*>(handle);

@@ -27,10 +27,11 @@ struct Origin {
 
 std::mutex mutex;
 std::atomic<int> captures{0};
-std::map<hipStream_t, Place> streams;
-std::map<hipEvent_t, Place> events;
-std::map<hipGraph_t, Origin> origins;
-std::set<hipGraph_t> invalidated;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& streams = *new std::map<hipStream_t, Place>;
+auto& events = *new std::map<hipEvent_t, Place>;
+auto& origins = *new std::map<hipGraph_t, Origin>;
+auto& invalidated = *new std::set<hipGraph_t>;
 unsigned long long next_id = 1;
 thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
 

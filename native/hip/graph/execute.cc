@@ -19,7 +19,8 @@ bool IsFlag(unsigned long long flags) {
   return flags == 0 || flags == kAutoFree || flags == kUpload || flags == kDeviceLaunch || flags == kUsePriority;
 }
 
-std::map<Executable*, std::unique_ptr<Executable>> executables;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& executables = *new std::map<Executable*, std::unique_ptr<Executable>>;
 
 hipError_t Instantiate(hipGraphExec_t* result, hipGraph_t handle, unsigned long long flags, int* why) {
   const auto lock = GraphLock();

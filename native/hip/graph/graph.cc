@@ -9,9 +9,10 @@ using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
 namespace wavesmith::hip {
 namespace {
 
-std::set<UserObject*> user_objects;
+// Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
+auto& user_objects = *new std::set<UserObject*>;
 // Graphs that the program created; clones inside executables and child nodes belong to those.
-std::map<Graph*, std::shared_ptr<Graph>> owned;
+auto& owned = *new std::map<Graph*, std::shared_ptr<Graph>>;
 
 // Fills what the caller has room for. With room the count becomes what was given, without it how many there are.
 hipError_t Give(const std::vector<Node*>& nodes, hipGraphNode_t* out, size_t* count) {
