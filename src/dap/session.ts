@@ -311,7 +311,7 @@ export class WavesmithDebugSession extends DebugSession {
       if (w !== undefined && w !== led.selected && this.held?.wave !== undefined) led.select(w);
       const next = how();
       if (next.kind === 'back' && !led.hasHistory) {
-        throw new WavesmithError('run/no-history', 'There is no past to go back to: other tools observe this run too.');
+        throw new WavesmithError('run/no-history', `There is no past to go back to: ${led.whyNoHistory}.`);
       }
       setImmediate(() => this.go(next));
       return response.command === 'continue' ? { allThreadsContinued: true } : undefined;

@@ -152,8 +152,8 @@ export const RUN_ERRORS: ErrorPages = {
     '`info arguments` shows the buffers with their addresses and sizes.',
   ],
   'run/no-history': [
-    'The debugger cannot go back: other tools observe the run and would see parts of it twice.',
-    'Leave out `--trace`, `--counters` and `--profile`.',
+    'The debugger cannot go back: other tools observe the run and would see parts of it twice, or the memory of the dispatch is too large to keep.',
+    'Leave out `--trace`, `--counters` and `--profile`, or use smaller buffers. A capture (`--capture`) holds only what the kernel touches.',
   ],
   'run/bad-command': ['The debugger does not know the command or its arguments.', 'Type `help` at the prompt.'],
   'run/bad-filter': [

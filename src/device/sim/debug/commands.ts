@@ -36,9 +36,7 @@ function step(session: CommandSession, { words }: CommandLine, unit: 'instructio
 function back(session: CommandSession, to: BackTarget, words: readonly string[] = []): Resume {
   const d = session.debugger;
   if (!d.hasHistory) {
-    throw new WavesmithError('run/no-history', 'There is no past to go back to: other tools observe this run too.', {
-      hint: 'Leave out --trace, --counters and --profile.',
-    });
+    throw new WavesmithError('run/no-history', `There is no past to go back to: ${d.whyNoHistory}.`);
   }
   const byLine = d.selected !== undefined && d.lineAt(d.pc) !== undefined;
   const target = to === 'line' && !byLine ? 'instruction' : to === 'line over' && !byLine ? 'instruction over' : to;

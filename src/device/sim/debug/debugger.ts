@@ -124,6 +124,13 @@ export class Debugger implements Monitor, ScopeSource {
     return this.history?.start !== undefined;
   }
 
+  /** Why the past cannot be gone to. */
+  get whyNoHistory(): string {
+    return this.history?.isTooLarge === true
+      ? 'the dispatch uses more memory than checkpoints may take (1 GiB that is not zero)'
+      : 'other tools observe this run too (--trace, --counters, --profile)';
+  }
+
   /** The first moment that can be gone back to. */
   get startOfHistory(): number {
     return this.history?.start ?? this.time;

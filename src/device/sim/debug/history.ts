@@ -11,8 +11,11 @@ const FEWEST = 50_000;
 const SHARE = 0.15;
 /** Most checkpoints; when there are more, every second one is dropped. */
 const MOST = 200;
-/** Most bytes of memory in all checkpoints. */
+/** Most bytes of memory in all checkpoints, pieces of zeros aside. */
 const MOST_BYTES = 2 ** 30;
+
+/** A piece that nobody has written. */
+const ZEROS = new Uint8Array(CHUNK);
 
 /** A moment that can be gone back to. `own` is the state of whoever made it. */
 export interface Checkpoint<T> {
@@ -39,6 +42,8 @@ export class History<T> {
   private lastEnd = performance.now();
   private lastCost = 0;
   private bytes = 0;
+  /** Memory is so large that not even one checkpoint is kept. */
+  isTooLarge = false;
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
@@ -51,6 +56,7 @@ export class History<T> {
 
   /** Between two slices: keeps the state if that is worth it. */
   offer(time: number, dispatch: Rewindable, own: () => T): void {
+    if (this.isTooLarge) return;
     const last = this.checkpoints.at(-1);
     if (last !== undefined) {
       if (time - last.time < FEWEST) return;
@@ -58,17 +64,25 @@ export class History<T> {
     }
     const began = performance.now();
     const chunks = new Map<number, Uint8Array>();
+    let added = 0;
     for (const { offset, size } of [...this.memory.spans(), ...dispatch.spans()]) {
       for (let at = 0; at < size; at += CHUNK) {
         const now = this.memory.bytesAt(offset + at, Math.min(CHUNK, size - at));
         const before = last?.chunks.get(offset + at);
         if (before !== undefined && isSame(before, now)) chunks.set(offset + at, before);
+        else if (isSame(ZEROS.subarray(0, now.length), now)) chunks.set(offset + at, ZEROS.subarray(0, now.length));
         else {
+          added += now.length;
+          if (added > MOST_BYTES) {
+            // What is kept already stays; without anything there is no past.
+            this.isTooLarge = true;
+            return;
+          }
           chunks.set(offset + at, now.slice());
-          this.bytes += now.length;
         }
       }
     }
+    this.bytes += added;
     this.checkpoints.push({ time, state: dispatch.save(), own: own(), chunks });
     if (this.checkpoints.length > MOST || this.bytes > MOST_BYTES) this.thin();
     this.lastEnd = performance.now();
@@ -81,7 +95,7 @@ export class History<T> {
     this.checkpoints.splice(0, this.checkpoints.length, ...kept);
     const all = new Set(this.checkpoints.flatMap(({ chunks }) => [...chunks.values()]));
     this.bytes = 0;
-    for (const chunk of all) this.bytes += chunk.length;
+    for (const chunk of all) if (chunk.buffer !== ZEROS.buffer) this.bytes += chunk.length;
   }
 
   /** The last checkpoint at or before a time. */
