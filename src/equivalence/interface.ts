@@ -1,6 +1,9 @@
 // What must be equal before code is compared: arguments, the registers a kernel starts with, what the runtime reads in the metadata.
-import type { Kernel, KernelDescriptor, KernelMetadata } from '../codeobject/index.ts';
+import { descriptorRegisters, type Kernel, type KernelDescriptor, type KernelMetadata } from '../codeobject/index.ts';
+import type { TargetInfo } from '../isa/index.ts';
 
+/** Work-items of a workgroup at most. */
+const MOST_WORK_ITEMS = 1024;
 /** Fields that say what the dispatcher puts into registers, and how floating point begins. */
 const LAUNCH_FIELDS = ['rsrc2', 'properties', 'preload'] as const;
 const MODE_FIELDS = [
@@ -24,10 +27,33 @@ const SHRINKING = [
   'maxFlatWorkgroupSize',
 ] as const satisfies readonly (keyof KernelMetadata)[];
 
+/** Whether two kernels are given as many registers and as much LDS. */
+export function hasSameAllocation(x: KernelDescriptor, y: KernelDescriptor): boolean {
+  const sizes = ({ rsrc1, rsrc3, groupSegmentFixedSize }: KernelDescriptor): string =>
+    JSON.stringify([
+      rsrc1.granulatedWorkitemVgprCount,
+      rsrc1.granulatedWavefrontSgprCount,
+      rsrc3.accumOffset,
+      groupSegmentFixedSize,
+    ]);
+  return sizes(x) === sizes(y);
+}
+
+/** The most work-items that a workgroup may have by the metadata and by the registers of a compute unit. */
+function largestWorkgroup({ descriptor, metadata }: Kernel, info: TargetInfo): number {
+  const { vgprGranule, vgprTotal, maxWavesPerSimd, simdsPerCu, wavefrontSize } = info;
+  const vgprs = descriptorRegisters(descriptor as KernelDescriptor).totalVgprs;
+  const granules = Math.max(1, Math.ceil(vgprs / vgprGranule)) * vgprGranule;
+  const waves = Math.min(Math.floor(vgprTotal / granules), maxWavesPerSimd) * simdsPerCu;
+  return Math.min(metadata?.maxFlatWorkgroupSize ?? MOST_WORK_ITEMS, MOST_WORK_ITEMS, waves * wavefrontSize);
+}
+
 /** The first difference that makes two kernels different to their caller, as a sentence's end; undefined: there is none. */
-export function interfaceDifference(a: Kernel, b: Kernel): string | undefined {
+export function interfaceDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
   const [x, y] = [a.descriptor, b.descriptor];
   if (x === undefined || y === undefined) return 'a kernel has no descriptor';
+  const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
+  if (fewer < most) return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
   return descriptorDifference(x, y) ?? metadataDifference(a, b);
 }
 

@@ -23,6 +23,7 @@ import {
   writeLanes,
   writeScalar,
 } from './operands.ts';
+import { isScoped, orderedEffect, orderedState, scopedAccess } from './scopes.ts';
 import { Memory } from './state.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
@@ -40,13 +41,14 @@ function policyOf(step: Step): string {
 }
 
 /** The memories that an access of a space can touch. */
-function memoriesOf(space: MemorySpace): readonly number[] {
+function memoriesOf({ algebra }: Step, space: MemorySpace): readonly number[] {
   switch (space) {
     case 'lds':
       return [Memory.LDS];
     case 'scratch':
     case 'scalarScratch':
-      return [Memory.SCRATCH];
+      // The resource of scratch in s[0:3] reaches the same bytes through buffer instructions.
+      return [algebra.scratchResource === undefined ? Memory.SCRATCH : Memory.GLOBAL];
     case 'flat':
       return [Memory.GLOBAL, Memory.LDS, Memory.SCRATCH];
     default:
@@ -76,6 +78,15 @@ function isPerRecord({ instruction, algebra, state }: Step): boolean {
   if (/ idxen/.test(instruction.row.template)) return true;
   const word3 = state[(registerAt(instruction, 'srsrc') as Register).encoding + 3] as Term;
   return word3 !== algebra.scratchResource && (word3.zeros & 0x80_0000n) === 0n;
+}
+
+/** What scratch counts from where a register holds it: the kernel sets FLAT_SCRATCH itself. */
+function scratchBase({ algebra, state }: Step): Term | undefined {
+  if (algebra.isArchitectedScratch) return undefined;
+  return algebra.terms.make('flatScratch', 'i64', [
+    state[Slot.FLAT_SCRATCH] as Term,
+    state[Slot.FLAT_SCRATCH + 1] as Term,
+  ]);
 }
 
 /** Where byte `more` of the access is. */
@@ -110,7 +121,7 @@ function placer(step: Step, space: MemorySpace): Placer {
       for (const register of [vaddr, saddr]) {
         if (register !== undefined) start = integers.add(start, readWord(step, register, 0, 'i32'));
       }
-      return at(undefined, start, true);
+      return at(scratchBase(step), start, true);
     }
     case 'buffer':
     case 'tbuffer': {
@@ -178,11 +189,23 @@ function* pieces(
 }
 
 /** Tells of an access by address, which faults where there is no memory. */
-function reach(step: Step, space: MemorySpace, { offset, bytes }: Place): void {
+function reach(step: Step, space: MemorySpace, place: Place): void {
+  const { offset, bytes } = place;
+  if (space === 'scratch') reachScratch(step, place);
   if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
   step.algebra.noteAddress(offset);
   const lanes = isScalarSpace(space) ? undefined : step.exec;
   step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
+}
+
+/** Scratch that every kernel has may be touched anywhere in it; past it are the bytes of other wavefronts. */
+function reachScratch(step: Step, { base, offset, bytes }: Place): void {
+  const { terms, scratchBytes } = step.algebra;
+  const isInside = offset.op === 'const' && offset.value + BigInt(bytes) <= BigInt(scratchBytes);
+  if (isInside && base === undefined) return;
+  const parts = [base ?? terms.i64(0n), isInside ? terms.i32(0) : offset];
+  const address = terms.make('scratchAddress', 'i64', parts);
+  step.watcher.risk(step.code, { kind: 'reach', address, bytes, lanes: step.exec });
 }
 
 /** Executes a memory operation. */
@@ -208,8 +231,10 @@ const isScalarSpace = (space: MemorySpace): boolean =>
 
 /** The state a load reads; of several memories all of them. */
 function stateOf(step: Step, space: MemorySpace): Term {
-  const [first, ...more] = memoriesOf(space).map((m) => step.state[m] as Term) as [Term, ...Term[]];
-  return more.length === 0 ? first : step.algebra.terms.make('memories', 'effect', [first, ...more]);
+  const [first, ...more] = memoriesOf(step, space).map((m) => step.state[m] as Term) as [Term, ...Term[]];
+  if (more.length === 0) return first;
+  const base = scratchBase(step);
+  return step.algebra.terms.make('memories', 'effect', [first, ...more, ...(base === undefined ? [] : [base])]);
 }
 
 function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): Term {
@@ -221,8 +246,10 @@ function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): T
   const attr = `${op.space} ${place.bytes} ${policyOf(step)}`;
   // Nobody writes arguments while the kernel runs.
   const isArgument = op.space === 'scalar' && algebra.isArgument(place.offset);
-  const from = isArgument ? terms.symbol('arguments', 'effect') : memory;
-  const raw = algebra.memories.load(from, place, attr, isUniform, exec);
+  const raw =
+    isScoped(step, op.space) && !isArgument
+      ? scopedLoad(step, op.space, place)
+      : algebra.memories.load(isArgument ? terms.symbol('arguments', 'effect') : memory, place, attr, isUniform, exec);
   step.watcher.access(code, raw);
   if (place.bytes >= 4) return raw;
   const bits = 8 * place.bytes;
@@ -230,6 +257,13 @@ function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): T
   if (!op.signed) return field;
   const unused = terms.i32(32 - bits);
   return integers.shrS(integers.shl(field, unused), unused);
+}
+
+/** What a flag holds: nobody knows but its own load. */
+function scopedLoad(step: Step, space: MemorySpace, place: Place): Term {
+  const isUniform = isScalarSpace(space);
+  const effect = scopedAccess(step, space, place, isUniform ? step.algebra.terms.i64(1n) : step.exec, []);
+  return step.algebra.terms.make('result', 'i32', [effect], { attr: '0', isUniform });
 }
 
 function stepLoad(step: Step, op: LoadOperation): void {
@@ -265,7 +299,11 @@ function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): 
   reach(step, space, place);
   const attr = `${space} ${place.bytes} ${policyOf(step)}`;
   const lanes = isScalarSpace(space) ? algebra.terms.i64(1n) : exec;
-  const memories = memoriesOf(space);
+  if (isScoped(step, space)) {
+    scopedAccess(step, space, place, lanes, [value]);
+    return;
+  }
+  const memories = memoriesOf(step, space);
   if (memories.length === 1) {
     const [memory] = memories as [number];
     const after = algebra.memories.store(state[memory] as Term, lanes, place, value, attr);
@@ -319,7 +357,11 @@ function stepLdsDirect(step: Step, op: LoadOperation): void {
   }
 }
 
-/** Atomics and typed buffer accesses stay whole and in order. */
+/** Whether floating point modes change what an atomic leaves or a typed access converts. */
+const usesMode = ({ instruction }: Step, op: AtomicOperation | FormatOperation): boolean =>
+  op.kind === 'format' || /f16|bf16|f32|f64/.test(instruction.row.operation);
+
+/** Atomics and typed buffer accesses stay whole; atomics, and those with a scope, in order. */
 function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const { algebra, instruction, state, exec, code } = step;
   const { terms, masks } = algebra;
@@ -327,8 +369,12 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const place = placer(step, op.space)(0, 4);
   reach(step, op.space, place);
   const isScalar = isScalarSpace(op.space);
-  const args: Term[] = [stateOf(step, op.space), isScalar ? terms.i64(1n) : exec, place.offset];
+  const isOrdered = op.kind === 'atomic' || isScoped(step, op.space);
+  const memory = isOrdered ? orderedState(step, op.space) : stateOf(step, op.space);
+  const args: Term[] = [memory, isScalar ? terms.i64(1n) : exec, place.offset];
   if (place.base !== undefined) args.push(place.base);
+  if (op.space === 'flat') args.push(...[scratchBase(step)].filter((base) => base !== undefined));
+  if (usesMode(step, op)) args.push(state[Slot.MODE] as Term);
   for (const name of ['vdata_in', 'vdata', 'data0', 'data1', 'sdata', 'vdst_in']) {
     const index = row.operands.findIndex((o) => o.name === name && !o.isOut);
     const register = instruction.operands[index];
@@ -341,15 +387,12 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const offsets = `${immediateOf(instruction, 'offset0')},${immediateOf(instruction, 'offset1')}`;
   const attr = `${row.operation} ${offsets} ${policyOf(step)}`;
   const isLoad = op.kind === 'format' && op.direction === 'load';
-  const toLds = isLoad && / lds$/.test(row.template);
-  if (toLds) throw new NotFollowed('typed loads into LDS are not followed');
+  if (isLoad && / lds$/.test(row.template)) throw new NotFollowed('typed loads into LDS are not followed');
   const effect = terms.make(isLoad ? 'typedLoad' : 'access', 'effect', args, { attr });
   step.watcher.access(code, effect);
-  if (!isLoad) {
-    for (const memory of memoriesOf(op.space)) {
-      const isAlone = memoriesOf(op.space).length === 1;
-      state[memory] = isAlone ? effect : terms.make('part', 'effect', [effect], { attr: String(memory) });
-    }
+  if (isOrdered) orderedEffect(step, op.space, effect);
+  else if (!isLoad) {
+    for (const memory of memoriesOf(step, op.space)) state[memory] = effect;
   }
   row.operands.forEach((o, i) => {
     const target = instruction.operands[i];

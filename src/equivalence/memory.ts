@@ -135,10 +135,14 @@ export class Memories {
   }
 
   private areApart(a: Place, b: Place): boolean {
-    if (areApart(a, b)) return true;
+    return areApart(a, b) || this.areOtherPointers(a.offset, b.offset);
+  }
+
+  /** Whether two addresses count from pointer arguments that are said to reach different memory. */
+  areOtherPointers(a: Term, b: Term): boolean {
     const { isPointer } = this;
     if (isPointer === undefined) return false;
-    const [x, y] = [pointerOf(a.offset, isPointer), pointerOf(b.offset, isPointer)];
+    const [x, y] = [pointerOf(a, isPointer), pointerOf(b, isPointer)];
     return x !== undefined && y !== undefined && x !== y;
   }
 

@@ -2,33 +2,61 @@
 // memory operations in flight that the baseline has proved complete. Registers do not show it, and terms have no time.
 import type { CheckContext } from '../check/index.ts';
 import { outstandingAtBlocks, stepThrough } from '../check/rules/waits.ts';
-import { immediateOf } from '../isa/operand.ts';
-import { CPOL_GLC, CPOL_SCC } from '../isa/parse/state.ts';
+import type { InstructionRow } from '../isa/types.ts';
 import { type BasicBlock, type CodeInstruction, waitRole } from '../program/index.ts';
+import type { Memories } from './memory.ts';
 import type { Observer } from './product.ts';
+import { hasScope } from './scopes.ts';
+import type { Term } from './terms.ts';
 
 /**
- * `publishes`: other wavefronts may look after it. `forgets`: what was loaded before must have come from before. `readsLds`: what a load
- * into LDS brings must be there.
+ * `publishes`: other wavefronts may look after it. `forgets`: what was loaded before must have come from before. `accesses`: it goes
+ * to memory on one of the ways there.
  */
-type OrderKind = 'publishes' | 'forgets' | 'readsLds';
+type OrderKind = 'publishes' | 'forgets' | 'accesses';
 
-/** Stores at a scope beyond the wavefront (sc0, sc1; glc on gfx90a): flags that others wait for. Source: LLVM's AMDGPUUsage, "Memory Model". */
-const SCOPES = CPOL_GLC | CPOL_SCC;
+const isAtomic = ({ flags }: InstructionRow): boolean => flags.has('IsAtomicRet') || flags.has('IsAtomicNoRet');
+const isMemory = ({ flags }: InstructionRow): boolean => flags.has('mayLoad') || flags.has('mayStore');
 
 function orderKind({ instruction }: CodeInstruction): OrderKind | undefined {
   const { row } = instruction;
   if (/^(?:buffer_inv|buffer_wbinvl1|s_dcache)/.test(row.operation)) return 'forgets';
   if (waitRole(row).isBarrier || /^(?:buffer_wbl2|s_sendmsg)/.test(row.operation)) return 'publishes';
-  if (row.flags.has('IsAtomicRet') || row.flags.has('IsAtomicNoRet')) return 'publishes';
-  if (row.flags.has('mayStore') && (immediateOf(instruction, 'cpol') & SCOPES) !== 0) return 'publishes';
-  return row.flags.has('DS') && row.flags.has('mayLoad') ? 'readsLds' : undefined;
+  if (isAtomic(row) || (isMemory(row) && hasScope(instruction))) return 'publishes';
+  return isMemory(row) ? 'accesses' : undefined;
 }
 
-function matters(kind: OrderKind, operation: CodeInstruction): boolean {
-  const { flags } = operation.instruction.row;
-  if (flags.has('LDSDMA') || kind === 'forgets') return true;
-  return kind === 'publishes' && (flags.has('mayStore') || flags.has('DS') || flags.has('FLAT'));
+/** The ways to memory: accesses on one way stay in order, those on different ones may pass each other. */
+function waysOf({ flags }: InstructionRow): readonly string[] {
+  if (flags.has('LDSDMA')) return ['vector', 'lds by vector'];
+  if (flags.has('DS')) return ['lds'];
+  if (flags.has('SMRD')) return ['scalar'];
+  return flags.has('FLAT') && !flags.has('FlatGlobal') && !flags.has('FlatScratch') ? ['flat'] : ['vector'];
+}
+
+const LDS_WAYS = new Set(['lds', 'lds by vector', 'flat']);
+const DEVICE_WAYS = new Set(['vector', 'scalar', 'flat']);
+
+/** Whether two accesses can reach the same byte on different ways, and one writes it. */
+function mayPass(a: InstructionRow, b: InstructionRow): boolean {
+  const writes = (row: InstructionRow, way: string): boolean => way === 'lds by vector' || row.flags.has('mayStore');
+  return waysOf(a).some((x) =>
+    waysOf(b).some(
+      (y) =>
+        x !== y &&
+        [LDS_WAYS, DEVICE_WAYS].some((memory) => memory.has(x) && memory.has(y)) &&
+        (writes(a, x) || writes(b, y)),
+    ),
+  );
+}
+
+/** Whether an operation that is still in flight at an instruction could make a difference. */
+function matters(kind: OrderKind, at: CodeInstruction, operation: CodeInstruction): boolean {
+  if (kind !== 'accesses') return true;
+  const { row } = operation.instruction;
+  // A lock or a flag: what follows it must not happen before it.
+  const isFlag = row.flags.has('mayLoad') && (row.flags.has('IsAtomicRet') || hasScope(operation.instruction));
+  return isFlag || mayPass(at.instruction.row, row);
 }
 
 interface InFlight {
@@ -48,9 +76,9 @@ function inFlightAt(context: CheckContext): Map<number, readonly InFlight[]> {
       const kind = orderKind(code);
       if (kind === undefined) return;
       const list: InFlight[] = [];
-      for (const of of ['vm', 'lds', 'flat'] as const) {
+      for (const of of ['vm', 'lds', 'scalar', 'flat'] as const) {
         for (const { operation, most } of state.ages(of)) {
-          if (matters(kind, operation)) list.push({ operation, kind: of, most });
+          if (matters(kind, code, operation)) list.push({ operation, kind: of, most });
         }
       }
       out.set(code.index, list);
@@ -63,6 +91,9 @@ function inFlightAt(context: CheckContext): Map<number, readonly InFlight[]> {
 export class AccessPairs {
   private readonly keys = [new Map<number, Set<string>>(), new Map<number, Set<string>>()] as const;
   private readonly owners = new Map<string, Set<number>>();
+  private readonly found = new Map<number, ReadonlySet<number>>();
+  /** Of the second program: what each instruction loads, writes or does. */
+  private readonly made = new Map<number, Set<Term>>();
 
   /** To be told every access of the solved product. */
   readonly access: NonNullable<Observer['access']> = (side, point, code, term) => {
@@ -70,14 +101,43 @@ export class AccessPairs {
     const known = this.keys[side].get(code.index) ?? new Set();
     this.keys[side].set(code.index, known.add(key));
     if (side === 0) this.owners.set(key, (this.owners.get(key) ?? new Set()).add(code.index));
+    else this.made.set(code.index, (this.made.get(code.index) ?? new Set()).add(term));
   };
 
   /** The first program's instructions that make an access of one of the second's. */
   partners(index: number): ReadonlySet<number> {
+    const known = this.found.get(index);
+    if (known !== undefined) return known;
     const out = new Set<number>();
+    this.found.set(index, out);
     for (const key of this.keys[1].get(index) ?? []) for (const owner of this.owners.get(key) ?? []) out.add(owner);
     return out;
   }
+
+  /** Whether the second program's instruction only reads arguments, which nobody writes. */
+  readsArguments(index: number): boolean {
+    const terms = [...(this.made.get(index) ?? [])];
+    return terms.length > 0 && terms.every(({ op, args }) => op === 'load' && args[0]?.attr === 'arguments');
+  }
+
+  /** Whether two of the second program's instructions reach memory through pointers that are said to be apart. */
+  areApart(a: number, b: number, memories: Memories): boolean {
+    const [x, y] = [a, b].map((index) => [...(this.made.get(index) ?? [])].map(addressOf));
+    return (
+      x !== undefined &&
+      y !== undefined &&
+      x.length > 0 &&
+      y.length > 0 &&
+      x.every((p) => y.every((q) => p !== undefined && q !== undefined && memories.areOtherPointers(p, q)))
+    );
+  }
+}
+
+/** The address of a load or write; undefined for other accesses and for buffers. */
+function addressOf({ op, args }: Term): Term | undefined {
+  const base = args[2];
+  if (op === 'load') return base === undefined ? args[1] : undefined;
+  return op === 'write' && base === undefined ? args[0] : undefined;
 }
 
 /** A place where the second program may have more in flight than the first. */
@@ -87,11 +147,17 @@ export interface OrderDifference {
 }
 
 /** The first such place, or undefined. `pairs` has observed the solved product. */
-export function orderDifference(a: CheckContext, b: CheckContext, pairs: AccessPairs): OrderDifference | undefined {
+export function orderDifference(
+  a: CheckContext,
+  b: CheckContext,
+  pairs: AccessPairs,
+  memories: Memories,
+): OrderDifference | undefined {
   const before = inFlightAt(a);
   for (const [index, list] of inFlightAt(b)) {
     const allowed = [...pairs.partners(index)].flatMap((i) => before.get(i) ?? []);
     for (const { operation, kind, most } of list) {
+      if (pairs.readsArguments(operation.index) || pairs.areApart(index, operation.index, memories)) continue;
       const partners = pairs.partners(operation.index);
       const isAllowed = allowed.some(
         (x) => partners.has(x.operation.index) && (kind === 'flat' ? (most & ~x.most) === 0 : most <= x.most),

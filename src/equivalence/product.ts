@@ -72,6 +72,8 @@ interface Point {
   /** Address in each program; blocks begin there, and kernels with preloaded arguments. */
   readonly pcs: readonly [number, number];
   readonly ways: Map<string, Edge>;
+  /** Both programs end before another branch. */
+  isEnd: boolean;
   /** By register of the first program, then of the second. */
   entry: Term[] | undefined;
   /** The class a register was last in; -1: it holds the same term on every way. */
@@ -126,6 +128,25 @@ export class Product {
       const point = work.pop() as Point;
       for (const next of this.run(point)) push(next);
     }
+    this.compareEndless();
+  }
+
+  /** What never ends has no last state: where no end can be reached, memory is the same at every point. */
+  private compareEndless(): void {
+    const { predecessors } = this;
+    const list = [...this.points.values()];
+    const ending = new Set(list.filter(({ isEnd }) => isEnd).map(({ id }) => id));
+    const work = [...ending];
+    for (let id = work.pop(); id !== undefined; id = work.pop()) {
+      for (const from of predecessors.get(id) ?? []) {
+        if (from === undefined || ending.has(from)) continue;
+        ending.add(from);
+        work.push(from);
+      }
+    }
+    for (const point of list) {
+      if (!ending.has(point.id)) this.compareMemories(this.statesAt(point), point.pcs);
+    }
   }
 
   /** Walks every point of the solved product once. */
@@ -151,7 +172,14 @@ export class Product {
     let point = this.points.get(key);
     if (point === undefined) {
       const id = this.points.size;
-      point = { id, pcs, ways: new Map(), entry: undefined, classes: new Int32Array(2 * STATE_SIZE).fill(-1) };
+      point = {
+        id,
+        pcs,
+        ways: new Map(),
+        isEnd: false,
+        entry: undefined,
+        classes: new Int32Array(2 * STATE_SIZE).fill(-1),
+      };
       this.points.set(key, point);
     }
     return point;
@@ -172,6 +200,7 @@ export class Product {
     const [a, b] = stops;
     const places = [a.pc, b.pc] as const;
     if (a.kind === 'end' && b.kind === 'end') {
+      point.isEnd = true;
       this.compareEnds(a, b, states, places);
       return [];
     }
@@ -188,10 +217,14 @@ export class Product {
   private compareEnds(
     a: Extract<Stop, { kind: 'end' }>,
     b: Extract<Stop, { kind: 'end' }>,
-    [x, y]: readonly [State, State],
+    states: readonly [State, State],
     places: readonly [number, number],
   ): void {
     if (a.how !== b.how) throw new Mismatch(`one kernel ends with ${a.how}, the other with ${b.how}`, places);
+    this.compareMemories(states, places);
+  }
+
+  private compareMemories([x, y]: readonly [State, State], places: readonly [number, number]): void {
     // A wavefront that ended holds up no barrier: the others may read what it left in LDS.
     for (const [memory, name] of [
       [Memory.GLOBAL, 'device memory'],

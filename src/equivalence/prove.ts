@@ -20,7 +20,7 @@ import {
   Slot,
 } from '../program/index.ts';
 import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress, isSameBytes } from './image.ts';
-import { interfaceDifference } from './interface.ts';
+import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
 import { Risks } from './risks.ts';
@@ -89,6 +89,7 @@ const ASSUMPTIONS = {
   unspecified: 'Registers that neither the dispatcher nor the kernel has written hold one unspecified value.',
   arguments: 'The kernel does not write its own argument segment.',
   firstLane: 'No v_readfirstlane of the baseline runs with every lane off.',
+  dynamicLds: 'The LDS that a launch adds to that of the edited kernel still fits.',
   offsets: 'Byte offsets into buffers do not pass 4 GB.',
 } as const;
 
@@ -99,6 +100,8 @@ interface Subject {
   readonly subject: ProgramFunction;
   readonly target: TargetName;
 }
+
+const ldsOf = ({ kernel }: Subject): number => kernel.descriptor?.groupSegmentFixedSize ?? 0;
 
 function findKernel(codeObject: CodeObject, name: string, which: string): Kernel {
   const kernel = codeObject.kernels.find((k) => k.name === name);
@@ -205,7 +208,7 @@ function* proof(
 
   const [target, other] = [baseline.targetId, edited.targetId];
   if (target !== other) return stop(`the kernels are for ${target} and ${other}`);
-  const difference = interfaceDifference(a.kernel, b.kernel);
+  const difference = interfaceDifference(a.kernel, b.kernel, targetInfo(a.target));
   if (difference !== undefined) return stop(difference);
   const shift = dataShift(baseline, edited);
   if (options.ignoreIdentity !== true && shift === 0n && isSameKernel(a, b)) {
@@ -244,7 +247,7 @@ function* proof(
       if (!(yield* learn(algebra, error, asked))) return stop(error.message, error.places);
     }
   }
-  const order = orderDifference(contextOf(a), contextOf(b), pairs);
+  const order = orderDifference(contextOf(a), contextOf(b), pairs, algebra.memories);
   if (order !== undefined) {
     const text = b.program.text(order.operation.pc);
     return stop(`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]);
@@ -267,6 +270,7 @@ function* proof(
     ASSUMPTIONS.arguments,
     ASSUMPTIONS.firstLane,
     ...(risks.hasOtherOffsets ? [ASSUMPTIONS.offsets] : []),
+    ...(ldsOf(b) > ldsOf(a) ? [ASSUMPTIONS.dynamicLds] : []),
     ...stated,
   ];
   if (worse.shared > 0) {
@@ -317,14 +321,14 @@ function contextOf(s: Subject): CheckContext {
   return { target, codeObject, program, subject, kernel, baseline: undefined };
 }
 
-/** Findings about time, which terms do not have: of waits and hazards warnings count as well. */
+/** Findings about time, which terms do not have: of waits and hazards all count, those that are seen in shipped code too. */
 const TIMING = /^(?:waits|hazards)\//;
 
 /** The first finding of the edited kernel that the baseline does not have, and how many they share. */
 function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
   const [before, after] = [a, b].map(({ codeObject, kernel, program }) =>
     checkCodeObject(codeObject, { kernels: new Set([kernel.name]), program }).filter(
-      (f) => f.basis === 'manual' && (f.severity === 'error' || (f.severity === 'warning' && TIMING.test(f.rule))),
+      (f) => TIMING.test(f.rule) || (f.basis === 'manual' && f.severity === 'error'),
     ),
   ) as [Finding[], Finding[]];
   const added = newFindings(after, before.map(fingerprint));
@@ -352,6 +356,9 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
   const states: [State, State] = [make(a), make(b)];
   const descriptor = a.kernel.descriptor as KernelDescriptor;
   if (descriptor.properties.enableSgprPrivateSegmentBuffer) algebra.scratchResource = states[0][3];
+  algebra.isArchitectedScratch = isArchitected;
+  algebra.scratchBytes = descriptor.privateSegmentFixedSize;
+  algebra.isSameAllocation = hasSameAllocation(descriptor, b.kernel.descriptor as KernelDescriptor);
   const at = argumentSgpr(descriptor);
   if (at !== undefined) {
     algebra.argumentSegment = algebra.integers.pair(states[0][at] as Term, states[0][at + 1] as Term);

@@ -18,6 +18,12 @@ export class Algebra {
 
   /** Word 3 of the scratch buffer's resource, when the kernel is given one: its lanes never reach each other's bytes. */
   scratchResource: Term | undefined;
+  /** Scratch needs no address in FLAT_SCRATCH. */
+  isArchitectedScratch = true;
+  /** Bytes of scratch that every lane of both kernels has. */
+  scratchBytes = 0;
+  /** Both kernels are given as many registers and as much LDS. */
+  isSameAllocation = true;
   /** Whether an address of the baseline lies in its data; addresses in the code are those of tables between instructions. */
   isData: (address: bigint) => boolean = () => true;
   /** Something may be read from a code section. */

@@ -17,11 +17,18 @@ import {
   writePair,
   writeScalar,
 } from './operands.ts';
+import { orderedEffect, orderedState } from './scopes.ts';
 import { Control, Memory } from './state.ts';
 import type { Outcome, Step } from './step.ts';
 import { isConstant, type Term } from './terms.ts';
 
 const HW_MODE = 1;
+const HW_STATUS = 2;
+const HW_TRAPSTS = 3;
+/** Registers and LDS of the wavefront. */
+const HW_ALLOCATIONS: ReadonlySet<number> = new Set([5, 6]);
+/** What LLVM's trap handler ends the wavefront for; after others a wavefront goes on. Source: LLVM's AMDGPUUsage, "Trap Handler ABI". */
+const TRAP_END = 2;
 /** GPR_IDX_EN and VSKIP of MODE. Source: CDNA3 ISA manual, "Mode Register". */
 const MODE_CONTROLS = 0x1800_0000n;
 
@@ -67,10 +74,10 @@ function parameterText(step: Step): string {
 }
 
 /** A value that no register determines: time, hardware state. Reads of it keep their order. */
-function readClock(step: Step, register: Register, words: number): void {
+function readClock(step: Step, register: Register, words: number, on: readonly Term[] = []): void {
   const { algebra, state } = step;
   const { terms } = algebra;
-  const tick = terms.make('tick', 'effect', [state[Memory.CLOCK] as Term], { attr: parameterText(step) });
+  const tick = terms.make('tick', 'effect', [state[Memory.CLOCK] as Term, ...on], { attr: parameterText(step) });
   state[Memory.CLOCK] = tick;
   for (let n = 0; n < words; n++) {
     writeScalar(step, register, n, terms.make('result', 'i32', [tick], { attr: String(n), isUniform: true }));
@@ -81,13 +88,18 @@ function readClock(step: Step, register: Register, words: number): void {
 export function stepStructural(step: Step, op: StructuralOperation): Outcome {
   switch (op.name) {
     case 'nop':
+      if (step.instruction.row.operation === 's_setkill' && immediateOf(step.instruction, 'simm16') !== 0)
+        throw new NotFollowed("'s_setkill' ends the wavefront at once");
+      return undefined;
+    case 'sethalt':
+      throw new NotFollowed("'s_sethalt' stops the wavefront until a debugger lets it go on");
     case 'waitcnt':
     case 'sleep':
       return undefined;
     case 'endpgm':
       return { kind: 'end', how: 'endpgm' };
     case 'trap':
-      return { kind: 'end', how: `trap ${immediateOf(step.instruction, 'simm16') & 0xff}` };
+      return trap(step);
     case 'barrier':
       fence(step, 'barrier', [Memory.GLOBAL, Memory.LDS]);
       return undefined;
@@ -159,6 +171,13 @@ function sendMessage(step: Step, op: StructuralOperation): Outcome {
   return op.parameter === 1 ? { kind: 'end', how: 'sendmsghalt' } : undefined;
 }
 
+function trap(step: Step): Outcome {
+  const id = immediateOf(step.instruction, 'simm16') & 0xff;
+  if (id === TRAP_END) return { kind: 'end', how: `trap ${id}` };
+  fence(step, `trap ${id}`, [Memory.GLOBAL, Memory.LDS]);
+  return undefined;
+}
+
 function call(step: Step): Outcome {
   const target = branchTarget(step.instruction, step.code.pc);
   if (target === undefined) throw new NotFollowed('a call without a target');
@@ -174,8 +193,12 @@ function hardwareField(step: Step): { id: number; offset: number; size: number }
 function getreg(step: Step): void {
   const { id, offset, size } = hardwareField(step);
   const target = requiredRegister(step, 'sdst');
+  if (id === HW_TRAPSTS) throw new NotFollowed('the exceptions of the past are read through hwreg(HW_REG_TRAPSTS)');
+  if (HW_ALLOCATIONS.has(id) && !step.algebra.isSameAllocation)
+    throw new NotFollowed('the kernels read how many registers or how much LDS they have, which differs');
   if (id !== HW_MODE) {
-    readClock(step, target, 1);
+    const shown = [Slot.SCC, Slot.VCC, Slot.VCC + 1, Slot.EXEC, Slot.EXEC + 1, Control.SKIP];
+    readClock(step, target, 1, id === HW_STATUS ? shown.map((slot) => step.state[slot] as Term) : []);
     return;
   }
   const { integers, terms } = step.algebra;
@@ -194,9 +217,10 @@ function setreg(step: Step): void {
   const isLiteral = hasOperand(instruction.row, 'imm');
   const value = readWord(step, required(step, isLiteral ? 'imm' : 'sdst'), 0, 'i32');
   if (id !== HW_MODE) {
-    state[Memory.CLOCK] = terms.make('setreg', 'effect', [state[Memory.CLOCK] as Term, value], {
-      attr: parameterText(step),
-    });
+    const before = [Memory.CLOCK, Memory.GLOBAL].map((m) => state[m] as Term);
+    const effect = terms.make('setreg', 'effect', [...before, value], { attr: parameterText(step) });
+    for (const memory of [Memory.CLOCK, Memory.GLOBAL])
+      state[memory] = terms.make('part', 'effect', [effect], { attr: String(memory) });
     return;
   }
   const mask = size === 32 ? 0xffff_ffff : (2 ** size - 1) * 2 ** offset;
@@ -313,7 +337,9 @@ function throughLds(step: Step, op: StructuralOperation): void {
     }
     return;
   }
-  const args: Term[] = [state[Memory.LDS] as Term, exec, state[Slot.M0] as Term];
+  const isAtomic = op.name !== 'readTransposed';
+  const memory = isAtomic ? orderedState(step, 'lds') : (state[Memory.LDS] as Term);
+  const args: Term[] = [memory, exec, state[Slot.M0] as Term];
   for (const name of ['addr', 'data0']) {
     const register = registerAt(instruction, name);
     for (let n = 0; register !== undefined && n < register.dwords; n++) {
@@ -322,7 +348,7 @@ function throughLds(step: Step, op: StructuralOperation): void {
   }
   const effect = terms.make(op.name, 'effect', args, { attr: parameterText(step) });
   step.watcher.access(code, effect);
-  if (op.name !== 'readTransposed') state[Memory.LDS] = effect;
+  if (isAtomic) orderedEffect(step, 'lds', effect);
   const target = requiredRegister(step, 'vdst');
   for (let n = 0; n < target.dwords; n++) {
     writeLanes(step, target, n, terms.make('result', 'i32', [effect], { attr: String(n), isUniform: false }));
