@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { randomBytes } from '../src/base/index.ts';
-import { SimDevice } from '../src/device/index.ts';
+import { type DeviceBuffer, SimDevice } from '../src/device/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
@@ -67,15 +67,24 @@ console.log(
   `${captures} captures of ${kernels.size} kernels, ${equal} replay equal 20 times; ${found} of ${tried} wrong versions found; overhead of an iteration: median ${ms(sorted[sorted.length >> 1] ?? 0)} ms, most ${ms(sorted.at(-1) ?? 0)} ms`,
 );
 
-/** Each of 1024 workgroups adds to 4 KiB, 1 MiB apart. */
+/** Addresses from one allocation of the large address space to the next, and the bytes of each: the virtual GPU has 4 GiB. */
+const STRIDE = 5 * 2 ** 31;
+const LARGE = 3 * 2 ** 28;
+/** Each of 1024 workgroups adds to 4 KiB, 3 MiB from the next one's; 256 in each of four allocations. */
 const SCATTER = `
   s_load_dwordx2 s[4:5], s[0:1], 0x0
-  s_lshl_b32 s6, s2, 12
-  s_lshl_b32 s7, s2, 20
-  s_lshr_b32 s9, s2, 12
-  v_lshlrev_b32_e32 v1, 4, v0
-  v_add_u32_e32 v1, s7, v1
+  s_lshr_b32 s6, s2, 8
+  s_and_b32 s7, s2, 0xff
+  s_mul_i32 s7, s7, 0x300000
+  s_mul_i32 s10, s6, 5
+  s_mov_b32 s11, 0
+  s_lshl_b64 s[10:11], s[10:11], 31
   s_waitcnt lgkmcnt(0)
+  s_add_u32 s4, s4, s7
+  s_addc_u32 s5, s5, 0
+  s_add_u32 s4, s4, s10
+  s_addc_u32 s5, s5, s11
+  v_lshlrev_b32_e32 v1, 4, v0
   global_load_dwordx4 v[2:5], v1, s[4:5]
   s_waitcnt vmcnt(0)
   v_add_u32_e32 v2, 1, v2
@@ -89,13 +98,15 @@ if (!isLimited || only === 'large') {
   const summary = await recordFirst(
     async () => {
       const device = new SimDevice('gfx942');
-      const buffer = device.alloc(3 * 2 ** 30, 'large');
-      for (let n = 0; n < 1024; n++) device.write(buffer, randomBytes(4096, n), n * 2 ** 20);
+      const buffers = [0, 1, 2, 3].map((n) => device.allocAt(0x100000000000 + n * STRIDE, LARGE, `large ${n}`));
+      for (let n = 0; n < 1024; n++) {
+        device.write(buffers[n >> 8] as DeviceBuffer, randomBytes(4096, n), (n & 255) * 3 * 2 ** 20);
+      }
       await device.dispatch({
         kernel: device.load(code).kernel('k'),
         grid: [1024, 1, 1],
         block: [256, 1, 1],
-        args: [buffer],
+        args: buffers.slice(0, 1),
       });
       device.close();
     },
@@ -105,7 +116,7 @@ if (!isLimited || only === 'large') {
   const seconds = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(before);
   console.log(
-    `3 GiB allocated, 4 MiB touched in 1024 places: ${summary.stored} bytes, ${seconds.toFixed(2)} s with the proof (processor: ${((user + system) / 1e6).toFixed(2)} s)`,
+    `31 GiB of addresses, 3 GiB allocated in it, 4 MiB touched in 1024 places: ${summary.stored} bytes, ${seconds.toFixed(2)} s with the proof (processor: ${((user + system) / 1e6).toFixed(2)} s)`,
   );
 }
 if (process.argv.includes('--kill')) {

@@ -1,4 +1,5 @@
 // Captures and their replay: what a recording holds, that it is complete and minimal, and that every wrong kernel is found.
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +17,14 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assembleAndLink } from '../src/asm/index.ts';
 import { WavesmithError } from '../src/base/index.ts';
+import { SimDevice } from '../src/device/index.ts';
 import {
   type Capture,
   deviceFor,
   openCapture,
+  Recorder,
   type ReplayOptions,
   replayCapture,
   rewriteCapture,
@@ -27,7 +32,20 @@ import {
   verifyCapture,
 } from '../src/snapshot/index.ts';
 import { addIndex, captureObject, record } from './support/captures.ts';
+import { kernelSource } from './support/kernel-source.ts';
 import { killCaptures } from './support/kill-captures.ts';
+
+/** Each workgroup adds to 4 bytes, 128 KiB from the next one's. */
+const EVERY_OTHER_CHUNK = `
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_lshl_b32 s6, s2, 17
+  v_mov_b32_e32 v1, s6
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_add_u32_e32 v2, 1, v2
+  global_store_dword v1, v2, s[4:5]
+`;
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-capture-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -95,6 +113,25 @@ describe('a recording', () => {
     expect(hashes.size).toBe(3);
     expect((await record(folder, 'equal.wscap')).manifestHash).toBe(openCapture(path('k.wscap')).hash);
     expect((await replay(openCapture(path('equal.wscap')), { iterations: 20 })).verdict).toBe('equal');
+  });
+
+  test('replays when what is kept of memory elsewhere would take the place of the packet', async () => {
+    const device = new SimDevice('gfx942');
+    try {
+      const code = assembleAndLink(kernelSource({ code: EVERY_OTHER_CHUNK, args: [[8, 'global_buffer']] }));
+      const far = device.allocAt(0x1000_0000_0000, 5 * 2 ** 29, 'far');
+      const kernel = device.load(code).kernel('k');
+      const recorder = new Recorder({
+        kernel,
+        codeObject: code,
+        producer: { name: 'test', version: '1', device: 'sim' },
+      });
+      await device.dispatch({ kernel, grid: [64, 1, 1], block: [64, 1, 1], args: [far], monitors: [recorder.monitor] });
+      await recorder.finish(path('far.wscap'), { orders: false });
+    } finally {
+      device.close();
+    }
+    expect((await replay(openCapture(path('far.wscap')))).verdict).toBe('equal');
   });
 
   test('refuses to replace what is there, and anything but a capture', async () => {
@@ -205,27 +242,27 @@ describe('a capture from outside', () => {
     cpSync(path('k.wscap'), path(name), { recursive: true });
     return path(name);
   };
-  const pageOf = (root: string): string => {
-    const names = readdirSync(join(root, 'pages'), { recursive: true, encoding: 'utf8' });
-    return join(root, 'pages', names.find((name) => name.length > 64) as string);
-  };
+  const packOf = (root: string): string => join(root, 'pages.pack');
 
   test('without its trailer, pages or code is incomplete and says what is missing', async () => {
     for (const [n, part] of ['trailer.json', 'manifest.json', 'code', 'page'].entries()) {
       const root = copy(`missing-${n}`);
-      rmSync(part === 'page' ? pageOf(root) : join(root, part), { recursive: true });
+      rmSync(part === 'page' ? packOf(root) : join(root, part), { recursive: true });
       expect(await codeOf(() => openCapture(root))).toBe('capture/incomplete');
     }
     expect(openCapture(path('missing-3'), { allowIncomplete: true }).missing.join()).toMatch(
-      /^1 of its \d pages are missing\.$/,
+      /^(\d) of its \1 pages are missing\.$/,
     );
+    const short = copy('short');
+    truncateSync(packOf(short), statSync(packOf(short)).size - 1);
+    expect(openCapture(short, { allowIncomplete: true }).missing.join()).toMatch(/^1 of its \d pages are missing\.$/);
   });
 
   test('with a changed page, manifest or code is damaged', async () => {
     const page = copy('changed-page');
-    const bytes = readFileSync(pageOf(page));
+    const bytes = readFileSync(packOf(page));
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1;
-    writeFileSync(pageOf(page), bytes);
+    writeFileSync(packOf(page), bytes);
     expect((await verifyCapture(openCapture(page))).ok).toBe(false);
     const manifest = copy('changed-manifest');
     const text = readFileSync(join(manifest, 'manifest.json'), 'utf8');
@@ -235,15 +272,15 @@ describe('a capture from outside', () => {
 
   test('does not lead out of its folder', async () => {
     const linked = copy('linked');
-    const page = pageOf(linked);
+    const page = packOf(linked);
     cpSync(page, path('elsewhere'));
     rmSync(page);
     symlinkSync(path('elsewhere'), page);
     expect(await codeOf(() => openCapture(linked))).toBe('capture/incomplete');
     const folders = copy('linked-folder');
-    cpSync(join(folders, 'pages'), path('elsewhere-pages'), { recursive: true });
-    rmSync(join(folders, 'pages'), { recursive: true });
-    symlinkSync(path('elsewhere-pages'), join(folders, 'pages'));
+    cpSync(join(folders, 'code'), path('elsewhere-code'), { recursive: true });
+    rmSync(join(folders, 'code'), { recursive: true });
+    symlinkSync(path('elsewhere-code'), join(folders, 'code'));
     expect(await codeOf(() => openCapture(folders))).toBe('capture/incomplete');
     for (const name of ['../manifest.json', '/etc/passwd', 'pages/../../x', 'pages\\..\\x']) {
       writeFileSync(path('bad.zip'), zipSync({ 'manifest.json': new Uint8Array(1), [name]: new Uint8Array(1) }));
@@ -253,7 +290,7 @@ describe('a capture from outside', () => {
 
   test('needs a reader that knows its required sections', async () => {
     for (const [name, from, to] of [
-      ['newer', '"formatVersion": "1.0"', '"formatVersion": "2.0"'],
+      ['newer', '"formatVersion": "1.1"', '"formatVersion": "2.0"'],
       ['section', '"required": [\n', '"required": [\n  "future",\n'],
     ] as const) {
       const root = copy(name);
@@ -261,6 +298,33 @@ describe('a capture from outside', () => {
       writeFileSync(join(root, 'manifest.json'), text.replace(from, to));
       expect(await codeOf(() => openCapture(root))).toBe('capture/version');
     }
+  });
+
+  test('of format 1.0 is read, and written again as it is written now', async () => {
+    const root = copy('old');
+    const capture = openCapture(root);
+    const pages = Object.fromEntries(
+      [...capture.stored].map(([id, { bytes }]) => {
+        mkdirSync(join(root, 'pages', id.slice(0, 2)), { recursive: true });
+        writeFileSync(join(root, 'pages', id.slice(0, 2), id), capture.pages.page(id, bytes));
+        return [id, { bytes, stored: bytes, codec: 'raw' }];
+      }),
+    );
+    rmSync(packOf(root));
+    const { pages: _section, ...manifest } = JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8'));
+    const text = JSON.stringify({ ...manifest, formatVersion: '1.0', required: ['dispatch', 'code', 'memory'] });
+    writeFileSync(join(root, 'manifest.json'), text);
+    const hash = createHash('sha256').update(text).digest('hex');
+    const count = capture.stored.size;
+    const trailer = { format: 'wscap-trailer', manifest: hash, count, pages };
+    writeFileSync(join(root, 'trailer.json'), JSON.stringify(trailer));
+    const old = openCapture(root);
+    expect((await verifyCapture(old)).ok).toBe(true);
+    rewriteCapture(old, path('new-again.wscap'), {});
+    expect(openCapture(path('new-again.wscap')).hash).toBe(capture.hash);
+    const [id = ''] = capture.stored.keys();
+    rmSync(join(root, 'pages', id.slice(0, 2), id));
+    expect(await codeOf(() => openCapture(root))).toBe('capture/incomplete');
   });
 
   test('is the same as one file', async () => {

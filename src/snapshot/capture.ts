@@ -1,7 +1,7 @@
 // An opened capture: its manifest, and its memory by address.
 import { WavesmithError } from '../base/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
-import { type CaptureFiles, codeName, MANIFEST, openFiles, pageName, TRAILER } from './files.ts';
+import { type CaptureFiles, codeName, MANIFEST, openFiles, TRAILER } from './files.ts';
 import {
   type CaptureAllocation,
   type ChunkEntry,
@@ -12,7 +12,7 @@ import {
   ZERO,
 } from './manifest.ts';
 import { flagsOf } from './masks.ts';
-import { type PageSource, readTrailer, type StoredPage, StoredPages, sha256 } from './pages.ts';
+import { hasPage, type PageSource, readTrailer, type StoredPage, StoredPages, sha256 } from './pages.ts';
 
 /** A chunk of a capture's memory. Contents are read, and checked, when they are asked for. */
 export class Chunk {
@@ -113,7 +113,7 @@ export function readCapture(
   const hash = sha256(text);
   const end = files.read(TRAILER);
   const trailer = end === undefined ? undefined : readTrailer(end);
-  const missing = missingParts(files, manifest, trailer !== undefined);
+  const missing = missingParts(files, manifest, trailer?.pages, source !== undefined);
   if (trailer !== undefined && trailer.manifest !== hash) {
     throw new WavesmithError('capture/damaged', `${MANIFEST} of '${path}' is not the one that its trailer names.`, {
       file: path,
@@ -143,16 +143,22 @@ export function readCapture(
   };
 }
 
-function missingParts(files: CaptureFiles, manifest: Manifest, hasTrailer: boolean): string[] {
+function missingParts(
+  files: CaptureFiles,
+  manifest: Manifest,
+  stored: ReadonlyMap<string, StoredPage> | undefined,
+  hasPages: boolean,
+): string[] {
   const missing: string[] = [];
   if (manifest.state === 'recording') {
     missing.push('The recording did not come to its end: its memory is not, or not all, in it.');
   }
-  if (!hasTrailer) missing.push('Its trailer is missing.');
-  if (!files.has(codeName(manifest.code.sha256))) missing.push('Its code object is missing.');
+  if (stored === undefined) missing.push('Its trailer is missing, which says where its pages are.');
+  if (files.size(codeName(manifest.code.sha256)) === undefined) missing.push('Its code object is missing.');
+  if (stored === undefined || hasPages) return missing;
   const ids = pageIds(manifest);
   let absent = 0;
-  for (const id of ids) if (!files.has(pageName(id))) absent++;
+  for (const id of ids) if (!hasPage(files, id, stored.get(id))) absent++;
   if (absent > 0) missing.push(`${absent} of its ${ids.size} pages are missing.`);
   return missing;
 }

@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -23,8 +22,8 @@ import { unzipSync, Zip, ZipPassThrough } from 'fflate';
 import { WavesmithError } from '../base/index.ts';
 
 /** The names that a capture may have. */
-const NAME = /^(manifest\.json|trailer\.json|code\/[0-9a-f]{64}|pages\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
-/** Largest file of a capture, and largest ZIP: it is read whole. */
+const NAME = /^(manifest\.json|trailer\.json|pages\.pack|code\/[0-9a-f]{64}|pages\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
+/** Largest file of a capture but for its pages, and largest ZIP: they are read whole. */
 const MAX_FILE = 2 ** 29;
 const MAX_ZIP = 2 ** 31 - 1;
 /** Deflate cannot shrink more than this. */
@@ -33,6 +32,9 @@ const MAX_RATIO = 1032;
 export const MANIFEST = 'manifest.json';
 export const TRAILER = 'trailer.json';
 export const codeName = (sha256: string): string => `code/${sha256}`;
+/** All pages one after the other; the trailer says where each is. */
+export const PACK = 'pages.pack';
+/** The file of a page in a capture of format 1.0. */
 export const pageName = (sha256: string): string => `pages/${sha256.slice(0, 2)}/${sha256}`;
 
 /** The files of a capture, by name. */
@@ -40,7 +42,10 @@ export interface CaptureFiles {
   readonly path: string;
   /** Undefined when there is none. */
   read(name: string): Uint8Array | undefined;
-  has(name: string): boolean;
+  /** A part of a file; undefined when the file does not hold all of it. */
+  readPart(name: string, at: number, length: number): Uint8Array | undefined;
+  /** Its bytes; undefined when there is none. */
+  size(name: string): number | undefined;
 }
 
 function unreadable(path: string, error: unknown): WavesmithError {
@@ -96,13 +101,20 @@ class Folder implements CaptureFiles {
     return known;
   }
 
-  has(name: string): boolean {
+  size(name: string): number | undefined {
     const stats = this.hasFolder(name) ? lstatSync(join(this.path, name), { throwIfNoEntry: false }) : undefined;
-    return stats?.isFile() ?? false;
+    return stats?.isFile() ? stats.size : undefined;
   }
 
   read(name: string): Uint8Array | undefined {
-    if (!this.has(name)) return undefined;
+    const size = this.size(name);
+    if (size === undefined) return undefined;
+    if (size > MAX_FILE) throw tooLarge(join(this.path, name), size);
+    return this.readPart(name, 0, size);
+  }
+
+  readPart(name: string, start: number, length: number): Uint8Array | undefined {
+    if (start + length > (this.size(name) ?? -1)) return undefined;
     const file = join(this.path, name);
     let descriptor: number;
     try {
@@ -111,15 +123,15 @@ class Folder implements CaptureFiles {
       throw unreadable(file, error);
     }
     try {
-      const { size } = fstatSync(descriptor);
-      if (size > MAX_FILE) throw tooLarge(file, size);
-      const bytes = new Uint8Array(size);
-      for (let at = 0; at < size; ) {
-        const count = readSync(descriptor, bytes, at, size - at, at);
-        if (count === 0) return bytes.subarray(0, at);
+      const bytes = new Uint8Array(length);
+      for (let at = 0; at < length; ) {
+        const count = readSync(descriptor, bytes, at, length - at, start + at);
+        if (count === 0) return undefined;
         at += count;
       }
       return bytes;
+    } catch (error) {
+      throw unreadable(file, error);
     } finally {
       closeSync(descriptor);
     }
@@ -172,7 +184,7 @@ export function filesOfZip(bytes: Uint8Array, path: string): CaptureFiles {
             },
           );
         }
-        if (originalSize > MAX_FILE || originalSize > MAX_RATIO * size + 64) {
+        if ((originalSize > MAX_FILE && name !== PACK) || originalSize > MAX_RATIO * size + 64) {
           throw new WavesmithError('capture/damaged', `Entry '${name}' of the archive claims ${originalSize} bytes.`, {
             file: path,
           });
@@ -186,7 +198,15 @@ export function filesOfZip(bytes: Uint8Array, path: string): CaptureFiles {
     throw new WavesmithError('capture/incomplete', `'${path}' is no whole ZIP.`, { file: path, hint, cause });
   }
   const all = new Map(Object.entries(entries));
-  return { path, read: (name) => all.get(name), has: (name) => all.has(name) };
+  return {
+    path,
+    read: (name) => all.get(name),
+    size: (name) => all.get(name)?.length,
+    readPart: (name, at, length) => {
+      const bytes = all.get(name);
+      return bytes === undefined || at + length > bytes.length ? undefined : bytes.subarray(at, at + length);
+    },
+  };
 }
 
 /** A capture that is being written: `PATH.partial-PID` until it is complete. */
@@ -195,6 +215,9 @@ export class FolderWriter {
   /** Where it is until then. */
   readonly partial: string;
   private readonly folders = new Set<string>();
+  /** The file of pages and its length, from the first page on. */
+  private pack: number | undefined;
+  private packed = 0;
 
   /** What exists at `path` is `capture/exists` unless it is to be replaced. */
   constructor(path: string, replace: boolean) {
@@ -235,22 +258,26 @@ export class FolderWriter {
     });
   }
 
-  /** The same for a page: until the trailer is there nobody takes a part of one for the whole. */
-  writePage(name: string, bytes: Uint8Array): void {
+  /** Adds a page to those that are there; gives where it is. Until the trailer is there nobody takes a part of one for the whole. */
+  writePage(bytes: Uint8Array): number {
+    const start = this.packed;
     this.io(() => {
-      this.makeFolder(dirname(name));
-      writeFileSync(join(this.partial, name), bytes, { mode: 0o600 });
+      this.pack ??= openSync(join(this.partial, PACK), 'wx', 0o600);
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.pack, bytes, at);
     });
+    this.packed += bytes.length;
+    return start;
+  }
+
+  private closePack(): void {
+    if (this.pack !== undefined) closeSync(this.pack);
+    this.pack = undefined;
   }
 
   private makeFolder(folder: string): void {
     if (folder === '.' || this.folders.has(folder)) return;
     mkdirSync(join(this.partial, folder), { recursive: true, mode: 0o700 });
     this.folders.add(folder);
-  }
-
-  remove(name: string): void {
-    this.io(() => rmSync(join(this.partial, name), { force: true }));
   }
 
   /** What is written so far. */
@@ -261,7 +288,8 @@ export class FolderWriter {
   /** Makes what is written durable and gives it its name; with `zip` as one file. */
   finish(names: readonly string[], zip: boolean): void {
     this.io(() => {
-      for (const name of [MANIFEST, TRAILER]) sync(join(this.partial, name));
+      this.closePack();
+      for (const name of names) sync(join(this.partial, name));
       sync(this.partial);
       let result = this.partial;
       if (zip) {
@@ -281,6 +309,7 @@ export class FolderWriter {
   }
 
   abandon(): void {
+    this.closePack();
     rmSync(this.partial, { recursive: true, force: true });
   }
 }
@@ -308,20 +337,33 @@ function sync(path: string): void {
 
 /** Times of ZIP entries: the same bytes for the same capture. */
 const ZIP_TIME = new Date(1980, 0, 1);
+/** Bytes of a file that are in memory at a time. */
+const ZIP_STEP = 2 ** 24;
 
 function packZip(files: CaptureFiles, names: readonly string[], path: string): void {
   const descriptor = openSync(path, 'w', 0o600);
   try {
     let failure: Error | undefined;
+    let bytes = 0;
     const zip = new Zip((error, chunk) => {
       if (error !== null) failure = error;
       else for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at);
     });
     for (const name of names) {
+      const size = files.size(name) ?? 0;
+      bytes += size;
+      if (bytes > MAX_ZIP) throw new Error('one ZIP holds at most 2 GiB; a capture that is a folder may be larger');
       const entry = new ZipPassThrough(name);
       entry.mtime = ZIP_TIME;
       zip.add(entry);
-      entry.push(files.read(name) ?? new Uint8Array(), true);
+      let at = 0;
+      do {
+        const length = Math.min(ZIP_STEP, size - at);
+        const part = files.readPart(name, at, length);
+        if (part === undefined) throw new Error(`${name} was changed while it was packed`);
+        at += length;
+        entry.push(part, at === size);
+      } while (at < size);
     }
     zip.end();
     if (failure !== undefined) throw failure;

@@ -4,15 +4,17 @@
 // A capture (`.wscap`, a folder or one ZIP of the same tree) holds
 //   manifest.json            this document
 //   code/SHA256              the code object, the ELF as it was loaded
-//   pages/HH/SHA256          memory in chunks of 64 KiB, by the SHA-256 of their content; chunks of zeros are not stored
-//   trailer.json             written last: SHA-256 of the manifest, and the codec of every page (pages.ts)
+//   pages.pack               memory in chunks of 64 KiB, by the SHA-256 of their content; chunks of zeros are not stored
+//   trailer.json             written last: SHA-256 of the manifest, and place and codec of every page (pages.ts)
+// Format 1.0 had a file pages/HH/SHA256 for each page and no section `pages`; it is read, and not written.
 // A reader fails on a section of `required` that it does not know, and skips other unknown members.
 import { WavesmithError } from '../base/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
 import { Field, hex, hexBytes } from './fields.ts';
+import { PACK } from './files.ts';
 
-export const FORMAT_VERSION = '1.0';
-const REQUIRED = ['dispatch', 'code', 'memory'] as const;
+export const FORMAT_VERSION = '1.1';
+const REQUIRED = ['dispatch', 'code', 'memory', 'pages'] as const;
 const KNOWN_SECTIONS: readonly string[] = [...REQUIRED, 'determinism', 'annotations', 'unsupported'];
 const MAX_ALLOCATIONS = 2 ** 20;
 const MAX_CHUNKS = 2 ** 22;
@@ -209,6 +211,7 @@ export function manifestText(manifest: Manifest): string {
       aliases: memory.aliases.map((a) => ({ ...a, address: hex(a.address), source: hex(a.source) })),
       chunks: memory.chunks,
     },
+    pages: { file: PACK },
     determinism:
       determinism === null
         ? null
@@ -245,6 +248,7 @@ export function readManifest(bytes: Uint8Array): Manifest {
       hint: 'Use a newer Wavesmith.',
     });
   }
+  root.at('pages').optional((one) => one.at('file').oneOf([PACK]));
   const producer = root.at('producer');
   const manifest: Manifest = {
     state: root.at('state').oneOf(['complete', 'recording']),

@@ -4,7 +4,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { WavesmithError } from '../base/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
 import { Field } from './fields.ts';
-import { type CaptureFiles, type FolderWriter, pageName } from './files.ts';
+import { type CaptureFiles, type FolderWriter, PACK, pageName } from './files.ts';
 import { type PageId, ZERO } from './manifest.ts';
 
 /**
@@ -13,8 +13,11 @@ import { type PageId, ZERO } from './manifest.ts';
  */
 const DENSE_LEVEL = 1;
 const SPARSE_LEVEL = 6;
-/** Words of a page that are looked at to tell which it is. */
+/** Bytes of a page that are looked at to tell which it is. */
 const SAMPLES = 256;
+/** Zeros at the end of a page are left out in steps of so many bytes. */
+const STEP = 256;
+const zeros = Buffer.alloc(CHUNK_BYTES);
 /** A page that would not shrink to this share is stored as it is. */
 const WORTH = 0.9;
 
@@ -25,8 +28,10 @@ export type Codec = 'raw' | 'deflate' | 'delta';
 export interface StoredPage {
   /** Of its content. */
   readonly bytes: number;
-  /** Of its file. */
+  /** As it is stored. */
   readonly stored: number;
+  /** Where it is in the file of pages; of format 1.0 every page is a file. */
+  readonly at?: number | undefined;
   readonly codec: Codec;
   /** Of a delta. */
   readonly base?: string | undefined;
@@ -49,10 +54,18 @@ function exclusiveOr(a: Uint8Array, b: Uint8Array): Uint8Array {
   return out;
 }
 
-function pack(bytes: Uint8Array): Uint8Array {
-  let zeros = 0;
-  for (let n = 0; n < SAMPLES; n++) if (bytes[Math.floor((n * bytes.length) / SAMPLES)] === 0) zeros++;
-  return deflateRawSync(bytes, { level: 2 * zeros > SAMPLES ? SPARSE_LEVEL : DENSE_LEVEL });
+/** Without the zeros at its end: a reader adds them. */
+function trimmed(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end >= STEP && zeros.compare(bytes, end - STEP, end, 0, STEP) === 0) end -= STEP;
+  return bytes.subarray(0, end);
+}
+
+function pack(page: Uint8Array): Uint8Array {
+  const bytes = trimmed(page);
+  let empty = 0;
+  for (let n = 0; n < SAMPLES; n++) if (bytes[Math.floor((n * bytes.length) / SAMPLES)] === 0) empty++;
+  return deflateRawSync(bytes, { level: 2 * empty > SAMPLES ? SPARSE_LEVEL : DENSE_LEVEL });
 }
 
 /** `trailer.json`: the last file of a capture. Without it the capture is incomplete. */
@@ -65,8 +78,6 @@ export interface Trailer {
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
-
-const zeros = Buffer.alloc(CHUNK_BYTES);
 
 /** Whether all bytes of a chunk are zero. */
 export function isZero(bytes: Uint8Array): boolean {
@@ -104,8 +115,8 @@ export class PageWriter {
     const packed = pack(bytes);
     const isWorth = packed.length <= WORTH * bytes.length;
     const stored = isWorth ? packed : bytes;
-    this.writer.writePage(pageName(id), stored);
-    this.pages.set(id, { bytes: bytes.length, stored: stored.length, codec: isWorth ? 'deflate' : 'raw' });
+    const at = this.writer.writePage(stored);
+    this.pages.set(id, { bytes: bytes.length, stored: stored.length, at, codec: isWorth ? 'deflate' : 'raw' });
     return id;
   }
 
@@ -115,15 +126,9 @@ export class PageWriter {
     if (stored === undefined || stored.codec === 'delta' || base.bytes.length !== bytes.length) return false;
     const packed = pack(exclusiveOr(bytes, base.bytes));
     if (packed.length > WORTH * stored.stored) return false;
-    this.writer.writePage(pageName(id), packed);
-    this.pages.set(id, { bytes: bytes.length, stored: packed.length, codec: 'delta', base: base.id });
+    const at = this.writer.writePage(packed);
+    this.pages.set(id, { bytes: bytes.length, stored: packed.length, at, codec: 'delta', base: base.id });
     return true;
-  }
-
-  /** Removes a page that nothing names. */
-  drop(id: string): void {
-    this.pages.delete(id);
-    this.writer.remove(pageName(id));
   }
 }
 
@@ -152,6 +157,7 @@ export function readTrailer(bytes: Uint8Array): Trailer {
     pages.set(id, {
       bytes: page.at('bytes').whole(CHUNK_BYTES),
       stored: page.at('stored').whole(CHUNK_BYTES),
+      at: page.at('at').optional((one) => one.whole()),
       codec: page.at('codec').oneOf(['raw', 'deflate', 'delta']),
       base: page.at('base').optional((one) => one.sha256()),
     });
@@ -169,6 +175,20 @@ export function keptPages(kept: ReadonlyMap<string, Uint8Array>): PageSource {
       throw new WavesmithError('capture/damaged', `Page ${id.slice(0, 16)}… was not kept.`);
     },
   };
+}
+
+/** The bytes with zeros up to a length. */
+function padded(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length >= length) return bytes;
+  const out = new Uint8Array(length);
+  out.set(bytes);
+  return out;
+}
+
+/** Whether the file that a page is in goes as far as the page. */
+export function hasPage(files: CaptureFiles, id: string, info: StoredPage | undefined): boolean {
+  if (info?.at === undefined) return files.size(pageName(id)) !== undefined;
+  return info.at + info.stored <= (files.size(PACK) ?? 0);
 }
 
 /** The pages in the files of a capture. */
@@ -191,12 +211,15 @@ export class StoredPages implements PageSource {
   page(id: PageId, length: number): Uint8Array {
     if (id === ZERO) return new Uint8Array(length);
     const info = this.pages.get(id);
-    const file = info === undefined ? undefined : this.files.read(pageName(id));
-    if (info === undefined || file === undefined) throw this.damaged(id, 'is missing');
+    if (info === undefined) throw this.damaged(id, 'is missing');
+    if (info.bytes !== length) throw this.damaged(id, 'has another length than its chunk');
+    const { at, stored } = info;
+    const file = at === undefined ? this.files.read(pageName(id)) : this.files.readPart(PACK, at, stored);
+    if (file === undefined) throw this.damaged(id, 'is missing');
     let bytes = file;
     if (info.codec !== 'raw') {
       try {
-        bytes = inflateRawSync(file, { maxOutputLength: CHUNK_BYTES });
+        bytes = padded(inflateRawSync(file, { maxOutputLength: CHUNK_BYTES }), info.bytes);
       } catch {
         throw this.damaged(id, 'cannot be unpacked');
       }
@@ -207,7 +230,7 @@ export class StoredPages implements PageSource {
         throw this.damaged(id, 'has no page that it is the difference from');
       bytes = exclusiveOr(bytes, this.page(info.base as string, base.bytes));
     }
-    if (bytes.length !== length || sha256(bytes) !== id) throw this.damaged(id, 'is not what its name says');
+    if (sha256(bytes) !== id) throw this.damaged(id, 'is not what its name says');
     return bytes;
   }
 }

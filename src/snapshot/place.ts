@@ -120,26 +120,29 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
   const isOwn = (address: number): boolean => address >= heapStart && address < heapEnd;
   try {
     const isImage = (chunk: Chunk): boolean => chunk.allocation.kind === 'code';
-    const steps = runsOfChunks(capture.chunks.filter((c) => !isImage(c))).map((run) => ({
-      address: (run[0] as Chunk).address,
-      place: () => {
-        const first = run[0] as Chunk;
-        const last = run[run.length - 1] as Chunk;
-        const { label, provenance, address } = first.allocation;
-        const size = last.address + last.length - first.address;
-        const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
-        buffers.push(buffer);
-        if (buffer.address !== first.address) throw relocated('an allocation', first.address, buffer.address);
-        for (const chunk of run) chunks.push(placed(chunk, buffer, seed));
-      },
-    }));
-    const loading = {
+    const steps = runsOfChunks(capture.chunks.filter((c) => !isImage(c))).map(
+      (run): PlaceStep => ({
+        address: (run[0] as Chunk).address,
+        place: () => {
+          const first = run[0] as Chunk;
+          const last = run[run.length - 1] as Chunk;
+          const { label, provenance, address } = first.allocation;
+          const size = last.address + last.length - first.address;
+          const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
+          buffers.push(buffer);
+          if (buffer.address !== first.address) throw relocated('an allocation', first.address, buffer.address);
+          for (const chunk of run) chunks.push(placed(chunk, buffer, seed));
+        },
+      }),
+    );
+    const loading: PlaceStep = {
       address: loadAddress,
       place: () => {
         module = loadCode(device, capture, code, remarks);
       },
     };
-    const all = [loading, ...steps];
+    const all = [loading, ...steps, ...packetSteps(device, capture, buffers)];
+    // Memory elsewhere takes room of the device's own addresses: those that are wanted come first.
     for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
     const loaded = module as DeviceModule | undefined;
     if (loaded === undefined) throw new Error('the code was not loaded');
@@ -325,6 +328,27 @@ function moveVariables(
   return moved;
 }
 
+/** A place of memory that has an address of its own. */
+interface PlaceStep {
+  readonly address: number;
+  readonly place: () => void;
+}
+
+/** The packet, when no chunk holds it and the device puts it where it lay. */
+function packetSteps(device: Device, capture: Capture, buffers: DeviceBuffer[]): PlaceStep[] {
+  const { address, bytes } = capture.manifest.dispatch.packet;
+  const isChunk = capture.chunks.some((c) => c.address <= address && address + bytes.length <= c.address + c.length);
+  if (!device.placesDispatch || isChunk) return [];
+  // A packet lies somewhere in its queue's ring: devices place whole pages.
+  const page = Math.floor(address / PAGE) * PAGE;
+  const place = (): void => {
+    const buffer = device.allocAt(page, PAGE, 'dispatch packet');
+    buffers.push(buffer);
+    device.write(buffer, bytes, address - page);
+  };
+  return [{ address: page, place }];
+}
+
 /** The dispatch as it was: sizes, arguments, packet and queue where they lay. */
 function requestOf(
   device: Device,
@@ -342,13 +366,6 @@ function requestOf(
       file: capture.path,
       hint: 'Record it again; without its arguments no dispatch can be replayed.',
     });
-  }
-  if (device.placesDispatch && !isPlaced(packet.address, packet.bytes.length)) {
-    // A packet lies somewhere in its queue's ring: devices place whole pages.
-    const page = Math.floor(packet.address / PAGE) * PAGE;
-    const buffer = device.allocAt(page, PAGE, 'dispatch packet');
-    buffers.push(buffer);
-    device.write(buffer, packet.bytes, packet.address - page);
   }
   let kernargAddress = kernarg.address;
   if (kernarg.size === 0 && !isPlaced(kernargAddress, 1)) {

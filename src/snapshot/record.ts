@@ -29,7 +29,7 @@ import {
 import { maskOf, runsOf } from './masks.ts';
 import { keptPages, sha256, trailerText } from './pages.ts';
 import { type PlacedChunk, placeCapture } from './place.ts';
-import { replayCapture, runPlaced } from './replay.ts';
+import { followCapture, runPlaced } from './replay.ts';
 import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
 
 /** What is known of an allocation beside its place. */
@@ -352,7 +352,8 @@ function unfinishedCapture(writer: CaptureWriter): Capture {
   return readCapture(
     {
       path: files.path,
-      has: (name) => name === TRAILER || kept !== undefined || files.has(name),
+      size: (name) => (name === TRAILER ? trailer.length : files.size(name)),
+      readPart: (name, at, length) => files.readPart(name, at, length),
       read: (name) => (name === MANIFEST ? manifest : name === TRAILER ? trailer : files.read(name)),
     },
     {},
@@ -379,11 +380,11 @@ export async function prove(capture: Capture, instructions?: number): Promise<nu
   const device = deviceFor(capture);
   try {
     const maxInstructions = instructions === undefined ? undefined : LEAST_BUDGET + PATIENCE * instructions;
-    const { reasons, dispatch } = await replayCapture(device, capture, { maxInstructions });
-    if (reasons.length > 0 && capture.chunks.some((c) => c.entry.post !== undefined)) {
+    const { failures, instructions: count } = await followCapture(device, capture, { maxInstructions });
+    if (failures.length > 0 && capture.chunks.some((c) => c.entry.post !== undefined)) {
       throw new WavesmithError(
         'capture/not-complete',
-        `The replay of the capture is not the recorded dispatch: ${reasons.join(' ')}`,
+        `The replay of the capture is not the recorded dispatch: ${failures.join(' ')}`,
         {
           file: capture.path,
           hint:
@@ -393,7 +394,7 @@ export async function prove(capture: Capture, instructions?: number): Promise<nu
         },
       );
     }
-    return dispatch?.instructions ?? 0;
+    return count;
   } finally {
     device.close();
   }

@@ -108,6 +108,7 @@ export async function runPlaced(
   const touched =
     follow && device instanceof SimDevice
       ? new TouchedBytes({
+          keepsBefore: false,
           kernargSize: kernel.kernargSize,
           // The device's own queue stands for one whose memory nobody captured.
           isKnown: (address) => placed.isKnown(address) || (queue >= 0 && address >= queue && address < queue + 256),
@@ -212,6 +213,28 @@ export async function replayCapture(
       writes,
       outside: first.outside,
     };
+  } finally {
+    placed.free();
+  }
+}
+
+/**
+ * Runs a capture's dispatch once, followed byte by byte: gives what it did that the captured dispatch did not, as sentences, and its count of
+ * instructions. Values are not compared.
+ */
+export async function followCapture(
+  device: Device,
+  capture: Capture,
+  fields: Partial<SimDispatchRequest>,
+): Promise<{ readonly failures: readonly string[]; readonly instructions: number }> {
+  checkTarget(device, capture);
+  const placed = placeCapture(device, capture);
+  try {
+    placed.restore();
+    const run = await runPlaced(device, placed, true, fields);
+    const isFollowed = run.touched !== undefined && run.failure === undefined;
+    const writes = isFollowed ? compareWrites(placed, run.touched) : undefined;
+    return { failures: failuresOf(capture, run, writes), instructions: run.dispatch?.instructions ?? 0 };
   } finally {
     placed.free();
   }

@@ -7,8 +7,8 @@ import { type BasePage, PageWriter } from './pages.ts';
 import { finishCapture, type WriteOptions } from './writer.ts';
 
 /**
- * Writes `capture` to `path` with the members of the manifest that `change` gives; it may store further pages. Pages that nothing names any more
- * are left out. Gives the manifest's hash.
+ * Writes `capture` to `path` with the members of the manifest that `change` gives; it may store further pages, which that manifest names. Pages
+ * that nothing names any more are left out. Gives the manifest's hash.
  */
 export function rewriteCapture(
   capture: Capture,
@@ -32,7 +32,6 @@ export function rewriteCapture(
     };
     for (const { pre, post } of manifest.memory.chunks) take(post, take(pre));
     for (const id of named) take(id);
-    for (const id of pages.pages.keys()) if (!named.has(id)) pages.drop(id);
     return finishCapture(writer, manifest, pages.pages, options.zip === true);
   } catch (error) {
     writer.abandon();

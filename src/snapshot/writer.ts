@@ -3,7 +3,7 @@
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
-import { codeName, FolderWriter, MANIFEST, pageName, TRAILER } from './files.ts';
+import { codeName, FolderWriter, MANIFEST, PACK, TRAILER } from './files.ts';
 import {
   type CaptureAlias,
   type CaptureAllocation,
@@ -332,6 +332,6 @@ export function finishCapture(
   const hash = sha256(new TextEncoder().encode(text));
   writer.write(MANIFEST, text);
   writer.write(TRAILER, trailerText({ manifest: hash, pages }));
-  writer.finish([MANIFEST, codeName(manifest.code.sha256), ...[...pages.keys()].sort().map(pageName), TRAILER], zip);
+  writer.finish([MANIFEST, codeName(manifest.code.sha256), ...(pages.size > 0 ? [PACK] : []), TRAILER], zip);
   return hash;
 }

@@ -19,12 +19,13 @@ export const READ_FIRST = 1;
 export const WRITTEN = 2;
 
 const HIGH_WORD = 2 ** 32;
+const NOTHING = new Uint8Array();
 
 /** A part of an allocation that the dispatch touched. */
 export interface TouchedChunk {
   /** Bytes from the allocation's start; a multiple of CHUNK_BYTES. */
   readonly offset: number;
-  /** What was there before the dispatch. */
+  /** What was there before the dispatch; empty when that is not kept. */
   readonly before: Uint8Array;
   /** READ_FIRST and WRITTEN of each byte. */
   readonly flags: Uint8Array;
@@ -50,6 +51,8 @@ export interface UnknownRead {
 export interface TouchedOptions {
   /** Bytes of the kernarg segment: they count as read, also by a kernel whose arguments the hardware preloads. */
   readonly kernargSize?: number | undefined;
+  /** False: only the flags are kept, not what was there before. */
+  readonly keepsBefore?: boolean | undefined;
   /** Asked about each byte that is read before the dispatch writes it. Default: all bytes are known. */
   readonly isKnown?: ((address: number) => boolean) | undefined;
   /** Called when the dispatch begins. */
@@ -300,8 +303,9 @@ export class TouchedBytes implements Monitor {
     let chunk = chunks.get(n);
     if (chunk === undefined) {
       const offset = n * CHUNK_BYTES;
-      const before = region.bytes.slice(offset, offset + CHUNK_BYTES);
-      chunk = { offset, before, flags: new Uint8Array(before.length) };
+      const length = Math.min(CHUNK_BYTES, region.size - offset);
+      const before = this.options.keepsBefore === false ? NOTHING : region.bytes.slice(offset, offset + length);
+      chunk = { offset, before, flags: new Uint8Array(length) };
       chunks.set(n, chunk);
     }
     return chunk;
