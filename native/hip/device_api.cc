@@ -32,7 +32,7 @@ struct Board {
 Board BoardOf(const Device& device) {
   if (device.target == "gfx90a") return {9, 0, 1'700'000, 1'600'000, 4096, 8 << 20};
   if (device.target == "gfx942") return {9, 4, 2'100'000, 1'300'000, 8192, 4 << 20};
-  return {9, 5, 2'400'000, 2'000'000, 8192, 4 << 20};
+  return {9, 5, 2'200'000, 2'000'000, 8192, 4 << 20};
 }
 
 // `gfx942:sramecc+:xnack-`

@@ -25,7 +25,8 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 struct Event {
   unsigned flags = 0;
   std::mutex mutex;
-  SignalRef signal;  // nullptr: never recorded
+  SignalRef signal;       // nullptr: never recorded
+  bool is_begin = false;  // of the signal's kernel
   hipStream_t stream = nullptr;
   uint64_t moment = 0;
   SharedRecord* shared = nullptr;
@@ -64,11 +65,11 @@ bool IsEvent(hipEvent_t event) { return Find(event) != nullptr; }
 namespace {
 
 // Times are recorded unless the flag forbids it.
-uint64_t EndTime(const SignalRef& signal) {
+uint64_t TimeOf(const SignalRef& signal, bool is_begin) {
   hsa_amd_profiling_dispatch_time_t time{};
   hipError_t error;
   hsa_amd_profiling_get_dispatch_time(GetDevice(&error)->gpu, signal->signal, &time);
-  return time.end;
+  return is_begin ? time.start : time.end;
 }
 
 SignalRef SignalOf(Event& event) {
@@ -96,6 +97,14 @@ hipError_t WaitEvent(Event& event) {
   return signal == nullptr ? hipSuccess : signal->Wait();
 }
 
+void Set(Event& event, SignalRef signal, hipStream_t stream, bool is_begin) {
+  const std::lock_guard lock(event.mutex);
+  event.signal = std::move(signal);
+  event.is_begin = is_begin;
+  event.stream = stream;
+  event.moment = NextMoment();
+}
+
 hipError_t RecordShared(const std::shared_ptr<Event>& event, Stream& stream) {
   const uint64_t record = ++event->shared->recorded;
   return stream.Host([event, record] {
@@ -106,6 +115,32 @@ hipError_t RecordShared(const std::shared_ptr<Event>& event, Stream& stream) {
 }
 
 }  // namespace
+
+hipError_t LaunchTimed(LaunchRequest request, hipEvent_t start_handle, hipEvent_t stop_handle) {
+  const std::shared_ptr<Event> start = Find(start_handle);
+  const std::shared_ptr<Event> stop = Find(stop_handle);
+  if ((start_handle != nullptr && start == nullptr) || (stop_handle != nullptr && stop == nullptr)) {
+    return hipErrorInvalidHandle;
+  }
+  const auto is_plain = [](const std::shared_ptr<Event>& event) {
+    return event == nullptr || event->shared == nullptr;
+  };
+  if ((start == nullptr && stop == nullptr) || IsCapturing(request.stream) || !is_plain(start) || !is_plain(stop)) {
+    hipError_t error = start == nullptr ? hipSuccess : hipEventRecord(start_handle, request.stream);
+    if (error == hipSuccess) error = Launch(request);
+    return error == hipSuccess && stop != nullptr ? hipEventRecord(stop_handle, request.stream) : error;
+  }
+  SignalRef signal;
+  request.completion = &signal;
+  const hipError_t error = Launch(request);
+  if (error != hipSuccess) return error;
+  ForgetCapturedEvent(start_handle);
+  ForgetCapturedEvent(stop_handle);
+  if (start != nullptr) Set(*start, signal, request.stream, true);
+  if (stop != nullptr) Set(*stop, signal, request.stream, false);
+  return hipSuccess;
+}
+
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -164,10 +199,7 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   SignalRef signal;
   error = stream->Mark(&signal);
   if (error != hipSuccess) return Done(error);
-  const std::lock_guard lock(event->mutex);
-  event->signal = std::move(signal);
-  event->stream = stream_handle;
-  event->moment = NextMoment();
+  Set(*event, std::move(signal), stream_handle, false);
   return hipSuccess;
 }
 hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
@@ -200,7 +232,7 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hip
   if (begin == nullptr || end == nullptr) return Done(hipErrorInvalidHandle);
   if ((start->flags | stop->flags) & hipEventDisableTiming) return Done(hipErrorInvalidHandle);
   if (!IsDone(begin) || !IsDone(end)) return Done(hipErrorNotReady);
-  const auto ticks = static_cast<int64_t>(EndTime(end) - EndTime(begin));
+  const auto ticks = static_cast<int64_t>(TimeOf(end, stop->is_begin) - TimeOf(begin, start->is_begin));
   *milliseconds = static_cast<float>(ticks) / 1e5f;
   return hipSuccess;
 }

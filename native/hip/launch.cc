@@ -165,7 +165,7 @@ hipError_t Launch(const LaunchRequest& r) {
   packet.private_segment_size = f.private_segment;
   packet.group_segment_size = f.group_segment + r.dynamic_shared;
   packet.kernel_object = f.kernel_object;
-  error = stream->Dispatch(packet, bytes.data(), bytes.size(), relocation);
+  error = stream->Dispatch(packet, bytes.data(), bytes.size(), relocation, r.completion);
   if (error != hipSuccess || !prints) return error;
   // Unloading the module waits for this.
   return stream->Host([buffer = stream->PrintfBuffer(), formats = &f.module->printf_formats] {
@@ -177,7 +177,7 @@ namespace {
 
 hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], const uint32_t (&block)[3],
                           size_t dynamic_shared, hipStream_t stream, void** parameters, void** extra,
-                          bool cooperative = false) {
+                          bool cooperative = false, hipEvent_t start = nullptr, hipEvent_t stop = nullptr) {
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return hipErrorInvalidResourceHandle;
   if (dynamic_shared > UINT32_MAX) return hipErrorInvalidValue;
@@ -189,7 +189,7 @@ hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], con
     request.grid[d] = static_cast<uint32_t>(items);
     request.block[d] = block[d];
   }
-  return Launch(request);
+  return LaunchTimed(request, start, stop);
 }
 
 struct Configuration {
@@ -220,15 +220,9 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t 
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return Done(hipErrorInvalidResourceHandle);
   if (shared > UINT32_MAX) return Done(hipErrorInvalidValue);
-  if (start != nullptr) {
-    const hipError_t error = hipEventRecord(start, stream);
-    if (error != hipSuccess) return error;
-  }
   const LaunchRequest request{function, {gx, gy, gz}, {bx, by, bz}, static_cast<uint32_t>(shared),
                               stream,   parameters,   extra};
-  const hipError_t error = Launch(request);
-  if (error != hipSuccess) return Done(error);
-  return stop == nullptr ? hipSuccess : hipEventRecord(stop, stream);
+  return Done(LaunchTimed(request, start, stop));
 }
 
 hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
@@ -242,11 +236,11 @@ hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, voi
 
 hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
                               hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
-  hipError_t error = hipSuccess;
-  if (start != nullptr) error = hipEventRecord(start, stream);
-  if (error == hipSuccess) error = hipLaunchKernel(host_function, grid, block, arguments, shared, stream);
-  if (error == hipSuccess && stop != nullptr) error = hipEventRecord(stop, stream);
-  return error;
+  hipError_t error;
+  Function* const function = FunctionOf(host_function, &error);
+  if (function == nullptr) return Done(error);
+  return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
+                             {block.x, block.y, block.z}, shared, stream, arguments, nullptr, false, start, stop));
 }
 
 hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void** arguments,

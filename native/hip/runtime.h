@@ -143,8 +143,9 @@ class Stream {
   static Stream* Create(unsigned flags, int priority, hipError_t* error);
   ~Stream();
 
-  // Writes a kernel dispatch packet; the argument bytes are copied.
-  hipError_t Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size, Relocation relocation);
+  // Writes a kernel dispatch packet; the argument bytes are copied. `completion` gets the kernel's signal, which has its times.
+  hipError_t Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size, Relocation relocation,
+                      SignalRef* completion);
   // The buffer that kernels of this stream print into when they were compiled so (-mprintf-kind=buffered); 0 when memory is short.
   uint64_t PrintfBuffer();
   // Runs `work` on the host when everything before it is done, before anything after it starts; at once when the stream is idle, unless the
@@ -152,8 +153,10 @@ class Stream {
   hipError_t Host(std::function<void()> work, bool may_wait = false);
   // Everything after waits for a signal to become 0.
   hipError_t WaitFor(const SignalRef& signal);
-  // A signal that becomes 0 when everything before it is done.
+  // A signal that becomes 0 when everything before it is done; its time is that of this place in the stream.
   hipError_t Mark(SignalRef* signal);
+  // The same without a place of its own: the signal of the last work may do.
+  hipError_t Last(SignalRef* signal);
   hipError_t Synchronize();
   bool Idle();
   // Tells a device with a modelled clock (WAVESMITH_TIME=model) that memory was copied or filled here; `kind` as CopyKind.
@@ -181,7 +184,9 @@ class Stream {
   hipError_t Submit(const void* packet, uint16_t header);
   hipError_t Barrier(const SignalRef& dependency, const SignalRef& completion);
   hipError_t MarkLocked(SignalRef* signal);
+  hipError_t LastLocked(SignalRef* signal);
   hipError_t DrainLocked();
+  hipError_t Keep(const SignalRef& signal, bool completes);
   hipError_t Failure() const;
   bool IdleLocked();
   void RunSteps();
@@ -197,9 +202,9 @@ class Stream {
   uint8_t* kernarg_ = nullptr;
   size_t kernarg_at_ = 0;
   void* printf_buffer_ = nullptr;
-  // Signals of packets that may still be read.
-  std::vector<SignalRef> kept_;
-  // Completes with the last packet, when that is a mark.
+  // Signals of packets that may still be read, in the order of the packets; whether one completes with its packet.
+  std::vector<std::pair<SignalRef, bool>> kept_;
+  // Completes with the last packet, when that has a signal.
   SignalRef mark_;
   // Everything submitted has ended.
   bool is_clean_ = true;
@@ -240,9 +245,10 @@ struct LaunchRequest {
   uint32_t block[3];
   uint32_t dynamic_shared;
   hipStream_t stream;
-  void** parameters;         // one pointer for each explicit argument, or nullptr
-  void** extra;              // HIP_LAUNCH_PARAM_*, or nullptr
-  bool cooperative = false;  // all workgroups are resident, and may synchronise
+  void** parameters;                // one pointer for each explicit argument, or nullptr
+  void** extra;                     // HIP_LAUNCH_PARAM_*, or nullptr
+  bool cooperative = false;         // all workgroups are resident, and may synchronise
+  SignalRef* completion = nullptr;  // gets the kernel's signal
 };
 hipError_t Launch(const LaunchRequest& request);
 // Workgroups of a kernel that one compute unit holds at a time.
@@ -278,6 +284,8 @@ hipError_t CheckUnsafe();
 // False when the pointer is no memory that a graph allocated and uses.
 bool ReleaseGraphMemory(void* pointer);
 bool IsEvent(hipEvent_t event);
+// A launch between two events (either may be nullptr): they get the times of its kernel.
+hipError_t LaunchTimed(LaunchRequest request, hipEvent_t start, hipEvent_t stop);
 
 // Memory -----------------------------------------------------------------------------------------------------------------------------------
 

@@ -95,10 +95,30 @@ hipError_t Stream::Submit(const void* packet, uint16_t header) {
   return hipSuccess;
 }
 
+// Everything before a completed packet has been read, because packets run in order.
+hipError_t Stream::Keep(const SignalRef& signal, bool completes) {
+  if (kept_.size() > kMaxKept) {
+    const auto last = std::find_if(kept_.rbegin(), kept_.rend(), [](const auto& kept) {
+      return kept.second && hsa_signal_load_scacquire(kept.first->signal) <= 0;
+    });
+    kept_.erase(kept_.begin(), last.base());
+  }
+  if (kept_.size() > kMaxKept) {
+    const hipError_t error = DrainLocked();
+    if (error != hipSuccess) return error;
+  }
+  kept_.emplace_back(signal, completes);
+  return hipSuccess;
+}
+
 hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* kernarg, size_t size,
-                            Relocation relocation) {
+                            Relocation relocation, SignalRef* completion) {
   const std::lock_guard lock(mutex_);
   if (Failure() != hipSuccess) return Failure();
+  SignalRef signal = SharedSignal::Create();
+  if (signal == nullptr) return hipErrorOutOfMemory;
+  const hipError_t kept = Keep(signal, true);
+  if (kept != hipSuccess) return kept;
   const size_t bytes = (size + 127) / 64 * 64;
   if (bytes > kKernargBytes) return hipErrorInvalidValue;
   if (kernarg_at_ + bytes > kKernargBytes) {
@@ -114,7 +134,12 @@ hipError_t Stream::Dispatch(hsa_kernel_dispatch_packet_t packet, const void* ker
     std::memcpy(place + relocation.at, &target, sizeof target);
   }
   packet.kernarg_address = place;
-  return Submit(&packet, Header(HSA_PACKET_TYPE_KERNEL_DISPATCH));
+  packet.completion_signal = signal->signal;
+  const hipError_t error = Submit(&packet, Header(HSA_PACKET_TYPE_KERNEL_DISPATCH));
+  if (error != hipSuccess) return error;
+  if (completion != nullptr) *completion = signal;
+  mark_ = std::move(signal);
+  return hipSuccess;
 }
 
 uint64_t Stream::PrintfBuffer() {
@@ -129,15 +154,12 @@ uint64_t Stream::PrintfBuffer() {
 }
 
 hipError_t Stream::Barrier(const SignalRef& dependency, const SignalRef& completion) {
-  if (kept_.size() > kMaxKept) {
-    const hipError_t error = DrainLocked();
-    if (error != hipSuccess) return error;
-  }
   hsa_barrier_and_packet_t packet{};
   if (dependency != nullptr) packet.dep_signal[0] = dependency->signal;
   if (completion != nullptr) packet.completion_signal = completion->signal;
   for (const SignalRef& signal : {dependency, completion}) {
-    if (signal != nullptr) kept_.push_back(signal);
+    const hipError_t error = signal == nullptr ? hipSuccess : Keep(signal, signal == completion);
+    if (error != hipSuccess) return error;
   }
   return Submit(&packet, Header(HSA_PACKET_TYPE_BARRIER_AND));
 }
@@ -161,6 +183,16 @@ hipError_t Stream::MarkLocked(SignalRef* signal) {
 hipError_t Stream::Mark(SignalRef* signal) {
   const std::lock_guard lock(mutex_);
   return MarkLocked(signal);
+}
+hipError_t Stream::LastLocked(SignalRef* signal) {
+  if (mark_ == nullptr) return MarkLocked(signal);
+  if (Failure() != hipSuccess) return Failure();
+  *signal = mark_;
+  return hipSuccess;
+}
+hipError_t Stream::Last(SignalRef* signal) {
+  const std::lock_guard lock(mutex_);
+  return LastLocked(signal);
 }
 
 // The work of a stream that is idle and does not wait is done at once. Other work waits on a thread of the stream, between two barriers of the
@@ -263,9 +295,8 @@ hipError_t Stream::Synchronize() {
     const std::lock_guard lock(mutex_);
     if (Failure() != hipSuccess) return Failure();
     if (is_clean_) return hipSuccess;
-    const hipError_t error = mark_ == nullptr ? MarkLocked(&mark) : hipSuccess;
+    const hipError_t error = LastLocked(&mark);
     if (error != hipSuccess) return error;
-    if (mark == nullptr) mark = mark_;
   }
   const hipError_t error = mark->Wait();
   if (error != hipSuccess) return error;
@@ -317,7 +348,7 @@ void OrderWithDefault(Stream* stream) {
   if (stream->flags() & hipStreamNonBlocking) return;
   const auto wait = [](Stream* waiting, Stream* other) {
     SignalRef mark;
-    if (other == waiting || other->Idle() || other->Mark(&mark) != hipSuccess) return;
+    if (other == waiting || other->Idle() || other->Last(&mark) != hipSuccess) return;
     (void)waiting->WaitFor(mark);
   };
   if (stream != default_stream) {
@@ -420,7 +451,7 @@ hipError_t SynchronizeAll() {
     for (Stream* const stream : streams) {
       SignalRef mark;
       if (stream->Idle()) continue;
-      const hipError_t error = stream->Mark(&mark);
+      const hipError_t error = stream->Last(&mark);
       if (error == hipSuccess) marks.push_back(std::move(mark));
       if (result == hipSuccess) result = error;
     }

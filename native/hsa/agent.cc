@@ -138,7 +138,7 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
     case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT:
       return Put<uint32_t>(value, hello.compute_units);
     case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
-      return Put<uint32_t>(value, device.target == "gfx90a" ? 1700 : device.target == "gfx942" ? 2100 : 2400);
+      return Put<uint32_t>(value, device.target == "gfx90a" ? 1700 : device.target == "gfx942" ? 2100 : 2200);
     case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
       return Put<uint32_t>(value, 1);
     case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:

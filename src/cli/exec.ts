@@ -10,6 +10,7 @@ import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
 import { ModelClock } from '../runtime/model-clock.ts';
+import { monotonicOffset } from '../runtime/shared-memory.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
 import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
@@ -25,6 +26,7 @@ interface Options extends CheckOptions {
   timingOnly?: boolean;
   chip?: string;
   time?: string;
+  clock: string;
   serve?: string;
 }
 
@@ -61,6 +63,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--timing-only', 'the same, and run only the workgroups that are sampled: results are incomplete')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file`)
     .option('--time <clock>', 'what events and signals carry: model (with --timing) or wall')
+    .option('--clock <kind>', 'what kernels read as time: instructions (the same in every run), or host', 'instructions')
     .option('--env', 'start a device that lives as long as this shell, and print what to eval')
     .addHelpText(
       'after',
@@ -80,6 +83,9 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
   if (options.mfma !== 'exact' && options.mfma !== 'fast') {
     throw new WavesmithError('cli/bad-option', `--mfma is exact or fast, not '${options.mfma}'.`);
   }
+  if (options.clock !== 'instructions' && options.clock !== 'host') {
+    throw new WavesmithError('cli/bad-option', `--clock is instructions or host, not '${options.clock}'.`);
+  }
   if (options.env === true) return startForShell(argv);
   const { mfma } = options;
   const timing = timingOf(options, target);
@@ -92,6 +98,7 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     workers: parseCount(options.workers, '--workers'),
     maxInstructions: parseCount(options.budget, '--budget'),
     strict: strictOptionsOf(options),
+    hostClockOffset: options.clock === 'host' ? monotonicOffset() : undefined,
     timing,
     sampleOnly: options.timingOnly === true,
     clock: timing === undefined || options.time === 'wall' ? undefined : new ModelClock(timing.chip),

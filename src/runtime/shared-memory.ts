@@ -12,6 +12,11 @@ export function nowTicks(): bigint {
   return process.hrtime.bigint() / 10n;
 }
 
+/** What CLOCK_MONOTONIC is ahead of the calendar, ms: kernels read the clock that signals carry. */
+export function monotonicOffset(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - performance.timeOrigin - performance.now();
+}
+
 export class SharedMemory {
   readonly bytes: Uint8Array;
   private readonly halves: Uint16Array;

@@ -17,7 +17,7 @@ import type { PacketTimes } from './packet-times.ts';
 import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, CopyPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
-import { CLOCK_KHZ } from './shared-memory.ts';
+import { CLOCK_KHZ, nowTicks } from './shared-memory.ts';
 
 /** What programs see of the chip that is modelled, or else of the board that the target stands for. */
 export function virtualBoard(
@@ -52,6 +52,11 @@ export interface SimRuntimeOptions extends RunOptions {
     | undefined;
   /** Events and signals carry this clock's time; needs `timing`. */
   readonly clock?: ModelClock | undefined;
+}
+
+/** A moment of `performance.now()` on the clock of signals. */
+function ticksAt(moment: number): bigint {
+  return nowTicks() - BigInt(Math.round((performance.now() - moment) * CLOCK_KHZ));
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -210,6 +215,7 @@ export class SimRuntime implements RuntimeDevice {
       clock: _clock,
       ...options
     } = this.options;
+    let times: PacketTimes | undefined;
     const request: SimDispatchRequest = {
       ...options,
       kernel,
@@ -217,6 +223,10 @@ export class SimRuntime implements RuntimeDevice {
       block,
       gridWorkItems: gridSize,
       dynamicLds: Math.max(0, packet.groupSegmentSize - kernel.ldsSize),
+      hostAnswers: true,
+      onRan: (began, ended) => {
+        times = { start: ticksAt(began), end: ticksAt(ended) };
+      },
       segment: { kernarg: packet.kernargAddress, packet: packet.address, queue: this.queue },
       signal,
     };
@@ -229,9 +239,10 @@ export class SimRuntime implements RuntimeDevice {
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
-    return result.timing === undefined
-      ? undefined
-      : this.clock?.kernel(result.timing.nanoseconds, result.timing.dirtyBytes);
+    if (result.timing !== undefined && this.clock !== undefined) {
+      return this.clock.kernel(result.timing.nanoseconds, result.timing.dirtyBytes);
+    }
+    return times;
   }
 
   barrier(packet: BarrierPacket): PacketTimes | undefined {

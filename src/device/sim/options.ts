@@ -18,6 +18,11 @@ export interface SimRunOptions {
   readonly workers?: number | undefined;
   /** Strict mode: every access, register and wait is checked; findings are in the result. */
   readonly strict?: StrictOptions | undefined;
+  /**
+   * The clocks of kernels (s_memtime, s_memrealtime) show the host's time: this many ms ahead of `performance.timeOrigin` +
+   * `performance.now()`. Without it they count instructions, the same in every run.
+   */
+  readonly hostClockOffset?: number | undefined;
   /** Default: `ascending`. */
   readonly order?: RunOrder | undefined;
   /** Times dispatches; they run as they would without. */
@@ -35,6 +40,10 @@ export interface SimOptions extends MemoryOptions {
 export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
   readonly monitors?: readonly Monitor[] | undefined;
+  /** The host may do what a kernel waits for: when nothing of the dispatch can go on, it sleeps now and then instead of looking all the time. */
+  readonly hostAnswers?: boolean | undefined;
+  /** Told when wavefronts ran (`performance.now()`): without checks and the first compilation. */
+  readonly onRan?: ((began: number, ended: number) => void) | undefined;
   /** Runs only workgroups that the clock has sampled: the time is the same, the results are incomplete. */
   readonly sampleOnly?: boolean | undefined;
 }

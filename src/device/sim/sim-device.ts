@@ -112,6 +112,7 @@ export class SimDevice implements Device {
       workers: given.workers ?? run.workers,
       strict: given.strict ?? run.strict,
       order: given.order ?? run.order,
+      hostClockOffset: given.hostClockOffset ?? run.hostClockOffset,
       timing: given.timing ?? run.timing,
     };
     this.requireOpen();

@@ -32,6 +32,11 @@ const FIRST_SLICE_MS = 8;
 /** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. */
 const WORTH_MS = 10;
 const MAX_WORKERS = 256;
+/** Turns of the event loop that a kernel which waits for the host takes before it sleeps: what the host answers at once costs no sleep. */
+const EAGER_TURNS = 64;
+const SLEEP_MS = 1;
+/** What a wavefront that waits would have run in that time, for the budget: 11 million instructions a second. */
+const SLEPT_INSTRUCTIONS = 11_000;
 
 /** What a dispatch uses of its device. */
 export interface DispatchDevice {
@@ -131,6 +136,7 @@ async function runLaunch(
       alone?.startDispatch?.({ loaded, launch, memory, kernarg });
       const started = performance.now();
       let slice = FIRST_SLICE_MS;
+      let eager = 0;
       while (!runner.run(performance.now() + slice)) {
         const shared = progress === local ? share.join(local, performance.now() - started) : undefined;
         if (shared !== undefined) {
@@ -139,8 +145,13 @@ async function runLaunch(
         }
         slice = SLICE_MS;
         await pause();
+        eager = request.hostAnswers === true && runner.isWaiting ? eager + 1 : 0;
+        if (eager <= EAGER_TURNS) continue;
+        await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
+        progress.add(SLEPT_INSTRUCTIONS);
       }
       await share.finish(() => onProgress?.(progress.done, launch.workgroups));
+      if (runner.began !== undefined) request.onRan?.(runner.began, performance.now());
     }
   } catch (error) {
     progress.abort();

@@ -12,6 +12,8 @@ export interface Engine {
   readonly slice: number;
   /** Vector registers that the code run so far can name, `[vgprs, agprs]`, at least one each: no others need clearing after it. */
   readonly registers: readonly [number, number];
+  /** Makes ready what a wave runs first, so that the time of a dispatch is not that of its compilation. */
+  prepare?(w: Wave): void;
   /**
    * Runs a wave until it ends or reaches a barrier, or has executed about `limit` instructions. True ends its turn early: the next
    * instruction loads into LDS. `isTurnStart` says that nothing of the turn has run yet. `w.executed` and `workgroup.clock` are exact

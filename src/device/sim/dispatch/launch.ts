@@ -4,7 +4,7 @@ import { targetInfo } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import type { DispatchContext } from '../state/workgroup.ts';
+import { type DispatchContext, HostClock } from '../state/workgroup.ts';
 import type { RunOrder } from './order.ts';
 
 /** Everything fixed for one dispatch. Addresses are GPU addresses. */
@@ -30,14 +30,19 @@ export interface Launch {
   readonly engine: 'compiled' | 'interpreter';
   readonly order: RunOrder;
   readonly mfma: MatrixMode;
+  /** Where the clocks of kernels show the host's time: what that is ahead of the calendar, ms. */
+  readonly hostClockOffset: number | undefined;
 }
 
 /** What the kernel's waves may ask for. */
 export function contextOf(launch: Launch): DispatchContext {
+  const { architectedFlatScratch, board } = targetInfo(launch.target);
+  const { hostClockOffset: offset } = launch;
   return {
     target: launch.target,
     kernelName: launch.kernelName,
     scratchPerLane: launch.scratchPerLane,
-    architectedScratch: targetInfo(launch.target).architectedFlatScratch,
+    architectedScratch: architectedFlatScratch,
+    hostClock: offset === undefined ? undefined : new HostClock(offset, board.clockMhz),
   };
 }

@@ -74,6 +74,7 @@ export function prepareLaunch(memory: DeviceMemory, kernel: SimKernel, request: 
     engine: request.engine ?? 'compiled',
     order: request.order ?? 'ascending',
     mfma: request.mfma ?? 'exact',
+    hostClockOffset: request.hostClockOffset,
   });
   const own = (size: number, label: string): Region => {
     const region = memory.alloc(size, label);

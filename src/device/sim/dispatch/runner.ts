@@ -88,6 +88,10 @@ export class Runner implements Rewindable {
   private left = 0;
   private isTurnStart = true;
   wavefronts = 0;
+  /** When the first wave began (`performance.now()`). */
+  began: number | undefined;
+  /** Turns of workgroups that only waited, one after the other. */
+  private waits = 0;
   failure: GroupFailure | undefined;
 
   constructor(job: RunnerJob) {
@@ -101,11 +105,18 @@ export class Runner implements Rewindable {
     this.progress = progress;
   }
 
-  /** Runs until everything is done (true), or until about `deadline` (`performance.now()`). */
+  /** Nothing here can go on before the host, or another thread, has done something. */
+  get isWaiting(): boolean {
+    return this.waits > this.residents.length;
+  }
+
+  /** Runs until everything is done (true), or until about `deadline` (`performance.now()`) or everything waits. */
   run(deadline: number): boolean {
     const { engine } = this.job;
     let sinceLook = 0;
+    this.waits = 0;
     for (;;) {
+      if (this.isWaiting) return false;
       const r = this.choose();
       if (r === undefined) {
         this.progress.settle();
@@ -115,6 +126,10 @@ export class Runner implements Rewindable {
       const before = w.executed;
       let turnEnds = true;
       try {
+        if (this.began === undefined) {
+          engine.prepare?.(w);
+          this.began = performance.now();
+        }
         turnEnds = engine.runWave(w, Math.min(this.left, engine.slice), this.isTurnStart);
       } catch (error) {
         this.fail(r, w, error);
@@ -298,8 +313,11 @@ export class Runner implements Rewindable {
     r.at = 0;
     r.isSpinning = true;
     if (running > 0) {
+      this.waits = isSpinning && !r.group.hasReadClock ? this.waits + 1 : 0;
+      r.group.hasReadClock = false;
       if (isSpinning || r.ran > LONG_TURN) this.rotate(r);
     } else if (waiting > 0) {
+      this.waits = 0;
       for (const w of r.waves) if (w.state === 'barrier') w.state = 'running';
       for (const monitor of this.job.monitors) monitor.barrier?.(r.group);
     } else {
@@ -313,12 +331,15 @@ export class Runner implements Rewindable {
   private rotate(r: Resident): void {
     r.ran = 0;
     if (this.job.window === 1) return;
-    if (this.residents.length < this.job.window && this.start() !== undefined) this.current = this.residents.length - 1;
-    else this.current = (this.current + 1) % this.residents.length;
+    if (this.residents.length < this.job.window && this.start() !== undefined) {
+      this.waits = 0;
+      this.current = this.residents.length - 1;
+    } else this.current = (this.current + 1) % this.residents.length;
   }
 
   /** After one ends, the oldest goes on: it may have waited for it. */
   private end(r: Resident): void {
+    this.waits = 0;
     this.residents.splice(this.residents.indexOf(r), 1);
     for (const w of r.waves) w.used = this.job.engine.registers;
     this.job.givePlace(r.place);

@@ -292,7 +292,7 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
   setreg,
   memtime: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;
-    if (op.parameter === REAL_TIME) return (w) => w.setS64(target, BigInt(w.workgroup.clock));
+    if (op.parameter === REAL_TIME) return (w) => w.setS64(target, BigInt(w.workgroup.realTime()));
     return (w) => w.setS64(target, BigInt(w.workgroup.cycles()));
   },
   movrels: (instruction, op) => {

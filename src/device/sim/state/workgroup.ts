@@ -10,7 +10,30 @@ export interface DispatchContext {
   readonly scratchPerLane: number;
   /** Architected flat scratch: FLAT_SCRATCH is set up by hardware. */
   readonly architectedScratch: boolean;
+  /** What the clocks of kernels show; undefined: instructions. */
+  readonly hostClock?: HostClock | undefined;
 }
+
+/** The host's time for the clocks of kernels: s_memrealtime has its ticks, s_memtime the cycles that a chip would have done in it. */
+export class HostClock {
+  private readonly originMs: number;
+  private readonly cyclesPerMs: number;
+
+  /** `offsetMs`: what the clock is ahead of the calendar (`performance.timeOrigin` + `performance.now()`), the same in every thread. */
+  constructor(offsetMs: number, clockMhz: number) {
+    this.originMs = performance.timeOrigin + offsetMs;
+    this.cyclesPerMs = clockMhz * 1000;
+  }
+  ticks(): number {
+    return Math.floor((this.originMs + performance.now()) * REAL_TIME_KHZ);
+  }
+  cycles(): number {
+    return Math.floor((this.originMs + performance.now()) * this.cyclesPerMs);
+  }
+}
+
+/** s_memrealtime counts at 100 MHz. Source: AMD CDNA3 ISA, S_MEMREALTIME ("64-bit real time clock"); hipDeviceAttributeWallClockRate of MI200 and MI300. */
+const REAL_TIME_KHZ = 100_000;
 
 /** Reads of the cycle counter by one workgroup after which it is taken to wait. */
 const WAITING_READS = 16384;
@@ -33,6 +56,8 @@ export class Workgroup {
   /** Reads of the cycle counter so far, and what they have added to it. */
   private reads = 0;
   private waited = 0;
+  /** Whether it has read a clock that goes on only while it runs; whoever looks sets it back. */
+  hasReadClock = false;
 
   constructor(dispatch: DispatchContext, lds: Uint8Array, id: readonly [number, number, number]) {
     this.dispatch = dispatch;
@@ -58,8 +83,19 @@ export class Workgroup {
    * (500 ms are 10^9 of them) end after some 25,000 reads; a kernel that measures itself reads far fewer.
    */
   cycles(): number {
+    const { hostClock } = this.dispatch;
+    if (hostClock !== undefined) return hostClock.cycles();
+    this.hasReadClock = true;
     if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) * 32;
     return this.clock + this.waited;
+  }
+
+  /** What s_memrealtime gives. */
+  realTime(): number {
+    const { hostClock } = this.dispatch;
+    if (hostClock !== undefined) return hostClock.ticks();
+    this.hasReadClock = true;
+    return this.clock;
   }
 
   saveClock(): WorkgroupClock {

@@ -247,6 +247,12 @@ export class CompiledEngine implements Engine {
     return this.compiled.registers;
   }
 
+  prepare(w: Wave): void {
+    const entry = this.compiled.entry({ pc: w.pc - this.loaded.region.base, mode: w.mode & MODE_MASK });
+    // V8 compiles at the first call; one without a budget runs nothing.
+    if (entry !== undefined && !entry.empty) entry.unit.exports.run(w.pointer, entry.block, 0);
+  }
+
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
     const { compiled, loaded } = this;
     const base = loaded.region.base;

@@ -66,7 +66,7 @@ function run(memory: DeviceMemory, known: Map<number, LoadedCode>, message: RunM
     givePlace: () => {},
     monitors: [],
   });
-  runner.run(Number.POSITIVE_INFINITY);
+  while (!runner.run(Number.POSITIVE_INFINITY));
   const { failure, wavefronts } = runner;
   return {
     kind: 'done',
