@@ -63,7 +63,11 @@ export async function run(argv: string[]): Promise<number> {
     .option('--timing-only', 'the same, and run only the workgroups that are sampled: results are incomplete')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file`)
     .option('--time <clock>', 'what events and signals carry: model (with --timing) or wall')
-    .option('--clock <kind>', 'what kernels read as time: instructions (the same in every run), or host', 'instructions')
+    .option(
+      '--clock <kind>',
+      'what kernels read as time: instructions (the same in every run), or host',
+      'instructions',
+    )
     .option('--env', 'start a device that lives as long as this shell, and print what to eval')
     .addHelpText(
       'after',

@@ -194,7 +194,15 @@ async function main(): Promise<number> {
   report(`${queue.length} cases`);
   let done = 0;
   await eachOf(queue, jobs, async ({ plan, path, name }) => {
-    const args = [join(root, 'bin/wavesmith'), 'exec', '--device', values.device, '--clock', 'host', ...(values.check ? ['--check'] : [])];
+    const args = [
+      join(root, 'bin/wavesmith'),
+      'exec',
+      '--device',
+      values.device,
+      '--clock',
+      'host',
+      ...(values.check ? ['--check'] : []),
+    ];
     const ended = await runProcess(process.execPath, [...args, '--', path, escapeName(name), '-C', '1'], {
       cwd: plan.binary,
       env,
