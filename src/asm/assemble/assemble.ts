@@ -80,9 +80,8 @@ class Assembly extends Assembler {
   private knownStatement(): boolean {
     const { lexer } = this;
     if (!this.known.isUseful || this.ended || this.conditionals.ignore || this.brokenRegisterCounts) return false;
-    const line = lexer.peekLine();
-    const known = line === undefined ? undefined : this.known.get(line);
-    if (known === undefined || this.macros.has(known.mnemonic)) return false;
+    const known = this.known.find(lexer);
+    if (known === undefined || (this.macros.size > 0 && this.macros.has(known.mnemonic))) return false;
     this.countStatement();
     lexer.skipLine(known.indent);
     repeatInstruction(this, lexer, known);

@@ -13,7 +13,7 @@ import type { AsmSymbol } from '../object/model.ts';
 import { SymbolTable } from '../object/symbols.ts';
 import { DebugInfo } from './directives/debug-info.ts';
 import { Emitter } from './emit.ts';
-import { KnownStatements } from './known-statements.ts';
+import { KnownStatements, type LastRegisters } from './known-statements.ts';
 import { LineTable } from './lines.ts';
 import type { AsmStreamer } from './llvm-mc-printer.ts';
 import type { Macro } from './macro-definition.ts';
@@ -230,6 +230,17 @@ export class Assembler extends SourceReader implements ParseContext {
     const count = lastIndex + 1;
     if (count > this.registerCounts[file]) this.registerCounts[file] = count;
     if (count > this.kernelCounts[file]) this.kernelCounts[file] = count;
+  }
+
+  /** What `usesRegister` does, for each file; -1 is none. */
+  usesRegisters({ v, a, s }: LastRegisters): void {
+    const { registerCounts, kernelCounts } = this;
+    if (v >= registerCounts.v) registerCounts.v = v + 1;
+    if (a >= registerCounts.a) registerCounts.a = a + 1;
+    if (s >= registerCounts.s) registerCounts.s = s + 1;
+    if (v >= kernelCounts.v) kernelCounts.v = v + 1;
+    if (a >= kernelCounts.a) kernelCounts.a = a + 1;
+    if (s >= kernelCounts.s) kernelCounts.s = s + 1;
   }
 
   /** `.amdgpu_hsa_kernel` without an OS: starts counting the registers of a kernel. */

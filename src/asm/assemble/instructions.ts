@@ -1,16 +1,17 @@
 // Instruction statements: parse, encode, and the fixups of operands that name symbols.
 // Source: llvm/lib/Target/AMDGPU/MCTargetDesc/AMDGPUMCCodeEmitter.cpp (getLitEncoding, needsPCRel).
 
+import type { ByteWriter } from '../../base/index.ts';
 import { readU32 } from '../../isa/codec/decode-operand.ts';
 import { encodeInto } from '../../isa/codec/encode.ts';
 import { type Fixup, InstructionParser } from '../../isa/parse/parse.ts';
 import type { Expr } from '../../isa/text/expr-tree.ts';
 import type { Lexer } from '../../isa/text/lexer.ts';
-import type { Instruction } from '../../isa/types.ts';
 import type { AsmFixupKind, InstructionFixup } from '../object/model.ts';
 import type { Assembler } from './assembler.ts';
 import type { KnownStatement } from './known-statements.ts';
 
+const NO_FIXUPS: readonly InstructionFixup[] = [];
 const scratch = new Uint8Array(32);
 const parsers = new WeakMap<Lexer, InstructionParser>();
 
@@ -73,47 +74,40 @@ export function assembleInstruction(a: Assembler, lexer: Lexer, offset: number):
   const { instruction, fixups } = parsed;
   const size = encodeInto(instruction, scratch, 0);
   const bytes = scratch.subarray(0, size);
-  if (isFirst && fixups.length === 0 && a.known.isUseful) {
-    const line = lexer.statementLineText();
-    const indent = offset - lexer.statementStart;
-    if (line !== undefined) a.known.add(line, { mnemonic, indent, instruction, bytes: bytes.slice() });
-  }
-  emit(a, lexer, offset, instruction, fixups, bytes);
+  if (isFirst && a.known.isUseful) a.known.add(lexer, mnemonic, offset - lexer.statementStart, parsed);
+  const resolved = fixups.length === 0 ? NO_FIXUPS : resolve(a, lexer, offset, fixups);
+  const data = placeInstruction(a, offset);
+  for (let at = 0; at < size; at += 4) data.u32(readU32(bytes, at));
+  a.streamer?.instruction(a.target, instruction, bytes, resolved);
 }
 
 /** Assembles the instruction of a line that was read before. */
-export function repeatInstruction(
-  a: Assembler,
-  lexer: Lexer,
-  { instruction, bytes, lastRegisters }: KnownStatement,
-): void {
-  const { v, a: acc, s } = lastRegisters;
-  if (v >= 0) a.usesRegister('v', v);
-  if (acc >= 0) a.usesRegister('a', acc);
-  if (s >= 0) a.usesRegister('s', s);
-  emit(a, lexer, lexer.start(), instruction, [], bytes);
+export function repeatInstruction(a: Assembler, lexer: Lexer, known: KnownStatement): void {
+  const { words, instruction, lastRegisters } = known;
+  a.usesRegisters(lastRegisters);
+  const data = placeInstruction(a, lexer.start());
+  for (let i = 0; i < words.length; i++) data.u32(words[i] as number);
+  if (instruction === undefined) return;
+  const bytes = new Uint8Array(Int32Array.from(words).buffer);
+  a.streamer?.instruction(a.target, instruction, bytes, NO_FIXUPS);
 }
 
-/** Writes an instruction to the current section. */
-function emit(
-  a: Assembler,
-  lexer: Lexer,
-  offset: number,
-  instruction: Instruction,
-  fixups: readonly Fixup[],
-  bytes: Uint8Array,
-): void {
+/** The data of the current section, where the instruction at `offset` of the text goes next. */
+function placeInstruction(a: Assembler, offset: number): ByteWriter {
   if (a.debug.isPending) a.debug.place();
-  const resolved: InstructionFixup[] = [];
-  for (const fixup of fixups) {
-    const expr = a.bind(fixup.expr);
-    const kind = fixupKind(fixup);
-    a.emitter.fixup(kind, fixup.byteOffset, expr, a.location(symbolOffset(lexer, fixup.expr) ?? offset));
-    resolved.push({ kind, byteOffset: fixup.byteOffset, expr, operandIndex: fixup.operandIndex });
-  }
   const fragment = a.emitter.sections.data();
   if (a.lines !== undefined) a.lines.add(fragment, a.fileLine(offset));
-  const { data } = fragment;
-  for (let at = 0; at < bytes.length; at += 4) data.u32(readU32(bytes, at));
-  a.streamer?.instruction(a.target, instruction, bytes, resolved);
+  return fragment.data;
+}
+
+/** Puts the fixups of an instruction where it will be placed. */
+function resolve(a: Assembler, lexer: Lexer, offset: number, fixups: readonly Fixup[]): InstructionFixup[] {
+  if (a.debug.isPending) a.debug.place();
+  return fixups.map((fixup) => {
+    const { byteOffset, operandIndex } = fixup;
+    const expr = a.bind(fixup.expr);
+    const kind = fixupKind(fixup);
+    a.emitter.fixup(kind, byteOffset, expr, a.location(symbolOffset(lexer, fixup.expr) ?? offset));
+    return { kind, byteOffset, expr, operandIndex };
+  });
 }

@@ -3,7 +3,7 @@
 import { operandIndex } from '../operand.ts';
 import { type OperandClass, operandClass } from '../table/operand-classes.ts';
 import { targetInfo } from '../table/targets.ts';
-import type { Immediate, InstructionRow, Operand, Register } from '../types.ts';
+import type { Immediate, Instruction, InstructionRow, Operand, Register } from '../types.ts';
 import { inline32 } from './constant.ts';
 import { isInlineValue } from './register.ts';
 import {
@@ -21,12 +21,16 @@ import {
 /** What there is to check about a row. */
 interface Plan {
   readonly checks: readonly Check[];
+  readonly registerRules: readonly RegisterRule[];
 }
 
 /** Offsets in the text of the row's operands. */
 type Starts = readonly (number | undefined)[];
 
 type Check = (p: ParseState, row: InstructionRow, operands: readonly Operand[], starts: Starts) => boolean;
+
+/** A rule about which registers go together: the operand that breaks it, -1 when none does. */
+type RegisterRule = (operands: readonly Operand[]) => number;
 
 function loc(p: ParseState, test: (op: ParsedOperand) => boolean): number {
   for (let i = p.count - 1; i > 0; i--) if (test(p.operands[i])) return p.operands[i].start;
@@ -150,14 +154,15 @@ function checkVopLiteral(row: InstructionRow): Check {
   };
 }
 
-function checkConstantBus(row: InstructionRow): Check {
+/** One scalar register or literal is read through the constant bus. */
+function constantBusRule(row: InstructionRow): RegisterRule {
   const sources = sourcesOf(row);
   const implicit = row.uses.find((name) => Object.hasOwn(IMPLICIT_SCALARS, name));
   const hasConstant = operandIndex(row, 'imm') >= 0;
   const writeLane = row.operation === 'v_writelane_b32';
   const widths = row.operands.map((o) => Math.max(1, operandClass(o.cls).dwords));
-  return (p, _, operands, starts) => {
-    if (writeLane && operands[2].kind === 'reg' && operands[2].encoding === 124) return true;
+  return (operands) => {
+    if (writeLane && operands[2].kind === 'reg' && operands[2].encoding === 124) return -1;
     let uses = implicit === undefined ? 0 : 1;
     let literals = hasConstant ? 1 : 0;
     let literalWidth = 1;
@@ -177,11 +182,17 @@ function checkConstantBus(row: InstructionRow): Check {
           literalWidth = widths[i];
         } else if (literalWidth !== widths[i]) literals = 2;
       }
-      if (uses + literals > 1) {
-        return fail(p, starts[i] ?? p.mnemonicStart, 'invalid operand (violates constant bus restrictions)');
-      }
+      if (uses + literals > 1) return i;
     }
-    return true;
+    return -1;
+  };
+}
+
+/** A check of a rule, with the message when an operand breaks it. */
+function checkRule(rule: RegisterRule, message: string): Check {
+  return (p, _, operands, starts) => {
+    const broken = rule(operands);
+    return broken < 0 || fail(p, starts[broken] ?? p.mnemonicStart, message);
   };
 }
 
@@ -276,8 +287,18 @@ function overlaps(a: Register, b: Register): boolean {
 /** Registers of an F8F6F4 matrix operand by its format (cbsz or blgp). */
 const F8F6F4_DWORDS = [8, 8, 6, 6, 4];
 
-function checkMfma(row: InstructionRow): Check {
+/** A matrix accumulator of more than four registers is the destination or lies beside it. */
+function accumulatorRule(row: InstructionRow): RegisterRule {
   const source = operandIndex(row, 'src2');
+  return (operands) => {
+    const src2 = operands[source];
+    const dst = operands[0];
+    if (source < 0 || src2.kind !== 'reg' || dst.kind !== 'reg' || src2 === dst || dst.dwords <= 4) return -1;
+    return overlaps(src2, dst) ? source : -1;
+  };
+}
+
+function checkMatrixFormats(row: InstructionRow): Check {
   const formats = /_F8F6F4_/.test(row.name)
     ? ([
         ['src0', 'cbsz'],
@@ -293,12 +314,7 @@ function checkMfma(row: InstructionRow): Check {
       if ((F8F6F4_DWORDS[value] ?? 8) === register.dwords) continue;
       ok = fail(p, starts[src] ?? p.mnemonicStart, `wrong register tuple size for ${name} value ${value}`);
     }
-    if (!ok) return false;
-    const src2 = operands[source];
-    const dst = operands[0];
-    if (source < 0 || src2.kind !== 'reg' || dst.kind !== 'reg' || src2 === dst || dst.dwords <= 4) return true;
-    if (!overlaps(src2, dst)) return true;
-    return fail(p, starts[source] ?? p.mnemonicStart, 'source 2 operand must not partially overlap with dst');
+    return ok;
   };
 }
 
@@ -439,26 +455,43 @@ function isDot(row: InstructionRow): boolean {
 /** The checks of a row in LLVM's order. */
 function planOf(row: InstructionRow): Plan {
   const checks: (Check | undefined)[] = [];
+  const registerRules: RegisterRule[] = [];
+  const addRule = (rule: RegisterRule, message: string): void => {
+    registerRules.push(rule);
+    checks.push(checkRule(rule, message));
+  };
   const vop = isVop(row);
   if (vop) checks.push(checkLdsDirect(row));
   if (row.flags.has('SOP2') || row.flags.has('SOPC')) checks.push(checkSopLiteral(row));
   if (row.flags.has('VOP3') || row.flags.has('VOP3P') || operandIndex(row, 'imm') >= 0) {
     if (vop) checks.push(checkVopLiteral(row));
   }
-  if (vop) checks.push(checkConstantBus(row));
+  if (vop) addRule(constantBusRule(row), 'invalid operand (violates constant bus restrictions)');
   if (isDot(row)) {
     checks.push((p) => !p.isGfx940 || checkDotOpSel(p));
     checks.push(checkNeg(row));
   }
   checks.push(checkDpp(row), checkImage(row), checkOffset(row));
-  if (row.flags.has('MAI')) checks.push(checkMfma(row));
+  if (row.flags.has('MAI')) {
+    checks.push(checkMatrixFormats(row));
+    addRule(accumulatorRule(row), 'source 2 operand must not partially overlap with dst');
+  }
   checks.push(checkCachePolicy(row), checkAgprData(row));
   if (row.flags.has('DPP') || row.operands.some((o) => operandClass(o.cls).dwords > 1)) checks.push(checkAlignment);
   checks.push(checkDs(row), checkBlgp(row), checkDivScale(row));
-  return { checks: checks.filter((c) => c !== undefined) };
+  return { checks: checks.filter((c) => c !== undefined), registerRules };
 }
 
 const plans: (Plan | undefined)[] = [];
+
+function planFor(row: InstructionRow): Plan {
+  let plan = plans[row.id];
+  if (plan === undefined) {
+    plan = planOf(row);
+    plans[row.id] = plan;
+  }
+  return plan;
+}
 
 /** Reports the first thing that LLVM would refuse about a converted instruction. */
 export function checkInstruction(
@@ -467,11 +500,16 @@ export function checkInstruction(
   operands: readonly Operand[],
   starts: Starts,
 ): void {
-  let plan = plans[row.id];
-  if (plan === undefined) {
-    plan = planOf(row);
-    plans[row.id] = plan;
-  }
-  const { checks } = plan;
+  const { checks } = planFor(row);
   for (let i = 0; i < checks.length; i++) if (!checks[i](p, row, operands, starts)) return;
+}
+
+/**
+ * Whether an instruction that `checkInstruction` accepts is still accepted with other registers in the place of its SGPRs, VGPRs and
+ * AGPRs, each of the same file and width and with the same number modulo 4.
+ */
+export function registersFit({ row, operands }: Instruction): boolean {
+  const { registerRules } = planFor(row);
+  for (let i = 0; i < registerRules.length; i++) if (registerRules[i](operands) >= 0) return false;
+  return true;
 }

@@ -280,7 +280,7 @@ export class InstructionParser {
     if (size === 4) {
       for (const operand of values) if (operand.kind === 'literal') size = 8;
     }
-    return { instruction: { row, operands: values, size }, fixups };
+    return { instruction: { row, operands: values, size }, fixups, starts };
   }
 
   private warnOfLoss(): void {

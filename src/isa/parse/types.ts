@@ -44,4 +44,6 @@ export interface ParsedInstruction {
   readonly instruction: Instruction;
   /** Empty for nearly every instruction (one shared array). */
   readonly fixups: readonly Fixup[];
+  /** Offset in the text of each of the instruction's operands that the text gives; undefined for others. */
+  readonly starts: readonly (number | undefined)[];
 }

@@ -66,9 +66,13 @@ export class Lexer {
   /** The place that `position` was asked for last, and its line. */
   private countedTo = 0;
   private countedLine = 1;
-  /** Whether the text has a character with which a line can end early or have a comment. */
+  /** Whether the text has a character with which a line can end early. */
   private readonly hasReturns: boolean;
-  private readonly hasComments: boolean;
+  /** The line that `peekLine` read: -1 for none. */
+  peekedStart = -1;
+  peekedEnd = 0;
+  peekedHash = 0;
+  private peekedNext = 0;
 
   /** `line` is the number of the first line, for text that is part of a file. */
   constructor(text: string, line = 1) {
@@ -79,7 +83,6 @@ export class Lexer {
     this.countedLine = line;
     this.statementLine = line;
     this.hasReturns = text.includes('\r');
-    this.hasComments = text.includes(';') || text.includes('//');
   }
 
   /** Kind of the current token, or of the one `ahead` tokens further. */
@@ -309,26 +312,43 @@ export class Lexer {
   }
 
   /**
-   * The line at `next` up to its comment, neither of which was lexed: equal lines that are one statement are equal statements.
-   * Undefined for a line that does not end with a newline alone.
+   * Reads the line at `next` without lexing it: `peekedHash` is of its text from `peekedStart` to `peekedEnd`, its comment left out.
+   * Two lines that can be peeked at and have equal texts are equal statements, if they are one. False for a line in which that text
+   * does not tell: one that does not end with a newline alone, or has quotes or a comment inside.
    */
-  peekLine(): string | undefined {
-    const end = this.text.indexOf('\n', this.next);
-    if (end < 0 || this.hasReturns) return undefined;
-    const line = this.text.slice(this.next, end);
-    return this.hasComments ? withoutComment(line) : line;
+  peekLine(): boolean {
+    const { text, next } = this;
+    this.peekedStart = -1;
+    if (this.hasReturns) return false;
+    let hash = 0;
+    let p = next;
+    for (; ; p++) {
+      const c = text.charCodeAt(p);
+      if (c === 10 || c === 59 /* ; */) break;
+      if (c === 47 /* / */) {
+        const d = text.charCodeAt(p + 1);
+        if (d === 47) break;
+        if (d === 42) return false;
+      }
+      // Beyond the text there is NaN.
+      if (c === 34 || c === 39 || !(c >= 0)) return false;
+      hash = Math.imul(hash ^ c, 0x01000193);
+    }
+    const end = text.charCodeAt(p) === 10 ? p : text.indexOf('\n', p);
+    if (end < 0) return false;
+    this.peekedHash = hash ^ (hash >>> 15);
+    this.peekedStart = next;
+    this.peekedEnd = p;
+    this.peekedNext = end + 1;
+    return true;
   }
 
-  /** The line of the current statement as `peekLine` gave it before; undefined when they are not the same text. */
-  statementLineText(): string | undefined {
-    const { text, statementStart, next } = this;
-    if (this.hasReturns || this.nextLine !== this.statementLine + 1 || text.charCodeAt(next - 1) !== 10)
-      return undefined;
-    const line = text.slice(statementStart, next - 1);
-    return this.hasComments ? withoutComment(line) : line;
+  /** Whether the current statement is the line that was peeked at last. */
+  get isPeeked(): boolean {
+    return this.peekedStart === this.statementStart && this.peekedNext === this.next;
   }
 
-  /** Steps over the line at `next`, as `nextStatement` would; the statement's first token would be `indent` characters into it. */
+  /** Steps over the line that was peeked at, as `nextStatement` would; its first token would be `indent` characters into it. */
   skipLine(indent: number): void {
     const start = this.next;
     this.at = 0;
@@ -337,7 +357,7 @@ export class Lexer {
     this.statementStart = start;
     this.statementLine = this.nextLine;
     this.push(Tok.EndOfStatement, start + indent, start + indent);
-    this.next = this.text.indexOf('\n', start) + 1;
+    this.next = this.peekedNext;
     this.nextLine++;
   }
 
@@ -597,13 +617,6 @@ export class Lexer {
     this.values[this.count - 1] = value;
     return p + 2;
   }
-}
-
-function withoutComment(line: string): string {
-  const semicolon = line.indexOf(';');
-  const slashes = line.indexOf('//');
-  if (semicolon < 0) return slashes < 0 ? line : line.slice(0, slashes);
-  return line.slice(0, slashes < 0 ? semicolon : Math.min(semicolon, slashes));
 }
 
 function isDigit(c: number): boolean {
