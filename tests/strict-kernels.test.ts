@@ -14,7 +14,9 @@ async function findings(
 ): Promise<readonly RunFinding[]> {
   const device = await createDevice('sim', { target: subject.target });
   try {
-    return (await subject.run(device, bytes, {}, { engine })).diagnostics ?? [];
+    return ((await subject.run(device, bytes, {}, { engine })).diagnostics ?? []).filter(
+      ({ severity }) => severity !== 'note',
+    );
   } finally {
     device.close();
   }

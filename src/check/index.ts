@@ -16,6 +16,7 @@ import { checkEditedValues } from './rules/edit-values.ts';
 import { checkHazards } from './rules/hazards.ts';
 import { checkLdsDma } from './rules/lds-dma.ts';
 import { checkMemoryModel } from './rules/memory-model.ts';
+import { checkModes } from './rules/modes.ts';
 import { checkResources } from './rules/resources.ts';
 import { checkStrongWaits } from './rules/strong-waits.ts';
 import { checkWaits } from './rules/waits.ts';
@@ -50,6 +51,7 @@ export { checkEditedValues } from './rules/edit-values.ts';
 export { checkHazards } from './rules/hazards.ts';
 export { checkLdsDma } from './rules/lds-dma.ts';
 export { checkMemoryModel } from './rules/memory-model.ts';
+export { checkModes } from './rules/modes.ts';
 export { checkResources, workgroupFit } from './rules/resources.ts';
 export { checkStrongWaits } from './rules/strong-waits.ts';
 export { checkWaits, outstandingAtBlocks, replayBlock, stepThrough } from './rules/waits.ts';
@@ -73,6 +75,7 @@ const RULES: readonly Rule[] = [
   checkConstantBounds,
   checkMemoryModel,
   checkXnack,
+  checkModes,
 ];
 
 export interface CheckOptions {

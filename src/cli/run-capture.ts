@@ -101,7 +101,7 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
         `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,
         dispatchTiming(result, options.timingListing === true),
         toolsReport(tools),
-        checkReport(checked, path),
+        checkReport(checked, path, options.notes),
         `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
       ].join(''),
     );

@@ -16,6 +16,7 @@ export interface CheckOptions {
   readonly check?: boolean;
   readonly strict?: boolean;
   readonly failOn?: string;
+  readonly notes?: boolean;
 }
 
 /** A result, of a strict run with its findings. */
@@ -27,6 +28,7 @@ export function addCheckOptions(command: Command): void {
   command
     .option('--check', 'check every access, register and wait while it runs (strict mode); exit code 1 on errors')
     .option('--strict', 'the same as --check')
+    .option('--notes', 'with --check: also what many correct kernels do, such as loads that a buffer resource drops')
     .option(
       '--fail-on <what>',
       'the first finding of these ends the run: error, warning, none (exit code 0), or codes such as waits,memory/misaligned',
@@ -38,6 +40,9 @@ export function strictOptionsOf(options: CheckOptions): StrictOptions | undefine
   const isOn = options.check === true || options.strict === true;
   if (!isOn && options.failOn !== undefined) {
     throw new WavesmithError('cli/usage', '--fail-on selects findings of --check.', { hint: 'Add --check.' });
+  }
+  if (!isOn && options.notes === true) {
+    throw new WavesmithError('cli/usage', '--notes shows findings of --check.', { hint: 'Add --check.' });
   }
   return isOn ? { failOn: failOnOf(options) } : undefined;
 }
@@ -54,16 +59,23 @@ export function checkExitCode(options: CheckOptions, { diagnostics = [], isCompl
 }
 
 /** The findings as text, empty without `--check`. */
-export function checkReport({ diagnostics, diagnosticsDropped = 0, isComplete }: CheckedResult, file: string): string {
+export function checkReport(
+  { diagnostics, diagnosticsDropped = 0, isComplete }: CheckedResult,
+  file: string,
+  showNotes = false,
+): string {
   if (diagnostics === undefined) return '';
   const count = (severity: Severity): string => {
     const n = diagnostics.filter((d) => d.severity === severity).length;
     return `${n} ${severity}${n === 1 ? '' : 's'}`;
   };
-  const lines = diagnostics.map((d) => formatRunFinding(d, file));
+  const isShown = (d: { severity: Severity }): boolean => showNotes || d.severity !== 'note';
+  const lines = diagnostics.filter(isShown).map((d) => formatRunFinding(d, file));
   if (diagnosticsDropped > 0) lines.push(`${diagnosticsDropped} further findings were not kept\n`);
   const end = isComplete === false ? '; the run was ended' : '';
-  return `${lines.join('')}strict mode: ${count('error')}, ${count('warning')}${end}\n`;
+  const notes = diagnostics.some((d) => d.severity === 'note') ? `, ${count('note')}` : '';
+  const hint = notes === '' || showNotes ? '' : ' (--notes shows them)';
+  return `${lines.join('')}strict mode: ${count('error')}, ${count('warning')}${notes}${hint}${end}\n`;
 }
 
 /** A result as `--json` prints it: its findings flat, under the names `code` and `source` too. */

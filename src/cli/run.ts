@@ -283,7 +283,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     report(facts, result.dispatch, buffers) +
     toolsReport(tools) +
     timingLines(timed, options.timingListing === true) +
-    checkReport(result.dispatch, file) +
+    checkReport(result.dispatch, file, options.notes) +
     expectReport(judged) +
     (recording === undefined ? '' : recordingText(recording));
   if (extension?.print !== undefined) extension.print(record, text);

@@ -321,6 +321,12 @@ export const CHECK_RULES = {
     title: 'A buffer instruction goes to a resource of 0 records',
     source: SOURCES.memory,
   },
+  'modes/omod-ignored': {
+    severity: 'warning',
+    title:
+      'An output modifier (`mul:2`, `mul:4`, `div:2`) that hardware ignores: IEEE mode is on, or results keep denormals',
+    source: SOURCES.operands,
+  },
   'memory/write-back-order': {
     severity: 'warning',
     title: 'A store, an atomic or a barrier follows `buffer_wbl2` with no `s_waitcnt vmcnt(0)` between',

@@ -38,6 +38,18 @@ export const RUN_RULES = {
     title: 'A value loaded from bytes that nothing has written is used, or an atomic works on them',
     source: SOURCES.memory,
   },
+  'memory/dropped': {
+    severity: 'note',
+    title:
+      'Lanes of a buffer access lie behind `num_records`: loads give zero, stores do nothing. The count is of lanes',
+    source: SOURCES.memory,
+  },
+  'modes/omod-ignored': {
+    severity: 'warning',
+    title:
+      'An output modifier (`mul:2`, `mul:4`, `div:2`) that hardware ignores: IEEE mode is on, or results keep denormals',
+    source: SOURCES.operands,
+  },
   'memory/kernarg-overrun': {
     severity: 'error',
     title: 'Arguments beyond the declared kernarg segment are read, or used after a wide load',
@@ -86,7 +98,14 @@ export const RUN_RULES = {
   },
   'races/global': {
     severity: 'error',
-    title: 'Two workgroups of a dispatch touch the same global bytes, one writes, without atomics between',
+    title:
+      'Two workgroups touch the same global bytes without atomics between, or two wavefronts of a workgroup without a barrier, and one writes',
+    source: SOURCES.memoryModel,
+  },
+  'races/unreleased': {
+    severity: 'error',
+    title:
+      'Data that another workgroup uses was handed over, by an atomic or a store with device scope, before its store was known to be complete',
     source: SOURCES.memoryModel,
   },
   'races/untracked': {

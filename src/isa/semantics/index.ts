@@ -84,6 +84,7 @@ export {
   xor,
 } from './expr.ts';
 export { inputPosition, outputPosition } from './matrix.ts';
+export { ignoredModifier } from './modifiers.ts';
 export {
   type AtomicOperation,
   type BranchOperation,

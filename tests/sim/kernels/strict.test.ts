@@ -12,9 +12,10 @@ import { hasCorpus, strictRuns } from './support.ts';
 import { TENSILE_KERNELS } from './tensile-cases.ts';
 import { deriveDispatches, fillerFor, VmfbRunner } from './vmfb.ts';
 
-/** Kinds of findings: code, address and instruction. */
+/** Kinds of findings: code, address and instruction. Notes are no mistakes. */
 function summary(findings: readonly RunFinding[]): string[] {
-  const texts = findings.map(({ rule, place }) => `${rule} 0x${place.pc?.toString(16)} ${place.instruction}`);
+  const mistakes = findings.filter(({ severity }) => severity !== 'note');
+  const texts = mistakes.map(({ rule, place }) => `${rule} 0x${place.pc?.toString(16)} ${place.instruction}`);
   return [...new Set(texts)].sort();
 }
 

@@ -13,13 +13,15 @@ import { bindScalarWord, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../
 import { scratchAddress } from '../interpreter/spaces.ts';
 import type { Region } from '../state/memory.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';
-import { FastAccesses, type GroupState, NO_LDS } from './fast-accesses.ts';
+import { FastAccesses, type GroupState, NO_LDS, toucherOf } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsConflict, LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
+import type { Toucher } from './race-page.ts';
 import type { RegisterChecks } from './register-checks.ts';
 import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
+import type { Acquisition } from './synchronisation.ts';
 import type { IssuedOperation, LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
@@ -30,6 +32,7 @@ export interface DispatchRegions {
   /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
   readonly workgroups: number;
+  readonly wavesPerGroup: number;
 }
 
 /** Who accesses. */
@@ -37,7 +40,8 @@ interface Actor {
   readonly w: Wave;
   readonly shadow: WaveShadow;
   readonly lds: LdsShadow;
-  readonly group: number;
+  readonly state: GroupState;
+  readonly who: Toucher;
   readonly scratch: Region | undefined;
   readonly pc: number;
   readonly plan: StrictPlan;
@@ -55,6 +59,8 @@ export class AccessChecks {
   private readonly fast: FastAccesses;
   /** Cache policy bits of accesses that other compute units see. */
   private readonly deviceScope: number;
+  private readonly followsRaces: boolean;
+  private acquisitions: Acquisition[] = [];
   /** Lanes of the running instruction whose data goes to scratch. */
   private scratchLow = 0;
   private scratchHigh = 0;
@@ -65,7 +71,8 @@ export class AccessChecks {
     this.regions = regions;
     this.global = global;
     this.deviceScope = targetInfo(regions.target).scopedCachePolicy ? 16 : 1;
-    this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, regions.workgroups);
+    this.followsRaces = regions.workgroups > 1 || regions.wavesPerGroup > 1;
+    this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, this.followsRaces);
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
@@ -76,8 +83,10 @@ export class AccessChecks {
     access.prepare(w);
     const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
-    const { lds, number: group, scratch } = state;
-    const actor: Actor = { w, shadow, lds, group, scratch, pc, plan, access, isSynchronising };
+    const { lds, scratch } = state;
+    const who = toucherOf(w, state, pc);
+    const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, isSynchronising };
+    if (access.kind === 'atomic') state.usesAtomics = true;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;
@@ -86,7 +95,7 @@ export class AccessChecks {
     this.scratchHigh = 0;
     const written: LdsBytes[] = [];
     for (const piece of pieces) {
-      const bytes = this.checkPiece(actor, piece, low, high);
+      const bytes = this.checkPiece(actor, piece, low, high, piece === pieces[pieces.length - 1]);
       if (bytes !== undefined) written.push(bytes);
     }
     for (const read of plan.dataReads) {
@@ -95,12 +104,27 @@ export class AccessChecks {
     return written.length === 0 ? undefined : written;
   }
 
+  /** What the last access acquires once its values have come back. */
+  takeAcquisitions(): readonly Acquisition[] | undefined {
+    if (this.acquisitions.length === 0) return undefined;
+    const taken = this.acquisitions;
+    this.acquisitions = [];
+    return taken;
+  }
+
   /** Atomics order workgroups, and so do accesses that go past the caches of a compute unit (LLVM's memory model). */
   private isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
     return access?.kind === 'atomic' || (cachePolicy & this.deviceScope) !== 0;
   }
 
-  private checkPiece(actor: Actor, piece: AccessPiece, low: number, high: number): LdsBytes | undefined {
+  /** `isLast`: of the pieces of a lane, the first to be dropped. */
+  private checkPiece(
+    actor: Actor,
+    piece: AccessPiece,
+    low: number,
+    high: number,
+    isLast: boolean,
+  ): LdsBytes | undefined {
     const { w, access, shadow } = actor;
     let undefinedLow = 0;
     let undefinedHigh = 0;
@@ -121,6 +145,7 @@ export class AccessChecks {
         } else if (at === 'scratch') isDefined = this.checkScratch(actor, piece, lane, address % HIGH_WORD);
         else isDefined = this.checkGlobal(actor, piece, lane, address);
       }
+      if (address < 0 && isLast) this.dropped(actor, lane);
       if (access.toLds) {
         const to = access.ldsAddress(w, lane, piece);
         const bytes = Math.max(4, piece.bytes);
@@ -150,6 +175,17 @@ export class AccessChecks {
     if (ldsAddresses.length === 0) return undefined;
     const bytes = Math.max(access.toLds ? 4 : 1, piece.bytes);
     return { addresses: Uint32Array.from(ldsAddresses), count: ldsAddresses.length, bytes };
+  }
+
+  /** A buffer's `num_records` drops a lane: loads give zero, stores do nothing. */
+  private dropped({ w, pc, access }: Actor, lane: number): void {
+    this.reporter.report('memory/dropped', w, pc, () => ({
+      lane,
+      space: 'global',
+      message: `The ${access.kind} of lane ${lane} is behind the records of its buffer resource: ${access.kind === 'load' ? 'it gives zero' : 'nothing is written'}.`,
+      advice:
+        'Where this is no bounds test, compare the num_records of the resource (bytes, or elements of a stride) with the buffer.',
+    }));
   }
 
   private locate(access: AccessPlan, address: number): 'global' | 'lds' | 'scratch' {
@@ -281,16 +317,16 @@ export class AccessChecks {
     bytes: number,
     isWrite: boolean,
   ): void {
-    if (this.regions.workgroups < 2) return;
-    const { group, pc, isSynchronising, access } = actor;
-    if (isSynchronising) this.global.synchronisation.touch(group, of.region.base + offset);
+    if (!this.followsRaces) return;
+    const { who, isSynchronising, access } = actor;
+    this.synchronise(actor, of.region.base + offset, isWrite);
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
-        ? this.global.write(of, at, size, group, pc, isSynchronising)
+        ? this.global.write(of, at, size, who, isSynchronising)
         : isSynchronising
           ? undefined
-          : this.global.read(of, at, size, group, pc);
+          : this.global.read(of, at, size, who);
       if (
         conflict !== undefined &&
         !(
@@ -303,6 +339,17 @@ export class AccessChecks {
       }
       at += size;
     }
+  }
+
+  /** What an access of an address that workgroups share acquires and releases. */
+  private synchronise({ state, shadow, access, isSynchronising, pc }: Actor, address: number, isWrite: boolean): void {
+    if (this.regions.workgroups < 2) return;
+    const { synchronisation } = this.global;
+    if (access.kind !== 'store') {
+      const seen = synchronisation.seenAt(address);
+      if (seen !== undefined) this.acquisitions.push(seen);
+    }
+    if (isSynchronising && isWrite) synchronisation.release(state.number, address, shadow.completeStores(), pc);
   }
 
   /** Whether a store leaves the bytes as they are: several workgroups may write the same value. */
@@ -325,26 +372,60 @@ export class AccessChecks {
     return true;
   }
 
-  private globalRace(
-    { w, pc }: Actor,
-    lane: number,
-    address: number,
-    conflict: GlobalConflict,
-    isWrite: boolean,
-  ): void {
+  private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
+    const { w, pc, state, isSynchronising } = actor;
     const { reporter } = this;
+    const isOwn = conflict.workgroup === state.number;
+    if (isOwn && (state.usesAtomics || isSynchronising)) return;
+    if (conflict.releasePc !== undefined) {
+      this.unreleased(actor, lane, address, conflict, conflict.releasePc);
+      return;
+    }
     reporter.report('races/global', w, pc, () => {
-      const { workgroup } = conflict;
+      const { workgroup, wave } = conflict;
       const id = workgroup < 0 ? undefined : reporter.workgroupId(workgroup);
-      const who = id === undefined ? 'other workgroups' : `workgroup ${id.join(',')}`;
+      const who = isOwn
+        ? wave < 0
+          ? 'other wavefronts'
+          : `wavefront ${wave}`
+        : id === undefined
+          ? 'other workgroups'
+          : `workgroup ${id.join(',')}`;
+      const where = isOwn ? 'with no barrier between' : 'in the same dispatch, in no defined order';
       return {
         lane,
         space: 'global',
         address,
         allocation: reporter.near(address),
-        related: [reporter.other('touches the same bytes', conflict.pc, undefined, id)],
-        message: `0x${address.toString(16)} is ${isWrite ? 'written' : 'read'} here and ${conflict.other === 'write' ? 'written' : 'read'} by ${who} in the same dispatch, in no defined order.`,
-        advice: 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
+        related: [reporter.other('touches the same bytes', conflict.pc, isOwn && wave >= 0 ? wave : undefined, id)],
+        message: `0x${address.toString(16)} is ${isWrite ? 'written' : 'read'} here and ${conflict.other === 'write' ? 'written' : 'read'} by ${who} ${where}.`,
+        advice: isOwn
+          ? 'Put an s_barrier between the two, use an atomic, or give each wavefront bytes of its own.'
+          : 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
+      };
+    });
+  }
+
+  /** A store that was not known to be complete when what orders the workgroups was stored. */
+  private unreleased(
+    { w, pc }: Actor,
+    lane: number,
+    address: number,
+    { workgroup, wave, pc: storePc }: GlobalConflict,
+    releasePc: number,
+  ): void {
+    const { reporter } = this;
+    reporter.report('races/unreleased', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      const release = reporter.other('hands the data over', releasePc, undefined, id);
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id), release],
+        message: `0x${address.toString(16)} is used here because of '${release?.place.instruction}' of workgroup ${id.join(',')}, which was executed before the store of its wavefront ${wave} to this address was known to be complete.`,
+        advice: `Let every wavefront that stores wait (s_waitcnt vmcnt(0)) before '${release?.place.instruction}', behind buffer_wbl2 where the target has it; other wavefronts than the one that executes it before an s_barrier.`,
       };
     });
   }

@@ -77,11 +77,16 @@ export class StrictChecker implements Monitor {
     const segment = memory.find(launch.kernarg, 1);
     const kernarg = segment?.base === launch.kernarg ? segment : undefined;
     const { kernargSize, lines } = this.kernel;
-    const { target, grid, kernelName, workgroups, descriptor } = launch;
+    const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history);
-    const accesses = new AccessChecks(reporter, registers, { target, kernarg, kernargSize, workgroups }, global);
+    const accesses = new AccessChecks(
+      reporter,
+      registers,
+      { target, kernarg, kernargSize, workgroups, wavesPerGroup },
+      global,
+    );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups);
     this.running = { info, base: loaded.region.base, reporter, registers, accesses, global, deadlocks, scalars };
@@ -97,18 +102,19 @@ export class StrictChecker implements Monitor {
     const { info, global, deadlocks, scalars } = this.now;
     const { grid } = info.launch;
     const { id } = workgroup;
+    const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
     const lds = new LdsShadow(workgroup.lds.byteLength, waves.length);
     const shadows = waves.map((wave) => {
       const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
-      shadow.reset(wave, lds, scalars, wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number);
+      const exec = [wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number] as const;
+      shadow.reset(wave, lds, scalars, exec, (one) => global.synchronisation.acquire(number, one));
       return shadow;
     });
     this.started++;
     this.wavefronts += waves.length;
-    const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
-    this.groups.set(workgroup, { number, lds, waves: shadows, scratch });
+    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false });
     deadlocks.startWorkgroup(waves);
   }
 
@@ -213,6 +219,8 @@ export class StrictChecker implements Monitor {
       shadow.barriers++;
       shadow.lastBarrier = pc;
     }
+    if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
+    if (plan.isWriteBack) shadow.writeBack();
     const { access } = plan;
     if (access === undefined) {
       checks.define(w, shadow, plan);
@@ -224,6 +232,7 @@ export class StrictChecker implements Monitor {
     if (plan.role.kind === undefined) return;
     const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
     operation.lds = written;
+    operation.acquires = accesses.takeAcquisitions();
     if (access.toLds) lds.setInFlight(operation);
   }
 
@@ -274,6 +283,7 @@ export class StrictChecker implements Monitor {
     const { epoch } = lds;
     const outstanding = waves.flatMap(({ queue }) => (queue.total === 0 ? [] : [...queue.writingLds(epoch)]));
     lds.barrier(outstanding);
+    WaveShadow.meet(waves, !targetInfo(this.now.info.launch.target).scopedCachePolicy);
     this.now.deadlocks.changed();
   }
 

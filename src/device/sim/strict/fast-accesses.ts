@@ -6,6 +6,7 @@ import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
+import { actorOf, type Toucher } from './race-page.ts';
 import { ACCESS_CONSECUTIVE, ACCESS_REGISTERS } from './registers.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
@@ -18,6 +19,8 @@ export interface GroupState {
   /** By wavefront. */
   readonly waves: readonly WaveShadow[];
   readonly scratch: Region | undefined;
+  /** A wavefront has executed an atomic: its wavefronts may be ordered by other means than barriers. */
+  usesAtomics: boolean;
 }
 
 /** Nothing of LDS is written. */
@@ -35,11 +38,11 @@ export class FastAccesses {
   private readonly followsRaces: boolean;
   private readonly addresses = new Float64Array(LANES);
 
-  constructor(memory: DeviceMemory, global: GlobalShadow, kernarg: Region | undefined, workgroups: number) {
+  constructor(memory: DeviceMemory, global: GlobalShadow, kernarg: Region | undefined, followsRaces: boolean) {
     this.memory = memory;
     this.global = global;
     this.kernarg = kernarg;
-    this.followsRaces = workgroups > 1;
+    this.followsRaces = followsRaces;
   }
 
   /** The bytes of LDS that are written when the access is all right and recorded, else undefined. */
@@ -71,8 +74,9 @@ export class FastAccesses {
     } else if (access.space === 'global') {
       const start = known & ACCESS_CONSECUTIVE ? wholeStart(w, access) : this.gather(w, access, low, high);
       if (start === undefined) return undefined;
+      const who = toucherOf(w, state, pc);
       const isFine =
-        start >= 0 ? this.wholeGlobal(state, pc, access, start) : this.eachGlobal(state, pc, access, low, high);
+        start >= 0 ? this.wholeGlobal(state, who, access, start) : this.eachGlobal(state, who, access, low, high);
       written = isFine ? NO_LDS : undefined;
     }
     if (written !== undefined && access.kind === 'load') {
@@ -94,15 +98,15 @@ export class FastAccesses {
     return isWrite && region.readOnlyRanges.length > 0 ? undefined : region;
   }
 
-  private wholeGlobal(state: GroupState, pc: number, { span, kind }: AccessPlan, start: number): boolean {
+  private wholeGlobal(state: GroupState, who: Toucher, { span, kind }: AccessPlan, start: number): boolean {
     const isWrite = kind === 'store';
     const region = this.regionOf(state, start, LANES * span, isWrite);
     if (region === undefined) return false;
     const offset = start - region.base;
-    return (offset & 3) === 0 && this.one(this.global.of(region), offset, span * LANES, isWrite, state.number, pc);
+    return (offset & 3) === 0 && this.one(this.global.of(region), offset, span * LANES, isWrite, who);
   }
 
-  private eachGlobal(state: GroupState, pc: number, { span, kind }: AccessPlan, low: number, high: number): boolean {
+  private eachGlobal(state: GroupState, who: Toucher, { span, kind }: AccessPlan, low: number, high: number): boolean {
     const { addresses } = this;
     const isWrite = kind === 'store';
     const lane = low !== 0 ? 31 - Math.clz32(low & -low) : 63 - Math.clz32(high & -high);
@@ -118,18 +122,24 @@ export class FastAccesses {
     const of = this.global.of(region);
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
-      if (!this.one(of, (addresses[i] as number) - base, span, isWrite, state.number, pc)) return false;
+      if (!this.one(of, (addresses[i] as number) - base, span, isWrite, who)) return false;
     }
     return true;
   }
 
   /** Consecutive dwords. */
-  private one(of: RegionShadow, offset: number, bytes: number, isWrite: boolean, group: number, pc: number): boolean {
+  private one(of: RegionShadow, offset: number, bytes: number, isWrite: boolean, who: Toucher): boolean {
     if (!isWrite && !of.hasDwords(offset, bytes)) return false;
-    if (this.followsRaces && !this.global.accessDwords(of, offset, bytes, group, pc, isWrite)) return false;
+    if (this.followsRaces && !this.global.accessDwords(of, offset, bytes, who, isWrite)) return false;
     if (isWrite) of.setDwords(offset, bytes);
     return true;
   }
+}
+
+/** Who a wavefront is to the records of global memory. */
+export function toucherOf(w: Wave, { number, lds, waves }: GroupState, pc: number): Toucher {
+  const store = (waves[w.index] as WaveShadow).queue.storesIssued;
+  return { actor: actorOf(number, w.index), epoch: lds.epoch, store, pc };
 }
 
 function wholeLds(

@@ -3,7 +3,7 @@
 // Sources: operand definitions of the tables; CDNA3 ISA manual, "Vector ALU" (SDWA, op_sel), "Matrix Arithmetic" (EXEC is ignored).
 
 import { hasOperand, immediateOf, operandNamed } from '../../../isa/operand.ts';
-import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
+import { type OperandType, type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
 import {
   type Effects,
@@ -15,7 +15,10 @@ import {
   waitRole,
 } from '../../../program/index.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
+import { dppSourceLane } from '../interpreter/dpp.ts';
 import { OP_SEL_0, OP_SEL_1, opSelOf, sdwaField } from '../interpreter/operands.ts';
+
+const LANES = 64;
 
 /** Halves of a register: bit 0 low, bit 1 high. A read of `ANY` is content with either. */
 export const LOW = 1;
@@ -46,7 +49,15 @@ export interface RegisterCopy {
 }
 
 /** Instructions whose lanes or registers depend on values. */
-export type SpecialCase = 'select' | 'readlane' | 'readfirstlane' | 'writelane' | 'movrels' | 'movreld' | 'none';
+export type SpecialCase =
+  | 'select'
+  | 'dpp'
+  | 'readlane'
+  | 'readfirstlane'
+  | 'writelane'
+  | 'movrels'
+  | 'movreld'
+  | 'none';
 
 export interface StrictPlan {
   readonly instruction: Instruction;
@@ -78,6 +89,12 @@ export interface StrictPlan {
   readonly cachePolicy: number;
   /** Vector instructions see GPR indexing. */
   readonly isVector: boolean;
+  /** For `dpp`: by lane the one that it reads, -1 where its destination stays as it was when it reads no lane, -2 where it always does. */
+  readonly laneSources: Int8Array | undefined;
+  /** The result has an output modifier, which is for this type. */
+  readonly outputModifier: OperandType | undefined;
+  /** Writes the caches back as far as other compute units see (buffer_wbl2). */
+  readonly isWriteBack: boolean;
 }
 
 const SPECIAL: Readonly<Record<string, SpecialCase>> = {
@@ -226,9 +243,31 @@ function isData(access: AccessPlan | undefined, name: string): boolean {
   return access?.kind === 'store' && (name === 'vdata' || name === 'data0' || name === 'data1');
 }
 
+/** Source lanes of a DPP instruction that leaves lanes of its destination as they were, even when all lanes are active. */
+function partialLanes(instruction: Instruction): Int8Array | undefined {
+  const control = immediateOf(instruction, 'dpp_ctrl');
+  const rows = immediateOf(instruction, 'row_mask');
+  const banks = immediateOf(instruction, 'bank_mask');
+  const fillsZero = immediateOf(instruction, 'bound_ctrl') !== 0;
+  const sources = new Int8Array(LANES);
+  for (let lane = 0; lane < LANES; lane++) {
+    const isEnabled = ((rows >> (lane >> 4)) & (banks >> ((lane >> 2) & 3)) & 1) !== 0;
+    const from = dppSourceLane(control, lane);
+    // A lane that gets a zero reads no other.
+    sources[lane] = !isEnabled || (from < 0 && !fillsZero) ? -2 : fillsZero && from < 0 ? lane : from;
+  }
+  return sources.includes(-2) ? sources : undefined;
+}
+
+/** The float type of a result that has an output modifier. Source: CDNA3 ISA manual, "Output Modifiers". */
+function modifiedType(instruction: Instruction, op: Operation | undefined): OperandType | undefined {
+  if (op?.kind !== 'vector' || !hasOperand(instruction.row, 'omod')) return undefined;
+  return immediateOf(instruction, 'omod') === 0 ? undefined : op.resultType;
+}
+
 /** Sources that special cases pass on as they are, defined or not. */
 function isMoved(special: SpecialCase, name: string): boolean {
-  return special !== 'none' && (name === 'src0' || (special === 'select' && name === 'src1'));
+  return special !== 'none' && special !== 'dpp' && (name === 'src0' || (special === 'select' && name === 'src1'));
 }
 
 function definesByAccess(
@@ -250,7 +289,9 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const access = accessPlan(instruction, op);
   const copies = copiesOf(instruction);
   const encodesLanes = row.encoding === 'DPP' || row.encoding === 'SDWA';
-  const special: SpecialCase = encodesLanes ? 'none' : (SPECIAL[row.operation] ?? 'none');
+  const laneSources = row.encoding === 'DPP' ? partialLanes(instruction) : undefined;
+  const special: SpecialCase =
+    laneSources !== undefined ? 'dpp' : encodesLanes ? 'none' : (SPECIAL[row.operation] ?? 'none');
   const isWhole = op?.kind === 'matrix';
   const isMask = isMaskWithExec(instruction);
   const scalarReads = new Set(implicitReads(instruction, op, access));
@@ -306,6 +347,9 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     isDefinedByAccess: definesByAccess(op, access, writes),
     cachePolicy: immediateOf(instruction, 'cpol'),
     isVector: row.flags.has('VALU'),
+    laneSources,
+    outputModifier: modifiedType(instruction, op),
+    isWriteBack: row.operation === 'buffer_wbl2',
   };
 }
 

@@ -1,9 +1,10 @@
 // Checks of one instruction's registers: results that have not come back, values that nothing has written; and what becomes defined.
 
 import { insertWait, type RunRuleId } from '../../../finding/index.ts';
-import { operandIndex } from '../../../isa/operand.ts';
-import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames } from '../../../program/index.ts';
-import { EXEC, type Wave } from '../state/wave.ts';
+import { operandIndex, operandNamed } from '../../../isa/operand.ts';
+import { ignoredModifier } from '../../../isa/semantics/index.ts';
+import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames, slotsOf } from '../../../program/index.ts';
+import { EXEC, maskBit, type Wave } from '../state/wave.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
 import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
@@ -106,9 +107,12 @@ export class RegisterChecks {
       if (read.isWhole) this.checkVector(w, shadow, pc, read, -1, -1);
       else if (plan.isLaneWise && (plan.writes.length > 0 || !registers.isNeverWritten(read))) {
         // Where a branch was not taken a value may be undefined; compilers compute with it and drop the result.
-        const badLow = registers.undefinedLanes(read, low, 0);
-        const badHigh = registers.undefinedLanes(read, high, 1);
+        let badLow = registers.undefinedLanes(read, low, 0);
+        let badHigh = registers.undefinedLanes(read, high, 1);
         if ((badLow | badHigh) === 0) continue;
+        if (plan.laneSources !== undefined && isFirstSource(plan, read)) {
+          [badLow, badHigh] = movedLanes(plan.laneSources, badLow, badHigh, low, high);
+        }
         this.carriedLow |= badLow;
         this.carriedHigh |= badHigh;
         const slot = read.register + 256;
@@ -180,6 +184,19 @@ export class RegisterChecks {
   }
 
   /**
+   * An output modifier that hardware ignores: with MODE.IEEE, or where results keep denormals (bits 9, 5 and 7 of MODE).
+   */
+  checkModifier(w: Wave, pc: number, { outputModifier, instruction }: StrictPlan): void {
+    const reason = ignoredModifier(w.mode, outputModifier);
+    if (reason === undefined) return;
+    this.reporter.report('modes/omod-ignored', w, pc, () => ({
+      message: `The output modifier of '${instruction.row.mnemonic}' does nothing: ${reason}.`,
+      advice:
+        'Multiply the result with an instruction, or change the mode (.amdhsa_ieee_mode, .amdhsa_float_denorm_mode_32).',
+    }));
+  }
+
+  /**
    * What the instruction's results become, unless its memory access has said so already. The values of `unknown` scalar slots are not
    * those that the instruction will see.
    */
@@ -199,10 +216,14 @@ export class RegisterChecks {
       badLow |= registers.undefinedLanes(read, low, 0);
       badHigh |= registers.undefinedLanes(read, high, 1);
     }
+    const [writtenLow, writtenHigh] =
+      plan.laneSources === undefined ? [low, high] : writtenLanes(plan.laneSources, low, high);
     for (const { register, halves, isWhole } of plan.writes) {
       if (isWhole) registers.define(register, halves, -1, -1);
-      else registers.define(register, halves, low, high);
+      else registers.define(register, halves, writtenLow, writtenHigh);
     }
+    this.carriedLow &= writtenLow;
+    this.carriedHigh &= writtenHigh;
     if ((this.carriedLow | this.carriedHigh) !== 0 && plan.isLaneWise) {
       for (const { register, halves } of plan.writes) {
         registers.undefine(register, halves, this.carriedLow, this.carriedHigh);
@@ -276,6 +297,13 @@ export class RegisterChecks {
         registers[change](target, BOTH, lane < 32 ? mask : 0, lane < 32 ? 0 : mask);
         return true;
       }
+      case 'movrels': {
+        const index = a + (w.sgprs[124] as number);
+        plan.scalarWrites.forEach((slot, n) => {
+          registers.setScalar(slot, index + n >= 102 || registers.isScalarDefined(index + n));
+        });
+        return a >= 0;
+      }
       case 'movreld': {
         const first = plan.scalarWrites[0] ?? 0;
         const index = first + (w.sgprs[124] as number);
@@ -304,6 +332,35 @@ export class RegisterChecks {
     } else if (from < 0 || registers.isScalarDefined(from)) registers.define(target, BOTH, low, high);
     else registers.undefine(target, BOTH, low, high);
   }
+}
+
+/** Whether a read is of the operand that DPP moves between lanes. */
+function isFirstSource({ instruction }: StrictPlan, { register }: VectorRead): boolean {
+  const operand = operandNamed(instruction, 'src0');
+  const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+  return range !== undefined && register + 256 >= range.first && register + 256 < range.first + range.count;
+}
+
+/** Lanes in `low` and `high` as two words, of a DPP instruction those that it writes. */
+function writtenLanes(sources: Int8Array, low: number, high: number): [number, number] {
+  return movedLanes(sources, low, high, low, high);
+}
+
+/** The active lanes that read one of some lanes. */
+function movedLanes(
+  sources: Int8Array,
+  fromLow: number,
+  fromHigh: number,
+  low: number,
+  high: number,
+): [number, number] {
+  let [toLow, toHigh] = [0, 0];
+  sources.forEach((from, lane) => {
+    if (from < 0 || !maskBit(low, high, lane) || !maskBit(fromLow, fromHigh, from)) return;
+    if (lane < 32) toLow |= 1 << lane;
+    else toHigh |= 1 << (lane - 32);
+  });
+  return [toLow, toHigh];
 }
 
 function activeLane(w: Wave): number | undefined {

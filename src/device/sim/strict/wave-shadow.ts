@@ -3,7 +3,12 @@ import { WAVE_SHADOW } from '../state/layout.ts';
 import type { Wave } from '../state/wave.ts';
 import type { LdsShadow } from './lds.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
+import type { Acquisition, CompleteStores } from './synchronisation.ts';
 import { WaitQueue } from './waits.ts';
+
+/** Wavefronts that a workgroup can have. */
+const STORE_WAVES = 16;
+const NO_STORES: CompleteStores = new Uint32Array(STORE_WAVES);
 
 export class WaveShadow {
   readonly registers: RegisterShadow;
@@ -13,7 +18,13 @@ export class WaveShadow {
   lastBarrier = -1;
   wave: Wave;
 
+  /** Told when a value has come back that was read from an address where workgroups synchronise. */
+  acquired: ((acquisition: Acquisition) => void) | undefined;
   private lds: LdsShadow | undefined;
+  /** By wavefront: stores known to be complete since the last barrier, and stores issued before it. */
+  private known = NO_STORES;
+  private issuedBefore = NO_STORES;
+  private complete = NO_STORES;
 
   /** Of the registers' shadow in wasm memory. */
   readonly bytes: Uint8Array;
@@ -22,22 +33,78 @@ export class WaveShadow {
     this.wave = wave;
     this.bytes = wave.memory.reserve(SHADOW_BYTES, 'strict mode');
     this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
-    this.queue = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) =>
-      this.lds?.complete(operation),
-    );
+    this.queue = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) => {
+      if (operation.lds !== undefined) this.lds?.complete(operation);
+      for (const one of operation.acquires ?? []) this.acquired?.(one);
+    });
   }
 
   /** A new workgroup begins. */
-  reset(wave: Wave, lds: LdsShadow, scalars: readonly number[], low: number, high: number): void {
+  reset(
+    wave: Wave,
+    lds: LdsShadow,
+    scalars: readonly number[],
+    exec: readonly [number, number],
+    acquired: (acquisition: Acquisition) => void,
+  ): void {
     this.wave = wave;
     wave.setField(WAVE_SHADOW, this.bytes.byteOffset);
     this.registers.clear();
     this.queue.clear();
     this.lds = lds;
+    this.acquired = acquired;
+    this.known = NO_STORES;
+    this.issuedBefore = NO_STORES;
+    this.complete = NO_STORES;
     this.barriers = 0;
     this.lastBarrier = -1;
     for (const slot of scalars) this.registers.setScalar(slot, true);
     // The work-item ids, packed into v0.
-    this.registers.define(0, 3, low, high);
+    this.registers.define(0, 3, exec[0], exec[1]);
+  }
+
+  /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */
+  completeStores(): CompleteStores {
+    const { index } = this.wave;
+    const { storesComplete } = this.queue;
+    if (this.complete[index] !== storesComplete || this.complete === this.known) {
+      const complete = new Uint32Array(STORE_WAVES);
+      complete.set(this.known);
+      complete[index] = storesComplete;
+      this.complete = complete;
+    }
+    return this.complete;
+  }
+
+  /** The caches are written back: what other wavefronts had stored before the last barrier is on its way before this. */
+  writeBack(): void {
+    this.learn(this.issuedBefore);
+  }
+
+  private learn(stores: CompleteStores): void {
+    const known = new Uint32Array(STORE_WAVES);
+    for (let i = 0; i < STORE_WAVES; i++) known[i] = Math.max(this.known[i] as number, stores[i] as number);
+    this.known = known;
+    this.complete = known;
+  }
+
+  /**
+   * The wavefronts of a workgroup have met at a barrier. `inOrder`: the caches of a compute unit keep the order of what its wavefronts
+   * store, so that a wait of any of them speaks for all.
+   */
+  static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
+    if (waves.every(({ queue }) => queue.storesIssued === 0)) return;
+    const issued = new Uint32Array(STORE_WAVES);
+    const complete = new Uint32Array(STORE_WAVES);
+    for (const shadow of waves) {
+      issued[shadow.wave.index] = shadow.queue.storesIssued;
+      shadow.completeStores().forEach((count, i) => {
+        complete[i] = Math.max(complete[i] as number, count);
+      });
+    }
+    for (const shadow of waves) {
+      shadow.issuedBefore = issued;
+      shadow.learn(inOrder ? issued : complete);
+    }
   }
 }

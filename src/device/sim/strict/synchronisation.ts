@@ -1,0 +1,133 @@
+// What atomics and accesses with device scope have put in order between workgroups: releases at an address, and who has acquired them.
+// A release hands over the stores that its wavefront knows to be complete; a later one of the same address hands over more.
+// Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
+
+/** Addresses whose releases are kept. */
+const MAX_ADDRESSES = 65536;
+
+/** The stores of a workgroup that a release hands over: by wavefront, how many from its first on. */
+export type CompleteStores = Uint32Array;
+
+interface Release {
+  /** Number among the releases of its address. */
+  readonly number: number;
+  readonly stores: CompleteStores;
+  readonly pc: number;
+  /** What the workgroup itself had acquired: the first so many of its acquisitions. */
+  readonly acquired: readonly Acquisition[];
+  readonly acquiredCount: number;
+}
+
+/** An address that is touched atomically. */
+interface SharedAddress {
+  count: number;
+  /** By workgroup, in their order. */
+  readonly releases: Map<number, Release[]>;
+}
+
+/** The first `count` releases of an address have been seen. */
+export interface Acquisition {
+  readonly at: SharedAddress;
+  readonly count: number;
+}
+
+interface GroupOrder {
+  readonly acquired: Acquisition[];
+  readonly last: Map<SharedAddress, number>;
+}
+
+/** How an earlier store of another workgroup stands to one that looks at its bytes. */
+export type Order = 'ordered' | 'unordered' | { readonly releasePc: number };
+
+export class Synchronisation {
+  private readonly byAddress = new Map<number, SharedAddress>();
+  private readonly groups = new Map<number, GroupOrder>();
+
+  private group(number: number): GroupOrder {
+    let order = this.groups.get(number);
+    if (order === undefined) {
+      order = { acquired: [], last: new Map() };
+      this.groups.set(number, order);
+    }
+    return order;
+  }
+
+  /** A wavefront of a workgroup, which knows these stores to be complete, writes an address atomically or with device scope. */
+  release(group: number, address: number, stores: CompleteStores, pc: number): void {
+    let at = this.byAddress.get(address);
+    if (at === undefined) {
+      if (this.byAddress.size > MAX_ADDRESSES) return;
+      at = { count: 0, releases: new Map() };
+      this.byAddress.set(address, at);
+    }
+    const { acquired } = this.group(group);
+    const mine = at.releases.get(group) ?? [];
+    const last = mine[mine.length - 1];
+    if (last !== undefined && last.stores === stores && last.acquiredCount === acquired.length) return;
+    if (mine.length === 0) at.releases.set(group, mine);
+    mine.push({ number: at.count++, stores, pc, acquired, acquiredCount: acquired.length });
+  }
+
+  /** What a read of an address would acquire now; it has it when the value has come back. */
+  seenAt(address: number): Acquisition | undefined {
+    const at = this.byAddress.get(address);
+    return at === undefined ? undefined : { at, count: at.count };
+  }
+
+  /** A value has come back that was read when so much had been released. */
+  acquire(group: number, { at, count }: Acquisition): void {
+    const { acquired, last } = this.group(group);
+    if ((last.get(at) ?? 0) >= count) return;
+    last.set(at, count);
+    acquired.push({ at, count });
+  }
+
+  /** A workgroup has ended. */
+  end(group: number): void {
+    this.groups.delete(group);
+  }
+
+  /** Whether a running workgroup has acquired anything. */
+  isActive(group: number): boolean {
+    return (this.groups.get(group)?.acquired.length ?? 0) > 0;
+  }
+
+  /** Whether a running workgroup has acquired a store of another one: its wavefront, and the number of the store among its own. */
+  orderOf(group: number, other: number, wave: number, store: number): Order {
+    const mine = this.groups.get(group);
+    if (mine === undefined) return 'unordered';
+    const visited = new Map<SharedAddress, number>();
+    let releasePc = -1;
+    const open: [readonly Acquisition[], number][] = [[mine.acquired, mine.acquired.length]];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const [list, length] = next;
+      for (let i = length - 1; i >= 0; i--) {
+        const { at, count } = list[i] as Acquisition;
+        const before = visited.get(at) ?? 0;
+        if (before >= count) continue;
+        visited.set(at, count);
+        const release = lastBefore(at.releases.get(other), count);
+        if (release !== undefined) {
+          if (store < (release.stores[wave] as number)) return 'ordered';
+          releasePc = release.pc;
+        }
+        for (const [by, all] of at.releases) {
+          if (by === other) continue;
+          const through = lastBefore(all, count);
+          if (through !== undefined && through.acquiredCount > 0) open.push([through.acquired, through.acquiredCount]);
+        }
+      }
+    }
+    return releasePc < 0 ? 'unordered' : { releasePc };
+  }
+}
+
+/** The last of the releases with a number below `count`. */
+function lastBefore(releases: readonly Release[] | undefined, count: number): Release | undefined {
+  if (releases === undefined) return undefined;
+  for (let i = releases.length - 1; i >= 0; i--) {
+    const one = releases[i] as Release;
+    if (one.number < count) return one;
+  }
+  return undefined;
+}
