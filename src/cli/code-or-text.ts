@@ -17,7 +17,12 @@ export function codeObjectBytes(
 ): Uint8Array {
   const bytes = readCodeInput(file);
   if (!isText(bytes)) return selectCodeObject(bytes, file, { object, kernel }).bytes;
-  const { object: model, diagnostics } = assemble(bytes, { file });
+  return assembledBytes(assemblyCode, bytes, file);
+}
+
+/** The bytes of a linked code object from assembler text. */
+export function assembledBytes(assemblyCode: string, text: Uint8Array, file: string): Uint8Array {
+  const { object: model, diagnostics } = assemble(text, { file });
   if (model !== undefined) return link([model], { undefinedSymbols: 'dynamic' });
   const errors = diagnostics.filter((d) => d.severity === 'error');
   const [first] = errors;

@@ -20,8 +20,6 @@ const SIZES = new Set(['granulatedLdsSize', 'enableTrapHandler', 'reserved', 're
 
 /** What the runtime reserves or allows by the metadata; an edited kernel must not get or allow less. */
 const SHRINKING = [
-  'groupSegmentFixedSize',
-  'privateSegmentFixedSize',
   'kernargSegmentSize',
   'kernargSegmentAlign',
   'maxFlatWorkgroupSize',
@@ -48,13 +46,36 @@ function largestWorkgroup({ descriptor, metadata }: Kernel, info: TargetInfo): n
   return Math.min(metadata?.maxFlatWorkgroupSize ?? MOST_WORK_ITEMS, MOST_WORK_ITEMS, waves * wavefrontSize);
 }
 
+/** What the runtime reserves for a workgroup and a work-item by the metadata. */
+const MEMORY = [
+  'groupSegmentFixedSize',
+  'privateSegmentFixedSize',
+] as const satisfies readonly (keyof KernelMetadata)[];
+
 /** The first difference that makes two kernels different to their caller, as a sentence's end; undefined: there is none. */
 export function interfaceDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
+  return callDifference(a, b, info) ?? shrinkage(a, b);
+}
+
+/** The same without what the edited kernel may have less of when it needs less: LDS and scratch. */
+export function callDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
   const [x, y] = [a.descriptor, b.descriptor];
   if (x === undefined || y === undefined) return 'a kernel has no descriptor';
   const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
   if (fewer < most) return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
   return descriptorDifference(x, y) ?? metadataDifference(a, b);
+}
+
+function shrinkage({ descriptor: x, metadata: m }: Kernel, { descriptor: y, metadata: n }: Kernel): string | undefined {
+  if (x === undefined || y === undefined) return undefined;
+  if (y.groupSegmentFixedSize < x.groupSegmentFixedSize)
+    return `LDS shrinks from ${x.groupSegmentFixedSize} to ${y.groupSegmentFixedSize} bytes`;
+  if (y.privateSegmentFixedSize < x.privateSegmentFixedSize) {
+    return `scratch shrinks from ${x.privateSegmentFixedSize} to ${y.privateSegmentFixedSize} bytes`;
+  }
+  if (m === undefined || n === undefined) return undefined;
+  const shrunk = MEMORY.find((name) => n[name] < m[name]);
+  return shrunk === undefined ? undefined : `the metadata's ${shrunk} shrinks from ${m[shrunk]} to ${n[shrunk]}`;
 }
 
 function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string | undefined {
@@ -68,11 +89,6 @@ function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string 
     if (x.rsrc1[name] !== y.rsrc1[name]) return `descriptor field ${name} is ${x.rsrc1[name]} and ${y.rsrc1[name]}`;
   }
   if (x.rsrc3.tgSplit !== y.rsrc3.tgSplit) return 'one of the kernels runs with split workgroups (tg_split)';
-  if (y.groupSegmentFixedSize < x.groupSegmentFixedSize)
-    return `LDS shrinks from ${x.groupSegmentFixedSize} to ${y.groupSegmentFixedSize} bytes`;
-  if (y.privateSegmentFixedSize < x.privateSegmentFixedSize) {
-    return `scratch shrinks from ${x.privateSegmentFixedSize} to ${y.privateSegmentFixedSize} bytes`;
-  }
   if (y.kernargSize !== x.kernargSize) return `the kernarg segment has ${x.kernargSize} and ${y.kernargSize} bytes`;
   return undefined;
 }

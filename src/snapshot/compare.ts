@@ -244,7 +244,7 @@ const isSameRuns = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((end, i) => end === b[i]);
 
 /** Addresses of bytes that a followed run wrote and that are in none of the placed chunks: variables, packets, queues. */
-function* writesElsewhere(placed: PlacedCapture, touched: TouchedBytes): Generator<number> {
+export function* writesElsewhere(placed: PlacedCapture, touched: TouchedBytes): Generator<number> {
   for (const { region, chunks } of touched.regions.values()) {
     const own = placed.chunks.filter((c) => c.buffer.address === region.base);
     for (const { offset, flags } of chunks.values()) {

@@ -5,6 +5,7 @@ import { closeMatches } from '../../isa/table/suggest.ts';
 import { CAPTURE_ERRORS } from './capture.ts';
 import { FILES_ERRORS } from './files.ts';
 import { IREE_ERRORS } from './iree.ts';
+import { OPTIMIZE_ERRORS } from './optimize.ts';
 import { PROBE_ERRORS } from './probe.ts';
 import { PROFILE_ERRORS } from './profile.ts';
 import { REWRITE_ERRORS } from './rewrite.ts';
@@ -19,6 +20,7 @@ export const ERRORS: ErrorPages = {
   ...RUN_ERRORS,
   ...CAPTURE_ERRORS,
   ...IREE_ERRORS,
+  ...OPTIMIZE_ERRORS,
   ...PROFILE_ERRORS,
   ...PROBE_ERRORS,
   ...REWRITE_ERRORS,

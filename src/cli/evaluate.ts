@@ -1,0 +1,133 @@
+// `wavesmith evaluate`: one candidate climbs the ladder once.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import { isCapturedFolder } from '../iree/captured.ts';
+import { isTargetName, type TargetName } from '../isa/index.ts';
+import { sha256 } from '../optimize/hash.ts';
+import {
+  CLASSES,
+  type EquivalenceClass,
+  type Evaluation,
+  Evaluator,
+  evaluationKey,
+  Ledger,
+  optionsHash,
+} from '../optimize/index.ts';
+import { type Capture, openCapture } from '../snapshot/index.ts';
+import { candidateBytes } from './evaluate/candidate.ts';
+import { parseCount } from './run-common.ts';
+import { newCommand, parseArguments, printJson } from './support.ts';
+import { CHIP_NAMES, chipOf } from './timing.ts';
+
+interface Options {
+  class: string;
+  chip?: string;
+  seed: string;
+  reductionLength: string;
+  ledger?: string;
+  json?: boolean;
+}
+
+const HELP = `
+The ladder: contract, static, exact, equivalence, held-out, physics, time. The first rung that rejects ends it (docs/evaluate.md).
+Exit code 0: accepted, the lower bound of the speedup passes 2%. 1: rejected. 3: correct, and not faster.`;
+
+/** Runs the command. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand(
+    'evaluate',
+    'Judge a candidate kernel beside a captured baseline: is it right, and is it faster?',
+  )
+    .argument('<baseline>', 'a capture (X.wscap), or the hijack folder of one')
+    .argument('<candidate>', 'code object, assembler text, or a patch (.patch, .diff) of the text that disasm prints')
+    .option('--class <class>', 'how alike results must be: bit, atomics or bounded', 'bit')
+    .option('--reduction-length <n>', 'class bounded: terms of the longest sum behind one output', '1')
+    .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
+    .option('--seed <n>', 'held-out inputs depend on it', '1')
+    .option('--ledger <file>', 'keep the verdict in this ledger; one that is in it is not made again')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP);
+  if (!parseArguments(command, argv)) return 0;
+  const options = command.opts<Options>();
+  const [baseline, candidate] = command.args as [string, string];
+  const evaluation = await evaluateFiles(baseline, candidate, options);
+  if (options.json === true) printJson(evaluation);
+  else process.stdout.write(evaluationText(evaluation));
+  return exitCodeOf(evaluation);
+}
+
+async function evaluateFiles(baseline: string, candidate: string, options: Options): Promise<Evaluation> {
+  const asked = classOf(options.class);
+  const seed = parseCount(options.seed, '--seed') ?? 1;
+  const reductionLength = parseCount(options.reductionLength, '--reduction-length') ?? 1;
+  const capture = baselineCapture(baseline);
+  const chip = chipOf(options.chip, targetOf(capture));
+  const code = candidateBytes(capture, candidate);
+  const settings = { chip, class: asked, seed, reductionLength, onStep: stepLine() };
+  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
+  try {
+    const key = evaluationKey({ baseline: capture.hash, candidate: sha256(code), options: optionsHash(settings) });
+    const known = ledger?.find(key);
+    if (known !== undefined) return known;
+    const evaluator = await Evaluator.open(capture, settings);
+    const evaluation = await evaluator.evaluate(code);
+    ledger?.add(code, { change: `given as ${candidate}` }, evaluation);
+    return evaluation;
+  } finally {
+    settings.onStep?.('');
+    ledger?.close();
+  }
+}
+
+/** 0 accepted, 1 rejected, 3 correct and not faster. */
+export function exitCodeOf({ verdict }: Evaluation): number {
+  return verdict === 'accepted' ? 0 : verdict === 'rejected' ? 1 : 3;
+}
+
+function classOf(text: string): EquivalenceClass {
+  const found = CLASSES.find((c) => c === text);
+  if (found !== undefined) return found;
+  throw new WavesmithError('cli/usage', `--class is ${CLASSES.join(', ')}, not '${text}'.`);
+}
+
+/** The capture of a baseline: a `.wscap`, or the one in a hijack folder. */
+export function baselineCapture(path: string): Capture {
+  const folder = existsSync(path) && isCapturedFolder(path);
+  return openCapture(folder ? join(path, 'capture.wscap') : path);
+}
+
+/** The processor of a capture. */
+export function targetOf({ path, manifest }: Capture): TargetName {
+  const processor = manifest.code.target.split(':')[0] ?? '';
+  if (isTargetName(processor)) return processor;
+  throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file: path });
+}
+
+/** Tells a person what is being done, after a second. */
+export function stepLine(): ((text: string) => void) | undefined {
+  if (process.stderr.isTTY !== true) return undefined;
+  const started = performance.now();
+  return (text) => {
+    if (performance.now() - started > 1000) process.stderr.write(`\r\x1b[K${text.slice(0, 100)}`);
+  };
+}
+
+const HEADLINES = { accepted: 'ACCEPTED', rejected: 'REJECTED', 'not-faster': 'CORRECT, NOT FASTER' } as const;
+
+/** An evaluation as text: the rungs, what they rest on, and the verdict as the last line. */
+export function evaluationText({ verdict, rung, kernel, target, reached, rungs, inputs, time }: Evaluation): string {
+  const lines = [`${kernel} on ${target}`];
+  for (const { rung: name, outcome, evidence } of rungs) {
+    lines.push(`  ${name.padEnd(12)} ${outcome}`, ...evidence.map((e) => `    ${e}`));
+  }
+  for (const one of inputs.dropped.slice(0, 3)) lines.push(`  left out: ${one}`);
+  if (inputs.dropped.length > 3) lines.push(`  left out: ${inputs.dropped.length - 3} more`);
+  const how = reached === 'proved' ? 'proved' : `${reached} on ${inputs.run} inputs`;
+  const end =
+    verdict === 'rejected'
+      ? `at ${rung}`
+      : `×${time?.speedup.toFixed(3)} modelled on ${time?.chip}, ${how}${time?.isSmall && verdict === 'accepted' ? ', a small gain' : ''}`;
+  lines.push(`${HEADLINES[verdict]}: ${end}`);
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,33 @@
+// Error codes of `wavesmith evaluate` and `wavesmith optimize`, and of their ledger.
+import type { ErrorPages } from './types.ts';
+
+export const OPTIMIZE_ERRORS: ErrorPages = {
+  'evaluate/assembly': [
+    'The candidate is assembler text, or a patched text, that does not assemble.',
+    "'wavesmith asm FILE' shows all errors. A patched text can be made with 'wavesmith disasm BASELINE' and 'patch'.",
+  ],
+  'evaluate/baseline': [
+    'The captured kernel fails when it runs again on its own capture, so there is nothing to judge a candidate by.',
+    "'wavesmith capture verify X.wscap' says what is wrong. Record the capture again.",
+  ],
+  'evaluate/no-result': [
+    'The capture was imported and holds no memory after the dispatch.',
+    "'wavesmith capture slim X.wscap' runs the dispatch on the virtual GPU and stores its result.",
+  ],
+  'evaluate/no-types': [
+    'Class bounded allows rounding in floats, and the capture does not say which buffers are floats.',
+    "Say it: 'wavesmith capture annotate X.wscap --buffer 0=f32[1000]'.",
+  ],
+  'evaluate/patch': [
+    'A patch does not apply to the text of the baseline, or is no unified diff of one file.',
+    "Make it anew from what 'wavesmith disasm BASELINE' prints: 'diff -u before.s after.s'.",
+  ],
+  'ledger/busy': [
+    'Another process that still runs has the ledger open.',
+    'Wait until it ends, or name another file with --ledger.',
+  ],
+  'ledger/damaged': [
+    'The file is no SQLite database, was damaged, or was made by another version of Wavesmith.',
+    'Name another file with --ledger. Nothing was changed in this one.',
+  ],
+};

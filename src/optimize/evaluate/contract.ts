@@ -1,0 +1,127 @@
+// Rung 1: to the host the candidate is the baseline. Same target, arguments, initial registers, kernels, variables; nothing that runs
+// beside the kernel; LDS and registers that the hardware has.
+import { type CodeObject, type ElfSymbol, formatProcessorAndFeatures, type Kernel } from '../../codeobject/index.ts';
+import { proveKernel } from '../../equivalence/index.ts';
+import { callDifference } from '../../equivalence/interface.ts';
+import { type TargetName, targetInfo } from '../../isa/index.ts';
+
+/** What breaks the contract, one sentence each. `dynamicLds`: bytes of the captured launch beyond the static size. */
+export function contractBreaks(
+  baseline: CodeObject,
+  candidate: CodeObject,
+  kernelName: string,
+  dynamicLds: number,
+): string[] {
+  const [wanted, got] = [baseline, candidate].map((o) => formatProcessorAndFeatures(o.target));
+  if (wanted !== got || baseline.target.xnack !== candidate.target.xnack) {
+    return [`The candidate is for ${got}, the baseline for ${wanted}.`];
+  }
+  const breaks: string[] = [];
+  if (candidate.isRelocatable) breaks.push('The candidate is not linked.');
+  if (baseline.version !== candidate.version) {
+    breaks.push(`The code object has version ${candidate.version}, the baseline ${baseline.version}.`);
+  }
+  breaks.push(...kernelBreaks(baseline, candidate, kernelName, dynamicLds));
+  if (breaks.length === 0) breaks.push(...otherKernels(baseline, candidate, kernelName));
+  return [...breaks, ...fileBreaks(baseline, candidate)];
+}
+
+function kernelBreaks(a: CodeObject, b: CodeObject, name: string, dynamicLds: number): string[] {
+  const [x, y] = [a, b].map((o) => o.kernels.find((k) => k.name === name));
+  if (x === undefined) return [`The baseline has no kernel '${name}'.`];
+  if (y === undefined) return [`The candidate has no kernel '${name}'.`];
+  if (y.entry === undefined) return [`Kernel '${name}' has no code.`];
+  const breaks: string[] = [];
+  const info = targetInfo(b.target.processor as TargetName);
+  const difference = callDifference(x, y, info);
+  if (difference !== undefined) breaks.push(`Kernel '${name}': ${difference}.`);
+  for (const key of CALLED) {
+    const [p, q] = [x, y].map((k) => textOf(k.metadata?.raw.get(key)));
+    if (p !== q)
+      breaks.push(`The metadata's ${key} of '${name}' is ${q ?? 'absent'}, in the baseline ${p ?? 'absent'}.`);
+  }
+  const lds = Math.max(y.descriptor?.groupSegmentFixedSize ?? 0, y.metadata?.groupSegmentFixedSize ?? 0) + dynamicLds;
+  if (lds > info.ldsBytes)
+    breaks.push(`Kernel '${name}' needs ${lds} bytes of LDS; a workgroup can have ${info.ldsBytes}.`);
+  if (y.metadata !== undefined && y.descriptor !== undefined) {
+    for (const field of ['groupSegmentFixedSize', 'privateSegmentFixedSize'] as const) {
+      if (y.metadata[field] === y.descriptor[field] || x.metadata?.[field] !== x.descriptor?.[field]) continue;
+      breaks.push(
+        `${field} of '${name}' is ${y.descriptor[field]} in the descriptor and ${y.metadata[field]} in the metadata.`,
+      );
+    }
+  }
+  return breaks;
+}
+
+/** Members of a kernel's metadata that change how it is launched. */
+const CALLED = [
+  '.kind',
+  '.wavefront_size',
+  '.uses_dynamic_stack',
+  '.uniform_work_group_size',
+  '.device_enqueue_symbol',
+];
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+
+/** Kernels that the capture says nothing about must be what they were. */
+function otherKernels(a: CodeObject, b: CodeObject, name: string): string[] {
+  const breaks: string[] = [];
+  for (const { name: other } of a.kernels) {
+    if (other === name) continue;
+    if (!b.kernels.some((k) => k.name === other)) breaks.push(`The candidate has no kernel '${other}'.`);
+    else {
+      const { verdict, reason } = proveKernel(a, b, other, {
+        limits: { milliseconds: Number.POSITIVE_INFINITY, terms: 200_000 },
+      });
+      if (verdict !== 'proved')
+        breaks.push(`Kernel '${other}' was changed, and the capture is of '${name}': ${reason}`);
+    }
+  }
+  for (const { name: added } of b.kernels) {
+    if (!a.kernels.some((k: Kernel) => k.name === added)) breaks.push(`The candidate has another kernel, '${added}'.`);
+  }
+  return breaks;
+}
+
+const STT_OBJECT = 1;
+const STB_LOCAL = 0;
+
+/** Symbols that a host or another code object can see or must provide. */
+function symbolsOf({ elf }: CodeObject): { readonly imports: Set<string>; readonly variables: Map<string, ElfSymbol> } {
+  const imports = new Set<string>();
+  const variables = new Map<string, ElfSymbol>();
+  for (const symbol of [...elf.symbols, ...elf.dynamicSymbols]) {
+    if (symbol.binding === STB_LOCAL || symbol.name === '') continue;
+    if (symbol.sectionIndex === 0) imports.add(symbol.name);
+    else if (symbol.type === STT_OBJECT && !symbol.name.endsWith('.kd')) variables.set(symbol.name, symbol);
+  }
+  return { imports, variables };
+}
+
+function contentOf({ section, value, size }: ElfSymbol): string {
+  if (section === undefined || section.bytes.length === 0) return '';
+  const at = Number(value) - section.address;
+  return Buffer.from(section.bytes.subarray(at, at + Number(size))).toString('latin1');
+}
+
+function fileBreaks(a: CodeObject, b: CodeObject): string[] {
+  const breaks: string[] = [];
+  const [x, y] = [symbolsOf(a), symbolsOf(b)];
+  for (const name of y.imports) if (!x.imports.has(name)) breaks.push(`The candidate imports '${name}'.`);
+  for (const [name, before] of x.variables) {
+    const after = y.variables.get(name);
+    if (after === undefined) breaks.push(`The candidate has no variable '${name}'.`);
+    else if (after.size !== before.size)
+      breaks.push(`Variable '${name}' has ${after.size} bytes, in the baseline ${before.size}.`);
+    else if (contentOf(after) !== contentOf(before)) breaks.push(`Variable '${name}' begins with another content.`);
+  }
+  for (const { name } of b.elf.sections) {
+    if (RUN_BY_LOADER.test(name) && !a.elf.sections.some((s) => s.name === name))
+      breaks.push(`The candidate has a section '${name}', which the loader would run.`);
+  }
+  return breaks;
+}
+
+const RUN_BY_LOADER = /^\.(?:init|fini|preinit|ctors|dtors)/;

@@ -1,0 +1,250 @@
+// Inputs that the proposer never sees, made from a capture: other data in the buffers that the kernel reads, other scalars, other shapes,
+// other addresses. The baseline says on each what is right; an input on which it fails by itself is dropped.
+import { randomNumbers } from '../../base/index.ts';
+import type { DispatchRequest } from '../../device/index.ts';
+import type { Capture, Chunk, KernargSlot } from '../../snapshot/index.ts';
+import { movedCapture } from './moved.ts';
+import { FIXED, type MemoryEdit } from './place.ts';
+import { EDGES, isPlausibleFloat, kindOfWords, type WordKind, wordText } from './words.ts';
+
+/** A launch that is like the captured one but for what is said here. */
+export interface Input {
+  readonly name: string;
+  readonly capture: Capture;
+  readonly edits: readonly MemoryEdit[];
+  readonly request: Partial<Pick<DispatchRequest, 'grid' | 'gridWorkItems'>>;
+  /** Run in strict mode too. */
+  readonly isStrict: boolean;
+}
+
+/** Words of memory that the captured launch reads and that may hold something else: no pointers, no arguments, no code. */
+interface DataArea {
+  readonly chunk: Chunk;
+  /** Offsets of 4-byte words in the chunk. */
+  readonly offsets: readonly number[];
+  readonly words: Uint32Array;
+  readonly kind: WordKind;
+}
+
+/** Words of a sparse change that keep their place: what looks for a known input looks there first. */
+const SPARSE_SHARE = 1 / 32;
+/** Share of words that edge values replace. */
+const EDGE_SHARE = 1 / 16;
+const MAX_SCALARS = 6;
+/** Integers that are drawn where the captured ones are all smaller. */
+const LEAST_RANGE = 7;
+/** Share of words that zeros replace. */
+const ZERO_SHARE = 1 / 8;
+
+/** The captured launch itself. */
+export function capturedInput(capture: Capture): Input {
+  return { name: 'captured', capture, edits: [], request: {}, isStrict: true };
+}
+
+/** All held-out inputs of a capture, the same for the same seed. */
+export function heldOutInputs(capture: Capture, seed: number): Input[] {
+  const areas = dataAreas(capture);
+  const inputs: Input[] = [];
+  const add = (name: string, parts: Partial<Input>): void => {
+    inputs.push({ name, capture, edits: [], request: {}, isStrict: false, ...parts });
+  };
+  const moved = movedCapture(capture);
+  if (moved !== undefined) add('other addresses', moved);
+  for (const [n, [name, change, strict]] of DATA.entries()) {
+    const random = randomNumbers((seed * 7919 + n * 104_729 + 17) >>> 0);
+    const edits = areas.flatMap((area) => editOf(area, change(area, random)));
+    if (edits.length > 0) add(name, { edits, isStrict: strict });
+  }
+  for (const [name, edits] of scalarChanges(capture)) add(name, { edits, isStrict: /less one|half/.test(name) });
+  for (const [name, request, edits] of gridChanges(capture)) add(name, { request, edits });
+  return inputs;
+}
+
+/** New words of an area, or undefined to leave it. */
+type Change = (area: DataArea, random: () => number) => Uint32Array | undefined;
+
+const below = (random: () => number, n: number): number => Math.floor(random() * n);
+
+const shuffled: Change = ({ words }, random) => {
+  const out = words.slice();
+  for (let i = out.length - 1; i > 0; i--) {
+    const j = below(random, i + 1);
+    const kept = out[i] as number;
+    out[i] = out[j] as number;
+    out[j] = kept;
+  }
+  return out;
+};
+
+/** Words drawn from the area's own, with other low bits and signs where they are floats: indices stay in their range. */
+function redrawn({ words, kind }: DataArea, random: () => number): Uint32Array {
+  let high = 0;
+  for (const word of words) high = Math.max(high, word);
+  return words.map(() => {
+    const word = words[below(random, words.length)] as number;
+    if (kind === 'integer') return below(random, Math.max(high, LEAST_RANGE) + 1);
+    if (kind === 'float') return word === 0 ? 0 : word ^ below(random, 4096) ^ (below(random, 2) << 31);
+    if (kind === 'halves')
+      return word ^ (below(random, 2) << 31) ^ (below(random, 2) << 15) ^ (below(random, 8) | (below(random, 8) << 16));
+    return word;
+  });
+}
+
+/** A few words change and all others stay. */
+const sparse: Change = (area, random) => {
+  const { words, kind } = area;
+  const other = redrawn(area, random);
+  const out = words.slice();
+  const count = Math.max(1, Math.floor(words.length * SPARSE_SHARE));
+  for (let k = 0; k < count; k++) {
+    const at = below(random, words.length);
+    const flipped = kind === 'float' || kind === 'halves' ? ((words[at] as number) ^ 0x8000_0000) >>> 0 : other[at];
+    out[at] = flipped as number;
+  }
+  return out;
+};
+
+const edges: Change = ({ words, kind }, random) => {
+  const values = EDGES[kind];
+  if (values === undefined) return undefined;
+  return words.map((word) => (random() < EDGE_SHARE ? (values[below(random, values.length)] as number) : word));
+};
+
+const zeros: Change = ({ words }, random) => words.map((word) => (random() < ZERO_SHARE ? 0 : word));
+
+const wide: Change = ({ words, kind }, random) =>
+  kind === 'float' || kind === 'halves' ? undefined : words.map(() => Math.floor(random() * 2 ** 32));
+
+const DATA: readonly (readonly [string, Change, boolean])[] = [
+  ['data redrawn', redrawn, true],
+  ['data shuffled', shuffled, false],
+  ['one word in 32 changed', sparse, false],
+  ['one other word in 32 changed', sparse, false],
+  ['zeros among the data', zeros, false],
+  ['zeros, denormals, infinities and NaNs among the data', edges, false],
+  ['other zeros, denormals, infinities and NaNs among the data', edges, false],
+  ['all data zero', ({ words }) => new Uint32Array(words.length), false],
+  ['integers of all sizes', wide, false],
+];
+
+/** Bytes of a chunk that a run reads before it writes them and that hold data. */
+function dataAreas(capture: Capture): DataArea[] {
+  const { allocations } = capture.manifest.memory;
+  const isAddress = (n: number): boolean => n > 0 && allocations.some((a) => n >= a.address && n < a.address + a.size);
+  const areas: DataArea[] = [];
+  for (const chunk of capture.chunks) {
+    if (FIXED.has(chunk.allocation.kind) || chunk.entry.pre === undefined) continue;
+    const pre = chunk.pre() as Uint8Array;
+    const reads = chunk.reads() ?? chunk.known();
+    const view = new DataView(pre.buffer, pre.byteOffset, pre.length);
+    const offsets: number[] = [];
+    for (let at = 0; at + 4 <= pre.length; at += 4) {
+      if (at % 8 === 0 && at + 8 <= pre.length && isAddress(Number(view.getBigUint64(at, true)))) {
+        at += 4;
+        continue;
+      }
+      if (reads === undefined || (reads[at] === 1 && reads[at + 3] === 1)) offsets.push(at);
+    }
+    if (offsets.length === 0) continue;
+    const words = Uint32Array.from(offsets, (at) => view.getUint32(at, true));
+    areas.push({ chunk, offsets, words, kind: kindOfWords(words) });
+  }
+  return areas;
+}
+
+/** The whole chunk with new words, as one edit. */
+function editOf({ chunk, offsets }: DataArea, words: Uint32Array | undefined): MemoryEdit[] {
+  if (words === undefined) return [];
+  const bytes = (chunk.pre() as Uint8Array).slice();
+  const view = new DataView(bytes.buffer);
+  const runs: MemoryEdit[] = [];
+  for (const [i, at] of offsets.entries()) view.setUint32(at, words[i] as number, true);
+  // Only the words: what lies between is what the placed capture has there.
+  for (let i = 0; i < offsets.length; ) {
+    let end = i + 1;
+    while (end < offsets.length && offsets[end] === (offsets[end - 1] as number) + 4) end++;
+    const from = offsets[i] as number;
+    runs.push({ address: chunk.address + from, bytes: bytes.subarray(from, (offsets[end - 1] as number) + 4) });
+    i = end;
+  }
+  return runs;
+}
+
+/** Explicit arguments passed by value, word by word. */
+function scalarWords(capture: Capture): { readonly slot: KernargSlot; readonly at: number; readonly word: number }[] {
+  const { slots } = capture.manifest.dispatch.kernarg;
+  return slots
+    .filter((s) => s.kind === 'by_value' && s.points === undefined)
+    .flatMap((slot) => {
+      const view = new DataView(slot.bytes.buffer, slot.bytes.byteOffset, slot.bytes.length);
+      const count = slot.size >> 2;
+      return Array.from({ length: count }, (_, i) => ({
+        slot,
+        at: slot.offset + 4 * i,
+        word: view.getUint32(4 * i, true),
+      }));
+    })
+    .slice(0, MAX_SCALARS);
+}
+
+function* scalarChanges(capture: Capture): Generator<[string, MemoryEdit[]]> {
+  const { address } = capture.manifest.dispatch.kernarg;
+  const edit = (at: number, word: number): MemoryEdit[] => {
+    const bytes = new Uint8Array(4);
+    new DataView(bytes.buffer).setUint32(0, word, true);
+    return [{ address: address + at, bytes }];
+  };
+  for (const { slot, at, word } of scalarWords(capture)) {
+    const number = capture.manifest.dispatch.kernarg.slots.indexOf(slot);
+    const name = `${slot.name === '' ? number : `'${slot.name}'`}${at === slot.offset ? '' : ` + ${at - slot.offset}`}`;
+    if (isPlausibleFloat(word) && word !== 0) {
+      for (const other of [(word ^ 0x8000_0000) >>> 0, word ^ 0x0012_3456, 0x7fc0_0000, 0]) {
+        yield [`argument ${name} is ${wordText(other)}`, edit(at, other)];
+      }
+      continue;
+    }
+    if (word > 1) yield [`argument ${name} is less one`, edit(at, word - 1)];
+    if (word > 3) yield [`argument ${name} is half`, edit(at, word >>> 1)];
+    if (word > 8) yield [`argument ${name} is 7`, edit(at, 7)];
+    if (word !== 1) yield [`argument ${name} is 1`, edit(at, 1)];
+    if (word !== 0) yield [`argument ${name} is 0`, edit(at, 0)];
+    yield [`argument ${name} is one more`, edit(at, (word + 1) >>> 0)];
+  }
+}
+
+type GridChange = readonly [string, Input['request'], readonly MemoryEdit[]];
+
+/** Fewer workgroups, and a last workgroup that is not full, with what the kernel can read of that. */
+function gridChanges(capture: Capture): GridChange[] {
+  const { gridWorkItems, block, kernarg, packet } = capture.manifest.dispatch;
+  const changes: GridChange[] = [];
+  const add = (name: string, items: readonly [number, number, number]): void => {
+    const grid = items.map((n, d) => Math.ceil(n / (block[d] as number))) as [number, number, number];
+    const edits: MemoryEdit[] = [];
+    const put = (address: number, size: 2 | 4, value: number): void => {
+      const bytes = new Uint8Array(size);
+      for (let i = 0; i < size; i++) bytes[i] = value >>> (8 * i);
+      edits.push({ address, bytes });
+    };
+    for (const { kind, offset } of kernarg.slots) {
+      const [, what, dimension] = /^hidden_(block_count|remainder)_([xyz])$/.exec(kind) ?? [];
+      if (what === undefined || dimension === undefined) continue;
+      const d = 'xyz'.indexOf(dimension);
+      const [n, size] = [items[d] as number, block[d] as number];
+      if (what === 'block_count') put(kernarg.address + offset, 4, Math.floor(n / size));
+      else put(kernarg.address + offset, 2, n % size);
+    }
+    for (const [d, n] of items.entries()) put(packet.address + 12 + 4 * d, 4, n);
+    changes.push([name, { grid, gridWorkItems: items }, edits]);
+  };
+  gridWorkItems.forEach((n, d) => {
+    const size = block[d] as number;
+    const groups = Math.ceil(n / size);
+    const axis = 'xyz'[d];
+    const changed = (items: number) => gridWorkItems.map((m, i) => (i === d ? items : m)) as [number, number, number];
+    if (groups > 1) add(`half of the workgroups in ${axis}`, changed(Math.floor(groups / 2) * size));
+    if (size > 1 && n > 1)
+      add(`a last workgroup in ${axis} that is not full`, changed(n % size === 1 ? n - 2 || 1 : n - 1));
+  });
+  return changes;
+}

@@ -1,0 +1,357 @@
+// The ladder: a candidate climbs rung by rung, and the first rung that rejects it ends the climb. Begin with `Evaluator`.
+import { WavesmithError } from '../../base/index.ts';
+import { type CodeObject, readCodeObject } from '../../codeobject/index.ts';
+import type { Chip } from '../../device/sim/timing/chip.ts';
+import { FIELDS } from '../../device/sim/timing/chip-fields.ts';
+import { newFindings } from '../../finding/index.ts';
+import type { Capture } from '../../snapshot/index.ts';
+import { sha256 } from '../hash.ts';
+import { boundedDifference } from './bounded.ts';
+import { differenceOf, looseDifference } from './compare.ts';
+import { contractBreaks } from './contract.ts';
+import { type Answer, consultBaseline, isIntact, ORDERS, type Oracle } from './oracle.ts';
+import { impossibility, physicsFloor } from './physics.ts';
+import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
+import { checkStatic } from './static.ts';
+import { microsecondsOf, type Speedup, speedupOf } from './time.ts';
+import {
+  type EquivalenceClass,
+  type Evaluation,
+  LADDER_VERSION,
+  LEAST_SPEEDUP,
+  type Rung,
+  type RungRecord,
+  SMALL_SPEEDUP,
+  type TimeComparison,
+} from './types.ts';
+
+export interface EvaluatorOptions {
+  /** The chip whose clock decides. */
+  readonly chip: Chip;
+  readonly class?: EquivalenceClass | undefined;
+  /** Held-out inputs depend on it (default 1). */
+  readonly seed?: number | undefined;
+  /** Class `bounded`: terms of the longest sum behind one output (default 1). */
+  readonly reductionLength?: number | undefined;
+  readonly onStep?: ((text: string) => void) | undefined;
+}
+
+/** Sentences of one kind that are kept. */
+const MAX_EVIDENCE = 4;
+
+/** Ends the climb. */
+class Rejected extends Error {
+  readonly rung: Rung;
+  readonly evidence: readonly string[];
+  constructor(rung: Rung, evidence: readonly string[]) {
+    super(evidence[0]);
+    this.rung = rung;
+    this.evidence = evidence;
+  }
+}
+
+/** A hash of the options that change a verdict. */
+export function optionsHash({ chip, class: asked = 'bit', seed = 1, reductionLength = 1 }: EvaluatorOptions): string {
+  return sha256(
+    JSON.stringify([LADDER_VERSION, chip.name, Object.keys(FIELDS).map(chip.get), asked, seed, reductionLength]),
+  );
+}
+
+/** Judges candidates for one captured launch. */
+export class Evaluator {
+  readonly oracle: Oracle;
+  readonly options: EvaluatorOptions;
+  private readonly baseline: CodeObject;
+  private heldOutTime: Promise<Outcome | undefined> | undefined;
+
+  private constructor(oracle: Oracle, options: EvaluatorOptions) {
+    this.oracle = oracle;
+    this.options = options;
+    this.baseline = oracle.statics.codeObject;
+  }
+
+  /** Runs the baseline on all inputs. A baseline that fails is `evaluate/baseline`. */
+  static async open(capture: Capture, options: EvaluatorOptions): Promise<Evaluator> {
+    const { chip, seed = 1, onStep } = options;
+    if (!capture.manifest.memory.hasResult) {
+      throw new WavesmithError('evaluate/no-result', 'The capture holds no result to compare with.', {
+        file: capture.path,
+        hint: "'wavesmith capture slim' runs it and stores its result.",
+      });
+    }
+    if (options.class === 'bounded' && capture.manifest.annotations.length === 0) {
+      throw new WavesmithError('evaluate/no-types', 'The class bounded needs to know which outputs are floats.', {
+        file: capture.path,
+        hint: "Say it with 'wavesmith capture annotate X.wscap --buffer N=f32[…]'.",
+      });
+    }
+    return new Evaluator(await consultBaseline(capture, { seed, chip, onStep }), options);
+  }
+
+  /** What verdicts of this evaluator depend on beside the candidate. */
+  get key(): Omit<Evaluation['key'], 'candidate'> {
+    return { baseline: this.oracle.capture.hash, oracle: this.oracle.hash, options: optionsHash(this.options) };
+  }
+
+  /** Lets a candidate climb. Never throws for what the candidate is. */
+  async evaluate(candidate: Uint8Array): Promise<Evaluation> {
+    const { oracle, baseline } = this;
+    const records: RungRecord[] = [];
+    const passed = (rung: Rung, ...evidence: string[]): void => {
+      records.push({ rung, outcome: 'passed', evidence });
+    };
+    const climb = new Climb(this, passed);
+    let end: Rejected | undefined;
+    try {
+      await climb.all(candidate);
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+      end = error;
+      records.push({ rung: error.rung, outcome: 'rejected', evidence: error.evidence });
+    }
+    if (!isIntact(oracle)) throw new Error('the results of the baseline were changed during an evaluation');
+    const { time, reached } = climb;
+    const isFaster = time !== undefined && isEnough(time) && (time.heldOut === undefined || isEnough(time.heldOut));
+    return {
+      verdict: end !== undefined ? 'rejected' : isFaster ? 'accepted' : 'not-faster',
+      rung: end?.rung,
+      kernel: oracle.kernel,
+      target: baseline.target.processor,
+      asked: this.options.class ?? 'bit',
+      reached: end === undefined ? reached : undefined,
+      rungs: records,
+      time: end === undefined ? time : undefined,
+      inputs: { run: 1 + oracle.heldOut.length, dropped: oracle.dropped },
+      key: { ...this.key, candidate: sha256(candidate) },
+    };
+  }
+
+  /** The baseline, timed on an input that no proposer sees. */
+  timedHeldOut(answer: Answer): Promise<Outcome | undefined> {
+    const { chip } = this.options;
+    this.heldOutTime ??= runInput(answer.input, this.oracle.code, { chip });
+    return this.heldOutTime;
+  }
+}
+
+const isEnough = ({ interval }: Speedup): boolean => interval[0] >= LEAST_SPEEDUP;
+
+/** One candidate on its way. */
+class Climb {
+  time: TimeComparison | undefined;
+  reached: Evaluation['reached'];
+  private readonly evaluator: Evaluator;
+  private readonly passed: (rung: Rung, ...evidence: string[]) => void;
+  private code: Uint8Array = new Uint8Array();
+  private isProved = false;
+
+  constructor(evaluator: Evaluator, passed: (rung: Rung, ...evidence: string[]) => void) {
+    this.evaluator = evaluator;
+    this.passed = passed;
+  }
+
+  async all(code: Uint8Array): Promise<void> {
+    this.code = code;
+    const candidate = this.contract(code);
+    this.static(candidate);
+    const { followed } = await this.exact();
+    this.equivalence(followed);
+    await this.heldOut();
+    await this.timed(followed);
+  }
+
+  private contract(code: Uint8Array): CodeObject {
+    const { kernel, capture, statics } = this.evaluator.oracle;
+    let candidate: CodeObject;
+    let breaks: readonly string[];
+    try {
+      candidate = readCodeObject(code, ['candidate']);
+      breaks = contractBreaks(statics.codeObject, candidate, kernel, capture.manifest.dispatch.dynamicLds);
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      throw new Rejected('contract', [`The candidate cannot be read: ${error.message}`]);
+    }
+    if (breaks.length > 0) throw new Rejected('contract', breaks.slice(0, MAX_EVIDENCE));
+    this.passed('contract');
+    return candidate;
+  }
+
+  private static(candidate: CodeObject): void {
+    const { kernel, statics } = this.evaluator.oracle;
+    const { objections, isProved, proof } = checkStatic(statics, candidate, kernel);
+    if (objections.length > 0) throw new Rejected('static', objections.slice(0, MAX_EVIDENCE));
+    this.isProved = isProved;
+    this.passed('static', ...proof);
+  }
+
+  private run(answer: Answer, how: RunHow): Promise<Outcome> {
+    return runInput(answer.input, this.code, { maxInstructions: answer.patience, ...how });
+  }
+
+  /** The captured launch, followed and strict. */
+  private async exact(): Promise<{ followed: Outcome }> {
+    const { captured, followed: baseline } = this.evaluator.oracle;
+    const followed = await this.run(captured, { follow: true, chip: this.evaluator.options.chip });
+    const problems = [...followed.strays.slice(0, MAX_EVIDENCE)];
+    if (followed.failure !== undefined) problems.unshift(followed.failure);
+    else problems.push(...footprint(baseline, followed));
+    if (problems.length > 0) throw new Rejected('exact', problems.slice(0, MAX_EVIDENCE));
+    await this.strict(captured, 'exact');
+    this.passed('exact', 'Outputs were poisoned, every access was followed, strict mode objects to nothing.');
+    return { followed };
+  }
+
+  private async strict(answer: Answer, rung: Rung): Promise<void> {
+    if (answer.known === undefined) return;
+    const outcome = await this.run(answer, { strict: true });
+    const findings = newFindings(outcome.findings, answer.known).filter((f) => f.severity !== 'note');
+    const problems = findings.map(findingLine);
+    if (problems.length === 0 && outcome.failure !== undefined) problems.push(outcome.failure);
+    if (problems.length > 0) throw new Rejected(rung, withInput(answer, problems.slice(0, MAX_EVIDENCE)));
+  }
+
+  private equivalence(followed: Outcome): void {
+    const { captured } = this.evaluator.oracle;
+    this.reached = this.isProved ? 'proved' : 'bit';
+    this.judge(captured, followed, 'equivalence');
+    this.passed(
+      'equivalence',
+      `Asked: ${this.evaluator.options.class ?? 'bit'}; on the captured launch: ${this.reached}.`,
+    );
+  }
+
+  /** Compares what a run left; what is no better than the class allows lowers what was reached. */
+  private judge(answer: Answer, outcome: Outcome, rung: Rung, how?: string): void {
+    const { class: asked = 'bit', reductionLength = 1 } = this.evaluator.options;
+    if (outcome.failure !== undefined) throw new Rejected(rung, withInput(answer, [outcome.failure], how));
+    const { bytes, first, varying } = differenceOf(answer.after, outcome.after, answer.varying);
+    if (varying > 0) this.loose(answer, outcome, rung, how);
+    if (bytes === 0) return;
+    const text = `${bytes} bytes differ, the first in ${first}.`;
+    if (asked !== 'bounded') throw new Rejected(rung, withInput(answer, [text], how));
+    const { annotations } = answer.input.capture.manifest;
+    const beyond = boundedDifference(answer, outcome, annotations, reductionLength);
+    if (beyond !== undefined) throw new Rejected(rung, withInput(answer, [text, beyond], how));
+    this.reached = 'bounded';
+  }
+
+  /** Bytes that depend on the order of waves: free of a proved candidate, bound to a class of others. */
+  private loose(answer: Answer, outcome: Outcome, rung: Rung, how?: string): void {
+    if (this.isProved) return;
+    const { class: asked = 'bit' } = this.evaluator.options;
+    const isOwnOrder = how === undefined;
+    if (asked === 'bit' && isOwnOrder) {
+      const text =
+        'Bytes that depend on the order of atomics differ in the ordinary order too: that is of the class atomics.';
+      throw new Rejected(rung, withInput(answer, [text], how));
+    }
+    const place = looseDifference(answer.after, outcome.after, answer.varying);
+    if (place !== undefined) {
+      const text = `What depends on the order of waves in ${place} is neither the baseline's in another order nor close to it.`;
+      throw new Rejected(rung, withInput(answer, [text], how));
+    }
+    if (isOwnOrder && this.reached === 'bit') this.reached = 'atomics';
+  }
+
+  private async heldOut(): Promise<void> {
+    const { captured, heldOut, dropped } = this.evaluator.oracle;
+    const { onStep } = this.evaluator.options;
+    for (const order of ORDERS) {
+      const how = typeof order === 'string' ? `${order} order` : `shuffled order, seed ${order.seed}`;
+      onStep?.(`the candidate in ${how}`);
+      this.judge(captured, await this.run(captured, { order }), 'held-out', how);
+    }
+    for (const answer of heldOut) {
+      onStep?.(`the candidate on: ${answer.input.name}`);
+      this.judge(answer, await this.run(answer, {}), 'held-out');
+      await this.strict(answer, 'held-out');
+    }
+    this.passed(
+      'held-out',
+      `${heldOut.length} other inputs and ${ORDERS.length} other orders; ${dropped.length} inputs on which the baseline fails were left out.`,
+    );
+  }
+
+  private async timed(followed: Outcome): Promise<void> {
+    const { oracle } = this.evaluator;
+    const { chip } = this.evaluator.options;
+    const [before, after] = [oracle.followed.time, followed.time];
+    if (before === undefined || after === undefined) throw new Error('a run with a clock has no time');
+    const [bytesRead, bytesWritten] = [readBytes(oracle.capture), writtenBytes(followed)];
+    const floor = physicsFloor(chip, { bytesRead, bytesWritten, byEncoding: followed.byEncoding });
+    const problem = impossibility(microsecondsOf(after), floor);
+    if (problem !== undefined) throw new Rejected('physics', [problem]);
+    this.passed('physics', `The least possible time is ${floor.microseconds.toPrecision(4)} µs: ${floor.reason}.`);
+    const own = speedupOf(before, after);
+    const heldOut = await this.heldOutSpeedup();
+    const lowest = heldOut === undefined ? own.speedup : Math.min(own.speedup, heldOut.speedup);
+    this.time = {
+      clock: 'modelled',
+      chip: chip.name,
+      baseline: microsecondsOf(before),
+      candidate: microsecondsOf(after),
+      ...own,
+      heldOut,
+      isSmall: lowest < SMALL_SPEEDUP,
+    };
+    this.passed('time', timeText(this.time));
+  }
+
+  /** The same launch on other data: a candidate that knows the captured data is not fast there. */
+  private async heldOutSpeedup(): Promise<Speedup | undefined> {
+    const { chip } = this.evaluator.options;
+    const answer = this.evaluator.oracle.heldOut.find((a) => a.input.name === 'data redrawn');
+    const before = answer === undefined ? undefined : (await this.evaluator.timedHeldOut(answer))?.time;
+    const after = answer === undefined ? undefined : (await this.run(answer, { chip })).time;
+    return before === undefined || after === undefined ? undefined : speedupOf(before, after);
+  }
+}
+
+/** Evidence with the input that it comes from. */
+function withInput({ input }: Answer, evidence: readonly string[], how?: string): string[] {
+  const words = [...(input.name === 'captured' ? [] : [input.name]), ...(how === undefined ? [] : [how])];
+  return words.length === 0 ? [...evidence] : evidence.map((e) => `On '${words.join(', ')}': ${e}`);
+}
+
+/** Bytes that only one of two followed runs writes. */
+function footprint(baseline: Outcome, candidate: Outcome): string[] {
+  let [extra, missing] = [0, 0];
+  let [firstExtra, firstMissing] = ['', ''];
+  for (const name of new Set([...baseline.written.keys(), ...candidate.written.keys()])) {
+    const [a, b] = [baseline.written.get(name), candidate.written.get(name)];
+    if (a !== undefined && b !== undefined && Buffer.compare(a, b) === 0) continue;
+    const length = a?.length ?? b?.length ?? 0;
+    for (let i = 0; i < length; i++) {
+      const [was, is] = [a?.[i] === 1, b?.[i] === 1];
+      if (is && !was && extra++ === 0) firstExtra = `${name}, byte 0x${i.toString(16)}`;
+      if (was && !is && missing++ === 0) firstMissing = `${name}, byte 0x${i.toString(16)}`;
+    }
+  }
+  const texts: string[] = [];
+  if (extra > 0) texts.push(`It writes ${extra} bytes that the baseline does not write, the first in ${firstExtra}.`);
+  if (missing > 0) {
+    texts.push(`It leaves ${missing} bytes as they were that the baseline writes, the first in ${firstMissing}.`);
+  }
+  return texts;
+}
+
+function writtenBytes({ written }: Outcome): number {
+  let sum = 0;
+  for (const flags of written.values()) for (const flag of flags) sum += flag;
+  return sum;
+}
+
+function readBytes(capture: Capture): number {
+  let sum = 0;
+  for (const chunk of capture.chunks) for (const flag of chunk.reads() ?? []) sum += flag;
+  return sum;
+}
+
+/** A speedup in words. */
+export function timeText({ chip, baseline, candidate, speedup, interval, heldOut, isSmall }: TimeComparison): string {
+  const range = ([low, high]: readonly [number, number]): string => `${low.toFixed(3)} to ${high.toFixed(3)}`;
+  const other =
+    heldOut === undefined ? '' : `; on held-out data ×${heldOut.speedup.toFixed(3)} (${range(heldOut.interval)})`;
+  const note = isSmall && speedup >= LEAST_SPEEDUP ? '; a small gain' : '';
+  return `Modelled on ${chip}: ${baseline.toPrecision(4)} µs to ${candidate.toPrecision(4)} µs, ×${speedup.toFixed(3)} (${range(interval)})${other}${note}.`;
+}

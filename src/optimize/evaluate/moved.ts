@@ -1,0 +1,55 @@
+// A capture at other addresses: every buffer elsewhere, and the pointers to it in arguments and memory with it.
+import type { Capture, CaptureAllocation } from '../../snapshot/index.ts';
+import { Chunk } from '../../snapshot/index.ts';
+import { FIXED, type MemoryEdit } from './place.ts';
+
+/** Outside of the virtual GPU's own memory and of what programs get. */
+const BASE = 0x5a00_0000_0000;
+const SPACING = 0x20_0000;
+const PAGE = 4096;
+
+/** The capture moved, and what must stand in its memory then; undefined when nothing can be moved. */
+export function movedCapture(
+  capture: Capture,
+): { readonly capture: Capture; readonly edits: readonly MemoryEdit[] } | undefined {
+  const { memory } = capture.manifest;
+  if (memory.aliases.length > 0) return undefined;
+  let next = BASE;
+  const deltas = memory.allocations.map((a, i) => {
+    if (FIXED.has(a.kind) || !memory.chunks.some((c) => c.allocation === i)) return 0;
+    // In the same place of a page, and of 4 KiB the odd one: what is keyed by an address misses.
+    const address = next + (a.address % PAGE) + PAGE * (1 + (i % 3));
+    next = Math.ceil((address + a.size) / SPACING + 1) * SPACING;
+    return address - a.address;
+  });
+  if (deltas.every((d) => d === 0)) return undefined;
+  const taken = memory.allocations.some((a) => a.address < next && a.address + a.size > BASE);
+  if (taken) return undefined;
+  const allocations = memory.allocations.map((a, i) => ({ ...a, address: a.address + (deltas[i] as number) }));
+  const deltaOf = (address: number): number => {
+    const i = memory.allocations.findIndex((a) => address >= a.address && address < a.address + a.size);
+    return i < 0 ? 0 : (deltas[i] as number);
+  };
+  const edits: MemoryEdit[] = [];
+  const chunks = memory.chunks.map(
+    (entry) => new Chunk(entry, allocations[entry.allocation] as CaptureAllocation, capture.pages),
+  );
+  for (const chunk of chunks) {
+    const pre = chunk.allocation.kind === 'code' ? undefined : chunk.pre();
+    if (pre === undefined) continue;
+    const view = new DataView(pre.buffer, pre.byteOffset, pre.length);
+    for (let at = 0; at + 8 <= pre.length; at += 8) {
+      const high = view.getUint32(at + 4, true);
+      if (high === 0 || high > 0x1ffff) continue;
+      const value = high * 2 ** 32 + view.getUint32(at, true);
+      const delta = deltaOf(value);
+      if (delta === 0) continue;
+      const bytes = new Uint8Array(8);
+      new DataView(bytes.buffer).setBigUint64(0, BigInt(value + delta), true);
+      edits.push({ address: chunk.address + at, bytes });
+    }
+  }
+  const annotations = capture.manifest.annotations.map((a) => ({ ...a, address: a.address + deltaOf(a.address) }));
+  const manifest = { ...capture.manifest, memory: { ...memory, allocations }, annotations };
+  return { capture: { ...capture, manifest, chunks, codeObject: () => capture.codeObject() }, edits };
+}

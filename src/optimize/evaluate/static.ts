@@ -1,0 +1,86 @@
+// Rung 2: what can be said without running. The checker finds nothing in the candidate that it does not find in the baseline, the
+// candidate asks nothing of its surroundings that the baseline does not, and a proof is tried.
+import { checkCodeObject } from '../../check/index.ts';
+import type { CodeObject } from '../../codeobject/index.ts';
+import { proveKernel } from '../../equivalence/index.ts';
+import { type Finding, fingerprint, newFindings } from '../../finding/index.ts';
+import { immediateOf } from '../../isa/operand.ts';
+import { liftCodeObject } from '../../program/index.ts';
+
+export interface StaticResult {
+  /** Sentences that reject. */
+  readonly objections: readonly string[];
+  /** True when the candidate is the same function for all inputs. */
+  readonly isProved: boolean;
+  /** What the proof assumes, or why there is none. */
+  readonly proof: readonly string[];
+}
+
+/** Rules about an edit that a run cannot overrule: what they guard is not seen on a device whose caches are coherent. */
+const EDIT_RULES = new Set(['memory/cache-operation-lost', 'waits/order-lost']);
+/** A proof is bounded by its terms, not by time, so that it ends alike on every machine. */
+const TERMS = 150_000;
+const HWREG_MODE = 1;
+const HWREG_ID = 0x3f;
+
+/** What the baseline is compared with: made once. */
+export interface StaticBaseline {
+  readonly codeObject: CodeObject;
+  readonly known: readonly string[];
+  readonly senses: ReadonlySet<string>;
+}
+
+/** Looks at a baseline. */
+export function staticBaseline(codeObject: CodeObject, kernel: string): StaticBaseline {
+  const kernels = new Set([kernel]);
+  return {
+    codeObject,
+    known: checkCodeObject(codeObject, { kernels }).map(fingerprint),
+    senses: sensesOf(codeObject, kernels),
+  };
+}
+
+/** Looks at a candidate that keeps the contract. */
+export function checkStatic(baseline: StaticBaseline, candidate: CodeObject, kernel: string): StaticResult {
+  const kernels = new Set([kernel]);
+  const isSerious = ({ severity }: Finding): boolean => severity !== 'note';
+  const own = newFindings(checkCodeObject(candidate, { kernels }), baseline.known).filter(isSerious);
+  const edit = checkCodeObject(candidate, { kernels, against: baseline.codeObject }).filter(
+    (f) => EDIT_RULES.has(f.rule) && isSerious(f),
+  );
+  const senses = [...sensesOf(candidate, kernels)].filter((s) => !baseline.senses.has(s));
+  const objections = [
+    ...[...own, ...edit].map(findingText),
+    ...senses.map(
+      (s) => `The candidate reads ${s}, the baseline does not: its result could depend on where or when it runs.`,
+    ),
+  ];
+  if (objections.length > 0) return { objections, isProved: false, proof: [] };
+  const limits = { milliseconds: Number.POSITIVE_INFINITY, terms: TERMS };
+  const { verdict, reason, assumptions, isIdentical } = proveKernel(baseline.codeObject, candidate, kernel, { limits });
+  const isProved = verdict === 'proved';
+  const proof = isIdentical
+    ? ['The code is the same.']
+    : isProved
+      ? ['Proved for all inputs.', ...assumptions.map((a) => `Assumes: ${a}`)]
+      : [`Not proved: ${reason ?? 'no reason'}`];
+  return { objections, isProved, proof };
+}
+
+function findingText({ rule, severity, place, message }: Finding): string {
+  const at = place.pc === undefined ? '' : ` at pc 0x${place.pc.toString(16)}`;
+  return `${severity}[${rule}]${at}: ${message}`;
+}
+
+/** Clocks and hardware registers that the code reads. */
+function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<string> {
+  const senses = new Set<string>();
+  for (const { instruction } of liftCodeObject(codeObject, { kernels }).instructions) {
+    const { operation } = instruction.row;
+    if (/^s_(?:memtime|memrealtime)/.test(operation)) senses.add(operation);
+    if (!/^s_getreg/.test(operation)) continue;
+    const id = immediateOf(instruction, 'simm16') & HWREG_ID;
+    if (id !== HWREG_MODE) senses.add(`hardware register ${id}`);
+  }
+  return senses;
+}

@@ -1,0 +1,199 @@
+// Room `optimize/ledger`: the record of what was tried: SQLite, everything named by the hash of its content, nothing that depends on the time
+// or the machine, so the same work gives the same ledger. Begin with this file.
+//
+// A process that was killed leaves the lock folder of node-sqlite3-wasm behind. The ledger names its owner in a file beside it; when that
+// process is gone the lock is taken away, and SQLite rolls back what was half-written.
+import { createHash } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { WavesmithError } from '../../base/index.ts';
+import type { Evaluation } from '../evaluate/types.ts';
+import { sha256 } from '../hash.ts';
+
+type Sqlite = typeof import('node-sqlite3-wasm');
+type Database = InstanceType<Sqlite['Database']>;
+
+/** Where a candidate came from. */
+export interface Origin {
+  /** Hash of the candidate that it was made from; undefined for one that was given. */
+  readonly parent?: string | undefined;
+  /** What was changed, in words or as a diff. */
+  readonly change: string;
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS candidate (
+  n INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT, change TEXT NOT NULL, code BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS evaluation (
+  n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, verdict TEXT NOT NULL, rung TEXT, record TEXT NOT NULL
+);`;
+const VERSION = 1;
+
+/** The name of an evaluation: of what it depends on that is known before it is made. */
+export function evaluationKey({ baseline, candidate, options }: Omit<Evaluation['key'], 'oracle'>): string {
+  return sha256(`${baseline}\n${candidate}\n${options}\n`);
+}
+
+export class Ledger {
+  private readonly db: Database;
+  private readonly path: string;
+
+  private constructor(db: Database, path: string) {
+    this.db = db;
+    this.path = path;
+  }
+
+  /** Opens or makes a ledger. One that another process has open is `ledger/busy`; a file that is none is `ledger/damaged`. */
+  static open(path: string): Ledger {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+    } catch (cause) {
+      throw new WavesmithError('io/write', `Cannot write '${path}': ${(cause as Error).message}.`, {
+        file: path,
+        cause,
+      });
+    }
+    own(path);
+    const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as Sqlite;
+    let db: Database | undefined;
+    try {
+      db = new Database(path);
+      db.exec(SCHEMA);
+      const row = db.get('SELECT version FROM ledger') as { version: number } | null | undefined;
+      if (row === null || row === undefined) db.run('INSERT INTO ledger VALUES (?)', [VERSION]);
+      else if (row.version !== VERSION) throw new Error(`it has version ${row.version}`);
+      return new Ledger(db, path);
+    } catch (cause) {
+      db?.close();
+      disown(path);
+      throw new WavesmithError('ledger/damaged', `'${path}' is no ledger: ${(cause as Error).message}.`, {
+        file: path,
+        hint: 'Choose another file; a ledger is a SQLite database that Wavesmith makes.',
+        cause,
+      });
+    }
+  }
+
+  close(): void {
+    this.db.close();
+    disown(this.path);
+  }
+
+  /** An evaluation that was made before. */
+  find(key: string): Evaluation | undefined {
+    const row = this.db.get('SELECT record FROM evaluation WHERE key = ?', [key]) as
+      | { record: string }
+      | null
+      | undefined;
+    return row === null || row === undefined ? undefined : (JSON.parse(row.record) as Evaluation);
+  }
+
+  /** Keeps a candidate and its evaluation; what is there already stays as it is. Both or none are in the file. */
+  add(code: Uint8Array, origin: Origin, evaluation: Evaluation): void {
+    const { key, verdict, rung } = evaluation;
+    this.writing(() => {
+      this.db.exec('BEGIN IMMEDIATE');
+      try {
+        this.db.run('INSERT OR IGNORE INTO candidate (hash, parent, change, code) VALUES (?, ?, ?, ?)', [
+          key.candidate,
+          origin.parent ?? null,
+          origin.change,
+          code,
+        ]);
+        this.db.run('INSERT OR IGNORE INTO evaluation (key, candidate, verdict, rung, record) VALUES (?, ?, ?, ?, ?)', [
+          evaluationKey(key),
+          key.candidate,
+          verdict,
+          rung ?? null,
+          JSON.stringify(evaluation),
+        ]);
+        this.db.exec('COMMIT');
+      } catch (error) {
+        if (this.db.inTransaction) this.db.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** The code of a candidate. */
+  code(hash: string): Uint8Array | undefined {
+    const row = this.db.get('SELECT code FROM candidate WHERE hash = ?', [hash]) as
+      | { code: Uint8Array }
+      | null
+      | undefined;
+    return row?.code;
+  }
+
+  /** Candidates and evaluations that it holds. */
+  get counts(): { readonly candidates: number; readonly evaluations: number } {
+    const count = (table: string): number =>
+      Number((this.db.get(`SELECT COUNT(*) AS n FROM ${table}`) as { n: number }).n);
+    return { candidates: count('candidate'), evaluations: count('evaluation') };
+  }
+
+  /** A hash of everything in it, in the order in which it came. */
+  digest(): string {
+    const hash = createHash('sha256');
+    for (const row of this.db.all('SELECT hash, parent, change FROM candidate ORDER BY n'))
+      hash.update(JSON.stringify(row));
+    for (const row of this.db.all('SELECT key, record FROM evaluation ORDER BY n')) hash.update(JSON.stringify(row));
+    return hash.digest('hex');
+  }
+
+  private writing(step: () => void): void {
+    try {
+      step();
+    } catch (cause) {
+      throw new WavesmithError('io/write', `Cannot write '${this.path}': ${(cause as Error).message}.`, {
+        file: this.path,
+        hint: 'What was written before is kept; run the command again with the same ledger to go on.',
+        cause,
+      });
+    }
+  }
+}
+
+const ownerFile = (path: string): string => `${path}.owner`;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Takes the ledger for this process. */
+function own(path: string): void {
+  const file = ownerFile(path);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const opened = openSync(file, 'wx');
+      writeSync(opened, String(process.pid));
+      closeSync(opened);
+      return;
+    } catch (cause) {
+      const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+      if (!isThere) {
+        throw new WavesmithError('io/write', `Cannot write '${file}': ${(cause as Error).message}.`, { file, cause });
+      }
+      const owner = Number(readFileSync(file, 'utf8'));
+      if (attempt > 0 || (owner > 0 && isAlive(owner))) {
+        throw new WavesmithError('ledger/busy', `Process ${owner} has the ledger '${path}' open.`, {
+          file: path,
+          hint: 'Wait until it ends, or choose another ledger.',
+        });
+      }
+      rmSync(`${path}.lock`, { recursive: true, force: true });
+      rmSync(file, { force: true });
+    }
+  }
+}
+
+function disown(path: string): void {
+  rmSync(ownerFile(path), { force: true });
+}
