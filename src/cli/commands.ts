@@ -35,7 +35,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./capture.ts'),
   },
   replay: { summary: 'run a captured dispatch again at its addresses and compare', load: () => import('./replay.ts') },
-  evaluate: { summary: 'judge a candidate kernel: is it right, and is it faster?', load: () => import('./evaluate.ts') },
+  evaluate: {
+    summary: 'judge a candidate kernel: is it right, and is it faster?',
+    load: () => import('./evaluate.ts'),
+  },
   selftest: { summary: 'test whether a GPU does what the virtual GPU does', load: () => import('./selftest.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {
