@@ -1,7 +1,7 @@
 // Room `snapshot`: captures: one dispatch with its code, arguments and memory, as a folder or ZIP, and what replays them.
 // Begin with manifest.ts (what a capture says), then record.ts (how one is made on the virtual GPU) and replay.ts (how it runs again).
 export { parseAnnotation, withAnnotations } from './annotate.ts';
-export { type Capture, Chunk, type OpenOptions, openCapture } from './capture.ts';
+export { type Capture, type Chunk, type OpenOptions, openCapture } from './capture.ts';
 export type { ComparedBuffer, WriteReport } from './compare.ts';
 export { type CopiedDispatch, type CopiedMemory, writeCopied } from './copied.ts';
 export { type CaptureDifference, type DiffResult, diffCaptures } from './diff.ts';
@@ -14,7 +14,6 @@ export {
   type CaptureAllocation,
   type DeterminismSection,
   FORMAT_VERSION,
-  type KernargSlot,
   type Manifest,
   type MemoryMode,
   type UnsupportedRecord,

@@ -2,7 +2,8 @@
 // other addresses. The baseline says on each what is right; an input on which it fails by itself is dropped.
 import { randomNumbers } from '../../base/index.ts';
 import type { DispatchRequest } from '../../device/index.ts';
-import type { Capture, Chunk, KernargSlot } from '../../snapshot/index.ts';
+import type { Capture, Chunk } from '../../snapshot/index.ts';
+import type { KernargSlot } from '../../snapshot/manifest.ts';
 import { movedCapture } from './moved.ts';
 import { FIXED, type MemoryEdit } from './place.ts';
 import { EDGES, isPlausibleFloat, kindOfWords, type WordKind, wordText } from './words.ts';

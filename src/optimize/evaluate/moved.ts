@@ -1,6 +1,7 @@
 // A capture at other addresses: every buffer elsewhere, and the pointers to it in arguments and memory with it.
+
+import { Chunk } from '../../snapshot/capture.ts';
 import type { Capture, CaptureAllocation } from '../../snapshot/index.ts';
-import { Chunk } from '../../snapshot/index.ts';
 import { FIXED, type MemoryEdit } from './place.ts';
 
 /** Outside of the virtual GPU's own memory and of what programs get. */
