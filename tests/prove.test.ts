@@ -8,7 +8,8 @@ import { run } from '../src/cli/prove.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { proveKernel } from '../src/equivalence/index.ts';
 import { compileExample, hasLlvm } from './support/build.ts';
-import { EditableKernel, legalEdit, mutant } from './support/prove-edits.ts';
+import { EditableKernel, legalEdit } from './support/prove-edits.ts';
+import { mutant } from './support/prove-mutants.ts';
 import { changesResult, proveSubjects } from './support/prove-subjects.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'prove-'));

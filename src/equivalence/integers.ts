@@ -449,6 +449,7 @@ export class Integers {
     if (a.kind === 'i32' || a.kind === 'i64') {
       const difference = this.sub(a, b);
       if (difference.op === 'const') return this.terms.bool(difference.value === 0n);
+      if (this.isOdd(difference)) return this.terms.false_;
     } else if (a.op === 'const' && b.op === 'const') return this.terms.bool(a.value === b.value);
     if (b.op === 'const') {
       if (a.op === 'extU' && b.value <= MASK32) return this.eq(a.args[0] as Term, this.terms.constant('i32', b.value));
@@ -461,6 +462,14 @@ export class Integers {
       }
     }
     return this.commutative('eq', 'bool', [a, b]);
+  }
+
+  /** Whether a sum is no multiple of a power of two of which its unknown parts are multiples. */
+  private isOdd(sum: Term): boolean {
+    if (sum.op !== 'sum') return false;
+    const width = sum.kind === 'i64' ? 64 : 32;
+    const low = sum.args.map((t, i) => knownTrailingZeros(t) + trailingZeros(sum.factors[i] as bigint, width));
+    return trailingZeros(sum.value, width) < Math.min(...low);
   }
 
   less(op: 'ltS' | 'ltU', a: Term, b: Term): Term {

@@ -10,7 +10,7 @@ import { type CheckContext, checkCodeObject } from '../check/index.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
-import { isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
+import { branchTarget, isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
 import {
   type CodeInstruction,
   liftCodeObject,
@@ -233,18 +233,23 @@ function* proof(
   const stated = applyFacts(algebra, states, facts, a.kernel);
   let [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
   const asked = new Set<string>();
+  let first: Mismatch | undefined;
   for (;;) {
     const left = limits.milliseconds - (performance.now() - started);
-    product = new Product(algebra, sides, { ...limits, milliseconds: left });
+    product = new Product(algebra, sides, { ...limits, milliseconds: left }, first !== undefined);
     try {
       product.solve(entryPairs(a, b), states);
       [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
       product.observe({ access: pairs.access, risk: risks.observe });
       break;
     } catch (error) {
+      if (!(error instanceof LimitReached || error instanceof Mismatch)) throw error;
+      if (error instanceof Mismatch && (yield* learn(algebra, error, asked))) continue;
+      if (first !== undefined) return stop(first.message, first.places);
       if (error instanceof LimitReached) return stop(error.message);
-      if (!(error instanceof Mismatch)) throw error;
-      if (!(yield* learn(algebra, error, asked))) return stop(error.message, error.places);
+      if (![a, b].some(hasLoop)) return stop(error.message, error.places);
+      // One of the kernels may have unrolled a loop of the other.
+      first = error;
     }
   }
   const order = orderDifference(contextOf(a), contextOf(b), pairs, algebra.memories);
@@ -311,6 +316,12 @@ const asText = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) => {
     if (part instanceof Map) return [...part];
     return typeof part === 'bigint' ? `${part}n` : part;
+  });
+
+const hasLoop = ({ program, subject }: Subject): boolean =>
+  subject.blocks.some((index) => {
+    const code = program.instructions[(program.blocks[index]?.end ?? 0) - 1];
+    return code !== undefined && (branchTarget(code.instruction, code.pc) ?? Number.POSITIVE_INFINITY) <= code.pc;
   });
 
 const readsProgramCounter = ({ instruction }: CodeInstruction): boolean =>

@@ -92,12 +92,17 @@ export class Terms {
     return this.make('sym', kind, NO_TERMS, { attr: name, isUniform: true, ...options });
   }
 
-  /** The value of a class of registers where paths meet; `point` numbers the place, `name` the class. */
-  phi(point: number, name: number, kind: TermKind, isUniform: boolean): Term {
-    const key = `phi|${kind}|${point}.${name}|`;
+  /**
+   * The value of a class of registers where paths meet; `point` numbers the place, `name` the class, and the lowest `even` bits of the
+   * value are zero on every path.
+   */
+  phi(point: number, name: number, kind: TermKind, isUniform: boolean, even: number): Term {
+    const key = `phi|${kind}|${point}.${name}|${even}`;
     const found = this.known.get(key);
     if (found !== undefined) return found;
-    return this.add(key, 'phi', kind, NO_TERMS, { attr: `${point}.${name}`, isUniform }, this.internPoints([point]));
+    const zeros = (1n << BigInt(even)) - 1n;
+    const options = { attr: `${point}.${name}`, isUniform, zeros };
+    return this.add(key, 'phi', kind, NO_TERMS, options, this.internPoints([point]));
   }
 
   /** An operation that is only known by its name, parameters and arguments. */

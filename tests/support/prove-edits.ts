@@ -1,17 +1,15 @@
-// Edits of one kernel's code, in place: those that keep it the same function (independent neighbours swapped, registers renamed,
-// waits made stronger), and mistakes (operands, constants, operations, neighbours, waits changed; instructions deleted).
+// Edits of one kernel's code that keep it the same function: independent neighbours swapped, registers and tuples of registers renamed,
+// waits made stronger, no-ops and waits put between instructions.
+import { assembleAndLink, disassembleCodeObject } from '../../src/asm/index.ts';
 import { type CodeObject, readCodeObject } from '../../src/codeobject/index.ts';
 import { initialSgprs } from '../../src/equivalence/state.ts';
 import {
-  allRows,
   encode,
   type Instruction,
-  type InstructionRow,
   immediate,
   type Operand,
   type Register,
   registerTuple,
-  type TargetName,
   targetInfo,
 } from '../../src/isa/index.ts';
 import {
@@ -90,13 +88,23 @@ export class EditableKernel {
 }
 
 /** An ALU instruction that only reads and writes registers; waits, no-ops and barriers stay where they are. */
-function isPlain({ instruction }: CodeInstruction): boolean {
+export function isPlain({ instruction }: CodeInstruction): boolean {
   const { flags, encoding, operation } = instruction.row;
   const isAlu = (flags.has('VALU') || flags.has('SALU')) && encoding !== 'SOPP';
   return isAlu && !/setreg|getreg|getpc|gpr_idx|movrel|vskip|memtime/.test(operation);
 }
 
-function areIndependent(a: CodeInstruction, b: CodeInstruction): boolean {
+/** A load whose place among memory operations does not change when it passes an ALU instruction. */
+function isPlainLoad({ instruction }: CodeInstruction): boolean {
+  const { flags } = instruction.row;
+  return flags.has('mayLoad') && !flags.has('mayStore') && !flags.has('LDSDMA') && !flags.has('IsAtomicRet');
+}
+
+/** Two instructions of which one at most is a load. */
+const mayChangePlaces = (a: CodeInstruction, b: CodeInstruction): boolean =>
+  (isPlain(a) && (isPlain(b) || isPlainLoad(b))) || (isPlainLoad(a) && isPlain(b));
+
+export function areIndependent(a: CodeInstruction, b: CodeInstruction): boolean {
   const [x, y] = [a.effects, b.effects];
   return (
     !overlaps(x.defs, y.defs) &&
@@ -107,7 +115,7 @@ function areIndependent(a: CodeInstruction, b: CodeInstruction): boolean {
   );
 }
 
-const encodeOne = (
+export const encodeOne = (
   code: CodeInstruction,
   operands: readonly Operand[],
   row = code.instruction.row,
@@ -120,7 +128,7 @@ const encodeOne = (
   }
 };
 
-function swapBytes(kernel: EditableKernel, a: CodeInstruction, b: CodeInstruction): Map<number, Uint8Array> {
+export function swapBytes(kernel: EditableKernel, a: CodeInstruction, b: CodeInstruction): Map<number, Uint8Array> {
   const [x, y] = [bytesOf(kernel, a), bytesOf(kernel, b)];
   return new Map([
     [a.pc, y],
@@ -128,7 +136,7 @@ function swapBytes(kernel: EditableKernel, a: CodeInstruction, b: CodeInstructio
   ]);
 }
 
-function bytesOf({ codeObject }: EditableKernel, { pc, instruction }: CodeInstruction): Uint8Array {
+export function bytesOf({ codeObject }: EditableKernel, { pc, instruction }: CodeInstruction): Uint8Array {
   const section = codeObject.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
   if (section === undefined) throw new Error('outside of the sections');
   return new Uint8Array(section.bytes.subarray(pc - section.address, pc - section.address + instruction.size));
@@ -139,7 +147,7 @@ export function reordered(kernel: EditableKernel, pick: Pick): CodeEdit | undefi
   const changes = new Map<number, Uint8Array>();
   let last = -1;
   for (const [a, b] of kernel.neighbours()) {
-    if (a.index <= last || !isPlain(a) || !isPlain(b) || !areIndependent(a, b) || pick(10) > 0) continue;
+    if (a.index <= last || !mayChangePlaces(a, b) || !areIndependent(a, b) || pick(10) > 0) continue;
     for (const [pc, bytes] of swapBytes(kernel, a, b)) changes.set(pc, bytes);
     last = b.index;
   }
@@ -147,42 +155,56 @@ export function reordered(kernel: EditableKernel, pick: Pick): CodeEdit | undefi
   return { kind: 'reorder', what: `${changes.size / 2} swaps`, bytes: kernel.patched(changes) };
 }
 
-/** Registers of a file that only occur alone. */
-function lonely(kernel: EditableKernel, file: 'v' | 's', from: number): number[] {
-  const alone = new Set<number>();
-  const tuples = new Set<number>();
+type File = 'v' | 's' | 'a';
+
+/** Registers of a file that occur together: the first and how many; overlapping tuples are one run. */
+function runsOf(kernel: EditableKernel, file: File): Map<number, number> {
+  const joined = new Map<number, boolean>();
   for (const { instruction } of kernel.code) {
     for (const operand of instruction.operands) {
       if (operand.kind !== 'reg' || operand.file !== file) continue;
-      for (let n = 0; n < operand.dwords; n++) (operand.dwords === 1 ? alone : tuples).add(operand.index + n);
+      for (let n = 0; n < operand.dwords; n++) {
+        const index = operand.index + n;
+        joined.set(index, joined.get(index) === true || n > 0);
+      }
     }
   }
-  return [...alone].filter((n) => n >= from && !tuples.has(n));
+  const runs = new Map<number, number>();
+  let start = -1;
+  for (const index of [...joined.keys()].sort((x, y) => x - y)) {
+    if (joined.get(index) !== true) start = index;
+    runs.set(start, index - start + 1);
+  }
+  return runs;
 }
 
-/** Exchanges the names of two registers in the whole kernel. */
-export function renamed(kernel: EditableKernel, pick: Pick, file: 'v' | 's', from: number): CodeEdit | undefined {
+/** Exchanges the names of two registers, or of two runs of them, in the whole kernel. */
+export function renamed(kernel: EditableKernel, pick: Pick, file: File, from: number): CodeEdit | undefined {
   // What is called keeps its names, and so do registers that an index reaches.
   if (kernel.program.functions.length > 1) return undefined;
   if (kernel.code.some(({ instruction }) => instruction.row.operation.startsWith('s_set_gpr_idx'))) return undefined;
-  const candidates = lonely(kernel, file, from);
-  if (candidates.length < 2) return undefined;
-  const x = candidates[pick(candidates.length)] as number;
-  const y = candidates[pick(candidates.length)] as number;
-  if (x === y) return undefined;
+  const runs = [...runsOf(kernel, file)].filter(([first]) => first >= from);
+  const [x, length] = runs[pick(runs.length || 1)] ?? [0, 0];
+  // Tuples begin where their size allows.
+  const others = runs.filter(([first, size]) => first !== x && size === length && (first - x) % 4 === 0);
+  const [y] = others[pick(others.length || 1)] ?? [];
+  if (y === undefined) return undefined;
   const changes = new Map<number, Uint8Array>();
   for (const code of kernel.code) {
     const operands = code.instruction.operands.map((operand): Operand => {
-      if (operand.kind !== 'reg' || operand.file !== file || operand.dwords !== 1) return operand;
-      const to = operand.index === x ? y : operand.index === y ? x : operand.index;
-      return registerTuple(file, to, 1) as Register;
+      if (operand.kind !== 'reg' || operand.file !== file) return operand;
+      const { index, dwords } = operand;
+      if (index >= x && index < x + length) return registerTuple(file, index - x + y, dwords) as Register;
+      return index >= y && index < y + length ? (registerTuple(file, index - y + x, dwords) as Register) : operand;
     });
     if (operands.every((o, i) => o === code.instruction.operands[i])) continue;
     const bytes = encodeOne(code, operands);
     if (bytes === undefined) return undefined;
     changes.set(code.pc, bytes);
   }
-  return { kind: `rename ${file}`, what: `${file}${x} and ${file}${y}`, bytes: kernel.patched(changes) };
+  const many = length > 1 ? ` tuples` : '';
+  const what = `${length} from ${file}${x} and ${file}${y}`;
+  return { kind: `rename ${file}${many}`, what, bytes: kernel.patched(changes) };
 }
 
 /** Makes a third of the waits wait for everything that they name. */
@@ -201,113 +223,38 @@ export function strengthened(kernel: EditableKernel, pick: Pick): CodeEdit | und
     : { kind: 'waits', what: `${changes.size} waits`, bytes: kernel.patched(changes) };
 }
 
+/** Code objects with more instructions are not assembled again for one edit. */
+const MOST_LINES = 6000;
+
+/** Puts no-ops and waits for everything between instructions, a few in a hundred; everything moves. */
+export function spread(kernel: EditableKernel, pick: Pick): CodeEdit | undefined {
+  if (kernel.code.length > MOST_LINES) return undefined;
+  const lines = disassembleCodeObject(kernel.codeObject, {}).split('\n');
+  let count = 0;
+  const text = lines.flatMap((line) => {
+    const isCode = /^\s+[a-z]+_\w+( |$)/.test(line) && !/^\s+(?:s_getpc|s_add_u32|s_addc_u32|s_set_gpr_idx)/.test(line);
+    if (!isCode || pick(40) > 0) return [line];
+    count++;
+    return [pick(2) === 0 ? '\ts_nop 0' : '\ts_waitcnt vmcnt(0) lgkmcnt(0)', line];
+  });
+  if (count === 0) return undefined;
+  return { kind: 'insert', what: `${count} no-ops and waits`, bytes: assembleAndLink(text.join('\n')) };
+}
+
 /** All kinds of edits that keep the function, in turn. */
 export function legalEdit(kernel: EditableKernel, pick: Pick, turn: number): CodeEdit | undefined {
-  switch (turn % 4) {
+  switch (turn % 6) {
     case 0:
       return reordered(kernel, pick);
     case 1:
       return renamed(kernel, pick, 'v', 1);
     case 2:
       return strengthened(kernel, pick);
-    default:
+    case 3:
       return renamed(kernel, pick, 's', kernel.initialSgprs);
-  }
-}
-
-const siblings = new Map<string, InstructionRow[]>();
-
-function siblingsOf(row: InstructionRow, target: TargetName): InstructionRow[] {
-  const shape = (r: InstructionRow): string =>
-    `${r.encoding} ${r.size} ${r.operands.map((o) => `${o.name}:${o.cls}`).join(' ')}`;
-  const key = `${target} ${shape(row)}`;
-  let known = siblings.get(key);
-  if (known === undefined) {
-    known = allRows().filter(
-      (r) => r.targets.includes(target) && !r.asmOnly && !r.codeGenOnly && shape(r) === shape(row),
-    );
-    siblings.set(key, known);
-  }
-  return known.filter((r) => r !== row && r.operation !== row.operation);
-}
-
-/** One random mistake; undefined when the place that was picked has none. */
-export function mutant(kernel: EditableKernel, pick: Pick): CodeEdit | undefined {
-  const code = kernel.code[pick(kernel.code.length)] as CodeInstruction;
-  const { instruction } = code;
-  const { operands, row } = instruction;
-  const text = kernel.program.text(code.pc);
-  const edit = (kind: string, bytes: Uint8Array | undefined): CodeEdit | undefined =>
-    bytes === undefined
-      ? undefined
-      : {
-          kind,
-          what: `${kind}: ${text} at 0x${code.pc.toString(16)}`,
-          bytes: kernel.patched(new Map([[code.pc, bytes]])),
-        };
-  const withOperand = (i: number, operand: Operand): readonly Operand[] =>
-    operands.map((o, n) => (n === i ? operand : o));
-  switch (pick(6)) {
-    case 0: {
-      const i = pick(operands.length || 1);
-      const operand = operands[i];
-      if (operand?.kind !== 'reg' || operand.file === 'special') return undefined;
-      const to = registerTuple(operand.file, operand.index + (pick(2) === 0 ? 1 : -1) * operand.dwords, operand.dwords);
-      return to === undefined
-        ? undefined
-        : edit(row.operands[i]?.isOut ? 'destination' : 'source', encodeOne(code, withOperand(i, to)));
-    }
-    case 1: {
-      const i = pick(operands.length || 1);
-      const operand = operands[i];
-      if (operand?.kind === 'imm')
-        return edit(
-          'immediate',
-          encodeOne(code, withOperand(i, { kind: 'imm', value: operand.value + (pick(2) === 0 ? 4 : 1) })),
-        );
-      if (operand?.kind === 'literal')
-        return edit(
-          'literal',
-          encodeOne(code, withOperand(i, { ...operand, bits: (operand.bits ^ (1 << pick(32))) >>> 0 })),
-        );
-      if (operand?.kind !== 'inline') return undefined;
-      return edit('constant', encodeOne(code, withOperand(i, { kind: 'inline', encoding: operand.encoding + 1 })));
-    }
-    case 2: {
-      const rows = siblingsOf(row, kernel.program.target);
-      if (rows.length === 0) return undefined;
-      return edit('operation', encodeOne(code, operands, rows[pick(rows.length)] as InstructionRow));
-    }
-    case 3: {
-      if (row.flags.has('isTerminator') || row.flags.has('isBranch')) return undefined;
-      const nop = new Uint8Array(instruction.size);
-      for (let n = 0; n < nop.length; n += 4) nop.set([0, 0, 0x80, 0xbf], n);
-      return edit('deleted', nop);
-    }
-    case 4: {
-      const pairs = [...kernel.neighbours()].filter(([a, b]) => !areIndependent(a, b) || !isPlain(a) || !isPlain(b));
-      const pair = pairs[pick(pairs.length || 1)];
-      if (pair === undefined) return undefined;
-      const what = pair.map((c) => kernel.program.text(c.pc)).join(' <-> ');
-      return { kind: 'swapped', what: `swapped: ${what}`, bytes: kernel.patched(swapBytes(kernel, ...pair)) };
-    }
-    default: {
-      const waits = kernel.code.filter((c) => waitRole(c.instruction.row).isWait);
-      const wait = waits[pick(waits.length || 1)];
-      if (wait === undefined) return undefined;
-      const { vm, lgkm } = waitCounts(wait.instruction);
-      const [v, l] = [
-        vm === 63 || pick(2) === 0 ? vm : vm + 1 + pick(63 - vm),
-        lgkm === 15 || pick(2) === 0 ? lgkm : 15,
-      ];
-      const bits = (v & 15) | ((v & 0x30) << 10) | (7 << 4) | (l << 8);
-      const bytes = encodeOne(wait, [immediate(bits), ...wait.instruction.operands.slice(1)]);
-      if (bytes === undefined) return undefined;
-      return {
-        kind: 'wait',
-        what: `wait at 0x${wait.pc.toString(16)}`,
-        bytes: kernel.patched(new Map([[wait.pc, bytes]])),
-      };
-    }
+    case 4:
+      return spread(kernel, pick);
+    default:
+      return renamed(kernel, pick, 'a', 0);
   }
 }

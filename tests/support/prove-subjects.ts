@@ -1,7 +1,14 @@
 // Kernels for the prover's tests and bench, with what running them gives: the kernels of strict mode's proofs.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { WavesmithError } from '../../src/base/index.ts';
+import { codeObjectsOf, openContainer } from '../../src/codeobject/index.ts';
 import { createDevice, type DeviceBuffer, type SimDevice, type StrictOptions } from '../../src/device/index.ts';
-import { type StrictSubject, strictSubjects } from './strict-kernels.ts';
+import { hasLlvm } from './build.ts';
+import { clangSubjects, EVERY_BUILD, type StrictSubject, strictSubjects, tritonSubjects } from './strict-kernels.ts';
+
+/** A register that is read for nothing changes no result, and one unspecified value is as good as another. */
+const UNINITIALISED = 'registers/uninitialised';
 
 /** All memory after a run, or how it failed; `findings` counts those of strict mode. */
 export interface Outcome {
@@ -39,7 +46,7 @@ async function outputsOf(
   try {
     const { diagnostics = [] } = await subject.run(recording, codeObject, strict, { maxInstructions: BUDGET });
     const memory = buffers.map((b) => Buffer.from(device.read(b)).toString('latin1')).join('|');
-    return { memory, findings: diagnostics.length };
+    return { memory, findings: diagnostics.filter(({ rule }) => rule !== UNINITIALISED).length };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     return { memory: `stopped: ${error.code}`, findings: 0 };
@@ -48,22 +55,49 @@ async function outputsOf(
   }
 }
 
+const runnable = (subject: StrictSubject): ProveSubject => ({
+  name: subject.name,
+  kernel: subject.kernel,
+  codeObject: subject.codeObject,
+  outputs: (codeObject, strict) => outputsOf(subject, codeObject, strict),
+});
+
 /** The C and Triton kernels of the strict mode's proofs; none without LLVM and the reference data. */
-export function proveSubjects(): ProveSubject[] {
-  return strictSubjects().map((subject) => ({
-    name: subject.name,
-    kernel: subject.kernel,
-    codeObject: subject.codeObject,
-    outputs: (codeObject, strict) => outputsOf(subject, codeObject, strict),
-  }));
+export const proveSubjects = (): ProveSubject[] => strictSubjects().map(runnable);
+
+/** All C kernels at all levels and all Triton kernels, to be compiled one by one. */
+export function runnableSubjects(): (() => ProveSubject)[] {
+  const compiled = hasLlvm() ? EVERY_BUILD : [];
+  return [
+    ...compiled.map((build) => () => runnable(clangSubjects([build])[0] as StrictSubject)),
+    ...tritonSubjects().map((subject) => () => runnable(subject)),
+  ];
+}
+
+/** Kernels of files; they have no launch. */
+export function subjectsOf(files: readonly string[]): ProveSubject[] {
+  return files.flatMap((file) =>
+    codeObjectsOf(openContainer(new Uint8Array(readFileSync(file)), file)).flatMap(({ bytes, kernels }) =>
+      kernels.map(({ name }) => ({
+        name: `${basename(file)} ${name}`,
+        kernel: name,
+        codeObject: bytes,
+        outputs: undefined,
+      })),
+    ),
+  );
+}
+
+/** Whether strict mode has more to say about another code object. */
+export async function isWorse({ outputs, codeObject }: ProveSubject, changed: Uint8Array): Promise<boolean> {
+  if (outputs === undefined) return false;
+  return (await outputs(changed, {})).findings > (await outputs(codeObject, {})).findings;
 }
 
 /** Whether running another code object gives other memory, or strict mode objects to it; false when no launch is known. */
 export async function changesResult(subject: ProveSubject, codeObject: Uint8Array): Promise<boolean> {
   const { outputs } = subject;
   if (outputs === undefined) return false;
-  const before = await outputs(subject.codeObject, undefined);
-  const after = await outputs(codeObject, undefined);
-  if (before.memory !== after.memory) return true;
-  return (await outputs(codeObject, {})).findings > (await outputs(subject.codeObject, {})).findings;
+  const [before, after] = [await outputs(subject.codeObject, undefined), await outputs(codeObject, undefined)];
+  return before.memory !== after.memory || (await isWorse(subject, codeObject));
 }

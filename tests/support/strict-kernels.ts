@@ -142,6 +142,13 @@ const BUILDS: readonly (readonly [string, TargetName, number])[] = [
   ['uniform', 'gfx950', 2],
 ];
 
+/** Every C kernel for every target at every level. */
+export const EVERY_BUILD: typeof BUILDS = Object.keys(CLANG).flatMap((name) =>
+  (['gfx90a', 'gfx942', 'gfx950'] as const).flatMap((target) =>
+    [0, 1, 2, 3].map((level) => [name, target, level] as const),
+  ),
+);
+
 const matmul = (a: number, b: number, block: Dim3): Omit<Recipe, 'kernel' | 'dynamicLds'> => ({
   grid: [1, 1, 1],
   block,
