@@ -10,7 +10,7 @@ import { addIndex, captureObject } from './support/captures.ts';
 import { deviceContract } from './support/device-contract/index.ts';
 import { run } from './support/hip.ts';
 import { exec, root } from './support/native.ts';
-import { hasNativeBuild, openRocm } from './support/rocm.ts';
+import { APERTURE_RANGES, apertureFailures, hasNativeBuild, openRocm } from './support/rocm.ts';
 
 const isBuilt = hasNativeBuild();
 
@@ -84,6 +84,14 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
     expect(replay.stdout, replay.stderr).toMatch(/^EQUAL/m);
     const selftest = await exec([process.execPath, wavesmith, 'selftest']);
     expect(selftest.stdout, selftest.stderr).toMatch(/^PASSED: all \d+ checks$/m);
+  });
+
+  test('has its addresses although the runtime takes them for itself when it starts', async () => {
+    const [[address]] = APERTURE_RANGES;
+    const there = `${2 ** 40}@${address - 2 ** 39}`;
+    expect(await apertureFailures(2, false, there)).toBe(2);
+    expect(await apertureFailures(2, true, there)).toBe(0);
+    expect(await apertureFailures(10, true, String(12 * 2 ** 40))).toBe(0);
   });
 
   test.skipIf(!existsSync('/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1') || existsSync('/dev/kfd'))(

@@ -64,7 +64,7 @@ int64_t CopyThenCall(void* to, const void* from, uint64_t bytes, int64_t call, c
 using OnLoad = bool (*)(ApiTable*, uint64_t, uint64_t, const char* const*);
 
 // AMD's runtime reserves addresses for shared virtual memory when it starts, where it finds room: what a program wants there later is taken.
-// WAVESMITH_SVM_APERTURE asks for the same with so many bytes, at a random place.
+// WAVESMITH_SVM_APERTURE asks for the same: BYTES at a random place, or BYTES@ADDRESS, which is a random place when that is not free.
 void* aperture = nullptr;
 size_t aperture_bytes = 0;
 
@@ -74,13 +74,15 @@ void ReserveAperture() {
   constexpr uint64_t kUnit = 2 << 20;
   const char* const text = std::getenv("WAVESMITH_SVM_APERTURE");
   if (text == nullptr) return;
-  const uint64_t bytes = std::strtoull(text, nullptr, 0) / kUnit * kUnit;
+  char* end = nullptr;
+  const uint64_t bytes = std::strtoull(text, &end, 0) / kUnit * kUnit;
   if (bytes == 0 || bytes >= kHigh - kLow) return;
+  const uint64_t first = *end == '@' ? std::strtoull(end + 1, nullptr, 0) / kUnit * kUnit : 0;
   std::random_device random;
   for (int attempt = 0; attempt < 1000; attempt++) {
     const uint64_t units = (kHigh - kLow - bytes) / kUnit;
     const uint64_t unit = (uint64_t{random()} << 32 | random()) % units;
-    void* const wanted = reinterpret_cast<void*>(kLow + unit * kUnit);
+    void* const wanted = reinterpret_cast<void*>(attempt == 0 && first != 0 ? first : kLow + unit * kUnit);
     void* const got =
         mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == wanted) {

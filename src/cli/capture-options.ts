@@ -39,6 +39,18 @@ export function recorderOf(options: CaptureOptions, kernel: DeviceKernel, code: 
   return new Recorder({ kernel, codeObject: code.bytes, memory, producer: producer('sim') });
 }
 
+/** The value of `--kernel`; everything when it is not given. */
+export function parseKernel(text: string | undefined): RegExp {
+  try {
+    return new RegExp(text ?? '');
+  } catch (error) {
+    throw new WavesmithError(
+      'cli/usage',
+      `--kernel '${text}' is not a regular expression: ${(error as Error).message}.`,
+    );
+  }
+}
+
 /** Who writes a capture. */
 export const producer = (device: string) => ({ name: 'wavesmith', version: version(), device });
 

@@ -10,7 +10,10 @@ const SUBCOMMANDS = {
     summary: 'as one ZIP, a folder, safetensors, or the code object',
     load: () => import('./capture/export.ts'),
   },
-  import: { summary: 'a folder of rocm-perf-lab or kerncap', load: () => import('./capture/import.ts') },
+  import: {
+    summary: 'a folder of rocm-perf-lab or kerncap, or an .hrr archive',
+    load: () => import('./capture/import.ts'),
+  },
   annotate: { summary: 'name, type, shape and tolerance of buffers', load: () => import('./capture/annotate.ts') },
 } as const;
 

@@ -15,7 +15,7 @@ const STT_OBJECT = 1;
 const DISPATCH_HEADER = 2;
 
 export interface ImportResult {
-  readonly from: 'rocm-perf-lab' | 'kerncap';
+  readonly from: 'rocm-perf-lab' | 'kerncap' | 'hrr';
   readonly manifestHash: string;
   readonly regions: number;
   /** What the folder does not say, one sentence each; the same is in the capture. */

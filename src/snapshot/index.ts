@@ -7,6 +7,8 @@ export { type CopiedDispatch, type CopiedMemory, writeCopied } from './copied.ts
 export { type CaptureDifference, type DiffResult, diffCaptures } from './diff.ts';
 export { safetensorsOf } from './export.ts';
 export { isCapturePath } from './files.ts';
+export { isHrrArchive } from './hrr/archive.ts';
+export { type HrrOptions, importHrr } from './hrr/play.ts';
 export { type ImportResult, importFolder, isImportable } from './import.ts';
 export {
   type AllocationKind,

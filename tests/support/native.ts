@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { llvmTool } from './llvm.ts';
 
-export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const here = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** The checkout: a bundle of a benchmark lies elsewhere. */
+export const root = existsSync(join(here, 'bin/wavesmith')) ? here : process.cwd();
 const folder = process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build');
 
 /** A sanitizer's library must come first in processes that were not built with it. */

@@ -3,7 +3,7 @@ import { WavesmithError } from '../../base/index.ts';
 import { captureProgram } from '../../hijack/capture-program.ts';
 import { DEFAULT_TARGET, TARGET_LIST } from '../../isa/table/targets.ts';
 import type { DispatchRange } from '../../runtime/tool-server.ts';
-import { numbered, producer, recordingText, stepPrinter } from '../capture-options.ts';
+import { numbered, parseKernel, producer, recordingText, stepPrinter } from '../capture-options.ts';
 import { programDevice } from '../program-device.ts';
 import { newCommand, parseArguments } from '../support.ts';
 
@@ -29,17 +29,6 @@ export function parseSelection(text: string): DispatchRange {
   }
   if (every !== undefined) return { first: 0n, last: 2n ** 64n - 1n, step: BigInt(every) };
   return { first: BigInt(first ?? 0), last: BigInt(last ?? 0), step: 1n };
-}
-
-function parseKernel(text: string | undefined): RegExp {
-  try {
-    return new RegExp(text ?? '');
-  } catch (error) {
-    throw new WavesmithError(
-      'cli/usage',
-      `--kernel '${text}' is not a regular expression: ${(error as Error).message}.`,
-    );
-  }
 }
 
 /** Runs the command. */

@@ -7,8 +7,8 @@ export const CAPTURE_ERRORS: ErrorPages = {
     "Name an argument or an address that 'wavesmith capture info' lists; the shape must fit into the allocation.",
   ],
   'capture/bad-import': [
-    'The folder is no capture of rocm-perf-lab or kerncap, or its files contradict each other.',
-    'Give the folder that holds dispatch.json, memory_regions.json and kernel.hsaco.',
+    'The folder is no capture of rocm-perf-lab or kerncap and no .hrr archive, or its files contradict each other.',
+    'Give the folder that holds dispatch.json, memory_regions.json and kernel.hsaco, or the one that holds events.bin.',
   ],
   'capture/bad-manifest': [
     'The manifest or trailer of a capture contradicts itself, or is not what the format says.',

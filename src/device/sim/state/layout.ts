@@ -5,8 +5,12 @@
 // Where things are in the one WebAssembly memory of a virtual GPU, and in the block of a wavefront. The reference interpreter and
 // compiled code act on the same bytes. Register numbers are the source encodings of the ISA (SGPRs 0–101, VCC 106, M0 124, EXEC 126).
 
-/** High word of the GPU addresses that are offsets in wasm memory: address = WINDOW_HIGH × 2^32 + offset. */
-export const WINDOW_HIGH = 0x2000;
+/**
+ * High word of the GPU addresses that are offsets in wasm memory: address = WINDOW_HIGH × 2^32 + offset. Programs map the window at this address,
+ * so nothing else may be there: V8 takes about 180 random addresses below 0x4000_0000_0000 (1 in 100 Node programs had one in 4 GiB of them),
+ * programs lie at 0x55…, libraries and stacks at 0x7f….
+ */
+export const WINDOW_HIGH = 0x4800;
 /** GPU address of byte 0 of wasm memory. */
 export const WINDOW = WINDOW_HIGH * 2 ** 32;
 /** Unit of the limits tables, and of allocations. */
