@@ -97,7 +97,14 @@ export async function buildAll() {
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,
-    define: { WAVESMITH_BUILD: JSON.stringify(sourceHash(join(root, 'src', 'isa'), join(root, 'src', 'device'))) },
+    define: {
+      WAVESMITH_BUILD: JSON.stringify(sourceHash(join(root, 'src', 'isa'), join(root, 'src', 'device'))),
+      WAVESMITH_PROBE_BUILD: JSON.stringify(
+        sourceHash(
+          ...['isa', 'codeobject', 'program', 'check', 'rewrite', 'instrument'].map((room) => join(root, 'src', room)),
+        ),
+      ),
+    },
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",

@@ -44,7 +44,7 @@ export { argumentLayout, checkEntry, checkFileAgainst, checkKernelAgainst } from
 export { checkConstantBounds } from './rules/constant-bounds.ts';
 export { checkControlFlow } from './rules/control-flow.ts';
 export { checkControlShape } from './rules/control-shape.ts';
-export { checkDefinedness, initialRegisters, valueReads } from './rules/definedness.ts';
+export { checkDefinedness, initialRegisters, valueReads, type Written, writtenAtBlocks } from './rules/definedness.ts';
 export { checkLost } from './rules/edit-lost.ts';
 export { checkOrder } from './rules/edit-order.ts';
 export { checkEditedValues } from './rules/edit-values.ts';

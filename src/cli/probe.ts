@@ -2,6 +2,7 @@
 
 import { WavesmithError } from '../base/index.ts';
 import { DeviceFault } from '../device/index.ts';
+import { nodeProbeCache } from '../device/node/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
@@ -49,6 +50,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
     .option('--export <file>', 'write what the probe found in the format of another program (trace-export: Perfetto)')
     .option('--self-check', 'with run: also run the original, compare every buffer, and find the guilty point')
+    .option('--no-cache', 'instrument anew what was instrumented before with the same probe')
     .option('--require-all', 'exit with 1 when a point could not be placed')
     .option('--list', 'the shipped probes')
     .option('--new <file.ts>', 'write a small probe to start from')
@@ -136,7 +138,12 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
-  const result = instrument(codeObject, probe, { kernel, growth: options.growth, settings: options.settings });
+  const result = instrument(codeObject, probe, {
+    kernel,
+    growth: options.growth,
+    settings: options.settings,
+    cache: options.cache ? nodeProbeCache() : undefined,
+  });
   writeOutput(options.output, result.codeObject.bytes);
   if (options.json === true)
     printJson({
@@ -164,7 +171,12 @@ async function probeRun(
     replace: (codeObject, one) => {
       const isWanted = kernel === undefined || kernel.test(one);
       const only = isWanted ? new RegExp(`^${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : /(?!)/;
-      result = instrument(codeObject, probe, { kernel: only, growth: options.growth, settings: options.settings });
+      result = instrument(codeObject, probe, {
+        kernel: only,
+        growth: options.growth,
+        settings: options.settings,
+        cache: options.cache ? nodeProbeCache() : undefined,
+      });
       return result.codeObject;
     },
     ended: (image) => {

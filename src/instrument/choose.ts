@@ -1,13 +1,11 @@
 // Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
 // those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
 import { descriptorRegisters } from '../codeobject/index.ts';
-import { registerFromText } from '../isa/index.ts';
-import { type Program, Slot, slotsOf } from '../program/index.ts';
+import { type Program, Slot } from '../program/index.ts';
 import { borrow, type Lenders, type Loan } from './borrow.ts';
 import type { DeadRegisters } from './dead.ts';
-import type { Point } from './points.ts';
+import { type Point, readSlots } from './points.ts';
 import { type CallGroup, type FreeRegisters, freeRegisters } from './registers.ts';
-import { valuesOf } from './values.ts';
 
 /** Registers to write a point's code with. */
 export interface Attempt {
@@ -35,8 +33,8 @@ export class GroupRegisters {
 
   constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters) {
     this.dead = dead;
-    this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none');
-    this.all = mayGrow ? freeRegisters(program, group, 'all') : this.calm;
+    this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none', dead.reads);
+    this.all = mayGrow ? freeRegisters(program, group, 'all', dead.reads) : this.calm;
     const own = group.kernels.flatMap(({ kernel }) =>
       kernel?.descriptor === undefined ? [] : [descriptorRegisters(kernel.descriptor)],
     );
@@ -120,11 +118,7 @@ function readBy({ statements, instruction }: Point): ReadonlySet<number> {
   const add = (first: number, count: number): void => {
     for (let i = 0; i < count; i++) out.add(first + i);
   };
-  for (const value of valuesOf(statements)) {
-    const register = value.op === 'register' ? registerFromText(value.name) : undefined;
-    const range = register && slotsOf(register);
-    if (range !== undefined) add(range.first, range.count);
-  }
+  for (const { first, count } of readSlots(statements)) add(first, count);
   for (const { first, count } of instruction?.code.effects.uses ?? []) add(first, count);
   return out;
 }

@@ -1,7 +1,14 @@
 // Registers that are free at one place only: nothing reads them later, in no lane, and nothing that is outstanding will write them.
 import { type CheckContext, outstandingAtBlocks, replayBlock } from '../check/index.ts';
-import { branchTarget } from '../isa/index.ts';
-import { hasSlot, type Liveness, livenessOf, type Program, type ProgramFunction, Slot } from '../program/index.ts';
+import {
+  type FurtherReads,
+  hasSlot,
+  type Liveness,
+  livenessOf,
+  type Program,
+  type ProgramFunction,
+  Slot,
+} from '../program/index.ts';
 import type { ProbeKernel } from './select.ts';
 
 /** Matrix instructions write late: what they write is not free before they are done. */
@@ -10,11 +17,14 @@ const MATRIX = /^v_s?mfmac?_/;
 /** Free registers by place, computed where they are asked for. */
 export class DeadRegisters {
   private readonly program: Program;
+  readonly reads: FurtherReads;
   private readonly liveness = new Map<ProgramFunction, Liveness>();
   private readonly matrix = new Map<ProgramFunction, boolean>();
 
-  constructor(program: Program) {
+  /** `reads`: what points read, which no other point may overwrite. */
+  constructor(program: Program, reads: FurtherReads) {
     this.program = program;
+    this.reads = reads;
   }
 
   /** Whether the function has matrix instructions, for whose results a probe must wait before it uses a dead register. */
@@ -47,9 +57,7 @@ export class DeadRegisters {
     const none = { sgprs: [], vgprs: [], isVccFree: false };
     if (code === undefined || block === undefined) return none;
     const live = this.livenessOf(subject);
-    const target = side === 'taken' ? program.at(branchTarget(code.instruction, pc) ?? -1) : undefined;
-    if (side === 'taken' && target === undefined) return none;
-    const set = target !== undefined || side === 'before' ? live.before(target ?? code) : live.after(code);
+    const set = side === 'before' ? live.before(code) : live.after(code);
     const context: CheckContext = {
       target: program.target,
       codeObject: program.codeObject,
@@ -74,7 +82,7 @@ export class DeadRegisters {
   private livenessOf(subject: ProgramFunction): Liveness {
     let known = this.liveness.get(subject);
     if (known === undefined) {
-      known = livenessOf(this.program, subject);
+      known = livenessOf(this.program, subject, this.reads);
       this.liveness.set(subject, known);
     }
     return known;

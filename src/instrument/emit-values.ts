@@ -142,8 +142,10 @@ export class ValueEmitter {
       case 'load': {
         const address = this.uniform(value.args[0]);
         const to = this.pair();
+        if (address.pair === undefined)
+          this.line(`s_mov_b32 ${to.low}, ${address.low}`, `s_mov_b32 ${to.high}, ${address.high}`);
         this.line(
-          `s_load_dword${isWide(value) ? 'x2' : ''} ${isWide(value) ? to.pair : to.low}, ${address.pair}, ${hex(value.offset)}`,
+          `s_load_dword${isWide(value) ? 'x2' : ''} ${isWide(value) ? to.pair : to.low}, ${address.pair ?? to.pair}, ${hex(value.offset)}`,
           's_waitcnt lgkmcnt(0)',
         );
         this.drains++;
@@ -174,7 +176,11 @@ export class ValueEmitter {
 
   private named(name: string): Held {
     const tuple = /^s\[(\d+):(\d+)\]$/.exec(name);
-    if (tuple !== null) return { low: `s${tuple[1]}`, high: `s${tuple[2]}`, pair: name, release: NOTHING };
+    // Only pairs that begin with an even register are operands.
+    if (tuple !== null) {
+      const pair = Number(tuple[1]) % 2 === 0 ? name : undefined;
+      return { low: `s${tuple[1]}`, high: `s${tuple[2]}`, pair, release: NOTHING };
+    }
     if (name === 'vcc') return { low: 'vcc_lo', high: 'vcc_hi', pair: 'vcc', release: NOTHING };
     return { low: name, high: '0', pair: undefined, release: NOTHING };
   }

@@ -1,21 +1,24 @@
 // Where code may be put in: whether SCC is read later, and whether registers are addressed through M0.
-import { type CodeInstruction, type Program, Slot } from '../program/index.ts';
+import { type CodeInstruction, type FurtherReads, type Program, Slot } from '../program/index.ts';
 
 const INDEX_ON = 's_set_gpr_idx_on';
 const INDEX_OFF = 's_set_gpr_idx_off';
 
-function touches(ranges: CodeInstruction['effects']['uses'], slot: number): boolean {
-  return ranges.some((r) => r.first <= slot && slot < r.first + r.count);
+function touches(ranges: CodeInstruction['effects']['uses'] | undefined, slot: number): boolean {
+  return ranges?.some((r) => r.first <= slot && slot < r.first + r.count) ?? false;
 }
 
 /** Facts about points, for all blocks of a program at once. */
 export class PointFlags {
   private readonly program: Program;
+  private readonly reads: FurtherReads | undefined;
   private readonly sccIn: boolean[];
   private readonly indexedIn: boolean[];
 
-  constructor(program: Program) {
+  /** `reads`: what points read, besides the code itself. */
+  constructor(program: Program, reads?: FurtherReads) {
     this.program = program;
+    this.reads = reads;
     this.sccIn = this.solveScc();
     this.indexedIn = this.solveIndexed();
   }
@@ -23,11 +26,9 @@ export class PointFlags {
   /** Whether SCC may be read behind a place: before the instruction with an index of a block. */
   isSccLive(block: number, index: number): boolean {
     const { end, exit, successors } = this.program.blocks[block] ?? { end: 0, exit: 'end', successors: [] };
-    for (let i = index; i < end; i++) {
-      const { effects } = this.program.instructions[i] as CodeInstruction;
-      if (touches(effects.uses, Slot.SCC)) return true;
-      if (touches(effects.defs, Slot.SCC)) return false;
-    }
+    if (touches(this.reads?.after.get(index - 1), Slot.SCC)) return true;
+    const known = this.firstUse(index, end);
+    if (known !== undefined) return known;
     if (exit === 'call' || exit === 'return' || exit === 'unresolved') return true;
     return successors.some((s) => this.sccIn[s] === true);
   }
@@ -43,14 +44,22 @@ export class PointFlags {
     return on;
   }
 
+  /** Whether SCC is read before it is written from one instruction to another; undefined when it is neither. */
+  private firstUse(from: number, end: number): boolean | undefined {
+    for (let i = from; i < end; i++) {
+      const { effects } = this.program.instructions[i] as CodeInstruction;
+      if (touches(this.reads?.before.get(i), Slot.SCC) || touches(effects.uses, Slot.SCC)) return true;
+      if (touches(effects.defs, Slot.SCC)) return false;
+      if (touches(this.reads?.after.get(i), Slot.SCC)) return true;
+    }
+    return undefined;
+  }
+
   private solveScc(): boolean[] {
-    const { blocks, instructions } = this.program;
+    const { blocks } = this.program;
     const known = blocks.map((block) => {
-      for (let i = block.first; i < block.end; i++) {
-        const { effects } = instructions[i] as CodeInstruction;
-        if (touches(effects.uses, Slot.SCC)) return true;
-        if (touches(effects.defs, Slot.SCC)) return false;
-      }
+      const own = this.firstUse(block.first, block.end);
+      if (own !== undefined) return own;
       return block.exit === 'call' || block.exit === 'return' || block.exit === 'unresolved' ? true : undefined;
     });
     const live = known.map((value) => value === true);

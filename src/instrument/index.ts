@@ -8,8 +8,8 @@ export {
   type Instrumented,
   type InstrumentOptions,
   instrument,
-  type KernelCost,
 } from './instrument.ts';
+export type { KernelCost } from './kept.ts';
 export type { RejectedPoint } from './placement.ts';
 export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {

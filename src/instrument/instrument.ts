@@ -2,26 +2,18 @@
 // and has `check` look at the result: it may say nothing that it does not say of the original.
 import { WavesmithError } from '../base/index.ts';
 import { checkCodeObject } from '../check/index.ts';
-import { type CodeObject, kernelOccupancy } from '../codeobject/index.ts';
+import { type CodeObject, kernelOccupancy, readCodeObject } from '../codeobject/index.ts';
+import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { liftCodeObject } from '../program/index.ts';
-import { type DataReference, type KernelChange, type PcMap, rewriteProgram } from '../rewrite/index.ts';
-import { PointFlags } from './flags.ts';
+import { type DataReference, type KernelChange, type PcMap, pcMapOf, rewriteProgram } from '../rewrite/index.ts';
+import { type KeptFacts, type KernelCost, keptBytes, keyOf, readKept } from './kept.ts';
 import { Placement, type RejectedPoint } from './placement.ts';
-import { collectPoints } from './points.ts';
+import { collectPoints, readsOf } from './points.ts';
 import { callGroups } from './registers.ts';
 import { type ProbeProgram, selectProgram } from './select.ts';
 import { mergeMemories, type PlacedState, placeState, readState, type StateShapes } from './state.ts';
 import type { ProbeDefinition } from './types.ts';
-
-/** What the probe costs a kernel. */
-export interface KernelCost {
-  readonly kernel: string;
-  readonly vgprs: readonly [before: number, after: number];
-  readonly sgprs: readonly [before: number, after: number];
-  /** Waves per SIMD. */
-  readonly occupancy: readonly [before: number | undefined, after: number | undefined];
-}
 
 export interface Instrumented {
   readonly codeObject: CodeObject;
@@ -53,6 +45,8 @@ export interface InstrumentOptions {
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Points that may be placed, by their number; for bisecting. */
   readonly only?: ((point: number) => boolean) | undefined;
+  /** Where results are kept by content; used for probes that say what their source is. */
+  readonly cache?: ModuleCache | undefined;
 }
 
 /** Instruments a linked code object. Errors: those of lifting and rewriting, `probe/…` of the probe's code, `instrument/unsound`. */
@@ -61,45 +55,123 @@ export function instrument<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   options: InstrumentOptions = {},
 ): Instrumented {
-  const program = liftCodeObject(codeObject);
-  const { kernel: pattern } = options;
-  const view = selectProgram(program, (name) => pattern === undefined || pattern.test(name));
-  const states = Object.entries(probe.state).map(
-    ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
+  const settings = settingsOf(probe, options.settings ?? {});
+  const { source } = probe;
+  const cache = options.only === undefined ? options.cache : undefined;
+  if (cache === undefined || source === undefined) return new Result(codeObject, probe, options, settings).made();
+  const { kernel, verify, growth } = options;
+  const key = keyOf(
+    source,
+    settings,
+    [kernel?.source ?? '', kernel?.flags ?? '', verify ?? true, growth ?? true],
+    codeObject.bytes,
   );
-  const flags = new PointFlags(program);
-  const points = collectPoints(probe, view, flags, settingsOf(probe, options.settings ?? {})).filter(
-    (_, i) => options.only?.(i) ?? true,
-  );
-  const placement = new Placement(program, states, options.growth !== false);
-  for (const group of callGroups(program)) placement.place(group, points);
-  const size = placeState(states);
-  const result = rewriteProgram(program, {
-    edits: placement.edits(),
-    kernels: placement.changes,
-    memory: placement.placed === 0 ? undefined : { size, references: placement.references() },
-  });
-  const changed = new Set(placement.changes.keys());
-  const findings =
-    options.verify === false || placement.placed === 0 ? [] : verify(codeObject, result.codeObject, changed);
-  return {
-    codeObject: result.codeObject,
-    program: view,
-    pcs: result.pcs,
-    memory: { address: result.memory ?? 0, size: result.memory === undefined ? 0 : size },
-    placed: placement.placed,
-    rejected: placement.rejected,
-    costs: costsOf(codeObject, result.codeObject, placement.changes),
-    drains: placement.drains,
-    findings,
-    data: result.data,
-    report: (...memories) => {
-      const wrong = memories.find((memory) => memory.length !== size);
-      if (wrong !== undefined && placement.placed > 0) throw new Error(`${wrong.length} bytes of ${size}`);
-      const bytes = placement.placed === 0 ? new Uint8Array(size) : mergeMemories(states, memories, size);
-      return probe.report({ program: view, state: readState(states, bytes) as never });
-    },
-  };
+  const kept = cache.get(key);
+  const result = new Result(codeObject, probe, options, settings);
+  if (kept !== undefined) {
+    const { facts, code } = readKept(kept);
+    return result.from(facts, readCodeObject(code, codeObject.path), false);
+  }
+  const made = result.made();
+  cache.put(key, keptBytes(result.facts as KeptFacts, made.codeObject.bytes));
+  return made;
+}
+
+/** One instrumented code object, made or from the cache; the program is lifted when it is asked for. */
+class Result<S extends StateShapes> {
+  private readonly codeObject: CodeObject;
+  private readonly probe: ProbeDefinition<S>;
+  private readonly options: InstrumentOptions;
+  private readonly settings: Readonly<Record<string, string>>;
+  private lifted: ProbeProgram | undefined;
+  facts: KeptFacts | undefined;
+
+  constructor(
+    codeObject: CodeObject,
+    probe: ProbeDefinition<S>,
+    options: InstrumentOptions,
+    settings: Readonly<Record<string, string>>,
+  ) {
+    this.codeObject = codeObject;
+    this.probe = probe;
+    this.options = options;
+    this.settings = settings;
+  }
+
+  private get program(): ProbeProgram {
+    const { kernel } = this.options;
+    this.lifted ??= selectProgram(liftCodeObject(this.codeObject), (name) => kernel === undefined || kernel.test(name));
+    return this.lifted;
+  }
+
+  /** Puts the probe in. */
+  made(): Instrumented {
+    const { codeObject, probe, options, program: view } = this;
+    const program = view.lifted;
+    const states = Object.entries(probe.state).map(
+      ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
+    );
+    const points = collectPoints(probe, view, this.settings).filter((_, i) => options.only?.(i) ?? true);
+    const placement = new Placement(program, states, options.growth !== false, readsOf(view, points));
+    for (const group of callGroups(program)) placement.place(group, points);
+    const size = placeState(states);
+    const { placed } = placement;
+    const result = rewriteProgram(program, {
+      edits: placement.edits(),
+      kernels: placement.changes,
+      memory: placed === 0 ? undefined : { size, references: placement.references() },
+    });
+    const changed = new Set(placement.changes.keys());
+    const findings = options.verify === false || placed === 0 ? [] : verify(codeObject, result.codeObject, changed);
+    const facts: KeptFacts = {
+      memory: { address: result.memory ?? 0, size: result.memory === undefined ? 0 : size },
+      stateSize: size,
+      states: states.map(({ shape: _, ...state }) => state),
+      placed,
+      rejected: placement.rejected,
+      costs: costsOf(codeObject, result.codeObject, placement.changes),
+      drains: placement.drains,
+      findings,
+      data: result.data,
+      segments: result.pcs.segments,
+    };
+    this.facts = facts;
+    return this.from(facts, result.codeObject, true);
+  }
+
+  /** The result as others see it; `isNew` when the probe has just named its points. */
+  from(facts: KeptFacts, codeObject: CodeObject, isNew: boolean): Instrumented {
+    const { probe } = this;
+    const program = (): ProbeProgram => this.program;
+    const states = facts.states.map(
+      (state): PlacedState => ({ ...state, shape: probe.state[state.name] as PlacedState['shape'] }),
+    );
+    const size = facts.stateSize;
+    let hasRun = isNew;
+    return {
+      codeObject,
+      get program() {
+        return program();
+      },
+      pcs: pcMapOf(() => this.program.lifted, facts.segments),
+      memory: facts.memory,
+      placed: facts.placed,
+      rejected: facts.rejected,
+      costs: facts.costs,
+      drains: facts.drains,
+      findings: facts.findings,
+      data: facts.data,
+      report: (...memories) => {
+        const wrong = memories.find((memory) => memory.length !== size);
+        if (wrong !== undefined && facts.placed > 0) throw new Error(`${wrong.length} bytes of ${size}`);
+        // A probe of a user's may note things while it names its points.
+        if (!hasRun) collectPoints(probe, program(), this.settings);
+        hasRun = true;
+        const bytes = facts.placed === 0 ? new Uint8Array(size) : mergeMemories(states, memories, size);
+        return probe.report({ program: program(), state: readState(states, bytes) as never });
+      },
+    };
+  }
 }
 
 /** All settings of a probe. Errors: `probe/setting` for one that it does not have. */
@@ -118,8 +190,9 @@ function settingsOf<S extends StateShapes>(
 
 /** Findings of the result that the original has not: of the kernels that were changed, and of what they call. */
 function verify(original: CodeObject, result: CodeObject, kernels: ReadonlySet<string>): Finding[] {
-  const before = checkCodeObject(original, { pedantic: true, kernels }).map(fingerprint);
-  const fresh = newFindings(checkCodeObject(result, { pedantic: true, kernels }), before);
+  const after = checkCodeObject(result, { pedantic: true, kernels });
+  if (after.length === 0) return [];
+  const fresh = newFindings(after, checkCodeObject(original, { pedantic: true, kernels }).map(fingerprint));
   const [first] = fresh.filter((f) => f.severity === 'error' && f.isCertain && f.basis !== 'shipped');
   if (first !== undefined) {
     throw new WavesmithError('instrument/unsound', `The instrumented code would not be correct: ${first.message}`, {
@@ -139,6 +212,7 @@ function costsOf(before: CodeObject, after: CodeObject, changes: ReadonlyMap<str
         kernel: kernel.name,
         vgprs: [kernel.metadata?.vgprCount ?? 0, now.metadata?.vgprCount ?? 0],
         sgprs: [kernel.metadata?.sgprCount ?? 0, now.metadata?.sgprCount ?? 0],
+        scratch: [kernel.descriptor?.privateSegmentFixedSize ?? 0, now.descriptor?.privateSegmentFixedSize ?? 0],
         occupancy: [kernelOccupancy(kernel, processor)?.wavesPerSimd, kernelOccupancy(now, processor)?.wavesPerSimd],
       },
     ];

@@ -4,7 +4,7 @@
 import { kernelCode } from '../check/code.ts';
 import { preloadProblem, readPreloadStub } from '../check/index.ts';
 import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
-import { type CodeInstruction, PRELOAD_STUB, type Program } from '../program/index.ts';
+import { type CodeInstruction, type FurtherReads, PRELOAD_STUB, type Program } from '../program/index.ts';
 import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
 import { GroupRegisters } from './choose.ts';
@@ -17,11 +17,14 @@ import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
 import type { PlacedState, Site } from './state.ts';
 import { valuesOf } from './values.ts';
+import { WrittenRegisters } from './written.ts';
 
 /** A point that has no code, and why. */
 export interface RejectedPoint {
   readonly kernel: string;
   readonly pc: number;
+  /** Its number among the points that the probe asked for. */
+  readonly point: number;
   readonly reason: string;
 }
 
@@ -67,12 +70,15 @@ export class Placement {
   readonly changes = new Map<string, KernelChange>();
   drains = 0;
   private readonly dead: DeadRegisters;
+  private readonly written: WrittenRegisters;
   private readonly mayGrow: boolean;
 
-  constructor(program: Program, states: readonly PlacedState[], mayGrow: boolean) {
+  /** `reads`: the registers that points read. */
+  constructor(program: Program, states: readonly PlacedState[], mayGrow: boolean, reads: FurtherReads) {
     this.program = program;
     this.mayGrow = mayGrow;
-    this.dead = new DeadRegisters(program);
+    this.dead = new DeadRegisters(program, reads);
+    this.written = new WrittenRegisters(program);
     this.states = states;
   }
 
@@ -92,7 +98,7 @@ export class Placement {
     for (const point of own) {
       const reason = this.placeOne(point, entries.get(point.kernel.entry), registers, last);
       if (reason === undefined) placed++;
-      else this.rejected.push({ kernel: point.kernel.name, pc: point.pc, reason });
+      else this.rejected.push({ kernel: point.kernel.name, pc: point.pc, point: point.number, reason });
     }
     if (placed === 0) return;
     for (const { kernel, entry } of group.kernels) {
@@ -183,6 +189,8 @@ export class Placement {
   ): string | undefined {
     if (point.problem !== undefined) return point.problem;
     const values = valuesOf(point.statements);
+    const empty = this.written.lacking(point);
+    if (empty !== undefined) return `nothing has written ${empty} when it is reached`;
     if (values.some((v) => v.op === 'entry')) {
       if (typeof kept === 'string') return kept;
       if (kept === undefined) return 'what a kernel gets at its start is not known in a function';

@@ -1,13 +1,17 @@
 // The points that a probe asks for, each with the place in the code that it becomes and the statements that were written for it.
+import { registerFromText } from '../isa/index.ts';
+import { type FurtherReads, type SlotRange, slotsOf } from '../program/index.ts';
 import { Body } from './body.ts';
-import type { PointFlags } from './flags.ts';
+import { PointFlags } from './flags.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
-import type { Statement } from './values.ts';
+import { registersOf, type Statement, valuesOf } from './values.ts';
 
 /** A point of a probe. */
 export interface Point {
+  /** Among the points that the probe asked for. */
+  readonly number: number;
   readonly side: 'before' | 'after' | 'taken';
   readonly pc: number;
   readonly kernel: ProbeKernel;
@@ -26,10 +30,10 @@ const END = /^s_endpgm/;
 export function collectPoints<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   program: ProbeProgram,
-  flags: PointFlags,
   settings: Readonly<Record<string, string>>,
 ): Point[] {
-  const points: Point[] = [];
+  const points: Omit<Point, 'isSccLive'>[] = [];
+  const flags = new PointFlags(program.lifted);
   const unresolved = new Map<ProbeKernel, string | undefined>();
   const problemOf = (kernel: ProbeKernel): string | undefined => {
     if (!unresolved.has(kernel)) unresolved.set(kernel, openJump(kernel));
@@ -46,17 +50,14 @@ export function collectPoints<S extends StateShapes>(
     write(body);
     if (body.statements.length === 0) return;
     const index = side === 'before' ? code.index : code.index + 1;
-    const isTaken = side === 'taken';
-    // Behind a branch that is taken, what the target reads counts; its successors are both ways, so this is never too little.
-    const isSccLive = flags.isSccLive(block.index, isTaken ? block.block.end : index);
     const isIndexed = flags.isIndexed(block.index, Math.min(index, block.block.end));
     points.push({
+      number: points.length,
       side,
       pc,
       kernel,
       instruction,
       statements: body.statements,
-      isSccLive,
       problem: problemOf(kernel) ?? (isIndexed ? 'registers are addressed through M0 here' : undefined),
     });
   };
@@ -77,7 +78,42 @@ export function collectPoints<S extends StateShapes>(
     },
   };
   probe.instrument({ program, at, settings });
-  return points;
+  const all = new PointFlags(program.lifted, readsOf(program, points));
+  return points.map((point) => ({ ...point, isSccLive: isSccLive(program, all, point) }));
+}
+
+/** Behind a branch that is taken, what the target reads counts; its successors are both ways, so this is never too little. */
+function isSccLive(program: ProbeProgram, flags: PointFlags, { pc, side }: Pick<Point, 'pc' | 'side'>): boolean {
+  const { code, block } = program.at(pc) as ProbeInstruction;
+  if (side === 'taken') return flags.isSccLive(block.index, block.block.end);
+  return flags.isSccLive(block.index, side === 'before' ? code.index : code.index + 1);
+}
+
+/** Registers that points read by name, by the instruction that they are before or behind. */
+export function readsOf(
+  program: ProbeProgram,
+  points: readonly Pick<Point, 'pc' | 'side' | 'statements'>[],
+): FurtherReads {
+  const [before, after] = [new Map<number, SlotRange[]>(), new Map<number, SlotRange[]>()];
+  for (const { pc, side, statements } of points) {
+    const ranges = readSlots(statements);
+    const index = program.at(pc)?.code.index;
+    if (ranges.length === 0 || index === undefined) continue;
+    const map = side === 'before' ? before : after;
+    map.set(index, [...(map.get(index) ?? []), ...ranges]);
+  }
+  return { before, after };
+}
+
+/** The slots of the registers that statements read by name. */
+export function readSlots(statements: readonly Statement[]): SlotRange[] {
+  return valuesOf(statements).flatMap((value) =>
+    registersOf(value).flatMap((name) => {
+      const register = value.op === 'register' ? registerFromText(name) : undefined;
+      const range = register && slotsOf(register);
+      return range === undefined ? [] : [range];
+    }),
+  );
 }
 
 /** The instruction of a block before which the least must be saved. */

@@ -7,7 +7,7 @@ import {
   type KernelDescriptor,
   kernelOccupancy,
 } from '../codeobject/index.ts';
-import { addSlots, type Program, type ProgramFunction, SLOT_WORDS, Slot } from '../program/index.ts';
+import { addSlots, type FurtherReads, type Program, type ProgramFunction, SLOT_WORDS, Slot } from '../program/index.ts';
 
 /** s0 to s101; behind them are the special registers. */
 const SGPRS = 102;
@@ -43,9 +43,10 @@ export function callGroups(program: Program): CallGroup[] {
   return kernels.map((kernel) => ({ functions: [kernel], kernels: [kernel] }));
 }
 
-/** The registers that a group names nowhere and that its kernels have or, as far as they may grow, can have. */
-export function freeRegisters(program: Program, group: CallGroup, growth: Growth): FreeRegisters {
+/** The registers that a group and `reads` name nowhere and that its kernels have or, as far as they may grow, can have. */
+export function freeRegisters(program: Program, group: CallGroup, growth: Growth, reads: FurtherReads): FreeRegisters {
   const used = new Uint32Array(SLOT_WORDS);
+  for (const ranges of [...reads.before.values(), ...reads.after.values()]) addSlots(used, ranges);
   let [hasIndexedVgprs, hasIndexedSgprs] = [false, false];
   for (const subject of group.functions) {
     for (const index of subject.blocks) {

@@ -30,6 +30,8 @@ export interface ReportContext<S extends StateShapes> {
 /** A probe: counters and records, the points that fill them, and what they mean. */
 export interface ProbeDefinition<S extends StateShapes = StateShapes> {
   readonly name: string;
+  /** What the probe is, so that what it gave can be kept: its source, or a hash of it; set by whoever loads it. */
+  readonly source?: string;
   /** One sentence for lists. */
   readonly summary: string;
   readonly state: S;

@@ -7,7 +7,7 @@ export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
 export { hasFallthrough, type LiftOptions, liftCodeObject } from './lift.ts';
-export { hasSlot, type Liveness, livenessOf } from './liveness.ts';
+export { type FurtherReads, hasSlot, type Liveness, livenessOf } from './liveness.ts';
 export { ControlDependence } from './postdominators.ts';
 export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
 export {

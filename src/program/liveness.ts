@@ -51,17 +51,27 @@ function union({ now, more }: Live, out: Uint32Array): Uint32Array {
   return out;
 }
 
+/** Reads that are not in the code, by the index of an instruction: right before it and right behind it. */
+export interface FurtherReads {
+  readonly before: ReadonlyMap<number, readonly SlotRange[]>;
+  readonly after: ReadonlyMap<number, readonly SlotRange[]>;
+}
+
+const NO_READS: FurtherReads = { before: new Map(), after: new Map() };
+
 class LivenessSolver implements Liveness {
   private readonly program: Program;
   private readonly ends: ReadonlyMap<number, Live>;
+  private readonly further: FurtherReads;
 
-  constructor(program: Program, subject: ProgramFunction) {
+  constructor(program: Program, subject: ProgramFunction, further: FurtherReads) {
     this.program = program;
+    this.further = further;
     this.ends = solveBackward<Live>(program, subject, {
       exit: liveBehind,
       copy: ({ now, more }) => ({ now: now.slice(), more: more.slice() }),
       transfer: (block, live) => {
-        for (let i = block.end - 1; i >= block.first; i--) step(live, program.instructions[i] as CodeInstruction);
+        for (let i = block.end - 1; i >= block.first; i--) this.step(live, program.instructions[i] as CodeInstruction);
       },
       join,
       isSame,
@@ -84,7 +94,7 @@ class LivenessSolver implements Liveness {
     let after = union(live, new Uint32Array(SLOT_WORDS));
     for (let i = block.end - 1; i >= block.first; i--) {
       const code = this.program.instructions[i] as CodeInstruction;
-      step(live, code);
+      this.step(live, code);
       visit(code, union(live, before), after);
       [before, after] = [after, before];
     }
@@ -96,9 +106,17 @@ class LivenessSolver implements Liveness {
     if (block === undefined || end === undefined) return new Uint32Array(SLOT_WORDS);
     const live = { now: end.now.slice(), more: end.more.slice() };
     for (let i = block.end - 1; i >= (isBefore ? code.index : code.index + 1); i--) {
-      step(live, this.program.instructions[i] as CodeInstruction);
+      this.step(live, this.program.instructions[i] as CodeInstruction);
     }
+    if (!isBefore) add(live.now, this.further.after.get(code.index) ?? []);
     return union(live, live.now);
+  }
+
+  private step(live: Live, code: CodeInstruction): void {
+    const { before, after } = this.further;
+    add(live.now, after.get(code.index) ?? []);
+    step(live, code);
+    add(live.now, before.get(code.index) ?? []);
   }
 }
 
@@ -153,6 +171,6 @@ function step({ now, more }: Live, code: CodeInstruction): void {
 }
 
 /** Solves the liveness of a function; linear in its size for reducible control flow. */
-export function livenessOf(program: Program, subject: ProgramFunction): Liveness {
-  return new LivenessSolver(program, subject);
+export function livenessOf(program: Program, subject: ProgramFunction, further: FurtherReads = NO_READS): Liveness {
+  return new LivenessSolver(program, subject, further);
 }

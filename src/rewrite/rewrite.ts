@@ -2,11 +2,12 @@
 // addresses computed from the pc, relocations, symbols, kernel entries. What is not asked for stays bit for bit as it was.
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, type ElfSection, readCodeObject } from '../codeobject/index.ts';
-import { type CodeInstruction, liftCodeObject, type Program } from '../program/index.ts';
+import { liftCodeObject, type Program } from '../program/index.ts';
 import { CutList } from './cuts.ts';
 import { ImageWriter } from './image.ts';
 import { BRANCH_REACH, IslandRouter, isInReach, islandAddress } from './islands.ts';
 import { type Cut, Places, placeCuts, poolSize, writeCuts } from './layout.ts';
+import { pcMapOf, pcSegments } from './pc-map.ts';
 import { type AddressReference, codeReferences } from './references.ts';
 import type { DataReference, MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
 
@@ -64,6 +65,7 @@ class CodeLayout {
   private readonly sections: readonly ElfSection[];
   private readonly list: CutList;
   private readonly order: Cut[];
+  private readonly cuts: ReadonlySet<Cut>;
   private readonly router: IslandRouter;
   private readonly pools: readonly Cut[];
   private readonly branches: readonly { readonly pc: number; readonly target: number }[];
@@ -83,6 +85,7 @@ class CodeLayout {
     this.list.addPools(reach);
     const cuts = this.list.finish();
     this.branches = branches.filter((b) => !this.list.replaced.has(b.pc));
+    this.cuts = new Set(cuts);
     this.places = new Places(cuts);
     this.order = [...cuts];
     this.pools = cuts.filter((cut) => cut.pool !== undefined);
@@ -244,33 +247,6 @@ class CodeLayout {
   }
 
   pcMap(): PcMap {
-    const { program, places } = this;
-    const order = [...this.order].sort((a, b) => a.newStart - b.newStart);
-    return {
-      now: (pc) => (program.at(pc) === undefined ? undefined : places.at(pc)),
-      original: (address) => originalOf(program, order, address),
-    };
+    return pcMapOf(() => this.program, pcSegments(this.order, this.cuts));
   }
-}
-
-function originalOf(program: Program, order: readonly Cut[], address: number) {
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((order[middle] as Cut).newStart <= address) low = middle + 1;
-    else high = middle;
-  }
-  const cut = order[low - 1];
-  if (cut === undefined || address >= cut.newEnd) return undefined;
-  if (address >= cut.newAt && cut.replacement === undefined) {
-    const code: CodeInstruction | undefined = program.at(cut.old + (address - cut.newAt));
-    return code && { pc: code.pc, isInserted: false };
-  }
-  // Code behind an instruction stands with that instruction.
-  const owner =
-    address < cut.newPool
-      ? (program.at(cut.old - 4) ?? program.at(cut.old - 8) ?? program.at(cut.old - 16))
-      : program.at(cut.old);
-  return owner && { pc: owner.pc, isInserted: true };
 }

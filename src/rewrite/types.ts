@@ -49,6 +49,8 @@ export interface RewriteOptions {
 
 /** Where the code of a rewritten object came from and went to. Addresses are those of the files. */
 export interface PcMap {
+  /** All of it as numbers, for `pcMapOf`. */
+  readonly segments: readonly number[];
   /** Where an instruction is now; undefined for one that was removed or is no code of the original. */
   now(pc: number): number | undefined;
   /** The original instruction at an address of the new code, or the one that inserted code stands with. */

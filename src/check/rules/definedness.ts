@@ -27,8 +27,8 @@ import { placeAt } from '../place.ts';
 import type { CheckContext, Rule } from '../types.ts';
 import { knowledgeAtBlocks, stepThroughValues } from '../values.ts';
 
-/** What has been written: on some path, and on every path. */
-interface Written {
+/** What has been written, as bit sets over slots: on some path, and on every path. */
+export interface Written {
   readonly some: Uint32Array;
   readonly every: Uint32Array;
 }
@@ -63,7 +63,8 @@ function entryState({ kernel }: ProgramFunction): Written {
   return { some, every: some.slice() };
 }
 
-function solve(program: Program, subject: ProgramFunction): Map<number, Written> {
+/** What has been written where a function's blocks begin, by block index. In a function that is called everything may have been. */
+export function writtenAtBlocks(program: Program, subject: ProgramFunction): Map<number, Written> {
   return solveForward<Written>(program, subject, {
     entry: () => entryState(subject),
     copy: ({ some, every }) => ({ some: some.slice(), every: every.slice() }),
@@ -154,7 +155,7 @@ function hasAll(set: Uint32Array, ranges: readonly SlotRange[]): boolean {
 /** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
 export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
   if (subject.kernel?.descriptor === undefined) return [];
-  const inputs = solve(program, subject);
+  const inputs = writtenAtBlocks(program, subject);
   const values = knowledgeAtBlocks(program, subject);
   const findings: Finding[] = [];
   const told = new Uint32Array(SLOT_WORDS);

@@ -1,4 +1,5 @@
 // Files of hooks: compiled with clang for every target, or compiled already.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -16,16 +17,26 @@ export const HOOK_FILE = /\.(hip|cpp|cc|cxx|o)$/;
 export async function loadHooks(file: string): Promise<ProbeDefinition> {
   const bytes = readInput(file);
   const name = basename(file).replace(HOOK_FILE, '');
-  if (file.endsWith('.o')) return hookProbe([readHooks(bytes, file)], name) as unknown as ProbeDefinition;
+  if (file.endsWith('.o')) return hookDefinition([bytes], file, name);
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-hook-'));
   try {
     const files = await Promise.all(
-      TARGET_NAMES.map(async (target) => readHooks(await compiled(file, target, join(folder, `${target}.o`)), file)),
+      TARGET_NAMES.map(async (target) => compiled(file, target, join(folder, `${target}.o`))),
     );
-    return hookProbe(files, name) as unknown as ProbeDefinition;
+    return hookDefinition(files, file, name);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function hookDefinition(objects: readonly Uint8Array[], file: string, name: string): ProbeDefinition {
+  const hash = createHash('sha256');
+  for (const object of objects) hash.update(object);
+  const probe = hookProbe(
+    objects.map((object) => readHooks(object, file)),
+    name,
+  );
+  return { ...(probe as unknown as ProbeDefinition), source: `hooks ${hash.digest('hex')}` };
 }
 
 async function compiled(file: string, target: string, output: string): Promise<Uint8Array> {

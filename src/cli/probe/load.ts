@@ -16,12 +16,15 @@ const PACKAGE = /^wavesmith\/instrument$/;
 /** Where a bundled probe finds the package: modules of a bundle are not the modules of this process. */
 const GLOBAL = 'wavesmith.instrument';
 /** Where the bundle of a file is, and the lines that its code came from. */
-const maps = new Map<string, { readonly path: string; readonly map: SourceMap }>();
+const maps = new Map<string, { readonly path: string; readonly map: SourceMap; readonly source: string }>();
 const NAMES = { defineProbe, records, u64, u64PerSite };
 
 /** A probe by the name of a shipped one or by its file; throws `probe/unknown`, `probe/source`, `probe/definition`. */
 export async function loadProbe(name: string): Promise<ProbeDefinition> {
-  if (Object.hasOwn(TOOLS, name)) return TOOLS[name as keyof typeof TOOLS] as unknown as ProbeDefinition;
+  if (Object.hasOwn(TOOLS, name)) {
+    const shipped = TOOLS[name as keyof typeof TOOLS] as unknown as ProbeDefinition;
+    return { ...shipped, source: `shipped ${name}` };
+  }
   if (HOOK_FILE.test(name)) return loadHooks(name);
   if (!/\.(ts|mts|js|mjs)$/.test(name)) {
     throw new WavesmithError('probe/unknown', `'${name}' is neither a shipped probe nor a .ts, .js or .hip file.`, {
@@ -82,7 +85,7 @@ async function importSource(file: string): Promise<unknown> {
     const path = join(folder, 'probe.cjs');
     const text = (ending: string): string => result.outputFiles.find((f) => f.path.endsWith(ending))?.text ?? '';
     writeFileSync(path, text('.js'));
-    maps.set(file, { path, map: new SourceMap(JSON.parse(text('.js.map'))) });
+    maps.set(file, { path, map: new SourceMap(JSON.parse(text('.js.map'))), source: text('.js') });
     (globalThis as Record<symbol, unknown>)[Symbol.for(GLOBAL)] = NAMES;
     return createRequire(path)(path);
   } catch (error) {
@@ -103,7 +106,12 @@ function withPlaces(probe: ProbeDefinition, file: string): ProbeDefinition {
         throw placed(error, file);
       }
     };
-  return { ...probe, instrument: guard(probe.instrument.bind(probe)), report: guard(probe.report.bind(probe)) };
+  return {
+    ...probe,
+    source: maps.get(file)?.source ?? '',
+    instrument: guard(probe.instrument.bind(probe)),
+    report: guard(probe.report.bind(probe)),
+  };
 }
 
 /** An error of a probe at the line of its file. */

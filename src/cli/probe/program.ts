@@ -1,5 +1,6 @@
 // `wavesmith probe -- PROGRAM …`: a probe in the kernels of an unmodified program.
 import { WavesmithError } from '../../base/index.ts';
+import { nodeProbeCache } from '../../device/node/index.ts';
 import { type ProbedCode, type ProbedProgram, probeProgram } from '../../hijack/probe-program.ts';
 import type { ProbeDefinition } from '../../instrument/index.ts';
 import { parseDispatchRange } from '../dispatch-range.ts';
@@ -15,6 +16,7 @@ export interface ProgramFlags {
   readonly listing?: boolean;
   readonly requireAll?: boolean;
   readonly growth: boolean;
+  readonly cache: boolean;
   readonly export?: string;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -31,6 +33,7 @@ export async function probeCommand(
     device: programDevice(flags.device),
     kernel,
     growth: flags.growth,
+    cache: flags.cache ? nodeProbeCache() : undefined,
     settings: flags.settings,
     range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
     show: json === true ? 'stderr' : 'stdout',

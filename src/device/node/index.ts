@@ -5,7 +5,7 @@ import type { SimOptions } from '../sim/options.ts';
 import { nodeModuleCache } from './build.ts';
 import { nodeWorkerHost } from './host.ts';
 
-export { nodeModuleCache } from './build.ts';
+export { nodeModuleCache, nodeProbeCache } from './build.ts';
 export { nodeWorkerHost } from './host.ts';
 export { clearModuleCache, DiskModuleCache, type ModuleCacheFacts, moduleCacheFacts } from './module-cache.ts';
 

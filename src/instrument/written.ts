@@ -1,0 +1,43 @@
+// Registers that a point may read: those that something writes on a way to it. What the others hold is nothing of the kernel's, and probes use them.
+import { type Written, writtenAtBlocks } from '../check/index.ts';
+import { hasSlot, type Program, type ProgramFunction, slotNames } from '../program/index.ts';
+import { type Point, readSlots } from './points.ts';
+
+/** Written registers by place, computed where they are asked for. */
+export class WrittenRegisters {
+  private readonly program: Program;
+  private readonly known = new Map<ProgramFunction, Map<number, Written>>();
+
+  constructor(program: Program) {
+    this.program = program;
+  }
+
+  /** The first register that a point reads and nothing on any way to it has written; undefined when there is none. */
+  lacking({ statements, pc, side, kernel: { subject } }: Point): string | undefined {
+    const { program } = this;
+    const slots = readSlots(statements).flatMap(({ first, count }) =>
+      Array.from({ length: count }, (_, i) => first + i),
+    );
+    const code = program.at(pc);
+    const block = program.blockAt(pc);
+    if (slots.length === 0 || subject.kernel === undefined || code === undefined || block === undefined)
+      return undefined;
+    let blocks = this.known.get(subject);
+    if (blocks === undefined) {
+      blocks = writtenAtBlocks(program, subject);
+      this.known.set(subject, blocks);
+    }
+    const some = blocks.get(block.index)?.some;
+    if (some === undefined) return undefined;
+    const end = side === 'before' ? code.index : code.index + 1;
+    const found = slots.find((slot) => {
+      if (hasSlot(some, slot)) return false;
+      for (let i = block.first; i < end; i++) {
+        const { defs } = program.instructions[i]?.effects ?? { defs: [] };
+        if (defs.some(({ first, count }) => first <= slot && slot < first + count)) return false;
+      }
+      return true;
+    });
+    return found === undefined ? undefined : slotNames([found])[0];
+  }
+}

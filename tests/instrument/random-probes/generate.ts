@@ -1,0 +1,225 @@
+// A random probe for a program: random points, and at each random statements whose values an observer of the original can compute too.
+import { randomNumbers } from '../../../src/device/index.ts';
+import {
+  type Body,
+  defineProbe,
+  type ProbeDefinition,
+  type ProbeInstruction,
+  type ProbeKernel,
+  type ProbeProgram,
+  records,
+  u64,
+  u64PerSite,
+  type Value,
+} from '../../../src/instrument/index.ts';
+import { registersOf, type Statement } from '../../../src/instrument/values.ts';
+
+/** What a random probe keeps. */
+export const STATE = {
+  total: u64(),
+  sites: u64PerSite(),
+  rows: records({ number: 'u32', wide: 'u64', lanes: 'lane32', wideLanes: 'lane64' }, { capacity: 400 }),
+};
+export type State = typeof STATE;
+
+/** A point of a random probe, with what it does. */
+export interface RandomPoint {
+  readonly side: 'before' | 'after' | 'taken' | 'entry' | 'kernel-entry';
+  readonly pc: number;
+  readonly kernel: ProbeKernel;
+  readonly statements: readonly Statement[];
+}
+
+export interface RandomProbe {
+  readonly probe: ProbeDefinition<State>;
+  /** Filled when the probe is put into a program. */
+  readonly points: RandomPoint[];
+}
+
+/** Instructions behind which nothing comes next. */
+const LEAVES = /^s_(endpgm|setpc|swappc|call|branch$|rfe|trap|sethalt)/;
+
+class Generator {
+  private readonly random: () => number;
+  readonly points: RandomPoint[] = [];
+  private program!: ProbeProgram;
+  /** Registers that the program names, by file. */
+  private readonly named = { s: new Set<number>(), v: new Set<number>(), a: new Set<number>() };
+
+  constructor(seed: number) {
+    this.random = randomNumbers(seed);
+  }
+
+  private below(n: number): number {
+    return Math.floor(this.random() * n);
+  }
+
+  private pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)] as T;
+  }
+
+  place(
+    program: ProbeProgram,
+    at: Parameters<ProbeDefinition<State>['instrument']>[0]['at'],
+    kernels: readonly ProbeKernel[],
+  ): void {
+    this.program = program;
+    this.noteRegisters();
+    const all = program.instructions();
+    const blocks = program.blocks();
+    const count = this.random() < 0.15 ? all.length : 1 + this.below(60);
+    for (let n = 0; n < count; n++) {
+      const one = count === all.length ? (all[n] as ProbeInstruction) : this.pick(all);
+      const dice = this.random();
+      if (dice < 0.5) at.before(one, (p) => this.write('before', one, p));
+      else if (dice < 0.75 && !LEAVES.test(one.operation)) at.after(one, (p) => this.write('after', one, p));
+      else if (dice < 0.85) {
+        const branch = this.pick(blocks).instructions.at(-1) as ProbeInstruction;
+        if (/^s_(cbranch_(scc|vcc|exec)|branch$)/.test(branch.operation))
+          at.taken(branch, (p) => this.write('taken', branch, p));
+      } else if (dice < 0.95) {
+        const block = this.pick(blocks);
+        at.entry(block, (p) => {
+          p.atomicAdd('sites', this.pick([1, block.length, 2 ** 33]));
+          this.note('entry', block.instructions[0] as ProbeInstruction, p);
+        });
+      } else {
+        const kernel = this.pick(kernels);
+        const first = kernel.blocks.find((b) => b.pc === kernel.entry)?.instructions[0];
+        if (first !== undefined)
+          at.kernelEntry(kernel, (p) => {
+            p.atomicAdd('sites', this.uniform(p, kernel, 2));
+            this.note('kernel-entry', first, p);
+          });
+      }
+    }
+  }
+
+  private noteRegisters(): void {
+    for (const { code } of this.program.instructions()) {
+      for (const o of code.instruction.operands) {
+        if (o.kind !== 'reg' || (o.file !== 's' && o.file !== 'v' && o.file !== 'a')) continue;
+        for (let i = 0; i < o.dwords; i++) this.named[o.file].add(o.index + i);
+      }
+    }
+  }
+
+  private note(side: RandomPoint['side'], one: ProbeInstruction, p: Body<State>): void {
+    this.points.push({ side, pc: one.pc, kernel: one.block.kernel, statements: p.statements });
+  }
+
+  private write(side: 'before' | 'after' | 'taken', one: ProbeInstruction, p: Body<State>): void {
+    const { kernel } = one.block;
+    this.statements(p, kernel, 1 + this.below(3), 2);
+    this.note(side, one, p);
+  }
+
+  private statements(p: Body<State>, kernel: ProbeKernel, count: number, depth: number): void {
+    for (let n = 0; n < count; n++) {
+      const dice = this.random();
+      if (dice < 0.3) p.atomicAdd('sites', this.uniform(p, kernel, 3));
+      else if (dice < 0.6) p.atomicAdd('total', this.uniform(p, kernel, 3));
+      else if (dice < 0.8 && depth > 0)
+        p.if(this.uniform(p, kernel, 2), () => this.statements(p, kernel, 1 + this.below(2), depth - 1));
+      else {
+        p.append('rows', {
+          number: this.narrow(p, kernel, 2),
+          wide: this.uniform(p, kernel, 2),
+          lanes: this.lanes(p, false),
+          wideLanes: this.lanes(p, this.random() < 0.5),
+        });
+      }
+    }
+  }
+
+  private narrow(p: Body<State>, kernel: ProbeKernel, depth: number): Value {
+    for (;;) {
+      const value = this.uniform(p, kernel, depth);
+      if (value.type === 'u32') return value;
+    }
+  }
+
+  /** A register of a file that the program names, or a pair of two such. */
+  private register(file: 's' | 'v' | 'a', wide: boolean): string | undefined {
+    const list = [...this.named[file]].filter((n) => file !== 's' || n < 102);
+    const first = this.pick(list.filter((n) => !wide || this.named[file].has(n + 1)));
+    if (first === undefined || (file === 's' && wide && first === 101)) return undefined;
+    return wide ? `${file}[${first}:${first + 1}]` : `${file}${first}`;
+  }
+
+  private lanes(p: Body<State>, wide: boolean): Value {
+    const dice = this.random();
+    const name = dice < 0.85 ? this.register(dice < 0.7 || this.named.a.size === 0 ? 'v' : 'a', wide) : undefined;
+    return name === undefined ? p.laneId : p.readReg(name);
+  }
+
+  private uniform(p: Body<State>, kernel: ProbeKernel, depth: number): Value {
+    const dice = this.below(depth > 0 ? 24 : 14);
+    const constant = (): Value => p.and(this.pick([0, 1, 63, 64, 65, 0xffff, 0xfffffff0, 0x80000000]), 0xffffffff);
+    switch (dice) {
+      case 0:
+        return constant();
+      case 1:
+        return p.exec;
+      case 2:
+        return p.readReg('scc');
+      case 3:
+        return p.readReg(this.pick(['vcc', 'vcc_lo', 'vcc_hi', 'm0']));
+      case 4:
+        return kernel.isKernel ? this.pick([p.workgroupId.x, p.workgroupId.y, p.workgroupId.z]) : p.exec;
+      case 5:
+        return kernel.isKernel ? this.pick([p.gridSize.x, p.workgroupSize.x, p.workgroupSize.z]) : constant();
+      case 6:
+        return kernel.isKernel ? p.argument(this.below(3)) : constant();
+      case 7: {
+        const value = this.lanes(p, this.random() < 0.3);
+        return p.ballotPoison(value);
+      }
+      case 8:
+      case 9:
+      case 10:
+      case 11:
+      case 12:
+      case 13: {
+        const name = this.register('s', dice > 11);
+        return name === undefined ? p.exec : p.readReg(name);
+      }
+      case 14:
+      case 15:
+        return p.popcount(this.uniform(p, kernel, depth - 1));
+      case 16:
+        return p.isZero(this.uniform(p, kernel, depth - 1));
+      case 17:
+      case 18:
+        return p[this.pick(['mul', 'shl', 'shr'] as const)](
+          this.narrow(p, kernel, depth - 1),
+          this.narrow(p, kernel, depth - 1),
+        );
+      default:
+        return p[this.pick(['add', 'sub', 'and', 'or'] as const)](
+          this.uniform(p, kernel, depth - 1),
+          this.random() < 0.3 ? this.pick([1, 64, 1000, 2 ** 32, 2 ** 45]) : this.uniform(p, kernel, depth - 1),
+        );
+    }
+  }
+}
+
+/** A random probe; the same seed gives the same for the same program. */
+export function randomProbe(seed: number): RandomProbe {
+  const generator = new Generator(seed);
+  const probe = defineProbe({
+    name: `random-${seed}`,
+    summary: 'random statements at random points',
+    state: STATE,
+    instrument: ({ program, at }) =>
+      generator.place(
+        program,
+        at,
+        program.kernels.filter((k) => k.isKernel),
+      ),
+    report: ({ state }) => ({ total: state.total.value, sites: state.sites.sites, rows: state.rows }),
+  });
+  return { probe, points: generator.points };
+}
+
+export { registersOf };

@@ -1,0 +1,260 @@
+// What a random probe must find, from an observer of the original on the reference interpreter: the values of its statements whenever
+// one of its points is reached.
+
+import type { DispatchInfo, Monitor } from '../../../src/device/sim/dispatch/monitor.ts';
+import { AGPR_BASE, EXEC, LANES, VCC, type Wave } from '../../../src/device/sim/state/wave.ts';
+import { popcount } from '../../../src/device/sim/tools/lanes.ts';
+import { isLane, isWide, type Statement, type Value } from '../../../src/instrument/values.ts';
+import { registerFromText } from '../../../src/isa/index.ts';
+import { effectsOf, Slot, slotsOf } from '../../../src/program/index.ts';
+import type { RandomPoint } from './generate.ts';
+
+const MASK32 = 0xffffffffn;
+const MASK64 = 0xffffffffffffffffn;
+const M0 = 124;
+/** Low halves of the virtual GPU's addresses, as far as runs of the tests get. */
+const ADDRESSES = [0x10000, 0x4000000] as const;
+
+/** A record as text, to compare lists whatever their order. */
+export type Row = string;
+
+/** What the probe must have at the end. */
+export interface Expected {
+  total: bigint;
+  /** By address. */
+  readonly sites: Map<number, bigint>;
+  readonly rows: Map<Row, number>;
+  appended: number;
+  /** Points whose values depended on registers that nothing had written, or on where the code is: they are not compared. */
+  readonly tainted: Set<number>;
+  /** The total is not compared, and neither is how many records there are. */
+  isTotalTainted: boolean;
+}
+
+export function rowText(
+  pc: number,
+  number: number,
+  wide: bigint,
+  lanes: ArrayLike<number>,
+  wideLanes: ArrayLike<bigint>,
+): Row {
+  return [pc, number, wide, ...Array.from(lanes), ...Array.from(wideLanes)].join(' ');
+}
+
+/** Watches the original at the points. */
+export class Oracle implements Monitor {
+  readonly expected: Expected = {
+    total: 0n,
+    sites: new Map(),
+    rows: new Map(),
+    appended: 0,
+    tainted: new Set(),
+    isTotalTainted: false,
+  };
+  private readonly points = new Map<number, RandomPoint[]>();
+  private readonly base: number;
+  private info!: DispatchInfo;
+  private readonly written = new WeakMap<Wave, Set<number>>();
+
+  private point: RandomPoint | undefined;
+
+  /** `base`: the loaded address of the file's address 0. */
+  constructor(base: number, points: readonly RandomPoint[]) {
+    this.base = base;
+    for (const point of points) {
+      const list = this.points.get(point.pc);
+      if (list === undefined) this.points.set(point.pc, [point]);
+      else list.push(point);
+    }
+  }
+
+  startDispatch(info: DispatchInfo): void {
+    this.info = info;
+  }
+
+  startWorkgroup(_: unknown, waves: readonly Wave[]): void {
+    for (const wave of waves) {
+      const written = new Set<number>();
+      for (let s = 0; s < 32; s++) written.add(s);
+      for (const s of [Slot.VGPR0, Slot.EXEC, Slot.EXEC + 1]) written.add(s);
+      this.written.set(wave, written);
+    }
+  }
+
+  before(w: Wave, pc: number): void {
+    for (const point of this.points.get(pc - this.base) ?? [])
+      if (point.side === 'before' || point.side === 'entry' || point.side === 'kernel-entry') this.reached(point, w);
+  }
+
+  after(
+    w: Wave,
+    pc: number,
+    bound: { readonly instruction: Parameters<typeof effectsOf>[0]; readonly size: number },
+  ): void {
+    const written = this.written.get(w) as Set<number>;
+    for (const { first, count } of effectsOf(bound.instruction).defs)
+      for (let i = 0; i < count; i++) written.add(first + i);
+    const isNext = w.pc === pc + bound.size;
+    for (const point of this.points.get(pc - this.base) ?? [])
+      if ((point.side === 'after' && isNext) || (point.side === 'taken' && !isNext)) this.reached(point, w);
+  }
+
+  private reached(point: RandomPoint, w: Wave): void {
+    this.point = point;
+    for (const statement of point.statements) this.statement(point, statement, w);
+  }
+
+  private taint(): void {
+    this.expected.tainted.add(this.point?.pc ?? -1);
+    this.expected.isTotalTainted = true;
+  }
+
+  /** A word of a register; one that may be an address of code, scratch or the launch is not the same in both runs. */
+  private word(value: number): bigint {
+    if (value >= ADDRESSES[0] && value < ADDRESSES[1]) this.taint();
+    return BigInt(value >>> 0);
+  }
+
+  private statement(point: RandomPoint, statement: Statement, w: Wave): void {
+    const { expected } = this;
+    switch (statement.kind) {
+      case 'add': {
+        const value = this.uniform(statement.value, w);
+        if (statement.state === 'total') expected.total = (expected.total + value) & MASK64;
+        else expected.sites.set(point.pc, ((expected.sites.get(point.pc) ?? 0n) + value) & MASK64);
+        return;
+      }
+      case 'if':
+        if (this.uniform(statement.condition, w) !== 0n)
+          for (const inner of statement.body) this.statement(point, inner, w);
+        return;
+      case 'append': {
+        const { number, wide, lanes, wideLanes } = statement.fields as Record<string, Value>;
+        const active = (list: bigint[]): bigint[] => list.map((x, lane) => (w.isActive(lane) ? x : 0n));
+        const row = rowText(
+          point.pc,
+          Number(this.uniform(number as Value, w)),
+          this.uniform(wide as Value, w),
+          active(this.lanes(lanes as Value, w)).map(Number),
+          active(this.lanes(wideLanes as Value, w)),
+        );
+        expected.rows.set(row, (expected.rows.get(row) ?? 0) + 1);
+        expected.appended++;
+        return;
+      }
+      default:
+        throw new Error(`no oracle for ${statement.kind}`);
+    }
+  }
+
+  private lanes(value: Value, w: Wave): bigint[] {
+    if (value.op === 'lane-id') return Array.from({ length: LANES }, (_, n) => BigInt(n));
+    if (value.op !== 'register') throw new Error(`no oracle for ${value.op} by lane`);
+    const { file, index, dwords } = this.register(value.name, w);
+    const first = (file === 'a' ? AGPR_BASE : 0) + index;
+    const word = (n: number, lane: number): bigint => this.word(w.vgprs[(first + n) * LANES + lane] as number);
+    return Array.from({ length: LANES }, (_, lane) => word(0, lane) | (dwords === 2 ? word(1, lane) << 32n : 0n));
+  }
+
+  private register(name: string, w: Wave) {
+    const register = registerFromText(name);
+    const range = register && slotsOf(register);
+    if (register === undefined || range === undefined) throw new Error(`no register ${name}`);
+    for (let i = 0; i < range.count; i++) if (!this.written.get(w)?.has(range.first + i)) this.taint();
+    return register;
+  }
+
+  private scalar(n: number, w: Wave): bigint {
+    return this.word(w.sgprs[n] as number);
+  }
+
+  private uniform(value: Value, w: Wave): bigint {
+    if (isLane(value)) throw new Error('a value by lane');
+    const result = this.unmasked(value, w);
+    return result & (isWide(value) ? MASK64 : MASK32);
+  }
+
+  private exec(w: Wave): bigint {
+    return this.scalar(EXEC, w) | (this.scalar(EXEC + 1, w) << 32n);
+  }
+
+  private unmasked(value: Value, w: Wave): bigint {
+    switch (value.op) {
+      case 'constant':
+        return value.value;
+      case 'exec':
+        return this.exec(w);
+      case 'register': {
+        if (value.name === 'scc') return this.named(Slot.SCC, w) && w.scc ? 1n : 0n;
+        if (value.name === 'm0') return this.named(Slot.M0, w) ? this.scalar(M0, w) : 0n;
+        if (value.name.startsWith('vcc')) {
+          this.named(Slot.VCC, w);
+          this.named(Slot.VCC + 1, w);
+          const [lo, hi] = [this.scalar(VCC, w), this.scalar(VCC + 1, w)];
+          return value.name === 'vcc_lo' ? lo : value.name === 'vcc_hi' ? hi : lo | (hi << 32n);
+        }
+        const { index, dwords } = this.register(value.name, w);
+        return this.scalar(index, w) | (dwords === 2 ? this.scalar(index + 1, w) << 32n : 0n);
+      }
+      case 'entry': {
+        const { launch } = this.info;
+        const { id } = w.workgroup;
+        const known: Readonly<Record<string, number>> = {
+          dispatch: launch.packet,
+          kernarg: launch.kernarg,
+          'workgroup-x': id[0],
+          'workgroup-y': id[1],
+          'workgroup-z': id[2],
+        };
+        return BigInt(known[value.value] as number);
+      }
+      case 'load': {
+        const at = Number(this.uniform(value.args[0], w)) + value.offset;
+        const size = isWide(value) ? 8 : 4;
+        const region = this.info.memory.find(at, size);
+        if (region === undefined) throw new Error(`nothing at ${at.toString(16)}`);
+        const bytes = region.bytes.slice(at - region.base, at - region.base + size);
+        return size === 8
+          ? (new BigUint64Array(bytes.buffer)[0] as bigint)
+          : BigInt(new Uint32Array(bytes.buffer)[0] as number);
+      }
+      case 'ballot-class': {
+        const arg = value.args[0] as Value;
+        const [shift, ones] = isWide(arg) ? [52n, 0x7ffn] : [23n, 0xffn];
+        return this.lanes(arg, w).reduce(
+          (mask, x, lane) => (w.isActive(lane) && ((x >> shift) & ones) === ones ? mask | (1n << BigInt(lane)) : mask),
+          0n,
+        );
+      }
+      case 'popcount': {
+        const x = this.uniform(value.args[0] as Value, w);
+        return BigInt(popcount(Number(x & MASK32)) + popcount(Number(x >> 32n)));
+      }
+      case 'is-zero':
+        return this.uniform(value.args[0] as Value, w) === 0n ? 1n : 0n;
+      case 'add':
+      case 'sub':
+      case 'and':
+      case 'or':
+      case 'mul':
+      case 'shl':
+      case 'shr': {
+        const [a, b] = value.args.map((arg) => this.uniform(arg, w)) as [bigint, bigint];
+        if (value.op === 'add') return a + b;
+        if (value.op === 'sub') return a - b;
+        if (value.op === 'and') return a & b;
+        if (value.op === 'or') return a | b;
+        if (value.op === 'mul') return a * b;
+        return value.op === 'shl' ? a << (b & 31n) : a >> (b & 31n);
+      }
+      default:
+        throw new Error(`no oracle for ${value.op}`);
+    }
+  }
+
+  /** Notes a read of a slot; true. */
+  private named(slot: number, w: Wave): boolean {
+    if (!this.written.get(w)?.has(slot)) this.taint();
+    return true;
+  }
+}
