@@ -148,7 +148,9 @@ function wholeProcesses(): void {
       report('  inspect', program(wavesmith, 'inspect', path), join(folder, 'out'), PROCESS_ROUNDS);
     }
     checkLibrary(folder);
-    console.log('\nIn one process:\n');
+    console.log(
+      '\nInside one process, its start not included; the first time is cold, the others are warm. Rows of loops are copies of one.\n',
+    );
   });
 }
 

@@ -43,5 +43,8 @@ for (let n = 0; n < REPEATS; n++) {
   await runDebugged(['delete', 'detach'], { rounds: ROUNDS });
   add('forward to the end, detached', performance.now() - started);
 }
+console.log(
+  'Timed: wall clock inside one process, its start not included, after one run; one kernel, so its code is warm.',
+);
 console.log(`${total} instructions; the row 'time' goes a million back`);
 for (const [name, all] of rows) console.log(`${name.padEnd(44)} ${median(all).toFixed(0).padStart(7)} ms`);

@@ -80,6 +80,9 @@ function main(folder: string): void {
       results[i].push(child('report', file, join(folder, 'out')));
     });
   }
+  console.log(
+    'Timed: the command inside a process of its own each, process start not included. The rows differ in their times only.',
+  );
   console.log(`${ROWS} dispatches, file to report, median of ${ROUNDS} interleaved rounds`);
   cases.forEach(([name, file], i) => {
     const seconds = median(results[i].map((r) => r.ms)) / 1000;

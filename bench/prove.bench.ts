@@ -120,6 +120,7 @@ for (const make of all().filter((_, i) => i % of === part)) {
   await tryMistakes(subject, kernel);
 }
 speeds.sort((a, b) => a - b);
+console.log('Timed: proving inside one process, which is warm after the first kernels; reading files is not included.');
 for (const [what, n] of [...counts].sort()) console.log(`${what.padEnd(40)} ${n}`);
 console.log(`median ms per 1,000 instructions          ${speeds[speeds.length >> 1]?.toFixed(0) ?? '-'}`);
 console.log(`worst kernel                              ${worst?.effort.milliseconds} ms (${worst?.kernel})`);

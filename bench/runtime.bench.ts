@@ -51,6 +51,9 @@ try {
       .split('\n')
       .map((line) => line.split(' ').map(Number));
 
+  console.log(
+    'Timed: by the program itself inside `wavesmith exec`, process start not included; the same launch or copy repeats.',
+  );
   console.log(`empty kernel, hipLaunchKernel to completion, ${LAUNCHES} launches a round (µs; target: median ≤ 200)`);
   for (let round = 1; round <= ROUNDS; round++) {
     const times = sorted(exec('launch', String(LAUNCHES)).map(([t]) => t as number));

@@ -11,6 +11,9 @@ import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
 
 enableRelaxedSimd();
+console.log(
+  'Timed: the dispatch inside one process, its start not included; the median is of rounds whose code is compiled already.',
+);
 
 /** A kernel: element type, elements of one lane's fragment, MFMA builtin, its operand type. */
 const source = (

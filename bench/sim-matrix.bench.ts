@@ -46,6 +46,7 @@ function time(run: () => void, count: number): number {
 }
 
 const features = process.argv.includes('--plain') ? PLAIN_SIMD : matrixFeatures();
+console.log('Timed: one instruction again and again, code and data warm; no process start, no kernel around it.');
 console.log(`relaxed SIMD: ${features.relaxed}, fused: ${features.fused}`);
 console.log(
   `${'instruction'.padEnd(46)}${'fast ns'.padStart(9)}${'exact ns'.padStart(10)}${'ratio'.padStart(7)}${'interp ns'.padStart(11)}${'GMAC/s fast'.padStart(13)}${'exact'.padStart(7)}`,

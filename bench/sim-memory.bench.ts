@@ -113,6 +113,7 @@ function main(): void {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
     env: { memory: memory.wasm, ...imports },
   });
+  console.log('Timed: one instruction on the same addresses again and again, code and data warm; no process start.');
   console.log(
     `${CASES.length} shapes, ${bytes.length} bytes of WebAssembly; ns for one instruction of a wavefront, GB/s of it, against the interpreter\n`,
   );

@@ -106,6 +106,9 @@ const MODES: readonly (readonly [string, Partial<SimDispatchRequest>])[] = [
   ['strict compiled', { engine: 'compiled', strict: {} }],
 ];
 console.log(
+  'Timed: dispatches inside one process, its start not included, the engine warm; compiling the kernel counts in both.',
+);
+console.log(
   `${'ms of processor time, median of rounds'.padEnd(44)}${MODES.map(([name]) => name.padStart(20)).join('')}   ratio`,
 );
 for (const { name, run } of CASES) {

@@ -106,9 +106,18 @@ export function compare(name: string, ours: Command, theirs: Command, out: strin
   );
 }
 
-/** Times one command that has no counterpart and prints a row. */
-export function report(name: string, ours: Command, out: string, rounds: number): void {
+/** Times one command that has no counterpart and prints a row. `before` is called with the number of each run, untimed. */
+export function report(
+  name: string,
+  ours: Command,
+  out: string,
+  rounds: number,
+  before: (round: number) => void = () => {},
+): void {
   const runs: Seconds[] = [];
-  for (let round = 0; round < rounds; round++) runs.push(runOnce(ours, out));
+  for (let round = 0; round < rounds; round++) {
+    before(round);
+    runs.push(runOnce(ours, out));
+  }
   console.log(`${name.padEnd(58)}${cell(runs.map((s) => s.cpu)).padStart(16)}${cell(runs.map((s) => s.wall))}`);
 }

@@ -11,6 +11,7 @@ import {
 } from '../device/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import { rocmOptions } from './rocm-options.ts';
+import { type DeviceTestKernel, deviceTestSource } from './selftest-kernels.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 import { version } from './version.ts';
 
@@ -22,8 +23,7 @@ interface Step {
   readonly detail: string;
 }
 
-/** `out` and a value as arguments; v0 is the work-item, s2 the workgroup; s[4:5] becomes `out`, s6 the value, v1 the byte offset. */
-const KERNELS: Readonly<Record<string, { readonly code: string; readonly lds?: number }>> = {
+const KERNELS: Readonly<Record<string, DeviceTestKernel>> = {
   store: { code: 'v_mov_b32_e32 v2, s6\nglobal_store_dword v1, v2, s[4:5]' },
   add: {
     code: 'global_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v2, s6, v2\nglobal_store_dword v1, v2, s[4:5]',
@@ -56,60 +56,6 @@ global_store_dword v1, v5, s[4:5]`,
   illegal: { code: '.long 0xffffffff' },
   endless: { code: '.Lagain:\ns_nop 0\ns_branch .Lagain' },
 };
-
-function source(target: TargetName): string {
-  const code = Object.entries(KERNELS).map(
-    ([name, { code: body, lds = 0 }]) => `\t.text
-\t.globl ${name}
-\t.p2align 8
-\t.type ${name},@function
-${name}:
-s_load_dwordx2 s[4:5], s[0:1], 0x0
-s_load_dword s6, s[0:1], 0x8
-s_lshl_b32 s7, s2, 8
-v_lshl_add_u32 v1, v0, 2, s7
-s_waitcnt lgkmcnt(0)
-${body}
-s_endpgm
-.Lend_${name}:
-\t.size ${name}, .Lend_${name}-${name}
-\t.rodata
-\t.amdhsa_kernel ${name}
-\t.amdhsa_user_sgpr_kernarg_segment_ptr 1
-\t.amdhsa_system_sgpr_workgroup_id_x 1
-\t.amdhsa_kernarg_size 16
-\t.amdhsa_group_segment_fixed_size ${lds}
-\t.amdhsa_next_free_vgpr 8
-\t.amdhsa_next_free_sgpr 16
-\t.amdhsa_accum_offset 8
-\t.end_amdhsa_kernel`,
-  );
-  const metadata = Object.entries(KERNELS).map(
-    ([name, { lds = 0 }]) => `  - .name: ${name}
-    .symbol: ${name}.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: ${lds}
-    .private_segment_fixed_size: 0
-    .wavefront_size: 64
-    .sgpr_count: 16
-    .vgpr_count: 8
-    .max_flat_workgroup_size: 256
-    .args:
-      - { .name: out, .size: 8, .offset: 0, .value_kind: global_buffer }
-      - { .name: value, .size: 4, .offset: 8, .value_kind: by_value }`,
-  );
-  return `\t.amdgcn_target "amdgcn-amd-amdhsa--${target}"
-\t.amdhsa_code_object_version 5
-${code.join('\n')}
-\t.amdgpu_metadata
-amdhsa.version: [1, 2]
-amdhsa.target: amdgcn-amd-amdhsa--${target}
-amdhsa.kernels:
-${metadata.join('\n')}
-\t.end_amdgpu_metadata
-`;
-}
 
 const WORK_ITEMS = 64 * 100;
 /** An address that programs rarely have. */
@@ -243,7 +189,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 export async function selftest(device: Device, onStep: (step: Step) => void): Promise<readonly Step[]> {
   const { target } = device;
   const sim = await createDevice('sim', { target });
-  const code = assembleAndLink(source(target), { target, file: 'selftest.s' });
+  const code = assembleAndLink(deviceTestSource(target, KERNELS), { target, file: 'selftest.s' });
   const steps: Step[] = [];
   for (const [name, check] of Object.entries(CHECKS)) {
     const started = performance.now();
