@@ -122,6 +122,12 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     });
   }
 
+  test('a program sees as many devices as it is given', async () => {
+    const program = await usual('several_devices');
+    const ran = await execHip('gfx942', program, [], ['--devices', '3']);
+    expect(ran).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
+  });
+
   test('programs of HIP 6 get its memory types', async () => {
     const path = await compileHip({ sources: ['pointers'], targets: USUAL, flags: ['-DHIP_MAJOR=6'], library: 6 });
     expect(await execHip('gfx942', path)).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });

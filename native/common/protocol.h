@@ -21,7 +21,7 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 4;
+inline constexpr uint32_t kProtocolVersion = 5;
 
 // Longest payload either side accepts; a code object is the largest thing sent.
 inline constexpr uint32_t kMaxPayload = 268435456;
@@ -95,8 +95,10 @@ struct HelloReply {
   uint32_t max_workgroup_size;
   uint32_t lds_bytes;  // of one workgroup
   uint32_t clock_khz;  // of s_memrealtime and of kernel times
+  uint32_t devices;  // GPUs that the program sees; all are this one device
+  uint32_t reserved;
 };
-static_assert(sizeof(HelloReply) == 48);
+static_assert(sizeof(HelloReply) == 56);
 
 // Memory of the device.
 struct AllocateRequest {

@@ -169,12 +169,12 @@ hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t siz
   return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
 }
 hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
-  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(to_device) || !IsDevice(from_device)) return Done(hipErrorInvalidDevice);
   return hipMemcpy(to, from, size, hipMemcpyDeviceToDevice);
 }
 hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size,
                               hipStream_t stream) {
-  if (to_device != 0 || from_device != 0) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(to_device) || !IsDevice(from_device)) return Done(hipErrorInvalidDevice);
   return hipMemcpyAsync(to, from, size, hipMemcpyDeviceToDevice, stream);
 }
 

@@ -1,4 +1,4 @@
-// The device and this thread's last error. Source: HIP API documentation, "Initialization", "Error handling".
+// The devices, and this thread's device and last error. Source: HIP API documentation, "Initialization", "Error handling".
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,28 +12,39 @@ namespace {
 thread_local hipError_t last_error = hipSuccess;
 
 std::once_flag once;
-auto& device = *new Device;  // never destroyed: work that a stream still has may ask for it
+auto& devices = *new std::vector<Device>;  // never destroyed: work that a stream still has may ask for them
+thread_local int current_device = 0;
 hipError_t status = hipSuccess;
 int owner = 0;  // process that initialised
 
-void Initialise() {
-  owner = getpid();
-  if (hsa_init() != HSA_STATUS_SUCCESS) {
-    status = hipErrorNoDevice;
-    return;
+// Takes a pool for what it is to a device.
+hsa_status_t AddPool(hsa_amd_memory_pool_t pool, void* data) {
+  Device& device = *static_cast<Device*>(data);
+  hsa_amd_segment_t segment;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+  if (segment == HSA_AMD_SEGMENT_GROUP) {
+    uint64_t size;
+    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size);
+    device.lds_bytes = static_cast<uint32_t>(size);
+    return HSA_STATUS_SUCCESS;
   }
-  hsa_iterate_agents(
-      [](hsa_agent_t agent, void*) {
-        hsa_device_type_t type;
-        hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-        (type == HSA_DEVICE_TYPE_GPU ? device.gpu : device.cpu) = agent;
-        return HSA_STATUS_SUCCESS;
-      },
-      nullptr);
-  if (device.gpu.handle == 0) {
-    status = hipErrorNoDevice;
-    return;
+  uint32_t flags;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+  uint32_t location = 0;
+  hsa_amd_memory_pool_get_info(pool, static_cast<hsa_amd_memory_pool_info_t>(kPoolInfoLocation), &location);
+  if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) {
+    device.kernarg = pool;
+  } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) && location == 1) {
+    device.coarse = pool;
+    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &device.memory_bytes);
+  } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) && location == 0) {
+    device.fine = pool;
   }
+  return HSA_STATUS_SUCCESS;
+}
+
+void Describe(Device& device, hsa_agent_t cpu) {
+  device.cpu = cpu;
   char text[64] = {};
   hsa_agent_get_info(device.gpu, HSA_AGENT_INFO_NAME, text);
   device.target = text;
@@ -46,31 +57,33 @@ void Initialise() {
   char name[128] = {};
   hsa_isa_get_info_alt(isa, HSA_ISA_INFO_NAME, name);
   device.isa = name;
-  const auto pools = [](hsa_amd_memory_pool_t pool, void*) {
-    hsa_amd_segment_t segment;
-    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
-    if (segment == HSA_AMD_SEGMENT_GROUP) {
-      uint64_t size;
-      hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size);
-      device.lds_bytes = static_cast<uint32_t>(size);
-      return HSA_STATUS_SUCCESS;
-    }
-    uint32_t flags;
-    hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
-    uint32_t location = 0;
-    hsa_amd_memory_pool_get_info(pool, static_cast<hsa_amd_memory_pool_info_t>(kPoolInfoLocation), &location);
-    if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) {
-      device.kernarg = pool;
-    } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) && location == 1) {
-      device.coarse = pool;
-      hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &device.memory_bytes);
-    } else if ((flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) && location == 0) {
-      device.fine = pool;
-    }
-    return HSA_STATUS_SUCCESS;
-  };
-  hsa_amd_agent_iterate_memory_pools(device.cpu, pools, nullptr);
-  hsa_amd_agent_iterate_memory_pools(device.gpu, pools, nullptr);
+  hsa_amd_agent_iterate_memory_pools(device.cpu, AddPool, &device);
+  hsa_amd_agent_iterate_memory_pools(device.gpu, AddPool, &device);
+}
+
+void Initialise() {
+  owner = getpid();
+  if (hsa_init() != HSA_STATUS_SUCCESS) {
+    status = hipErrorNoDevice;
+    return;
+  }
+  hsa_agent_t cpu{};
+  hsa_iterate_agents(
+      [](hsa_agent_t agent, void* data) {
+        hsa_device_type_t type;
+        hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+        if (type == HSA_DEVICE_TYPE_GPU) {
+          devices.emplace_back();
+          devices.back().gpu = agent;
+          devices.back().number = static_cast<int>(devices.size()) - 1;
+        } else {
+          *static_cast<hsa_agent_t*>(data) = agent;
+        }
+        return HSA_STATUS_SUCCESS;
+      },
+      &cpu);
+  if (devices.empty()) status = hipErrorNoDevice;
+  for (Device& device : devices) Describe(device, cpu);
 }
 
 // Tools are unloaded when the program ends, as the last thing after its own destructors. Without tools nothing has to be done: the device
@@ -78,7 +91,7 @@ void Initialise() {
 __attribute__((destructor)) void UnloadTools() {
   const char* const tools = std::getenv("HSA_TOOLS_LIB");
   // A forked child has neither the device nor the threads.
-  if (device.gpu.handle == 0 || owner != getpid() || tools == nullptr || *tools == '\0') return;
+  if (devices.empty() || owner != getpid() || tools == nullptr || *tools == '\0') return;
   StopHostcallService();
   hsa_shut_down();
 }
@@ -93,16 +106,23 @@ hipError_t Remember(hipError_t error) {
 int RememberNotSupported() { return Remember(hipErrorNotSupported); }
 int RememberInvalidValue() { return Remember(hipErrorInvalidValue); }
 
-Device* GetDevice(hipError_t* error) {
+Device* GetDevice(hipError_t* error) { return DeviceAt(current_device, error); }
+
+Device* DeviceAt(int number, hipError_t* error) {
   std::call_once(once, Initialise);
   *error = status;
-  return status == hipSuccess ? &device : nullptr;
+  if (status != hipSuccess) return nullptr;
+  if (number >= 0 && static_cast<size_t>(number) < devices.size()) return &devices[static_cast<size_t>(number)];
+  *error = hipErrorInvalidDevice;
+  return nullptr;
 }
 
 int DeviceCount() {
   hipError_t error;
-  return GetDevice(&error) == nullptr ? 0 : 1;
+  return DeviceAt(0, &error) == nullptr ? 0 : static_cast<int>(devices.size());
 }
+int CurrentDevice() { return current_device; }
+void SetCurrentDevice(int number) { current_device = number; }
 
 hipError_t TakeLastError(bool clear) {
   const hipError_t error = last_error;

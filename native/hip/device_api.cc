@@ -1,7 +1,8 @@
-// Devices, their properties and attributes, contexts, limits. There is one device, number 0.
-// Source: HIP API documentation, "Device management", "Context management"; hipDeviceProp_tR0600 from HIP 6.
+// Devices, their properties, attributes and limits.
+// Source: HIP API documentation, "Device management"; hipDeviceProp_tR0600 from HIP 6.
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 #include "hip/runtime.h"
@@ -35,6 +36,19 @@ Board BoardOf(const Device& device) {
   return {9, 5, 2'200'000, 2'000'000, 8192, 4 << 20};
 }
 
+// "wavesim" in hexadecimal digits, and the number.
+std::string Uuid(int number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "7761766573696d%02x", static_cast<unsigned>(number) & 0xff);
+  return text;
+}
+// Each device is on a bus of its own.
+std::string BusPlace(int number) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(number) & 0xff);
+  return text;
+}
+
 // `gfx942:sramecc+:xnack-`
 std::string ArchName(const Device& device) { return device.isa.substr(device.isa.find("gfx")); }
 
@@ -48,9 +62,8 @@ void FillArch(hipDeviceArch_t* arch) {
 
 hipError_t CheckDevice(int number, Device** device) {
   hipError_t error;
-  *device = GetDevice(&error);
-  if (*device == nullptr) return error;
-  return number == 0 ? hipSuccess : hipErrorInvalidDevice;
+  *device = DeviceAt(number, &error);
+  return error;
 }
 
 // hipDeviceProp_t of HIP 6 and later, field by field.
@@ -156,20 +169,23 @@ extern "C" {
 hipError_t hipGetDeviceCount(int* count) {
   if (count == nullptr) return Done(hipErrorInvalidValue);
   hipError_t error;
-  *count = GetDevice(&error) == nullptr ? 0 : 1;
+  DeviceAt(0, &error);
+  *count = DeviceCount();
   return Done(error);
 }
 hipError_t hipGetDevice(int* number) {
   if (number == nullptr) return Done(hipErrorInvalidValue);
-  *number = 0;
+  *number = CurrentDevice();
   return hipSuccess;
 }
 hipError_t hipSetDevice(int number) {
   Device* device;
-  return Done(CheckDevice(number, &device));
+  const hipError_t error = CheckDevice(number, &device);
+  if (error == hipSuccess) SetCurrentDevice(number);
+  return Done(error);
 }
 hipError_t hipSetValidDevices(int* numbers, int count) {
-  const bool valid = numbers != nullptr && std::all_of(numbers, numbers + count, [](int n) { return n == 0; });
+  const bool valid = numbers != nullptr && std::all_of(numbers, numbers + count, IsDevice);
   return Done(count == 0 || valid ? hipSuccess : hipErrorInvalidDevice);
 }
 hipError_t hipChooseDevice(int* number, const hipDeviceProp_t* wanted) {
@@ -188,7 +204,7 @@ hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannel
 hipError_t hipDeviceGet(hipDevice_t* handle, int number) {
   Device* device;
   const hipError_t error = handle == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
-  if (error == hipSuccess) *handle = 0;
+  if (error == hipSuccess) *handle = number;
   return Done(error);
 }
 hipError_t hipDeviceGetName(char* name, int length, hipDevice_t number) {
@@ -203,7 +219,7 @@ hipError_t hipDeviceGetName(char* name, int length, hipDevice_t number) {
 hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t number) {
   Device* device;
   const hipError_t error = uuid == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
-  if (error == hipSuccess) std::memcpy(uuid, "7761766573696d00", 16);
+  if (error == hipSuccess) std::memcpy(uuid, Uuid(number).data(), 16);
   return Done(error);
 }
 hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t number) {
@@ -223,17 +239,19 @@ hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t number
 }
 hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
   Device* device;
-  constexpr char kPlace[] = "0000:00:00.0";
-  if (text == nullptr || length < static_cast<int>(sizeof kPlace)) return Done(hipErrorInvalidValue);
+  if (text == nullptr || length <= static_cast<int>(BusPlace(number).size())) return Done(hipErrorInvalidValue);
   const hipError_t error = CheckDevice(number, &device);
-  if (error == hipSuccess) std::memcpy(text, kPlace, sizeof kPlace);
+  if (error == hipSuccess) std::strcpy(text, BusPlace(number).c_str());
   return Done(error);
 }
 hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {
   if (number == nullptr || text == nullptr) return Done(hipErrorInvalidValue);
-  if (std::strcmp(text, "0000:00:00.0") != 0) return Done(hipErrorInvalidDevice);
-  *number = 0;
-  return hipSuccess;
+  for (int n = 0; n < DeviceCount(); n++) {
+    if (BusPlace(n) != text) continue;
+    *number = n;
+    return hipSuccess;
+  }
+  return Done(hipErrorInvalidDevice);
 }
 
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int number) {
@@ -286,6 +304,9 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeMultiprocessorCount:
     case hipDeviceAttributePhysicalMultiProcessorCount:
       *value = static_cast<int>(device->compute_units);
+      break;
+    case hipDeviceAttributePciBusId:
+      *value = number;
       break;
     case hipDeviceAttributeL2CacheSize:
       *value = board.l2_bytes;
@@ -389,7 +410,9 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   const Board board = BoardOf(*device);
   std::memset(static_cast<void*>(p), 0, sizeof *p);
   std::strncpy(p->name, device->name.c_str(), sizeof p->name - 1);
-  std::memcpy(p->uuid, "7761766573696d00", 16);
+  std::memcpy(p->uuid, Uuid(number).data(), 16);
+  p->pci_bus_id = number;
+  p->is_multi_gpu_board = 0;
   std::strncpy(p->gcn_arch_name, ArchName(*device).c_str(), sizeof p->gcn_arch_name - 1);
   p->total_global_mem = device->memory_bytes;
   p->shared_mem_per_block = p->shared_mem_per_multiprocessor = p->shared_mem_per_block_optin = device->lds_bytes;
@@ -424,11 +447,11 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
 }
 
 hipError_t hipDeviceSynchronize() {
-  const hipError_t error = SynchronizeAll();
+  const hipError_t error = SynchronizeAll(CurrentDevice());
   ReleasePools();
   return Done(error);
 }
-hipError_t hipDeviceReset() { return Done(SynchronizeAll()); }
+hipError_t hipDeviceReset() { return Done(SynchronizeAll(CurrentDevice())); }
 namespace {
 std::atomic<unsigned> device_flags{hipDeviceScheduleAuto};
 }
@@ -488,80 +511,6 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 1;
   if (greatest != nullptr) *greatest = -1;
   return hipSuccess;
-}
-hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (can == nullptr) return Done(hipErrorInvalidValue);
-  *can = 0;
-  return Done(device == 0 && peer == 0 ? hipSuccess : hipErrorInvalidDevice);
-}
-hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int from, int to) {
-  if (value == nullptr || static_cast<unsigned>(attribute) > hipDevP2PAttrHipArrayAccessSupported) {
-    return Done(hipErrorInvalidValue);
-  }
-  // There is one device, and a device is no peer of itself.
-  return Done(from != 0 || to != 0 || from == to ? hipErrorInvalidDevice : hipSuccess);
-}
-hipError_t hipExtGetLinkTypeAndHopCount(int from, int to, uint32_t* type, uint32_t* hops) {
-  if (type == nullptr || hops == nullptr || from == to || from < 0 || to < 0) return Done(hipErrorInvalidValue);
-  return Done(hipErrorInvalidDevice);
-}
-hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return Done(hipErrorInvalidDevice); }
-hipError_t hipDeviceDisablePeerAccess(int) { return Done(hipErrorPeerAccessNotEnabled); }
-
-// Contexts: the primary context of the device is the only one ------------------------------------------------------------------------------------
-
-namespace {
-hipError_t CheckContext(hipCtx_t context) {
-  return context == nullptr || context == PrimaryContext() ? hipSuccess : hipErrorInvalidContext;
-}
-hipError_t GiveContext(hipCtx_t* context) {
-  hipError_t error;
-  if (context == nullptr) return hipErrorInvalidValue;
-  if (GetDevice(&error) == nullptr) return error;
-  *context = PrimaryContext();
-  return hipSuccess;
-}
-}  // namespace
-
-hipError_t hipCtxCreate(hipCtx_t* context, unsigned, hipDevice_t number) {
-  return Done(number == 0 ? GiveContext(context) : hipErrorInvalidDevice);
-}
-hipError_t hipCtxDestroy(hipCtx_t context) { return Done(CheckContext(context)); }
-hipError_t hipCtxGetCurrent(hipCtx_t* context) { return Done(GiveContext(context)); }
-hipError_t hipCtxSetCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
-hipError_t hipCtxPushCurrent(hipCtx_t context) { return Done(CheckContext(context)); }
-hipError_t hipCtxPopCurrent(hipCtx_t* context) { return context == nullptr ? hipSuccess : Done(GiveContext(context)); }
-hipError_t hipCtxGetDevice(hipDevice_t* device) {
-  if (device == nullptr) return Done(hipErrorInvalidValue);
-  *device = 0;
-  return hipSuccess;
-}
-hipError_t hipCtxGetApiVersion(hipCtx_t context, int* version) {
-  if (version == nullptr) return Done(hipErrorInvalidValue);
-  *version = 4;
-  return Done(CheckContext(context));
-}
-hipError_t hipCtxGetFlags(unsigned* flags) { return hipGetDeviceFlags(flags); }
-hipError_t hipCtxGetCacheConfig(hipFuncCache_t* config) { return hipDeviceGetCacheConfig(config); }
-hipError_t hipCtxSetCacheConfig(hipFuncCache_t config) { return hipDeviceSetCacheConfig(config); }
-hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig* config) { return hipDeviceGetSharedMemConfig(config); }
-hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config) { return hipDeviceSetSharedMemConfig(config); }
-// There is no other device whose context could be a peer.
-hipError_t hipCtxEnablePeerAccess(hipCtx_t, unsigned) { return Done(hipErrorInvalidDevice); }
-hipError_t hipCtxDisablePeerAccess(hipCtx_t) { return Done(hipErrorPeerAccessNotEnabled); }
-hipError_t hipCtxSynchronize() { return hipDeviceSynchronize(); }
-hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t number) {
-  return Done(number == 0 ? GiveContext(context) : hipErrorInvalidDevice);
-}
-hipError_t hipDevicePrimaryCtxRelease(hipDevice_t number) {
-  return Done(number == 0 ? hipSuccess : hipErrorInvalidDevice);
-}
-hipError_t hipDevicePrimaryCtxReset(hipDevice_t number) { return hipDevicePrimaryCtxRelease(number); }
-hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t number, unsigned) { return hipDevicePrimaryCtxRelease(number); }
-hipError_t hipDevicePrimaryCtxGetState(hipDevice_t number, unsigned* flags, int* active) {
-  if (flags != nullptr) *flags = 0;
-  if (active != nullptr) *active = 1;
-  return hipDevicePrimaryCtxRelease(number);
 }
 
 }  // extern "C"

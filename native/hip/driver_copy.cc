@@ -149,8 +149,7 @@ hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy) { return hipMemcpyP
 hipError_t hipMemcpy3DPeerAsync(const PeerCopy* copy, hipStream_t stream) {
   if (copy == nullptr) return Done(hipErrorInvalidValue);
   if (copy->from_array != nullptr || copy->to_array != nullptr) return Done(hipErrorNotSupported);
-  const auto known = [](int device) { return device >= 0 && device < DeviceCount(); };
-  if (!known(copy->from_device) || !known(copy->to_device)) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(copy->from_device) || !IsDevice(copy->to_device)) return Done(hipErrorInvalidDevice);
   hipMemcpy3DParms box{};
   box.srcPtr = copy->from;
   box.srcPos = copy->from_at;

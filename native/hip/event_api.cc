@@ -31,6 +31,7 @@ struct Event {
   uint64_t moment = 0;
   SharedRecord* shared = nullptr;
   bool is_opened = false;
+  int device = 0;
 
   ~Event() {
     if (shared != nullptr) is_opened ? hsa_amd_ipc_memory_detach(shared) : hsa_amd_memory_pool_free(shared);
@@ -165,6 +166,7 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   if (device == nullptr) return Done(error);
   auto made = std::make_shared<Event>();
   made->flags = flags;
+  made->device = device->number;
   if ((flags & hipEventInterprocess) != 0) {
     void* memory;
     if (hsa_amd_memory_pool_allocate(device->fine, sizeof(SharedRecord), 0, &memory) != HSA_STATUS_SUCCESS) {
@@ -195,6 +197,7 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   hipError_t error;
   Stream* const stream = StreamOf(stream_handle, &error);
   if (stream == nullptr) return Done(error);
+  if (event->device != stream->device()) return Done(hipErrorInvalidHandle);
   if (event->shared != nullptr) return Done(RecordShared(event, *stream));
   SignalRef signal;
   error = stream->Mark(&signal);
@@ -227,6 +230,7 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hip
   const std::shared_ptr<Event> stop = Find(stop_handle);
   if (milliseconds == nullptr) return Done(hipErrorInvalidValue);
   if (start == nullptr || stop == nullptr) return Done(hipErrorInvalidHandle);
+  if (start->device != stop->device) return Done(hipErrorInvalidHandle);
   const SignalRef begin = SignalOf(*start);
   const SignalRef end = SignalOf(*stop);
   if (begin == nullptr || end == nullptr) return Done(hipErrorInvalidHandle);

@@ -63,7 +63,7 @@ hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigne
   *pointer = static_cast<uint8_t*>(base) + given.offset;
   const std::lock_guard lock(mutex);
   Opened& entry = opened.try_emplace(*pointer, Opened{base, 0}).first->second;
-  if (++entry.times == 1) RecordMemory(base, given.size, MemoryKind::kOpened, 0, 0);
+  if (++entry.times == 1) RecordMemory(base, given.size, MemoryKind::kOpened, 0, CurrentDevice());
   return hipSuccess;
 }
 hipError_t hipIpcCloseMemHandle(void* pointer) {

@@ -228,7 +228,7 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t 
 hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
                            hipStream_t stream) {
   hipError_t error;
-  Function* const function = FunctionOf(host_function, &error);
+  Function* const function = FunctionOf(host_function, stream, &error);
   if (function == nullptr) return Done(error);
   return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
                              {block.x, block.y, block.z}, shared, stream, arguments, nullptr));
@@ -237,7 +237,7 @@ hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, voi
 hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
                               hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
   hipError_t error;
-  Function* const function = FunctionOf(host_function, &error);
+  Function* const function = FunctionOf(host_function, stream, &error);
   if (function == nullptr) return Done(error);
   return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
                              {block.x, block.y, block.z}, shared, stream, arguments, nullptr, false, start, stop));
@@ -246,7 +246,7 @@ hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, 
 hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void** arguments,
                                       unsigned shared, hipStream_t stream) {
   hipError_t error;
-  Function* const function = FunctionOf(host_function, &error);
+  Function* const function = FunctionOf(host_function, stream, &error);
   if (function == nullptr) return Done(error);
   return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
                              {block.x, block.y, block.z}, shared, stream, arguments, nullptr, true));

@@ -77,12 +77,12 @@ hipError_t hipKernelGetParamInfo(Function* kernel, size_t index, size_t* offset,
 }
 hipError_t hipKernelGetAttribute(int* value, hipFunction_attribute attribute, Function* kernel, hipDevice_t device) {
   if (value == nullptr || kernel == nullptr) return Done(hipErrorInvalidValue);
-  if (device < 0 || device >= DeviceCount()) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   return hipFuncGetAttribute(value, attribute, reinterpret_cast<hipFunction_t>(kernel));
 }
 hipError_t hipKernelSetAttribute(hipFunction_attribute attribute, int value, Function* kernel, hipDevice_t device) {
   if (!IsFunction(kernel)) return Done(hipErrorInvalidHandle);
-  if (device < 0 || device >= DeviceCount()) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   hipError_t error;
   const Device* const known = GetDevice(&error);
   if (known == nullptr) return Done(error);

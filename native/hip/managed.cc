@@ -39,7 +39,7 @@ void EachPage(const void* pointer, size_t size, F change) {
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   for (uint64_t page = begin / kPage * kPage; page < begin + size; page += kPage) change(pages[page]);
 }
-bool IsDevice(int device) { return device == kCpu || (device >= 0 && device < DeviceCount()); }
+bool IsPlace(int device) { return device == kCpu || IsDevice(device); }
 
 // Managed (or other) memory that holds the whole range.
 hipError_t CheckRange(const void* pointer, size_t size) {
@@ -109,7 +109,7 @@ extern "C" {
 hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int device, hipStream_t handle) {
   hipError_t error = CheckRange(pointer, size);
   if (error != hipSuccess) return Done(error);
-  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
+  if (!IsPlace(device)) return Done(hipErrorInvalidDevice);
   Stream* const stream = StreamOf(handle, &error);
   if (stream == nullptr) return Done(error);
   const std::lock_guard lock(mutex);
@@ -120,7 +120,7 @@ hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise advice
   const hipError_t error = CheckRange(pointer, size);
   if (error != hipSuccess) return Done(error);
   const auto kind = static_cast<int>(advice);
-  if (kind != kSetReadMostly && kind != kUnsetReadMostly && kind != kUnsetPreferred && !IsDevice(device)) {
+  if (kind != kSetReadMostly && kind != kUnsetReadMostly && kind != kUnsetPreferred && !IsPlace(device)) {
     return Done(hipErrorInvalidDevice);
   }
   const std::lock_guard lock(mutex);

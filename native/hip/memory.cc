@@ -42,7 +42,7 @@ hipError_t AllocateMemory(size_t size, MemoryKind kind, unsigned flags, void** p
   if (size == 0) return hipSuccess;
   const hsa_amd_memory_pool_t pool = kind == MemoryKind::kDevice ? device->coarse : device->fine;
   if (hsa_amd_memory_pool_allocate(pool, size, 0, pointer) != HSA_STATUS_SUCCESS) return hipErrorOutOfMemory;
-  RecordMemory(*pointer, size, kind, flags, 0);
+  RecordMemory(*pointer, size, kind, flags, device->number);
   return hipSuccess;
 }
 
@@ -193,7 +193,7 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
   if (hsa_amd_memory_lock(pointer, size, nullptr, 0, &device_pointer) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorOutOfMemory);
   }
-  RecordMemory(pointer, size, MemoryKind::kRegistered, flags, 0);
+  RecordMemory(pointer, size, MemoryKind::kRegistered, flags, CurrentDevice());
   return hipSuccess;
 }
 hipError_t hipHostUnregister(void* pointer) {

@@ -121,7 +121,7 @@ hipError_t LoadModule(const void* image, Module** result, uint64_t limit) {
     return hipErrorSharedObjectInitFailed;
   }
   for (const auto& [name, variable] : module->variables) {
-    RecordMemory(reinterpret_cast<void*>(variable.address), variable.size, MemoryKind::kVariable, 0, 0);
+    RecordMemory(reinterpret_cast<void*>(variable.address), variable.size, MemoryKind::kVariable, 0, device->number);
   }
   const std::lock_guard lock(mutex);
   modules.insert(module);
@@ -190,12 +190,14 @@ struct FatBinaryWrapper {
   void* reserved;
 };
 
-// One fat binary of the program; loaded when something of it is first used.
+// One fat binary of the program; loaded for a device when something of it is first used there.
 struct FatBinary {
+  struct Loaded {
+    Module* module = nullptr;
+    hipError_t error = hipSuccess;
+  };
   const void* image;
-  Module* module = nullptr;
-  hipError_t error = hipSuccess;
-  bool tried = false;
+  std::map<int, Loaded> by_device;
 };
 struct HostFunction {
   FatBinary* binary;
@@ -213,16 +215,32 @@ std::recursive_mutex registry_mutex;
 auto& host_functions = *new std::map<const void*, HostFunction>;
 auto& host_variables = *new std::map<const void*, HostVariable>;
 
+// The module of the calling thread's device.
 Module* ModuleOf(FatBinary& binary, hipError_t* error) {
-  if (!binary.tried) {
-    binary.tried = true;
-    binary.error = LoadModule(binary.image, &binary.module);
+  const auto [at, is_new] = binary.by_device.try_emplace(CurrentDevice());
+  FatBinary::Loaded& loaded = at->second;
+  if (is_new) {
+    loaded.error = LoadModule(binary.image, &loaded.module);
+    // Managed variables that were made for another device are this one's, too.
+    for (const auto& [symbol, variable] : host_variables) {
+      if (loaded.module == nullptr || variable.binary != &binary || variable.managed == nullptr) continue;
+      const auto found = loaded.module->variables.find(variable.name);
+      if (*variable.managed == nullptr || found == loaded.module->variables.end()) continue;
+      std::memcpy(reinterpret_cast<void*>(found->second.address), variable.managed, sizeof *variable.managed);
+    }
   }
-  *error = binary.error;
-  return binary.module;
+  *error = loaded.error;
+  return loaded.module;
 }
 
 }  // namespace
+
+Function* FunctionOf(const void* host_function, hipStream_t handle, hipError_t* error) {
+  const Stream* const stream = FindStream(handle, error);
+  if (stream == nullptr) return nullptr;
+  const OnDevice there(stream->device());
+  return FunctionOf(host_function, error);
+}
 
 Function* FunctionOf(const void* host_function, hipError_t* error) {
   const std::lock_guard lock(registry_mutex);

@@ -104,7 +104,7 @@ hipError_t hipLaunchByPtr(const void* host_function) {
   is_configured = false;
   hipError_t error = __hipPopCallConfiguration(&grid, &block, &shared, &stream);
   if (error != hipSuccess) return error;
-  Function* const function = FunctionOf(host_function, &error);
+  Function* const function = FunctionOf(host_function, stream, &error);
   if (function == nullptr) return Done(error);
   size_t size = arguments.size();
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,

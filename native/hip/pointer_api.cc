@@ -33,6 +33,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer
   a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
   a->devicePointer = const_cast<void*>(pointer);
   a->hostPointer = IsHostMemory(info) ? const_cast<void*>(pointer) : nullptr;
+  a->device = info.device;
   a->isManaged = info.kind == MemoryKind::kManaged;
   a->allocationFlags = info.flags;
   return hipSuccess;
@@ -46,7 +47,7 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
   };
   switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_CONTEXT:
-      return put(PrimaryContext());
+      return put(PrimaryContext(info.device));
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put(MemoryTypeOf(info));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:

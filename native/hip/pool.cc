@@ -48,6 +48,9 @@ struct Pool {
   size_t most = 0;
   // hipMemAllocationHandleType that it was made for.
   int handle_types = 0;
+  int device = 0;
+  // hipMemAccessFlags of other devices.
+  std::map<int, hipMemAccessFlags> access;
   // Of another program: nothing is allocated from it here.
   bool is_imported = false;
 
@@ -75,10 +78,11 @@ bool AlwaysFresh() {
 }
 
 std::mutex mutex;
-const auto& default_pool = *new auto(std::make_shared<Pool>());
-auto& current = *new std::shared_ptr<Pool>(default_pool);
 // Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
-auto& pools = *new std::map<Pool*, std::shared_ptr<Pool>>{{default_pool.get(), default_pool}};
+auto& pools = *new std::map<Pool*, std::shared_ptr<Pool>>;
+// By device: the pool that it has always, and the one that it uses now.
+auto& default_pools = *new std::map<int, std::shared_ptr<Pool>>;
+auto& current_pools = *new std::map<int, std::shared_ptr<Pool>>;
 struct Owned {
   std::shared_ptr<Pool> pool;
   size_t size;
@@ -88,6 +92,22 @@ auto& allocated = *new std::map<void*, Owned>;
 std::shared_ptr<Pool> Find(hipMemPool_t handle) {
   const auto found = pools.find(reinterpret_cast<Pool*>(handle));
   return found == pools.end() ? nullptr : found->second;
+}
+
+// Called with the lock held.
+const std::shared_ptr<Pool>& DefaultPool(int device) {
+  std::shared_ptr<Pool>& pool = default_pools[device];
+  if (pool == nullptr) {
+    pool = std::make_shared<Pool>();
+    pool->device = device;
+    pools[pool.get()] = pool;
+  }
+  return pool;
+}
+std::shared_ptr<Pool>& CurrentPool(int device) {
+  std::shared_ptr<Pool>& pool = current_pools[device];
+  if (pool == nullptr) pool = DefaultPool(device);
+  return pool;
 }
 
 hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t size, hipStream_t stream) {
@@ -110,6 +130,7 @@ hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t si
     reserved = best->size;
     pool->free.erase(best);
   } else {
+    const OnDevice there(pool->device);
     hipError_t error = AllocateMemory(size, MemoryKind::kDevice, 0, pointer);
     if (error == hipErrorOutOfMemory) {
       pool->Release(0);
@@ -150,9 +171,10 @@ extern "C" {
 
 hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
   hipError_t error;
-  if (FindStream(stream, &error) == nullptr) return Done(error);
+  const Stream* const found = FindStream(stream, &error);
+  if (found == nullptr) return Done(error);
   const std::lock_guard lock(mutex);
-  return Done(Allocate(current, pointer, size, stream));
+  return Done(Allocate(CurrentPool(found->device()), pointer, size, stream));
 }
 hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t handle, hipStream_t stream) {
   hipError_t error;
@@ -188,8 +210,9 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
 hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
   if (handle == nullptr || p == nullptr || p->allocType != hipMemAllocationTypePinned)
     return Done(hipErrorInvalidValue);
-  if (p->location.type != hipMemLocationTypeDevice || p->location.id != 0) return Done(hipErrorInvalidValue);
+  if (p->location.type != hipMemLocationTypeDevice || !IsDevice(p->location.id)) return Done(hipErrorInvalidValue);
   auto made = std::make_shared<Pool>();
+  made->device = p->location.id;
   made->handle_types = static_cast<int>(p->handleTypes);
   // hipMemPoolProps::maxSize, the first of what was reserved before HIP 6.
   if (HipMajor() >= 6) std::memcpy(&made->most, p->reserved, sizeof made->most);
@@ -201,8 +224,10 @@ hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
 hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
-  if (pool == nullptr || pool == default_pool) return Done(hipErrorInvalidValue);
-  if (current == pool) current = default_pool;
+  if (pool == nullptr || pool == DefaultPool(pool->device)) return Done(hipErrorInvalidValue);
+  for (auto& [device, current] : current_pools) {
+    if (current == pool) current = DefaultPool(device);
+  }
   pool->is_destroyed = true;
   pool->Release(pool->used);
   pools.erase(pool.get());
@@ -273,20 +298,29 @@ hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute,
 
 hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* list, size_t count) {
   const std::lock_guard lock(mutex);
-  if (Find(handle) == nullptr || (list == nullptr && count != 0)) return Done(hipErrorInvalidValue);
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (pool == nullptr || (list == nullptr && count != 0)) return Done(hipErrorInvalidValue);
   for (size_t n = 0; n < count; n++) {
     if (list[n].location.type != hipMemLocationTypeDevice) return Done(hipErrorInvalidValue);
-    if (list[n].location.id != 0) return Done(hipErrorInvalidDevice);
+    if (!IsDevice(list[n].location.id)) return Done(hipErrorInvalidDevice);
     // The device itself always has access.
-    if (list[n].flags == hipMemAccessFlagsProtNone) return Done(hipErrorInvalidDevice);
+    if (list[n].location.id == pool->device && list[n].flags == hipMemAccessFlagsProtNone) {
+      return Done(hipErrorInvalidDevice);
+    }
   }
+  for (size_t n = 0; n < count; n++) pool->access[list[n].location.id] = list[n].flags;
   return hipSuccess;
 }
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hipMemLocation* location) {
   const std::lock_guard lock(mutex);
-  if (flags == nullptr || location == nullptr || Find(handle) == nullptr) return Done(hipErrorInvalidValue);
-  if (location->type != hipMemLocationTypeDevice || location->id != 0) return Done(hipErrorInvalidValue);
-  *flags = hipMemAccessFlagsProtReadWrite;
+  const std::shared_ptr<Pool> pool = Find(handle);
+  if (flags == nullptr || location == nullptr || pool == nullptr) return Done(hipErrorInvalidValue);
+  if (location->type != hipMemLocationTypeDevice || !IsDevice(location->id)) return Done(hipErrorInvalidValue);
+  const auto found = pool->access.find(location->id);
+  const bool own = location->id == pool->device;
+  *flags = own                           ? hipMemAccessFlagsProtReadWrite
+           : found == pool->access.end() ? hipMemAccessFlagsProtNone
+                                         : found->second;
   return hipSuccess;
 }
 
@@ -370,30 +404,31 @@ hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t handle, hipMemPo
   }
   // In the program that exported it, it is known already.
   MemoryInfo info;
-  if (!FindMemory(base, &info)) RecordMemory(base, given.size, MemoryKind::kDevice, 0, 0);
+  if (!FindMemory(base, &info)) RecordMemory(base, given.size, MemoryKind::kDevice, 0, pool->device);
   *pointer = base;
   return hipSuccess;
 }
 
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
   if (handle == nullptr) return Done(hipErrorInvalidValue);
-  if (number != 0) return Done(hipErrorInvalidDevice);
-  *handle = reinterpret_cast<hipMemPool_t>(default_pool.get());
+  if (!IsDevice(number)) return Done(hipErrorInvalidDevice);
+  const std::lock_guard lock(mutex);
+  *handle = reinterpret_cast<hipMemPool_t>(DefaultPool(number).get());
   return hipSuccess;
 }
 hipError_t hipDeviceGetMemPool(hipMemPool_t* handle, int number) {
   if (handle == nullptr) return Done(hipErrorInvalidValue);
-  if (number != 0) return Done(hipErrorInvalidValue);
+  if (!IsDevice(number)) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
-  *handle = reinterpret_cast<hipMemPool_t>(current.get());
+  *handle = reinterpret_cast<hipMemPool_t>(CurrentPool(number).get());
   return hipSuccess;
 }
 hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
-  if (number != 0) return Done(hipErrorInvalidValue);
+  if (!IsDevice(number)) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
   if (pool == nullptr) return Done(hipErrorInvalidValue);
-  current = pool;
+  CurrentPool(number) = pool;
   return hipSuccess;
 }
 

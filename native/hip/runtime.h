@@ -46,8 +46,9 @@ hipError_t TakeLastError(bool clear);
 // Ends an API function: `return Done(…)`.
 inline hipError_t Done(hipError_t error) { return error == hipSuccess ? error : Remember(error); }
 
-// The device: HSA agents and pools. Initialised by the first call that needs it.
+// A device: HSA agents and pools. All are initialised by the first call that needs one.
 struct Device {
+  int number = 0;
   hsa_agent_t cpu{};
   hsa_agent_t gpu{};
   hsa_amd_memory_pool_t coarse{};
@@ -62,11 +63,31 @@ struct Device {
 };
 // Devices that programs see; 0 when there is none.
 int DeviceCount();
-// The device, or nullptr with `error` set (hipErrorNoDevice, hipErrorInsufficientDriver).
+// The calling thread's device, or nullptr with `error` set (hipErrorNoDevice, hipErrorInsufficientDriver).
 Device* GetDevice(hipError_t* error);
+// The device of a number; hipErrorInvalidDevice when there is none.
+Device* DeviceAt(int number, hipError_t* error);
+inline bool IsDevice(int number) { return number >= 0 && number < DeviceCount(); }
+// The calling thread's device (hipSetDevice).
+int CurrentDevice();
+void SetCurrentDevice(int number);
 
-// The only context: the device's primary one.
-inline hipCtx_t PrimaryContext() { return reinterpret_cast<hipCtx_t>(0x1); }
+// Another device is the calling thread's for a while.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) : before_(CurrentDevice()) { SetCurrentDevice(device); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() { SetCurrentDevice(before_); }
+
+ private:
+  int before_;
+};
+
+// The only context of a device is its primary one.
+inline hipCtx_t PrimaryContext(int device) {
+  return reinterpret_cast<hipCtx_t>(uintptr_t{1} + static_cast<unsigned>(device));
+}
 
 // Modules --------------------------------------------------------------------------------------------------------------------------------
 
@@ -107,8 +128,10 @@ hipError_t UnloadModule(Module* module);
 bool IsModule(const Module* module);
 bool IsFunction(const Function* function);
 
-// The kernel behind a host function of a program's fat binary; nullptr with `error` when there is none.
+// The kernel behind a host function of a program's fat binary, as loaded for the calling thread's device or for a stream's; nullptr with
+// `error` when there is none.
 Function* FunctionOf(const void* host_function, hipError_t* error);
+Function* FunctionOf(const void* host_function, hipStream_t stream, hipError_t* error);
 hipError_t VariableOf(const void* symbol, Variable* variable);
 // Where a range of a variable is.
 hipError_t SymbolRange(const void* symbol, size_t offset, size_t size, uint8_t** place);
@@ -163,6 +186,7 @@ class Stream {
   enum class CopyKind : uint32_t { kHost, kDevice, kFill };
   hipError_t Copied(CopyKind kind, const void* to, const void* from, uint64_t bytes);
 
+  int device() const { return device_; }
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
   // Counts streams of the process.
@@ -192,6 +216,7 @@ class Stream {
   void RunSteps();
 
   hsa_queue_t* queue_ = nullptr;
+  int device_ = 0;
   unsigned flags_ = 0;
   int priority_ = 0;
   uint64_t id_ = 0;
@@ -232,8 +257,9 @@ bool HasSeen(hipStream_t stream, hipStream_t other, uint64_t moment);
 bool IsIdle(Stream* stream);
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* stream);
 hipError_t RemoveStream(hipStream_t stream);
-// Waits for every stream of the process.
-hipError_t SynchronizeAll();
+// Waits for every stream of the process, or of one device.
+inline constexpr int kAllDevices = -1;
+hipError_t SynchronizeAll(int device = kAllDevices);
 // The error a faulted queue left, sticky as in HIP.
 hipError_t DeviceError();
 

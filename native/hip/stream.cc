@@ -29,7 +29,8 @@ constexpr uint16_t Header(hsa_packet_type_t type) {
 std::recursive_mutex streams_mutex;
 // Never destroyed: work that a stream still has ends after the destructors of a program's and of this library's objects.
 auto& streams = *new std::set<Stream*>;
-Stream* default_stream = nullptr;
+// By device.
+auto& default_streams = *new std::map<int, Stream*>;
 std::atomic<hipError_t> device_error{hipSuccess};
 
 }  // namespace
@@ -47,6 +48,7 @@ Stream* Stream::Create(unsigned flags, int priority, hipError_t* error) {
   Device* const device = GetDevice(error);
   if (device == nullptr) return nullptr;
   auto* const stream = new Stream;
+  stream->device_ = device->number;
   stream->flags_ = flags;
   stream->priority_ = priority;
   static std::atomic<uint64_t> next_id{1};
@@ -327,23 +329,33 @@ hipError_t SharedSignal::Wait() const {
 namespace {
 
 // The stream of a thread (hipStreamPerThread): made when first used, gone with the thread.
-struct ThreadStream {
-  Stream* stream = nullptr;
-  ~ThreadStream() {
-    if (stream == nullptr) return;
-    {
-      const std::lock_guard lock(streams_mutex);
-      streams.erase(stream);
+struct ThreadStreams {
+  std::map<int, Stream*> by_device;
+  ~ThreadStreams() {
+    for (const auto& [device, stream] : by_device) {
+      {
+        const std::lock_guard lock(streams_mutex);
+        streams.erase(stream);
+      }
+      (void)stream->Synchronize();
+      delete stream;
     }
-    (void)stream->Synchronize();
-    delete stream;
   }
 };
-thread_local ThreadStream thread_stream;
+thread_local ThreadStreams thread_streams;
 
 bool IsDefault(hipStream_t stream) { return stream == nullptr || stream == reinterpret_cast<hipStream_t>(1); }
 
-// The default stream waits for the others, and they for it, unless they were made non-blocking.
+// The default stream of a device; nullptr before it is first used.
+Stream* DefaultOf(int device) {
+  const auto found = default_streams.find(device);
+  return found == default_streams.end() ? nullptr : found->second;
+}
+bool IsOrdered(const Stream& stream, const Stream& other) {
+  return stream.device() == other.device() && (other.flags() & hipStreamNonBlocking) == 0;
+}
+
+// The default stream waits for the others of its device, and they for it, unless they were made non-blocking.
 void OrderWithDefault(Stream* stream) {
   if (stream->flags() & hipStreamNonBlocking) return;
   const auto wait = [](Stream* waiting, Stream* other) {
@@ -351,21 +363,25 @@ void OrderWithDefault(Stream* stream) {
     if (other == waiting || other->Idle() || other->Last(&mark) != hipSuccess) return;
     (void)waiting->WaitFor(mark);
   };
+  Stream* const default_stream = DefaultOf(stream->device());
   if (stream != default_stream) {
     if (default_stream != nullptr) wait(stream, default_stream);
     return;
   }
   for (Stream* const other : streams) {
-    if (!(other->flags() & hipStreamNonBlocking)) wait(stream, other);
+    if (IsOrdered(*stream, *other)) wait(stream, other);
   }
 }
 
-// The stream in `place`, made when there is none.
-Stream* Own(Stream*& place, hipError_t* error) {
-  if (place != nullptr) return place;
-  place = Stream::Create(hipStreamDefault, 0, error);
-  if (place != nullptr) streams.insert(place);
-  return place;
+// The calling thread's device's stream in `place`, made when there is none.
+Stream* Own(std::map<int, Stream*>& place, hipError_t* error) {
+  const auto found = place.find(CurrentDevice());
+  if (found != place.end()) return found->second;
+  Stream* const made = Stream::Create(hipStreamDefault, 0, error);
+  if (made == nullptr) return nullptr;
+  place[CurrentDevice()] = made;
+  streams.insert(made);
+  return made;
 }
 
 }  // namespace
@@ -373,8 +389,8 @@ Stream* Own(Stream*& place, hipError_t* error) {
 Stream* FindStream(hipStream_t handle, hipError_t* error) {
   const std::lock_guard lock(streams_mutex);
   *error = hipSuccess;
-  if (IsDefault(handle)) return Own(default_stream, error);
-  if (handle == hipStreamPerThread) return Own(thread_stream.stream, error);
+  if (IsDefault(handle)) return Own(default_streams, error);
+  if (handle == hipStreamPerThread) return Own(thread_streams.by_device, error);
   auto* const stream = reinterpret_cast<Stream*>(handle);
   if (streams.contains(stream)) return stream;
   *error = hipErrorContextIsDestroyed_;
@@ -410,9 +426,9 @@ bool HasSeen(hipStream_t stream, hipStream_t other, uint64_t moment) {
 
 bool IsIdle(Stream* stream) {
   const std::lock_guard lock(streams_mutex);
-  if (stream != default_stream) return stream->Idle();
+  if (stream != DefaultOf(stream->device())) return stream->Idle();
   return std::all_of(streams.begin(), streams.end(),
-                     [](Stream* other) { return (other->flags() & hipStreamNonBlocking) != 0 || other->Idle(); });
+                     [&](Stream* other) { return !IsOrdered(*stream, *other) || other->Idle(); });
 }
 
 hipError_t AddStream(unsigned flags, int priority, hipStream_t* handle) {
@@ -442,7 +458,7 @@ hipError_t RemoveStream(hipStream_t handle) {
   return error;
 }
 
-hipError_t SynchronizeAll() {
+hipError_t SynchronizeAll(int device) {
   // Marks instead of waits under the lock: a stream may be destroyed by another thread meanwhile.
   std::vector<SignalRef> marks;
   hipError_t result = device_error.load();
@@ -450,7 +466,7 @@ hipError_t SynchronizeAll() {
     const std::lock_guard lock(streams_mutex);
     for (Stream* const stream : streams) {
       SignalRef mark;
-      if (stream->Idle()) continue;
+      if ((device != kAllDevices && stream->device() != device) || stream->Idle()) continue;
       const hipError_t error = stream->Last(&mark);
       if (error == hipSuccess) marks.push_back(std::move(mark));
       if (result == hipSuccess) result = error;

@@ -115,13 +115,15 @@ hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
 hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
   hipError_t error;
   if (device == nullptr) return Done(hipErrorInvalidValue);
-  if (FindStream(handle, &error) == nullptr) return Done(error);
-  *device = 0;
+  const Stream* const stream = FindStream(handle, &error);
+  if (stream == nullptr) return Done(error);
+  *device = stream->device();
   return hipSuccess;
 }
 int hipGetStreamDeviceId(hipStream_t handle) {
   hipError_t error;
-  return FindStream(handle, &error) == nullptr ? -1 : 0;
+  const Stream* const stream = FindStream(handle, &error);
+  return stream == nullptr ? -1 : stream->device();
 }
 hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback, void* data, unsigned flags) {
   if (callback == nullptr || flags != 0) return Done(hipErrorInvalidValue);

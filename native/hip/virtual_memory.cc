@@ -64,7 +64,7 @@ void DropUnused(Physical* physical) {
 }
 
 bool IsLocation(const hipMemLocation& location) {
-  return location.type == hipMemLocationTypeDevice && location.id >= 0 && location.id < DeviceCount();
+  return location.type == hipMemLocationTypeDevice && IsDevice(location.id);
 }
 bool IsValid(const Properties& p) { return (p.type == kPinned || p.type == kUncached) && IsLocation(p.location); }
 

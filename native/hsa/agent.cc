@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -28,8 +29,6 @@ hsa_status_t PutText(void* value, const std::string& text, size_t field) {
   std::memcpy(value, text.data(), std::min(text.size(), field - 1));
   return HSA_STATUS_SUCCESS;
 }
-
-bool IsAgent(hsa_agent_t agent) { return agent.handle == kCpuAgent || agent.handle == kGpuAgent; }
 
 // Device ids of the boards the targets stand for: MI210, MI300X, MI350X.
 uint32_t ChipId(const std::string& target) {
@@ -59,10 +58,13 @@ constexpr Pool kPools[] = {
     {kGpuFinePool, kGpuAgent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED},
     {kGpuGroupPool, kGpuAgent, HSA_AMD_SEGMENT_GROUP, 0},
 };
-const Pool* FindPool(uint64_t handle) {
+const Pool* FindPool(const Runtime& runtime, uint64_t handle) {
   const auto* found =
-      std::find_if(std::begin(kPools), std::end(kPools), [&](const Pool& p) { return p.handle == handle; });
-  return found == std::end(kPools) ? nullptr : found;
+      std::find_if(std::begin(kPools), std::end(kPools), [&](const Pool& p) { return p.handle == HandleKind(handle); });
+  const bool known = found != std::end(kPools) &&
+                     (HandleDevice(handle) == 0 ||
+                      (found->agent == kGpuAgent && HandleDevice(handle) < runtime.device().hello.devices));
+  return known ? found : nullptr;
 }
 
 uint64_t PoolSize(const Runtime& runtime, const Pool& pool) {
@@ -70,7 +72,7 @@ uint64_t PoolSize(const Runtime& runtime, const Pool& pool) {
   return pool.segment == HSA_AMD_SEGMENT_GROUP ? hello.lds_bytes : hello.window_size;
 }
 
-hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
+hsa_status_t GpuInfo(Runtime& runtime, uint64_t number, uint32_t attribute, void* value) {
   const DeviceInfo& device = runtime.device();
   const HelloReply& hello = device.hello;
   switch (attribute) {
@@ -114,7 +116,11 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
     case HSA_AGENT_INFO_QUEUE_TYPE:
       return Put<uint32_t>(value, HSA_QUEUE_TYPE_MULTI);
     case HSA_AGENT_INFO_NODE:
-      return Put<uint32_t>(value, 1);
+    case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
+    case kAgentInfoDriverUid:
+      return Put<uint32_t>(value, static_cast<uint32_t>(1 + number));
+    case HSA_AMD_AGENT_INFO_BDFID:
+      return Put<uint32_t>(value, static_cast<uint32_t>(number << 8));
     case HSA_AGENT_INFO_DEVICE:
       return Put<uint32_t>(value, HSA_DEVICE_TYPE_GPU);
     case HSA_AGENT_INFO_CACHE_SIZE: {
@@ -139,11 +145,8 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
       return Put<uint32_t>(value, hello.compute_units);
     case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
       return Put<uint32_t>(value, device.target == "gfx90a" ? 1700 : device.target == "gfx942" ? 2100 : 2200);
-    case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
-      return Put<uint32_t>(value, 1);
     case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
       return Put<uint32_t>(value, 4);
-    case HSA_AMD_AGENT_INFO_BDFID:
     case HSA_AMD_AGENT_INFO_DOMAIN:
     case HSA_AMD_AGENT_INFO_ASIC_REVISION:
     case kAgentInfoAsicFamily:
@@ -172,8 +175,12 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
     case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
     case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
       return Put<bool>(value, true);
-    case HSA_AMD_AGENT_INFO_UUID:
-      return PutText(value, "GPU-7761766573696d00", 21);
+    case HSA_AMD_AGENT_INFO_UUID: {
+      // "GPU-", "wavesim" in hexadecimal digits, the number.
+      char text[21];
+      std::snprintf(text, sizeof text, "GPU-7761766573696d%02x", static_cast<unsigned>(number));
+      return PutText(value, text, 21);
+    }
     case kAgentInfoMemoryAvailable:
       return Put<uint64_t>(value, hello.window_size);
     case kAgentInfoTimestampFrequency:
@@ -182,8 +189,6 @@ hsa_status_t GpuInfo(Runtime& runtime, uint32_t attribute, void* value) {
       return Put<bool>(value, false);
     case kAgentInfoXcc:
       return Put<uint32_t>(value, device.target == "gfx90a" ? 1 : 8);
-    case kAgentInfoDriverUid:
-      return Put<uint32_t>(value, 1);
     case kAgentInfoNearestCpu:
       return Put(value, hsa_agent_t{kCpuAgent});
     default:
@@ -371,17 +376,19 @@ hsa_status_t hsa_system_get_extension_table(uint16_t extension, uint16_t major, 
 hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t, void*), void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  for (const uint64_t handle : {kCpuAgent, kGpuAgent}) {
-    const hsa_status_t status = callback({handle}, data);
-    if (status != HSA_STATUS_SUCCESS) return status;
+  hsa_status_t status = callback({kCpuAgent}, data);
+  for (uint32_t n = 0; n < runtime->device().hello.devices && status == HSA_STATUS_SUCCESS; n++) {
+    status = callback({OfDevice(kGpuAgent, n)}, data);
   }
-  return HSA_STATUS_SUCCESS;
+  return status;
 }
 
 hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(value != nullptr);
-  if (agent.handle == kGpuAgent) return GpuInfo(*runtime, attribute, value);
+  if (runtime->IsGpu(agent)) {
+    return GpuInfo(*runtime, HandleDevice(agent.handle), attribute, value);
+  }
   return agent.handle == kCpuAgent ? CpuInfo(attribute, value) : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
@@ -389,13 +396,13 @@ hsa_status_t hsa_agent_get_exception_policies(hsa_agent_t agent, hsa_profile_t, 
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(mask != nullptr);
   *mask = 0;
-  return IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t, uint16_t, bool* result) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(result != nullptr);
-  *result = agent.handle == kGpuAgent && extension == HSA_EXTENSION_AMD_LOADER;
-  return IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  *result = runtime->IsGpu(agent) && extension == HSA_EXTENSION_AMD_LOADER;
+  return runtime->IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major, uint16_t* minor,
                                                  bool* result) {
@@ -407,8 +414,8 @@ hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t
 hsa_status_t hsa_agent_iterate_caches(hsa_agent_t agent, hsa_status_t (*callback)(hsa_cache_t, void*), void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
-  if (agent.handle != kGpuAgent) return HSA_STATUS_SUCCESS;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsGpu(agent)) return HSA_STATUS_SUCCESS;
   for (uint64_t level = 1; level <= 2; level++) {
     const hsa_status_t status = callback({level}, data);
     if (status != HSA_STATUS_SUCCESS) return status;
@@ -431,7 +438,7 @@ hsa_status_t hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attribute, v
       return Put<uint8_t>(value, static_cast<uint8_t>(cache.handle));
     case HSA_CACHE_INFO_SIZE: {
       uint32_t sizes[4];
-      GpuInfo(*runtime, HSA_AGENT_INFO_CACHE_SIZE, sizes);
+      GpuInfo(*runtime, 0, HSA_AGENT_INFO_CACHE_SIZE, sizes);
       return Put<uint32_t>(value, sizes[cache.handle - 1]);
     }
     default:
@@ -444,8 +451,8 @@ hsa_status_t hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attribute, v
 hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_status_t (*callback)(hsa_isa_t, void*), void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
-  return agent.handle == kGpuAgent ? callback({kGpuIsa}, data) : HSA_STATUS_SUCCESS;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsGpu(agent) ? callback({kGpuIsa}, data) : HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_isa_from_name(const char* name, hsa_isa_t* isa) {
@@ -547,10 +554,10 @@ hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,
                                                 hsa_status_t (*callback)(hsa_amd_memory_pool_t, void*), void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   for (const Pool& pool : kPools) {
-    if (pool.agent != agent.handle) continue;
-    const hsa_status_t status = callback({pool.handle}, data);
+    if (pool.agent != HandleKind(agent.handle)) continue;
+    const hsa_status_t status = callback({OfDevice(pool.handle, HandleDevice(agent.handle))}, data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
   return HSA_STATUS_SUCCESS;
@@ -560,7 +567,7 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t handle, hsa_amd_
                                           void* value) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(value != nullptr);
-  const Pool* const pool = FindPool(handle.handle);
+  const Pool* const pool = FindPool(*runtime, handle.handle);
   if (pool == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   const bool global = pool->segment == HSA_AMD_SEGMENT_GLOBAL;
   switch (static_cast<uint32_t>(attribute)) {
@@ -591,10 +598,10 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
                                                 hsa_amd_agent_memory_pool_info_t attribute, void* value) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(value != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
-  const Pool* const pool = FindPool(handle.handle);
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const Pool* const pool = FindPool(*runtime, handle.handle);
   if (pool == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
-  const bool own = pool->agent == agent.handle;
+  const bool own = pool->agent == HandleKind(agent.handle) && HandleDevice(handle.handle) == HandleDevice(agent.handle);
   switch (attribute) {
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
       if (pool->segment != HSA_AMD_SEGMENT_GLOBAL) {
@@ -607,9 +614,10 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO: {
       if (own) return HSA_STATUS_SUCCESS;
       hsa_amd_memory_pool_link_info_t link{};
-      link.link_type = HSA_AMD_LINK_INFO_TYPE_PCIE;
+      const bool is_peer = pool->agent == kGpuAgent && runtime->IsGpu(agent);
+      link.link_type = is_peer ? HSA_AMD_LINK_INFO_TYPE_XGMI : HSA_AMD_LINK_INFO_TYPE_PCIE;
       link.atomic_support_32bit = link.atomic_support_64bit = link.coherent_support = true;
-      link.numa_distance = 20;
+      link.numa_distance = is_peer ? 15 : 20;
       return Put(value, link);
     }
     default:
@@ -621,11 +629,12 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
 hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent, hsa_status_t (*callback)(hsa_region_t, void*), void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   for (const Pool& pool : kPools) {
     // A GPU agent shows the system's kernarg region too.
-    if (pool.agent != agent.handle && pool.handle != kCpuKernargPool) continue;
-    const hsa_status_t status = callback({pool.handle}, data);
+    if (pool.agent != HandleKind(agent.handle) && pool.handle != kCpuKernargPool) continue;
+    const uint64_t device = pool.agent == kGpuAgent ? HandleDevice(agent.handle) : 0;
+    const hsa_status_t status = callback({OfDevice(pool.handle, device)}, data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
   return HSA_STATUS_SUCCESS;
@@ -633,7 +642,7 @@ hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent, hsa_status_t (*callbac
 hsa_status_t hsa_region_get_info(hsa_region_t region, hsa_region_info_t attribute, void* value) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(value != nullptr);
-  const Pool* const pool = FindPool(region.handle);
+  const Pool* const pool = FindPool(*runtime, region.handle);
   if (pool == nullptr) return HSA_STATUS_ERROR_INVALID_REGION;
   switch (static_cast<uint32_t>(attribute)) {
     case HSA_REGION_INFO_SEGMENT:
@@ -667,15 +676,15 @@ hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_typ
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(type != nullptr);
   *type = HSA_AMD_COHERENCY_TYPE_COHERENT;
-  return agent.handle == kGpuAgent ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsGpu(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t) {
   WAVESMITH_REQUIRE_INIT();
-  return agent.handle == kGpuAgent ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsGpu(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t) {
   WAVESMITH_REQUIRE_INIT();
-  return agent.handle == kGpuAgent ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsGpu(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_amd_spm_acquire(hsa_agent_t) { return kStatusNotSupported; }
 hsa_status_t hsa_amd_spm_release(hsa_agent_t) { return kStatusNotSupported; }

@@ -27,6 +27,7 @@ struct Executable;
 
 struct LoadedCodeObject {
   Executable* executable;
+  hsa_agent_t agent;
   uint64_t module;
   uint64_t base;
   uint64_t size;
@@ -37,6 +38,7 @@ struct LoadedCodeObject {
 
 struct Symbol {
   std::string name;
+  hsa_agent_t agent;
   SymbolRecord record;
 };
 
@@ -107,7 +109,8 @@ std::string UriOf(const CodeReader& reader) {
 }
 
 // Loads on the device and takes over the symbols. Called with the lock held.
-hsa_status_t Load(Runtime& runtime, Executable& executable, const CodeReader& reader, LoadedCodeObject** loaded) {
+hsa_status_t Load(Runtime& runtime, Executable& executable, hsa_agent_t agent, const CodeReader& reader,
+                  LoadedCodeObject** loaded) {
   const Answer answer = runtime.client().Request(MessageType::kLoad, reader.bytes);
   if (!answer.ok) {
     // The status has no room for the reason.
@@ -125,13 +128,14 @@ hsa_status_t Load(Runtime& runtime, Executable& executable, const CodeReader& re
   const auto reply = r.Get<LoadReply>();
   for (uint32_t n = 0; n < reply.count && r.ok(); n++) {
     Symbol symbol;
+    symbol.agent = agent;
     symbol.record = r.Get<SymbolRecord>();
     symbol.name = r.Text();
     executable.symbols.push_back(std::move(symbol));
     live_symbols.insert(&executable.symbols.back());
   }
   executable.objects.push_back(
-      {&executable, reply.module, reply.load_address, reply.load_size, reader.bytes, UriOf(reader)});
+      {&executable, agent, reply.module, reply.load_address, reply.load_size, reader.bytes, UriOf(reader)});
   *loaded = &executable.objects.back();
   return r.ok() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
 }
@@ -147,14 +151,17 @@ void Drop(Runtime* runtime, Executable* executable) {
   delete executable;
 }
 
-hsa_status_t IterateSymbols(hsa_executable_t handle,
+// Of one agent, or with nullptr of all.
+hsa_status_t IterateSymbols(hsa_executable_t handle, const hsa_agent_t* agent,
                             const std::function<hsa_status_t(hsa_executable_symbol_t)>& callback) {
   std::vector<hsa_executable_symbol_t> handles;
   {
     const std::lock_guard lock(mutex);
     const Executable* const executable = Find(handle);
     if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-    for (const Symbol& symbol : executable->symbols) handles.push_back(HandleOf(symbol));
+    for (const Symbol& symbol : executable->symbols) {
+      if (agent == nullptr || symbol.agent.handle == agent->handle) handles.push_back(HandleOf(symbol));
+    }
   }
   for (const hsa_executable_symbol_t symbol : handles) {
     const hsa_status_t status = callback(symbol);
@@ -163,12 +170,13 @@ hsa_status_t IterateSymbols(hsa_executable_t handle,
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t FindSymbol(hsa_executable_t handle, const char* name, hsa_executable_symbol_t* symbol) {
+hsa_status_t FindSymbol(hsa_executable_t handle, const hsa_agent_t* agent, const char* name,
+                        hsa_executable_symbol_t* symbol) {
   const std::lock_guard lock(mutex);
   const Executable* const executable = Find(handle);
   if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   for (const Symbol& s : executable->symbols) {
-    if (s.name != name) continue;
+    if (s.name != name || (agent != nullptr && s.agent.handle != agent->handle)) continue;
     *symbol = HandleOf(s);
     return HSA_STATUS_SUCCESS;
   }
@@ -197,7 +205,7 @@ hsa_status_t QuerySegments(SegmentDescriptor* descriptors, size_t* count) {
   std::vector<SegmentDescriptor> all;
   for (Executable* const e : executables) {
     for (const LoadedCodeObject& o : e->objects) {
-      all.push_back({{kGpuAgent},
+      all.push_back({o.agent,
                      {reinterpret_cast<uint64_t>(e)},
                      2,
                      o.bytes.data(),
@@ -265,7 +273,7 @@ hsa_status_t ObjectInfo(LoadedCodeObjectHandle handle, uint32_t attribute, void*
     case 2:
       return Put<uint32_t>(value, 2);  // agent code object
     case 3:
-      return Put(value, hsa_agent_t{kGpuAgent});
+      return Put(value, object->agent);
     case 4:
       return Put<uint32_t>(value, 2);  // storage in memory
     case 5:
@@ -385,7 +393,7 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
                                                    hsa_code_object_reader_t reader, const char*,
                                                    hsa_loaded_code_object_t* loaded) {
   WAVESMITH_REQUIRE_INIT();
-  if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsGpu(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   const std::lock_guard lock(mutex);
   Executable* const found = Find(executable);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
@@ -393,7 +401,7 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
   const CodeReader* const source = Find(reader);
   if (source == nullptr) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER;
   LoadedCodeObject* object = nullptr;
-  const hsa_status_t status = Load(*runtime, *found, *source, &object);
+  const hsa_status_t status = Load(*runtime, *found, agent, *source, &object);
   if (status == HSA_STATUS_SUCCESS && loaded != nullptr) loaded->handle = reinterpret_cast<uint64_t>(object);
   return status;
 }
@@ -448,15 +456,15 @@ hsa_status_t hsa_executable_readonly_variable_define(hsa_executable_t, hsa_agent
   return kStatusNotSupported;
 }
 
-hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* name, const hsa_agent_t*,
+hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* name, const hsa_agent_t* agent,
                                                hsa_executable_symbol_t* symbol) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(name != nullptr && symbol != nullptr);
-  return FindSymbol(executable, name, symbol);
+  return FindSymbol(executable, agent, name, symbol);
 }
-hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable, const char*, const char* name, hsa_agent_t, int32_t,
-                                       hsa_executable_symbol_t* symbol) {
-  return impl::hsa_executable_get_symbol_by_name(executable, name, nullptr, symbol);
+hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable, const char*, const char* name, hsa_agent_t agent,
+                                       int32_t, hsa_executable_symbol_t* symbol) {
+  return impl::hsa_executable_get_symbol_by_name(executable, name, &agent, symbol);
 }
 
 hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, hsa_agent_t agent,
@@ -465,8 +473,9 @@ hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, h
                                                   void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
-  return IterateSymbols(executable, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
+  if (!runtime->IsGpu(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return IterateSymbols(executable, &agent,
+                        [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
 }
 hsa_status_t hsa_executable_iterate_program_symbols(
     hsa_executable_t executable, hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t, void*), void*) {
@@ -480,7 +489,7 @@ hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,
                                             void* data) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
-  return IterateSymbols(executable, [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
+  return IterateSymbols(executable, nullptr, [&](hsa_executable_symbol_t s) { return callback(executable, s, data); });
 }
 
 hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t attribute,
@@ -509,7 +518,7 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol, hsa_
     case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
       return Put<bool>(value, true);
     case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
-      return Put(value, hsa_agent_t{kGpuAgent});
+      return Put(value, s->agent);
     default:
       break;
   }

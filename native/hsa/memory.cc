@@ -12,10 +12,14 @@
 namespace wavesmith::hsa {
 namespace {
 
-bool IsPool(uint64_t handle) { return handle >= kCpuFinePool && handle <= kGpuFinePool; }
-uint64_t AgentOf(uint64_t pool) { return pool == kGpuCoarsePool || pool == kGpuFinePool ? kGpuAgent : kCpuAgent; }
+bool IsGpuPool(uint64_t handle) { return HandleKind(handle) == kGpuCoarsePool || HandleKind(handle) == kGpuFinePool; }
+bool IsPool(const Runtime& runtime, uint64_t handle) {
+  if (IsGpuPool(handle)) return HandleDevice(handle) < runtime.device().hello.devices;
+  return handle >= kCpuFinePool && handle <= kCpuKernargPool;
+}
+uint64_t AgentOf(uint64_t pool) { return IsGpuPool(pool) ? OfDevice(kGpuAgent, HandleDevice(pool)) : kCpuAgent; }
 uint32_t FlagsOf(uint64_t pool) {
-  switch (pool) {
+  switch (HandleKind(pool)) {
     case kCpuKernargPool:
       return HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT;
     case kCpuFinePool:
@@ -29,11 +33,9 @@ using wavesmith::Size;
 
 }  // namespace
 
-bool IsAgent(hsa_agent_t agent) { return agent.handle == kCpuAgent || agent.handle == kGpuAgent; }
-
 hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void** pointer) {
-  if (pool == kGpuGroupPool) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  if (!IsPool(pool)) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  if (HandleKind(pool) == kGpuGroupPool) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  if (!IsPool(runtime, pool)) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   if (pointer == nullptr || size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (size > runtime.device().hello.window_size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   hsa_status_t status;
@@ -133,7 +135,7 @@ hsa_status_t hsa_memory_deregister(void*, size_t) {
 hsa_status_t hsa_memory_assign_agent(void* pointer, hsa_agent_t agent, hsa_access_permission_t) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(pointer != nullptr);
-  return IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsAgent(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_memory_copy(void* destination, const void* source, size_t size) {
   WAVESMITH_REQUIRE_INIT();
@@ -149,7 +151,7 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agen
                                          const void* pointer) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(count != 0 && agents != nullptr && flags == nullptr && pointer != nullptr);
-  const bool known = std::all_of(agents, agents + count, IsAgent);
+  const bool known = std::all_of(agents, agents + count, [&](hsa_agent_t a) { return runtime->IsAgent(a); });
   return known ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t source, hsa_amd_memory_pool_t destination,
@@ -157,7 +159,7 @@ hsa_status_t hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t source, hsa_a
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(result != nullptr);
   *result = false;
-  return IsPool(source.handle) && IsPool(destination.handle)
+  return IsPool(*runtime, source.handle) && IsPool(*runtime, destination.handle)
              ? HSA_STATUS_SUCCESS
              : static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
 }
@@ -170,7 +172,7 @@ hsa_status_t hsa_amd_memory_async_copy(void* destination, hsa_agent_t destinatio
                                        const hsa_signal_t* dependencies, hsa_signal_t completion) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(destination != nullptr && source != nullptr);
-  if (!IsAgent(destination_agent) || !IsAgent(source_agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsAgent(destination_agent) || !runtime->IsAgent(source_agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (!InAllocation(*runtime, destination, size) || !InAllocation(*runtime, source, size)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
@@ -196,7 +198,7 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* destination
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(destination != nullptr && destination_offset != nullptr && source != nullptr &&
                     source_offset != nullptr && range != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   const hsa_pitched_ptr_t to = *destination;
   const hsa_pitched_ptr_t from = *source;
   const hsa_dim3_t to_offset = *destination_offset;
@@ -234,7 +236,7 @@ hsa_status_t hsa_amd_profiling_get_dispatch_time(hsa_agent_t agent, hsa_signal_t
                                                  hsa_amd_profiling_dispatch_time_t* time) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(time != nullptr && signal.handle != 0);
-  if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsGpu(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   time->start = SignalOf(signal)->start_ticks;
   time->end = SignalOf(signal)->end_ticks;
   return HSA_STATUS_SUCCESS;
@@ -250,7 +252,7 @@ hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, 
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(system_tick != nullptr);
   *system_tick = tick;
-  return agent.handle == kGpuAgent ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
+  return runtime->IsGpu(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
 // Pointers -----------------------------------------------------------------------------------------------------------------------------
@@ -275,11 +277,12 @@ hsa_status_t hsa_amd_pointer_info(const void* pointer, hsa_amd_pointer_info_t* i
   }
   std::memcpy(info, &result, result.size);
   if (known && allocate != nullptr && accessible_count != nullptr && accessible != nullptr) {
-    *accessible = static_cast<hsa_agent_t*>(allocate(2 * sizeof(hsa_agent_t)));
+    const uint32_t devices = runtime->device().hello.devices;
+    *accessible = static_cast<hsa_agent_t*>(allocate((1 + devices) * sizeof(hsa_agent_t)));
     if (*accessible == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     (*accessible)[0] = {kCpuAgent};
-    (*accessible)[1] = {kGpuAgent};
-    *accessible_count = 2;
+    for (uint32_t n = 0; n < devices; n++) (*accessible)[1 + n] = {OfDevice(kGpuAgent, n)};
+    *accessible_count = 1 + devices;
   }
   return HSA_STATUS_SUCCESS;
 }

@@ -6,7 +6,6 @@ namespace wavesmith::hsa {
 
 inline constexpr uint64_t kPage = 4096;
 
-bool IsAgent(hsa_agent_t agent);
 hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void** pointer);
 
 }  // namespace wavesmith::hsa

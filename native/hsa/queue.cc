@@ -24,6 +24,7 @@ struct Queue : Doorbell {
   Signal* doorbell = nullptr;
   bool owns_doorbell = true;
   uint64_t handle = 0;  // in the device process; 0: none
+  hsa_agent_t agent{kGpuAgent};
   ErrorCallback on_error = nullptr;
   void* error_data = nullptr;
   std::atomic<bool> inactive{false};
@@ -169,16 +170,18 @@ struct InterceptQueue : Queue {
 };
 thread_local InterceptQueue::Cursor InterceptQueue::cursor{};
 
-hsa_status_t CheckRequest(hsa_agent_t agent, uint32_t size, const void* result) {
+hsa_status_t CheckRequest(const Runtime& runtime, hsa_agent_t agent, uint32_t size, const void* result) {
   if (agent.handle == kCpuAgent) return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
-  if (agent.handle != kGpuAgent) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime.IsGpu(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (result == nullptr || size == 0 || (size & (size - 1)) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   return size > kMaxPackets ? HSA_STATUS_ERROR_INVALID_QUEUE_CREATION : HSA_STATUS_SUCCESS;
 }
 
 // Makes a queue that the device process reads.
-Queue* NewDeviceQueue(Runtime& runtime, uint32_t size, hsa_queue_type32_t type, ErrorCallback callback, void* data) {
+Queue* NewDeviceQueue(Runtime& runtime, hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                      ErrorCallback callback, void* data) {
   auto* queue = new Queue;
+  queue->agent = agent;
   queue->on_error = callback;
   queue->error_data = data;
   if (!Prepare(runtime, *queue, size, type) || !AddDoorbell(runtime, *queue)) {
@@ -232,9 +235,9 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                               void (*callback)(hsa_status_t, hsa_queue_t*, void*), void* data, uint32_t, uint32_t,
                               hsa_queue_t** queue) {
   WAVESMITH_REQUIRE_INIT();
-  const hsa_status_t status = CheckRequest(agent, size, queue);
+  const hsa_status_t status = CheckRequest(*runtime, agent, size, queue);
   if (status != HSA_STATUS_SUCCESS) return status;
-  Queue* const made = NewDeviceQueue(*runtime, size, type, callback, data);
+  Queue* const made = NewDeviceQueue(*runtime, agent, size, type, callback, data);
   if (made == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   *queue = &made->amd->hsa_queue;
   std::vector<std::pair<hsa_amd_runtime_queue_notifier, void*>> listeners;
@@ -329,14 +332,14 @@ hsa_status_t hsa_amd_queue_intercept_create(hsa_agent_t agent, uint32_t size, hs
                                             void (*callback)(hsa_status_t, hsa_queue_t*, void*), void* data, uint32_t,
                                             uint32_t, hsa_queue_t** queue) {
   WAVESMITH_REQUIRE_INIT();
-  const hsa_status_t status = CheckRequest(agent, size, queue);
+  const hsa_status_t status = CheckRequest(*runtime, agent, size, queue);
   if (status != HSA_STATUS_SUCCESS) return status;
   auto* made = new InterceptQueue;
   if (!Prepare(*runtime, *made, size, type) || !AddDoorbell(*runtime, *made)) {
     Destroy(*runtime, made);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  made->real = NewDeviceQueue(*runtime, size, type, callback, data);
+  made->real = NewDeviceQueue(*runtime, agent, size, type, callback, data);
   if (made->real == nullptr) {
     Destroy(*runtime, made);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -390,8 +393,7 @@ hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_amd_queue_info_attri
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_QUEUE;
   // 0: the agent, 1: the doorbell's identifier.
   if (attribute == 0) {
-    const hsa_agent_t agent{kGpuAgent};
-    std::memcpy(value, &agent, sizeof agent);
+    std::memcpy(value, &found->agent, sizeof found->agent);
   } else if (attribute == 1) {
     std::memcpy(value, &found->handle, sizeof found->handle);
   } else {

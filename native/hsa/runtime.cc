@@ -179,7 +179,7 @@ void Runtime::UnloadTools() {
 }
 
 uint64_t Runtime::Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status) {
-  const AllocateRequest request{size, alignment, 0, pool == kGpuCoarsePool ? 1U : 0U};
+  const AllocateRequest request{size, alignment, 0, HandleKind(pool) == kGpuCoarsePool ? 1U : 0U};
   const Answer answer = client_->Request(MessageType::kAllocate, Writer().Put(request).bytes());
   if (!answer.ok) {
     *status = answer.error == ErrorCode::kOutOfMemory ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_ERROR;

@@ -13,7 +13,7 @@
 
 namespace wavesmith::hsa {
 
-// Handles. Agents and pools are constants; everything else is the address of an object.
+// Handles. Agents and pools are constants, of the nth GPU with n above bit 16; everything else is the address of an object.
 inline constexpr uint64_t kCpuAgent = 0x1001;
 inline constexpr uint64_t kGpuAgent = 0x1002;
 inline constexpr uint64_t kGpuIsa = 0x2001;
@@ -26,6 +26,11 @@ enum PoolHandle : uint64_t {
   kGpuFinePool = 0x3005,
   kGpuGroupPool = 0x3006,
 };
+
+constexpr uint64_t kDeviceShift = 16;
+constexpr uint64_t HandleKind(uint64_t handle) { return handle & ((1u << kDeviceShift) - 1); }
+constexpr uint64_t HandleDevice(uint64_t handle) { return handle >> kDeviceShift; }
+constexpr uint64_t OfDevice(uint64_t handle, uint64_t device) { return handle | device << kDeviceShift; }
 
 // An allocation, a locked range of program memory or a mapping, as hsa_amd_pointer_info shows it.
 struct Allocation {
@@ -49,6 +54,10 @@ class Runtime {
 
   Client& client() { return *client_; }
   const DeviceInfo& device() const { return client_->info(); }
+  bool IsGpu(hsa_agent_t agent) const {
+    return HandleKind(agent.handle) == kGpuAgent && HandleDevice(agent.handle) < device().hello.devices;
+  }
+  bool IsAgent(hsa_agent_t agent) const { return agent.handle == kCpuAgent || IsGpu(agent); }
 
   // Memory of the device process; 0 when there is none left.
   uint64_t Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status);

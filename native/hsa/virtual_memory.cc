@@ -23,7 +23,8 @@ struct Handle {
 struct Mapping {
   uint64_t size;
   Handle* handle;
-  hsa_access_permission_t access[2];  // CPU, GPU
+  // By agent; none where there is no entry.
+  std::map<uint64_t, hsa_access_permission_t> access;
 };
 std::mutex vmem_mutex;
 // Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
@@ -173,7 +174,7 @@ hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   found->references++;
-  mappings[begin] = {size, found, {kAccessNone, kAccessNone}};
+  mappings[begin] = {size, found, {}};
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
@@ -199,8 +200,8 @@ hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_m
   const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
   if (found == mappings.end() || found->second.size != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   for (size_t n = 0; n < count; n++) {
-    if (!IsAgent(descriptors[n].agent_handle)) return HSA_STATUS_ERROR_INVALID_AGENT;
-    found->second.access[descriptors[n].agent_handle.handle == kGpuAgent ? 1 : 0] = descriptors[n].permissions;
+    if (!runtime->IsAgent(descriptors[n].agent_handle)) return HSA_STATUS_ERROR_INVALID_AGENT;
+    found->second.access[descriptors[n].agent_handle.handle] = descriptors[n].permissions;
   }
   const auto protection = [](hsa_access_permission_t p) {
     return p == HSA_ACCESS_PERMISSION_RW   ? PROT_READ | PROT_WRITE
@@ -208,18 +209,21 @@ hsa_status_t hsa_amd_vmem_set_access(void* address, size_t size, const hsa_amd_m
            : p == HSA_ACCESS_PERMISSION_WO ? PROT_WRITE
                                            : PROT_NONE;
   };
-  // The host reaches what either agent may: the libraries copy through host pointers on the GPU's behalf.
-  mprotect(address, size, protection(found->second.access[0]) | protection(found->second.access[1]));
+  // The host reaches what any agent may: the libraries copy through host pointers on the GPU's behalf.
+  int all = PROT_NONE;
+  for (const auto& [agent, permission] : found->second.access) all |= protection(permission);
+  mprotect(address, size, all);
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* permission, hsa_agent_t agent) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(permission != nullptr);
-  if (!IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   const std::lock_guard lock(vmem_mutex);
   const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
   if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  *permission = found->second.access[agent.handle == kGpuAgent ? 1 : 0];
+  const auto entry = found->second.access.find(agent.handle);
+  *permission = entry == found->second.access.end() ? kAccessNone : entry->second;
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* handle, void* address) {
@@ -321,7 +325,7 @@ hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t* handle, size_
                                        const hsa_agent_t* agents, void** pointer) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(handle != nullptr && pointer != nullptr && size != 0 && (count == 0 || agents != nullptr));
-  if (!std::all_of(agents, agents + count, IsAgent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!std::all_of(agents, agents + count, [&](hsa_agent_t a) { return runtime->IsAgent(a); })) return HSA_STATUS_ERROR_INVALID_AGENT;
   SharedMemory shared;
   std::memcpy(&shared, handle, sizeof shared);
   if (!IsOfDevice(*runtime, shared) || size > Size(shared.size).RoundedUp(kPage).value()) {

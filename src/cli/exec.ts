@@ -17,6 +17,7 @@ import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
 
 interface Options extends CheckOptions {
   device: string;
+  devices: string;
   mfma: string;
   workers?: string;
   budget?: string;
@@ -29,6 +30,9 @@ interface Options extends CheckOptions {
   clock: string;
   serve?: string;
 }
+
+/** As many as one machine of AMD's has at most. */
+const MAX_DEVICES = 16;
 
 /** The target of `--device sim:TARGET`. */
 export function parseDevice(text: string): TargetName {
@@ -55,6 +59,7 @@ export async function run(argv: string[]): Promise<number> {
   const command = newCommand('exec', 'Run an unmodified HIP or HSA program with the virtual GPU as its GPU.')
     .argument('[program...]', 'the program and its arguments, after --')
     .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', `sim:${DEFAULT_TARGET}`)
+    .option('--devices <n>', `GPUs that the program sees, at most ${MAX_DEVICES}`, '1')
     .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
     .option('--workers <n>', 'threads that run workgroups')
     .option('--budget <n>', 'stop a kernel after this many instructions')
@@ -92,12 +97,17 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
   }
   if (options.env === true) return startForShell(argv);
   const { mfma } = options;
+  const devices = parseCount(options.devices, '--devices') ?? 1;
+  if (devices > MAX_DEVICES) {
+    throw new WavesmithError('cli/bad-option', `--devices takes at most ${MAX_DEVICES}, not ${devices}.`);
+  }
   const timing = timingOf(options, target);
   const times: TimeLog = new TimeLog();
   let hasFindings = false;
   const device = await startDeviceProcess({
     root: packageRoot() ?? '.',
     target,
+    devices,
     mfma,
     workers: parseCount(options.workers, '--workers'),
     maxInstructions: parseCount(options.budget, '--budget'),

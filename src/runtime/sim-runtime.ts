@@ -38,6 +38,8 @@ export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructio
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
+  /** GPUs that programs see (default 1): each has streams and variables of its own, their memory is one. */
+  readonly devices?: number | undefined;
   /** Gets the findings of the strict mode. */
   readonly onDiagnostics?: ((text: string) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
@@ -112,6 +114,7 @@ export class SimRuntime implements RuntimeDevice {
       maxWorkgroupSize: info.maxWorkgroupSize,
       ldsBytes: info.ldsBytes,
       clockKhz: CLOCK_KHZ,
+      devices: this.options.devices ?? 1,
       target: this.target,
       name: board.name,
     };
@@ -213,6 +216,7 @@ export class SimRuntime implements RuntimeDevice {
       fresh: _fresh,
       target: _target,
       clock: _clock,
+      devices: _devices,
       ...options
     } = this.options;
     let times: PacketTimes | undefined;

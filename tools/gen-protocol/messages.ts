@@ -32,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 4, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 5, 'Of this file: both sides must have the same.'),
   constant('MAX_PAYLOAD', 2 ** 28, 'Longest payload either side accepts; a code object is the largest thing sent.'),
 ];
 
@@ -97,6 +97,8 @@ const STRUCTS: readonly Struct[] = [
     u32('max_workgroup_size'),
     u32('lds_bytes', 'of one workgroup'),
     u32('clock_khz', 'of s_memrealtime and of kernel times'),
+    u32('devices', 'GPUs that the program sees; all are this one device'),
+    u32('reserved'),
     text('target', 'gfx942'),
     text('name', 'of the board'),
   ]),

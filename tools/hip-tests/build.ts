@@ -77,6 +77,7 @@ export class Builder {
   private readonly settings: Settings;
   private readonly report: (text: string) => void;
   private readonly flags: readonly string[];
+  private builtMain: Promise<readonly string[]> | undefined;
 
   constructor(settings: Settings, report: (text: string) => void) {
     this.settings = settings;
@@ -121,8 +122,12 @@ export class Builder {
     return object;
   }
 
-  /** The suite's main program. */
-  private async main(): Promise<readonly string[]> {
+  /** The suite's main program, built once. */
+  private main(): Promise<readonly string[]> {
+    this.builtMain ??= this.buildMain();
+    return this.builtMain;
+  }
+  private async buildMain(): Promise<readonly string[]> {
     const folder = join(this.settings.suite, 'hipTestMain');
     const files = ['main.cc', 'hip_test_context.cc', 'hip_test_features.cc'].map((f) => join(folder, f));
     const objects: string[] = [];

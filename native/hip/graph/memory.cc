@@ -92,7 +92,7 @@ hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t handle, void* pointer) {
 }
 
 hipError_t hipDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
-  if (device != 0) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   if (value == nullptr || attribute < kUsed || attribute > kReservedHigh) return Done(hipErrorInvalidValue);
   const auto lock = GraphLock();
   const size_t values[] = {GraphMemoryInUse(), high_used, std::max(reserved, GraphMemoryInUse()), high_reserved};
@@ -100,7 +100,7 @@ hipError_t hipDeviceGetGraphMemAttribute(int device, int attribute, void* value)
   return hipSuccess;
 }
 hipError_t hipDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
-  if (device != 0) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   const bool high = attribute == kUsedHigh || attribute == kReservedHigh;
   if (value == nullptr || !high || *static_cast<uint64_t*>(value) != 0) return Done(hipErrorInvalidValue);
   const auto lock = GraphLock();
@@ -108,7 +108,7 @@ hipError_t hipDeviceSetGraphMemAttribute(int device, int attribute, void* value)
   return hipSuccess;
 }
 hipError_t hipDeviceGraphMemTrim(int device) {
-  if (device != 0) return Done(hipErrorInvalidDevice);
+  if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   const auto lock = GraphLock();
   reserved = GraphMemoryInUse();
   return hipSuccess;

@@ -16,7 +16,7 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Longest payload either side accepts; a code object is the largest thing sent. */
 export const MAX_PAYLOAD = 268435456;
@@ -139,6 +139,8 @@ export interface HelloReply {
   readonly ldsBytes: number;
   /** of s_memrealtime and of kernel times */
   readonly clockKhz: number;
+  /** GPUs that the program sees; all are this one device */
+  readonly devices: number;
   /** gfx942 */
   readonly target: string;
   /** of the board */
@@ -157,6 +159,8 @@ export function putHelloReply(w: ByteWriter, m: HelloReply): ByteWriter {
   w.u32(m.maxWorkgroupSize);
   w.u32(m.ldsBytes);
   w.u32(m.clockKhz);
+  w.u32(m.devices);
+  w.u32(0);
   putText(w, m.target);
   putText(w, m.name);
   return w;
