@@ -325,7 +325,8 @@ hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t* handle, size_
                                        const hsa_agent_t* agents, void** pointer) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(handle != nullptr && pointer != nullptr && size != 0 && (count == 0 || agents != nullptr));
-  if (!std::all_of(agents, agents + count, [&](hsa_agent_t a) { return runtime->IsAgent(a); })) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!std::all_of(agents, agents + count, [&](hsa_agent_t a) { return runtime->IsAgent(a); }))
+    return HSA_STATUS_ERROR_INVALID_AGENT;
   SharedMemory shared;
   std::memcpy(&shared, handle, sizeof shared);
   if (!IsOfDevice(*runtime, shared) || size > Size(shared.size).RoundedUp(kPage).value()) {
