@@ -18,11 +18,12 @@ import { parseCount, toolsReport, untilEnded } from './run-common.ts';
 import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
+import { runSchedules, type ScheduleOptions, scheduleExitCode, schedulesOf, scheduleText } from './run-schedules.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
 import { parseMatrixMode, printJson } from './support.ts';
 import { dispatchTiming, type TimingOptions, timingOf, timingRecord } from './timing.ts';
 
-export interface RunCaptureOptions extends ToolOptions, CheckOptions, TimingOptions {
+export interface RunCaptureOptions extends ToolOptions, ScheduleOptions, CheckOptions, TimingOptions {
   device: string;
   budget?: string;
   workers?: string;
@@ -45,6 +46,7 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
     throw new WavesmithError('cli/usage', `A capture runs here on the virtual GPU, not on '${options.device}'.`);
   }
   const strict = strictOptionsOf(options);
+  schedulesOf(options);
   const mfma = parseMatrixMode(options.mfma);
   const device = await createDevice('sim', {
     target: processor,
@@ -92,7 +94,9 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
   const checked: CheckedResult = result;
   const verdict = judgePlaced(device, placed);
   device.close();
-  if (json) printJson({ ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict });
+  const schedules = await runSchedules(options, { target: processor, mfma: options.mfma, launch: { capture } });
+  if (json)
+    printJson({ ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict, schedules });
   else {
     const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);
     write(
@@ -102,11 +106,12 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
         dispatchTiming(result, options.timingListing === true),
         toolsReport(tools),
         checkReport(checked, path, options.notes),
+        scheduleText(schedules),
         `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
       ].join(''),
     );
   }
-  return checkExitCode(options, checked) || (verdict.verdict === 'different' ? 1 : 0);
+  return checkExitCode(options, checked) || scheduleExitCode(schedules) || (verdict.verdict === 'different' ? 1 : 0);
 }
 
 /** The explicit arguments, for the debugger. */

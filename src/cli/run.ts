@@ -57,6 +57,14 @@ import {
 import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
+import {
+  addScheduleOptions,
+  runSchedules,
+  type ScheduleOptions,
+  scheduleExitCode,
+  schedulesOf,
+  scheduleText,
+} from './run-schedules.ts';
 import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
@@ -65,7 +73,7 @@ import { addTimingOptions, type TimingOptions, timingLines, timingOf, timingReco
 /** What the virtual GPU may add to a result. */
 type SimFields = DispatchResult & Pick<SimDispatchResult, 'timing'>;
 
-interface Options extends ToolOptions, CheckOptions, ExpectOptions, CaptureOptions, TimingOptions {
+interface Options extends ToolOptions, ScheduleOptions, CheckOptions, ExpectOptions, CaptureOptions, TimingOptions {
   kernel?: string;
   grid?: string;
   block?: string;
@@ -176,6 +184,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   addExpectOptions(command);
   addCaptureOptions(command);
   addTimingOptions(command);
+  addScheduleOptions(command);
   if (!parseArguments(command, withTraceFile(argv))) return 0;
   const options = command.opts<Options>();
   const [file = '', ...further] = command.args;
@@ -216,6 +225,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   const dynamicLds = parseCount(options.lds, '--lds');
   const maxInstructions = parseCount(options.budget, '--budget');
   const json = options.json === true;
+  schedulesOf(options);
   refuseReport(options, strict !== undefined);
   const { plan, buffersAfter } = planLaunch({ grid, block, dynamicLds }, args, readInput);
   const ending = new AbortController();
@@ -257,6 +267,11 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     }
     return 130;
   }
+  const schedules = await runSchedules(options, {
+    target: processor,
+    mfma: options.mfma,
+    launch: { code: codeObject.bytes, kernel: kernelName, plan },
+  });
   const recording = recorder === undefined ? undefined : await finishRecording(recorder, options);
   const buffers = buffersAfter(result.contents);
   for (const { argument, path } of outputs) {
@@ -277,6 +292,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     ...tools,
     ...timed,
     ...judged,
+    schedules,
     capture: recording,
   };
   const text = (): string =>
@@ -284,12 +300,17 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     toolsReport(tools) +
     timingLines(timed, options.timingListing === true) +
     checkReport(result.dispatch, file, options.notes) +
+    scheduleText(schedules) +
     expectReport(judged) +
     (recording === undefined ? '' : recordingText(recording));
   if (extension?.print !== undefined) extension.print(record, text);
   else if (json) printJson(record);
   else write(text());
-  return checkExitCode(options, result.dispatch) || (judged === undefined ? 0 : exitCodeOf(judged));
+  return (
+    checkExitCode(options, result.dispatch) ||
+    scheduleExitCode(schedules) ||
+    (judged === undefined ? 0 : exitCodeOf(judged))
+  );
 }
 
 /** Reads a loaded code object by the addresses of its file. */

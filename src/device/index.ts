@@ -72,6 +72,15 @@ export type {
   SimOptions,
   SimRunOptions,
 } from './sim/options.ts';
+export {
+  type ExecutedAt,
+  exploreSchedules,
+  type ScheduleDifference,
+  type ScheduledMemory,
+  type ScheduledRun,
+  type ScheduleOptions,
+  type ScheduleReport,
+} from './sim/schedules/index.ts';
 export { SimDevice } from './sim/sim-device.ts';
 export {
   allocationText,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { assembleAndLink } from '../../src/asm/index.ts';
 import { checkCodeObject } from '../../src/check/index.ts';
 import { readCodeObject } from '../../src/codeobject/index.ts';
-import { createDevice } from '../../src/device/index.ts';
+import { createDevice, exploreSchedules, type ScheduleReport } from '../../src/device/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'buggy-kernels');
@@ -18,6 +18,8 @@ export interface BuggyKernel {
   /** Rules that the checker and strict mode find in `wrong`; both empty for an error of logic. */
   readonly check: readonly string[];
   readonly run: readonly string[];
+  /** `--schedules 8` shows it. */
+  readonly dependsOnSchedule: boolean;
   readonly launch: ReadonlyMap<string, number>;
   readonly object: Uint8Array;
 }
@@ -39,6 +41,7 @@ function readKernel(file: string): BuggyKernel {
     sentence,
     check: rules('check'),
     run: rules('run'),
+    dependsOnSchedule: where.split(', ').includes('schedules'),
     launch: new Map(fields.map(([name, value]) => [name, Number(value)])),
     object: assembleAndLink(text, { file, readFile: (name) => readFileSync(join(FOLDER, name)) }),
   };
@@ -51,6 +54,9 @@ export function buggyKernels(): BuggyKernel[] {
     .sort()
     .map(readKernel);
 }
+
+/** Offsets of dwords below 1024: they may be used as addresses. */
+const INPUT = new Uint8Array(Uint32Array.from({ length: BUFFER / 4 }, (_, i) => 4 * (i & 255)).buffer);
 
 const unique = (rules: readonly string[]): string[] => [...new Set(rules)].sort();
 
@@ -70,7 +76,7 @@ export async function strictRules(
   try {
     const x = device.alloc(BUFFER, 'x');
     const y = device.alloc(BUFFER, 'y');
-    device.write(x, new Uint8Array(launch.get('written') ?? BUFFER));
+    device.write(x, INPUT.subarray(0, launch.get('written') ?? BUFFER));
     device.write(y, new Uint8Array(BUFFER));
     const { diagnostics = [] } = await device.dispatch({
       kernel: device.load(object).kernel(kernel),
@@ -82,6 +88,39 @@ export async function strictRules(
       strict: {},
     });
     return unique(diagnostics.map(({ rule }) => rule));
+  } finally {
+    device.close();
+  }
+}
+
+/** What `wavesmith run --schedules 8` reports for one of the two kernels. */
+export async function scheduleReport(
+  { object, launch }: BuggyKernel,
+  kernel: 'wrong' | 'right',
+): Promise<ScheduleReport> {
+  const { processor } = readCodeObject(object).target;
+  const device = await createDevice('sim', { target: processor as TargetName });
+  try {
+    const buffers = [device.alloc(BUFFER, 'x'), device.alloc(BUFFER, 'y')] as const;
+    const loaded = device.load(object).kernel(kernel);
+    return await exploreSchedules(
+      async (fields) => {
+        device.write(buffers[0], INPUT);
+        device.write(buffers[1], new Uint8Array(BUFFER));
+        const { instructions } = await device.dispatch({
+          ...fields,
+          kernel: loaded,
+          grid: [launch.get('grid') ?? 1, 1, 1],
+          block: [launch.get('block') ?? 64, 1, 1],
+          args: buffers,
+        });
+        const memory = buffers.map((buffer) => {
+          return { label: buffer.label, address: buffer.address, bytes: device.read(buffer) };
+        });
+        return { instructions, memory };
+      },
+      { count: 8, seed: 1 },
+    );
   } finally {
     device.close();
   }

@@ -10,10 +10,18 @@ import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts
 import { codeObjectBytes } from '../code-or-text.ts';
 import { rocmOptions } from '../rocm-options.ts';
 import { parseCount } from '../run-common.ts';
+import {
+  addScheduleOptions,
+  runSchedules,
+  type ScheduleOptions,
+  scheduleExitCode,
+  schedulesOf,
+  scheduleText,
+} from '../run-schedules.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson } from '../support.ts';
 import { addTimingOptions, dispatchTiming, type TimingOptions, timedRecord, timingOf } from '../timing.ts';
 
-interface Options extends TimingOptions {
+interface Options extends TimingOptions, ScheduleOptions {
   iterations: string;
   recopy: boolean;
   device: string;
@@ -42,6 +50,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print JSON');
+  addScheduleOptions(command);
   addTimingOptions(command).addHelpText(
     'after',
     `
@@ -52,6 +61,7 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   );
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
+  schedulesOf(options);
   const iterations = parseCount(options.iterations, '--iterations') ?? 1;
   if (iterations < 1 || iterations > 10_000_000)
     throw new WavesmithError('cli/usage', '--iterations is from 1 to 10000000.');
@@ -98,9 +108,14 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
       },
     });
     const place = (address: number): string => placeText(capture, address);
-    if (options.json === true) printJson({ capture: capture.path, ...timedRecord(result) });
-    else process.stdout.write(replayText(result, place, options.timingListing));
-    return exitCodeOf(result);
+    const schedules = await runSchedules(options, {
+      target: processor,
+      mfma: options.mfma,
+      launch: { capture, code },
+    });
+    if (options.json === true) printJson({ capture: capture.path, ...timedRecord(result), schedules });
+    else process.stdout.write(replayText(result, place, options.timingListing) + scheduleText(schedules));
+    return exitCodeOf(result) || scheduleExitCode(schedules);
   } finally {
     process.off('SIGINT', interrupt);
     device.close();

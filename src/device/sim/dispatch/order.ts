@@ -8,9 +8,9 @@ import { randomNumbers } from '../../../base/index.ts';
  */
 export type RunOrder = 'ascending' | 'descending' | { readonly seed: number };
 
-/** Lengths of shuffled turns, in instructions: short enough that waves interleave inside of small kernels. */
-const SHORTEST_TURN = 20;
+/** The longest of shuffled turns, in instructions; the shortest is one. */
 const LONGEST_TURN = 2000;
+const IN_TURN = { length: (usual: number): number => usual, gives: (): boolean => false };
 
 export interface Turns {
   /** The number in the grid of the workgroup that begins as the nth. */
@@ -19,13 +19,18 @@ export interface Turns {
   waves<T>(all: readonly T[]): readonly T[];
   /** Instructions of the next turn; `usual` unless turns are shuffled. */
   length(usual: number): number;
+  /** Whether another workgroup has the next turn though this one need not wait. */
+  gives(): boolean;
 }
+
+/** Workgroups that take turns at random. */
+export const SHUFFLED_WORKGROUPS = 16;
 
 /** How a dispatch of this many workgroups takes turns. The same seed gives the same turns. */
 export function turnOrder(order: RunOrder, workgroups: number): Turns {
-  if (order === 'ascending') return { workgroup: (nth) => nth, waves: (all) => all, length: (usual) => usual };
+  if (order === 'ascending') return { ...IN_TURN, workgroup: (nth) => nth, waves: (all) => all };
   if (order === 'descending') {
-    return { workgroup: (nth) => workgroups - 1 - nth, waves: (all) => [...all].reverse(), length: (usual) => usual };
+    return { ...IN_TURN, workgroup: (nth) => workgroups - 1 - nth, waves: (all) => [...all].reverse() };
   }
   const random = randomNumbers(order.seed);
   const below = (n: number): number => Math.floor(random() * n);
@@ -41,7 +46,9 @@ export function turnOrder(order: RunOrder, workgroups: number): Turns {
   return {
     workgroup: place,
     waves: shuffle,
-    length: () => SHORTEST_TURN + below(LONGEST_TURN - SHORTEST_TURN),
+    // As many short turns as long ones: races are as near as two instructions or as far as two loops.
+    length: () => Math.floor(LONGEST_TURN ** random()),
+    gives: () => random() < 0.5,
   };
 }
 

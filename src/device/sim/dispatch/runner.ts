@@ -11,7 +11,7 @@ import { type Engine, QUANTUM } from './engine.ts';
 import { budgetError, explain } from './faults.ts';
 import type { Launch } from './launch.ts';
 import { type Monitor, Rewind, type Rewindable, type RunnerState } from './monitor.ts';
-import { type Turns, turnOrder } from './order.ts';
+import { SHUFFLED_WORKGROUPS, type Turns, turnOrder } from './order.ts';
 import { LocalProgress, type LocalProgressState, type Progress } from './progress.ts';
 import { isSpinLoop } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
@@ -315,7 +315,8 @@ export class Runner implements Rewindable {
     if (running > 0) {
       this.waits = isSpinning && !r.group.hasReadClock ? this.waits + 1 : 0;
       r.group.hasReadClock = false;
-      if (isSpinning || r.ran > LONG_TURN) this.rotate(r);
+      if (isSpinning || r.ran > LONG_TURN) this.rotate(r, this.job.window);
+      else if (this.turns.gives()) this.rotate(r, Math.min(this.job.window, SHUFFLED_WORKGROUPS));
     } else if (waiting > 0) {
       this.waits = 0;
       for (const w of r.waves) if (w.state === 'barrier') w.state = 'running';
@@ -328,10 +329,10 @@ export class Runner implements Rewindable {
   }
 
   /** Lets another workgroup run: a new one, as long as the hardware could hold it too, else the next in turn. */
-  private rotate(r: Resident): void {
+  private rotate(r: Resident, window: number): void {
     r.ran = 0;
-    if (this.job.window === 1) return;
-    if (this.residents.length < this.job.window && this.start() !== undefined) {
+    if (window === 1) return;
+    if (this.residents.length < window && this.start() !== undefined) {
       this.waits = 0;
       this.current = this.residents.length - 1;
     } else this.current = (this.current + 1) % this.residents.length;
