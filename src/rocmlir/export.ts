@@ -6,10 +6,10 @@ import { WavesmithError } from '../base/index.ts';
 import { commandLine } from '../iree/compiler.ts';
 import { readWhole } from '../iree/files.ts';
 import { decodeModule } from '../mlir/lex.ts';
-import { parseMlir } from '../mlir/parse.ts';
-import { type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
+import { type Document, parseMlir } from '../mlir/parse.ts';
+import { COMPILE_TIMEOUT_MS, type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
 import { describeFlag, type RocmlirEnvironment } from './environment.ts';
-import { lowerModule } from './lower/lower.ts';
+import { lowerModule, usesMigraphx } from './lower/lower.ts';
 import type { LaunchSequence, StepArgument } from './sequence.ts';
 
 /** Launch facts of one kernel. */
@@ -98,8 +98,7 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   let result: ExportResult;
   try {
     const document = parseMlir(text, file);
-    const input = lowerModule(document, { fuseAttention: true, reader: 'kernel' });
-    compiled = await compileModule(input, options, onFailure);
+    compiled = await compileBest(document, options, onFailure);
     result = { MLIR: compiled.hal.split(/(?<=\n)/), ...exportPrograms(compiled) };
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
@@ -111,6 +110,58 @@ export async function exportModule(text: string, options: ExportOptions, file?: 
   const remarks = [...(compiled?.flagNotes ?? []).map(describeFlag), ...(compiled?.addedFlags ?? [])];
   return { result, compiled, failure, messages, remarks };
 }
+
+/** Kernels that compute one element at a time or copy: what a kernel that does more can take in. */
+const LIGHT = /_dispatch_\d+_(?:elementwise|slow_memcpy|transpose)(?:_|$)/;
+
+/** How long the attempt to make one dispatch of several may take: 3.13 needs a second for those that it can do, or never ends. */
+const ONE_DISPATCH_TIMEOUT_MS = 20_000;
+
+/**
+ * Compiled with attention blocks as IREE's one operation for them, and written out when iree-compile fails on that. Several
+ * kernels of which only one does more than move or convert elements are made one, where IREE's code generator can do that.
+ */
+async function compileBest(
+  document: Document,
+  options: ExportOptions,
+  onFailure: (output: CompilerOutput) => void,
+): Promise<Compiled> {
+  const limit = options.timeout ?? COMPILE_TIMEOUT_MS;
+  const deadline = performance.now() + limit;
+  const attempt = async (text: string, most: number, told = onFailure): Promise<Compiled> => {
+    const timeout = Math.max(1, Math.min(most, Math.round(deadline - performance.now())));
+    return compileModule(text, { ...options, timeout }, told);
+  };
+  const lowered = (fuseAttention: boolean): string => lowerModule(document, { fuseAttention, reader: 'kernel' });
+  const fused = lowered(true);
+  let compiled: Compiled;
+  let fuseAttention = true;
+  try {
+    compiled = await attempt(fused, limit);
+  } catch (error) {
+    const plain = lowered(false);
+    if (!isCode(error, 'rocmlir/compiler-failed') || plain === fused) throw error;
+    fuseAttention = false;
+    compiled = await attempt(plain, limit);
+    const remark = 'iree-compile failed on the attention block as one operation, and passed with it written out';
+    compiled = { ...compiled, addedFlags: [...compiled.addedFlags, remark] };
+  }
+  const { sequence } = compiled;
+  if (sequence instanceof WavesmithError || sequence.steps.length === 1 || !usesMigraphx(document)) return compiled;
+  if (sequence.steps.filter(({ kernel }) => !LIGHT.test(kernel)).length > 1) return compiled;
+  const text = lowerModule(document, { fuseAttention, reader: 'kernel', oneDispatch: true });
+  try {
+    const one = await attempt(text, ONE_DISPATCH_TIMEOUT_MS, () => {});
+    const isOne = !(one.sequence instanceof WavesmithError) && one.sequence.steps.length === 1;
+    return isOne ? { ...one, addedFlags: [...new Set([...compiled.addedFlags, ...one.addedFlags])] } : compiled;
+  } catch (error) {
+    const isRefused = ['failed', 'timeout', 'killed'].some((how) => isCode(error, `rocmlir/compiler-${how}`));
+    if (!isRefused) throw error;
+    return compiled;
+  }
+}
+
+const isCode = (error: unknown, code: string): boolean => error instanceof WavesmithError && error.code === code;
 
 /** The binaries in the original's form where one kernel is all, else the sequence of launches. */
 function exportPrograms({ binaries, sequence }: Compiled): Pick<ExportResult, 'binaries' | 'sequence'> {

@@ -1,6 +1,6 @@
 // What lowering one operation needs of the function around it, and the attribute and shape checks that operations share.
 import type { WavesmithError } from '../../base/index.ts';
-import type { Document } from '../../mlir/parse.ts';
+import type { Document, Operation } from '../../mlir/parse.ts';
 import type { Emitter, View } from './emit.ts';
 import type { ReadOperation } from './read.ts';
 import type { TensorType } from './types.ts';
@@ -18,6 +18,8 @@ export interface LowerContext {
   readonly view: (name: string) => View;
   /** The operation that defines a value. */
   readonly definition: (name: string) => ReadOperation | undefined;
+  /** The operations that use a value. */
+  readonly users: (name: string) => readonly Operation[];
   /** An attention block may become IREE's own operation. */
   readonly fuseAttention: boolean;
   /** An error at this operation. */

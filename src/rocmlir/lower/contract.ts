@@ -263,6 +263,8 @@ export interface Attention {
   readonly scale: number;
   /** Added to the scores. */
   readonly mask: View | undefined;
+  /** The batch dimensions of the result; as many matrices as the operands have. */
+  readonly batch: readonly number[];
 }
 
 /** Emits `iree_linalg_ext.attention`: only IREE knows it, and only as it fuses the whole block into one kernel. */
@@ -301,5 +303,7 @@ export function attention(emit: Emitter, block: Attention, result: Element): Vie
   emit.line(`^bb0(${score}: f32):`);
   emit.line(`  iree_linalg_ext.yield ${score} : f32`);
   emit.line(`} -> ${type}`);
-  return wholeView(name, result, shape);
+  const whole = wholeView(name, result, shape);
+  const wanted = [...block.batch, ...shape.slice(-2)];
+  return wanted.length === rank && wanted.every((size, d) => size === shape[d]) ? whole : emit.reshape(whole, wanted);
 }

@@ -51,13 +51,33 @@ export function transpose({ document, read, operands, error }: LowerContext): Vi
   return { ...view, shape: permutation.map((d) => view.shape[d]), map: permutation.map((d) => view.map[d]) };
 }
 
-export function multibroadcast({ document, emit, read, operands, error }: LowerContext): View {
+export function multibroadcast({ document, emit, read, operands, type, error }: LowerContext): View {
   const [view] = operands(1);
   const out = integerList(document, read, 'out_lens');
-  const first = out.length - view.shape.length;
-  const fits = first >= 0 && view.shape.every((size, d) => size === out[d + first] || size === 1);
-  if (fits) return emit.broadcast(view, out, first);
+  const first = firstRepeated(view.shape, out, type.strides);
+  if (first !== undefined) return emit.broadcast(view, out, first);
   throw error('rocmlir/shape', `${view.shape.join('x')} cannot be broadcast to ${out.join('x')}.`);
+}
+
+/**
+ * The dimension of `out` where those of `shape` begin: they are the last ones, or, where they do not fit there, those that the
+ * result's strides do not repeat (`1x32` to `1x32x1x1024, 32x1x0x0` in rocMLIR's tests with a KV cache).
+ */
+export function firstRepeated(
+  shape: readonly number[],
+  out: readonly number[],
+  strides: readonly number[] | undefined,
+): number | undefined {
+  const fits = (first: number): boolean =>
+    first >= 0 && shape.every((size, d) => size === out[d + first] || size === 1);
+  const last = out.length - shape.length;
+  if (fits(last)) return last;
+  for (let first = last - 1; first >= 0 && strides?.length === out.length; first--) {
+    const isRepeated = (size: number, d: number): boolean =>
+      (d >= first && d < first + shape.length) || size === 1 || strides[d] === 0;
+    if (fits(first) && out.every(isRepeated)) return first;
+  }
+  return undefined;
 }
 
 export function broadcast(context: LowerContext): View {

@@ -26,6 +26,8 @@ export interface LowerOptions {
    * go to as arguments behind the others, as rocMLIR's launch has them.
    */
   readonly reader: 'module' | 'processor' | 'kernel';
+  /** Put all of the function into one dispatch of IREE's, whether its code generator can do that or not. */
+  readonly oneDispatch?: boolean | undefined;
 }
 
 /** True when some operation of the module is of the `migraphx` dialect. */
@@ -98,6 +100,7 @@ class FunctionLowering {
   private readonly views = new Map<string, View>();
   private readonly definitions = new Map<string, ReadOperation>();
   private readonly oldTosa: boolean;
+  private usersByName: ReadonlyMap<string, readonly Operation[]> | undefined;
   private current: Operation;
 
   constructor(document: Document, parts: FunctionParts, options: LowerOptions, oldTosa: boolean) {
@@ -111,6 +114,19 @@ class FunctionLowering {
 
   lines(): readonly string[] {
     return this.emit.lines;
+  }
+
+  /** Ends the one dispatch, which the first line opens, and returns what it made. */
+  private returnDispatched(values: readonly string[], types: readonly string[]): void {
+    const { emit } = this;
+    const list = types.join(', ');
+    const name = emit.fresh();
+    const names = values.map((_, i) => (values.length === 1 ? name : `${name}#${i}`));
+    emit.line(`flow.return ${values.join(', ')} : ${list}`);
+    emit.line('}');
+    emit.line(`return ${names.join(', ')} : ${list}`);
+    const count = values.length === 1 ? '' : `:${values.length}`;
+    emit.lines.unshift(`    ${name}${count} = flow.dispatch.region -> (${list}) {`);
   }
 
   signature(): string {
@@ -177,7 +193,8 @@ class FunctionLowering {
     }
     const values = read.operands.map((operand, i) => this.resultValue(this.view(operand), results[i]));
     const types = results.map((type) => this.memoryText(type));
-    this.emit.line(values.length === 0 ? 'return' : `return ${values.join(', ')} : ${types.join(', ')}`);
+    if (this.options.oneDispatch === true && values.length > 0) this.returnDispatched(values, types);
+    else this.emit.line(values.length === 0 ? 'return' : `return ${values.join(', ')} : ${types.join(', ')}`);
   }
 
   /** The value as it lies in memory. */
@@ -236,6 +253,7 @@ class FunctionLowering {
       operands: (...counts) => this.operands(read, counts),
       view: (name) => this.view(name),
       definition: (name) => this.definitions.get(name),
+      users: (name) => this.users().get(name) ?? [],
       fuseAttention: this.options.fuseAttention,
       error: (code, message, hint) => this.error(code, message, hint),
     };
@@ -244,6 +262,21 @@ class FunctionLowering {
     this.checkType(view, type);
     this.views.set(read.results[0], view);
     this.definitions.set(read.results[0], read);
+  }
+
+  /** The operations by each value that they use. */
+  private users(): ReadonlyMap<string, readonly Operation[]> {
+    if (this.usersByName !== undefined) return this.usersByName;
+    const users = new Map<string, Operation[]>();
+    for (const operation of this.parts.operation.regions[0].operations) {
+      for (const name of new Set(readOperation(this.document, operation).operands)) {
+        const list = users.get(name);
+        if (list === undefined) users.set(name, [operation]);
+        else list.push(operation);
+      }
+    }
+    this.usersByName = users;
+    return users;
   }
 
   private unsupported({ name }: Operation): WavesmithError {

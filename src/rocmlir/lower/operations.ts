@@ -117,10 +117,10 @@ const unpack: Lowering = (context) => {
 
 /** `dot` and `quant_dot`; a factor with a scale is multiplied by it first. */
 const dotProduct: Lowering = (context) => {
-  const { document, emit, read, type } = context;
+  const { emit, read, type } = context;
   const views = context.operands(2, 4);
   if (views.length === 2) {
-    const block = context.fuseAttention ? matchAttention(document, read, context.definition, context.view) : undefined;
+    const block = context.fuseAttention ? matchAttention(context, read) : undefined;
     if (block !== undefined) return attention(emit, block, type.element);
   }
   // Pretty: `%a scaled by %sa, %b scaled by %sb`; generic: a, b, sa, sb.

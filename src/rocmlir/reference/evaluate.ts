@@ -210,8 +210,15 @@ class Evaluation {
       case 'mlir.as.logical.shape':
       case 'mlir.as.underlying.shape':
         return this.value(read, 0).data.slice();
-      case 'multibroadcast':
-        return this.pointwise(read, shape, ([x]) => x);
+      case 'multibroadcast': {
+        const operand = this.value(read, 0);
+        // At the last dimensions, or further left where only those have its sizes.
+        let first = shape.length - operand.shape.length;
+        while (first > 0 && operand.shape.some((size, d) => size !== 1 && size !== shape[first + d])) first--;
+        return this.gather(read, shape, (position) =>
+          operand.shape.map((size, d) => (size === 1 ? 0 : position[first + d])),
+        );
+      }
       case 'broadcast': {
         const operand = this.value(read, 0);
         const axis = integerAttribute(document, read, 'axis');
