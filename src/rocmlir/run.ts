@@ -16,7 +16,6 @@ import {
   compareMemory,
   comparisonVerdict,
   makeContents,
-  toleranceOf,
   type Verdict,
   verdictOf,
 } from '../verdict/index.ts';
@@ -32,6 +31,7 @@ import { type FunctionParts, readFunction } from './lower/read.ts';
 import { bytesOf, carrierOf, type Element, elementsOf } from './lower/types.ts';
 import { readMerged } from './merge.ts';
 import { evaluateFunction, nearestAnswer } from './reference/evaluate.ts';
+import { derivedTolerances } from './reference/tolerance.ts';
 import type { LaunchSequence, LaunchStep } from './sequence.ts';
 
 /** A tensor that the kernel reads or writes. */
@@ -357,10 +357,12 @@ export async function runProgram(text: string, program: KernelProgram, options: 
   }
   const [run] = runs;
   const judged = await judge(document, parts, tensors, inputs, run.outputs, options);
-  const { comparisons, differences } = compareRuns(tensors, runs, judged.expected, {
-    ...options,
-    tolerance: options.tolerance ?? attentionTolerance(program, tensors),
-  });
+  let compared = compareRuns(tensors, runs, judged.expected, options);
+  if (options.tolerance === undefined && compared.comparisons.some((c) => comparisonVerdict(c) === 'different')) {
+    const tolerances = judged.tolerances();
+    if (tolerances !== undefined) compared = compareRuns(tensors, runs, judged.expected, options, tolerances);
+  }
+  const { comparisons, differences } = compared;
   return {
     function: parts.name,
     target,
@@ -377,35 +379,21 @@ export async function runProgram(text: string, program: KernelProgram, options: 
   };
 }
 
-/**
- * IREE's attention rounds the queries once more, after scale and log2(e), and its weights before they are divided by their sum.
- * Measured on f16 with 3 seeds and 3 targets: at most 0.0045 where the type's own tolerance is 0.002.
- */
-const ATTENTION_FACTOR = 3;
-
-/** The tolerance of a program with a fused attention kernel; undefined for others, and for types that need none. */
-function attentionTolerance({ sequence }: KernelProgram, tensors: readonly KernelTensor[]): number | undefined {
-  if (!sequence.steps.some(({ kernel }) => /_attention_/.test(kernel))) return undefined;
-  const narrow = tensors.flatMap(({ kind, element }) => {
-    const type = elementType(element);
-    return kind === 'output' && type.kind !== 'integer' && type.fraction < 23 ? [toleranceOf(type)] : [];
-  });
-  return narrow.length === 0 ? undefined : ATTENTION_FACTOR * Math.max(...narrow);
-}
-
 /** Compares the tensors of both runs with what they must be: inputs as they were, outputs as expected. */
 function compareRuns(
   tensors: readonly KernelTensor[],
   runs: readonly DeviceRun[],
   expected: readonly Uint8Array[],
   options: RunOptions,
+  tolerances: readonly number[] = [],
 ): { comparisons: readonly Comparison[]; differences: readonly string[] } {
   if (expected.length === 0) return { comparisons: [], differences: [] };
-  const allocations = tensors.map(({ kind, bytes, element, shape }) => {
-    const access = kind === 'input' ? ('read' as const) : ('write' as const);
-    return { bytes, tensors: [{ offset: 0, bytes, elementType: element, shape, access }] };
-  });
   const first = tensors.findIndex((tensor) => tensor.kind === 'output');
+  const allocations = tensors.map(({ kind, bytes, element, shape }, i) => {
+    const access = kind === 'input' ? ('read' as const) : ('write' as const);
+    const tolerance = i < first ? undefined : tolerances[i - first];
+    return { bytes, tensors: [{ offset: 0, bytes, elementType: element, shape, access, tolerance }] };
+  });
   const memory = compareMemory(
     allocations,
     runs.map(({ before, contents }) => ({
@@ -424,6 +412,14 @@ function compareRuns(
   return { comparisons: places.slice(first), differences };
 }
 
+interface Judgement {
+  readonly reference: Reference;
+  readonly expected: readonly Uint8Array[];
+  /** The tolerances of the results where the module itself tells them. */
+  readonly tolerances: () => readonly number[] | undefined;
+  readonly remarks: readonly string[];
+}
+
 /** What the results must be, by the reference that was asked for or that fits the module. */
 async function judge(
   document: Document,
@@ -432,12 +428,13 @@ async function judge(
   inputs: readonly Uint8Array[],
   made: readonly Uint8Array[],
   { reference, environment }: RunOptions,
-): Promise<{ reference: Reference; expected: readonly Uint8Array[]; remarks: readonly string[] }> {
-  if (reference === 'none') return { reference, expected: [], remarks: [] };
+): Promise<Judgement> {
+  if (reference === 'none') return { reference, expected: [], tolerances: () => undefined, remarks: [] };
   const remarks: string[] = [];
   if (reference === 'direct' || (reference === undefined && usesMigraphx(document))) {
     try {
-      return { reference: 'direct', expected: expectedOf(document, parts, tensors, inputs, made), remarks };
+      const { expected, tolerances } = expectedOf(document, parts, tensors, inputs, made);
+      return { reference: 'direct', expected, tolerances, remarks };
     } catch (error) {
       const isLimit = error instanceof WavesmithError && /^rocmlir\/(?:too-much-work|not-evaluated)$/.test(error.code);
       if (reference !== undefined || !isLimit) throw error;
@@ -449,21 +446,31 @@ async function judge(
     const module = await compileForCpu(text, environment, folder);
     return runOnCpu(module, parts.name, tensors, inputs, environment);
   });
-  return { reference: 'cpu', expected, remarks };
+  return { reference: 'cpu', expected, tolerances: () => undefined, remarks };
 }
 
-/** The results by definition, between rounding each operation and rounding once: nearest to what was made. */
+/** What the results by definition are. */
+export interface Expectation {
+  /** Between rounding each operation and rounding once: nearest to what was made. */
+  readonly expected: readonly Uint8Array[];
+  /** What rounding elsewhere may change (`derivedTolerances`); evaluates the function twice more. */
+  readonly tolerances: () => readonly number[];
+}
+
+/** Evaluates the operations by their definitions. */
 export function expectedOf(
   document: Document,
   parts: FunctionParts,
   tensors: readonly KernelTensor[],
   inputs: readonly Uint8Array[],
   made: readonly Uint8Array[],
-): Uint8Array[] {
+): Expectation {
   const outputs = tensors.filter((tensor) => tensor.kind === 'output');
   const sizes = outputs.map((tensor) => tensor.bytes);
   const { rounded, exact } = evaluateFunction(document, parts, inputs, sizes);
-  return outputs.map(({ element, shape }, i) =>
+  const expected = outputs.map(({ element, shape }, i) =>
     nearestAnswer(rounded[i], exact[i], made[i], element, elementsOf(shape)),
   );
+  const results = outputs.map(({ element, shape }, i) => ({ element, shape, exact: exact[i] }));
+  return { expected, tolerances: () => derivedTolerances(document, parts, inputs, results) };
 }

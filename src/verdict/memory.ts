@@ -16,6 +16,8 @@ export interface TensorPlace {
    * pattern `inverse`.
    */
   readonly access: 'read' | 'write' | 'readwrite' | 'unknown';
+  /** Replaces the tolerance of the options, or of its type, for this tensor. */
+  readonly tolerance?: number | undefined;
 }
 
 /** An allocation and the tensors in it; they may overlap. */
@@ -128,8 +130,9 @@ export function compareMemory(
       const isShared = writable.some(
         (w) => w.offset < tensor.offset + tensor.bytes && tensor.offset < w.offset + w.bytes,
       );
-      const how = tensor.access === 'read' && !isShared ? { bitwise: true } : options;
-      return place(n, tensor, tensor.elementType, { ...how, shape: tensor.shape });
+      const how: CompareOptions = tensor.access === 'read' && !isShared ? { bitwise: true } : options;
+      const tolerance = tensor.tolerance ?? how.tolerance;
+      return place(n, tensor, tensor.elementType, { ...how, tolerance, shape: tensor.shape });
     });
   });
   return { tensors, gaps, gapBytes, unwrittenReads: runs.length < 2 ? null : findUnwrittenReads(runs) };

@@ -3,7 +3,7 @@
 //
 // What a `migraphx` function means, evaluated directly: each operation's definition in 64-bit floats, without the lowering and
 // without IREE. Slow and plain: it judges what the kernels compute. Source: rocMLIR's MIGraphX.td, MIGraphX operator reference.
-import type { WavesmithError } from '../../base/index.ts';
+import { elementType, randomNumbers, type WavesmithError } from '../../base/index.ts';
 import { type Document, fullName, rangeText } from '../../mlir/parse.ts';
 import {
   type FunctionParts,
@@ -67,16 +67,33 @@ const BINARY: Readonly<Record<string, Binary>> = {
   equal: (x, y) => Number(x === y),
 };
 
+/**
+ * Where values are rounded: after `each` operation, `none` before the results, or `disturbed`: as `none`, but what an operation
+ * computes, and each factor of a product, is off by a random part of half a unit in the last place of its type.
+ */
+type Rounding = 'each' | 'none' | 'disturbed';
+
+/** Operations that only move elements, and so round nothing. */
+const MOVES = new Set(
+  ['literal', 'reshape', 'flatten', 'multibroadcast', 'broadcast', 'transpose', 'slice', 'pad', 'where', 'unpack']
+    .concat(['mlir.as.logical.shape', 'mlir.as.underlying.shape'])
+    .map((name) => `migraphx.${name}`)
+    .concat('arith.constant'),
+);
+
 /** Evaluates one function. */
 class Evaluation {
   private readonly document: Document;
-  private readonly rounds: boolean;
+  private readonly rounding: Rounding;
+  private readonly random: () => number;
   private readonly values = new Map<string, Tensor>();
   private work = 0;
 
-  constructor(document: Document, rounds: boolean) {
+  /** `seed` is that of the disturbances. */
+  constructor(document: Document, rounding: Rounding, seed = 0) {
     this.document = document;
-    this.rounds = rounds;
+    this.rounding = rounding;
+    this.random = randomNumbers(seed);
   }
 
   run(parts: FunctionParts, inputs: readonly Uint8Array[], outputs: readonly Uint8Array[]): void {
@@ -98,11 +115,19 @@ class Evaluation {
       if (read.resultTypes.length !== 1) throw this.unknown(read);
       const data = this.evaluate(read, type);
       // Rounded where the operation's result is stored as its type; the exact values otherwise.
-      if (this.rounds || !isFloat(type.element)) {
+      if (this.rounding === 'each' || !isFloat(type.element)) {
         for (let i = 0; i < data.length; i++) data[i] = roundTo(type.element, data[i]);
-      }
+      } else if (this.rounding === 'disturbed' && !MOVES.has(read.name)) this.disturb(data, type.element);
       this.values.set(read.results[0], { element: type.element, shape: type.shape, data });
     }
+  }
+
+  /** Moves each value by a random part of half a unit in the last place. 8-bit floats round visibly, and are left alone. */
+  private disturb(data: Float64Array, element: Element): void {
+    const { fraction } = elementType(element);
+    if (fraction < 7) return;
+    const unit = 2 ** -fraction;
+    for (let i = 0; i < data.length; i++) data[i] *= 1 + unit * (this.random() - 0.5);
   }
 
   private write(value: Tensor, type: TensorType, bytes: Uint8Array): void {
@@ -318,9 +343,14 @@ class Evaluation {
     const order = scaled && !read.operation.generic ? [0, 2, 1, 3] : [0, 1, 2, 3];
     const [a, b] = [0, 1].map((i) => {
       const factor = this.value(read, order[i]);
-      if (!scaled) return factor;
-      const scale = this.value(read, order[i + 2]);
-      return { ...factor, data: factor.data.map((x, at) => x * scale.data[at]) };
+      if (scaled) {
+        const scale = this.value(read, order[i + 2]);
+        return { ...factor, data: factor.data.map((x, at) => x * scale.data[at]) };
+      }
+      if (this.rounding !== 'disturbed' || !isFloat(factor.element)) return factor;
+      const data = factor.data.slice();
+      this.disturb(data, factor.element);
+      return { ...factor, data };
     });
     const rank = shape.length;
     const [m, n, k] = [shape[rank - 2], shape[rank - 1], a.shape[a.shape.length - 1]];
@@ -431,12 +461,26 @@ export function evaluateFunction(
   inputs: readonly Uint8Array[],
   sizes: readonly number[],
 ): Evaluated {
-  const [rounded, exact] = [true, false].map((rounds) => {
-    const outputs = sizes.map((size) => new Uint8Array(size));
-    new Evaluation(document, rounds).run(parts, inputs, outputs);
+  const results = sizes.map((size) => new Uint8Array(size));
+  const [rounded, exact] = (['each', 'none'] as const).map((rounding) => {
+    const outputs = results.map((bytes) => bytes.slice());
+    new Evaluation(document, rounding).run(parts, inputs, outputs);
     return outputs;
   });
   return { rounded, exact };
+}
+
+/** The exact evaluation with every operation's value, and every factor of a product, disturbed by what rounding may do to it. */
+export function evaluateDisturbed(
+  document: Document,
+  parts: FunctionParts,
+  inputs: readonly Uint8Array[],
+  sizes: readonly number[],
+  seed: number,
+): readonly Uint8Array[] {
+  const outputs = sizes.map((size) => new Uint8Array(size));
+  new Evaluation(document, 'disturbed', seed).run(parts, inputs, outputs);
+  return outputs;
 }
 
 /** The answer between rounded and exact that is nearest to what a kernel made, element by element. */
