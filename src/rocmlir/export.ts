@@ -9,7 +9,7 @@ import { decodeModule } from '../mlir/lex.ts';
 import { type Document, parseMlir } from '../mlir/parse.ts';
 import { COMPILE_TIMEOUT_MS, type Compiled, type CompilerOutput, compileModule, type IreeBinary } from './compile.ts';
 import { describeFlag, type RocmlirEnvironment } from './environment.ts';
-import { lowerModule, usesMigraphx } from './lower/lower.ts';
+import { type LowerOptions, lowerModule, usesMigraphx } from './lower/lower.ts';
 import type { LaunchSequence, StepArgument } from './sequence.ts';
 
 /** Launch facts of one kernel. */
@@ -132,26 +132,32 @@ async function compileBest(
     const timeout = Math.max(1, Math.min(most, Math.round(deadline - performance.now())));
     return compileModule(text, { ...options, timeout }, told);
   };
-  const lowered = (fuseAttention: boolean): string => lowerModule(document, { fuseAttention, reader: 'kernel' });
-  const fused = lowered(true);
+  let how: LowerOptions = { fuseAttention: true, reader: 'kernel' };
+  const fused = lowerModule(document, how);
+  let text = fused;
   let compiled: Compiled;
-  let fuseAttention = true;
   try {
     compiled = await attempt(fused, limit);
   } catch (error) {
-    const plain = lowered(false);
-    if (!isCode(error, 'rocmlir/compiler-failed') || plain === fused) throw error;
-    fuseAttention = false;
-    compiled = await attempt(plain, limit);
+    how = { ...how, fuseAttention: false };
+    text = lowerModule(document, how);
+    if (!isCode(error, 'rocmlir/compiler-failed') || text === fused) throw error;
+    compiled = await attempt(text, limit);
     const remark = 'iree-compile failed on the attention block as one operation, and passed with it written out';
     compiled = { ...compiled, addedFlags: [...compiled.addedFlags, remark] };
+  }
+  if (isCode(compiled.sequence, 'rocmlir/sequence-command') || isCode(compiled.sequence, 'rocmlir/sequence-copy')) {
+    how = { ...how, computesPadding: true };
+    const computed = lowerModule(document, how);
+    const another = computed === text ? undefined : await attempt(computed, limit);
+    if (another !== undefined && !(another.sequence instanceof WavesmithError)) compiled = another;
   }
   const { sequence } = compiled;
   if (sequence instanceof WavesmithError || sequence.steps.length === 1 || !usesMigraphx(document)) return compiled;
   if (sequence.steps.filter(({ kernel }) => !LIGHT.test(kernel)).length > 1) return compiled;
-  const text = lowerModule(document, { fuseAttention, reader: 'kernel', oneDispatch: true });
+  const whole = lowerModule(document, { ...how, oneDispatch: true });
   try {
-    const one = await attempt(text, ONE_DISPATCH_TIMEOUT_MS, () => {});
+    const one = await attempt(whole, ONE_DISPATCH_TIMEOUT_MS, () => {});
     const isOne = !(one.sequence instanceof WavesmithError) && one.sequence.steps.length === 1;
     return isOne ? { ...one, addedFlags: [...new Set([...compiled.addedFlags, ...one.addedFlags])] } : compiled;
   } catch (error) {

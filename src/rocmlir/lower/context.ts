@@ -22,6 +22,8 @@ export interface LowerContext {
   readonly users: (name: string) => readonly Operation[];
   /** An attention block may become IREE's own operation. */
   readonly fuseAttention: boolean;
+  /** Convolutions compute their padding, see `ConvolutionShape`. */
+  readonly computesPadding: boolean;
   /** An error at this operation. */
   readonly error: (code: string, message: string, hint?: string) => WavesmithError;
 }

@@ -1,6 +1,7 @@
 // Dot products, convolutions and attention. Sums are kept in f32 (floats) or i32 (integers) and rounded once.
 // Source: rocMLIR's MIGraphX.td (dot, quant_dot, convolution, quant_convolution); IREE's LinalgExt dialect (attention).
 import { affineMap, broadcastShape, type Emitter, operandMap, type View, wholeView, zeroOf } from './emit.ts';
+import { computedPadding } from './layout.ts';
 import { Scalars } from './scalar.ts';
 import { carrierOf, ELEMENTS, type Element, isFloat, isUnsigned, tensorText } from './types.ts';
 
@@ -76,6 +77,8 @@ export function dot(emit: Emitter, left: View, right: View, result: Element): Vi
 }
 
 export interface ConvolutionShape {
+  /** The padding is computed for each position of the image, not a `tensor.pad`. */
+  readonly computesPadding: boolean;
   readonly group: number;
   readonly stride: readonly number[];
   readonly dilation: readonly number[];
@@ -94,6 +97,11 @@ export function convolvedSizes(input: readonly number[], filter: readonly number
 /** The input with zeros around its spatial dimensions, padded as it lies in memory: no transposed copy is made. */
 function pad(emit: Emitter, view: View, c: ConvolutionShape): View {
   if (c.padding.every(([before, after]) => before === 0 && after === 0)) return view;
+  if (c.computesPadding) {
+    const before = [0, 0, ...c.padding.map(([first]) => first)];
+    const wide = view.shape.map((size, d) => (d < 2 ? size : size + c.padding[d - 2][0] + c.padding[d - 2][1]));
+    return computedPadding(emit, view, before, wide, zeroOf(view.element));
+  }
   const base = [...view.base];
   const [low, high] = [base.map(() => 0), base.map(() => 0)];
   c.padding.forEach(([before, after], d) => {

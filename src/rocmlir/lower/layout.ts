@@ -2,7 +2,7 @@
 // Source: rocMLIR's MIGraphX.td; MIGraphX operator reference (negative axes and bounds count from the end).
 import { rangeText } from '../../mlir/parse.ts';
 import { axisOf, type LowerContext } from './context.ts';
-import { type View, wholeView, zeroOf } from './emit.ts';
+import { type Emitter, type View, wholeView, zeroOf } from './emit.ts';
 import { integerAttribute, integerList } from './read.ts';
 import { Scalars } from './scalar.ts';
 import { elementsOf, isFloat, isPacked, shapeText, tensorText } from './types.ts';
@@ -130,15 +130,26 @@ export function pad({ document, emit, read, operands, error }: LowerContext): Vi
   }
   const number = isNumber ? Number(value.value) : 0;
   const text = number === 0 ? zeroOf(view.element) : isFloat(view.element) ? number.toExponential(9) : `${number}`;
-  const dense = emit.dense(view);
   const shape = view.shape.map((size, d) => size + pads[d] + pads[rank + d]);
+  // A `tensor.pad` in front of a dimension that is not the first came out of IREE 3.13 without its offset.
+  return computedPadding(emit, view, pads.slice(0, rank), shape, text);
+}
+
+/** The view inside a larger shape, from `before` on, and elsewhere the constant `text`: computed for each position. */
+export function computedPadding(
+  emit: Emitter,
+  view: View,
+  before: readonly number[],
+  shape: readonly number[],
+  text: string,
+): View {
+  const dense = emit.dense(view);
   const s = new Scalars(emit);
   const index = (value: number): string => s.constant(String(value), 'index');
-  // A `tensor.pad` in front of a dimension that is not the first came out of IREE 3.13 without its offset.
   return emit.generate(shape, view.element, (position) => {
     let inside: string | undefined;
     const at = position.map((place, d) => {
-      const shifted = s.binary('arith.subi', place, index(pads[d]), 'index');
+      const shifted = s.binary('arith.subi', place, index(before[d]), 'index');
       const least = s.binary('arith.maxsi', shifted, index(0), 'index');
       const clamped = s.binary('arith.minsi', least, index(view.shape[d] - 1), 'index');
       const holds = s.compare('eq', clamped, shifted, 'index');

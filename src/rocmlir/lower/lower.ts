@@ -26,6 +26,8 @@ export interface LowerOptions {
    * go to as arguments behind the others, as rocMLIR's launch has them.
    */
   readonly reader: 'module' | 'processor' | 'kernel';
+  /** Convolutions compute their padding: a `tensor.pad` that IREE does not take into a kernel is a fill of a buffer and a copy. */
+  readonly computesPadding?: boolean | undefined;
   /** Put all of the function into one dispatch of IREE's, whether its code generator can do that or not. */
   readonly oneDispatch?: boolean | undefined;
 }
@@ -255,6 +257,7 @@ class FunctionLowering {
       definition: (name) => this.definitions.get(name),
       users: (name) => this.users().get(name) ?? [],
       fuseAttention: this.options.fuseAttention,
+      computesPadding: this.options.computesPadding === true,
       error: (code, message, hint) => this.error(code, message, hint),
     };
     const view = isTosa ? lowerTosa(context) : lowering?.(context);

@@ -157,6 +157,7 @@ function convolutionOperands(context: LowerContext): { input: View; filter: View
   const given = integerList(document, read, 'padding');
   const padding = given.length === spatial ? [...given, ...given] : list('padding', 2 * spatial);
   const shape = {
+    computesPadding: context.computesPadding,
     group: integerAttribute(document, read, 'group', 1),
     stride: list('stride', spatial),
     dilation: list('dilation', spatial),

@@ -164,7 +164,8 @@ function clamp({ emit, operands, read, error }: LowerContext): View {
 }
 
 /** N, spatial…, C convolved with F, spatial…, C/group and a bias of F. */
-function convolutionChannelsLast({ document, emit, operands, read, type, error }: LowerContext): View {
+function convolutionChannelsLast(context: LowerContext): View {
+  const { document, emit, operands, read, type, error } = context;
   const [image, filter, bias] = operands(3);
   const spatial = image.shape.length - 2;
   const rank = spatial + 2;
@@ -174,6 +175,7 @@ function convolutionChannelsLast({ document, emit, operands, read, type, error }
   };
   const pad = integerList(document, read, 'pad');
   const shape = {
+    computesPadding: context.computesPadding,
     group: integerAttribute(document, read, 'group', 1),
     stride: integerList(document, read, 'stride'),
     dilation: integerList(document, read, 'dilation'),
