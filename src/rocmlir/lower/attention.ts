@@ -3,24 +3,14 @@
 // operations of f are taken into these two. Source: rocMLIR's mixr-attention-… tests.
 
 import { elementType } from '../../base/index.ts';
-import { type Document, type Operation, rangeText } from '../../mlir/parse.ts';
-import { sameShape } from './context.ts';
+import { rangeText } from '../../mlir/parse.ts';
+import { type AttentionSite, sameShape } from './context.ts';
 import type { Attention } from './contract.ts';
 import { broadcastShape, type Emitter, type View } from './emit.ts';
 import type { ReadOperation } from './read.ts';
 import { Scalars } from './scalar.ts';
 import { type Element, elementsOf, isFloat } from './types.ts';
 import { sameRows, softmaxInput } from './written-softmax.ts';
-
-/** What is looked at around a dot product. */
-export interface AttentionSite {
-  readonly document: Document;
-  readonly emit: Emitter;
-  readonly definition: (name: string) => ReadOperation | undefined;
-  readonly view: (name: string) => View;
-  /** The operations that use a value. */
-  readonly users: (name: string) => readonly Operation[];
-}
 
 /** The types of which IREE's attention is right; sums and softmax are f32 in it. */
 const ELEMENTS: ReadonlySet<Element> = new Set(['f32', 'f16', 'bf16']);

@@ -28,6 +28,9 @@ export interface LowerContext {
   readonly error: (code: string, message: string, hint?: string) => WavesmithError;
 }
 
+/** What is looked at around a dot product that may end an attention block. */
+export type AttentionSite = Pick<LowerContext, 'document' | 'emit' | 'definition' | 'view' | 'users'>;
+
 export const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((size, d) => size === b[d]);
 

@@ -1,7 +1,7 @@
 // Recognising a softmax along the last axis: `migraphx.softmax`, or written out as exponentials of what is left above the row's
 // largest element, divided by their sum, as MIGraphX hands it to rocMLIR. Source: rocMLIR's mixr-attention-… tests.
 
-import type { AttentionSite } from './attention.ts';
+import type { AttentionSite } from './context.ts';
 import { integerAttribute, integerList, type ReadOperation } from './read.ts';
 import { elementsOf, isFloat } from './types.ts';
 
