@@ -30,6 +30,7 @@ const CASES: readonly Case[] = [
   { name: 'batches', library: 7, targets: ['gfx942'], flags: ['-DHOST_TYPE=1', '-DDEVICE_TYPE=2'] },
   // Other targets' grid barrier is a hardware resource (ds_gws_barrier) that the virtual GPU refuses.
   { name: 'cooperative', targets: ['gfx942'] },
+  { name: 'concurrent', targets: ['gfx942'] },
   { name: 'copies' },
   { name: 'devices' },
   { name: 'errors' },

@@ -50,6 +50,8 @@ export interface CopyPacket {
 
 export interface RuntimeDevice {
   readonly target: string;
+  /** Whether dispatches of different queues may run at the same time; otherwise the next begins when the last has ended. */
+  readonly isConcurrent?: boolean;
   /** The buffer behind all GPU memory. It does not move. */
   readonly buffer: SharedArrayBuffer;
   /** GPU address of byte 0 of the buffer. */

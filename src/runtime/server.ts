@@ -1,7 +1,7 @@
 // Room `runtime`: the device process of `wavesmith exec`: programs of the user connect, and the virtual GPU is their GPU.
 // Begin with this file (connections), then session.ts (one program), aql-queue.ts (its packets) and sim-runtime.ts (its device).
 //
-// The device process's server: one session for each program, one kernel on the device at a time.
+// The device process's server: one session for each program.
 import type { Addon } from './addon.ts';
 import type { HelloReply } from './generated/messages.ts';
 import { MessageServer } from './message-server.ts';
@@ -72,6 +72,7 @@ export class RuntimeServer implements SessionHost {
   }
 
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
+    if (this.device.isConcurrent === true) return this.device.dispatch(packet, signal);
     const run = this.busy.then(() => this.device.dispatch(packet, signal));
     this.busy = run.then(
       () => {},

@@ -137,6 +137,11 @@ export class SimRuntime implements RuntimeDevice {
     memory.free(address);
     if (region?.base === address) this.discard(region.offset, region.size);
   }
+  /** What looks at dispatches looks at one at a time. */
+  get isConcurrent(): boolean {
+    const { strict, timing, profiler, observe } = this.options;
+    return strict === undefined && timing === undefined && profiler === undefined && observe === undefined;
+  }
   /** Data of programs whose memory has been given back. */
   get writtenMemory(): readonly WrittenMemory[] {
     return this.fresh?.ended ?? [];
@@ -228,6 +233,7 @@ export class SimRuntime implements RuntimeDevice {
       gridWorkItems: gridSize,
       dynamicLds: Math.max(0, packet.groupSegmentSize - kernel.ldsSize),
       hostAnswers: true,
+      concurrent: this.isConcurrent,
       onRan: (began, ended) => {
         times = { start: ticksAt(began), end: ticksAt(ended) };
       },

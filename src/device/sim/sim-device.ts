@@ -17,6 +17,9 @@ import { dispatchStrict } from './strict/dispatch.ts';
 import { MemoryHistory } from './strict/history.ts';
 import { Crew } from './workers/crew.ts';
 
+/** Dispatches that run at the same time. ROCm gives a process 4 hardware queues (GPU_MAX_HW_QUEUES); a machine has several GPUs. */
+const MAX_CONCURRENT = 16;
+
 /** The virtual GPU. */
 export class SimDevice implements Device {
   readonly kind = 'sim';
@@ -24,21 +27,23 @@ export class SimDevice implements Device {
   readonly heapRange = [WINDOW, WINDOW + MAX_WASM_PAGES * WASM_PAGE] as const;
   readonly target: TargetName;
   readonly memory: DeviceMemory;
-  private readonly places: PlacePool;
+  /** Places of dispatches that run at the same time: a wave block is one dispatch's from its first to its last workgroup. */
+  private readonly freePlaces: PlacePool[];
+  private readonly waitingForPlaces: (() => void)[] = [];
   private readonly crew: Crew | undefined;
   private readonly run: SimRunOptions;
   /** Which bytes of the buffers have been written, for strict mode. */
   private readonly history = new MemoryHistory();
-  /** The dispatch that runs last; dispatches of a device run one after the other. */
+  /** The dispatch that runs last of those that run one after the other. */
   private lastDispatch: Promise<unknown> | undefined;
-  /** Ends the dispatch that runs. */
-  private ending: AbortController | undefined;
+  /** End the dispatches that run. */
+  private readonly endings = new Set<AbortController>();
   private isClosed = false;
 
   constructor(target: TargetName, options: SimOptions = {}) {
     this.target = target;
     this.memory = new DeviceMemory(options);
-    this.places = new PlacePool(this.memory);
+    this.freePlaces = Array.from({ length: MAX_CONCURRENT }, () => new PlacePool(this.memory));
     const { workerHost, run = {} } = options;
     this.run = run;
     this.crew = workerHost === undefined || !this.memory.isShared ? undefined : new Crew(workerHost, this.memory);
@@ -122,9 +127,10 @@ export class SimDevice implements Device {
       throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
     }
     module.hold();
-    const before = this.lastDispatch;
+    const before = request.concurrent === true ? undefined : this.lastDispatch;
     const start = () => this.start(kernel, request).finally(() => module.release());
     const result = before === undefined ? start() : before.then(start);
+    if (request.concurrent === true) return await result;
     const settled = result.then(
       () => {},
       () => {},
@@ -139,12 +145,14 @@ export class SimDevice implements Device {
 
   private async start(kernel: SimKernel, request: SimDispatchRequest): Promise<SimDispatchResult> {
     this.requireOpen();
-    const { memory, places, crew, history } = this;
+    const { memory, crew, history, freePlaces } = this;
+    while (freePlaces.length === 0) await new Promise<void>((resolve) => this.waitingForPlaces.push(resolve));
+    const places = freePlaces.pop() as PlacePool;
     const ending = new AbortController();
     const abort = (): void => ending.abort();
     if (request.signal?.aborted) abort();
     request.signal?.addEventListener('abort', abort);
-    this.ending = ending;
+    this.endings.add(ending);
     const run = (one: SimDispatchRequest) =>
       runDispatch({ memory, places, crew }, kernel, { ...one, signal: ending.signal });
     try {
@@ -156,13 +164,15 @@ export class SimDevice implements Device {
       return await dispatchStrict(request, { kernargSize, lines: module.lines }, history, run);
     } finally {
       request.signal?.removeEventListener('abort', abort);
-      this.ending = undefined;
+      this.endings.delete(ending);
+      freePlaces.push(places);
+      this.waitingForPlaces.shift()?.();
     }
   }
 
   close(): void {
     this.isClosed = true;
-    this.ending?.abort();
+    for (const ending of this.endings) ending.abort();
     this.crew?.close();
   }
 }

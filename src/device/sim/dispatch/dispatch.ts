@@ -214,7 +214,7 @@ class CrewShare {
     const { launch, loaded } = this;
     const left = launch.workgroups - local.taken;
     const count = Math.min(this.workers - 1, left);
-    if (crew === undefined || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
+    if (crew === undefined || crew.isBusy || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
     const expected = (elapsed * left) / Math.max(1, local.done);
     if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;
     if (local.isAborted || local.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;

@@ -11,6 +11,7 @@ export class Crew {
   private readonly host: WorkerHost;
   private readonly memory: DeviceMemory;
   private readonly threads: WorkerThread[] = [];
+  private busy = 0;
 
   constructor(host: WorkerHost, memory: DeviceMemory) {
     this.host = host;
@@ -28,9 +29,15 @@ export class Crew {
     return this.threads.length;
   }
 
+  /** Whether the threads work for a launch: they work for one at a time. */
+  get isBusy(): boolean {
+    return this.busy > 0;
+  }
+
   /** Has `count` threads run workgroups of a launch; each answers when none is left. */
   run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): Promise<DoneMessage>[] {
-    return Array.from({ length: count }, async (_, n) => {
+    this.busy += count;
+    const runOn = async (n: number): Promise<DoneMessage> => {
       const place = places.take(launch);
       try {
         const { id, target, region, codeRanges } = loaded;
@@ -46,7 +53,8 @@ export class Crew {
       } finally {
         places.give(place);
       }
-    });
+    };
+    return Array.from({ length: count }, (_, n) => runOn(n).finally(() => this.busy--));
   }
 
   private start(): WorkerThread {
