@@ -4,9 +4,9 @@ import { WavesmithError } from '../base/index.ts';
 import {
   createDevice,
   type ExecutedAt,
-  execute,
   exploreSchedules,
   type LaunchPlan,
+  placePlan,
   type ScheduledRun,
   type ScheduleReport,
   type SimDevice,
@@ -67,62 +67,72 @@ export async function runSchedules(
   const wanted = schedulesOf(options);
   if (wanted === undefined) return undefined;
   const isShown = process.stderr.isTTY === true;
-  const device = await createDevice('sim', {
-    target,
-    ...nodeSimOptions(),
-    run: { mfma: parseMatrixMode(mfma), workers: 1 },
-  });
+  const open = async (): Promise<Placed> => {
+    const run = { mfma: parseMatrixMode(mfma), workers: 1 };
+    const device = await createDevice('sim', { target, ...nodeSimOptions(), run });
+    return 'plan' in launch ? planned(device, launch) : captured(device, launch);
+  };
+  const placed = await open();
+  const run: ScheduledRun = async ({ isCompared, ...fields }) => {
+    if (!isCompared) return await placed.run(fields);
+    // What a device chooses itself is the same on every new one.
+    const fresh = await open();
+    try {
+      return await fresh.run(fields);
+    } finally {
+      fresh.device.close();
+    }
+  };
   try {
-    return await exploreSchedules('plan' in launch ? planned(device, launch) : captured(device, launch), {
+    return await exploreSchedules(run, {
       ...wanted,
       onProgress: (done, total) => {
         if (isShown) process.stderr.write(done === total ? `\r${' '.repeat(40)}\r` : `\rschedule ${done} of ${total}`);
       },
     });
   } finally {
-    device.close();
+    placed.device.close();
   }
 }
 
-function planned(device: SimDevice, launch: { code: Uint8Array; kernel: string; plan: LaunchPlan }): ScheduledRun {
+/** A launch whose memory is on a device. */
+interface Placed {
+  readonly device: SimDevice;
+  readonly run: (fields: Partial<SimDispatchRequest>) => ReturnType<ScheduledRun>;
+}
+
+function planned(device: SimDevice, launch: { code: Uint8Array; kernel: string; plan: LaunchPlan }): Placed {
+  const { plan } = launch;
   const kernel = device.load(launch.code).kernel(launch.kernel);
-  return async (fields) => {
-    let addresses: readonly number[] = [];
-    const { plan } = launch;
-    const { dispatch, contents } = await execute(device, kernel, plan, {
-      fields,
-      onPlaced: (args) => {
-        addresses = plan.allocations.map((_, n) => {
-          const i = plan.arguments.findIndex((a) => a.kind !== 'value' && a.allocation === n);
-          const [argument, value] = [plan.arguments[i], args[i]];
-          if (argument === undefined || argument.kind === 'value') return 0;
-          return typeof value === 'object' && 'address' in value ? value.address - argument.offset : 0;
-        });
-      },
-    });
-    const memory = contents.map((bytes, n) => {
-      return { label: plan.allocations[n]?.label ?? `${n}`, address: addresses[n] ?? 0, bytes };
-    });
-    return { instructions: dispatch.instructions, memory };
+  const placed = placePlan(device, plan);
+  return {
+    device,
+    run: async (fields) => {
+      placed.restore();
+      const { instructions } = await device.dispatch({ ...placed.request, ...fields, kernel });
+      const memory = placed.buffers.map((buffer) => {
+        return { label: buffer.label, address: buffer.address, bytes: device.read(buffer) };
+      });
+      return { instructions, memory };
+    },
   };
 }
 
-function captured(
-  device: SimDevice,
-  { capture, code }: { capture: Capture; code?: Uint8Array | undefined },
-): ScheduledRun {
+function captured(device: SimDevice, { capture, code }: { capture: Capture; code?: Uint8Array | undefined }): Placed {
   const placed = placeCapture(device, capture, { code });
-  return async (fields) => {
-    placed.restore();
-    const request: SimDispatchRequest = { ...placed.request, ...fields };
-    const { instructions } = await device.dispatch(request);
-    const memory = placed.chunks
-      .filter(({ allocation }) => allocation.kind !== 'code')
-      .map(({ address, buffer, offset, length, allocation }) => {
-        const label = `${allocation.label}+0x${(address - allocation.address).toString(16)}`;
-        return { label, address, bytes: device.read(buffer, offset, length) };
-      });
-    return { instructions, memory };
+  return {
+    device,
+    run: async (fields) => {
+      placed.restore();
+      const { instructions } = await device.dispatch({ ...placed.request, ...fields } as SimDispatchRequest);
+      const memory = placed.chunks
+        .filter(({ allocation }) => allocation.kind !== 'code')
+        .map(({ address, buffer, offset, length, allocation }) => {
+          const label = `${allocation.label}+0x${(address - allocation.address).toString(16)}`;
+          return { label, address, bytes: device.read(buffer, offset, length) };
+        });
+      return { instructions, memory };
+    },
   };
 }
 

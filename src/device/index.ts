@@ -55,8 +55,10 @@ export {
   type Execution,
   execute,
   type LaunchPlan,
+  type PlacedPlan,
   type PlannedAllocation,
   type PlannedArgument,
+  placePlan,
   type ResultOf,
 } from './plan.ts';
 export type { RocmAddon } from './rocm/addon.ts';

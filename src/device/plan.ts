@@ -74,6 +74,52 @@ export interface Execution<R extends DispatchResult = DispatchResult> {
   readonly seconds: number;
 }
 
+/** A plan's allocations on a device, to be dispatched any number of times. */
+export interface PlacedPlan {
+  /** In the plan's order. */
+  readonly buffers: readonly DeviceBuffer[];
+  readonly request: Omit<DispatchRequest, 'kernel'>;
+  /** Writes the plan's bytes into the buffers. */
+  restore(): void;
+  /** Frees the buffers. */
+  free(): void;
+}
+
+/** Allocates what a plan asks for; `restore` fills it. When an allocation fails nothing stays allocated. */
+export function placePlan(device: Device, plan: LaunchPlan): PlacedPlan {
+  const buffers: DeviceBuffer[] = [];
+  const free = (): void => {
+    for (const buffer of buffers) device.free(buffer);
+  };
+  try {
+    for (const { label, bytes } of plan.allocations) buffers.push(device.alloc(bytes.length, label));
+  } catch (error) {
+    free();
+    throw error;
+  }
+  const args = plan.arguments.map((argument): ArgumentValue => {
+    if (argument.kind === 'value') return argument.value;
+    const { address, size, label } = buffers[argument.allocation] as DeviceBuffer;
+    const { offset } = argument;
+    return { address: (address + offset) as DeviceAddress, size: size - offset, label };
+  });
+  const { grid, block, gridWorkItems, dynamicLds } = plan;
+  return {
+    buffers,
+    request: { grid, block, gridWorkItems, dynamicLds, args },
+    restore: () => {
+      plan.allocations.forEach(({ bytes, untouched = [] }, n) => {
+        let from = 0;
+        for (const part of [...untouched, { offset: bytes.length, bytes: 0 }]) {
+          if (part.offset > from) device.write(buffers[n] as DeviceBuffer, bytes.subarray(from, part.offset), from);
+          from = part.offset + part.bytes;
+        }
+      });
+    },
+    free,
+  };
+}
+
 /**
  * Allocates and fills what a plan asks for, runs a loaded kernel on it, reads every allocation back, frees them. The device is as before
  * afterwards, also when the launch fails. Failures are the device's.
@@ -84,27 +130,12 @@ export async function execute<D extends Device>(
   plan: LaunchPlan,
   options: ExecuteOptions<D> = {},
 ): Promise<Execution<ResultOf<D>>> {
-  const buffers: DeviceBuffer[] = [];
+  const placed = placePlan(device, plan);
   try {
-    for (const { label, bytes, untouched = [] } of plan.allocations) {
-      const buffer = device.alloc(bytes.length, label);
-      buffers.push(buffer);
-      let from = 0;
-      for (const part of [...untouched, { offset: bytes.length, bytes: 0 }]) {
-        if (part.offset > from) device.write(buffer, bytes.subarray(from, part.offset), from);
-        from = part.offset + part.bytes;
-      }
-    }
-    const args = plan.arguments.map((argument): ArgumentValue => {
-      if (argument.kind === 'value') return argument.value;
-      const { address, size, label } = buffers[argument.allocation] as DeviceBuffer;
-      const { offset } = argument;
-      return { address: (address + offset) as DeviceAddress, size: size - offset, label };
-    });
-    options.onPlaced?.(args);
-    const { grid, block, gridWorkItems, dynamicLds } = plan;
-    const request: DispatchRequest = { ...options.fields, kernel, grid, block, gridWorkItems, dynamicLds, args };
-    const contents = (): Uint8Array[] => buffers.map((buffer) => device.read(buffer));
+    placed.restore();
+    options.onPlaced?.(placed.request.args ?? []);
+    const request: DispatchRequest = { ...options.fields, ...placed.request, kernel };
+    const contents = (): Uint8Array[] => placed.buffers.map((buffer) => device.read(buffer));
     const started = performance.now();
     try {
       const dispatch = (await device.dispatch(request)) as ResultOf<D>;
@@ -115,6 +146,6 @@ export async function execute<D extends Device>(
       throw error;
     }
   } finally {
-    for (const buffer of buffers) device.free(buffer);
+    placed.free();
   }
 }

@@ -16,11 +16,15 @@ export interface ScheduledMemory {
   readonly bytes: Uint8Array;
 }
 
-/** A run in one order, from the same memory each time. */
+/**
+ * A run in one order, from the same memory at the same addresses each time. `isCompared`: registers are compared with another such run, so
+ * addresses that the runtime chooses (arguments, scratch) must be the same too.
+ */
 export type ScheduledRun = (options: {
   readonly order: RunOrder;
   readonly monitors: readonly Monitor[];
   readonly maxInstructions: number | undefined;
+  readonly isCompared: boolean;
 }) => Promise<{ readonly instructions: number; readonly memory: readonly ScheduledMemory[] }>;
 
 /** How a schedule ended otherwise than the first run. JSON-able. */
@@ -65,7 +69,7 @@ const LEAST_BUDGET = 1_000_000;
  */
 export async function exploreSchedules(run: ScheduledRun, options: ScheduleOptions): Promise<ScheduleReport> {
   const { count, seed } = options;
-  const first = await run({ order: 'ascending', monitors: [], maxInstructions: undefined });
+  const first = await run({ order: 'ascending', monitors: [], maxInstructions: undefined, isCompared: false });
   const maxInstructions = LEAST_BUDGET + PATIENCE * first.instructions;
   const isSmall = first.instructions <= MOST_INSTRUCTIONS;
   let lateLoads = 0;
@@ -74,7 +78,7 @@ export async function exploreSchedules(run: ScheduledRun, options: ScheduleOptio
     const order = { seed: seed + n };
     const monitors = isLate ? [new LateLoads()] : [];
     if (isLate) lateLoads++;
-    const outcome = await outcomeOf(() => run({ order, monitors, maxInstructions }));
+    const outcome = await outcomeOf(() => run({ order, monitors, maxInstructions, isCompared: false }));
     options.onProgress?.(n + 1, count);
     const at = typeof outcome === 'string' ? undefined : firstDifference(first.memory, outcome.memory);
     if (typeof outcome !== 'string' && at === undefined) continue;
@@ -128,8 +132,9 @@ async function nameIt(
   address: number | undefined,
 ): Promise<{ instruction: ExecutedAt | undefined; store: ExecutedAt | undefined }> {
   const recorder = new ResultRecorder();
-  await run({ order: 'ascending', monitors: [recorder], maxInstructions: undefined });
+  await run({ order: 'ascending', monitors: [recorder], maxInstructions: undefined, isCompared: true });
   const comparer = new ResultComparer(recorder, address);
-  await outcomeOf(() => run({ order, monitors: isLate ? [comparer, new LateLoads()] : [comparer], maxInstructions }));
+  const monitors = isLate ? [comparer, new LateLoads()] : [comparer];
+  await outcomeOf(() => run({ order, monitors, maxInstructions, isCompared: true }));
   return { instruction: comparer.first, store: comparer.store };
 }
