@@ -99,24 +99,31 @@ function row(name: string, objects: readonly CodeObject[]): void {
 }
 
 const LIBRARY_BYTES = 10e6;
+const LIBRARY_KERNELS = 1316;
 
-/** A bundle of LIBRARY_BYTES at least: every code object of the reference data, again from the first when there are no more. */
+/**
+ * A bundle of LIBRARY_BYTES and LIBRARY_KERNELS at least. Code objects of the reference data, from the one with the largest kernels on or
+ * from the one with the smallest on, as the number of kernels is ahead of the bytes or behind; again when there are no more.
+ */
 function library(path: string): string | undefined {
-  const objects = corpusObjects().map(({ path }) => ({ path, bytes: readFileSync(path) }));
+  const objects = [...new Set(corpusObjects().map((o) => o.path))]
+    .flatMap(objectsOf)
+    .filter((o) => o.kernels.length > 0);
+  if (objects.length === 0) return undefined;
+  const bytesPerKernel = (o: CodeObject): number => o.elf.bytes.length / o.kernels.length;
+  objects.sort((a, b) => bytesPerKernel(b) - bytesPerKernel(a));
   const entries: { id: string; bytes: Uint8Array }[] = [];
-  let [size, kernels] = [0, 0];
-  for (let i = 0; objects.length > 0 && size < LIBRARY_BYTES; i++) {
-    const { path: file } = objects[i % objects.length] as (typeof objects)[number];
-    for (const object of objectsOf(file)) {
-      const { bytes } = object.elf;
-      entries.push({ id: `hipv4-${object.targetId}`, bytes });
-      size += bytes.length;
-      kernels += object.kernels.length;
-    }
+  let [size, kernels, large, small] = [0, 0, 0, 0];
+  while (size < LIBRARY_BYTES || kernels < LIBRARY_KERNELS) {
+    const isAhead = kernels / LIBRARY_KERNELS >= size / LIBRARY_BYTES;
+    const object = objects.at(isAhead ? large++ % objects.length : -1 - (small++ % objects.length)) as CodeObject;
+    entries.push({ id: `hipv4-${object.targetId}`, bytes: object.elf.bytes });
+    size += object.elf.bytes.length;
+    kernels += object.kernels.length;
   }
-  if (entries.length === 0) return undefined;
   writeFileSync(path, writeBundle(entries));
-  return `${entries.length} objects, ${objects.length} different (${kernels} kernels, ${(size / 1e6).toFixed(1)} MB)`;
+  const different = Math.min(objects.length, large + small);
+  return `${entries.length} objects, ${different} different (${kernels} kernels, ${(size / 1e6).toFixed(1)} MB)`;
 }
 
 /** Prints its memory when the process ends. */

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { randomNumbers, WavesmithError } from '../src/base/index.ts';
-import { readCodeObject } from '../src/codeobject/index.ts';
+import { type CodeObject, readCodeObject } from '../src/codeobject/index.ts';
 import { type Proof, proveKernel } from '../src/equivalence/index.ts';
 import { type CodeEdit, EditableKernel, legalEdit } from '../tests/support/prove-edits.ts';
 import { mutant } from '../tests/support/prove-mutants.ts';
@@ -51,9 +51,11 @@ const count = (what: string): void => {
 };
 const speeds: number[] = [];
 let worst: Proof | undefined;
+let baseline: { readonly subject: ProveSubject; readonly codeObject: CodeObject } | undefined;
 
 function prove(subject: ProveSubject, bytes: Uint8Array): Proof {
-  const proof = proveKernel(readCodeObject(subject.codeObject), readCodeObject(bytes), subject.kernel, {
+  if (baseline?.subject !== subject) baseline = { subject, codeObject: readCodeObject(subject.codeObject) };
+  const proof = proveKernel(baseline.codeObject, readCodeObject(bytes), subject.kernel, {
     ignoreIdentity: true,
   });
   const { instructions, milliseconds } = proof.effort;

@@ -27,6 +27,16 @@ const scratchKernel = (init: string): Variant => ({
       .replace('.private_segment_fixed_size: 0', '.private_segment_fixed_size: 64'),
 });
 
+/** The first argument is where the LDS of the launch begins. */
+const dynamic = (align: number): Variant => ({
+  body: all(LOAD, VM, STORE),
+  change: (t) =>
+    t.replace(
+      'global_buffer, .address_space: global',
+      `dynamic_shared_pointer, .address_space: local, .pointee_align: ${align}`,
+    ),
+});
+
 describe('never proved', () => {
   it.each<[string, string | Variant, string | Variant]>([
     [
@@ -552,6 +562,15 @@ describe('never proved', () => {
   ])('%s', (_name, a, b) => {
     expect(proveKernel(build(a), build(a), 'k', { ignoreIdentity: true })).toMatchObject({ verdict: 'proved' });
     expect(prove(a, b)).toMatchObject({ verdict: 'not-proved', reason: expect.stringMatching(/^[A-Z'].*\.$/s) });
+  });
+
+  it('what the loader does not find, or fills in otherwise', () => {
+    const body = all(LOAD, VM, STORE);
+    for (const directive of ['', '.globl k\n.hidden k']) {
+      const change = (t: string): string => t.replace('.globl\tk', directive);
+      expect(prove(body, { body, change }).reason).toContain('is not exported');
+    }
+    expect(prove(dynamic(4), dynamic(64)).reason).toContain('different arguments');
   });
 
   it.each(['s_setkill 1', 's_sethalt 1'])('%s', (stop) => {

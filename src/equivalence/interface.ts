@@ -25,6 +25,14 @@ const SHRINKING = [
   'maxFlatWorkgroupSize',
 ] as const satisfies readonly (keyof KernelMetadata)[];
 
+const STB_LOCAL = 0;
+/** Visibilities that other files see: default and protected. */
+const VISIBLE: ReadonlySet<number> = new Set([0, 3]);
+
+/** Whether a runtime finds the kernel by name. */
+const isExported = ({ descriptorSymbol }: Kernel): boolean =>
+  descriptorSymbol !== undefined && descriptorSymbol.binding !== STB_LOCAL && VISIBLE.has(descriptorSymbol.visibility);
+
 /** Whether two kernels are given as many registers and as much LDS. */
 export function hasSameAllocation(x: KernelDescriptor, y: KernelDescriptor): boolean {
   const sizes = ({ rsrc1, rsrc3, groupSegmentFixedSize }: KernelDescriptor): string =>
@@ -61,6 +69,7 @@ export function interfaceDifference(a: Kernel, b: Kernel, info: TargetInfo): str
 export function callDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
   const [x, y] = [a.descriptor, b.descriptor];
   if (x === undefined || y === undefined) return 'a kernel has no descriptor';
+  if (isExported(a) && !isExported(b)) return 'the loader does not find the edited kernel: its symbol is not exported';
   const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
   if (fewer < most) return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
   return descriptorDifference(x, y) ?? metadataDifference(a, b);
@@ -100,7 +109,9 @@ function metadataDifference(a: Kernel, b: Kernel): string | undefined {
     if (shrunk !== undefined) return `the metadata's ${shrunk} shrinks from ${x[shrunk]} to ${y[shrunk]}`;
   }
   const shape = (k: Kernel): string =>
-    JSON.stringify(k.metadata?.args.map((arg) => [arg.offset, arg.size, arg.valueKind, arg.addressSpace]));
+    JSON.stringify(
+      k.metadata?.args.map((arg) => [arg.offset, arg.size, arg.valueKind, arg.addressSpace, arg.pointeeAlign]),
+    );
   if (shape(a) !== shape(b)) return 'the metadata describe different arguments';
   if (JSON.stringify(a.metadata?.reqdWorkgroupSize) !== JSON.stringify(b.metadata?.reqdWorkgroupSize)) {
     return 'the metadata require different workgroup sizes';

@@ -1,24 +1,8 @@
-// `prove`: whether one kernel is the same function as another. Begin here.
-//
-// 1. The interface must agree (`interface.ts`): target, arguments, initial registers, constant data.
-// 2. Both kernels run side by side on terms (`product.ts`, `machine.ts`); they must branch alike and leave device memory alike.
-// 3. What terms do not show: the second kernel may have no error, no wait or hazard warning that the first has not (`check/`), and at
-//    barriers, atomics and cache operations nothing in flight that the first has not (`ordering.ts`).
-import { WavesmithError } from '../base/index.ts';
 import { kernelCode } from '../check/code.ts';
-import { type CheckContext, checkCodeObject } from '../check/index.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
-import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
-import { branchTarget, isTargetName, type TargetName, targetInfo } from '../isa/index.ts';
-import {
-  type CodeInstruction,
-  liftCodeObject,
-  PRELOAD_STUB,
-  type Program,
-  type ProgramFunction,
-  Slot,
-} from '../program/index.ts';
+import { targetInfo } from '../isa/index.ts';
+import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
 import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress, isSameBytes } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
@@ -27,6 +11,7 @@ import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
 import { argumentSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
+import { compareFindings, contextOf, hasLoop, ldsOf, type Subject, subjectOf } from './subject.ts';
 import { MASK32, type Term } from './terms.ts';
 
 /** An instruction of one of the two files. */
@@ -93,38 +78,6 @@ const ASSUMPTIONS = {
   offsets: 'Byte offsets into buffers do not pass 4 GB.',
 } as const;
 
-interface Subject {
-  readonly codeObject: CodeObject;
-  readonly kernel: Kernel;
-  readonly program: Program;
-  readonly subject: ProgramFunction;
-  readonly target: TargetName;
-}
-
-const ldsOf = ({ kernel }: Subject): number => kernel.descriptor?.groupSegmentFixedSize ?? 0;
-
-function findKernel(codeObject: CodeObject, name: string, which: string): Kernel {
-  const kernel = codeObject.kernels.find((k) => k.name === name);
-  if (kernel !== undefined) return kernel;
-  throw new WavesmithError('prove/no-such-kernel', `The ${which} has no kernel '${name}'.`, {
-    hint: `It has ${codeObject.kernels.map((k) => k.name).join(', ') || 'none'}.`,
-  });
-}
-
-function lift(codeObject: CodeObject, name: string, which: string): Subject {
-  const { processor } = codeObject.target;
-  if (!isTargetName(processor)) {
-    throw new WavesmithError('prove/target', `The ${which} is for ${processor}, which is not supported.`);
-  }
-  const kernel = findKernel(codeObject, name, which);
-  const program = liftCodeObject(codeObject, { kernels: new Set([name]) });
-  const subject = program.functions.find((f) => f.kernel === kernel);
-  if (subject === undefined) {
-    throw new WavesmithError('prove/no-code', `The entry of kernel '${name}' in the ${which} is not code.`);
-  }
-  return { codeObject, kernel, program, subject, target: processor };
-}
-
 /** Answers a script in SMT-LIB 2: `true` when it is unsatisfiable, `false` for every other answer. */
 export type Solver = (script: string) => Promise<boolean>;
 
@@ -180,7 +133,10 @@ function* proof(
   options: ProveOptions,
 ): Generator<string, Proof, boolean> {
   const started = performance.now();
-  const [a, b] = [lift(baseline, name, 'baseline'), lift(edited, options.editedKernel ?? name, 'edited file')];
+  const [a, b] = [
+    subjectOf(baseline, name, 'baseline'),
+    subjectOf(edited, options.editedKernel ?? name, 'edited file'),
+  ];
   let product: Product | undefined;
   const finish = (part: Partial<Proof> & Pick<Proof, 'verdict'>): Proof => ({
     kernel: name,
@@ -318,33 +274,8 @@ const asText = (value: unknown): string =>
     return typeof part === 'bigint' ? `${part}n` : part;
   });
 
-const hasLoop = ({ program, subject }: Subject): boolean =>
-  subject.blocks.some((index) => {
-    const code = program.instructions[(program.blocks[index]?.end ?? 0) - 1];
-    return code !== undefined && (branchTarget(code.instruction, code.pc) ?? Number.POSITIVE_INFINITY) <= code.pc;
-  });
-
 const readsProgramCounter = ({ instruction }: CodeInstruction): boolean =>
   /^s_(?:getpc|swappc|call|setpc)/.test(instruction.row.operation);
-
-function contextOf(s: Subject): CheckContext {
-  const { target, codeObject, program, subject, kernel } = s;
-  return { target, codeObject, program, subject, kernel, baseline: undefined };
-}
-
-/** Findings about time, which terms do not have: of waits and hazards all count, those that are seen in shipped code too. */
-const TIMING = /^(?:waits|hazards)\//;
-
-/** The first finding of the edited kernel that the baseline does not have, and how many they share. */
-function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
-  const [before, after] = [a, b].map(({ codeObject, kernel, program }) =>
-    checkCodeObject(codeObject, { kernels: new Set([kernel.name]), program }).filter(
-      (f) => TIMING.test(f.rule) || (f.basis === 'manual' && f.severity === 'error'),
-    ),
-  ) as [Finding[], Finding[]];
-  const added = newFindings(after, before.map(fingerprint));
-  return { finding: added[0], shared: after.length - added.length };
-}
 
 /** Where the kernels are entered: addresses of both. */
 function entryPairs(a: Subject, b: Subject): (readonly [number, number])[] {

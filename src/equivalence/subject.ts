@@ -1,0 +1,91 @@
+// One of the two kernels of a proof: lifted, and checked. It is kept, because a baseline is compared with one edit after the other.
+import { WavesmithError } from '../base/index.ts';
+import { type CheckContext, checkCodeObject } from '../check/index.ts';
+import type { CodeObject, Kernel } from '../codeobject/index.ts';
+import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
+import { branchTarget, isTargetName, type TargetName } from '../isa/index.ts';
+import { liftCodeObject, type Program, type ProgramFunction } from '../program/index.ts';
+
+/** A kernel of a proof. */
+export interface Subject {
+  readonly codeObject: CodeObject;
+  readonly kernel: Kernel;
+  readonly program: Program;
+  readonly subject: ProgramFunction;
+  readonly target: TargetName;
+  /** What the checker says of time, and its errors. */
+  readonly findings: readonly Finding[];
+}
+
+/** Bytes of LDS that a workgroup gets without what the launch adds. */
+export const ldsOf = ({ kernel }: Subject): number => kernel.descriptor?.groupSegmentFixedSize ?? 0;
+
+function findKernel(codeObject: CodeObject, name: string, which: string): Kernel {
+  const kernel = codeObject.kernels.find((k) => k.name === name);
+  if (kernel !== undefined) return kernel;
+  throw new WavesmithError('prove/no-such-kernel', `The ${which} has no kernel '${name}'.`, {
+    hint: `It has ${codeObject.kernels.map((k) => k.name).join(', ') || 'none'}.`,
+  });
+}
+
+/** Findings about time, which terms do not have: of waits and hazards all count, those that are seen in shipped code too. */
+const TIMING = /^(?:waits|hazards)\//;
+
+/** The kernel that each code object was last asked for. */
+const lifted = new WeakMap<CodeObject, Subject>();
+
+/** Kernel `name` of a code object. Throws `prove/no-such-kernel`, `prove/target`, `prove/no-code`; `which` names the file for people. */
+export function subjectOf(codeObject: CodeObject, name: string, which: string): Subject {
+  let subject = lifted.get(codeObject);
+  if (subject?.kernel.name !== name) {
+    subject = lift(codeObject, name, which);
+    lifted.set(codeObject, subject);
+  }
+  return subject;
+}
+
+function lift(codeObject: CodeObject, name: string, which: string): Subject {
+  const { processor } = codeObject.target;
+  if (!isTargetName(processor)) {
+    throw new WavesmithError('prove/target', `The ${which} is for ${processor}, which is not supported.`);
+  }
+  const kernel = findKernel(codeObject, name, which);
+  const program = liftCodeObject(codeObject, { kernels: new Set([name]) });
+  const subject = program.functions.find((f) => f.kernel === kernel);
+  if (subject === undefined) {
+    throw new WavesmithError('prove/no-code', `The entry of kernel '${name}' in the ${which} is not code.`);
+  }
+  let findings: readonly Finding[] | undefined;
+  return {
+    codeObject,
+    kernel,
+    program,
+    subject,
+    target: processor,
+    get findings() {
+      findings ??= checkCodeObject(codeObject, { kernels: new Set([name]), program }).filter(
+        (f) => TIMING.test(f.rule) || (f.basis === 'manual' && f.severity === 'error'),
+      );
+      return findings;
+    },
+  };
+}
+
+/** What the checker's analyses ask for. */
+export function contextOf(s: Subject): CheckContext {
+  const { target, codeObject, program, subject, kernel } = s;
+  return { target, codeObject, program, subject, kernel, baseline: undefined };
+}
+
+/** The first finding of the edited kernel that the baseline does not have, and how many they share. */
+export function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
+  const added = newFindings(b.findings, a.findings.map(fingerprint));
+  return { finding: added[0], shared: b.findings.length - added.length };
+}
+
+/** Whether a branch of the kernel goes back. */
+export const hasLoop = ({ program, subject }: Subject): boolean =>
+  subject.blocks.some((index) => {
+    const code = program.instructions[(program.blocks[index]?.end ?? 0) - 1];
+    return code !== undefined && (branchTarget(code.instruction, code.pc) ?? Number.POSITIVE_INFINITY) <= code.pc;
+  });
