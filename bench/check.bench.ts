@@ -2,7 +2,7 @@
 // `check` of a library of 10 MB with its memory: the different objects of the reference data as often as it takes.
 // Then inside one process, lifting included: the code object with the most code in one kernel of the corpus, the 167 kernels of an
 // IREE module, and how time grows with code size. There `first ms` is cold and the others are warm, and the kernels of the last rows
-// are n copies of one loop, so they show growth and not speed. Files can be given instead.
+// are n copies of one loop, so they show growth and not speed. Files can be given instead; `--libraries` only checks libraries.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -101,38 +101,52 @@ function row(name: string, objects: readonly CodeObject[]): void {
 const LIBRARY_BYTES = 10e6;
 const LIBRARY_KERNELS = 1316;
 
-/**
- * A bundle of LIBRARY_BYTES and LIBRARY_KERNELS at least. Code objects of the reference data, from the one with the largest kernels on or
- * from the one with the smallest on, as the number of kernels is ahead of the bytes or behind; again when there are no more.
- */
-function library(path: string): string | undefined {
-  const objects = [...new Set(corpusObjects().map((o) => o.path))]
-    .flatMap(objectsOf)
-    .filter((o) => o.kernels.length > 0);
-  if (objects.length === 0) return undefined;
-  const bytesPerKernel = (o: CodeObject): number => o.elf.bytes.length / o.kernels.length;
-  objects.sort((a, b) => bytesPerKernel(b) - bytesPerKernel(a));
+interface Library {
+  readonly bytes: number;
+  readonly kernels: number;
+}
+
+/** A bundle of the code objects of the reference data, again from the first when there are no more, until there are enough. */
+function library(path: string, objects: readonly CodeObject[], isEnough: (soFar: Library) => boolean): string {
   const entries: { id: string; bytes: Uint8Array }[] = [];
-  let [size, kernels, large, small] = [0, 0, 0, 0];
-  while (size < LIBRARY_BYTES || kernels < LIBRARY_KERNELS) {
-    const isAhead = kernels / LIBRARY_KERNELS >= size / LIBRARY_BYTES;
-    const object = objects.at(isAhead ? large++ % objects.length : -1 - (small++ % objects.length)) as CodeObject;
+  let [size, kernels] = [0, 0];
+  for (let i = 0; !isEnough({ bytes: size, kernels }); i++) {
+    const object = objects[i % objects.length] as CodeObject;
     entries.push({ id: `hipv4-${object.targetId}`, bytes: object.elf.bytes });
     size += object.elf.bytes.length;
     kernels += object.kernels.length;
   }
   writeFileSync(path, writeBundle(entries));
-  const different = Math.min(objects.length, large + small);
+  const different = Math.min(objects.length, entries.length);
   return `${entries.length} objects, ${different} different (${kernels} kernels, ${(size / 1e6).toFixed(1)} MB)`;
 }
 
 /** Prints its memory when the process ends. */
 const MEMORY = 'data:text/javascript,process.on("exit",()=>console.error(process.resourceUsage().maxRSS))';
 
-function checkLibrary(folder: string): void {
+/** Large kernels up to 10 MB, and many small ones: libraries of thousands of kernels are as large. */
+function checkLibraries(folder: string): void {
+  const objects = [...new Set(corpusObjects().map(({ path }) => path))].flatMap(objectsOf);
+  const full = objects.filter(({ kernels }) => kernels.length > 0);
+  if (full.length === 0) return;
+  const small = full.filter(
+    ({ elf, kernels }) => elf.bytes.length / kernels.length < 1.2 * (LIBRARY_BYTES / LIBRARY_KERNELS),
+  );
   const path = join(folder, 'library.hipfb');
-  const what = library(path);
-  if (what === undefined) return;
+  checkLibrary(
+    folder,
+    path,
+    library(path, full, ({ bytes }) => bytes >= LIBRARY_BYTES),
+  );
+  if (small.length > 0)
+    checkLibrary(
+      folder,
+      path,
+      library(path, small, ({ kernels }) => kernels >= LIBRARY_KERNELS),
+    );
+}
+
+function checkLibrary(folder: string, path: string, what: string): void {
   console.log(what);
   const check = { ...program(wavesmith, 'check', path), statuses: [0, 1] };
   report('  check (goal: 10 s of processor time)', check, join(folder, 'out'), PROCESS_ROUNDS);
@@ -154,17 +168,19 @@ function wholeProcesses(): void {
       report('  check', check, join(folder, 'out'), PROCESS_ROUNDS);
       report('  inspect', program(wavesmith, 'inspect', path), join(folder, 'out'), PROCESS_ROUNDS);
     }
-    checkLibrary(folder);
+    checkLibraries(folder);
     console.log(
       '\nInside one process, its start not included; the first time is cold, the others are warm. Rows of loops are copies of one.\n',
     );
   });
 }
 
-if (process.argv.length <= 2) wholeProcesses();
+if (process.argv.includes('--libraries')) withFolder((folder) => checkLibraries(folder));
+else if (process.argv.length <= 2) wholeProcesses();
 console.log(
   `${'code'.padEnd(52)} ${['kernels', 'instructions', 'first ms', 'median ms', 'best ms', 'µs/instr.'].map((c) => c.padStart(12)).join(' ')}`,
 );
+if (process.argv.includes('--libraries')) process.exit(0);
 const given = process.argv.slice(2);
 const module_ = join(shared, 'vmfb', 'llama8b-fp8.gfx942.vmfb');
 const big = given.length > 0 ? undefined : largest(filesIn(join(shared, 'corpus')));

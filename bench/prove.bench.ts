@@ -1,7 +1,7 @@
 // `npm run bench prove`, or `node scripts/run-ts.mjs bench/prove.bench.ts [FILE…] [--edits N] [--mutants N] [--seed N] [--part I --of N]`:
 // how much `prove` proves, how long it takes, and whether it is ever wrong. Kernels: the C kernels of the tests at four levels for three
 // targets, Triton's, and all kernels of the reference corpus, or the files given. `--part I --of N` takes every N-th from the I-th on;
-// `--runnable` only those with a known launch. For each kernel: the same code compared as if it were different, N random edits that keep
+// `--runnable` only those with a known launch, `--only TEXT` those whose name has the text. For each kernel: the same code compared as if it were different, N random edits that keep
 // the function, N random mistakes that the virtual GPU computes something else with (or strict mode objects to). A proved one is UNSOUND.
 // Timed: `proveKernel` inside a warm process, without reading the files; milliseconds per 1,000 instructions of both kernels.
 import { existsSync, readdirSync } from 'node:fs';
@@ -15,10 +15,12 @@ import { isWorse, type ProveSubject, runnableSubjects, subjectsOf } from '../tes
 
 const values: Record<string, number> = { '--edits': 6, '--mutants': 20, '--seed': 1, '--part': 0, '--of': 1 };
 const files: string[] = [];
+let only = '';
 const args = process.argv.slice(2);
 for (let i = 0; i < args.length; i++) {
   const name = args[i] as string;
   if (name in values) values[name] = Number(args[++i]);
+  else if (name === '--only') only = args[++i] ?? '';
   else if (name !== '--runnable') files.push(name);
 }
 const [edits, mutants, seed, part, of] = Object.values(values) as [number, number, number, number, number];
@@ -39,8 +41,15 @@ function corpus(): string[] {
 /** Every kernel, made when its turn comes. */
 function all(): (() => ProveSubject)[] {
   if (files.length > 0) return subjectsOf(files).map((subject) => () => subject);
-  const runnable = runnableSubjects();
-  return args.includes('--runnable') ? runnable : [...runnable, ...subjectsOf(corpus()).map((s) => () => s)];
+  const runnable = runnableSubjects(only);
+  return args.includes('--runnable')
+    ? runnable
+    : [
+        ...runnable,
+        ...subjectsOf(corpus())
+          .filter(({ name }) => name.includes(only))
+          .map((s) => () => s),
+      ];
 }
 
 const random = randomNumbers(seed + 1000 * part);

@@ -5,7 +5,14 @@ import { WavesmithError } from '../../src/base/index.ts';
 import { codeObjectsOf, openContainer } from '../../src/codeobject/index.ts';
 import { createDevice, type DeviceBuffer, type SimDevice, type StrictOptions } from '../../src/device/index.ts';
 import { hasLlvm } from './build.ts';
-import { clangSubjects, EVERY_BUILD, type StrictSubject, strictSubjects, tritonSubjects } from './strict-kernels.ts';
+import {
+  buildName,
+  clangSubjects,
+  EVERY_BUILD,
+  type StrictSubject,
+  strictSubjects,
+  tritonSubjects,
+} from './strict-kernels.ts';
 
 /** A register that is read for nothing changes no result, and one unspecified value is as good as another. */
 const UNINITIALISED = 'registers/uninitialised';
@@ -65,12 +72,14 @@ const runnable = (subject: StrictSubject): ProveSubject => ({
 /** The C and Triton kernels of the strict mode's proofs; none without LLVM and the reference data. */
 export const proveSubjects = (): ProveSubject[] => strictSubjects().map(runnable);
 
-/** All C kernels at all levels and all Triton kernels, to be compiled one by one. */
-export function runnableSubjects(): (() => ProveSubject)[] {
-  const compiled = hasLlvm() ? EVERY_BUILD : [];
+/** C kernels at all levels and Triton kernels whose name has a text, to be compiled one by one. */
+export function runnableSubjects(only = ''): (() => ProveSubject)[] {
+  const compiled = (hasLlvm() ? EVERY_BUILD : []).filter((build) => buildName(build).includes(only));
   return [
     ...compiled.map((build) => () => runnable(clangSubjects([build])[0] as StrictSubject)),
-    ...tritonSubjects().map((subject) => () => runnable(subject)),
+    ...tritonSubjects()
+      .filter(({ name }) => name.includes(only))
+      .map((subject) => () => runnable(subject)),
   ];
 }
 

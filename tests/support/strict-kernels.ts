@@ -247,13 +247,16 @@ function root(): string {
   throw new Error('the examples folder is not found; run from the checkout');
 }
 
+/** What a compiled kernel is called. */
+export const buildName = ([name, target, level]: (typeof BUILDS)[number]): string => `${name} ${target} -O${level}`;
+
 /** The C kernels, compiled. */
 export function clangSubjects(builds = BUILDS): StrictSubject[] {
   if (!hasLlvm()) return [];
   return builds.map(([name, target, level]) => {
     const recipe = CLANG[name] as (typeof CLANG)[string];
     const codeObject = compileExample(join(root(), recipe.file), target, level);
-    return subject(`${name} ${target} -O${level}`, target, codeObject, recipe);
+    return subject(buildName([name, target, level]), target, codeObject, recipe);
   });
 }
 
