@@ -92,8 +92,8 @@ export interface Observer {
 /** While the product is solved nobody listens. */
 const NOBODY: Watcher = { access: () => {}, risk: () => {} };
 
-/** Instructions that are executed on terms where loops are unrolled: a loop of known conditions may have no end. Measured: 2 to 5 s. */
-const UNROLLED_STEPS = 200_000;
+/** Instructions that are executed on terms where loops are unrolled: a loop of known conditions may have no end. */
+const UNROLLED_STEPS = 100_000;
 
 /** How many of a value's lowest bits are known to be zero; of other things none. */
 const evenBits = (term: Term): number => (term.kind === 'i32' || term.kind === 'i64' ? knownTrailingZeros(term) : 0);

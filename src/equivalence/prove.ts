@@ -11,7 +11,7 @@ import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
 import { argumentSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
-import { compareFindings, contextOf, hasLoop, ldsOf, type Subject, subjectOf } from './subject.ts';
+import { compareFindings, contextOf, ldsOf, mayBeUnrolled, type Subject, subjectOf } from './subject.ts';
 import { MASK32, type Term } from './terms.ts';
 
 /** An instruction of one of the two files. */
@@ -203,8 +203,7 @@ function* proof(
       if (error instanceof Mismatch && (yield* learn(algebra, error, asked))) continue;
       if (first !== undefined) return stop(first.message, first.places);
       if (error instanceof LimitReached) return stop(error.message);
-      if (![a, b].some(hasLoop)) return stop(error.message, error.places);
-      // One of the kernels may have unrolled a loop of the other.
+      if (!mayBeUnrolled(a, b)) return stop(error.message, error.places);
       first = error;
     }
   }

@@ -4,7 +4,14 @@ import { type CheckContext, checkCodeObject } from '../check/index.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { branchTarget, isTargetName, type TargetName } from '../isa/index.ts';
-import { liftCodeObject, type Program, type ProgramFunction } from '../program/index.ts';
+import {
+  type BasicBlock,
+  type CodeInstruction,
+  liftCodeObject,
+  type Program,
+  type ProgramFunction,
+  waitRole,
+} from '../program/index.ts';
 
 /** A kernel of a proof. */
 export interface Subject {
@@ -83,8 +90,24 @@ export function compareFindings(a: Subject, b: Subject): { finding: Finding | un
   return { finding: added[0], shared: b.findings.length - added.length };
 }
 
+/** Instructions that do something. */
+const workOf = ({ program, subject }: Subject): number => {
+  let count = 0;
+  for (const index of subject.blocks) {
+    const { first, end } = program.blocks[index] as BasicBlock;
+    for (let i = first; i < end; i++) {
+      const { row } = (program.instructions[i] as CodeInstruction).instruction;
+      if (!waitRole(row).isWait && row.operation !== 's_nop') count++;
+    }
+  }
+  return count;
+};
+
+/** Whether one of two kernels may have unrolled a loop of the other: there is one, and they are not as long. */
+export const mayBeUnrolled = (a: Subject, b: Subject): boolean => (hasLoop(a) || hasLoop(b)) && workOf(a) !== workOf(b);
+
 /** Whether a branch of the kernel goes back. */
-export const hasLoop = ({ program, subject }: Subject): boolean =>
+const hasLoop = ({ program, subject }: Subject): boolean =>
   subject.blocks.some((index) => {
     const code = program.instructions[(program.blocks[index]?.end ?? 0) - 1];
     return code !== undefined && (branchTarget(code.instruction, code.pc) ?? Number.POSITIVE_INFINITY) <= code.pc;
