@@ -1,8 +1,9 @@
 // A capture stands wherever a file with code does: the commands say of it what they say of its code object.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProfileDocument } from '../src/profile/index.ts';
 import { addIndex, captureObject, record } from './support/captures.ts';
 import { wavesmith } from './support/cli.ts';
 
@@ -49,6 +50,26 @@ describe('a capture as code', () => {
     const probed = await wavesmith('probe', path('k.wscap'), '--tool', 'instr-count', '-o', path('probed.co'));
     expect(probed.code, probed.err).toBe(0);
     expect((await wavesmith('inspect', path('probed.co'))).code).toBe(0);
+  });
+
+  test('probes and the profile run its dispatch', async () => {
+    for (const [tool, expected] of [
+      ['instr-count', /^instructions: \d+$/m],
+      // Its records need more room than there is behind the captured code.
+      ['mem-trace', /^\d+ accesses, 0 dropped$/m],
+    ] as const) {
+      const { code, out, err } = await wavesmith('probe', '--tool', tool, '--self-check', '--', 'run', path('k.wscap'));
+      expect(code, err).toBe(0);
+      expect(out).toMatch(expected);
+      expect(out).toMatch(/^EQUAL: 4000 bytes/m);
+      expect(err).toContain('self-check: every buffer is as the original leaves it');
+    }
+    for (const name of ['k.wscap', 'k.zip']) {
+      const profile = await wavesmith('profile', path(name), '-o', path('profile'));
+      expect([profile.code, profile.out], profile.err).toEqual([0, expect.stringMatching(/^EQUAL/m)]);
+      const { kernels } = JSON.parse(readFileSync(join(path('profile'), 'profile.json'), 'utf8')) as ProfileDocument;
+      expect(kernels.map((k) => k.name)).toEqual(['k']);
+    }
   });
 
   test('replay takes edited code as a file, a capture or text', async () => {

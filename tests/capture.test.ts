@@ -142,6 +142,12 @@ describe('a recording', () => {
     expect(readFileSync(path('mine/file'), 'utf8')).toBe('mine');
   });
 
+  test('that cannot be written says so', async () => {
+    for (const name of ['mine/file/x.wscap', '../../../../../proc/none/x.wscap', '../../../../../proc/x.wscap']) {
+      expect(await codeOf(() => record(folder, name)), name).toBe('io/write');
+    }
+  });
+
   test('of everything becomes the one of what is touched when it is slimmed', async () => {
     await record(folder, 'full.wscap', {
       memory: 'full',

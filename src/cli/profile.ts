@@ -1,13 +1,11 @@
 // `wavesmith profile`: analyse rocprofv3 and rocprof-compute output, drive rocprofv3, compare two profiles.
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import {
   type AnalyseOptions,
   analyse,
-  analysisDocument,
-  dagDocument,
   diffProfiles,
   driveRocprofv3,
   isKnown,
@@ -18,15 +16,16 @@ import {
   type ProfileDocument,
   perfettoTrace,
   type Recording,
-  rooflineDocument,
   SCHEMAS,
   shellLine,
   speedscopeFile,
 } from '../profile/index.ts';
-import { profilePage } from '../report/index.ts';
-import { parseDevice } from './exec.ts';
+import { isCapturePath } from '../snapshot/index.ts';
+import { writePieces, writeResults } from './profile-output.ts';
 import { simulateProgram } from './profile-sim.ts';
-import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
+import { programDevice } from './program-device.ts';
+import { runKernel } from './run.ts';
+import { newCommand, parseArguments, printJson, readInput } from './support.ts';
 
 interface Flags {
   out: string;
@@ -48,12 +47,12 @@ export async function run(argv: string[]): Promise<number> {
   const own = split < 0 ? argv : argv.slice(0, split);
   const program = split < 0 ? [] : argv.slice(split + 1);
   const command = newCommand('profile', 'Analyse profiles: roofline, critical path, bottlenecks.')
-    .argument('[paths...]', 'files or folders of rocprofv3 or rocprof-compute')
+    .argument('[paths...]', 'files or folders of rocprofv3 or rocprof-compute, or a capture')
     .option('-o, --out <dir>', 'where the results go', 'wavesmith-profile')
     .option('--deep', 'with -- PROGRAM: also record a thread trace')
     .option(
       '--device <device>',
-      `with -- PROGRAM: run it on the virtual GPU (sim, or sim:TARGET; targets are ${TARGET_LIST})`,
+      `with -- PROGRAM: rocm, the GPU of this machine, with rocprofv3 (default); or sim:TARGET, the virtual GPU (targets are ${TARGET_LIST})`,
     )
     .option('--arch <name>', 'architecture when the recording does not tell')
     .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
@@ -78,10 +77,16 @@ export async function run(argv: string[]): Promise<number> {
   const options = analyseOptions(flags);
   let paths = command.processedArgs[0] as string[];
   if (program.length > 0 && paths.length > 0) throw usage('Give paths or a program, not both.');
-  if (flags.device !== undefined) {
-    if (program.length === 0) throw usage('--device needs a program to run: -- PROGRAM.');
+  const [target] = paths;
+  if (target !== undefined && paths.length === 1 && isCapture(target)) {
+    if (flags.device !== undefined) throw usage('A capture is profiled on the virtual GPU of its target.');
+    return await profileCapture(target, flags);
+  }
+  const device = flags.device === undefined ? undefined : programDevice(flags.device);
+  if (device !== undefined && program.length === 0) throw usage('--device needs a program to run: -- PROGRAM.');
+  if (device?.kind === 'sim') {
     if (flags.deep === true) throw usage('--deep records a thread trace of a real GPU; the virtual one has no times.');
-    const { recording, status } = await simulateProgram(parseDevice(flags.device), program);
+    const { recording, status } = await simulateProgram(device.target, program);
     report(recording, flags, options, shellLine(program));
     return status;
   }
@@ -106,6 +111,17 @@ export async function run(argv: string[]): Promise<number> {
   return 0;
 }
 
+/** Whether a path is a capture: many folders hold profiles, only captures have a trailer. */
+const isCapture = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    ? existsSync(join(path, 'trailer.json')) || /\.wscap\/?$/.test(path)
+    : isCapturePath(path);
+
+/** Counts everything that a captured dispatch does on the virtual GPU. */
+async function profileCapture(path: string, flags: Flags): Promise<number> {
+  return await runKernel([path, '--report', flags.out, ...(flags.json === true ? ['--json'] : [])]);
+}
+
 /** Analyses, writes the files, prints. */
 function report(recording: Recording, flags: Flags, options: AnalyseOptions, title: string): void {
   const document = analyse(recording, options);
@@ -128,34 +144,6 @@ function analyseOptions(flags: Pick<Flags, 'arch' | 'hbm' | 'maxGap'>): AnalyseO
     return value;
   };
   return { arch: flags.arch, hbmGbps: positive('hbm', flags.hbm), maxGapNs: positive('max-gap', flags.maxGap) };
-}
-
-export function writeResults(folder: string, document: ProfileDocument): void {
-  mkdirSync(folder, { recursive: true });
-  const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
-  writeOutput(join(folder, 'profile.json'), json(document));
-  writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
-  writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
-  writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
-  writeOutput(join(folder, 'report.html'), profilePage(document));
-}
-
-/** Writes a long text piece by piece through a temporary name. */
-export function writePieces(path: string, pieces: Iterable<string>): void {
-  const temporary = `${path}.tmp-${process.pid}`;
-  let fd: number | undefined;
-  try {
-    fd = openSync(temporary, 'w');
-    for (const piece of pieces) writeSync(fd, piece);
-    closeSync(fd);
-    fd = undefined;
-    renameSync(temporary, path);
-  } catch (error) {
-    if (fd !== undefined) closeSync(fd);
-    rmSync(temporary, { force: true });
-    if (error instanceof WavesmithError) throw error;
-    throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
-  }
 }
 
 function show(measure: Measure, format: (value: number) => string): string {

@@ -14,7 +14,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
-import { parseCount, toolsReport, untilEnded } from './run-common.ts';
+import { imageReader, parseCount, toolsReport, untilEnded } from './run-common.ts';
 import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
@@ -56,9 +56,11 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
   const json = options.json === true;
   const progress = new Progress(process.stderr);
   const ending = new AbortController();
+  const running = extension?.replace?.(codeObject, manifest.dispatch.kernel) ?? codeObject;
+  const code = running === codeObject ? undefined : running.bytes;
   // The strict mode tells bytes that nobody wrote from others, so what nobody knows stays unwritten.
-  const placed = placeCapture(device, capture, { poison: strict === undefined });
-  const session = RunSession.create(options, json, placed.kernel, codeObject, progress, extension?.leader);
+  const placed = placeCapture(device, capture, { poison: strict === undefined, code });
+  const session = RunSession.create(options, json, placed.kernel, running, progress, extension?.leader);
   session?.tools.setArguments(argumentsOf(capture));
   const dispatch = (monitors: readonly Monitor[] | undefined): Promise<SimDispatchResult> =>
     device.dispatch({
@@ -93,24 +95,29 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
   }
   const checked: CheckedResult = result;
   const verdict = judgePlaced(device, placed);
+  if (extension?.ended !== undefined) {
+    const memory = placed.chunks.filter(({ allocation }) => allocation.kind !== 'code');
+    const contents = memory.map(({ buffer, offset, length }) => device.read(buffer, offset, length));
+    extension.ended(imageReader(device, placed.kernel, running), contents);
+  }
   device.close();
   const schedules = await runSchedules(options, { target: processor, mfma: options.mfma, launch: { capture } });
-  if (json)
-    printJson({ ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict, schedules });
-  else {
+  const record = { ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict, schedules };
+  const text = (): string => {
     const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);
-    write(
-      [
-        `${kernel} on ${processor}: ${gridWorkItems.join('×')} work-items in workgroups of ${block.join('×')}, ${result.wavefronts} wavefronts\n`,
-        `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,
-        dispatchTiming(result, options.timingListing === true),
-        toolsReport(tools),
-        checkReport(checked, path, options.notes),
-        scheduleText(schedules),
-        `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
-      ].join(''),
-    );
-  }
+    return [
+      `${kernel} on ${processor}: ${gridWorkItems.join('×')} work-items in workgroups of ${block.join('×')}, ${result.wavefronts} wavefronts\n`,
+      `${result.instructions} instructions in ${seconds.toFixed(3)} s (${rate} k/s)\n`,
+      dispatchTiming(result, options.timingListing === true),
+      toolsReport(tools),
+      checkReport(checked, path, options.notes),
+      scheduleText(schedules),
+      `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
+    ].join('');
+  };
+  if (extension?.print !== undefined) extension.print(record, text);
+  else if (json) printJson(record);
+  else write(text());
   return checkExitCode(options, checked) || scheduleExitCode(schedules) || (verdict.verdict === 'different' ? 1 : 0);
 }
 

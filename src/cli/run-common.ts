@@ -2,8 +2,16 @@
 
 import { WavesmithError } from '../base/index.ts';
 import { type CodeObject, link, readCodeObject, readObject } from '../codeobject/index.ts';
-import { DispatchAborted, type DispatchResult } from '../device/index.ts';
+import {
+  type Device,
+  type DeviceKernel,
+  DispatchAborted,
+  type DispatchResult,
+  noTools,
+  SimDevice,
+} from '../device/index.ts';
 import { DebuggerQuit } from '../device/sim/debug/index.ts';
+import { isSimKernel } from '../device/sim/module.ts';
 import { readCodeInput } from './read-code-input.ts';
 import type { Progress } from './run-progress.ts';
 import { countersText, profileText } from './run-report.ts';
@@ -26,6 +34,18 @@ export function loadable(codeObject: CodeObject, file: string, further: readonly
     );
   }
   return readCodeObject(link([codeObject, ...others.map(([one]) => one)].map((one) => readObject(one.elf))), [file]);
+}
+
+/** Reads a loaded code object by the addresses of its file. */
+export function imageReader(device: Device, kernel: DeviceKernel, codeObject: CodeObject) {
+  return (address: number, size: number): Uint8Array => {
+    if (!(device instanceof SimDevice) || !isSimKernel(kernel)) throw noTools();
+    const symbol = codeObject.kernels.find((k) => k.name === kernel.name)?.descriptorSymbol;
+    const at = kernel.descriptorAddress - Number(symbol?.value ?? 0n) + address;
+    const region = device.memory.find(at, size);
+    if (region === undefined) throw new Error(`the image has no ${size} bytes at ${address}`);
+    return region.bytes.slice(at - region.base, at - region.base + size);
+  };
 }
 
 /** The number of an option; what is none is `cli/usage`. */

@@ -11,7 +11,7 @@ import { isSimKernel } from '../device/sim/module.ts';
 import { analyse, recordSimulated } from '../profile/index.ts';
 import { RuntimeProfiler } from '../runtime/profiler.ts';
 import { virtualBoard } from '../runtime/sim-runtime.ts';
-import { writeResults } from './profile.ts';
+import { writeResults } from './profile-output.ts';
 
 /** Runs a kernel under the counters and writes its profile. */
 export async function profiledRun(

@@ -1,13 +1,10 @@
 // `wavesmith run`: runs one kernel of a code object on a device with described arguments.
 import { WavesmithError } from '../base/index.ts';
-import type { CodeObject } from '../codeobject/index.ts';
 import {
   ARGUMENT_TYPES,
   type ArgumentValue,
   type BufferAfter,
   createDevice,
-  type Device,
-  type DeviceKernel,
   type DispatchFields,
   type DispatchResult,
   type Execution,
@@ -23,7 +20,6 @@ import {
   writeNpy,
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
-import { isSimKernel } from '../device/sim/module.ts';
 import { isTargetName } from '../isa/index.ts';
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import { isCapturePath } from '../snapshot/index.ts';
@@ -46,7 +42,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
-import { loadable, parseCount, toolsReport, untilEnded } from './run-common.ts';
+import { imageReader, loadable, parseCount, toolsReport, untilEnded } from './run-common.ts';
 import {
   addExpectOptions,
   type ExpectOptions,
@@ -189,9 +185,9 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   const options = command.opts<Options>();
   const [file = '', ...further] = command.args;
   const write = extension?.write ?? ((text: string) => process.stdout.write(text));
-  if (extension?.replace !== undefined && (isCapturePath(file) || options.capture !== undefined)) {
-    throw new WavesmithError('cli/usage', 'A capture is neither probed nor recorded while it is probed.', {
-      hint: 'Probe the launch of a code object: wavesmith probe --tool NAME -- run FILE --kernel NAME …',
+  if (extension?.replace !== undefined && options.capture !== undefined) {
+    throw new WavesmithError('cli/usage', 'A dispatch is not recorded while it is probed.', {
+      hint: 'Record it first: the capture can be probed.',
     });
   }
   if (isCapturePath(file) && further.length === 0) {
@@ -311,18 +307,6 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     scheduleExitCode(schedules) ||
     (judged === undefined ? 0 : exitCodeOf(judged))
   );
-}
-
-/** Reads a loaded code object by the addresses of its file. */
-function imageReader(device: Device, kernel: DeviceKernel, codeObject: CodeObject) {
-  return (address: number, size: number): Uint8Array => {
-    if (!(device instanceof SimDevice) || !isSimKernel(kernel)) throw noTools();
-    const symbol = codeObject.kernels.find((k) => k.name === kernel.name)?.descriptorSymbol;
-    const at = kernel.descriptorAddress - Number(symbol?.value ?? 0n) + address;
-    const region = device.memory.find(at, size);
-    if (region === undefined) throw new Error(`the image has no ${size} bytes at ${address}`);
-    return region.bytes.slice(at - region.base, at - region.base + size);
-  };
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

@@ -1,7 +1,7 @@
 // `wavesmith trace`: per-instruction listing of a thread trace (decoded ATT folder, ATT stats, raw gfx9 .att blobs).
 import { WavesmithError } from '../base/index.ts';
 import { analyse, isKnown, loadProfile, perfettoTrace, speedscopeFile, type TraceSection } from '../profile/index.ts';
-import { writePieces } from './profile.ts';
+import { writePieces } from './profile-output.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 
 interface Flags {

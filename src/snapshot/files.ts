@@ -234,8 +234,11 @@ export class FolderWriter {
       });
     }
     this.partial = `${this.path}.partial-${process.pid}`;
-    rmSync(this.partial, { recursive: true, force: true });
-    this.io(() => mkdirSync(this.partial, { recursive: true, mode: 0o700 }));
+    this.io(() => {
+      rmSync(this.partial, { recursive: true, force: true });
+      makeFolders(dirname(this.partial));
+      mkdirSync(this.partial, { mode: 0o700 });
+    });
   }
 
   private io<T>(step: () => T): T {
@@ -312,6 +315,13 @@ export class FolderWriter {
     this.closePack();
     rmSync(this.partial, { recursive: true, force: true });
   }
+}
+
+/** A folder and those above it. `mkdirSync` with `recursive` does not come to an end below /proc. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder));
+  mkdirSync(folder);
 }
 
 /** Whether a path holds something that may be replaced by a capture. */

@@ -141,7 +141,9 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
         module = loadCode(device, capture, code, remarks);
       },
     };
-    const all = [loading, ...steps, ...packetSteps(device, capture, buffers)];
+    const rest = [...steps, ...packetSteps(device, capture, buffers)];
+    // Edited code that has grown gives way to what lies behind the captured one.
+    const all = code === undefined ? [loading, ...rest] : [...rest, loading];
     // Memory elsewhere takes room of the device's own addresses: those that are wanted come first.
     for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
     const loaded = module as DeviceModule | undefined;

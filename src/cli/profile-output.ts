@@ -1,0 +1,35 @@
+// The files of a profile: profile.json, its parts, the page; long texts piece by piece.
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { WavesmithError } from '../base/index.ts';
+import { analysisDocument, dagDocument, type ProfileDocument, rooflineDocument } from '../profile/index.ts';
+import { profilePage } from '../report/index.ts';
+import { writeOutput } from './support.ts';
+
+export function writeResults(folder: string, document: ProfileDocument): void {
+  mkdirSync(folder, { recursive: true });
+  const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
+  writeOutput(join(folder, 'profile.json'), json(document));
+  writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
+  writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
+  writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
+  writeOutput(join(folder, 'report.html'), profilePage(document));
+}
+
+/** Writes a long text piece by piece through a temporary name. */
+export function writePieces(path: string, pieces: Iterable<string>): void {
+  const temporary = `${path}.tmp-${process.pid}`;
+  let fd: number | undefined;
+  try {
+    fd = openSync(temporary, 'w');
+    for (const piece of pieces) writeSync(fd, piece);
+    closeSync(fd);
+    fd = undefined;
+    renameSync(temporary, path);
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd);
+    rmSync(temporary, { force: true });
+    if (error instanceof WavesmithError) throw error;
+    throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
+  }
+}
