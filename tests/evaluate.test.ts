@@ -1,4 +1,5 @@
 // The ladder on wrong and right changes of small kernels: no wrong one is accepted, each is rejected at its rung, no right one is rejected.
+// Here every wrong one and a slice of the right ones, `npm run bench optimize` has all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ describe('wrong', () => {
 });
 
 describe('right', () => {
-  test.each(HONEST)('$name ($of)', async (honest) => {
+  test.each(HONEST.filter((_, n) => n % 8 === 0))('$name ($of)', async (honest) => {
     const evaluation = await (await evaluatorOf(honest.of)).evaluate(variantObject(honest));
     expect(evaluation.verdict, JSON.stringify(evaluation.rungs.at(-1))).not.toBe('rejected');
   });

@@ -39,6 +39,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'judge a candidate kernel: is it right, and is it faster?',
     load: () => import('./evaluate.ts'),
   },
+  optimize: {
+    summary: 'make a captured kernel faster, every step proved or tested exactly',
+    load: () => import('./optimize.ts'),
+  },
   selftest: { summary: 'test whether a GPU does what the virtual GPU does', load: () => import('./selftest.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {

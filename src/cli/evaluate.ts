@@ -85,7 +85,8 @@ export function exitCodeOf({ verdict }: Evaluation): number {
   return verdict === 'accepted' ? 0 : verdict === 'rejected' ? 1 : 3;
 }
 
-function classOf(text: string): EquivalenceClass {
+/** The value of `--class`. */
+export function classOf(text: string): EquivalenceClass {
   const found = CLASSES.find((c) => c === text);
   if (found !== undefined) return found;
   throw new WavesmithError('cli/usage', `--class is ${CLASSES.join(', ')}, not '${text}'.`);

@@ -15,3 +15,6 @@ export {
   type TimeComparison,
 } from './evaluate/types.ts';
 export { evaluationKey, Ledger, type Origin } from './ledger/ledger.ts';
+export { movesOf } from './moves/moves.ts';
+export { KernelView, MOVE_KINDS, type Move, type MoveKind } from './moves/view.ts';
+export { type SearchOptions, type SearchResult, type Step, searchMoves } from './search/search.ts';

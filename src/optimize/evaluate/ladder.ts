@@ -3,6 +3,7 @@ import { WavesmithError } from '../../base/index.ts';
 import { type CodeObject, readCodeObject } from '../../codeobject/index.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { FIELDS } from '../../device/sim/timing/chip-fields.ts';
+import type { LaunchTime } from '../../device/sim/timing/model.ts';
 import { newFindings } from '../../finding/index.ts';
 import type { Capture } from '../../snapshot/index.ts';
 import { sha256 } from '../hash.ts';
@@ -12,7 +13,7 @@ import { contractBreaks } from './contract.ts';
 import { type Answer, consultBaseline, isIntact, ORDERS, type Oracle } from './oracle.ts';
 import { impossibility, physicsFloor } from './physics.ts';
 import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
-import { checkStatic } from './static.ts';
+import { checkStatic, staticObjections } from './static.ts';
 import { microsecondsOf, type Speedup, speedupOf } from './time.ts';
 import {
   type EquivalenceClass,
@@ -48,6 +49,14 @@ class Rejected extends Error {
     this.rung = rung;
     this.evidence = evidence;
   }
+}
+
+/** What a first look shows. */
+export interface Look {
+  /** Modelled time of the captured launch; undefined when something speaks against the candidate already. */
+  readonly nanoseconds: number | undefined;
+  readonly problem: string | undefined;
+  readonly time: LaunchTime | undefined;
 }
 
 /** A hash of the options that change a verdict. */
@@ -126,6 +135,21 @@ export class Evaluator {
     };
   }
 
+  /**
+   * A first look at a candidate: the rungs up to the captured launch, without a proof, and its time. Not a verdict: who passes must still
+   * climb the whole ladder. One that takes less than `under` nanoseconds is run in strict mode too.
+   */
+  async look(candidate: Uint8Array, under = Number.POSITIVE_INFINITY): Promise<Look> {
+    const climb = new Climb(this, () => {});
+    try {
+      const time = await climb.first(candidate, under);
+      return { nanoseconds: time.nanoseconds, problem: undefined, time };
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+      return { nanoseconds: undefined, problem: `${error.rung}: ${error.evidence[0]}`, time: undefined };
+    }
+  }
+
   /** The baseline, timed on an input that no proposer sees. */
   timedHeldOut(answer: Answer): Promise<Outcome | undefined> {
     const { chip } = this.options;
@@ -158,6 +182,21 @@ class Climb {
     this.equivalence(followed);
     await this.heldOut();
     await this.timed(followed);
+  }
+
+  /** The part of the climb that a first look makes. */
+  async first(code: Uint8Array, under: number): Promise<LaunchTime> {
+    this.code = code;
+    const { kernel, statics, captured } = this.evaluator.oracle;
+    const candidate = this.contract(code);
+    const objections = staticObjections(statics, candidate, kernel);
+    if (objections.length > 0) throw new Rejected('static', objections.slice(0, MAX_EVIDENCE));
+    const outcome = await this.run(captured, { chip: this.evaluator.options.chip });
+    this.reached = 'bit';
+    this.judge(captured, outcome, 'equivalence');
+    if (outcome.time === undefined) throw new Error('a run with a clock has no time');
+    if (outcome.time.nanoseconds < under) await this.strict(captured, 'exact');
+    return outcome.time;
   }
 
   private contract(code: Uint8Array): CodeObject {

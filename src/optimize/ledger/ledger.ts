@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS candidate (
   n INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, parent TEXT, change TEXT NOT NULL, code BLOB NOT NULL
 );
+CREATE TABLE IF NOT EXISTS look (
+  n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, nanoseconds REAL, problem TEXT
+);
 CREATE TABLE IF NOT EXISTS evaluation (
   n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, verdict TEXT NOT NULL, rung TEXT, record TEXT NOT NULL
 );`;
@@ -35,6 +38,12 @@ const VERSION = 1;
 /** The name of an evaluation: of what it depends on that is known before it is made. */
 export function evaluationKey({ baseline, candidate, options }: Omit<Evaluation['key'], 'oracle'>): string {
   return sha256(`${baseline}\n${candidate}\n${options}\n`);
+}
+
+/** A candidate's modelled time on the captured launch, or what speaks against it. */
+export interface LookRecord {
+  readonly nanoseconds: number | undefined;
+  readonly problem: string | undefined;
 }
 
 export class Ledger {
@@ -118,6 +127,28 @@ export class Ledger {
     });
   }
 
+  /** What a first look at a candidate showed. */
+  look(key: string): LookRecord | undefined {
+    const row = this.db.get('SELECT nanoseconds, problem FROM look WHERE key = ?', [key]) as
+      | { nanoseconds: number | null; problem: string | null }
+      | null
+      | undefined;
+    if (row === null || row === undefined) return undefined;
+    return { nanoseconds: row.nanoseconds ?? undefined, problem: row.problem ?? undefined };
+  }
+
+  /** Keeps a first look. */
+  addLook(key: string, candidate: string, { nanoseconds, problem }: LookRecord): void {
+    this.writing(() => {
+      this.db.run('INSERT OR IGNORE INTO look (key, candidate, nanoseconds, problem) VALUES (?, ?, ?, ?)', [
+        key,
+        candidate,
+        nanoseconds ?? null,
+        problem ?? null,
+      ]);
+    });
+  }
+
   /** The code of a candidate. */
   code(hash: string): Uint8Array | undefined {
     const row = this.db.get('SELECT code FROM candidate WHERE hash = ?', [hash]) as
@@ -139,6 +170,9 @@ export class Ledger {
     const hash = createHash('sha256');
     for (const row of this.db.all('SELECT hash, parent, change FROM candidate ORDER BY n'))
       hash.update(JSON.stringify(row));
+    for (const row of this.db.all('SELECT key, candidate, nanoseconds, problem FROM look ORDER BY n')) {
+      hash.update(JSON.stringify(row));
+    }
     for (const row of this.db.all('SELECT key, record FROM evaluation ORDER BY n')) hash.update(JSON.stringify(row));
     return hash.digest('hex');
   }

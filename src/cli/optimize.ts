@@ -1,0 +1,145 @@
+// `wavesmith optimize`: moves on the machine code of a captured kernel, kept when the ladder finds them right and faster.
+import { disassembleCodeObject } from '../asm/index.ts';
+import { WavesmithError } from '../base/index.ts';
+import { durationText } from '../device/sim/timing/report.ts';
+import {
+  Evaluator,
+  Ledger,
+  MOVE_KINDS,
+  type MoveKind,
+  type SearchResult,
+  searchMoves,
+  timeText,
+} from '../optimize/index.ts';
+import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
+import { parseCount } from './run-common.ts';
+import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
+import { CHIP_NAMES, chipOf } from './timing.ts';
+
+interface Options {
+  class: string;
+  chip?: string;
+  seed: string;
+  budget: string;
+  beam: string;
+  moves?: string;
+  ledger?: string;
+  output?: string;
+  diff: boolean;
+  json?: boolean;
+}
+
+const HELP = `
+Moves: ${MOVE_KINDS.join(', ')} (docs/optimize.md).
+Every kept step climbed the ladder of 'wavesmith evaluate'. Times are modelled.
+Exit code 0: a faster kernel was accepted. 3: none was found. 130: stopped; with --ledger the same command goes on.`;
+
+/** Runs the command. */
+export async function run(argv: string[]): Promise<number> {
+  const command = newCommand(
+    'optimize',
+    'Make a captured kernel faster by proved or exactly tested changes of its machine code.',
+  )
+    .argument('<target>', 'a capture (X.wscap), or the hijack folder of one')
+    .option('-o, --output <file>', 'write the best kernel: a code object, or text when the name ends with .s')
+    .option('--budget <n>', 'candidates that may be looked at', '200')
+    .option('--beam <n>', 'candidates that a round goes on with', '2')
+    .option('--moves <kinds>', 'only moves of these kinds, comma-separated')
+    .option('--class <class>', 'how alike results must be: bit or atomics', 'bit')
+    .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
+    .option('--seed <n>', 'held-out inputs depend on it', '1')
+    .option('--ledger <file>', 'keep what was tried; a search that was ended goes on from there')
+    .option('--no-diff', 'do not print the diffs of the steps')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP);
+  if (!parseArguments(command, argv)) return 0;
+  const options = command.opts<Options>();
+  const target = command.args[0] as string;
+  const ending = new AbortController();
+  const interrupt = (): void => ending.abort();
+  process.on('SIGINT', interrupt);
+  try {
+    const { result, kernel, digest } = await optimize(target, options, ending.signal);
+    const { code, ...rest } = result;
+    const isAccepted = result.evaluation?.verdict === 'accepted';
+    if (isAccepted && code !== undefined && options.output !== undefined) {
+      writeOutput(options.output, options.output.endsWith('.s') ? disassembleCodeObject(code) : code);
+    }
+    if (options.json === true) printJson({ kernel, ...rest, ledger: digest });
+    else process.stdout.write(searchText(kernel, result, options));
+    if (ending.signal.aborted) return 130;
+    return isAccepted ? 0 : 3;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+async function optimize(target: string, options: Options, signal: AbortSignal) {
+  const capture = baselineCapture(target);
+  const asked = classOf(options.class);
+  if (asked === 'bounded') {
+    throw new WavesmithError('cli/usage', 'Changes of machine code are of the class bit or atomics, not bounded.');
+  }
+  const budget = atLeastOne(options.budget, '--budget');
+  const beam = atLeastOne(options.beam, '--beam');
+  const kinds = options.moves === undefined ? undefined : kindsOf(options.moves);
+  const chip = chipOf(options.chip, targetOf(capture));
+  const onStep = stepLine();
+  const seed = parseCount(options.seed, '--seed') ?? 1;
+  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
+  try {
+    const evaluator = await Evaluator.open(capture, { chip, class: asked, seed, onStep });
+    const onLook = (done: number, of: number, best: number): void =>
+      onStep?.(`${done} of ${of} candidates, best ${durationText(best / 1000)}`);
+    const result = await searchMoves(evaluator, { budget, beam, kinds, ledger, onLook, signal });
+    return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest() };
+  } finally {
+    onStep?.('');
+    ledger?.close();
+  }
+}
+
+function atLeastOne(text: string, flag: string): number {
+  const count = parseCount(text, flag) ?? 0;
+  if (count >= 1) return count;
+  throw new WavesmithError('cli/usage', `${flag} is a number from 1.`);
+}
+
+function kindsOf(text: string): MoveKind[] {
+  return text.split(',').map((name) => {
+    const kind = MOVE_KINDS.find((k) => k === name.trim());
+    if (kind !== undefined) return kind;
+    throw new WavesmithError('cli/usage', `There is no move '${name}'.`, {
+      hint: `There are ${MOVE_KINDS.join(', ')}.`,
+    });
+  });
+}
+
+/** A search as text: each kept step with its moves and diff, what was tried, the verdict as the last line. */
+export function searchText(kernel: string, result: SearchResult, { diff }: Pick<Options, 'diff'>): string {
+  const { steps, nanoseconds, looks, climbs, outcomes, evaluation, isBudgetUsed } = result;
+  const lines = [kernel];
+  let before = nanoseconds[0];
+  steps.forEach((step, n) => {
+    lines.push(
+      `step ${n + 1}: ${durationText(before / 1000)} to ${durationText(step.nanoseconds / 1000)}, ${step.reached ?? step.verdict}`,
+      ...step.moves.map((m) => `  ${m.kind} at 0x${m.pc.toString(16)}: ${m.text}`),
+    );
+    if (diff)
+      lines.push(
+        ...step.diff
+          .split('\n')
+          .slice(2)
+          .filter((line) => line !== ''),
+      );
+    before = step.nanoseconds;
+  });
+  const tried = Object.entries(outcomes).sort(([a], [b]) => (a < b ? -1 : 1));
+  const rest = isBudgetUsed ? '; the budget is used up' : '';
+  lines.push(
+    `${looks} candidates (${tried.map(([what, n]) => `${n} ${what}`).join(', ') || 'none'}), ${climbs} climbed the ladder${rest}`,
+  );
+  if (evaluation?.time === undefined) lines.push('NOTHING FASTER FOUND');
+  else lines.push(`${evaluation.verdict === 'accepted' ? 'ACCEPTED' : 'NOT ENOUGH'}: ${timeText(evaluation.time)}`);
+  return `${lines.join('\n')}\n`;
+}

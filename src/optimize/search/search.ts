@@ -1,0 +1,259 @@
+// Room `optimize/search`: beam search over moves. Every step is a first look at one candidate (contract, checker, captured launch, time); the
+// best of a round climb the whole ladder before anything is built on them. Begin with this file.
+//
+// The search depends on the capture and its options alone: the same search makes the same steps and the same ledger, and one that was ended
+// goes on where it was, because looks and verdicts that are in the ledger are not made again.
+import { createTwoFilesPatch } from 'diff';
+import { disassembleCodeObject } from '../../asm/index.ts';
+import { WavesmithError } from '../../base/index.ts';
+import { readCodeObject } from '../../codeobject/index.ts';
+import { timedInstructions } from '../../device/sim/timing/report.ts';
+import { rewriteProgram } from '../../rewrite/index.ts';
+import type { Evaluator } from '../evaluate/ladder.ts';
+import type { Evaluation } from '../evaluate/types.ts';
+import { sha256 } from '../hash.ts';
+import { evaluationKey, type Ledger } from '../ledger/ledger.ts';
+import { movesOf } from '../moves/moves.ts';
+import { KernelView, type Move, type MoveKind } from '../moves/view.ts';
+
+export interface SearchOptions {
+  /** First looks that may be made. */
+  readonly budget: number;
+  /** Candidates that a round goes on with. */
+  readonly beam: number;
+  /** Kinds of moves; all by default. */
+  readonly kinds?: readonly MoveKind[] | undefined;
+  readonly ledger?: Ledger | undefined;
+  readonly onLook?: ((done: number, budget: number, best: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A move that was kept. */
+export interface Step {
+  readonly moves: readonly { readonly kind: MoveKind; readonly pc: number; readonly text: string }[];
+  readonly hash: string;
+  /** Modelled nanoseconds of the captured launch behind it. */
+  readonly nanoseconds: number;
+  /** Unified diff to the step before. */
+  readonly diff: string;
+  /** What the ladder said of it. */
+  readonly verdict: Evaluation['verdict'];
+  readonly reached: Evaluation['reached'];
+}
+
+export interface SearchResult {
+  /** The best candidate's climb of the whole ladder; undefined when no move was worth anything. */
+  readonly evaluation: Evaluation | undefined;
+  readonly code: Uint8Array | undefined;
+  readonly steps: readonly Step[];
+  /** Modelled nanoseconds before and after. */
+  readonly nanoseconds: readonly [before: number, after: number];
+  readonly looks: number;
+  readonly climbs: number;
+  /** Candidates by what became of them: `faster`, `no gain`, or the rung that rejected. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly isBudgetUsed: boolean;
+}
+
+/** A candidate on the beam. */
+interface State {
+  readonly code: Uint8Array;
+  readonly nanoseconds: number;
+  /** Cycles that waves stand at each instruction, by its offset; where most is to be gained. */
+  readonly stalls: ReadonlyMap<number, number>;
+  readonly steps: readonly Step[];
+  readonly evaluation: Evaluation | undefined;
+}
+
+interface Tried {
+  readonly from: State;
+  readonly moves: readonly Move[];
+  readonly code: Uint8Array;
+  readonly nanoseconds: number;
+}
+
+/** Gains below this part of the time are not followed. */
+const LEAST_GAIN = 0.0005;
+/** Moves of one kernel that are looked at in a round, those at the longest stalls first. */
+const MOVES_A_ROUND = 400;
+
+/** Part of what is left of the budget that one round spends on single moves, and the least number: the rest is for what they give together. */
+const SINGLES_SHARE = 0.4;
+const LEAST_SINGLES = 16;
+
+/** Searches. The evaluator's own baseline is where it begins. */
+export async function searchMoves(evaluator: Evaluator, options: SearchOptions): Promise<SearchResult> {
+  return await new Search(evaluator, options).run();
+}
+
+class Search {
+  private readonly evaluator: Evaluator;
+  private readonly options: SearchOptions;
+  private readonly seen = new Set<string>();
+  private readonly outcomes: Record<string, number> = {};
+  private looks = 0;
+  private climbs = 0;
+
+  constructor(evaluator: Evaluator, options: SearchOptions) {
+    this.evaluator = evaluator;
+    this.options = options;
+  }
+
+  private get isSpent(): boolean {
+    return this.looks >= this.options.budget || this.options.signal?.aborted === true;
+  }
+
+  async run(): Promise<SearchResult> {
+    const { code } = this.evaluator.oracle;
+    this.seen.add(sha256(code));
+    const own = await this.evaluator.look(code, 0);
+    if (own.nanoseconds === undefined)
+      throw new WavesmithError('evaluate/baseline', `The baseline is no candidate: ${own.problem}`);
+    const start: State = {
+      code,
+      nanoseconds: own.nanoseconds,
+      stalls: stallsOf(own.time),
+      steps: [],
+      evaluation: undefined,
+    };
+    let beam: State[] = [start];
+    let best = start;
+    while (!this.isSpent) {
+      const tried: Tried[] = [];
+      for (const state of beam) tried.push(...(await this.round(state, best)));
+      const next = await this.keep(tried);
+      const [first] = next;
+      if (first === undefined) break;
+      if (first.nanoseconds < best.nanoseconds) best = first;
+      beam = next;
+    }
+    return {
+      evaluation: best.evaluation,
+      code: best.evaluation === undefined ? undefined : best.code,
+      steps: best.steps,
+      nanoseconds: [start.nanoseconds, best.nanoseconds],
+      looks: this.looks,
+      climbs: this.climbs,
+      outcomes: this.outcomes,
+      isBudgetUsed: this.isSpent,
+    };
+  }
+
+  /** Looks at every move of a state, and at all that help together. */
+  private async round(state: State, best: State): Promise<Tried[]> {
+    const view = new KernelView(readCodeObject(state.code, ['candidate']), this.evaluator.oracle.kernel);
+    const { kinds } = this.options;
+    const stallAt = (move: Move): number =>
+      Math.max(0, ...[...move.replace.keys()].map((pc) => state.stalls.get(pc) ?? 0));
+    const moves = movesOf(view)
+      .filter((m) => kinds === undefined || kinds.includes(m.kind))
+      .map((move, n) => ({ move, n, stall: stallAt(move) }))
+      .sort((a, b) => b.stall - a.stall || a.n - b.n)
+      .slice(0, MOVES_A_ROUND);
+    const found: Tried[] = [];
+    const limit = this.looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - this.looks) * SINGLES_SHARE));
+    for (const { move } of moves) {
+      if (this.isSpent || this.looks >= limit) break;
+      const tried = await this.look(state, view, [move], best);
+      if (tried !== undefined) found.push(tried);
+    }
+    found.sort((a, b) => a.nanoseconds - b.nanoseconds);
+    const together: Move[] = [];
+    for (const {
+      moves: [move],
+    } of found) {
+      if (move !== undefined && together.every((m) => isApart(m, move))) together.push(move);
+    }
+    while (together.length > 1 && !this.isSpent) {
+      const tried = await this.look(state, view, together, best);
+      if (tried !== undefined) found.push(tried);
+      if (tried !== undefined && tried.nanoseconds <= (found[0] as Tried).nanoseconds) break;
+      together.length = together.length >> 1;
+    }
+    return found;
+  }
+
+  private count(what: string): void {
+    this.outcomes[what] = (this.outcomes[what] ?? 0) + 1;
+  }
+
+  /** A first look at a state with moves; undefined when they are worth nothing. */
+  private async look(from: State, view: KernelView, moves: readonly Move[], best: State): Promise<Tried | undefined> {
+    const replace = new Map(moves.flatMap((m) => [...m.replace]));
+    const code = rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes;
+    const hash = sha256(code);
+    if (this.seen.has(hash)) return undefined;
+    this.seen.add(hash);
+    this.looks++;
+    const { ledger, onLook, budget } = this.options;
+    const key = sha256(`look\n${evaluationKey({ ...this.evaluator.key, candidate: hash })}`);
+    let known = ledger?.look(key);
+    if (known === undefined) {
+      const { nanoseconds, problem } = await this.evaluator.look(code, from.nanoseconds * (1 - LEAST_GAIN));
+      known = { nanoseconds, problem };
+      ledger?.addLook(key, hash, known);
+    }
+    onLook?.(this.looks, budget, best.nanoseconds);
+    if (known.nanoseconds === undefined) {
+      this.count(known.problem?.split(':')[0] ?? 'rejected');
+      return undefined;
+    }
+    const isFaster = known.nanoseconds < from.nanoseconds * (1 - LEAST_GAIN);
+    this.count(isFaster ? 'faster' : 'no gain');
+    return isFaster ? { from, moves, code, nanoseconds: known.nanoseconds } : undefined;
+  }
+
+  /** The best of a round that are right: they climb the whole ladder. */
+  private async keep(tried: readonly Tried[]): Promise<State[]> {
+    const kept: State[] = [];
+    for (const one of [...tried].sort((a, b) => a.nanoseconds - b.nanoseconds)) {
+      if (kept.length >= this.options.beam || this.options.signal?.aborted === true) break;
+      const evaluation = await this.climb(one);
+      if (evaluation.verdict === 'rejected') {
+        this.count(evaluation.rung ?? 'rejected');
+        continue;
+      }
+      const { from, moves, code, nanoseconds } = one;
+      const again = await this.evaluator.look(code, 0);
+      const step: Step = {
+        moves: moves.map(({ kind, pc, text }) => ({ kind, pc, text })),
+        hash: sha256(code),
+        nanoseconds,
+        diff: diffOf(from.code, code),
+        verdict: evaluation.verdict,
+        reached: evaluation.reached,
+      };
+      kept.push({ code, nanoseconds, stalls: stallsOf(again.time), steps: [...from.steps, step], evaluation });
+    }
+    return kept;
+  }
+
+  private async climb({ from, moves, code }: Tried): Promise<Evaluation> {
+    const { ledger } = this.options;
+    const known = ledger?.find(evaluationKey({ ...this.evaluator.key, candidate: sha256(code) }));
+    this.climbs++;
+    if (known !== undefined) return known;
+    const evaluation = await this.evaluator.evaluate(code);
+    ledger?.add(
+      code,
+      { parent: sha256(from.code), change: moves.map((m) => `${m.kind}: ${m.text}`).join('\n') },
+      evaluation,
+    );
+    return evaluation;
+  }
+}
+
+/** Whether two moves change different instructions. */
+const isApart = (a: Move, b: Move): boolean => [...a.replace.keys()].every((pc) => !b.replace.has(pc));
+
+function stallsOf(time: Parameters<typeof timedInstructions>[0] | undefined): Map<number, number> {
+  if (time === undefined) return new Map();
+  return new Map(
+    timedInstructions(time).map((t) => [t.offset, Object.values(t.stalls).reduce((a, b) => a + b, 0) * t.hits]),
+  );
+}
+
+/** How the texts of two code objects differ. */
+export function diffOf(before: Uint8Array, after: Uint8Array): string {
+  return createTwoFilesPatch('before.s', 'after.s', disassembleCodeObject(before), disassembleCodeObject(after));
+}
