@@ -52,6 +52,7 @@ const CASES: readonly Case[] = [
   { name: 'rdc', sources: ['rdc', 'rdc_other'], flags: ['-fgpu-rdc'] },
   { name: 'registration', sources: ['registration', 'registration_other'] },
   { name: 'sizes' },
+  { name: 'more_sizes', targets: ['gfx942'] },
   { name: 'stream_values' },
   { name: 'streams' },
   { name: 'symbols' },

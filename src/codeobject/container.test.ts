@@ -100,8 +100,16 @@ describe('containers are recognised by content', () => {
     ['a host binary without GPU code', makeHostElf(new Uint8Array(10)), 'container/no-gpu-code'],
     ['a bundle with a size beyond its end', BUNDLE.slice(0, BUNDLE.length - 1), 'bundle/truncated'],
     ['a bundle with too many entries', new TextEncoder().encode(`${BUNDLE_MAGIC}\xff\xff\xff`), 'bundle/truncated'],
-  ])('%s is an error', (_label, bytes, code) => {
-    expect(() => openContainer(bytes, 'f')).toThrow(expect.objectContaining({ code }));
+    ['a code object that ends early', GFX942.slice(0, 300), 'elf/truncated'],
+  ])('%s is an error that names the file', (_label, bytes, code) => {
+    const position = expect.objectContaining({ file: 'f' });
+    expect(() => openContainer(bytes, 'f')).toThrow(expect.objectContaining({ code, position }));
+  });
+
+  test('an error in a file of a bundle names both', () => {
+    const bytes = writeBundle([{ id: 'hipv4-amdgcn-amd-amdhsa--gfx942', bytes: GFX942.slice(0, 300) }]);
+    const position = expect.objectContaining({ file: 'b.hipfb: hipv4-amdgcn-amd-amdhsa--gfx942', byteOffset: 64 });
+    expect(() => openContainer(bytes, 'b.hipfb')).toThrow(expect.objectContaining({ position }));
   });
 });
 

@@ -51,6 +51,17 @@ function node(kind: ContainerKind, name: string, size: number, more: Partial<Con
 
 function open(bytes: Uint8Array, name: string, parents: readonly string[], depth: number): Container {
   const path = [...parents, name];
+  try {
+    return openPath(bytes, name, path, depth);
+  } catch (error) {
+    if (!(error instanceof WavesmithError) || error.position.file !== undefined) throw error;
+    const { code, message, position, hint } = error;
+    // Offsets count in the innermost file.
+    throw new WavesmithError(code, message, { ...position, file: path.join(': '), hint, cause: error });
+  }
+}
+
+function openPath(bytes: Uint8Array, name: string, path: readonly string[], depth: number): Container {
   if (depth > MAX_DEPTH) {
     throw new WavesmithError('container/depth', `Containers nest deeper than ${MAX_DEPTH}.`);
   }
@@ -59,7 +70,6 @@ function open(bytes: Uint8Array, name: string, parents: readonly string[], depth
   if (isVmfb(bytes)) return openModule(bytes, name, path);
   if (executableFormat(bytes) !== undefined) return openExecutable(readExecutable(bytes, 0), bytes.length, name, path);
   throw new WavesmithError('container/unknown', 'The file holds no GPU code that this tool knows.', {
-    file: depth === 0 ? name : undefined,
     byteOffset: 0,
     hint: 'Give a code object (.co, .hsaco, .o), a host binary with a fat binary, an offload bundle or an IREE .vmfb.',
   });

@@ -66,6 +66,24 @@ describe('the verdict line', () => {
   });
 });
 
+describe('a result of NaN alone', () => {
+  const nan = f32(Number.NaN, Number.NaN);
+  it('should be equal, and the line should say that it hides changes', () => {
+    const verdict = verdictOf({
+      comparisons: [compareElements(nan, nan, 'f32'), compareElements(f32(1, 2), f32(1, 2), 'f32')],
+    });
+    expect(verdict.ok).toBe(true);
+    expect(verdictLine(verdict, '2 results')).toBe(
+      'EQUAL: 2 results; every element of 1 result is NaN on both sides, which hides changes',
+    );
+  });
+  it('should not be said of a result with a number, or of none', () => {
+    for (const one of [f32(Number.NaN, 1), new Uint8Array(0)]) {
+      expect(verdictOf({ comparisons: [compareElements(one, one, 'f32')] }).remarks).toEqual([]);
+    }
+  });
+});
+
 describe('lines of a comparison', () => {
   const lines = (a: Uint8Array, b: Uint8Array, type: string): string[] =>
     comparisonLines('output 0', compareElements(a, b, type));

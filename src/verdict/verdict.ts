@@ -61,7 +61,8 @@ export interface Verdict {
 
 /** Judges. An unbuilt edit outweighs all; a difference outweighs what did not run; both outweigh an empty comparison. */
 export function verdictOf(evidence: Evidence): Verdict {
-  const { comparisons, exact = false, force = false, objections = [], remarks = [] } = evidence;
+  const { comparisons, exact = false, force = false, objections = [] } = evidence;
+  const remarks = [...(evidence.remarks ?? []), ...remarksOnNan(comparisons)];
   const verdicts = comparisons.map(comparisonVerdict);
   const differences = [...(evidence.failures ?? []), ...(evidence.differences ?? [])];
   const scales = [...new Set(comparisons.filter((c) => c.different > 0).flatMap((c) => c.scale ?? []))];
@@ -79,6 +80,14 @@ export function verdictOf(evidence: Evidence): Verdict {
     return make('nothing-compared', [evidence.nothing ?? 'There is no output.']);
   }
   return make(isRounded ? 'within-tolerance' : 'equal', []);
+}
+
+/** NaN equals NaN, so a result of NaN alone is equal to whatever else ends in NaN. */
+function remarksOnNan(comparisons: readonly Comparison[]): string[] {
+  const count = comparisons.filter((c) => c.elements > 0 && c.nans === c.elements).length;
+  if (count === 0) return [];
+  const of = count === 1 ? '1 result' : `${count} results`;
+  return [`every element of ${of} is NaN on both sides, which hides changes`];
 }
 
 /** 0 for a verdict that is `ok`, else 1. */

@@ -124,6 +124,7 @@ export function readRegisters(w: Wave, text: string, detail: LaneDetail): Regist
 /** Writes a register: a scalar (pairs take 64 bits), all active lanes of a vector, or with `v3[5]` one lane. */
 export function writeRegister(w: Wave, text: string, value: bigint): void {
   const lane = /^([va]\d{1,3})\[(\d{1,2})\]$/i.exec(text.trim());
+  if (lane !== null && Number(lane[2]) >= LANES) throw bad(text);
   const range = slotsFromText(lane?.[1] ?? text);
   const { first, count } = range;
   if (value < -(1n << BigInt(32 * count - 1)) || value >= 1n << BigInt(32 * count)) {

@@ -135,6 +135,7 @@ describe('registers by name', () => {
     writeRegister(w, 'scc', 1n);
     expect(w.scc).toBe(true);
     expect(codeOf(() => writeRegister(w, 's4', 1n << 32n))).toBe('run/bad-value');
+    expect(codeOf(() => writeRegister(w, 'v1[64]', 1n))).toBe('run/bad-register');
   });
 });
 
