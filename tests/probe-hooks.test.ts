@@ -46,6 +46,62 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
     expect(report.variables.last).toBeGreaterThan(0x1700);
   });
 
+  test('once for the wave count every instruction, and may call functions that are not inline', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const { out } = await hook(
+      `WAVESMITH_VARIABLE unsigned long long count, lanes, odd;
+       __attribute__((noinline)) static unsigned once(unsigned x) { return x & 1; }
+       __attribute__((noinline)) unsigned twice(unsigned x) { return once(x) + once(x + 1); }
+       WAVESMITH_WAVE_HOOK("before every") void counted() {
+         wavesmith::atomicAdd(&count, 1);
+         wavesmith::atomicAdd(&lanes, __builtin_popcountll(wavesmith::exec()));
+         wavesmith::atomicAdd(&odd, twice(wavesmith::pc()));
+       }`,
+    );
+    const { variables, run, complete } = JSON.parse(out);
+    expect(complete).toBe(true);
+    expect(run.buffers).toEqual(plain.buffers);
+    expect(variables).toMatchObject({ count: plain.instructions, odd: plain.instructions });
+    const counted = JSON.parse((await wavesmith('probe', '--tool', 'instr-count', '--json', '--', ...line)).out);
+    expect(variables.lanes).toBe(counted.threadInstructions);
+  });
+
+  test('write registers of the kernel and choose the lanes that run them', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const { out } = await hook(
+      `WAVESMITH_VARIABLE unsigned long long lanes, seen;
+       WAVESMITH_HOOK("before =global_store") void changed() {
+         wavesmith::writeExec(wavesmith::exec() & 0xff);
+         wavesmith::writeReg<wavesmith::v(0)>(wavesmith::pc());
+         wavesmith::writeSgpr<3>(wavesmith::laneId() + 77);
+       }
+       WAVESMITH_WAVE_HOOK("kernel-exit") void counted() {
+         wavesmith::atomicAdd(&lanes, __builtin_popcountll(wavesmith::exec()));
+         wavesmith::atomicAdd(&seen, wavesmith::readReg<wavesmith::s(3)>());
+       }`,
+    );
+    const { variables, run } = JSON.parse(out);
+    expect(run.buffers).not.toEqual(plain.buffers);
+    // 8 waves; eight lanes of each.
+    expect(variables).toMatchObject({ lanes: 64, seen: 8 * 77 });
+  });
+
+  test('keep VCC and M0 of the kernel where they write them', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const { out } = await hook(
+      `WAVESMITH_VARIABLE unsigned set;
+       WAVESMITH_WAVE_HOOK("kernel-entry") void first() { wavesmith::writeReg<wavesmith::vcc_lo>(41); wavesmith::writeReg<wavesmith::m0>(500); }
+       WAVESMITH_HOOK("before =s_endpgm") void last() {
+         asm volatile("s_mov_b64 vcc, 0\\n s_mov_b32 m0, 0" ::: "vcc", "m0");
+         set = wavesmith::readReg<wavesmith::m0>();
+       }`,
+    );
+    const { variables, run, complete } = JSON.parse(out);
+    expect(complete).toBe(true);
+    expect(run.buffers).toEqual(plain.buffers);
+    expect(variables.set).toBe(500);
+  });
+
   test('read registers of the kernel and its arguments', async () => {
     const { out } = await hook(
       `WAVESMITH_VARIABLE unsigned value, argument, x;
@@ -69,7 +125,7 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
     ['WAVESMITH_VARIABLE unsigned n = 5; WAVESMITH_HOOK("block") void f() { n++; }', 'does not begin as zeros'],
     ['WAVESMITH_VARIABLE unsigned n; WAVESMITH_HOOK("block") void f(unsigned a) { n = a; }', 'which it does not write'],
     [
-      'WAVESMITH_VARIABLE unsigned n; __attribute__((noinline)) void g() { n = 1; asm volatile(""); } WAVESMITH_HOOK("block") void f() { g(); n = 2; }',
+      'WAVESMITH_VARIABLE unsigned n; unsigned g(unsigned x) { return x < 3 ? x : g(x - 1) + g(x - 2); } WAVESMITH_HOOK("block") void f() { n = g(n); }',
       "'f' cannot be used",
     ],
     ['WAVESMITH_HOOK("block") void f() { nothing(); }', 'probe/source'],

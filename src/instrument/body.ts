@@ -75,6 +75,25 @@ export class Body<S extends StateShapes = StateShapes> {
     return { type, op: 'register', name };
   }
 
+  /**
+   * Writes a register of the kernel, by its name as in `readReg`: the kernel goes on with the new value. A vector register gets the value in
+   * the active lanes. Takes until outstanding memory operations have returned.
+   */
+  writeReg(name: string, value: ValueLike): void {
+    const to = this.readReg(name);
+    const given = asValue(value);
+    if (isLane(given) && !isLane(to)) throw typeError(`'${name}' is one for the wave, its value is one for each lane`);
+    if (isWide(given) && !isWide(to)) throw typeError(`'${name}' has 32 bits, its value 64`);
+    this.list.push({ kind: 'write', register: name, value: given });
+  }
+
+  /** Writes the kernel's EXEC: behind the point these lanes are active, and for the statements that follow here. */
+  writeExec(mask: ValueLike): void {
+    const value = asValue(mask);
+    if (isLane(value)) throw typeError("'writeExec' wants a mask that is one for the wave");
+    this.list.push({ kind: 'write', register: 'exec', value });
+  }
+
   /** The address that the memory instruction of this point accesses, by lane; of a scalar load one for the wave. */
   get address(): Value {
     const memory = this.instruction?.memory;
@@ -138,6 +157,13 @@ export class Body<S extends StateShapes = StateShapes> {
   /** The address of the kernel's arguments. */
   get kernargPtr(): Value {
     return this.entry('kernarg', 'u64');
+  }
+  /** The address of the arguments that a compiler adds behind the explicit ones. Errors: `probe/no-argument` for a kernel without them. */
+  get implicitArgPtr(): Value {
+    const offset = implicitOffset(this.kernel);
+    if (offset === undefined)
+      throw new WavesmithError('probe/no-argument', `Kernel '${this.kernel.name}' has no implicit arguments.`);
+    return this.add(this.kernargPtr, offset);
   }
   /** The address of the dispatch packet. Source: HSA Runtime Specification, "Kernel dispatch packet". */
   get dispatchPtr(): Value {
@@ -235,7 +261,9 @@ export class Body<S extends StateShapes = StateShapes> {
   /** Runs a hook, whose variables are this state. */
   hook(state: NamesOf<S, 'bytes'>, hook: Hook): void {
     if (this.shapes[state]?.kind !== 'bytes') throw noState(state, 'variables of hooks');
-    this.list.push({ kind: 'hook', state, hook });
+    if (hook.steps.some((step) => step.kind === 'implicit') && implicitOffset(this.kernel) === undefined)
+      throw new WavesmithError('probe/no-argument', `Kernel '${this.kernel.name}' has no implicit arguments.`);
+    this.list.push({ kind: 'hook', state, hook, implicit: implicitOffset(this.kernel) ?? 0 });
   }
 
   /** Runs statements when a value that is one for the wave is not zero. */
@@ -251,6 +279,12 @@ export class Body<S extends StateShapes = StateShapes> {
     }
     this.list.push({ kind: 'if', condition, body: inner });
   }
+}
+
+/** Where a kernel's implicit arguments begin, in bytes behind `kernargPtr`; undefined without them. */
+export function implicitOffset(kernel: ProbeKernel): number | undefined {
+  const hidden = argumentsOf(kernel).filter((one) => one.valueKind.startsWith('hidden_'));
+  return hidden.length === 0 ? undefined : Math.min(...hidden.map((one) => one.offset));
 }
 
 /** The arguments that a kernel's metadata lists, hidden ones last. */

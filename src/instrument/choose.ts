@@ -4,7 +4,7 @@ import { descriptorRegisters } from '../codeobject/index.ts';
 import { type Program, Slot } from '../program/index.ts';
 import { borrow, type Lenders, type Loan } from './borrow.ts';
 import type { DeadRegisters } from './dead.ts';
-import { type Point, readSlots } from './points.ts';
+import { namedSlots, type Point } from './points.ts';
 import { type CallGroup, type FreeRegisters, freeRegisters } from './registers.ts';
 
 /** Registers to write a point's code with. */
@@ -112,13 +112,13 @@ export class GroupRegisters {
   }
 }
 
-/** Slots that a point's values and its instruction read. */
+/** Slots that a point's statements and its instruction name. */
 function readBy({ statements, instruction }: Point): ReadonlySet<number> {
   const out = new Set<number>();
   const add = (first: number, count: number): void => {
     for (let i = 0; i < count; i++) out.add(first + i);
   };
-  for (const { first, count } of readSlots(statements)) add(first, count);
+  for (const { first, count } of namedSlots(statements)) add(first, count);
   for (const { first, count } of instruction?.code.effects.uses ?? []) add(first, count);
   return out;
 }

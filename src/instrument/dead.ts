@@ -1,29 +1,53 @@
 // Registers that are free at one place only: nothing reads them later, in no lane, and nothing that is outstanding will write them.
-import { type CheckContext, outstandingAtBlocks, replayBlock } from '../check/index.ts';
+import { type CheckContext, outstandingAtBlocks, replayBlock, stepThrough } from '../check/index.ts';
+import type { WaitState } from '../check/rules/waits-state.ts';
 import {
+  addSlots,
+  type BasicBlock,
   type FurtherReads,
   hasSlot,
   type Liveness,
   livenessOf,
   type Program,
   type ProgramFunction,
+  SLOT_WORDS,
   Slot,
 } from '../program/index.ts';
+import type { Point } from './points.ts';
 import type { ProbeKernel } from './select.ts';
 
 /** Matrix instructions write late: what they write is not free before they are done. */
 const MATRIX = /^v_s?mfmac?_/;
 
+/** Registers that can be free at one place only. */
+const GENERAL = [
+  ...Array.from({ length: 102 }, (_, n) => n),
+  ...[Slot.VCC, Slot.VCC + 1],
+  ...Array.from({ length: 256 }, (_, n) => Slot.VGPR0 + n),
+];
+
+/** By the index of an instruction. */
+interface BlockFacts {
+  readonly block: BasicBlock;
+  readonly subject: ProgramFunction;
+  readonly live: ReadonlyMap<number, { readonly before: Uint32Array; readonly after: Uint32Array }>;
+  /** Registers that something outstanding reads or writes, before the instruction. */
+  readonly outstanding: ReadonlyMap<number, Uint32Array>;
+}
+
 /** Free registers by place, computed where they are asked for. */
 export class DeadRegisters {
   private readonly program: Program;
   readonly reads: FurtherReads;
+  private readonly indexes = new Set<number>();
+  private last: BlockFacts | undefined;
   private readonly liveness = new Map<ProgramFunction, Liveness>();
   private readonly matrix = new Map<ProgramFunction, boolean>();
 
-  /** `reads`: what points read, which no other point may overwrite. */
-  constructor(program: Program, reads: FurtherReads) {
+  /** `points`: where it will be asked for; `reads`: what points read, which no other point may overwrite. */
+  constructor(program: Program, points: readonly Pick<Point, 'pc'>[], reads: FurtherReads) {
     this.program = program;
+    for (const { pc } of points) this.indexes.add(program.at(pc)?.index ?? -1);
     this.reads = reads;
   }
 
@@ -46,18 +70,41 @@ export class DeadRegisters {
   at(
     kernel: ProbeKernel,
     pc: number,
-    side: 'before' | 'after' | 'taken',
+    side: Point['side'],
     sgprs: number,
     vgprs: number,
   ): { sgprs: number[]; vgprs: number[]; isVccFree: boolean } {
-    const { program } = this;
-    const { subject } = kernel;
-    const code = program.at(pc);
-    const block = program.blockAt(pc);
+    const code = this.program.at(pc);
+    const block = this.program.blockAt(pc);
     const none = { sgprs: [], vgprs: [], isVccFree: false };
     if (code === undefined || block === undefined) return none;
-    const live = this.livenessOf(subject);
-    const set = side === 'before' ? live.before(code) : live.after(code);
+    if (this.last?.block !== block || this.last.subject !== kernel.subject)
+      this.last = this.blockFacts(kernel.subject, block);
+    const { live, outstanding } = this.last;
+    const { before, after } = live.get(code.index) ?? {};
+    const busy = outstanding.get(side === 'before' || side === 'replace' ? code.index : code.index + 1);
+    if (before === undefined || after === undefined || busy === undefined) return none;
+    const set = side === 'before' || side === 'replace' ? before : after;
+    const more = side === 'replace' ? after : set;
+    const isDead = (slot: number): boolean => !hasSlot(set, slot) && !hasSlot(more, slot) && !hasSlot(busy, slot);
+    const list = (count: number, base: number): number[] =>
+      Array.from({ length: count }, (_, n) => n).filter((n) => isDead(base + n));
+    return {
+      sgprs: list(sgprs, 0),
+      vgprs: list(vgprs, Slot.VGPR0),
+      isVccFree: isDead(Slot.VCC) && isDead(Slot.VCC + 1),
+    };
+  }
+
+  /** What is live and outstanding at the points of a block, in one pass each way. */
+  private blockFacts(subject: ProgramFunction, block: BasicBlock): BlockFacts {
+    const { program, indexes } = this;
+    const live = new Map<number, { readonly before: Uint32Array; readonly after: Uint32Array }>();
+    const outstanding = new Map<number, Uint32Array>();
+    const facts = { block, subject, live, outstanding };
+    this.livenessOf(subject).walk(block, ({ index }, before, after) => {
+      if (indexes.has(index)) live.set(index, { before: before.slice(), after: after.slice() });
+    });
     const context: CheckContext = {
       target: program.target,
       codeObject: program.codeObject,
@@ -67,16 +114,19 @@ export class DeadRegisters {
       baseline: undefined,
     };
     const input = outstandingAtBlocks(context).get(block.index);
-    if (input === undefined) return none;
-    const state = replayBlock(context, block, input, side === 'before' ? code.index : code.index + 1);
-    const isDead = (slot: number): boolean => !hasSlot(set, slot) && !state.touches([{ first: slot, count: 1 }]);
-    const list = (count: number, base: number): number[] =>
-      Array.from({ length: count }, (_, n) => n).filter((n) => isDead(base + n));
-    return {
-      sgprs: list(sgprs, 0),
-      vgprs: list(vgprs, Slot.VGPR0),
-      isVccFree: isDead(Slot.VCC) && isDead(Slot.VCC + 1),
+    if (input === undefined) return facts;
+    const note = (index: number, state: WaitState): void => {
+      const busy = new Uint32Array(SLOT_WORDS);
+      if (!state.isEmpty)
+        for (const slot of GENERAL)
+          if (state.touches([{ first: slot, count: 1 }])) addSlots(busy, [{ first: slot, count: 1 }]);
+      outstanding.set(index, busy);
     };
+    stepThrough(context, block, input, ({ index }, state) => {
+      if (indexes.has(index) || indexes.has(index - 1)) note(index, state);
+    });
+    if (indexes.has(block.end - 1)) note(block.end, replayBlock(context, block, input, block.end));
+    return facts;
   }
 
   private livenessOf(subject: ProgramFunction): Liveness {

@@ -12,6 +12,10 @@ import type { RegisterPool } from './pool.ts';
 export interface HookPlace {
   readonly target: TargetName;
   readonly pc: number;
+  /** Bytes from the kernel's arguments to the implicit ones. */
+  readonly implicit: number;
+  /** Where the kernel's EXEC is. */
+  readonly exec: string;
   readonly sgprs: RegisterPool;
   readonly vgprs: RegisterPool;
   /** The first label that is free; labels from there on are the hook's. */
@@ -47,6 +51,13 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
     });
   const vcc = hook.writesVcc ? sgprs.pair() : -1;
   const m0 = hook.writesM0 ? sgprs.one() : -1;
+  /** Where a register of the kernel is: EXEC, and what the hook writes itself, are kept elsewhere. */
+  const [execLow, execHigh] = place.exec.match(/\d+/g) ?? [];
+  const own = (name: string): string => {
+    if (name === 'exec_lo' || name === 'exec_hi') return `s${name === 'exec_lo' ? execLow : execHigh}`;
+    if (vcc >= 0 && name.startsWith('vcc')) return `s${name === 'vcc_lo' ? vcc : vcc + 1}`;
+    return m0 >= 0 && name === 'm0' ? `s${m0}` : name;
+  };
   const lines: Line[] = [];
   if (vcc >= 0) lines.push(`s_mov_b64 s[${vcc}:${vcc + 1}], vcc`);
   if (m0 >= 0) lines.push(`s_mov_b32 s${m0}, m0`);
@@ -69,13 +80,28 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
         break;
       case 'register':
         lines.push(
-          step.to.file === 'v'
-            ? `v_mov_b32_e32 ${renamed(step.to).text}, ${step.name}`
-            : `s_mov_b32 ${renamed(step.to).text}, ${step.name}`,
+          `${step.to.file === 'v' ? 'v_mov_b32_e32' : 's_mov_b32'} ${renamed(step.to).text}, ${own(step.name)}`,
         );
         break;
       case 'pc':
         lines.push(`s_mov_b32 ${renamed(step.to).text}, 0x${place.pc.toString(16)}`);
+        break;
+      case 'implicit': {
+        const to = renamed(step.to);
+        lines.push(
+          ...place.entry('kernarg', to),
+          `s_add_u32 s${to.index}, s${to.index}, 0x${place.implicit.toString(16)}`,
+          `s_addc_u32 s${to.index + 1}, s${to.index + 1}, 0`,
+        );
+        break;
+      }
+      case 'exec':
+        lines.push(`s_mov_b64 ${renamed(step.to).text}, ${place.exec}`);
+        break;
+      case 'write':
+        lines.push(
+          `${step.from.file === 'v' ? 'v_mov_b32_e32' : 's_mov_b32'} ${own(step.name)}, ${renamed(step.from).text}`,
+        );
         break;
       case 'getpc': {
         const base = { pc: 0 };

@@ -163,6 +163,16 @@ export class ValueEmitter {
     }
   }
 
+  /** A value in a pair of its own: a register that is read may be one that is written next. */
+  protected copied(value: Value): Held {
+    const held = this.uniform(value);
+    if (value.op === 'constant') return held;
+    const to = this.pair();
+    this.line(`s_mov_b32 ${to.low}, ${held.low}`, `s_mov_b32 ${to.high}, ${isWide(value) ? held.high : '0'}`);
+    held.release();
+    return to;
+  }
+
   private pair(): Held & { readonly first: number; readonly pair: string } {
     const first = this.sgprs.pair();
     return {

@@ -1,14 +1,13 @@
 // Machine code of the statements of one point. Before it: SCC is saved where it may still be read, and EXEC. Memory is accessed by lane 0
 // or by the kernel's active lanes; behind it the wave is as it was, but for the wait counters, which only rise: a kernel's own waits
 // become stricter by that, never weaker.
-import type { TargetName } from '../isa/index.ts';
+import { registerFromText, type TargetName } from '../isa/index.ts';
 import { assembleLine, assembleLines } from './assemble.ts';
 import { hookLines } from './emit-hook.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
-import type { Hook } from './hook.ts';
 import type { ProbeInstruction } from './select.ts';
 import { fieldOffsets, type PlacedState, recordSize } from './state.ts';
-import { isWide, type Statement, type Value, valuesOf } from './values.ts';
+import { isLane, isWide, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
 
 /** A use of probe memory: see `MemoryReference` of the rewriter. */
 export interface MemoryUse {
@@ -50,6 +49,13 @@ function returnFlag(target: TargetName): string {
   return flag;
 }
 
+/** The 32-bit parts of a scalar register. */
+function halvesOf(name: string): string[] {
+  const tuple = /^s\[(\d+):(\d+)\]$/.exec(name);
+  if (tuple !== null) return [`s${tuple[1]}`, `s${tuple[2]}`];
+  return name === 'vcc' ? ['vcc_lo', 'vcc_hi'] : [name];
+}
+
 /** Writes the code of one point. Throws `OutOfRegisters`. */
 export class Emitter extends ValueEmitter {
   private readonly uses: MemoryUse[] = [];
@@ -77,7 +83,9 @@ export class Emitter extends ValueEmitter {
     if (drain || loan !== undefined) this.drain();
     if (loan !== undefined) this.line(...loan.before);
     const values = valuesOf(statements);
-    if (isSccLive || values.some((v) => v.op === 'register' && v.name === 'scc')) this.scc = this.sgprs.one();
+    const written = writtenBy(statements);
+    const keepsScc = isSccLive || written.includes('scc');
+    if (keepsScc || values.some((v) => v.op === 'register' && v.name === 'scc')) this.scc = this.sgprs.one();
     if (this.scc >= 0) this.line(`s_cselect_b32 s${this.scc}, 1, 0`);
     const exec = this.sgprs.pair();
     this.exec = `s[${exec}:${exec + 1}]`;
@@ -85,7 +93,9 @@ export class Emitter extends ValueEmitter {
     if (values.some((v) => v.op === 'entry')) this.readKept();
     for (const statement of statements) this.statement(statement);
     this.allLanes();
-    if (isSccLive) this.line(`s_cmp_lg_u32 s${this.scc}, 0`);
+    if (keepsScc) this.line(`s_cmp_lg_u32 s${this.scc}, 0`);
+    // What reads a register right behind may want it written some cycles before.
+    if (written.length > 0) this.line('s_nop 4');
     if (loan !== undefined) this.line(...loan.after);
     return {
       code: assembleLines(target, this.lines),
@@ -97,19 +107,52 @@ export class Emitter extends ValueEmitter {
   }
 
   private statement(statement: Statement): void {
-    if (statement.kind === 'add') this.add(statement.state, statement.value);
+    if (statement.kind === 'write') this.write(statement.register, statement.value);
+    else if (statement.kind === 'add') this.add(statement.state, statement.value);
     else {
       this.dropNarrowPair();
       if (statement.kind === 'append') this.append(statement.state, statement.fields);
-      else if (statement.kind === 'hook') this.hook(statement.state, statement.hook);
+      else if (statement.kind === 'hook') this.hook(statement);
       else this.if(statement.condition, statement.body);
     }
   }
 
-  private hook(state: string, hook: Hook): void {
+  private write(name: string, value: Value): void {
+    const register = registerFromText(name);
+    this.allLanes();
+    if (register !== undefined && (register.file === 'v' || register.file === 'a')) {
+      const data = this.vgprs.pair();
+      if (isLane(value)) this.lanes(value, data);
+      else this.broadcast(value, data);
+      if (register.dwords === 2 && isLane(value) && !isWide(value)) this.line(`v_mov_b32_e32 v${data + 1}, 0`);
+      for (let i = 0; i < register.dwords; i++) {
+        const move = register.file === 'v' ? 'v_mov_b32_e32 v' : 'v_accvgpr_write_b32 a';
+        this.line(`${move}${register.index + i}, v${data + i}`);
+      }
+      this.vgprs.release(data, data + 1);
+      return;
+    }
+    const held = this.copied(value);
+    const halves = name === 'exec' ? halvesOf(this.exec) : name === 'scc' ? [`s${this.scc}`] : halvesOf(name);
+    for (const [i, half] of halves.entries())
+      this.line(`s_mov_b32 ${half}, ${i === 0 ? held.low : isWide(value) ? held.high : '0'}`);
+    if (name === 'exec') this.line(`s_mov_b64 exec, ${this.exec}`);
+    held.release();
+  }
+
+  /** A value that is one for the wave, in all active lanes. */
+  private broadcast(value: Value, to: number): void {
+    const held = this.uniform(value);
+    this.allLanes();
+    this.line(`v_mov_b32_e32 v${to}, ${held.low}`, `v_mov_b32_e32 v${to + 1}, ${isWide(value) ? held.high : '0'}`);
+    held.release();
+  }
+
+  private hook({ state, hook, implicit }: Extract<Statement, { kind: 'hook' }>): void {
     const use = this.sites.get(state);
     if (use === undefined) throw new Error(`no site of ${state}`);
-    this.allLanes();
+    if (hook.isOnce) this.oneLane();
+    else this.allLanes();
     const label = this.labels;
     this.labels += hook.steps.length;
     const lines = hookLines(hook, {
@@ -118,11 +161,14 @@ export class Emitter extends ValueEmitter {
       sgprs: this.sgprs,
       vgprs: this.vgprs,
       label,
+      exec: this.exec,
+      implicit,
       entry: (value, to) => this.entryInto(value, to),
       address: (offset, marks) => this.uses.push(Object.assign(marks, { ...use, offset })),
     });
     this.drains++;
     this.line(...lines);
+    if (hook.writesExec) this.line(`s_mov_b64 exec, ${hook.isOnce ? '1' : this.exec}`);
   }
 
   private if(condition: Value, body: readonly Statement[]): void {

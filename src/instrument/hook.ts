@@ -33,6 +33,12 @@ export type HookStep =
   | { readonly kind: 'entry'; readonly to: Register; readonly value: EntryValue }
   | { readonly kind: 'register'; readonly to: Register; readonly name: string }
   | { readonly kind: 'pc'; readonly to: Register }
+  /** The address of the kernel's implicit arguments. */
+  | { readonly kind: 'implicit'; readonly to: Register }
+  /** The kernel's EXEC. */
+  | { readonly kind: 'exec'; readonly to: Register }
+  /** A register of the kernel is written. */
+  | { readonly kind: 'write'; readonly from: Register; readonly name: string }
   /** The sum that makes the address of a variable. */
   | { readonly kind: 'getpc' | 'low' | 'high'; readonly instruction: Instruction; readonly offset: number };
 
@@ -45,6 +51,9 @@ export interface Hook {
   readonly groups: readonly RegisterGroup[];
   readonly writesVcc: boolean;
   readonly writesM0: boolean;
+  readonly writesExec: boolean;
+  /** Runs once for the wave, in lane 0, whatever lanes are active. */
+  readonly isOnce: boolean;
 }
 
 /** A variable of hooks. */
@@ -63,6 +72,8 @@ export interface HookFile {
 }
 
 const PREFIX = '.wavesmith.';
+/** Begins the point of a hook that runs once for the wave. */
+const ONCE = 'wave ';
 const STT_OBJECT = 1;
 const STT_FUNC = 2;
 const SHF_ALLOC = 2n;
@@ -133,6 +144,7 @@ function readHook(
   const getPcs = new Map<number, number>();
   let writesVcc = false;
   let writesM0 = false;
+  let writesExec = false;
   for (const { at, instruction } of instructions) {
     const { operation, flags } = instruction.row;
     const branch = branchTarget(instruction, at);
@@ -162,6 +174,7 @@ function readHook(
     for (const { first, count } of effectsOf(instruction).defs) {
       if (first < Slot.VCC + 2 && first + count > Slot.VCC) writesVcc = true;
       if (first <= Slot.M0 && first + count > Slot.M0) writesM0 = true;
+      if (first < Slot.EXEC + 2 && first + count > Slot.EXEC) writesExec = true;
     }
   }
   const steps = instructions.flatMap(({ at }): HookStep[] => {
@@ -177,7 +190,11 @@ function readHook(
       name,
     );
   });
-  return { name, point: section.name.slice(PREFIX.length), target, steps, groups, writesVcc, writesM0 };
+  const text = section.name.slice(PREFIX.length);
+  const isOnce = text.startsWith(ONCE);
+  const point = isOnce ? text.slice(ONCE.length) : text;
+  writesExec ||= steps.some((step) => step.kind === 'write' && step.name.startsWith('exec'));
+  return { name, point, isOnce, target, steps, groups, writesVcc, writesM0, writesExec };
 }
 
 function registerOf(instruction: Instruction, name: string): Register | undefined {
@@ -185,18 +202,34 @@ function registerOf(instruction: Instruction, name: string): Register | undefine
   return operand?.kind === 'reg' ? operand : undefined;
 }
 
+/** A scalar register by the number that instructions have for it. */
+function scalarName(number: number): string {
+  return { 106: 'vcc_lo', 107: 'vcc_hi', 124: 'm0' }[number] ?? `s${number}`;
+}
+
 /** What a mark of hook.h stands for. */
 function markOf(instruction: Instruction): HookStep | undefined {
   const { operation } = instruction.row;
+  if (operation === 's_and_b32' || operation === 'v_and_b32') {
+    const sources = [operandNamed(instruction, 'src0'), operandNamed(instruction, 'src1')];
+    const mark = sources.find((o) => o?.kind === 'literal' && o.bits >>> 16 === 0x5756);
+    const from = sources.find((o) => o?.kind === 'reg');
+    if (mark?.kind !== 'literal' || from?.kind !== 'reg') return undefined;
+    const number = mark.bits & 0xffff;
+    const half = number === 0xfffe ? 'exec_lo' : number === 0xffff ? 'exec_hi' : undefined;
+    return { kind: 'write', from, name: half ?? (operation.startsWith('v') ? `v${number}` : scalarName(number)) };
+  }
   const source = operandNamed(instruction, 'src0');
   if (!/^(s_mov_b32|s_mov_b64|v_mov_b32)$/.test(operation) || source?.kind !== 'literal') return undefined;
   const to = registerOf(instruction, 'sdst') ?? registerOf(instruction, 'vdst');
   if (to === undefined) return undefined;
   const number = source.bits & 0xffff;
   if (source.bits >>> 16 === 0x5754) return { kind: 'register', to, name: `v${number}` };
-  if (source.bits >>> 16 === 0x5755) return { kind: 'register', to, name: `s${number}` };
+  if (source.bits >>> 16 === 0x5755) return { kind: 'register', to, name: scalarName(number) };
   if (source.bits >>> 16 !== 0x5753) return undefined;
   if (number === 7) return { kind: 'pc', to };
+  if (number === 8) return { kind: 'exec', to };
+  if (number === 9) return { kind: 'implicit', to };
   const value = ENTRIES[number - 1];
   return value === undefined ? undefined : { kind: 'entry', to, value };
 }
@@ -204,6 +237,7 @@ function markOf(instruction: Instruction): HookStep | undefined {
 /** The general registers of a step: those it names. */
 export function registersOfStep(step: HookStep): Register[] {
   if ('to' in step && typeof step.to === 'object') return [step.to];
+  if (step.kind === 'write') return [step.from];
   if (!('instruction' in step)) return [];
   return step.instruction.operands.flatMap((o) =>
     o.kind === 'reg' && (o.file === 's' || o.file === 'v' || o.file === 'a') ? [o] : [],

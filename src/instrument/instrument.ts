@@ -14,6 +14,7 @@ import { callGroups } from './registers.ts';
 import { type ProbeProgram, selectProgram } from './select.ts';
 import { mergeMemories, type PlacedState, placeState, readState, type StateShapes } from './state.ts';
 import type { ProbeDefinition } from './types.ts';
+import { writtenBy } from './values.ts';
 
 export interface Instrumented {
   readonly codeObject: CodeObject;
@@ -112,7 +113,7 @@ class Result<S extends StateShapes> {
       ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
     );
     const points = collectPoints(probe, view, this.settings).filter((_, i) => options.only?.(i) ?? true);
-    const placement = new Placement(program, states, options.growth !== false, readsOf(view, points));
+    const placement = new Placement(program, states, options.growth !== false, points, readsOf(view, points));
     for (const group of callGroups(program)) placement.place(group, points);
     const size = placeState(states);
     const { placed } = placement;
@@ -122,7 +123,10 @@ class Result<S extends StateShapes> {
       memory: placed === 0 ? undefined : { size, references: placement.references() },
     });
     const changed = new Set(placement.changes.keys());
-    const findings = options.verify === false || placed === 0 ? [] : verify(codeObject, result.codeObject, changed);
+    // A probe that changes what the kernel does may be meant to make mistakes; what is found is reported.
+    const isNeutral = points.every((p) => p.side !== 'replace' && writtenBy(p.statements).length === 0);
+    const findings =
+      options.verify === false || placed === 0 ? [] : verify(codeObject, result.codeObject, changed, isNeutral);
     const facts: KeptFacts = {
       memory: { address: result.memory ?? 0, size: result.memory === undefined ? 0 : size },
       stateSize: size,
@@ -189,12 +193,12 @@ function settingsOf<S extends StateShapes>(
 }
 
 /** Findings of the result that the original has not: of the kernels that were changed, and of what they call. */
-function verify(original: CodeObject, result: CodeObject, kernels: ReadonlySet<string>): Finding[] {
+function verify(original: CodeObject, result: CodeObject, kernels: ReadonlySet<string>, isNeutral: boolean): Finding[] {
   const after = checkCodeObject(result, { pedantic: true, kernels });
   if (after.length === 0) return [];
   const fresh = newFindings(after, checkCodeObject(original, { pedantic: true, kernels }).map(fingerprint));
   const [first] = fresh.filter((f) => f.severity === 'error' && f.isCertain && f.basis !== 'shipped');
-  if (first !== undefined) {
+  if (first !== undefined && isNeutral) {
     throw new WavesmithError('instrument/unsound', `The instrumented code would not be correct: ${first.message}`, {
       hint: `The checker's rule is ${first.rule}. This is a defect of wavesmith; the code object that shows it helps to mend it.`,
     });

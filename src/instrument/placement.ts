@@ -4,6 +4,7 @@
 import { kernelCode } from '../check/code.ts';
 import { preloadProblem, readPreloadStub } from '../check/index.ts';
 import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
+import { registerFromText } from '../isa/index.ts';
 import { type CodeInstruction, type FurtherReads, PRELOAD_STUB, type Program } from '../program/index.ts';
 import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
@@ -16,7 +17,7 @@ import type { Point } from './points.ts';
 import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
 import type { PlacedState, Site } from './state.ts';
-import { valuesOf } from './values.ts';
+import { valuesOf, writtenBy } from './values.ts';
 import { WrittenRegisters } from './written.ts';
 
 /** A point that has no code, and why. */
@@ -73,12 +74,18 @@ export class Placement {
   private readonly written: WrittenRegisters;
   private readonly mayGrow: boolean;
 
-  /** `reads`: the registers that points read. */
-  constructor(program: Program, states: readonly PlacedState[], mayGrow: boolean, reads: FurtherReads) {
+  /** `points`: all of them; `reads`: the registers that they read. */
+  constructor(
+    program: Program,
+    states: readonly PlacedState[],
+    mayGrow: boolean,
+    points: readonly Point[],
+    reads: FurtherReads,
+  ) {
     this.program = program;
     this.mayGrow = mayGrow;
-    this.dead = new DeadRegisters(program, reads);
-    this.written = new WrittenRegisters(program);
+    this.dead = new DeadRegisters(program, points, reads);
+    this.written = new WrittenRegisters(program, points);
     this.states = states;
   }
 
@@ -209,10 +216,15 @@ export class Placement {
         laneOf: (value: EntryValue) => keeper.plan.lanes.get(value) ?? 0,
       },
       drain:
-        point.side !== 'before'
+        writtenBy(point.statements).length > 0 ||
+        (point.side !== 'before'
           ? values.some(isRegister)
-          : values.some((v) => isRegister(v) && !isOperand(point, v.name)),
+          : values.some((v) => isRegister(v) && !isOperand(point, v.name))),
     };
+    if (point.statements.length === 0) {
+      this.codes.push({ point, code: new Uint8Array(0), uses: [] });
+      return undefined;
+    }
     const settles = common.drain && this.dead.hasMatrix(point.kernel);
     let reason = '';
     for (const attempt of registers.attempts(point, keeper?.isAgpr === false ? keeper.register : undefined)) {
@@ -231,6 +243,12 @@ export class Placement {
         last.s = Math.max(last.s, emitted.lastSgpr, loan?.lastSgpr ?? -1);
         last.v = Math.max(last.v, emitted.lastVgpr, loan?.lastVgpr ?? -1);
         last.a = Math.max(last.a, loan?.lastAgpr ?? -1);
+        for (const name of writtenBy(point.statements)) {
+          const register = registerFromText(name);
+          if (register === undefined || !(register.file === 's' || register.file === 'v' || register.file === 'a'))
+            continue;
+          last[register.file] = Math.max(last[register.file], register.index + register.dwords - 1);
+        }
         if (emitted.drains > 0) this.drains++;
         for (const name of new Set(emitted.uses.map((use) => use.state.name))) {
           const site: Site = { index: sites.get(name)?.site ?? 0, pc: point.pc, kernel: point.kernel.name };
@@ -251,14 +269,19 @@ export class Placement {
     const before = new Map<number, Uint8Array[]>();
     const after = new Map<number, Uint8Array[]>();
     const taken = new Map<number, Uint8Array[]>();
+    const replace = new Map<number, Uint8Array>();
     for (const [pc, code] of this.preambles) before.set(pc, [code]);
     for (const { point, code } of this.codes) {
+      if (point.side === 'replace') {
+        replace.set(point.pc, code);
+        continue;
+      }
       const map = point.side === 'before' ? before : point.side === 'after' ? after : taken;
       const list = map.get(point.pc);
       if (list === undefined) map.set(point.pc, [code]);
       else list.push(code);
     }
-    return { before, after, taken };
+    return { before, after, taken, replace };
   }
 
   references(): MemoryReference[] {

@@ -6,13 +6,13 @@ import { PointFlags } from './flags.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
-import { registersOf, type Statement, valuesOf } from './values.ts';
+import { registersOf, type Statement, valuesOf, writtenBy } from './values.ts';
 
 /** A point of a probe. */
 export interface Point {
   /** Among the points that the probe asked for. */
   readonly number: number;
-  readonly side: 'before' | 'after' | 'taken';
+  readonly side: 'before' | 'after' | 'taken' | 'replace';
   readonly pc: number;
   readonly kernel: ProbeKernel;
   /** The instruction that values of the point are about; undefined where a block or a kernel is meant. */
@@ -35,6 +35,16 @@ export function collectPoints<S extends StateShapes>(
   const points: Omit<Point, 'isSccLive'>[] = [];
   const flags = new PointFlags(program.lifted);
   const unresolved = new Map<ProbeKernel, string | undefined>();
+  const replaced = new Set<number>();
+  /** Why an instruction must stay. */
+  const fixed = ({ instruction }: ProbeInstruction['code'], pc: number): string | undefined => {
+    const { flags, operation } = instruction.row;
+    if (flags.has('isBranch') || flags.has('isCall') || operation === 's_getpc_b64' || END.test(operation))
+      return 'an instruction that depends on where it stands, or ends the wave, cannot be replaced';
+    if (replaced.has(pc)) return 'the instruction is replaced already';
+    replaced.add(pc);
+    return undefined;
+  };
   const problemOf = (kernel: ProbeKernel): string | undefined => {
     if (!unresolved.has(kernel)) unresolved.set(kernel, openJump(kernel));
     return unresolved.get(kernel);
@@ -48,8 +58,8 @@ export function collectPoints<S extends StateShapes>(
     const { kernel } = block;
     const body = new Body(probe.state, kernel, instruction);
     write(body);
-    if (body.statements.length === 0) return;
-    const index = side === 'before' ? code.index : code.index + 1;
+    if (body.statements.length === 0 && side !== 'replace') return;
+    const index = side === 'before' || side === 'replace' ? code.index : code.index + 1;
     const isIndexed = flags.isIndexed(block.index, Math.min(index, block.block.end));
     points.push({
       number: points.length,
@@ -58,13 +68,18 @@ export function collectPoints<S extends StateShapes>(
       kernel,
       instruction,
       statements: body.statements,
-      problem: problemOf(kernel) ?? (isIndexed ? 'registers are addressed through M0 here' : undefined),
+      problem:
+        problemOf(kernel) ??
+        (side === 'replace' ? fixed(code, pc) : undefined) ??
+        (isIndexed ? 'registers are addressed through M0 here' : undefined),
     });
   };
   const at: Points<S> = {
     before: (instruction, write) => put('before', instruction, instruction, write),
     after: (instruction, write) => put('after', instruction, instruction, write),
     taken: (instruction, write) => put('taken', instruction, instruction, write),
+    replace: (instruction, write) => put('replace', instruction, instruction, write),
+    remove: (instruction) => put('replace', instruction, instruction, () => {}),
     entry: (block, write) => put('before', cheapest(block, flags), undefined, write),
     kernelEntry: (kernel, write) => {
       const first = mainEntry(kernel, program);
@@ -86,7 +101,8 @@ export function collectPoints<S extends StateShapes>(
 function isSccLive(program: ProbeProgram, flags: PointFlags, { pc, side }: Pick<Point, 'pc' | 'side'>): boolean {
   const { code, block } = program.at(pc) as ProbeInstruction;
   if (side === 'taken') return flags.isSccLive(block.index, block.block.end);
-  return flags.isSccLive(block.index, side === 'before' ? code.index : code.index + 1);
+  const isLive = flags.isSccLive(block.index, side === 'before' ? code.index : code.index + 1);
+  return isLive || (side === 'replace' && flags.isSccLive(block.index, code.index));
 }
 
 /** Registers that points read by name, by the instruction that they are before or behind. */
@@ -96,24 +112,35 @@ export function readsOf(
 ): FurtherReads {
   const [before, after] = [new Map<number, SlotRange[]>(), new Map<number, SlotRange[]>()];
   for (const { pc, side, statements } of points) {
-    const ranges = readSlots(statements);
-    const index = program.at(pc)?.code.index;
-    if (ranges.length === 0 || index === undefined) continue;
-    const map = side === 'before' ? before : after;
+    const code = program.at(pc)?.code;
+    if (code === undefined) continue;
+    const { index, effects } = code;
+    // What a replaced instruction would have written keeps its old value.
+    const ranges = [...namedSlots(statements), ...(side === 'replace' ? effects.defs : [])];
+    if (ranges.length === 0) continue;
+    const map = side === 'before' || side === 'replace' ? before : after;
     map.set(index, [...(map.get(index) ?? []), ...ranges]);
   }
   return { before, after };
 }
 
+/** The slots of the registers that statements read or write by name. */
+export function namedSlots(statements: readonly Statement[]): SlotRange[] {
+  return [...readSlots(statements), ...slotsNamed(writtenBy(statements))];
+}
+
+/** The slots of registers by their names. */
+export function slotsNamed(names: readonly string[]): SlotRange[] {
+  return names.flatMap((name) => {
+    const register = registerFromText(name);
+    const range = register && slotsOf(register);
+    return range === undefined ? [] : [range];
+  });
+}
+
 /** The slots of the registers that statements read by name. */
 export function readSlots(statements: readonly Statement[]): SlotRange[] {
-  return valuesOf(statements).flatMap((value) =>
-    registersOf(value).flatMap((name) => {
-      const register = value.op === 'register' ? registerFromText(name) : undefined;
-      const range = register && slotsOf(register);
-      return range === undefined ? [] : [range];
-    }),
-  );
+  return slotsNamed(valuesOf(statements).flatMap((value) => (value.op === 'register' ? registersOf(value) : [])));
 }
 
 /** The instruction of a block before which the least must be saved. */

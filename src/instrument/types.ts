@@ -16,6 +16,10 @@ export interface Points<S extends StateShapes> {
   entry(block: ProbeBlock, write: Write<S>): void;
   /** When a direct branch is taken. */
   taken(branch: ProbeInstruction, write: Write<S>): void;
+  /** In the instruction's place. Not of branches, calls, `s_getpc_b64` and ends of waves. */
+  replace(instruction: ProbeInstruction, write: Write<S>): void;
+  /** Leaves the instruction out. */
+  remove(instruction: ProbeInstruction): void;
   kernelEntry(kernel: ProbeKernel, write: Write<S>): void;
   /** Before every s_endpgm of a kernel. */
   kernelExit(kernel: ProbeKernel, write: Write<S>): void;

@@ -29,7 +29,9 @@ export type ValueLike = Value | number | bigint;
 export type Statement =
   | { readonly kind: 'add'; readonly state: string; readonly value: Value }
   | { readonly kind: 'append'; readonly state: string; readonly fields: Readonly<Record<string, Value>> }
-  | { readonly kind: 'hook'; readonly state: string; readonly hook: Hook }
+  | { readonly kind: 'hook'; readonly state: string; readonly hook: Hook; readonly implicit: number }
+  /** Writes a register of the kernel, `exec` and `scc` among them. */
+  | { readonly kind: 'write'; readonly register: string; readonly value: Value }
   | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] };
 
 /** A constant as a value; a type error names what was expected. */
@@ -80,7 +82,7 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
     if ('args' in value) for (const arg of value.args) add(arg);
   };
   for (const statement of statements) {
-    if (statement.kind === 'add') add(statement.value);
+    if (statement.kind === 'add' || statement.kind === 'write') add(statement.value);
     else if (statement.kind === 'hook') out.push(...hookValues(statement.hook));
     else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
     else {
@@ -91,10 +93,21 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
   return out;
 }
 
+/** The registers of the kernel that statements write. */
+export function writtenBy(statements: readonly Statement[]): string[] {
+  return statements.flatMap((statement): string[] => {
+    if (statement.kind === 'write') return [statement.register];
+    if (statement.kind === 'if') return writtenBy(statement.body);
+    if (statement.kind !== 'hook') return [];
+    return statement.hook.steps.flatMap((step) => (step.kind === 'write' ? [step.name] : []));
+  });
+}
+
 /** What a hook needs of its point, as values: what is kept from the start, and registers of the kernel. */
 function hookValues({ steps }: Hook): Value[] {
   return steps.flatMap((step): Value[] => {
     if (step.kind === 'entry') return [{ type: step.to.dwords === 2 ? 'u64' : 'u32', op: 'entry', value: step.value }];
+    if (step.kind === 'implicit') return [{ type: 'u64', op: 'entry', value: 'kernarg' }];
     if (step.kind !== 'register') return [];
     return [{ type: step.to.file === 'v' ? 'lane32' : 'u32', op: 'register', name: step.name }];
   });

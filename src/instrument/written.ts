@@ -1,15 +1,19 @@
 // Registers that a point may read: those that something writes on a way to it. What the others hold is nothing of the kernel's, and probes use them.
 import { type Written, writtenAtBlocks } from '../check/index.ts';
-import { hasSlot, type Program, type ProgramFunction, slotNames } from '../program/index.ts';
-import { type Point, readSlots } from './points.ts';
+import { addSlots, hasSlot, type Program, type ProgramFunction, SLOT_WORDS, slotNames } from '../program/index.ts';
+import { type Point, readSlots, slotsNamed } from './points.ts';
+import { writtenBy } from './values.ts';
 
 /** Written registers by place, computed where they are asked for. */
 export class WrittenRegisters {
   private readonly program: Program;
+  private readonly byPoints = new Uint32Array(SLOT_WORDS);
   private readonly known = new Map<ProgramFunction, Map<number, Written>>();
 
-  constructor(program: Program) {
+  /** `points`: what they write counts, wherever it is. */
+  constructor(program: Program, points: readonly Point[]) {
     this.program = program;
+    addSlots(this.byPoints, slotsNamed(points.flatMap((point) => writtenBy(point.statements))));
   }
 
   /** The first register that a point reads and nothing on any way to it has written; undefined when there is none. */
@@ -29,9 +33,9 @@ export class WrittenRegisters {
     }
     const some = blocks.get(block.index)?.some;
     if (some === undefined) return undefined;
-    const end = side === 'before' ? code.index : code.index + 1;
+    const end = side === 'before' || side === 'replace' ? code.index : code.index + 1;
     const found = slots.find((slot) => {
-      if (hasSlot(some, slot)) return false;
+      if (hasSlot(some, slot) || hasSlot(this.byPoints, slot)) return false;
       for (let i = block.first; i < end; i++) {
         const { defs } = program.instructions[i]?.effects ?? { defs: [] };
         if (defs.some(({ first, count }) => first <= slot && slot < first + count)) return false;

@@ -94,6 +94,11 @@ class LivenessSolver implements Liveness {
     let after = union(live, new Uint32Array(SLOT_WORDS));
     for (let i = block.end - 1; i >= block.first; i--) {
       const code = this.program.instructions[i] as CodeInstruction;
+      const reads = this.further.after.get(i);
+      if (reads !== undefined) {
+        add(live.now, reads);
+        union(live, after);
+      }
       this.step(live, code);
       visit(code, union(live, before), after);
       [before, after] = [after, before];

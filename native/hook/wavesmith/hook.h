@@ -9,14 +9,16 @@
 
 // A hook: `WAVESMITH_HOOK("before store") void stored() { … }`. It has no arguments and returns nothing.
 #define WAVESMITH_HOOK(point) extern "C" __attribute__((used, section(".wavesmith." point)))
+// A hook that runs once for the wave, in its lane 0, whatever lanes are active: also where there are none.
+#define WAVESMITH_WAVE_HOOK(point) extern "C" __attribute__((used, section(".wavesmith.wave " point)))
 // A variable that hooks share and that is reported: `WAVESMITH_VARIABLE unsigned grid[3];`. It begins as zeros.
 #define WAVESMITH_VARIABLE __attribute__((used, visibility("hidden"), address_space(1)))
 
-#define WAVESMITH_MARK(type, instruction, constraint, number)            \
-  {                                                                      \
-    type value;                                                          \
-    asm volatile(instruction " %0, " #number : "=" constraint(value));   \
-    return value;                                                        \
+#define WAVESMITH_MARK(type, instruction, constraint, number)          \
+  {                                                                    \
+    type value;                                                        \
+    asm volatile(instruction " %0, " #number : "=" constraint(value)); \
+    return value;                                                      \
   }
 #define WAVESMITH_INLINE static inline __attribute__((always_inline, unused))
 
@@ -28,6 +30,7 @@ struct Dim3 {
   u32 x, y, z;
 };
 
+// clang-format off
 // The dispatch packet and the kernel's arguments, as the kernel would see them.
 using Constant32 = const __attribute__((address_space(4))) u32;
 WAVESMITH_INLINE u64 dispatchPtr() WAVESMITH_MARK(u64, "s_mov_b64", "s", 0x57530001)
@@ -39,6 +42,15 @@ WAVESMITH_INLINE u32 workgroupIdY() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x5753
 WAVESMITH_INLINE u32 workgroupIdZ() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530006)
 // The address of the instruction that the hook is at, in the file.
 WAVESMITH_INLINE u32 pc() WAVESMITH_MARK(u32, "s_mov_b32", "s", 0x57530007)
+// The kernel's EXEC at the point: its active lanes.
+WAVESMITH_INLINE u64 exec() WAVESMITH_MARK(u64, "s_mov_b64", "s", 0x57530008)
+    // clang-format on
+    // The arguments that a compiler adds behind a kernel's own; an error for a kernel without them.
+    WAVESMITH_INLINE u64 implicitArgPtr() {
+  u64 value;
+  asm volatile("s_mov_b64 %0, 0x57530009" : "=s"(value) : : "scc");
+  return value;
+}
 // Registers of the kernel, as they are at the point: `readVgpr<4>()` is v4 of this lane, `readSgpr<8>()` is s8.
 template <int number>
 WAVESMITH_INLINE u32 readVgpr() {
@@ -48,14 +60,75 @@ WAVESMITH_INLINE u32 readVgpr() {
   return value;
 }
 template <int number>
-WAVESMITH_INLINE u32 readSgpr() {
-  static_assert(number >= 0 && number < 102, "scalar registers are s0 to s101");
+WAVESMITH_INLINE u32 readScalar() {
+  static_assert((number >= 0 && number < 102) || number == 106 || number == 107 || number == 124,
+                "scalar registers are s0 to s101, vcc_lo, vcc_hi and m0");
   u32 value;
   asm volatile("s_mov_b32 %0, %1" : "=s"(value) : "n"(0x57550000 + number));
   return value;
 }
+template <int number>
+WAVESMITH_INLINE u32 readSgpr() {
+  static_assert(number < 102, "scalar registers are s0 to s101");
+  return readScalar<number>();
+}
 
-WAVESMITH_INLINE u64 exec() { return __builtin_amdgcn_read_exec(); }
+// Writes a register of the kernel, which goes on with the value: `writeVgpr<4>(x)` in the lanes that are active, `writeSgpr<8>(x)`.
+template <int number>
+WAVESMITH_INLINE void writeVgpr(u32 value) {
+  static_assert(number >= 0 && number < 256, "vector registers are v0 to v255");
+  u32 unused;
+  asm volatile("v_and_b32 %0, %2, %1" : "=v"(unused) : "v"(value), "n"(0x57560000 + number));
+}
+template <int number>
+WAVESMITH_INLINE void writeScalar(u32 value) {
+  static_assert((number >= 0 && number < 102) || number == 106 || number == 107 || number == 124,
+                "scalar registers are s0 to s101, vcc_lo, vcc_hi and m0");
+  u32 unused;
+  asm volatile("s_and_b32 %0, %1, %2"
+               : "=s"(unused)
+               : "s"(__builtin_amdgcn_readfirstlane(value)), "n"(0x57560000 + number)
+               : "scc");
+}
+template <int number>
+WAVESMITH_INLINE void writeSgpr(u32 value) {
+  static_assert(number < 102, "scalar registers are s0 to s101");
+  writeScalar<number>(value);
+}
+
+// The same by the name of a register: `readReg<v(4)>()`, `writeReg<s(8)>(x)`, `readReg<vcc_lo>()`.
+constexpr int v(int number) { return 0x1000 + number; }
+constexpr int s(int number) { return number; }
+constexpr int vcc_lo = 106, vcc_hi = 107, m0 = 124;
+template <int name>
+WAVESMITH_INLINE u32 readReg() {
+  if constexpr (name >= 0x1000) {
+    return readVgpr<name - 0x1000>();
+  } else {
+    return readScalar<name>();
+  }
+}
+template <int name>
+WAVESMITH_INLINE void writeReg(u32 value) {
+  if constexpr (name >= 0x1000) {
+    writeVgpr<name - 0x1000>(value);
+  } else {
+    writeScalar<name>(value);
+  }
+}
+
+// Writes the kernel's EXEC: these lanes are active behind the hook. The hook itself goes on in the lanes that it began with.
+WAVESMITH_INLINE void writeExec(u64 mask) {
+  u32 unused;
+  asm volatile("s_and_b32 %0, %1, %2"
+               : "=s"(unused)
+               : "s"(__builtin_amdgcn_readfirstlane(static_cast<u32>(mask))), "n"(0x5756fffe)
+               : "scc");
+  asm volatile("s_and_b32 %0, %1, %2"
+               : "=s"(unused)
+               : "s"(__builtin_amdgcn_readfirstlane(static_cast<u32>(mask >> 32))), "n"(0x5756ffff)
+               : "scc");
+}
 WAVESMITH_INLINE u32 laneId() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
 WAVESMITH_INLINE Dim3 workgroupId() { return {workgroupIdX(), workgroupIdY(), workgroupIdZ()}; }
 // Source: HSA Runtime Specification 1.2, "Kernel dispatch packet".
