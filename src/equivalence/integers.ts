@@ -26,6 +26,9 @@ export function knownTrailingZeros(term: Term): number {
   return trailingZeros(~term.zeros & widthMask(term.kind), width);
 }
 
+/** Longer sums and sets are one part of others: a chain of thousands would take the square of that. Measured: addresses have up to 20. */
+const MOST_PARTS = 128;
+
 /** Constructors that simplify. Every method returns a term whose value equals that of the operation on its arguments, always. */
 export class Integers {
   readonly terms: Terms;
@@ -42,7 +45,7 @@ export class Integers {
   private accumulate(into: Linear, term: Term, factor: bigint): void {
     if (factor === 0n) return;
     if (term.op === 'const') into.constant += factor * term.value;
-    else if (term.op === 'sum') {
+    else if (term.op === 'sum' && term.args.length <= MOST_PARTS) {
       into.constant += factor * term.value;
       term.args.forEach((a, i) => {
         this.put(into, a, factor * (term.factors[i] as bigint));
@@ -206,7 +209,7 @@ export class Integers {
   // Bits ----------------------------------------------------------------------------------------------------------------------
 
   private flatten(op: string, args: readonly Term[]): Term[] {
-    return args.flatMap((a) => (a.op === op ? this.flatten(op, a.args) : [a]));
+    return args.flatMap((a) => (a.op === op && a.args.length <= MOST_PARTS ? this.flatten(op, a.args) : [a]));
   }
 
   and(a: Term, b: Term): Term {

@@ -94,6 +94,8 @@ const NOBODY: Watcher = { access: () => {}, risk: () => {} };
 
 /** Instructions that are executed on terms where loops are unrolled: a loop of known conditions may have no end. */
 const UNROLLED_STEPS = 100_000;
+/** Blocks can be as long as a kernel. */
+const STEPS_BETWEEN_CHECKS = 64;
 
 /** How many of a value's lowest bits are known to be zero; of other things none. */
 const evenBits = (term: Term): number => (term.kind === 'i32' || term.kind === 'i64' ? knownTrailingZeros(term) : 0);
@@ -330,7 +332,7 @@ export class Product {
       throw this.stopped(side, start, 'control leaves the code that was found');
     for (let i = code.index; i < block.end; i++) {
       code = program.instructions[i] as CodeInstruction;
-      this.steps++;
+      if (++this.steps % STEPS_BETWEEN_CHECKS === 0) this.checkLimits();
       let outcome: ReturnType<Machine['step']>;
       try {
         outcome = machine.step(code, state, watcher);
