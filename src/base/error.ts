@@ -44,6 +44,17 @@ export class WavesmithError extends Error {
   }
 }
 
+/** Reads a file: an error that does not say where it is gets the name of the file. */
+export function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof WavesmithError) || error.position.file !== undefined) throw error;
+    const { code, message, position, hint } = error;
+    throw new WavesmithError(code, message, { ...position, file, hint, cause: error });
+  }
+}
+
 function formatPosition(p: Position): string {
   let text = p.file ?? '';
   if (p.line !== undefined) text += `:${p.line}`;

@@ -22,5 +22,5 @@ export {
   randomBytes,
   randomNumbers,
 } from './elements/index.ts';
-export { type ErrorDetails, type Position, WavesmithError } from './error.ts';
+export { type ErrorDetails, inFile, type Position, WavesmithError } from './error.ts';
 export { TextOutput, writeHex } from './text-output.ts';

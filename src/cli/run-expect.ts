@@ -102,7 +102,7 @@ export function judgeExpectations(
 
 function expectedBytes({ argument, path, file }: Expectation, array: BufferAfter['array']): Uint8Array {
   if (!path.endsWith('.npy')) return file;
-  const stored = readNpy(file);
+  const stored = readNpy(file, path);
   if (canReadAs(stored.type, array.type) && elementCount(stored.shape) === elementCount(array.shape))
     return stored.bytes;
   throw new WavesmithError(

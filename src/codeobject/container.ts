@@ -1,6 +1,6 @@
 // Opens any file that holds GPU code, by its content: code objects, host ELF files with fat binaries, offload bundles,
 // IREE modules and executables. The result is a tree; the leaves are code objects.
-import { WavesmithError } from '../base/index.ts';
+import { inFile, WavesmithError } from '../base/index.ts';
 import { bundleKind, readBundle, readBundles } from './bundle.ts';
 import { type CodeObject, readCodeObject } from './code-object.ts';
 import { ElfMachine, isElf, readElf } from './elf/read.ts';
@@ -51,14 +51,8 @@ function node(kind: ContainerKind, name: string, size: number, more: Partial<Con
 
 function open(bytes: Uint8Array, name: string, parents: readonly string[], depth: number): Container {
   const path = [...parents, name];
-  try {
-    return openPath(bytes, name, path, depth);
-  } catch (error) {
-    if (!(error instanceof WavesmithError) || error.position.file !== undefined) throw error;
-    const { code, message, position, hint } = error;
-    // Offsets count in the innermost file.
-    throw new WavesmithError(code, message, { ...position, file: path.join(': '), hint, cause: error });
-  }
+  // Offsets count in the innermost file.
+  return inFile(path.join(': '), () => openPath(bytes, name, path, depth));
 }
 
 function openPath(bytes: Uint8Array, name: string, path: readonly string[], depth: number): Container {

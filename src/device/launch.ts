@@ -209,7 +209,7 @@ function contentOf(
     const { type, shape, fill } = argument;
     return { type, shape, bytes: fillElements(type, elementCount(shape), fill) };
   }
-  const array = readNpy(readFile(argument.path));
+  const array = readNpy(readFile(argument.path), argument.path);
   const type = argument.type ?? array.type;
   const shape = argument.shape ?? array.shape;
   if (!canReadAs(array.type, type) || elementCount(shape) !== elementCount(array.shape)) {

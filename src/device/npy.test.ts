@@ -86,5 +86,7 @@ describe('readNpy', () => {
     ['a negative size', file("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", f32(1)), 'npy/bad-file'],
   ])('should refuse %s', (_what, bytes, code) => {
     expect(codeOf(() => readNpy(bytes))).toBe(code);
+    const position = expect.objectContaining({ file: 'in.npy' });
+    expect(() => readNpy(bytes, 'in.npy')).toThrow(expect.objectContaining({ code, position }));
   });
 });

@@ -1,6 +1,6 @@
 // NumPy .npy files: reading versions 1–3, writing version 1. Source: numpy.lib.format documentation (NEP 1).
 // The header is a Python dictionary literal; only the three keys the format defines are accepted, with strict values.
-import { ByteReader, type ElementName, elementType, WavesmithError } from '../base/index.ts';
+import { ByteReader, type ElementName, elementType, inFile, WavesmithError } from '../base/index.ts';
 
 /**
  * How each element type is written. Types that NumPy lacks are written as unsigned integers of their size, and read where the
@@ -93,8 +93,12 @@ export function elementCount(shape: readonly number[]): number {
   return count;
 }
 
-/** Reads a .npy file. Data in Fortran order or big-endian is converted. */
-export function readNpy(file: Uint8Array): NpyArray {
+/** Reads a .npy file. Data in Fortran order or big-endian is converted. Errors name the file `name`. */
+export function readNpy(file: Uint8Array, name?: string): NpyArray {
+  return name === undefined ? parseNpy(file) : inFile(name, () => parseNpy(file));
+}
+
+function parseNpy(file: Uint8Array): NpyArray {
   const reader = new ByteReader(file, 'npy file', 'npy/truncated');
   if (MAGIC.some((byte, i) => reader.u8(i) !== byte)) throw bad('The file does not start with the npy magic.', 0);
   const major = reader.u8(6);

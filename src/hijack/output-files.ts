@@ -101,7 +101,7 @@ function compareFile(
 ): Comparison {
   if (elementType !== undefined) return compareElements(a, b, elementType, how);
   if (!path.endsWith('.npy')) return compareElements(a, b, 'u8', { bitwise: true });
-  const [x, y] = [readNpy(a), readNpy(b)];
+  const [x, y] = [readNpy(a, path), readNpy(b, path)];
   // Another type or shape is another result, whatever the bytes are.
   if (x.type !== y.type || x.shape.join() !== y.shape.join()) return compareElements(a, b, 'u8', { bitwise: true });
   return compareElements(x.bytes, y.bytes, x.type, { ...how, shape: x.shape });

@@ -182,7 +182,7 @@ function rawInput(one: VmfbSignature, i: number, type: VmfbType, path: string): 
 }
 
 function npyInput(one: VmfbSignature, i: number, type: VmfbType, path: string): Planned {
-  const array = readNpy(readWhole(path, `input ${i}`));
+  const array = readNpy(readWhole(path, `input ${i}`), path);
   const stored = MLIR_OF[array.type] ?? array.type;
   const wanted = type.elementType ?? stored;
   const name = npyTypeOf(wanted);

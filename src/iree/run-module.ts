@@ -324,7 +324,7 @@ interface Output {
 function readOutput(file: string): Output {
   const content = readWhole(file, 'an output');
   if (!file.endsWith('.npy')) return { bytes: content, elementType: undefined, shape: undefined };
-  const { type, shape, bytes } = readNpy(content);
+  const { type, shape, bytes } = readNpy(content, file);
   return { bytes, elementType: type, shape };
 }
 
