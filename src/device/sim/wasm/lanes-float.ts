@@ -262,6 +262,10 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       code.push(c, half);
       fn.op('f64x2.relaxed_madd');
       return;
+    case 'fma_scaled':
+      if (!matrixFeatures().fused) throw new NoCode('fma of f64');
+      operate(code, name, e, half);
+      return;
     case 'rsq':
       fn.v128(0, 0x3ff00000, 0, 0x3ff00000);
       code.push(a, half);
@@ -288,12 +292,17 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       });
       return;
     default:
-      for (const argument of e.args) {
-        code.push(argument, half);
-        if (argument.type === 'i32') upper(fn, half);
-      }
-      callMath(code, `${name}.f64`);
+      operate(code, name, e, half);
   }
+}
+
+/** Calls the function of an operator of f64. */
+function operate(code: LaneWriter, name: string, e: Expr, half: number): void {
+  for (const argument of e.args) {
+    code.push(argument, half);
+    if (argument.type === 'i32') upper(code.fn, half);
+  }
+  callMath(code, `${name}.f64`);
 }
 
 /** Moves the chosen half of the vector on the stack into its low half. */

@@ -1,14 +1,19 @@
 // Expressions over a chunk of four lanes as SIMD code on the wasm stack. i32, f32, and f16 and bf16 (as f32 values) fill one v128;
 // booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is interpreter/evaluate.ts.
-import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
+import { type Expr, semanticsOf, source, type VectorOperation } from '../../../isa/semantics/index.ts';
 import type { WasmModule } from './emit.ts';
 import type { LaneMode, LaneWriter } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
+import { callMath } from './math.ts';
 import { type LaneOperand, pushLaneSource, uniformWord } from './operand-lanes.ts';
 import { canonical } from './run.ts';
 import { countUses, NoCode, ScalarCode } from './scalar.ts';
 import type { LaneTarget } from './template.ts';
+
+const permute = semanticsOf('v_perm_b32');
+/** The result of v_perm_b32: byte by byte in its expression, all bytes at once in code. */
+const PERMUTED = permute?.kind === 'vector' ? permute.result[0] : undefined;
 
 export function isWide(type: Expr['type']): boolean {
   return type === 'i64' || type === 'f64';
@@ -108,6 +113,11 @@ export class LaneCode implements LaneWriter {
 
   private generate(e: Expr, half: number): void {
     const { fn, run } = this;
+    if (e === PERMUTED) {
+      for (const n of [0, 1, 2]) this.push(source('i32', n));
+      callMath(this, 'permute_bytes');
+      return;
+    }
     switch (e.op) {
       case 'const':
         this.constant(e);

@@ -3,6 +3,8 @@
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { DIVISION } from './math-division.ts';
 import { EXPONENT } from './math-exponent.ts';
+import { FUSED_DOUBLE } from './math-fused.ts';
+import { PERMUTE } from './math-permute.ts';
 import { SMALL } from './math-small.ts';
 import { eachHalf, type MathFunction, makeOddDouble } from './math-tools.ts';
 import { TRANSCENDENTAL } from './math-transcendental.ts';
@@ -39,7 +41,15 @@ const FUSED: Record<string, MathFunction> = {
   },
 };
 
-const FUNCTIONS: Record<string, MathFunction> = { ...FUSED, ...TRANSCENDENTAL, ...EXPONENT, ...DIVISION, ...SMALL };
+const FUNCTIONS: Record<string, MathFunction> = {
+  ...FUSED,
+  ...FUSED_DOUBLE,
+  ...PERMUTE,
+  ...TRANSCENDENTAL,
+  ...EXPONENT,
+  ...DIVISION,
+  ...SMALL,
+};
 
 /** Calls the function of an operator; its arguments are on the stack. */
 export function callMath(code: { readonly fn: WasmFunction; readonly module: WasmModule }, name: string): void {

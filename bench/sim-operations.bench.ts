@@ -1,0 +1,126 @@
+// Speed of the compiled engine by operation: loops of one operation on 16 independent registers, in one thread, against the loop of
+// v_fma_f32 of the same rounds. The rows are sorted: the worst stand first. A value above 4 is a cliff (docs/virtual-gpu.md).
+import { performance } from 'node:perf_hooks';
+import { createDevice, type DeviceKernel } from '../src/device/index.ts';
+import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
+import { kernelObject } from '../tests/support/kernel-source.ts';
+
+enableRelaxedSimd();
+
+/** Operations: a line for register pair n (v[4n+16] … are its own), and what sets MODE before. */
+const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number) => string, before?: string])[] = [
+  ['v_fma_f32', (d) => `v_fma_f32 v${d}, v${d}, v4, v5`],
+  ['v_add_u32', (d) => `v_add_u32_e32 v${d}, v4, v${d}`],
+  ['v_fma_f16', (d) => `v_fma_f16 v${d}, v${d}, v6, v7`],
+  ['v_pk_fma_f16', (d) => `v_pk_fma_f16 v${d}, v${d}, v6, v7`],
+  ['v_pk_mul_f16', (d) => `v_pk_mul_f16 v${d}, v${d}, v6`],
+  ['v_pk_fma_f32', (d) => `v_pk_fma_f32 v[${d}:${d + 1}], v[${d}:${d + 1}], v[4:5], v[4:5]`],
+  ['v_cvt_f16_f32', (d) => `v_cvt_f16_f32_e32 v${d}, v4`],
+  ['v_cvt_f32_f16', (d) => `v_cvt_f32_f16_e32 v${d}, v6`],
+  ['v_cvt_pkrtz_f16_f32', (d) => `v_cvt_pkrtz_f16_f32 v${d}, v4, v5`],
+  ['v_cvt_pk_fp8_f32', (d) => `v_cvt_pk_fp8_f32 v${d}, v4, v5`],
+  ['v_cvt_sr_fp8_f32', (d) => `v_cvt_sr_fp8_f32 v${d}, v4, v5`],
+  ['v_exp_f32', (d) => `v_exp_f32_e32 v${d}, v4`],
+  ['v_log_f32', (d) => `v_log_f32_e32 v${d}, v4`],
+  ['v_sin_f32', (d) => `v_sin_f32_e32 v${d}, v4`],
+  ['v_rcp_f32', (d) => `v_rcp_f32_e32 v${d}, v4`],
+  ['v_rsq_f32', (d) => `v_rsq_f32_e32 v${d}, v4`],
+  ['v_sqrt_f32', (d) => `v_sqrt_f32_e32 v${d}, v4`],
+  ['v_perm_b32', (d) => `v_perm_b32 v${d}, v${d}, v4, v8`],
+  ['v_fma_f64', (d) => `v_fma_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v[10:11], v[12:13]`],
+  ['v_rcp_f64', (d) => `v_rcp_f64_e32 v[${d}:${d + 1}], v[10:11]`],
+  ['v_div_scale_f64', (d) => `v_div_scale_f64 v[${d}:${d + 1}], s[10:11], v[10:11], v[10:11], v[12:13]`],
+  ['v_div_fmas_f64', (d) => `v_div_fmas_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v[10:11], v[12:13]`],
+  ['v_div_fixup_f64', (d) => `v_div_fixup_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v[10:11], v[12:13]`],
+  ['v_trig_preop_f64', (d) => `v_trig_preop_f64 v[${d}:${d + 1}], v[10:11], v8`],
+  ['v_lshlrev_b64', (d) => `v_lshlrev_b64 v[${d}:${d + 1}], v8, v[${d}:${d + 1}]`],
+  ['v_mad_u64_u32', (d) => `v_mad_u64_u32 v[${d}:${d + 1}], s[10:11], v4, v5, v[${d}:${d + 1}]`],
+  ['v_mul_lo_u32', (d) => `v_mul_lo_u32 v${d}, v${d}, v4`],
+  ['v_ashrrev_i32', (d) => `v_ashrrev_i32_e32 v${d}, v8, v${d}`],
+  ['v_add_f32 dpp', (d) => `v_add_f32_dpp v${d}, v4, v${d} row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0`],
+  ['v_readlane_b32', () => 'v_readlane_b32 s10, v4, s11'],
+  [
+    'v_fma_f32, toward zero',
+    (d) => `v_fma_f32 v${d}, v${d}, v4, v5`,
+    's_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 15',
+  ],
+  [
+    'v_fma_f64, toward zero',
+    (d) => `v_fma_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v[10:11], v[12:13]`,
+    's_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 15',
+  ],
+  [
+    'v_add_f16, toward zero',
+    (d) => `v_add_f16_e32 v${d}, v${d}, v6`,
+    's_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 15',
+  ],
+];
+
+const ROUNDS = 3;
+const UNROLL = 16;
+
+function kernelOf(line: (d: number, n: number) => string, before = ''): Uint8Array {
+  const code = `s_load_dword s8, s[0:1], 0x0
+v_mov_b32_e32 v4, 0x3f7fbe77
+v_mov_b32_e32 v5, 0x3c23d70a
+v_mov_b32_e32 v6, 0x3bff3bff
+v_mov_b32_e32 v7, 0x211f211f
+v_mov_b32_e32 v8, 5
+v_mov_b32_e32 v10, 0x1234567
+v_mov_b32_e32 v11, 0x3feff7ce
+v_mov_b32_e32 v12, 0x7654321
+v_mov_b32_e32 v13, 0x3f847ae1
+s_mov_b32 s11, 7
+s_mov_b64 vcc, 0
+${Array.from({ length: 2 * UNROLL }, (_, n) => `v_mov_b32_e32 v${16 + n}, 0x3f000000`).join('\n')}
+s_waitcnt lgkmcnt(0)
+${before}
+.Lloop:
+${Array.from({ length: UNROLL }, (_, n) => line(16 + 2 * n, n)).join('\n')}
+s_sub_u32 s8, s8, 1
+s_cmp_lg_u32 s8, 0
+s_cbranch_scc1 .Lloop`;
+  return kernelObject({
+    code,
+    args: [[4, 'by_value']],
+    descriptor: { next_free_vgpr: 56, accum_offset: 56, next_free_sgpr: 32 },
+    metadata: { '.vgpr_count': 56, '.sgpr_count': 32 },
+  }).bytes;
+}
+
+const device = await createDevice('sim', { target: 'gfx942' });
+const kernels = OPERATIONS.map(([, line, before]) => device.load(kernelOf(line, before)).kernel('k'));
+
+/** ns of CPU time of one wave instruction. */
+async function timeOf(kernel: DeviceKernel, loops: number): Promise<number> {
+  const begin = process.cpuUsage();
+  const args = [new Uint8Array(Uint32Array.of(loops).buffer)];
+  const started = performance.now();
+  await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args });
+  const { user, system } = process.cpuUsage(begin);
+  return Math.max(1, (user + system) * 1000 || (performance.now() - started) * 1e6) / (loops * UNROLL);
+}
+
+const times = OPERATIONS.map((): number[] => []);
+const loops: number[] = [];
+for (const [i, kernel] of kernels.entries()) {
+  await timeOf(kernel, 50);
+  const first = await timeOf(kernel, 500);
+  // About 60 ms each.
+  loops[i] = Math.max(100, Math.round(60e6 / (first * UNROLL)));
+}
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [i, kernel] of kernels.entries()) times[i]?.push(await timeOf(kernel, loops[i] as number));
+}
+device.close();
+const least = times.map((all) => Math.min(...all));
+const fma = least[0] as number;
+console.log('ns of CPU time for a wave instruction, least of 3 interleaved rounds, and times v_fma_f32:');
+const order = [...OPERATIONS.keys()].sort((a, b) => (least[b] as number) - (least[a] as number));
+for (const i of order) {
+  const ns = least[i] as number;
+  const name = OPERATIONS[i]?.[0] ?? '';
+  console.log(`  ${name.padEnd(26)}${ns.toFixed(1).padStart(9)}${(ns / fma).toFixed(1).padStart(8)}`);
+}
+const cliffs = order.filter((i) => (least[i] as number) > 4 * fma).length;
+console.log(`${cliffs} of ${order.length} operations take more than 4 times as long as v_fma_f32`);
