@@ -1,5 +1,6 @@
 // Small captured kernels with wrong and right changes of them: what the ladder of `wavesmith evaluate` must reject, and what it must not.
 import { assembleAndLink } from '../../src/asm/index.ts';
+import { readCodeObject } from '../../src/codeobject/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import type { Rung } from '../../src/optimize/index.ts';
 import { type KernelSource, kernelSource } from './kernel-source.ts';
@@ -172,6 +173,29 @@ done:`,
     grid: [16, 1, 1],
     block: [64, 1, 1],
   },
+  /** total += x[i], for the whole system, behind a write-back of the caches. */
+  total: {
+    source: {
+      args: [POINTER, POINTER, VALUE],
+      code: `
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  s_load_dword s8, s[0:1], 0x10
+  s_lshl_b32 s3, s2, 6
+  v_add_u32_e32 v0, s3, v0
+  s_waitcnt lgkmcnt(0)${GUARD}
+  v_lshlrev_b32_e32 v1, 2, v0
+  global_load_dword v2, v1, s[6:7]
+  v_mov_b32_e32 v4, 0
+  s_waitcnt vmcnt(0)
+  buffer_wbl2 sc0 sc1
+  s_waitcnt vmcnt(0)
+  global_atomic_add v4, v2, s[4:5] sc1
+done:`,
+    },
+    args: ['i32[4]=5', 'i32[256]=random:3', 'i32=250'],
+    grid: [4, 1, 1],
+    block: [64, 1, 1],
+  },
 } as const satisfies Readonly<Record<string, Subject>>;
 
 export type SubjectName = keyof typeof SUBJECTS;
@@ -192,6 +216,8 @@ export interface Variant {
   readonly of: SubjectName;
   readonly replace?: readonly (readonly [from: string, to: string])[];
   readonly source?: Partial<KernelSource>;
+  /** Bits that are set in the descriptor's first resource word: no directive has them. */
+  readonly bytes?: { readonly rsrc1: number };
 }
 
 /** A wrong one, with the rung that must reject it. */
@@ -200,13 +226,27 @@ export interface Cheat extends Variant {
 }
 
 /** The code object of a variant; a text that is not there is an error of the table. */
-export function variantObject({ name, of, replace = [], source }: Variant): Uint8Array {
+export function variantObject({ name, of, replace = [], source, bytes }: Variant): Uint8Array {
   let { code }: { code: string } = SUBJECTS[of].source;
   for (const [from, to] of replace) {
     if (!code.includes(from)) throw new Error(`${name}: '${from}' is not in ${of}`);
     code = code.replace(from, to);
   }
-  return objectOf(of, { code, ...source });
+  const object = objectOf(of, { code, ...source });
+  return bytes === undefined ? object : withBits(object, bytes.rsrc1);
+}
+
+const RSRC1 = 48;
+
+/** A copy with bits set in COMPUTE_PGM_RSRC1. */
+function withBits(object: Uint8Array, bits: number): Uint8Array {
+  const out = object.slice();
+  const symbol = readCodeObject(object).kernels[0]?.descriptorSymbol;
+  if (symbol?.section === undefined) throw new Error('the kernel has no descriptor');
+  const at = symbol.section.offset + Number(symbol.value) - symbol.section.address + RSRC1;
+  const view = new DataView(out.buffer);
+  view.setUint32(at, view.getUint32(at, true) | bits, true);
+  return out;
 }
 
 const STORE = 'global_store_dword v1, v2, s[4:5]';
@@ -545,7 +585,7 @@ export const CHEATS: readonly Cheat[] = [
     of: 'elementwise',
     rung: 'held-out',
     replace: [
-      ['v_fma_f32 v2, s9, v2, v3', 's_cmp_lt_u32 s7, 0x3000\n  s_cselect_b32 s9, s9, 0\n  v_fma_f32 v2, s9, v2, v3'],
+      ['v_fma_f32 v2, s9, v2, v3', 's_cmp_lt_u32 s7, 0x5000\n  s_cselect_b32 s9, s9, 0\n  v_fma_f32 v2, s9, v2, v3'],
     ],
   },
   {
@@ -554,6 +594,30 @@ export const CHEATS: readonly Cheat[] = [
     rung: 'static',
     replace: [['v_fma_f32 v2, s9, v2, v3', 's_memtime s[12:13]\n  s_waitcnt lgkmcnt(0)\n  v_fma_f32 v2, s9, v2, v3']],
   },
+  {
+    name: 'the scope of the atomic is dropped',
+    of: 'total',
+    rung: 'static',
+    replace: [['s[4:5] sc1', 's[4:5]']],
+  },
+  {
+    name: 'the write-back is dropped',
+    of: 'total',
+    rung: 'static',
+    replace: [['buffer_wbl2 sc0 sc1', 's_nop 0']],
+  },
+  {
+    name: 'a load and a store in the place of the atomic',
+    of: 'total',
+    rung: 'static',
+    replace: [
+      [
+        'global_atomic_add v4, v2, s[4:5] sc1',
+        'global_load_dword v5, v4, s[4:5]\n  s_waitcnt vmcnt(0)\n  v_add_u32_e32 v2, v2, v5\n  global_store_dword v4, v2, s[4:5] sc1',
+      ],
+    ],
+  },
+  { name: 'a higher priority', of: 'elementwise', rung: 'contract', bytes: { rsrc1: 1 << 10 } },
   {
     name: 'an endless loop',
     of: 'elementwise',

@@ -35,10 +35,15 @@ function kernelBreaks(a: CodeObject, b: CodeObject, name: string, dynamicLds: nu
   const info = targetInfo(b.target.processor as TargetName);
   const difference = callDifference(x, y, info);
   if (difference !== undefined) breaks.push(`Kernel '${name}': ${difference}.`);
+  const [p, q] = [x.descriptor?.rsrc1, y.descriptor?.rsrc1];
+  for (const name of CONTROLS) {
+    if (p !== undefined && q !== undefined && p[name] !== q[name])
+      breaks.push(`Descriptor field ${name} of '${x.name}' is ${q[name]}, in the baseline ${p[name]}.`);
+  }
   for (const key of CALLED) {
-    const [p, q] = [x, y].map((k) => textOf(k.metadata?.raw.get(key)));
-    if (p !== q)
-      breaks.push(`The metadata's ${key} of '${name}' is ${q ?? 'absent'}, in the baseline ${p ?? 'absent'}.`);
+    const [was, is] = [x, y].map((k) => textOf(k.metadata?.raw.get(key)));
+    if (was !== is)
+      breaks.push(`The metadata's ${key} of '${name}' is ${is ?? 'absent'}, in the baseline ${was ?? 'absent'}.`);
   }
   const lds = Math.max(y.descriptor?.groupSegmentFixedSize ?? 0, y.metadata?.groupSegmentFixedSize ?? 0) + dynamicLds;
   if (lds > info.ldsBytes)
@@ -53,6 +58,9 @@ function kernelBreaks(a: CodeObject, b: CodeObject, name: string, dynamicLds: nu
   }
   return breaks;
 }
+
+/** Bits of the first resource word that are the host's and the driver's to choose. */
+const CONTROLS = ['priority', 'priv', 'debugMode', 'bulky', 'cdbgUser', 'reserved'] as const;
 
 /** Members of a kernel's metadata that change how it is launched. */
 const CALLED = [

@@ -10,7 +10,7 @@ import { sha256 } from '../hash.ts';
 import { boundedDifference } from './bounded.ts';
 import { differenceOf, looseDifference } from './compare.ts';
 import { contractBreaks } from './contract.ts';
-import { type Answer, consultBaseline, isIntact, ORDERS, type Oracle } from './oracle.ts';
+import { type Answer, consultBaseline, isIntact, type Oracle, schedulesFor } from './oracle.ts';
 import { impossibility, physicsFloor } from './physics.ts';
 import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
 import { checkStatic, staticObjections } from './static.ts';
@@ -293,12 +293,12 @@ class Climb {
   }
 
   private async heldOut(): Promise<void> {
-    const { captured, heldOut, dropped } = this.evaluator.oracle;
+    const { captured, followed, heldOut, dropped } = this.evaluator.oracle;
     const { onStep } = this.evaluator.options;
-    for (const order of ORDERS) {
-      const how = typeof order === 'string' ? `${order} order` : `shuffled order, seed ${order.seed}`;
-      onStep?.(`the candidate in ${how}`);
-      this.judge(captured, await this.run(captured, { order }), 'held-out', how);
+    const schedules = schedulesFor(followed.instructions);
+    for (const { name, order, lateLoads } of schedules) {
+      onStep?.(`the candidate in ${name}`);
+      this.judge(captured, await this.run(captured, { order, lateLoads }), 'held-out', name);
     }
     for (const answer of heldOut) {
       onStep?.(`the candidate on: ${answer.input.name}`);
@@ -307,7 +307,7 @@ class Climb {
     }
     this.passed(
       'held-out',
-      `${heldOut.length} other inputs and ${ORDERS.length} other orders; ${dropped.length} inputs on which the baseline fails were left out.`,
+      `${heldOut.length} other inputs and ${schedules.length} other schedules; ${dropped.length} inputs on which the baseline fails were left out.`,
     );
   }
 

@@ -7,6 +7,7 @@ import {
   type SimDispatchRequest,
   type SimDispatchResult,
 } from '../../device/index.ts';
+import { LateLoads } from '../../device/sim/schedules/late-loads.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { type LaunchTime, TimingModel } from '../../device/sim/timing/model.ts';
 import { WRITTEN } from '../../device/sim/tools/index.ts';
@@ -23,6 +24,8 @@ export interface RunHow {
   readonly follow?: boolean | undefined;
   readonly strict?: boolean | undefined;
   readonly order?: RunOrder | undefined;
+  /** Loads return as late as the waits allow. */
+  readonly lateLoads?: boolean | undefined;
   /** The chip whose clock times it. */
   readonly chip?: Chip | undefined;
   readonly maxInstructions?: number | undefined;
@@ -53,7 +56,7 @@ export const findingLine = (found: RunFinding): string =>
  * in the outcome.
  */
 export async function runInput(input: Input, code: Uint8Array, how: RunHow = {}): Promise<Outcome> {
-  const { follow = false, strict = false, order, chip, maxInstructions } = how;
+  const { follow = false, strict = false, order, lateLoads = false, chip, maxInstructions } = how;
   const device = deviceFor(input.capture);
   try {
     const placed = placeCapture(device, input.capture, { code, poison: !strict });
@@ -65,6 +68,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
       order,
       maxInstructions,
       workers: 1,
+      monitors: lateLoads ? [new LateLoads()] : undefined,
       strict: strict ? {} : undefined,
       timing: chip === undefined ? undefined : new TimingModel(chip),
     };

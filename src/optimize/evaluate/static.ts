@@ -5,6 +5,7 @@ import type { CodeObject } from '../../codeobject/index.ts';
 import { proveKernel } from '../../equivalence/index.ts';
 import { type Finding, fingerprint, newFindings } from '../../finding/index.ts';
 import { immediateOf } from '../../isa/operand.ts';
+import { CPOL_GLC, CPOL_SCC } from '../../isa/parse/state.ts';
 import { liftCodeObject } from '../../program/index.ts';
 
 export interface StaticResult {
@@ -31,6 +32,8 @@ export interface StaticBaseline {
   readonly codeObject: CodeObject;
   readonly known: readonly string[];
   readonly senses: ReadonlySet<string>;
+  /** Accesses with a scope beyond the wavefront, by operation. */
+  readonly scoped: ReadonlyMap<string, number>;
 }
 
 /** Looks at a baseline. */
@@ -40,6 +43,7 @@ export function staticBaseline(codeObject: CodeObject, kernel: string): StaticBa
     codeObject,
     known: checkCodeObject(codeObject, { kernels, ...STRICTLY }).map(fingerprint),
     senses: sensesOf(codeObject, kernels),
+    scoped: scopedOf(codeObject, kernels),
   };
 }
 
@@ -52,8 +56,14 @@ export function staticObjections(baseline: StaticBaseline, candidate: CodeObject
     (f) => EDIT_RULES.has(f.rule) && isSerious(f),
   );
   const senses = [...sensesOf(candidate, kernels)].filter((s) => !baseline.senses.has(s));
+  const scoped = scopedOf(candidate, kernels);
+  const lost = [...baseline.scoped].filter(([name, count]) => (scoped.get(name) ?? 0) < count);
   return [
     ...[...own, ...edit].map(findingText),
+    ...lost.map(
+      ([name, count]) =>
+        `The baseline has ${count} ${name}, the candidate ${scoped.get(name) ?? 0}: other wavefronts may see old memory, which no run here shows.`,
+    ),
     ...senses.map(
       (s) => `The candidate reads ${s}, the baseline does not: its result could depend on where or when it runs.`,
     ),
@@ -78,6 +88,22 @@ export function checkStatic(baseline: StaticBaseline, candidate: CodeObject, ker
 function findingText({ rule, severity, place, message }: Finding): string {
   const at = place.pc === undefined ? '' : ` at pc 0x${place.pc.toString(16)}`;
   return `${severity}[${rule}]${at}: ${message}`;
+}
+
+/** Atomics, and loads and stores with a scope, by operation and scope. The sc0 of an atomic only asks for the old value. */
+function scopedOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { instruction } of liftCodeObject(codeObject, { kernels }).instructions) {
+    const { operation, flags } = instruction.row;
+    if (flags.has('DS') || flags.has('SMRD')) continue;
+    const isAtomic = flags.has('IsAtomicRet') || flags.has('IsAtomicNoRet');
+    const scope = immediateOf(instruction, 'cpol') & (isAtomic ? CPOL_SCC : CPOL_SCC | CPOL_GLC);
+    if (scope === 0) continue;
+    const kind = isAtomic ? operation : flags.has('mayStore') ? 'stores' : 'loads';
+    const name = `${kind} with scope bits ${scope}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Clocks and hardware registers that the code reads. */
