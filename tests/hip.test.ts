@@ -176,6 +176,13 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     expect(status).toBe(2);
   });
 
+  test('--check finds bytes that are copied to the host and that nothing has written', async () => {
+    const { status, stdout, stderr } = await execHip('gfx942', await usual('unwritten'), [], ['--check']);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'ok\n' });
+    expect(stderr).toContain('warning[memory/uninitialised-copy]: 16 of 256 bytes');
+    expect(stderr.match(/warning\[/g)).toHaveLength(1);
+  });
+
   test('--check finds nothing in a program that is right', async () => {
     const path = await compileHip(programOf({ name: 'vector_add', targets: ALL }));
     expect(await execHip('gfx942', path, [], ['--check'])).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });

@@ -182,7 +182,7 @@ class Stream {
   hipError_t Last(SignalRef* signal);
   hipError_t Synchronize();
   bool Idle();
-  // Tells a device with a modelled clock (WAVESMITH_TIME=model) that memory was copied or filled here; `kind` as CopyKind.
+  // Tells a device that wants to know (WAVESMITH_TIME=model, WAVESMITH_COPIES=1) that memory was copied or filled here; `kind` as CopyKind.
   enum class CopyKind : uint32_t { kHost, kDevice, kFill };
   hipError_t Copied(CopyKind kind, const void* to, const void* from, uint64_t bytes);
 

@@ -116,6 +116,10 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     timing,
     sampleOnly: options.timingOnly === true,
     clock: timing === undefined || options.time === 'wall' ? undefined : new ModelClock(timing.chip),
+    onFinding: (found) => {
+      process.stderr.write(formatRunFinding(found, command.args[0] ?? 'program'));
+      hasFindings ||= checkExitCode(options, { diagnostics: [found] }) !== 0;
+    },
     onDispatch: (kernel, result) => {
       if (result.timing !== undefined) times.add(result.timing);
       for (const d of result.diagnostics ?? []) process.stderr.write(formatRunFinding(d, kernel));

@@ -52,7 +52,13 @@ function failOnOf({ failOn }: CheckOptions): FailOn | undefined {
 }
 
 /** 1 when there are findings that fail the run: errors, or those that `--fail-on` names. */
-export function checkExitCode(options: CheckOptions, { diagnostics = [], isComplete }: CheckedResult): number {
+export function checkExitCode(
+  options: CheckOptions,
+  {
+    diagnostics = [],
+    isComplete,
+  }: CheckedResult | (Required<Pick<CheckedResult, 'diagnostics'>> & Pick<CheckedResult, 'isComplete'>),
+): number {
   const failOn = failOnOf(options);
   if (failOn === 'none') return isComplete === false ? 1 : 0;
   return diagnostics.some((d) => failsOn(failOn ?? 'error', d)) || isComplete === false ? 1 : 0;

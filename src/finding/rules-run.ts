@@ -38,6 +38,11 @@ export const RUN_RULES = {
     title: 'A value loaded from bytes that nothing has written is used, or an atomic works on them',
     source: SOURCES.memory,
   },
+  'memory/uninitialised-copy': {
+    severity: 'warning',
+    title: 'A program copies bytes of the device to the host that nothing has written (`exec --check`)',
+    source: SOURCES.memory,
+  },
   'memory/dropped': {
     severity: 'note',
     title:

@@ -18,6 +18,9 @@ export interface DeviceProcessOptions extends SimRuntimeOptions {
 /** Tells the libraries of programs that the device has a modelled clock (native/hip/stream.cc). */
 export const TIME_VARIABLE = 'WAVESMITH_TIME';
 
+/** Tells them that the device wants to hear of every copy and fill. */
+const COPIES_VARIABLE = 'WAVESMITH_COPIES';
+
 /** A listening device. */
 export interface DeviceProcess {
   readonly server: RuntimeServer;
@@ -51,6 +54,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
       ...base,
       [SOCKET_VARIABLE]: server.address,
       ...(options.fresh === undefined ? {} : { [FRESH_VARIABLE]: '1' }),
+      ...(options.strict !== undefined ? { [COPIES_VARIABLE]: '1' } : {}),
       ...(options.clock !== undefined ? { [TIME_VARIABLE]: 'model' } : {}),
       LD_LIBRARY_PATH: [build.libraries, base.LD_LIBRARY_PATH ?? ''].filter((part) => part !== '').join(delimiter),
     }),

@@ -6,6 +6,7 @@ import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
+import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
@@ -18,6 +19,7 @@ import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, CopyPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ, nowTicks } from './shared-memory.ts';
+import { UnwrittenMemory } from './unwritten-memory.ts';
 
 /** What programs see of the chip that is modelled, or else of the board that the target stands for. */
 export function virtualBoard(
@@ -42,6 +44,8 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly devices?: number | undefined;
   /** Gets the findings of the strict mode. */
   readonly onDiagnostics?: ((text: string) => void) | undefined;
+  /** Gets what `strict` finds outside of kernels. */
+  readonly onFinding?: ((found: RunFinding) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
   readonly onDispatch?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
   /** What lies in new memory of the device, zeros if not given; allocations are then looked at when they end. */
@@ -74,6 +78,7 @@ export class SimRuntime implements RuntimeDevice {
   private readonly codeObjects = new WeakMap<SimModule, Uint8Array>();
   private readonly queue: number;
   private readonly fresh: FreshMemory | undefined;
+  private readonly unwritten: UnwrittenMemory | undefined;
   private readonly clock: ModelClock | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
@@ -82,6 +87,7 @@ export class SimRuntime implements RuntimeDevice {
     this.target = options.target;
     this.options = options;
     if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh);
+    else if (options.strict !== undefined) this.unwritten = new UnwrittenMemory();
     this.clock = options.clock;
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -126,7 +132,10 @@ export class SimRuntime implements RuntimeDevice {
     // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
     const bytes = this.options.strict === undefined ? Math.ceil(size / PAGE) * PAGE : size;
     const region = memory.alloc(bytes, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21));
-    if (isData) this.fresh?.begin(region.base, memory.bytesAt(region.offset, region.size));
+    if (isData) {
+      this.fresh?.begin(region.base, memory.bytesAt(region.offset, region.size));
+      this.unwritten?.begin(region.base, memory.bytesAt(region.offset, region.size));
+    }
     return region.base;
   }
   /** The pages go back to the system at once: nobody knows when the device needs this place again. */
@@ -134,6 +143,7 @@ export class SimRuntime implements RuntimeDevice {
     const { memory } = this.device;
     const region = memory.find(address, 1);
     if (region !== undefined) this.fresh?.end(address, () => memory.bytesAt(region.offset, region.size));
+    this.unwritten?.end(address);
     memory.free(address);
     if (region?.base === address) this.discard(region.offset, region.size);
   }
@@ -216,6 +226,7 @@ export class SimRuntime implements RuntimeDevice {
     const {
       onDiagnostics,
       onDispatch,
+      onFinding: _onFinding,
       profiler,
       observe,
       fresh: _fresh,
@@ -262,6 +273,7 @@ export class SimRuntime implements RuntimeDevice {
 
   copied({ kind, to, from, bytes }: CopyPacket): PacketTimes | undefined {
     const { timing } = this.options;
+    if (kind !== 'fill') this.lookAtCopy(to, from, bytes);
     if (timing === undefined) return undefined;
     const { memory } = this.device;
     const regions = new Map<number, number>();
@@ -270,6 +282,24 @@ export class SimRuntime implements RuntimeDevice {
       if (region !== undefined) regions.set(region.base, Math.min(region.size, bytes));
     }
     return this.clock?.copy(kind, bytes, timing.copied(regions));
+  }
+
+  /** Looks at what a program has copied out of memory of the device. */
+  private lookAtCopy(to: number, from: number, bytes: number): void {
+    const { unwritten, device } = this;
+    const region = unwritten === undefined ? undefined : device.memory.find(from, bytes);
+    const target = device.memory.find(to, 1);
+    if (
+      region === undefined ||
+      unwritten?.has(region.base) !== true ||
+      (target !== undefined && unwritten.has(target.base))
+    )
+      return;
+    const start = Math.ceil((from - region.base) / 4) * 4;
+    const end = from - region.base + bytes;
+    if (end <= start) return;
+    const found = unwritten.copied(region.base, start, device.memory.bytesAt(region.offset + start, end - start));
+    if (found !== undefined) this.options.onFinding?.(found);
   }
 
   close(): void {

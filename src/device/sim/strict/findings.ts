@@ -22,6 +22,7 @@ export interface NearAllocation {
 /** One finding of a strict run: who did it first, and to what memory. JSON-able. */
 export interface RunFinding extends Finding {
   readonly rule: RunRuleId;
+  /** Empty where no kernel does it. */
   readonly kernel: string;
   readonly workgroup: readonly [number, number, number] | undefined;
   readonly wavefront: number | undefined;
@@ -125,7 +126,7 @@ export function formatRunFinding(found: RunFinding, file: string): string {
     lines.push(`    ${hex(place.pc)}: ${place.instruction}`);
   const who = whoText(found.workgroup, found.wavefront, found.lane);
   const times = found.count === 1 ? '' : `, ${found.count} times in all`;
-  lines.push(`  in kernel '${found.kernel}'${who === '' ? '' : `, ${who}`}${times}`);
+  if (found.kernel !== '') lines.push(`  in kernel '${found.kernel}'${who === '' ? '' : `, ${who}`}${times}`);
   if (found.allocation !== undefined) lines.push(`  near: ${allocationText(found.allocation)}`);
   if (found.fix !== undefined) lines.push(`  fix: ${found.fix}`);
   return `${lines.join('\n')}\n`;
