@@ -84,6 +84,9 @@ export class Runner implements Rewindable {
   private current = 0;
   private readonly turns: Turns;
   private readonly waves = new Map<Uint8Array, Wave>();
+  /** Places of workgroups that have ended, for the next ones; and the LDS that the launch has of each place. */
+  private readonly spare: Place[] = [];
+  private readonly ldsOf = new Map<Place, Uint8Array>();
   /** Left of the current wave's turn; 0 when none has begun. */
   private left = 0;
   private isTurnStart = true;
@@ -343,7 +346,9 @@ export class Runner implements Rewindable {
     this.waits = 0;
     this.residents.splice(this.residents.indexOf(r), 1);
     for (const w of r.waves) w.used = this.job.engine.registers;
-    this.job.givePlace(r.place);
+    // What goes back takes the same places again.
+    if (this.job.repeatable === undefined) this.spare.push(r.place);
+    else this.job.givePlace(r.place);
     this.current = 0;
     this.left = 0;
   }
@@ -360,10 +365,15 @@ export class Runner implements Rewindable {
     const { launch, context, memory, loaded, monitors } = this.job;
     const number = this.progress.take();
     if (number < 0) return undefined;
-    const place = this.job.takePlace();
+    const place = this.spare.pop() ?? this.job.takePlace();
+    let lds = this.ldsOf.get(place);
+    if (lds === undefined) {
+      lds = place.lds.subarray(0, launch.ldsBytes);
+      this.ldsOf.set(place, lds);
+    }
     const id = groupId(launch, this.turns.workgroup(number));
     const size = groupItems(launch, id);
-    const group = new Workgroup(context, place.lds.subarray(0, launch.ldsBytes).fill(0), id);
+    const group = new Workgroup(context, lds.fill(0), id);
     if (place.scratch !== undefined) this.clearScratch(place.scratch.offset);
     const count = Math.ceil((size[0] * size[1] * size[2]) / 64);
     const waves = place.waveBlocks.slice(0, count).map((block, index) => {
@@ -395,9 +405,10 @@ export class Runner implements Rewindable {
     memory.bytesAt(offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
   }
 
-  /** Gives back the places of workgroups that did not end. */
+  /** Gives back the places, those of workgroups that did not end among them. */
   close(): void {
     for (const r of this.residents.splice(0)) this.job.givePlace(r.place);
+    for (const place of this.spare.splice(0)) this.job.givePlace(place);
   }
 }
 

@@ -103,6 +103,10 @@ export function startWave(
   if (rsrc2.enableSgprWorkgroupInfo) put(0);
   const waveOffset = index * launch.scratchPerWave;
   if (scratch !== undefined) w.setField(WAVE_SCRATCH_BASE, scratch.offset + waveOffset);
-  if (group.dispatch.architectedScratch) w.setS64(FLAT_SCRATCH, BigInt(scratchBase + waveOffset));
-  else if (rsrc2.enablePrivateSegment) put(waveOffset);
+  if (group.dispatch.architectedScratch) {
+    const address = scratchBase + waveOffset;
+    w.sgprs[FLAT_SCRATCH] = address | 0;
+    w.sgprs[FLAT_SCRATCH + 1] = Math.floor(address / 4294967296);
+  }
+  if (!group.dispatch.architectedScratch && rsrc2.enablePrivateSegment) put(waveOffset);
 }
