@@ -1,8 +1,14 @@
 // What `check --against` notices of the mistakes that people make in machine code: 25 kinds, made one at a time in kernels that clang and
-// Triton have compiled. The virtual GPU decides which change what the kernel computes. `--max N`: mutants of a kind per kernel (default 6);
+// Triton have compiled, or with `--hand-written` in kernels of AMD AITER. The virtual GPU decides which change what the kernel computes. `--max N`: mutants of a kind per kernel (default 6);
 // `--kernels TEXT` only kernels whose name has the text; `--list` prints those that are wrong and not reported.
 
-import { type EditVerdict, judgeEdits } from '../tests/support/edit-judge.ts';
+import {
+  compiledSubject,
+  type EditSubject,
+  type EditVerdict,
+  handWrittenSubjects,
+  judgeEdits,
+} from '../tests/support/edit-judge.ts';
 import { EDIT_MUTATIONS } from '../tests/support/edit-mutations.ts';
 import { strictSubjects } from '../tests/support/strict-kernels.ts';
 
@@ -11,7 +17,15 @@ const at = args.indexOf('--max');
 const most = at < 0 ? 6 : Number(args[at + 1]);
 const verdicts: EditVerdict[] = [];
 const only = args.includes('--kernels') ? (args[args.indexOf('--kernels') + 1] ?? '') : '';
-for (const subject of strictSubjects().filter((s) => s.name.includes(only))) {
+const isHandWritten = args.includes('--hand-written');
+const subjects: (() => Promise<EditSubject>)[] = isHandWritten
+  ? (await handWrittenSubjects()).filter((s) => s.name.includes(only)).map((s) => async () => s)
+  : strictSubjects()
+      .filter((s) => s.name.includes(only))
+      .map((s) => () => compiledSubject(s));
+for (const make of subjects) {
+  const subject = await make();
+
   console.error(subject.name);
   const own = await judgeEdits(subject, EDIT_MUTATIONS, most);
   verdicts.push(...own);

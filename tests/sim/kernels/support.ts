@@ -155,10 +155,12 @@ export interface ChangedRun {
 }
 
 /** While `change` is there, every launch runs the code object and what `change` makes of it, compiled, and all bytes must agree. */
-export const changedRuns: { change: ((codeObject: Uint8Array) => ChangedCode) | undefined; strict: boolean } = {
-  change: undefined,
-  strict: false,
-};
+export const changedRuns: {
+  change: ((codeObject: Uint8Array) => ChangedCode) | undefined;
+  strict: boolean;
+  /** Wave instructions of one launch; mistakes can loop. */
+  maxInstructions?: number | undefined;
+} = { change: undefined, strict: false };
 
 /** A code object of the reference corpus on a fresh device, with helpers to fill and launch. */
 export class Bench {
@@ -243,7 +245,8 @@ export class Bench {
     const after = this.buffers.map((b) => this.device.read(b));
     for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);
     const kernel = module.kernel(request.kernel.name);
-    const changed = await this.device.dispatch({ ...request, kernel, strict });
+    const { maxInstructions } = changedRuns;
+    const changed = await this.device.dispatch({ ...request, kernel, strict, maxInstructions });
     for (const [n, b] of this.buffers.entries()) {
       const bytes = this.device.read(b);
       const differs = bytes.findIndex((byte, i) => byte !== (after[n] as Uint8Array)[i]);
