@@ -172,4 +172,21 @@ describe.skipIf(clang === undefined).each(['gfx90a', 'gfx942'] as const)('on %s'
     const sum = await capture('count', { args: [bins, input] }, 4);
     expect(sum.manifest.determinism?.varying).toEqual([]);
   });
+
+  test('a sum of floats by atomics: the bytes that vary are marked, and no replay compares them', async () => {
+    const total = put(new Uint8Array(64), 'total');
+    const values = Float32Array.from({ length: 256 }, (_, i) => (i % 3 === 0 ? 1e7 : 1e-3) * (1 + i / 7));
+    const input = put(new Uint8Array(values.buffer), 'in');
+    const made = await capture('float_sum', { args: [total, input] }, 4);
+    const { determinism } = made.manifest;
+    expect(determinism?.runs[0]?.outcome).toBe('same');
+    expect(determinism?.runs.some((r) => /bytes differ/.test(r.outcome))).toBe(true);
+    // Only low bits of the one float vary.
+    expect(determinism?.varying.length).toBeGreaterThan(0);
+    expect(
+      determinism?.varying.every((v) => v.address >= total.address && v.address + v.bytes < total.address + 4),
+    ).toBe(true);
+    const result = await replay(made);
+    expect(result.remarks.join()).toMatch(/bytes depend on the order of waves/);
+  });
 });

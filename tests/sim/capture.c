@@ -78,3 +78,8 @@ KERNEL void order(GLOBAL uint *next, GLOBAL uint *out) {
 KERNEL void count(GLOBAL uint *bins, const GLOBAL uint *in) {
   __atomic_fetch_add(&bins[in[global_id()] & 15], 1, __ATOMIC_RELAXED);
 }
+
+// A sum of floats by atomics, as large and small ones come: its last bits depend on the order.
+KERNEL void float_sum(GLOBAL float *sum, const GLOBAL float *in) {
+  __builtin_amdgcn_global_atomic_fadd_f32(sum, in[global_id()]);
+}
