@@ -79,6 +79,23 @@ describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { tim
     expect(stderr).toMatch(/minimal \(1\)/);
   });
 
+  test.each([
+    ['ends before it dispatches', ['true'], 1, /was one to record\.\n {2}hint: The program dispatched nothing/],
+    ['fails before it dispatches', ['bash', '-c', 'exit 3'], 3, /It ended with status 3\./],
+    ['is killed', ['bash', '-c', 'kill -9 $$'], 137, /It ended with status 137\./],
+    ['does not exist', ['/no/such/program'], 127, /cannot run '\/no\/such\/program'/],
+  ] as const)('that %s', async (_what, command, expected, message) => {
+    const { status, stderr, captures } = await capture('no-dispatch', [], [...command]);
+    expect([status, captures.length]).toEqual([expected, 0]);
+    expect(stderr).toMatch(message);
+  });
+
+  test('that is killed after its dispatches: they are captured', async () => {
+    const { status, captures } = await capture('killed', ['--no-orders'], ['bash', '-c', `${program}; kill -9 $$`]);
+    expect(status).toBe(137);
+    await expectEqual(captures);
+  });
+
   const KINDS = [
     'by_value',
     'through_variables',

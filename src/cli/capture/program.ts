@@ -90,10 +90,14 @@ export async function run(argv: string[]): Promise<number> {
   if (result.failures.length > 0) return result.status === 0 ? 1 : result.status;
   if (result.captures.length > 0) return result.status;
   const kernels = [...result.kernels].map(([name, count]) => (count === undefined ? name : `${name} (${count})`));
-  throw new WavesmithError('capture/no-dispatch', 'No dispatch of the program was one to record.', {
+  const ended = result.status === 0 ? '' : ` It ended with status ${result.status}.`;
+  const error = new WavesmithError('capture/no-dispatch', `No dispatch of the program was one to record.${ended}`, {
     hint:
       kernels.length === 0
         ? 'The program dispatched nothing.'
         : `It dispatched ${kernels.slice(0, 20).join(', ')}${kernels.length > 20 ? `, … (${kernels.length} kernels)` : ''}.`,
   });
+  if (result.status === 0) throw error;
+  process.stderr.write(`${error.format()}\n`);
+  return result.status;
 }
