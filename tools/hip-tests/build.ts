@@ -65,6 +65,9 @@ export async function eachOf<T>(items: readonly T[], limit: number, task: (item:
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }
 
+/** Whether a source has test cases; others are linked with every one that has. */
+export const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_/.test(readFileSync(file, 'utf8'));
+
 /** A built executable with test cases, or why there is none. */
 export interface BuiltTests {
   readonly program: string;
@@ -178,7 +181,6 @@ export class Builder {
   async tests(plan: FolderPlan, program: TestProgram): Promise<BuiltTests[]> {
     const main = await this.main();
     const shared: string[] = [];
-    const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_/.test(readFileSync(file, 'utf8'));
     for (const file of [...program.shared, ...program.sources.filter((s) => !hasCases(s))]) {
       shared.push(await this.compile(`${plan.folder}-${basename(file)}`, [file], program.options));
     }

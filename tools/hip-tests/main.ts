@@ -13,7 +13,7 @@ import {
 import { cpus } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Builder, type BuiltTests, eachOf, runProcess } from './build.ts';
+import { Builder, type BuiltTests, eachOf, hasCases, runProcess } from './build.ts';
 import { type FolderPlan, planFolder, type Settings } from './plan.ts';
 import { type CaseResult, formatTable, judge } from './results.ts';
 
@@ -147,8 +147,10 @@ async function main(): Promise<number> {
   const programs = plans.flatMap((plan) => plan.tests.map((program) => ({ plan, program })));
   await eachOf(programs, jobs, async ({ plan, program }) => {
     const chosen =
-      files === undefined ? program : { ...program, sources: program.sources.filter((s) => files.test(s)) };
-    if (chosen.sources.length === 0) return;
+      files === undefined
+        ? program
+        : { ...program, sources: program.sources.filter((s) => files.test(s) || !hasCases(s)) };
+    if (!chosen.sources.some(hasCases)) return;
     for (const tests of await builder.tests(plan, chosen)) {
       built.push({ plan, tests });
       if (tests.error !== undefined) report(`${plan.folder}: ${basename(tests.sources[0] ?? '')}: ${tests.error}`);
