@@ -86,6 +86,20 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
     expect(variables).toMatchObject({ lanes: 64, seen: 8 * 77 });
   });
 
+  test('and other probes run in one workgroup only when asked to', async () => {
+    const counts: number[] = [];
+    for (const more of [[], ['--workgroup', '0'], ['--workgroup', '1,0,0'], ['--workgroup', '2']]) {
+      const { out } = await wavesmith('probe', '--tool', 'instr-count', '--json', ...more, '--', ...line);
+      counts.push(JSON.parse(out).instructions);
+    }
+    const [all = 0, first = 0, second = 0, none] = counts;
+    expect(first).toBeGreaterThan(0);
+    expect(first + second).toBe(all);
+    expect(none).toBe(0);
+    const wrong = await wavesmith('probe', '--tool', 'instr-count', '--workgroup', '1,x', '--', ...line);
+    expect(wrong.err).toContain('is no position');
+  });
+
   test('keep VCC and M0 of the kernel where they write them', async () => {
     const plain = JSON.parse((await wavesmith(...line, '--json')).out);
     const { out } = await hook(

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isComplete, placementText } from '../src/cli/probe/print.ts';
 import { type CodeObject, readCodeObject } from '../src/codeobject/index.ts';
-import { createDevice, type DeviceBuffer } from '../src/device/index.ts';
 import {
   defineProbe,
   type Instrumented,
@@ -20,6 +19,8 @@ import { AITER_KERNELS } from './sim/kernels/aiter-cases.ts';
 import { changedRuns, hasCorpus } from './sim/kernels/support.ts';
 import { TENSILE_KERNELS } from './sim/kernels/tensile-cases.ts';
 import { wavesmith } from './support/cli.ts';
+import { runCode } from './support/probe-runs.ts';
+import { reportSchemas } from './support/probe-schemas.ts';
 import { sharedPath } from './support/shared.ts';
 import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
 
@@ -37,34 +38,6 @@ async function probed(subject: StrictSubject, probe: ProbeDefinition, strict = f
   return { result, original, changed, report: result.report(changed.memory ?? new Uint8Array()) };
 }
 
-/** Runs a code object; every buffer, and the probe's memory at an address of the file. */
-async function runCode(subject: StrictSubject, code: Uint8Array, place: Instrumented['memory'], strict: boolean) {
-  const device = await createDevice('sim', { target: subject.target });
-  const buffers: DeviceBuffer[] = [];
-  const alloc = device.alloc.bind(device);
-  let image = 0;
-  device.alloc = (size, label) => {
-    const buffer = alloc(size, label);
-    buffers.push(buffer);
-    return buffer;
-  };
-  const load = device.load.bind(device);
-  device.load = (bytes) => {
-    const module = load(bytes);
-    const kernel = module.kernel(subject.kernel);
-    const symbol = readCodeObject(bytes).kernels.find((k) => k.name === subject.kernel)?.descriptorSymbol;
-    image = kernel.descriptorAddress - Number(symbol?.value);
-    return module;
-  };
-  const run = await subject.run(device, code, strict ? {} : undefined);
-  const contents = buffers.map((buffer) => device.read(buffer));
-  const { address, size } = place;
-  const region = size === 0 ? undefined : device.memory.find(image + address, size);
-  const memory = region?.bytes.slice(image + address - region.base, image + address - region.base + size);
-  device.close();
-  return { run, contents, memory };
-}
-
 /** A part of the compiled kernels that has every target and every kind. */
 const subjects = [...clangSubjects(), ...tritonSubjects()].filter((_, i) => i % 7 === 1);
 
@@ -75,6 +48,7 @@ describe.skipIf(subjects.length === 0).each(subjects.map((s) => [s.name, s] as c
       expect(changed.contents, tool.name).toEqual(original.contents);
       expect(result.rejected, tool.name).toEqual([]);
       expect(result.findings, tool.name).toEqual([]);
+      expect(reportSchemas.problems(tool.name, report), tool.name).toEqual([]);
       if (tool.name === 'instr-count' || tool.name === 'opcode-histogram') {
         expect(Number(report.instructions)).toBe(original.run.instructions);
       }

@@ -10,6 +10,7 @@ import { isComplete, placementRecord, placementText, reportText } from './probe/
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
 import { selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
+import { workgroupOf } from './probe/workgroup.ts';
 import { readCodeInput } from './read-code-input.ts';
 import { runKernel } from './run.ts';
 import { loadable } from './run-common.ts';
@@ -45,6 +46,7 @@ export async function run(argv: string[]): Promise<number> {
       `sim:${DEFAULT_TARGET}`,
     )
     .option('--dispatch <range>', 'of a program: dispatches that run the probe: N, A-B, A- or every:K (default: all)')
+    .option('--workgroup <x[,y[,z]]>', 'only the waves of this workgroup run the probe')
     .option('--no-growth', 'give no kernel more registers than it has')
     .option('--listing', 'print the instructions with what the probe says of each')
     .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
@@ -142,6 +144,7 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
     kernel,
     growth: options.growth,
     settings: options.settings,
+    workgroup: workgroupOf(options.workgroup),
     cache: options.cache ? nodeProbeCache() : undefined,
   });
   writeOutput(options.output, result.codeObject.bytes);
@@ -175,6 +178,7 @@ async function probeRun(
         kernel: only,
         growth: options.growth,
         settings: options.settings,
+        workgroup: workgroupOf(options.workgroup),
         cache: options.cache ? nodeProbeCache() : undefined,
       });
       return result.codeObject;

@@ -41,7 +41,8 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, jsonValue, 2)}\n`);
 }
 
-function jsonValue(_key: string, value: unknown): unknown {
+/** How `--json` writes values that JSON has not: whole numbers of any size, NaN and infinities. */
+export function jsonValue(_key: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value !== 'bigint') return value;
   if (BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))) return Number(value);

@@ -8,7 +8,8 @@ import type { LoadedCode, ToolDispatch } from '../runtime/tool-records.ts';
 import { type CodePlan, type DispatchRange, EVERY_DISPATCH, type ToolListener } from '../runtime/tool-server.ts';
 import { type ProgramDevice, type ProgramRun, type ProgramRunOptions, runProgram } from './program-host.ts';
 
-export interface ProbeProgramOptions extends Pick<InstrumentOptions, 'kernel' | 'growth' | 'settings' | 'cache'> {
+export interface ProbeProgramOptions
+  extends Pick<InstrumentOptions, 'kernel' | 'growth' | 'settings' | 'cache' | 'workgroup'> {
   readonly device: ProgramDevice;
   /** Dispatches that run the probe, counted over all dispatches of instrumented kernels; all by default. */
   readonly range?: DispatchRange | undefined;

@@ -44,6 +44,8 @@ export interface InstrumentOptions {
   readonly growth?: boolean | undefined;
   /** The probe's settings by name; the others are as it declares them. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** The only workgroup whose waves run the probe's code, by its position; -1 stands for any. */
+  readonly workgroup?: readonly [number, number, number] | undefined;
   /** Points that may be placed, by their number; for bisecting. */
   readonly only?: ((point: number) => boolean) | undefined;
   /** Where results are kept by content; used for probes that say what their source is. */
@@ -60,11 +62,11 @@ export function instrument<S extends StateShapes>(
   const { source } = probe;
   const cache = options.only === undefined ? options.cache : undefined;
   if (cache === undefined || source === undefined) return new Result(codeObject, probe, options, settings).made();
-  const { kernel, verify, growth } = options;
+  const { kernel, verify, growth, workgroup } = options;
   const key = keyOf(
     source,
     settings,
-    [kernel?.source ?? '', kernel?.flags ?? '', verify ?? true, growth ?? true],
+    [kernel?.source ?? '', kernel?.flags ?? '', verify ?? true, growth ?? true, workgroup ?? null],
     codeObject.bytes,
   );
   const kept = cache.get(key);
@@ -112,7 +114,9 @@ class Result<S extends StateShapes> {
     const states = Object.entries(probe.state).map(
       ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
     );
-    const points = collectPoints(probe, view, this.settings).filter((_, i) => options.only?.(i) ?? true);
+    const points = collectPoints(probe, view, this.settings, options.workgroup).filter(
+      (_, i) => options.only?.(i) ?? true,
+    );
     const placement = new Placement(program, states, options.growth !== false, points, readsOf(view, points));
     for (const group of callGroups(program)) placement.place(group, points);
     const size = placeState(states);
@@ -169,7 +173,7 @@ class Result<S extends StateShapes> {
         const wrong = memories.find((memory) => memory.length !== size);
         if (wrong !== undefined && facts.placed > 0) throw new Error(`${wrong.length} bytes of ${size}`);
         // A probe of a user's may note things while it names its points.
-        if (!hasRun) collectPoints(probe, program(), this.settings);
+        if (!hasRun) collectPoints(probe, program(), this.settings, this.options.workgroup);
         hasRun = true;
         const bytes = facts.placed === 0 ? new Uint8Array(size) : mergeMemories(states, memories, size);
         return probe.report({ program: program(), state: readState(states, bytes) as never });

@@ -31,6 +31,7 @@ export function collectPoints<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   program: ProbeProgram,
   settings: Readonly<Record<string, string>>,
+  workgroup?: readonly [number, number, number],
 ): Point[] {
   const points: Omit<Point, 'isSccLive'>[] = [];
   const flags = new PointFlags(program.lifted);
@@ -57,8 +58,9 @@ export function collectPoints<S extends StateShapes>(
   ): void => {
     const { kernel } = block;
     const body = new Body(probe.state, kernel, instruction);
-    write(body);
-    if (body.statements.length === 0 && side !== 'replace') return;
+    if (workgroup === undefined || side === 'replace') write(body);
+    else inWorkgroup(body, workgroup, () => write(body));
+    if (body.statements.every(isNothing) && side !== 'replace') return;
     const index = side === 'before' || side === 'replace' ? code.index : code.index + 1;
     const isIndexed = flags.isIndexed(block.index, Math.min(index, block.block.end));
     points.push({
@@ -141,6 +143,23 @@ export function slotsNamed(names: readonly string[]): SlotRange[] {
 /** The slots of the registers that statements read by name. */
 export function readSlots(statements: readonly Statement[]): SlotRange[] {
   return slotsNamed(valuesOf(statements).flatMap((value) => (value.op === 'register' ? registersOf(value) : [])));
+}
+
+function isNothing(statement: Statement): boolean {
+  return statement.kind === 'if' && statement.body.every(isNothing);
+}
+
+/** Statements that only the waves of one workgroup run. */
+function inWorkgroup<S extends StateShapes>(
+  body: Body<S>,
+  position: readonly [number, number, number],
+  then: () => void,
+): void {
+  const { x, y, z } = body.workgroupId;
+  const apart = [x, y, z].flatMap((id, i) => ((position[i] ?? -1) < 0 ? [] : [body.sub(id, position[i] as number)]));
+  const [first, ...rest] = apart;
+  if (first === undefined) then();
+  else body.if(body.isZero(rest.reduce((all, one) => body.or(all, one), first)), then);
 }
 
 /** The instruction of a block before which the least must be saved. */

@@ -7,6 +7,7 @@ import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
 import { printJson, writeOutput } from '../support.ts';
 import { isComplete, placementRecord, reportText } from './print.ts';
+import { workgroupOf } from './workgroup.ts';
 
 /** Flags of `wavesmith probe` that are about programs. */
 export interface ProgramFlags {
@@ -16,6 +17,7 @@ export interface ProgramFlags {
   readonly listing?: boolean;
   readonly requireAll?: boolean;
   readonly growth: boolean;
+  readonly workgroup?: string;
   readonly cache: boolean;
   readonly export?: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -33,6 +35,7 @@ export async function probeCommand(
     device: programDevice(flags.device),
     kernel,
     growth: flags.growth,
+    workgroup: workgroupOf(flags.workgroup),
     cache: flags.cache ? nodeProbeCache() : undefined,
     settings: flags.settings,
     range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
