@@ -26,11 +26,14 @@ import { simulateProgram } from './profile-sim.ts';
 import { programDevice } from './program-device.ts';
 import { runKernel } from './run.ts';
 import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { CHIP_NAMES, isTimed, timingOf } from './timing.ts';
 
 interface Flags {
   out: string;
   deep?: boolean;
   device?: string;
+  timing?: boolean;
+  chip?: string;
   arch?: string;
   hbm?: string;
   maxGap?: string;
@@ -54,6 +57,8 @@ export async function run(argv: string[]): Promise<number> {
       '--device <device>',
       `with -- PROGRAM: rocm, the GPU of this machine, with rocprofv3 (default); or sim:TARGET, the virtual GPU (targets are ${TARGET_LIST})`,
     )
+    .option('--timing', 'with --device: model the time of every dispatch on a chip (docs/timing.md)')
+    .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file`)
     .option('--arch <name>', 'architecture when the recording does not tell')
     .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
     .option('--max-gap <ns>', 'largest gap across queues that counts as a dependency')
@@ -85,11 +90,15 @@ export async function run(argv: string[]): Promise<number> {
   const device = flags.device === undefined ? undefined : programDevice(flags.device);
   if (device !== undefined && program.length === 0) throw usage('--device needs a program to run: -- PROGRAM.');
   if (device?.kind === 'sim') {
-    if (flags.deep === true) throw usage('--deep records a thread trace of a real GPU; the virtual one has no times.');
-    const { recording, status } = await simulateProgram(device.target, program);
+    if (flags.deep === true)
+      throw usage('--deep records a thread trace of a real GPU; on the virtual one --timing does.');
+    const timing = timingOf(flags, device.target, { keepsWaves: true });
+    const { recording, status } = await simulateProgram(device.target, program, timing);
     report(recording, flags, options, shellLine(program));
     return status;
   }
+  if (isTimed(flags) || flags.chip !== undefined)
+    throw usage('--timing and --chip model times of the virtual GPU: add --device sim.');
   if (program.length > 0) {
     const folder = driveRocprofv3({
       folder: join(flags.out, 'raw'),
@@ -119,7 +128,11 @@ const isCapture = (path: string): boolean =>
 
 /** Counts everything that a captured dispatch does on the virtual GPU. */
 async function profileCapture(path: string, flags: Flags): Promise<number> {
-  return await runKernel([path, '--report', flags.out, ...(flags.json === true ? ['--json'] : [])]);
+  const clock = [
+    ...(flags.timing === true ? ['--timing'] : []),
+    ...(flags.chip === undefined ? [] : ['--chip', flags.chip]),
+  ];
+  return await runKernel([path, '--report', flags.out, ...clock, ...(flags.json === true ? ['--json'] : [])]);
 }
 
 /** Analyses, writes the files, prints. */

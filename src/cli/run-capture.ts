@@ -21,7 +21,8 @@ import { Progress } from './run-progress.ts';
 import { runSchedules, type ScheduleOptions, scheduleExitCode, schedulesOf, scheduleText } from './run-schedules.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
 import { parseMatrixMode, printJson } from './support.ts';
-import { dispatchTiming, type TimingOptions, timingOf, timingRecord } from './timing.ts';
+import { writeThreadTrace } from './thread-trace.ts';
+import { dispatchTiming, keepsWaves, type TimingOptions, timingOf, timingRecord } from './timing.ts';
 
 export interface RunCaptureOptions extends ToolOptions, ScheduleOptions, CheckOptions, TimingOptions {
   device: string;
@@ -48,10 +49,11 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
   const strict = strictOptionsOf(options);
   schedulesOf(options);
   const mfma = parseMatrixMode(options.mfma);
+  const clock = timingOf(options, processor, { keepsWaves: keepsWaves(options) });
   const device = await createDevice('sim', {
     target: processor,
     ...nodeSimOptions(),
-    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: timingOf(options, processor) },
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: clock },
   });
   const json = options.json === true;
   const progress = new Progress(process.stderr);
@@ -75,11 +77,17 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
     if (options.report === undefined) return await dispatch(session?.tools.monitors);
     const { grid, block, dynamicLds } = placed.request;
     const plan = { grid, block, dynamicLds, allocations: [], arguments: [] };
-    const done = await profiledRun(options.report, placed.kernel, plan, async (monitors) => {
-      const begun = performance.now();
-      const counted = await dispatch(monitors);
-      return { dispatch: counted, contents: [], seconds: (performance.now() - begun) / 1000 };
-    });
+    const done = await profiledRun(
+      options.report,
+      placed.kernel,
+      plan,
+      async (monitors) => {
+        const begun = performance.now();
+        const counted = await dispatch(monitors);
+        return { dispatch: counted, contents: [], seconds: (performance.now() - begun) / 1000 };
+      },
+      clock?.chip,
+    );
     return done.dispatch as SimDispatchResult;
   });
   const tools = session?.report() ?? {};
@@ -94,6 +102,8 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
     return 130;
   }
   const checked: CheckedResult = result;
+  const { timing } = result;
+  if (options.att !== undefined && timing !== undefined) writeThreadTrace(options.att, timing, placed.kernel);
   const verdict = judgePlaced(device, placed);
   if (extension?.ended !== undefined) {
     const memory = placed.chunks.filter(({ allocation }) => allocation.kind !== 'code');

@@ -8,8 +8,9 @@ import {
   type SimDispatchResult,
 } from '../device/index.ts';
 import { isSimKernel } from '../device/sim/module.ts';
+import type { Chip } from '../device/sim/timing/chip.ts';
 import { analyse, recordSimulated } from '../profile/index.ts';
-import { RuntimeProfiler } from '../runtime/profiler.ts';
+import { profiledChip, RuntimeProfiler } from '../runtime/profiler.ts';
 import { virtualBoard } from '../runtime/sim-runtime.ts';
 import { writeResults } from './profile-output.ts';
 
@@ -19,6 +20,7 @@ export async function profiledRun(
   kernel: DeviceKernel,
   { grid, block, dynamicLds = 0 }: LaunchPlan,
   run: (monitors: readonly Monitor[]) => Promise<Execution<SimDispatchResult>>,
+  chip: Chip | undefined,
 ): Promise<Execution> {
   if (!isSimKernel(kernel)) throw noTools();
   const profiler = new RuntimeProfiler();
@@ -38,12 +40,13 @@ export async function profiledRun(
   await profiler.record(kernel, packet, async (monitors) => {
     const result = await run(monitors);
     results.push(result);
-    return result.dispatch;
+    return { result: result.dispatch, times: undefined };
   });
   const { target } = kernel.module;
-  const { name, computeUnits } = virtualBoard(target);
+  const { name, computeUnits } = virtualBoard(target, chip);
   const { dispatches, failures } = profiler;
   const program = `wavesmith run --kernel ${kernel.name}`;
-  writeResults(folder, analyse(recordSimulated({ program, target, device: name, computeUnits, dispatches, failures })));
+  const facts = { program, target, device: name, computeUnits, chip: chip && profiledChip(chip) };
+  writeResults(folder, analyse(recordSimulated({ ...facts, dispatches, failures })));
   return results[0] as Execution<SimDispatchResult>;
 }

@@ -64,7 +64,8 @@ import {
 import { addToolOptions, RunSession, type ToolOptions, withTraceFile } from './run-tools.ts';
 import { selectCodeObject } from './select-code-object.ts';
 import { newCommand, parseArguments, parseMatrixMode, printJson, readInput, writeOutput } from './support.ts';
-import { addTimingOptions, type TimingOptions, timingLines, timingOf, timingRecord } from './timing.ts';
+import { writeThreadTrace } from './thread-trace.ts';
+import { addTimingOptions, keepsWaves, type TimingOptions, timingLines, timingOf, timingRecord } from './timing.ts';
 
 /** What the virtual GPU may add to a result. */
 type SimFields = DispatchResult & Pick<SimDispatchResult, 'timing'>;
@@ -209,11 +210,12 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   }
   const mfma = parseMatrixMode(options.mfma);
   const strict = strictOptionsOf(options);
+  const clock = timingOf(options, processor, { keepsWaves: keepsWaves(options) });
   const device = await createDevice(options.device, {
     rocm: rocmOptions(),
     target: processor,
     ...nodeSimOptions(),
-    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: timingOf(options, processor) },
+    run: { mfma, strict, workers: parseCount(options.workers, '--workers'), timing: clock },
   });
   const kernel = device.load(codeObject.bytes).kernel(kernelName);
   const grid = parseDimensions(gridText, 'grid');
@@ -244,7 +246,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
       const onPlaced = (values: readonly ArgumentValue[]): void => session?.tools.setArguments(values);
       return execute(device, kernel, plan, { fields: { ...fields, monitors }, onPlaced, onFailure });
     };
-    if (options.report !== undefined) return await profiledRun(options.report, kernel, plan, observed);
+    if (options.report !== undefined) return await profiledRun(options.report, kernel, plan, observed, clock?.chip);
     if (recorder !== undefined) return await observed([recorder.monitor]);
     if (session !== undefined) return await observed(session.tools.monitors);
     return await execute(device, kernel, plan, { fields, onFailure });
@@ -280,6 +282,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   const { diagnostics = [] }: CheckedResult = result.dispatch;
   const { timing }: SimFields = result.dispatch;
   const timed = timingRecord(timing);
+  if (options.att !== undefined && timing !== undefined) writeThreadTrace(options.att, timing, kernel);
   const judged = judgeExpectations(expectations, buffers, diagnostics, options);
   const record = {
     ...facts,

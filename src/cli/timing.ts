@@ -25,6 +25,7 @@ export interface TimingOptions {
   timingListing?: boolean;
   timingJson?: string;
   timingOnly?: boolean;
+  att?: string;
   chip?: string;
   time?: string;
 }
@@ -34,6 +35,7 @@ export function addTimingOptions(command: Command): Command {
   return command
     .option('--timing', 'model the time of the kernel on a chip (docs/timing.md)')
     .option('--timing-listing', 'the same, with every instruction and what it waited for')
+    .option('--att <dir>', 'the same, and write the replayed waves as a thread trace (for wavesmith trace)')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`);
 }
 
@@ -70,12 +72,21 @@ export function timingLines(record: TimingRecord | undefined, listing: boolean):
 }
 
 /** Whether the options ask for a clock. */
-export function isTimed({ timing, timingListing, timingJson, timingOnly }: TimingOptions): boolean {
-  return timing === true || timingListing === true || timingJson !== undefined || timingOnly === true;
+export function isTimed({ timing, timingListing, timingJson, timingOnly, att }: TimingOptions): boolean {
+  return [timing, timingListing, timingOnly].includes(true) || timingJson !== undefined || att !== undefined;
+}
+
+/** Whether what each replayed wave did is wanted. */
+export function keepsWaves(options: TimingOptions & { readonly report?: string | undefined }): boolean {
+  return options.report !== undefined || options.att !== undefined;
 }
 
 /** The clock that the options ask for, if they do. */
-export function timingOf(options: TimingOptions, target: TargetName): TimingModel | undefined {
+export function timingOf(
+  options: TimingOptions,
+  target: TargetName,
+  model: { readonly keepsWaves?: boolean } = {},
+): TimingModel | undefined {
   const { time, chip } = options;
   if (time !== undefined && time !== 'wall' && time !== 'model') {
     throw new WavesmithError('cli/bad-option', `--time is wall or model, not '${time}'.`);
@@ -84,7 +95,7 @@ export function timingOf(options: TimingOptions, target: TargetName): TimingMode
     if (chip === undefined && time !== 'model') return undefined;
     throw new WavesmithError('cli/usage', '--chip and --time model need --timing.');
   }
-  return new TimingModel(chipOf(chip, target));
+  return new TimingModel(chipOf(chip, target), model);
 }
 
 /** The chip of `--chip`, or the one that stands for the target. */

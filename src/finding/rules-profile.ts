@@ -147,6 +147,18 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Record the trace again without counters, which change or remove times.',
   },
+  'sim/modelled': {
+    severity: 'note',
+    title: 'Times and rates of a simulated program are modelled; their error is that of the class of the kernel',
+    source: SOURCES.dispatch,
+    advice: 'Read docs/timing-accuracy.md before you believe small differences.',
+  },
+  'sim/unsettled': {
+    severity: 'warning',
+    title: 'The workgroups that stand for a launch differ so much that its modelled time may be far off',
+    source: SOURCES.dispatch,
+    advice: 'Compare with a launch of another size, or with hardware.',
+  },
   'sqtt/inconsistent': {
     severity: 'warning',
     title: 'A thread trace contradicts itself: tokens without their counterpart, or times that do not fit',

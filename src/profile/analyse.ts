@@ -61,6 +61,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
     simulated: recording.simulated !== undefined,
+    modelledChip: recording.simulated?.chip ?? null,
     answer: answerSection(recording, table.usedAgents(), kernels, criticalSection, gapNs),
     sources: recording.sources,
     info: plainRecord(recording.info),
@@ -379,6 +380,7 @@ function kernelEntries(
           maxWavesPerCu === undefined
             ? unknown('the architecture is not known')
             : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
+        fits: occupancy.share,
         impossible,
       }),
       reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],

@@ -16,6 +16,8 @@ export interface ProfileDocument {
   readonly version: typeof PROFILE_VERSION;
   /** True for numbers from the simulator: exact counts, no claims about time. */
   readonly simulated: boolean;
+  /** Of simulated programs: the chip whose times are modelled, null when times are unknown. */
+  readonly modelledChip: string | null;
   readonly answer: AnswerSection;
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly info: Readonly<Record<string, string>>;

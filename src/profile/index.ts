@@ -37,6 +37,7 @@ export {
   type TraceSection,
 } from './document.ts';
 export { analysisDocument, dagDocument, rooflineDocument, SCHEMAS } from './documents.ts';
+export { attFolder } from './export/att.ts';
 export { perfettoTrace } from './export/perfetto.ts';
 export { speedscopeFile } from './export/speedscope.ts';
 export type { LaunchEntry } from './launch.ts';
@@ -54,7 +55,7 @@ export {
 export { findFiles } from './node/files.ts';
 export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
 export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
-export { recordSimulated, type SimulatedProgram } from './readers/simulated.ts';
+export { recordSimulated, type SimulatedProgram, simulatedTrace } from './readers/simulated.ts';
 export {
   type Agent,
   type CallSummary,

@@ -283,6 +283,8 @@ export interface ReportedMetric {
 
 /** What is known of dispatches that the virtual GPU ran, by dispatch row. */
 export interface SimulatedRun {
+  /** The chip whose times were modelled, undefined when times are unknown. */
+  readonly chip: string | undefined;
   /** Why a counter has no value, by its name. */
   readonly gaps: ReadonlyMap<string, string>;
   /** Instructions, once per wavefront. */
@@ -298,7 +300,7 @@ export interface SimulatedRun {
 
 /** Everything read from the inputs. */
 export class Recording {
-  /** Set when the virtual GPU ran the program: counts are exact, times are unknown. */
+  /** Set when the virtual GPU ran the program: counts are exact, times are modelled or unknown. */
   simulated: SimulatedRun | undefined;
   /** The origin of all timestamps. */
   readonly clock = new Clock();

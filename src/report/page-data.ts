@@ -164,6 +164,7 @@ export interface PageData {
   readonly schema: string;
   readonly version: string;
   readonly simulated: boolean;
+  readonly modelledChip: string | null;
   readonly answer: {
     readonly command: string | null;
     readonly host: string | null;

@@ -83,6 +83,8 @@ const kernargs = (): Uint8Array => new Uint8Array(new BigUint64Array([BigInt(add
 const run = (monitors: readonly Monitor[]) =>
   device.dispatch({ kernel, ...DIMENSIONS, kernargs: kernargs(), monitors });
 
+const profiled = async (monitors: readonly Monitor[]) => ({ result: await run(monitors), times: undefined });
+
 describe('the profiler', () => {
   test('counts what the interpreter counts, in every dispatch', async () => {
     const { base } = kernel.module.loaded.region;
@@ -91,7 +93,7 @@ describe('the profiler', () => {
     const result = await run([counting, banks]);
     const expected = counting.counts();
     const profiler = new RuntimeProfiler();
-    for (let n = 0; n < 3; n++) await profiler.record(kernel, packet(), run);
+    for (let n = 0; n < 3; n++) await profiler.record(kernel, packet(), profiled);
     expect(profiler.dispatches).toHaveLength(3);
     for (const one of profiler.dispatches) {
       expect(one.counters).toEqual(deriveCounters(expected, 'gfx942'));
@@ -125,7 +127,7 @@ describe('the profiler', () => {
 
   test('waits through signals become dependencies; order within a queue does not', async () => {
     const profiler = new RuntimeProfiler();
-    const record = (more: Partial<DispatchPacket>) => profiler.record(kernel, packet(more), run);
+    const record = (more: Partial<DispatchPacket>) => profiler.record(kernel, packet(more), profiled);
     await record({ queue: 1, completion: 100 });
     await record({ queue: 2, barrier: false });
     await record({ queue: 1, completion: 200 });
@@ -144,12 +146,14 @@ describe('the profiler', () => {
 
   test('a dispatch that fails is left out, with the reason', async () => {
     const profiler = new RuntimeProfiler();
-    const failing = (monitors: readonly Monitor[]) =>
-      device.dispatch({ kernel, ...DIMENSIONS, kernargs: kernargs(), monitors, maxInstructions: 50 });
+    const failing = async (monitors: readonly Monitor[]) => ({
+      result: await device.dispatch({ kernel, ...DIMENSIONS, kernargs: kernargs(), monitors, maxInstructions: 50 }),
+      times: undefined,
+    });
     await expect(profiler.record(kernel, packet(), failing)).rejects.toMatchObject({ code: 'sim/budget' });
     expect(profiler.dispatches).toEqual([]);
     expect(profiler.failures).toMatchObject([{ kernel: 'k', reason: expect.stringContaining('stopped after') }]);
-    await profiler.record(kernel, packet(), run);
+    await profiler.record(kernel, packet(), profiled);
     expect(profiler.dispatches[0]?.wavefronts).toBe(6);
   });
 });

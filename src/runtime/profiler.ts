@@ -4,6 +4,17 @@ import { descriptorRegisters } from '../codeobject/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import type { SimDispatchResult } from '../device/sim/options.ts';
+import type { Chip } from '../device/sim/timing/chip.ts';
+import { modelledCounters } from '../device/sim/timing/counters.ts';
+import type { LaunchTime } from '../device/sim/timing/model.ts';
+import {
+  type TimedInstruction,
+  type TimingReport,
+  type TracedWave,
+  timedInstructions,
+  timingReport,
+  tracedWaves,
+} from '../device/sim/timing/report.ts';
 import {
   CompiledCounter,
   type CounterValue,
@@ -14,7 +25,8 @@ import {
   type Traffic,
 } from '../device/sim/tools/index.ts';
 import { printInstruction } from '../isa/index.ts';
-import type { BarrierPacket, DispatchPacket } from './runtime-device.ts';
+import type { PacketTimes } from './packet-times.ts';
+import type { BarrierPacket, CopyPacket, DispatchPacket } from './runtime-device.ts';
 
 /** One instruction of a kernel's code with its executions over all dispatches of the kernel. */
 export interface ProfiledLine {
@@ -30,6 +42,15 @@ export interface ProfiledLine {
 export interface ProfiledKernel {
   readonly name: string;
   readonly lines: Map<number, ProfiledLine>;
+  /** The replay of its longest dispatch, when there is a clock. */
+  replay: KernelReplay | undefined;
+}
+
+/** What the clock knows of the instructions of a kernel. */
+export interface KernelReplay {
+  readonly nanoseconds: number;
+  readonly instructions: readonly TimedInstruction[];
+  readonly waves: readonly TracedWave[];
 }
 
 /** One dispatch that ran to its end. */
@@ -63,6 +84,50 @@ export interface ProfiledDispatch {
   /** Milliseconds of the host's clock. They say how long the simulator took, nothing about a GPU. */
   readonly hostStart: number;
   readonly hostEnd: number;
+  /** What the clock says of it, when there is one. */
+  readonly modelled: ModelledDispatch | undefined;
+}
+
+/** A dispatch's modelled time. */
+export interface ModelledDispatch {
+  readonly report: TimingReport;
+  /** Counters by their names, estimated (`modelledCounters`). */
+  readonly counters: Readonly<Record<string, number>>;
+  /** Nanoseconds on the modelled clock. */
+  readonly startNs: number;
+  readonly endNs: number;
+}
+
+/** A copy or fill with its modelled time. */
+export interface ProfiledCopy {
+  readonly kind: CopyPacket['kind'];
+  readonly bytes: number;
+  readonly startNs: number;
+  readonly endNs: number;
+}
+
+const NS_PER_TICK = 10;
+
+/** What a profile says of a modelled chip. */
+export function profiledChip(chip: Chip): { readonly name: string; readonly clockMhz: number; readonly xccs: number } {
+  return { name: chip.name, clockMhz: chip.get('clockMhz'), xccs: chip.get('xccs') };
+}
+
+/** A dispatch that ended, and when it ran by the modelled clock. */
+export interface ProfiledRun {
+  readonly result: SimDispatchResult;
+  readonly times: PacketTimes | undefined;
+}
+
+function modelledDispatch(time: LaunchTime, startNs: number): ModelledDispatch {
+  const endNs = startNs + Math.max(1, Math.round(time.nanoseconds));
+  return { report: timingReport(time), counters: modelledCounters(time), startNs, endNs };
+}
+
+function keepLongest(kernel: ProfiledKernel, time: LaunchTime | undefined): void {
+  if (time === undefined || time.nanoseconds <= (kernel.replay?.nanoseconds ?? -1)) return;
+  const { nanoseconds } = time;
+  kernel.replay = { nanoseconds, instructions: timedInstructions(time), waves: tracedWaves(time) };
 }
 
 /** What a queue or a signal carries along: the dispatches that must have completed. */
@@ -72,8 +137,11 @@ const NOTHING: Waits = new Set();
 /** Records the dispatches of a device. */
 export class RuntimeProfiler {
   readonly dispatches: ProfiledDispatch[] = [];
+  /** Copies and fills, when there is a clock. */
+  readonly copies: ProfiledCopy[] = [];
   /** Kernels that failed, with why: what they executed is not in `dispatches`. */
   readonly failures: { readonly kernel: string; readonly reason: string }[] = [];
+  private origin: bigint | undefined;
   private readonly counters = new WeakMap<SimModule, CompiledCounter>();
   private readonly kernels = new WeakMap<SimKernel, ProfiledKernel>();
   private readonly queues = new Map<number, { readonly number: number; waits: Waits }>();
@@ -83,8 +151,8 @@ export class RuntimeProfiler {
   async record(
     kernel: SimKernel,
     packet: DispatchPacket,
-    run: (monitors: readonly Monitor[]) => Promise<SimDispatchResult>,
-  ): Promise<void> {
+    run: (monitors: readonly Monitor[]) => Promise<ProfiledRun>,
+  ): Promise<PacketTimes | undefined> {
     const { module } = kernel;
     let counter = this.counters.get(module);
     if (counter === undefined) {
@@ -93,15 +161,16 @@ export class RuntimeProfiler {
     }
     counter.reset();
     const hostStart = performance.now();
-    let result: SimDispatchResult;
+    let ended: ProfiledRun;
     try {
-      result = await run([counter]);
+      ended = await run([counter]);
     } catch (error) {
       this.failures.push({ kernel: kernel.name, reason: error instanceof Error ? error.message : String(error) });
       this.counters.delete(module);
       throw error;
     }
     const hostEnd = performance.now();
+    const { result, times } = ended;
     const counts = counter.counts();
     const { spaces, formatted } = deriveTraffic(counts);
     const registers = descriptorRegisters(kernel.descriptor);
@@ -150,9 +219,24 @@ export class RuntimeProfiler {
       valuLanes,
       hostStart,
       hostEnd,
+      modelled: result.timing && modelledDispatch(result.timing, this.since(times?.start)),
     });
+    keepLongest(profiled, result.timing);
     queue.waits = new Set([index]);
     if (packet.completion !== 0) this.signals.set(packet.completion, queue.waits);
+    return times;
+  }
+
+  /** A copy or fill has taken modelled time. */
+  copied({ kind, bytes }: CopyPacket, times: PacketTimes | undefined): void {
+    if (times === undefined) return;
+    this.copies.push({ kind, bytes, startNs: this.since(times.start), endNs: this.since(times.end) });
+  }
+
+  /** Nanoseconds from a little before the first work of the program. */
+  private since(ticks = 0n): number {
+    this.origin ??= ticks - 1n;
+    return Number(ticks - this.origin) * NS_PER_TICK;
   }
 
   /** A barrier packet completed: what comes after it in its queue has waited for its signals too. */
@@ -176,7 +260,7 @@ export class RuntimeProfiler {
   private kernelOf(kernel: SimKernel): ProfiledKernel {
     let profiled = this.kernels.get(kernel);
     if (profiled === undefined) {
-      profiled = { name: kernel.name, lines: new Map() };
+      profiled = { name: kernel.name, lines: new Map(), replay: undefined };
       this.kernels.set(kernel, profiled);
     }
     return profiled;

@@ -252,18 +252,21 @@ export class SimRuntime implements RuntimeDevice {
       signal,
     };
     if (profiler !== undefined) {
-      await profiler.record(kernel, packet, (monitors) => this.device.dispatch({ ...request, monitors }));
-      return undefined;
+      return await profiler.record(kernel, packet, async (monitors) => {
+        const result = await this.device.dispatch({ ...request, monitors });
+        return { result, times: this.timesOf(result) };
+      });
     }
     const code = this.codeObjects.get(kernel.module);
     const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result);
     if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
-    if (result.timing !== undefined && this.clock !== undefined) {
-      return this.clock.kernel(result.timing.nanoseconds, result.timing.dirtyBytes);
-    }
-    return times;
+    return this.timesOf(result) ?? times;
+  }
+
+  private timesOf({ timing }: SimDispatchResult): PacketTimes | undefined {
+    return timing === undefined ? undefined : this.clock?.kernel(timing.nanoseconds, timing.dirtyBytes);
   }
 
   barrier(packet: BarrierPacket): PacketTimes | undefined {
@@ -271,7 +274,8 @@ export class SimRuntime implements RuntimeDevice {
     return this.clock?.mark();
   }
 
-  copied({ kind, to, from, bytes }: CopyPacket): PacketTimes | undefined {
+  copied(packet: CopyPacket): PacketTimes | undefined {
+    const { kind, to, from, bytes } = packet;
     const { timing } = this.options;
     if (kind !== 'fill') this.lookAtCopy(to, from, bytes);
     if (timing === undefined) return undefined;
@@ -281,7 +285,9 @@ export class SimRuntime implements RuntimeDevice {
       const region = memory.find(address, 1);
       if (region !== undefined) regions.set(region.base, Math.min(region.size, bytes));
     }
-    return this.clock?.copy(kind, bytes, timing.copied(regions));
+    const times = this.clock?.copy(kind, bytes, timing.copied(regions));
+    this.options.profiler?.copied(packet, times);
+    return times;
   }
 
   /** Looks at what a program has copied out of memory of the device. */

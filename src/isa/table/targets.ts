@@ -58,6 +58,8 @@ export interface TargetInfo {
   readonly packedHighHalfFlaw: boolean;
   /** Data types whose matrix instructions have hardware counters (`SQ_INSTS_VALU_MFMA_F16`). */
   readonly matrixCounters: readonly string[];
+  /** Counters of the requests from L2 to memory: the block's name, and those that tell read requests which are not of 64 bytes. */
+  readonly memoryCounters: { readonly block: string; readonly otherReads: readonly string[] };
   /** Bytes of a line of the vector data cache of a compute unit. Source: AMD's CDNA 2 and CDNA 3 white papers. */
   readonly vectorCacheLine: number;
   /** How LDS serves a wavefront's banks is published. */
@@ -108,6 +110,7 @@ type OwnFacts = Pick<
   | 'ocpFloat8'
   | 'matrixSums'
   | 'matrixCounters'
+  | 'memoryCounters'
   | 'packedHighHalfFlaw'
   | 'vectorCacheLine'
   | 'publishedLdsBanks'
@@ -126,6 +129,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     matrixSums: 'pairwise',
     packedHighHalfFlaw: false,
     matrixCounters: MATRIX_COUNTERS,
+    memoryCounters: { block: 'TCC_EA', otherReads: ['TCC_EA_RDREQ_32B'] },
     vectorCacheLine: 64,
     publishedLdsBanks: true,
     waits: GFX90A_WAITS,
@@ -141,6 +145,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     matrixSums: 'truncating',
     packedHighHalfFlaw: false,
     matrixCounters: [...MATRIX_COUNTERS, 'F8'],
+    memoryCounters: { block: 'TCC_EA0', otherReads: ['TCC_EA0_RDREQ_32B', 'TCC_BUBBLE'] },
     vectorCacheLine: 128,
     publishedLdsBanks: true,
     waits: GFX942_WAITS,
@@ -156,6 +161,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     matrixSums: 'truncating',
     packedHighHalfFlaw: true,
     matrixCounters: [...MATRIX_COUNTERS, 'F8', 'XF32', 'F6F4'],
+    memoryCounters: { block: 'TCC_EA0', otherReads: ['TCC_EA0_RDREQ_32B', 'TCC_EA0_RDREQ_128B'] },
     vectorCacheLine: 128,
     publishedLdsBanks: false,
     waits: GFX950_WAITS,

@@ -259,6 +259,7 @@ describe('bottleneck classes', () => {
     roofline: kernelRoofline([], ceilings(undefined)),
     trace: undefined,
     sampledStalls: undefined,
+    fits: nothing,
     meanNs: nothing,
     gapShare: nothing,
     occupancy: nothing,

@@ -99,7 +99,7 @@ function changes(
     // Off the critical path a kernel can be made faster for nothing.
     const time = isKnown(kernel.critical.criticalNs) ? kernel.critical.criticalNs : kernel.totalNs;
     const worthNs: Measure =
-      r.simulated === undefined
+      r.simulated === undefined || r.simulated.chip !== undefined
         ? combine([found.headroom, time], (share, ns) => share * ns)
         : unknown('simulated: times are unknown');
     const share = numberOf(kernel.share) ?? (kernel.counters.SQ_INSTS?.sum ?? 0) / most;

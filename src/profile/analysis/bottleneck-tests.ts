@@ -1,9 +1,28 @@
 // The rules of the classifier: which number speaks for a class from where on, what must be seen besides, and what refutes it.
 // Thresholds: docs/profile.md, "Bottleneck classes".
-import { known, type Measure, unknown } from '../measure.ts';
+import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import type { WaitedFor } from './trace-features.ts';
 
 const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
+
+/** Part of the HBM peak that a kernel reaches which only stores. */
+const STORE_PART = 0.55;
+const STORE_SOURCE =
+  'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
+/** Kernels that launching can limit. */
+const SHORT_NS = 10_000;
+const IDLE = 'time without work / span, for kernels of at most 10 µs';
+
+/** Of a kernel that mostly stores: its bytes over what stores can have. */
+function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
+  const bytes = (id: string): Measure => metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`);
+  const [read, written] = [bytes('bytes.hbm.read'), bytes('bytes.hbm.write')];
+  if (!isKnown(read) || !isKnown(written)) return unknown('the bytes of HBM are not known');
+  const part = written.value / Math.max(1, read.value + written.value);
+  if (part < 2 / 3) return unknown('the kernel does not mostly store');
+  return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
+}
 
 /** A number and from where on it counts. */
 export interface Condition {
@@ -53,6 +72,10 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     const sum = input.trace.classes.find((c) => c.class === name);
     return known((sum?.latency ?? 0) / (input.trace.latency + input.trace.idle));
   };
+  const waitShare = (name: WaitedFor): Measure => {
+    if (input.trace === undefined || input.trace.latency === 0) return unknown('no thread trace with cycles');
+    return known(input.trace.waits[name] / (input.trace.latency + input.trace.idle));
+  };
   const fromMetric = (id: string) => ({ value: metric(id), formula: formula(id), source: source(id) });
   const when = (
     name: string,
@@ -85,7 +108,31 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   // Of a data sheet's bandwidth, AMD's own streaming benchmark reaches 85% (1389 of 1638 GB/s on MI250X, 4886 of 7782 on MI350).
   const reachable = point('HBM')?.isMeasured === true ? 0.6 : 0.5;
   const hbm = bandwidth('HBM', reachable);
-  const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy];
+  const stores: Condition = {
+    metric: 'share of the HBM bandwidth that stores alone can have',
+    value: storeShare(input, level('HBM')),
+    comparison: 'at least',
+    threshold: 0.6,
+    formula: `bytes.hbm.write / time / (${STORE_PART} of the HBM peak), where stores are two thirds of the bytes`,
+  };
+  const storesBusy = isKnown(stores.value) ? [stores] : [];
+  const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy, ...storesBusy];
+  // What waves of such kernels wait for are the atomics.
+  const share = metric('share.atomic');
+  const atomics = isKnown(share) ? [when('share of atomics in the requests to L2', 'share.atomic', 0.3)] : [];
+  // A GPU that stands idle between short kernels is not helped by what happens in them.
+  const launches: Condition[] =
+    isKnown(input.meanNs) && input.meanNs.value < SHORT_NS && isKnown(input.gapShare)
+      ? [
+          {
+            metric: 'share of the run in which the GPU was idle',
+            value: input.gapShare,
+            comparison: 'at least',
+            threshold: 0.5,
+            formula: IDLE,
+          },
+        ]
+      : [];
   const memory: NonNullable<ClassTest['needs']> = {
     any: [
       when('cycles of a vector memory instruction', 'vmem.latency', 500),
@@ -94,7 +141,34 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     isRequired: true,
     why: 'SQ_WAIT_ANY alone does not tell what waves wait for: SQ_INST_LEVEL_VMEM or TCP counters are missing',
   };
+  // Where more waves fit, only the number of those that were there decides.
+  const fewFit =
+    isKnown(input.fits) && input.fits.value > 0.25 ? unknown('registers and LDS allow more waves') : input.fits;
+  const tooSmall: Condition[] =
+    isKnown(input.fits) && isKnown(input.occupancy)
+      ? [
+          {
+            metric: 'resident waves per CU over those that fit',
+            value: known(input.occupancy.value / Math.max(input.fits.value, 1e-9)),
+            comparison: 'at most',
+            threshold: 0.25,
+            formula: 'waves.resident / waves of the workgroups that fit',
+          },
+        ]
+      : [];
   return [
+    {
+      class: 'memory-bandwidth',
+      metric: stores.metric,
+      value: stores.value,
+      threshold: stores.threshold,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: stores.formula,
+      source: STORE_SOURCE,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
     {
       class: 'memory-bandwidth',
       metric: 'share of the HBM bandwidth',
@@ -130,6 +204,8 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       needs: memory,
       refutes: [
         hbm,
+        ...storesBusy,
+        ...atomics,
         bandwidth('L2', 0.6),
         valuBusy,
         mfmaBusy,
@@ -138,15 +214,15 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     },
     {
       class: 'memory-latency',
-      metric: 'share of traced wave time in wait instructions',
-      value: traceShare('wait'),
+      metric: 'share of traced wave time in waits for memory',
+      value: waitShare('memory'),
       threshold: 0.4,
       certain: 0.8,
       comparison: 'at least',
-      formula: 'latency of waits / (latency + idle) of all instructions',
+      formula: 'latency of waits for vector memory / (latency + idle) of all instructions',
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm],
+      refutes: [hbm, ...storesBusy, ...atomics],
     },
     {
       class: 'memory-latency',
@@ -170,7 +246,34 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: formula('waves.resident'),
       source: source('waves.resident'),
       saves: (share) => 1 - share,
-      refutes: [...busy, computeShare],
+      refutes: [...busy, computeShare, ...launches],
+    },
+    {
+      class: 'under-occupied',
+      metric: 'waves per CU that registers and LDS allow over the maximum',
+      value: fewFit,
+      threshold: 0.25,
+      certain: 0.125,
+      comparison: 'at most',
+      formula: 'waves of the workgroups that fit / waves of a CU',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      // Few waves are enough for a kernel that does not wait, and where fewer run than fit the launch is too small.
+      needs: {
+        any: [
+          when('share of wave time spent waiting', 'wait.any', 0.5),
+          {
+            metric: 'share of traced wave time in waits for memory',
+            value: waitShare('memory'),
+            comparison: 'at least',
+            threshold: 0.4,
+            formula: 'latency of waits for vector memory / (latency + idle) of all instructions',
+          },
+        ],
+        isRequired: true,
+        why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
+      },
+      refutes: [...busy, computeShare, ...launches, ...tooSmall],
     },
     {
       class: 'divergence',
@@ -249,6 +352,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       refutes: [{ ...computeShare, threshold: 0.9 }],
     },
     {
+      class: 'lds',
+      metric: 'share of traced wave time in waits for LDS',
+      value: waitShare('lds'),
+      threshold: 0.4,
+      certain: 0.8,
+      comparison: 'at least',
+      formula: 'latency of waits behind LDS instructions / (latency + idle) of all instructions',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [hbm, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
+    },
+    {
       class: 'scalar',
       metric: 'scalar share of the instructions',
       ...fromMetric('share.salu'),
@@ -315,7 +430,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       threshold: 0.5,
       certain: 0.95,
       comparison: 'at least',
-      formula: 'time without work / span, for kernels of at most 10 µs',
+      formula: IDLE,
       source: MODEL,
       saves: () => 0,
       refutes: [
@@ -323,7 +438,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
           metric: 'mean duration in ns',
           value: input.meanNs,
           comparison: 'at least',
-          threshold: 10_000,
+          threshold: SHORT_NS,
           formula: 'end - start',
         },
       ],

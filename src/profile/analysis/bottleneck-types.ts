@@ -68,6 +68,8 @@ export interface ClassifierInput {
   readonly gapShare: Measure;
   /** Resident waves per CU over what the chip can hold. */
   readonly occupancy: Measure;
+  /** Waves per CU that registers, LDS and workgroup slots allow, over what the chip can hold. */
+  readonly fits: Measure;
   /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */
   readonly impossible?: readonly string[] | undefined;
 }

@@ -1,11 +1,11 @@
 // What a thread trace says: cycles by class of instruction, stall reasons, hottest lines, issue utilisation, the time from a
 // load to the wait that needs it, and how many waves were resident over time. On gfx9 latency = stall + issue, so the busy
 // time of a line is its latency, never latency + stall.
-import { type InstructionRow, TARGET_NAMES, tableFor } from '../../isa/index.ts';
+import type { InstructionRow } from '../../isa/index.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 import { STALL_REASONS } from '../readers/att.ts';
 import type { ThreadTrace, TraceLine, TraceWave } from '../recording.ts';
-import { lineCategory } from '../sqtt/code.ts';
+import { lineCategory, rowOf } from '../sqtt/code.ts';
 
 export const CLASSES = [
   'VALU',
@@ -33,6 +33,9 @@ export interface ClassSum {
   readonly idle: number;
 }
 
+/** What a wait for counters can be for. */
+export type WaitedFor = 'memory' | 'lds' | 'scalar';
+
 export interface TraceFeatures {
   readonly hits: number;
   readonly latency: number;
@@ -45,6 +48,8 @@ export interface TraceFeatures {
   readonly idleShare: Measure;
   /** Issue cycles (latency without stall) over all cycles of the waves. */
   readonly issueUtilisation: Measure;
+  /** Cycles of waits for counters, by what was outstanding last in the order of the code; vector memory goes before the others. */
+  readonly waits: Readonly<Record<WaitedFor, number>>;
   /** Cycles from the first outstanding vector load to the end of the wait that follows, mean over waits. */
   readonly loadToUse: Measure;
   /** PC sampling: samples by reason. */
@@ -52,21 +57,6 @@ export interface TraceFeatures {
   readonly hottest: readonly number[];
   /** Resident waves over time: [cycle, waves], at most 512 steps. */
   readonly residency: readonly (readonly [number, number])[];
-}
-
-const rows = new Map<string, InstructionRow | undefined>();
-
-/** The table row of an instruction by its text, whatever the target; undefined for unknown mnemonics. */
-function rowOf(text: string): InstructionRow | undefined {
-  const mnemonic = /^\S+/.exec(text)?.[0] ?? '';
-  if (rows.has(mnemonic)) return rows.get(mnemonic);
-  let row: InstructionRow | undefined;
-  for (const target of [...TARGET_NAMES].reverse()) {
-    const table = tableFor(target);
-    row ??= table.byMnemonic(mnemonic)[0] ?? table.byOperation(mnemonic)[0];
-  }
-  rows.set(mnemonic, row);
-  return row;
 }
 
 /** The class of an instruction by its text; unknown mnemonics are `other`. */
@@ -128,6 +118,7 @@ export function traceFeatures(trace: ThreadTrace): TraceFeatures {
     stallShare: share(stall, latency),
     idleShare: share(idle, latency + idle),
     issueUtilisation: share(latency - stall, latency + idle),
+    waits: waitCycles(trace.lines),
     loadToUse: loadToUse(trace),
     stallReasons: [...reasons].flatMap((samples, i) => (samples > 0 ? [{ reason: STALL_REASONS[i], samples }] : [])),
     hottest: trace.lines
@@ -137,6 +128,33 @@ export function traceFeatures(trace: ThreadTrace): TraceFeatures {
       .slice(0, 20),
     residency: residency(trace),
   };
+}
+
+function waitCycles(lines: readonly TraceLine[]): Record<WaitedFor, number> {
+  const waits = { memory: 0, lds: 0, scalar: 0 };
+  let last: WaitedFor = 'memory';
+  let lastOther: WaitedFor = 'scalar';
+  for (const line of lines) {
+    switch (classOf(line.text)) {
+      case 'VMEM':
+      case 'FLAT':
+        last = 'memory';
+        break;
+      case 'LDS':
+      case 'SMEM':
+        lastOther = classOf(line.text) === 'LDS' ? 'lds' : 'scalar';
+        last = lastOther;
+        break;
+      case 'wait': {
+        const isVector = /vmcnt|vscnt/.test(line.text);
+        const isOther = /lgkmcnt/.test(line.text);
+        waits[isVector && isOther ? last : isVector ? 'memory' : lastOther] += line.latency;
+        break;
+      }
+      default:
+    }
+  }
+  return waits;
 }
 
 /** What makes a line hot: its cycles, or its samples when there are no cycles. */

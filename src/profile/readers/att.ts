@@ -43,7 +43,8 @@ export const STALL_REASONS = [
   'SLEEP_WAIT',
 ] as const;
 
-const CATEGORIES = [
+/** Types of tokens, by number. */
+export const TOKEN_TYPES = [
   'none',
   'SMEM',
   'SALU',
@@ -58,7 +59,8 @@ const CATEGORIES = [
   'MSG',
   'BVH',
 ];
-const STATES = ['empty', 'idle', 'exec', 'wait', 'stall'];
+/** States of a wave, by number. */
+export const STATES = ['empty', 'idle', 'exec', 'wait', 'stall'];
 
 function cells(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
@@ -179,7 +181,7 @@ function readWave(
       if (typeof value === 'number') fields.set(String(name), num(value));
     } else if (name === 'instructions' && keep()) {
       const [time, category, stall, duration, line] = cells(value).map(num);
-      const named = CATEGORIES[category] ?? `category ${category}`;
+      const named = TOKEN_TYPES[category] ?? `category ${category}`;
       instructions.push({ time, category: named, stall, duration, line: byNumber.get(line) ?? -1 });
     } else if (name === 'timeline' && keep()) {
       const [state, duration] = cells(value).map(num);
@@ -232,7 +234,7 @@ export function isOtherSimd(start: string): boolean {
 function readOtherSimd(source: ByteSource, sums: Map<string, OtherSimdSum>): void {
   streamJson(source, ['$.instructions.*'], (_path, value) => {
     const [, cycles, category] = cells(value).map(num);
-    const name = CATEGORIES[category] ?? `category ${category}`;
+    const name = TOKEN_TYPES[category] ?? `category ${category}`;
     const sum = sums.get(name) ?? { category: name, instructions: 0, cycles: 0 };
     sums.set(name, { category: name, instructions: sum.instructions + 1, cycles: sum.cycles + cycles });
   });

@@ -9,7 +9,9 @@ import {
   type InstructionRow,
   type Printer,
   printerFor,
+  TARGET_NAMES,
   type TargetName,
+  tableFor,
   targetFromElfMach,
 } from '../../isa/index.ts';
 
@@ -57,6 +59,21 @@ export function lineCategory(row: InstructionRow): LineCategory {
     return row.flags.has('isConvergent') ? 'barrier' : 'immediate';
   }
   return row.flags.has('isBranch') || row.flags.has('isCall') ? 'jump' : 'SALU';
+}
+
+const rows = new Map<string, InstructionRow | undefined>();
+
+/** The table row of an instruction by its text, whatever the target; undefined for unknown mnemonics. */
+export function rowOf(text: string): InstructionRow | undefined {
+  const mnemonic = /^\S+/.exec(text)?.[0] ?? '';
+  if (rows.has(mnemonic)) return rows.get(mnemonic);
+  let row: InstructionRow | undefined;
+  for (const target of [...TARGET_NAMES].reverse()) {
+    const table = tableFor(target);
+    row ??= table.byMnemonic(mnemonic)[0] ?? table.byOperation(mnemonic)[0];
+  }
+  rows.set(mnemonic, row);
+  return row;
 }
 
 /** One instruction of the code. */

@@ -72,7 +72,13 @@ export function startPage(parts: Parts): void {
         `Dispatches: ${data.dispatches.total}, kernels: ${data.kernels.length}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
       ),
       ...(data.simulated
-        ? [ui.el('p', { class: 'simulated' }, 'Simulated on the virtual GPU: counts are exact, times are unknown.')]
+        ? [
+            ui.el(
+              'p',
+              { class: 'simulated' },
+              `Simulated on the virtual GPU: counts are exact, times are ${data.modelledChip === null ? 'unknown' : `modelled for ${data.modelledChip}`}.`,
+            ),
+          ]
         : []),
       ui.el('nav', { 'aria-label': 'Sections' }, ...links, theme),
     );

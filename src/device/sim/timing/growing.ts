@@ -18,3 +18,18 @@ export class Int32List {
     this.data = larger;
   }
 }
+
+/** A Float64Array that grows. */
+export class Float64List {
+  data = new Float64Array(64);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.data.length) {
+      const larger = new Float64Array(2 * this.data.length);
+      larger.set(this.data);
+      this.data = larger;
+    }
+    this.data[this.length++] = value;
+  }
+}

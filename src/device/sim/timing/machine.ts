@@ -1,10 +1,12 @@
 // Replays recorded workgroups on some compute units of one die: waves in their slots, one instruction of a wave at a time, units that are
 // taken for as long as their instructions need, counters that waves wait on, barriers, instruction fetch.
+import { Cache } from './cache.ts';
 import type { Chip } from './chip.ts';
 import { EventQueue } from './event-queue.ts';
 import type { CodeInstruction, KernelCode } from './kernel-code.ts';
 import { type MemoryShare, MemorySystem } from './memory-system.ts';
 import type { GroupTrace, WaveTrace } from './record.ts';
+import { WaveLog } from './wave-log.ts';
 
 /** Why a wave did not issue. */
 export const STALL_REASONS = ['vmcnt', 'lgkmcnt', 'dependency', 'unit', 'fetch', 'barrier'] as const;
@@ -34,6 +36,28 @@ export interface Replay {
   readonly ldsBusy: number;
   readonly salu: number;
   readonly issued: number;
+  /** Over all replayed waves: see `ReplaySums`. */
+  readonly sums: ReplaySums;
+  /** The waves one by one, when they were asked for. */
+  readonly log: WaveLog | undefined;
+}
+
+/** Cycles and requests, summed over all replayed waves. */
+export interface ReplaySums {
+  /** From a wave's start to its end. */
+  waveCycles: number;
+  valuCycles: number;
+  matrixCycles: number;
+  scalarCycles: number;
+  vectorMemoryCycles: number;
+  /** LDS ports taken, and the part of it that bank conflicts add. */
+  ldsCycles: number;
+  ldsConflictCycles: number;
+  /** Vector memory instructions, and the cycles from their issue to their data or acknowledgement. */
+  vectorMemory: number;
+  vectorMemoryLatency: number;
+  fetches: number;
+  fetchMisses: number;
 }
 
 /** What is replayed. */
@@ -48,6 +72,8 @@ export interface ReplayJob {
   readonly isWarm: boolean;
   /** When the dispatcher has a workgroup ready, in order of their numbers in the job. */
   readonly arrival: (group: number) => number;
+  /** Every instruction of every wave is kept. */
+  readonly keepsWaves?: boolean;
 }
 
 /** Parts into which the progress of a replay is divided. */
@@ -55,6 +81,8 @@ export const PROGRESS_STEPS = 64;
 
 /** How much less a fetch of the next line in order costs. No measurement. */
 const PREFETCHED = 8;
+/** Ways of the instruction cache. AMD CDNA 3 white paper: 64 KB, 8-way, shared by two compute units. */
+const CODE_WAYS = 8;
 
 /** Unit numbers within a SIMD; LDS and matrix units have their own places. */
 const UNITS = { valu: 0, salu: 1, branch: 2, vmem: 3, smem: 1, matrix: 4 } as const;
@@ -76,6 +104,9 @@ class RunningWave {
   /** Next instruction, next word of its accesses. */
   at = 0;
   access = 0;
+  /** Since when it could go on. */
+  ready = 0;
+  started = 0;
   /** When it came to the barrier that it is at. */
   arrived = 0;
   fetched = -1;
@@ -108,6 +139,7 @@ export class Machine {
   private readonly valuBusy: Float64Array;
   private readonly matrixBusy: Float64Array;
   private readonly ldsBusy: Float64Array;
+  private readonly codeCaches: Cache[];
   private readonly fetched: Set<number>[];
   private readonly simds: number;
   private readonly starts: Float64Array;
@@ -119,7 +151,20 @@ export class Machine {
   private nextMark: number;
   private nextGroup = 0;
   private issued = 0;
-  private saluCycles = 0;
+  private readonly log: WaveLog | undefined;
+  private readonly sums: ReplaySums = {
+    waveCycles: 0,
+    valuCycles: 0,
+    matrixCycles: 0,
+    scalarCycles: 0,
+    vectorMemoryCycles: 0,
+    ldsCycles: 0,
+    ldsConflictCycles: 0,
+    vectorMemory: 0,
+    vectorMemoryLatency: 0,
+    fetches: 0,
+    fetchMisses: 0,
+  };
   private readonly slots: number[];
   private readonly nextSimd: number[];
   private readonly c: {
@@ -128,6 +173,7 @@ export class Machine {
     readonly notTaken: number;
     readonly waveStart: number;
     readonly fetchMiss: number;
+    readonly refetch: number;
     readonly fetchShift: number;
     readonly ldsLatency: number;
     readonly ldsPass: number;
@@ -140,11 +186,14 @@ export class Machine {
     this.code = code.list;
     this.memory = new MemorySystem(chip, share);
     this.simds = chip.get('simdsPerCu');
+    this.log = job.keepsWaves === true ? new WaveLog(this.simds) : undefined;
     this.units = new Float64Array(share.units * this.simds * UNITS_OF_SIMD);
     this.ldsPorts = new Float64Array(share.units * Math.ceil(this.simds / 2));
     this.valuBusy = new Float64Array(share.units * this.simds);
     this.matrixBusy = new Float64Array(share.units * this.simds);
     this.ldsBusy = new Float64Array(share.units);
+    const codeLines = chip.get('l1i.bytes') / chip.get('l1i.line');
+    this.codeCaches = Array.from({ length: Math.ceil(share.units / 2) }, () => new Cache(codeLines, CODE_WAYS));
     this.fetched = Array.from({ length: Math.ceil(share.units / 2) }, () => new Set());
     this.starts = new Float64Array(groups.length);
     this.ends = new Float64Array(groups.length);
@@ -163,6 +212,7 @@ export class Machine {
       notTaken: chip.latencyClass('branch').latency,
       waveStart: chip.get('issue.waveStart'),
       fetchMiss: chip.get('l1i.miss'),
+      refetch: chip.get('l2.latency'),
       fetchShift: Math.log2(chip.get('l1i.line')),
       ldsLatency: chip.get('lds.latency'),
       ldsPass: chip.get('lds.extraPass'),
@@ -190,8 +240,10 @@ export class Machine {
       valuBusy: Math.max(...this.valuBusy),
       matrixBusy: Math.max(...this.matrixBusy),
       ldsBusy: Math.max(...this.ldsBusy),
-      salu: this.saluCycles,
+      salu: this.sums.scalarCycles,
       issued: this.issued,
+      sums: this.sums,
+      log: this.log,
     };
   }
 
@@ -204,20 +256,26 @@ export class Machine {
     const start = Math.max(now, job.arrival(index));
     this.starts[index] = start;
     const group: RunningGroup = { index, unit, waves: trace.waves.length, atBarrier: [] };
-    for (const wave of trace.waves) {
+    trace.waves.forEach((wave, n) => {
       const simd = this.nextSimd[unit] as number;
       this.nextSimd[unit] = (simd + 1) % this.simds;
       const ready = start + this.c.waveStart;
       const id = this.waves.length;
-      this.waves.push(new RunningWave(id, wave, group, unit, unit * this.simds + simd));
+      const w = new RunningWave(id, wave, group, unit, unit * this.simds + simd);
+      w.ready = ready;
+      w.started = start;
+      this.waves.push(w);
+      this.log?.start({ group: index, index: n, unit, simd }, start);
       this.queue.push(ready, id);
-    }
+    });
   }
 
   /** The wave's slot is free; the workgroup's too with its last wave. */
   private endWave(w: RunningWave, time: number): void {
     const { group } = w;
     group.waves--;
+    this.sums.waveCycles += time - w.started;
+    this.log?.end(w.id, time);
     if (!w.trace.isWhole && time < this.firstCut) this.firstCut = time;
     // Stores that nobody waits for still keep the workgroup's end in memory, not its slot.
     const last = Math.max(time, w.vm.at(-1) ?? 0, w.lgkm.at(-1) ?? 0);
@@ -234,7 +292,9 @@ export class Machine {
       const w = this.waves[id] as RunningWave;
       const number = w.trace.path.data[w.at - 1] as number;
       (this.times[number] as InstructionTime).stalls.barrier += time - w.arrived;
-      this.queue.push(time + this.c.interval, id);
+      w.ready = time + this.c.interval;
+      this.log?.release(id, time, w.ready);
+      this.queue.push(w.ready, id);
     }
     group.atBarrier = [];
   }
@@ -256,14 +316,13 @@ export class Machine {
     const code = this.code[number] as CodeInstruction;
     const t = this.times[number] as InstructionTime;
     const line = code.offset >>> c.fetchShift;
-    if (line !== w.fetched && !this.job.isWarm) {
+    if (line !== w.fetched) {
       const isNext = line === w.fetched + 1;
       w.fetched = line;
-      const cache = this.fetched[w.unit >>> 1] as Set<number>;
-      if (!cache.has(line)) {
-        cache.add(line);
+      const cycles = this.fetch(w.unit >>> 1, line);
+      if (cycles > 0) {
         // The line behind the last one has been asked for with it.
-        this.wait(time, time + (isNext ? c.fetchMiss / PREFETCHED : c.fetchMiss), 'fetch', t, id);
+        this.wait(time, time + (isNext ? cycles / PREFETCHED : cycles), 'fetch', t, id);
         return;
       }
     }
@@ -283,11 +342,33 @@ export class Machine {
     t.hits++;
     this.issued++;
     w.at++;
+    const { ready } = w;
     while (this.issued >= this.nextMark && this.nextStep <= PROGRESS_STEPS) {
       this.progress[this.nextStep++] = time;
       this.nextMark = (this.total * this.nextStep) / PROGRESS_STEPS;
     }
-    t.issue += this.issue(w, code, time, place, id) - time;
+    this.log?.issue(id, number, ready, time, time);
+    const next = this.issue(w, code, time, place, id);
+    t.issue += next - time;
+    if (code.isBarrier) return;
+    w.ready = next;
+    this.log?.release(id, time, next);
+  }
+
+  /** What a line of code costs that a wave comes to: nothing when the cache of the two compute units has it. */
+  private fetch(cache: number, line: number): number {
+    const { c, sums } = this;
+    const lines = this.codeCaches[cache] as Cache;
+    sums.fetches++;
+    if (lines.find(line, true)) return 0;
+    lines.insert(line);
+    const known = this.fetched[cache] as Set<number>;
+    const wasThere = known.has(line);
+    known.add(line);
+    // A line that this replay has not seen yet is in the cache when the kernel ran before.
+    if (!wasThere && this.job.isWarm) return 0;
+    sums.fetchMisses++;
+    return wasThere ? c.refetch : c.fetchMiss;
   }
 
   private registersReady(w: RunningWave, code: CodeInstruction, time: number): number {
@@ -328,16 +409,18 @@ export class Machine {
       case 'valu':
         units[place] = time + code.issue;
         this.valuBusy[w.simd] = (this.valuBusy[w.simd] as number) + code.issue;
+        this.sums.valuCycles += code.issue;
         if (code.latency > c.interval) this.define(w, code, time + code.latency);
         break;
       case 'matrix':
         units[place] = time + code.issue;
         this.matrixBusy[w.simd] = (this.matrixBusy[w.simd] as number) + code.issue;
+        this.sums.matrixCycles += code.issue;
         this.define(w, code, time + code.latency);
         break;
       case 'salu':
         units[place] = time + code.issue;
-        this.saluCycles += code.issue;
+        this.sums.scalarCycles += code.issue;
         if (code.latency > c.interval) this.define(w, code, time + code.latency);
         break;
       case 'branch':
@@ -375,7 +458,7 @@ export class Machine {
 
   private memoryAccess(w: RunningWave, code: CodeInstruction, time: number): void {
     const { data } = w.trace.accesses;
-    const { memory, c } = this;
+    const { memory, c, sums } = this;
     if (code.unit === 'lds') {
       const passes = data[w.access++] as number;
       const port = (w.unit * this.simds + (w.simd % this.simds)) >>> 1;
@@ -383,6 +466,8 @@ export class Machine {
       const start = Math.max(time, this.ldsPorts[port] as number);
       this.ldsPorts[port] = start + busy;
       this.ldsBusy[w.unit] = (this.ldsBusy[w.unit] as number) + busy;
+      sums.ldsCycles += busy;
+      sums.ldsConflictCycles += busy - c.ldsRate * code.dwords;
       complete(w.lgkm, start + c.ldsLatency + Math.max(0, busy - c.ldsRate));
       return;
     }
@@ -406,6 +491,9 @@ export class Machine {
       : code.stores
         ? memory.store(w.unit, time, code.dwords, data, first, count)
         : memory.load(w.unit, time, code.dwords, data, first, count);
+    sums.vectorMemory++;
+    sums.vectorMemoryLatency += done - time;
+    sums.vectorMemoryCycles += c.interval;
     complete(w.vm, done);
   }
 }

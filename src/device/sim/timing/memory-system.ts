@@ -35,6 +35,12 @@ export interface Traffic {
   mallReads: number;
   hbmReads: number;
   writes: number;
+  /** Lines that instructions look up in the vector cache; sectors that they store, atomics on a sector. */
+  vl1dLookups: number;
+  stores: number;
+  atomics: number;
+  scalarHits: number;
+  scalarMisses: number;
 }
 
 /** A resource of one compute unit, which serves requests in their order. */
@@ -75,6 +81,11 @@ export class MemorySystem {
     mallReads: 0,
     hbmReads: 0,
     writes: 0,
+    vl1dLookups: 0,
+    stores: 0,
+    atomics: 0,
+    scalarHits: 0,
+    scalarMisses: 0,
   };
   private readonly share: MemoryShare;
   private readonly vector: VectorCache[] = [];
@@ -154,6 +165,7 @@ export class MemorySystem {
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
     let done = start + c.vl1dLatency;
+    this.lookUp(lines, first, count);
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
       const at = start + n * c.tag;
@@ -185,6 +197,8 @@ export class MemorySystem {
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
     let done = start + c.storeAck;
+    this.lookUp(lines, first, count);
+    this.traffic.stores += count;
     for (let n = 0; n < count; n++) {
       const asked = v.fill.take(start + n * c.tag, c.fill);
       const ack = this.write(lines[first + n] as number, asked);
@@ -200,6 +214,8 @@ export class MemorySystem {
     const start = v.pipe.take(time, Math.max(c.dataRate, c.tag * count));
     const { share } = this;
     let done = start + c.l2Latency;
+    this.lookUp(lines, first, count);
+    this.traffic.atomics += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
       const asked = v.fill.take(start + n * c.tag, c.fill);
@@ -220,8 +236,11 @@ export class MemorySystem {
     for (let n = 0; n < count; n++) {
       const line = lines[first + n] as number;
       let ready: number;
-      if (cache.find(line, true)) ready = Math.max(time + c.sl1dLatency, cache.ready);
-      else {
+      if (cache.find(line, true)) {
+        this.traffic.scalarHits++;
+        ready = Math.max(time + c.sl1dLatency, cache.ready);
+      } else {
+        this.traffic.scalarMisses++;
         ready = this.read(line, time, c.l2Latency - c.scalarExtra, 0, c.scalarExtra);
         cache.insert(line);
         cache.fill(0, ready);
@@ -236,6 +255,16 @@ export class MemorySystem {
     let done = time;
     for (let n = 0; n < count; n++) done = Math.max(done, this.write(lines[first + n] as number, time));
     return done;
+  }
+
+  /** Counts lines of the vector cache: sectors of one line that follow each other are one. */
+  private lookUp(lines: Int32Array, first: number, count: number): void {
+    let last = -1;
+    for (let n = 0; n < count; n++) {
+      const line = (lines[first + n] as number) >>> this.vl1dShift;
+      if (line !== last) this.traffic.vl1dLookups++;
+      last = line;
+    }
   }
 
   private channel(sector: number): Server {

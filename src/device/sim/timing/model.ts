@@ -63,6 +63,8 @@ export interface LaunchTime {
   readonly cycles: number;
   readonly estimate: Estimate;
   readonly launch: Launch;
+  /** What all waves together executed, over what the replayed ones did. */
+  readonly scale: number;
   readonly plan: SamplePlan;
   readonly failure: string | undefined;
   readonly replay: Replay;
@@ -82,8 +84,12 @@ export class TimingModel {
   private readonly codes = new WeakMap<LoadedCode, KernelCode>();
   private readonly budget: number;
 
-  constructor(chip: Chip, budget = BUDGET) {
+  private readonly keepsWaves: boolean;
+
+  /** `keepsWaves`: what each replayed wave did is a part of every launch's time. */
+  constructor(chip: Chip, { budget = BUDGET, keepsWaves = false } = {}) {
     this.chip = chip;
+    this.keepsWaves = keepsWaves;
     this.budget = budget;
     this.residency = new Residency(chip.get('mall.bytes'), chip.get('mall.loss'));
     this.l2 = new L2Residency(chip);
@@ -149,6 +155,7 @@ export class TimingModel {
     };
     const replay = new Machine({
       isWarm,
+      keepsWaves: this.keepsWaves,
       chip,
       code,
       groups: traces,
@@ -164,6 +171,7 @@ export class TimingModel {
       cycles: estimate.cycles,
       estimate,
       launch,
+      scale: scaleOf(launch, traces, replay, instructions),
       plan,
       failure,
       replay,
@@ -176,6 +184,14 @@ export class TimingModel {
       ),
     };
   }
+}
+
+/** How often the replayed waves' work is in the launch: by waves when all of them are whole, else by instructions. */
+function scaleOf(launch: Launch, traces: readonly GroupTrace[], replay: Replay, instructions: number): number {
+  const waves = traces.flatMap((t) => t.waves);
+  const all = launch.workgroups * launch.wavesPerGroup;
+  const isWhole = waves.every((w) => w.isWhole);
+  return Math.max(1, isWhole ? all / Math.max(1, waves.length) : (instructions * all) / Math.max(1, replay.issued));
 }
 
 /** The lines of vector and scalar memory that recorded waves touch. */

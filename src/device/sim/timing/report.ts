@@ -136,6 +136,42 @@ export function timedInstructions({ code, replay, chip }: LaunchTime): TimedInst
   return out.sort((a, b) => a.offset - b.offset);
 }
 
+/** What one replayed wave did. Cycles of the replay. */
+export interface TracedWave {
+  readonly unit: number;
+  readonly simd: number;
+  readonly slot: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly instructions: readonly TracedInstruction[];
+}
+
+/** An instruction that a wave was ready for, issued, and went on from. */
+export interface TracedInstruction {
+  /** Byte offset in the loaded code object. */
+  readonly offset: number;
+  readonly ready: number;
+  readonly issued: number;
+  readonly next: number;
+}
+
+/** The replayed waves one by one; none when the model was not asked to keep them. */
+export function tracedWaves({ code, replay }: LaunchTime): TracedWave[] {
+  return (replay.log?.waves ?? []).map(({ unit, simd, slot, begin, end, instructions, times }) => ({
+    unit,
+    simd,
+    slot,
+    begin,
+    end,
+    instructions: Array.from(instructions.data.subarray(0, instructions.length), (id, n) => ({
+      offset: code.list[id]?.offset ?? -1,
+      ready: times.data[3 * n] as number,
+      issued: times.data[3 * n + 1] as number,
+      next: times.data[3 * n + 2] as number,
+    })),
+  }));
+}
+
 /** A listing: address, executions, cycles a wave spends at each execution, its reasons, the instruction. */
 export function timedListing(instructions: readonly TimedInstruction[]): string[] {
   const total = instructions.reduce((sum, i) => sum + i.hits * cyclesOf(i), 0);

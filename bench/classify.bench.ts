@@ -1,0 +1,30 @@
+// Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
+// a kernel and the confusion matrix. Nothing is timed: the numbers are modelled.
+import { parseArgs } from 'node:util';
+import { BOTTLENECKS } from '../src/profile/index.ts';
+import { classesOf } from '../tests/limiters/classify.ts';
+import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
+
+const { values } = parseArgs({ options: { chip: { type: 'string', default: 'mi300x' }, only: { type: 'string' } } });
+const counts = new Map<string, number>();
+let first = 0;
+let second = 0;
+const kernels = LIMITED_KERNELS.filter((k) => values.only === undefined || k.name.includes(values.only));
+for (const kernel of kernels) {
+  const classes = await classesOf(kernel, values.chip);
+  const names = classes.map((c) => c.class);
+  const found = names[0] ?? 'none';
+  counts.set(`${kernel.limiter} ${found}`, (counts.get(`${kernel.limiter} ${found}`) ?? 0) + 1);
+  if (found === kernel.limiter) first++;
+  else if (names[1] === kernel.limiter) second++;
+  const mark = found === kernel.limiter ? 'right ' : names[1] === kernel.limiter ? 'second' : 'wrong ';
+  const text = classes.map((c) => `${c.class} ${c.confidence.toFixed(2)}`).join(', ');
+  console.log(`${mark} ${kernel.name.padEnd(20)} ${kernel.limiter.padEnd(18)} ${text || 'no class'}`);
+}
+console.log(`\n${values.chip}: ${first} of ${kernels.length} right first, ${second} more second\n`);
+const columns = [...BOTTLENECKS, 'none'].filter((name) => kernels.some((k) => counts.has(`${k.limiter} ${name}`)));
+console.log(`${'written as'.padEnd(18)} ${columns.map((c) => c.slice(0, 10).padStart(10)).join(' ')}`);
+for (const name of new Set(kernels.map((k) => k.limiter))) {
+  const cells = columns.map((c) => String(counts.get(`${name} ${c}`) ?? '').padStart(10));
+  console.log(`${name.padEnd(18)} ${cells.join(' ')}`);
+}

@@ -1,0 +1,34 @@
+// Kernels whose limiter is known, classified from their simulated profile: the quickest of each kind; `npm run bench classify` has all.
+import { describe, expect, test } from 'vitest';
+import { classesOf } from './limiters/classify.ts';
+import { LIMITED_KERNELS } from './limiters/kernels.ts';
+
+const QUICK = [
+  'copy-dwordx4',
+  'fill',
+  'chase-4',
+  'lds-wide',
+  'lanes-4',
+  'integer',
+  'mfma-i8',
+  'crowded-one-wave-lds',
+  'scalar-adds',
+  'barrier-3',
+  'tiny-4',
+  'atomic-histogram',
+];
+
+describe('the limiter of a kernel that was written to have it', () => {
+  test('there are sixty, five of each kind, matrix products and vector operations both compute', () => {
+    expect(LIMITED_KERNELS).toHaveLength(60);
+    expect(new Set(LIMITED_KERNELS.map((k) => k.name)).size).toBe(60);
+  });
+
+  test.each(QUICK)('%s', async (name) => {
+    const kernel = LIMITED_KERNELS.find((k) => k.name === name);
+    expect(kernel).toBeDefined();
+    if (kernel === undefined) return;
+    const [first] = await classesOf(kernel, 'mi300x');
+    expect(first?.class, kernel.because).toBe(kernel.limiter);
+  });
+});
