@@ -414,6 +414,12 @@ export const CHEATS: readonly Cheat[] = [
     replace: [['ds_write_b32 v1, v4', 'ds_write_b32 v1, v4\n  ds_write_b32 v1, v4 offset:1024']],
   },
   {
+    name: 'LDS that nobody wrote is taken to be zero',
+    of: 'reverse',
+    rung: 'exact',
+    replace: [['s_mov_b64 exec, s[10:11]\n  ds_write_b32 v1, v4', 'ds_write_b32 v1, v4\n  s_mov_b64 exec, s[10:11]']],
+  },
+  {
     name: 'LDS that is not reserved',
     of: 'reverse',
     rung: 'exact',

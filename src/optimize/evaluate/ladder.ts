@@ -236,7 +236,11 @@ class Climb {
     else problems.push(...footprint(baseline, followed));
     if (problems.length > 0) throw new Rejected('exact', problems.slice(0, MAX_EVIDENCE));
     await this.strict(captured, 'exact');
-    this.passed('exact', 'Outputs were poisoned, every access was followed, strict mode objects to nothing.');
+    const strictly =
+      captured.known === undefined
+        ? 'the baseline does not finish in strict mode, so the candidate was not run in it'
+        : 'strict mode has nothing against it that it has not against the baseline';
+    this.passed('exact', `Outputs were poisoned, every access was followed; ${strictly}.`);
     return { followed };
   }
 
