@@ -72,59 +72,65 @@ function maskOf(first: number, count: number): number {
   return count === 32 ? -1 : ((1 << count) - 1) << first;
 }
 
+/** Where the fields of a page's lines begin in its words; one array costs less than nine. */
+const OWNER = 0;
+const READ_PC = LINES;
+const WRITTEN_PC = 2 * LINES;
+const READ_EPOCH = 3 * LINES;
+/** Of the oldest store whose bytes the line may still hold, as WRITTEN_STORE. */
+const WRITTEN_EPOCH = 4 * LINES;
+const WRITTEN_STORE = 5 * LINES;
+/** A bit for each dword. */
+const READ_BITS = 6 * LINES;
+const WRITTEN_BITS = READ_BITS + PAGE / 32;
+const WORDS = WRITTEN_BITS + PAGE / 32;
+
 export class RacePage {
-  /** By line: its only actor so far. */
-  private readonly owner = new Uint32Array(LINES);
-  private readonly readBits = new Uint32Array(PAGE / 32);
-  private readonly writtenBits = new Uint32Array(PAGE / 32);
-  private readonly readPc = new Int32Array(LINES);
-  private readonly writtenPc = new Int32Array(LINES);
-  private readonly readEpoch = new Uint32Array(LINES);
-  /** Of the oldest store whose bytes the line may still hold. */
-  private readonly writtenEpoch = new Uint32Array(LINES);
-  private readonly writtenStore = new Uint32Array(LINES);
+  private readonly words = new Uint32Array(WORDS);
   private details: RaceDetails | undefined;
 
   /** Notes whole dwords of lines that nobody else has touched; false when there are others. */
   note(who: Toucher, first: number, end: number, isWrite: boolean): boolean {
     if (this.details !== undefined) return false;
     const { actor } = who;
-    const { owner } = this;
-    for (let line = first >> 6; line <= (end - 1) >> 6; line++) {
-      const known = owner[line] as number;
+    const { words } = this;
+    const last = (end - 1) >> 6;
+    for (let line = first >> 6; line <= last; line++) {
+      const known = words[OWNER + line] as number;
       if (known !== 0 && known !== actor) return false;
     }
-    for (let at = first; at < end; ) {
-      const line = at >> 6;
-      const stop = Math.min(end, (line + 1) * LINE);
-      owner[line] = actor;
-      if (isWrite) this.noteWrite(who, line, at, stop);
+    for (let line = first >> 6; line <= last; line++) {
+      words[OWNER + line] = actor;
+      const from = Math.max(first, line * LINE);
+      const to = Math.min(end, (line + 1) * LINE);
+      if (isWrite) this.noteWrite(who, line, from, to);
       else {
-        this.mark(this.readBits, at, stop);
-        this.readPc[line] = who.pc;
-        this.readEpoch[line] = who.epoch;
+        this.mark(READ_BITS, from, to);
+        words[READ_PC + line] = who.pc;
+        words[READ_EPOCH + line] = who.epoch;
       }
-      at = stop;
     }
     return true;
   }
 
   private noteWrite({ epoch, store, pc }: Toucher, line: number, first: number, end: number): void {
-    const { writtenBits } = this;
-    const before = (writtenBits[2 * line] as number) | (writtenBits[2 * line + 1] as number);
+    const { words } = this;
+    const before = (words[WRITTEN_BITS + 2 * line] as number) | (words[WRITTEN_BITS + 2 * line + 1] as number);
     // Where older bytes of the line stay, their store is the one that counts: that may miss a race and invents none.
     if (before === 0 || end - first === LINE) {
-      this.writtenEpoch[line] = epoch;
-      this.writtenStore[line] = store;
+      words[WRITTEN_EPOCH + line] = epoch;
+      words[WRITTEN_STORE + line] = store;
     }
-    this.mark(writtenBits, first, end);
-    this.writtenPc[line] = pc;
+    this.mark(WRITTEN_BITS, first, end);
+    words[WRITTEN_PC + line] = pc;
   }
 
-  private mark(bits: Uint32Array, first: number, end: number): void {
+  private mark(bits: number, first: number, end: number): void {
+    const { words } = this;
     for (let i = first; i < end; ) {
       const count = Math.min(32 - (i & 31), end - i);
-      bits[i >>> 5] = (bits[i >>> 5] as number) | maskOf(i & 31, count);
+      const at = bits + (i >>> 5);
+      words[at] = (words[at] as number) | maskOf(i & 31, count);
       i += count;
     }
   }
@@ -133,20 +139,22 @@ export class RacePage {
   get detailed(): RaceDetails {
     if (this.details !== undefined) return this.details;
     const details = newDetails();
+    const { words } = this;
     for (let i = 0; i < PAGE; i++) {
       const bit = 1 << (i & 31);
       const line = i >> 6;
-      if (((this.writtenBits[i >>> 5] as number) & bit) !== 0) {
-        details.writer[i] = this.owner[line] as number;
-        details.writerPc[i] = this.writtenPc[line] as number;
-        details.writerEpoch[i] = this.writtenEpoch[line] as number;
-        details.writerStore[i] = this.writtenStore[line] as number;
+      const owner = words[OWNER + line] as number;
+      if (((words[WRITTEN_BITS + (i >>> 5)] as number) & bit) !== 0) {
+        details.writer[i] = owner;
+        details.writerPc[i] = words[WRITTEN_PC + line] as number;
+        details.writerEpoch[i] = words[WRITTEN_EPOCH + line] as number;
+        details.writerStore[i] = words[WRITTEN_STORE + line] as number;
         details.bytes[i] = 15;
       }
-      if (((this.readBits[i >>> 5] as number) & bit) !== 0) {
-        details.reader[i] = this.owner[line] as number;
-        details.readerPc[i] = this.readPc[line] as number;
-        details.readerEpoch[i] = this.readEpoch[line] as number;
+      if (((words[READ_BITS + (i >>> 5)] as number) & bit) !== 0) {
+        details.reader[i] = owner;
+        details.readerPc[i] = words[READ_PC + line] as number;
+        details.readerEpoch[i] = words[READ_EPOCH + line] as number;
         details.bytes[i] = (details.bytes[i] as number) | 0xf0;
       }
     }

@@ -2,6 +2,8 @@
 // A release hands over the stores that its wavefront knows to be complete; a later one of the same address hands over more.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
 
+/** Workgroups through which an order is looked for; with more between them two workgroups count as ordered. */
+const MAX_STEPS = 500;
 /** Addresses whose releases are kept. */
 const MAX_ADDRESSES = 65536;
 
@@ -98,8 +100,10 @@ export class Synchronisation {
     if (mine === undefined) return 'unordered';
     const visited = new Map<SharedAddress, number>();
     let releasePc = -1;
+    let steps = 0;
     const open: [readonly Acquisition[], number][] = [[mine.acquired, mine.acquired.length]];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (++steps > MAX_STEPS) return 'ordered';
       const [list, length] = next;
       for (let i = length - 1; i >= 0; i--) {
         const { at, count } = list[i] as Acquisition;
