@@ -1,7 +1,9 @@
-// `npm run bench replay` (`node scripts/run-ts.mjs bench/replay.bench.ts [--only TEXT] [--kill]`): captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
+// `npm run bench replay` (`node scripts/run-ts.mjs bench/replay.bench.ts [--only TEXT] [--kill] [--fresh] [--programs]`): captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
 // replays, the overhead of an iteration beside its dispatch, and the wrong versions that a replay must find. Then: a large address space
-// of which little is touched.
-import { mkdtempSync, rmSync } from 'node:fs';
+// of which little is touched. `--kill` ends 30 recordings at random moments, `--fresh` records and replays in 20 processes, `--programs` gives the
+// processor time of a program that is watched and not captured.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assembleAndLink } from '../src/asm/index.ts';
@@ -9,6 +11,8 @@ import { randomBytes } from '../src/base/index.ts';
 import { type DeviceBuffer, SimDevice } from '../src/device/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
+import { captureObject } from '../tests/support/captures.ts';
+import { compileHip } from '../tests/support/hip.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { killCaptures } from '../tests/support/kill-captures.ts';
 
@@ -20,6 +24,17 @@ let failures = 0;
 let [tried, found, captures, equal] = [0, 0, 0, 0];
 const overheads: number[] = [];
 const kernels = new Set<string>();
+
+/** Runs the command in a process of its own; the processor time is that of all its processes. */
+function wavesmith(...args: readonly string[]): { readonly status: number | null; readonly seconds: number } {
+  const script = `"$0" "$@" > /dev/null 2>&1; s=$?; times; exit $s`;
+  const run = spawnSync('bash', ['-c', script, process.execPath, 'bin/wavesmith', ...args], { encoding: 'utf8' });
+  // The second line of `times` is that of ended children: user and system, 0m1.234s.
+  const [user = 0, system = 0] = [...(run.stdout.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, m, s]) => 60 * Number(m) + Number(s),
+  );
+  return { status: run.status, seconds: user + system };
+}
 
 async function one(name: string, run: () => Promise<unknown>): Promise<void> {
   const path = join(folder, 'one.wscap');
@@ -124,6 +139,36 @@ if (process.argv.includes('--kill')) {
   failures += report.wrong.length;
   console.log(
     `30 recordings killed: ${report.complete} complete, ${report.incomplete} incomplete and say so, ${report.nothing} before anything was written, ${report.wrong.length} wrong ${report.wrong.join('; ')}`,
+  );
+}
+if (process.argv.includes('--fresh')) {
+  const code = join(folder, 'fresh.co');
+  writeFileSync(code, captureObject());
+  const launch = ['--kernel', 'k', '--grid', '16', '--block', '64'];
+  const args = ['i32[1024]=7', 'i32[1024]=random:3', 'i32=1000', 'i32=0'].flatMap((a) => ['--arg', a]);
+  const hashes = new Set<string>();
+  let same = 0;
+  for (let n = 0; n < 20; n++) {
+    const path = join(folder, `fresh-${n}.wscap`);
+    wavesmith('run', code, ...launch, ...args, '--capture', path);
+    hashes.add(openCapture(path).hash);
+    if (wavesmith('replay', 'full-vm', path).status === 0) same++;
+  }
+  if (same !== 20 || hashes.size !== 1) failures++;
+  console.log(`20 recordings, each replayed in a process of its own: ${same} equal, ${hashes.size} manifest hashes`);
+}
+if (process.argv.includes('--programs')) {
+  const program = await compileHip({ sources: ['isolate'], targets: ['gfx942'] });
+  const seconds = { exec: 0, capture: 0 };
+  const repeat = 'for i in 1 2 3 4 5 6 7 8; do "$0" > /dev/null; done';
+  for (let n = 0; n < 5; n++) {
+    seconds.exec += wavesmith('exec', '--', 'bash', '-c', repeat, program).seconds;
+    const none = ['--kernel', 'no such kernel', '-o', join(folder, 'none.wscap')];
+    seconds.capture += wavesmith('capture', ...none, '--', 'bash', '-c', repeat, program).seconds;
+  }
+  const ratio = (seconds.capture / seconds.exec).toFixed(2);
+  console.log(
+    `a program that is watched and not captured: ${ratio} of its processor time (${(seconds.exec / 5).toFixed(2)} s)`,
   );
 }
 rmSync(folder, { recursive: true, force: true });

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import type { TargetName } from '../../src/isa/types.ts';
 import { llvmTool } from './llvm.ts';
 
-export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const here = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** The checkout: a bundle of a benchmark lies elsewhere. */
+export const root = existsSync(join(here, 'bin/wavesmith')) ? here : process.cwd();
 const sourceFolder = join(root, 'tests', 'hip');
 const deviceLibraries = join(root, '.wavesmith', 'hip-device-libs');
 export const nativeLibraries = join(process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build'), 'lib');
