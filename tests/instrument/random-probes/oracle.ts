@@ -1,6 +1,7 @@
 // What a random probe must find, from an observer of the original on the reference interpreter: the values of its statements whenever
 // one of its points is reached.
 
+import { initialRegisters } from '../../../src/check/index.ts';
 import type { DispatchInfo, Monitor } from '../../../src/device/sim/dispatch/monitor.ts';
 import { AGPR_BASE, EXEC, LANES, VCC, type Wave } from '../../../src/device/sim/state/wave.ts';
 import { popcount } from '../../../src/device/sim/tools/lanes.ts';
@@ -75,8 +76,8 @@ export class Oracle implements Monitor {
   startWorkgroup(_: unknown, waves: readonly Wave[]): void {
     for (const wave of waves) {
       const written = new Set<number>();
-      for (let s = 0; s < 32; s++) written.add(s);
-      for (const s of [Slot.VGPR0, Slot.EXEC, Slot.EXEC + 1]) written.add(s);
+      for (const { first, count } of initialRegisters(this.info.launch.descriptor))
+        for (let i = 0; i < count; i++) written.add(first + i);
       this.written.set(wave, written);
     }
   }
