@@ -47,6 +47,17 @@ test('a module whose bytecode is unknown', async () => {
   expect(readdirSync(folder)).toEqual(['new.vmfb']);
 });
 
+test('a module that is cut off is told by name', async () => {
+  const folder = temporaryFolder();
+  const module = join(folder, 'cut.vmfb');
+  const whole = readFileSync(join(FIXTURE, 'baseline.vmfb'));
+  writeFileSync(module, whole.subarray(0, whole.length / 2));
+  const made = await wavesmith('hijack', 'init', module, '-o', join(folder, 'work'));
+  expect(made.err).toMatch(/cut\.vmfb \(byte 0x[0-9a-f]+\): error\[zip\/damaged\]/);
+  expect(made.status).toBe(1);
+  expect(readdirSync(folder)).toEqual(['cut.vmfb']);
+});
+
 test('a dispatch whose sizes cannot be derived', async () => {
   const folder = fixtureFolder();
   const manifest = join(folder, 'manifest.json');
@@ -98,5 +109,27 @@ describe.skipIf(findIreeTool('iree-run-module') === undefined || !hasNativeBuild
       expect(existsSync(kept)).toBe(false);
       expect(filesOf(folder)).toEqual(before);
     }
+  });
+
+  test('a .npy that is damaged, and one that is not there, by name', async () => {
+    const folder = fixtureFolder();
+    edit(asmFile(folder), /^\ts_endpgm$/m, '\ts_nop 0\n$&');
+    expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
+    const file = join(folder, 'a.npy');
+    const whole = writeNpy({ type: 'f16', shape: [128, 128], bytes: new Uint8Array(128 * 128 * 2) });
+    for (const [bytes, code] of [
+      [whole.subarray(0, whole.length - 7), 'npy/truncated'],
+      [new TextEncoder().encode('no array'), 'npy/bad-file'],
+    ] as const) {
+      writeFileSync(file, bytes);
+      const run = await wavesmith('hijack', 'run', folder, '--input', file, '--input', '128x128xf16');
+      expect([run.status, run.err]).toEqual([1, expect.stringContaining(`a.npy (byte 0x`)]);
+      expect(run.err).toContain(`error[${code}]`);
+    }
+    const missing = await wavesmith('hijack', 'run', folder, '--input', 'nothing.npy', '--input', '128x128xf16');
+    expect([missing.status, missing.err]).toEqual([
+      1,
+      expect.stringContaining("error[io/read]: Cannot read input 0 'nothing.npy': no such file."),
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 // Making a hijack folder: one baseline compile with every dump, or an existing module; assembly per executable, manifest.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
-import { WavesmithError } from '../base/index.ts';
+import { inFile, WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import { compile, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
@@ -118,7 +118,7 @@ export async function initFromMlir(input: string, folder: string, options: InitM
 export async function initFromModule(input: string, folder: string, options: InitOptions): Promise<InitResult> {
   const module = readWhole(input, 'the module');
   const remarks: string[] = [];
-  const read = readModule(module);
+  const read = inFile(input, () => readModule(module));
   const records = recordsOfModule(read, remarks);
   const executables: DescribedExecutable[] = [];
   for (const executable of read.executables) {

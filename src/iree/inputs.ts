@@ -143,7 +143,9 @@ const FILLS: ReadonlySet<string> = new Set(['random', 'zeros', 'iota']);
 
 function plannedOfText(one: VmfbSignature, i: number, type: VmfbType, text: string): Planned {
   const file = /^@?(.*\.npy)$/.exec(text)?.[1];
-  if (file !== undefined && (text.startsWith('@') || existsSync(file))) return npyInput(one, i, type, file);
+  // Nothing else that IREE takes ends so: a file that is missing is told as one.
+  const isFile = file !== undefined && (text.startsWith('@') || !text.includes('=') || existsSync(file));
+  if (isFile) return npyInput(one, i, type, file);
   const raw = /^@(.+)$/.exec(text)?.[1] ?? (/[/.]/.test(text) && existsSync(text) ? text : undefined);
   if (raw !== undefined) return rawInput(one, i, type, raw);
   const match = TENSOR.exec(text);

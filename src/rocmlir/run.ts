@@ -27,8 +27,8 @@ import { checkProgram } from './gpu-object.ts';
 import { decomposeAttention } from './lower/decompose-attention.ts';
 import { kernelOperation } from './lower/kernel-function.ts';
 import { functionsOf, lowerModule, memoryTensor, usesMigraphx } from './lower/lower.ts';
-import { type FunctionParts, readFunction } from './lower/read.ts';
-import { bytesOf, carrierOf, type Element, elementsOf } from './lower/types.ts';
+import { type FunctionParts, readFunction, readOperation } from './lower/read.ts';
+import { bytesOf, carrierOf, type Element, elementsOf, isFloat } from './lower/types.ts';
 import { readMerged } from './merge.ts';
 import { evaluateFunction, nearestAnswer } from './reference/evaluate.ts';
 import { derivedTolerances } from './reference/tolerance.ts';
@@ -123,12 +123,27 @@ export function manifestOf(compiled: CompiledKernel): Record<string, unknown> {
   };
 }
 
-/** Seeded contents of the inputs, in order. */
-export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint8Array[] {
+/** The arguments that integers are divided by: a quotient by zero has no defined value, so they get none. */
+export function divisorsOf(document: Document, parts: FunctionParts): ReadonlySet<number> {
+  const divisors = new Set<number>();
+  for (const operation of parts.operation.regions[0].operations) {
+    if (operation.name !== 'migraphx.div') continue;
+    const at = parts.arguments.findIndex(({ name }) => name === readOperation(document, operation).operands[1]);
+    if (at >= 0 && !isFloat(parts.arguments[at].type.element)) divisors.add(at);
+  }
+  return divisors;
+}
+
+/** Seeded contents of the inputs, in order; those at `divisors` have no zeros. */
+export function makeInputs(
+  tensors: readonly KernelTensor[],
+  seed: number,
+  divisors: ReadonlySet<number> = new Set(),
+): Uint8Array[] {
   const random = randomNumbers(seed);
   return tensors
     .filter((tensor) => tensor.kind === 'input')
-    .map((tensor) => {
+    .map((tensor, n) => {
       const bytes = new Uint8Array(tensor.bytes);
       // Bytes may hold two elements each, conditions, or exponents: all values, and zero often.
       const isByte = tensor.element === 'i8' || tensor.element === 'ui8';
@@ -139,8 +154,17 @@ export function makeInputs(tensors: readonly KernelTensor[], seed: number): Uint
           else bytes[i] = 124 + Math.floor(random() * 8);
         }
       }
+      if (divisors.has(n)) withoutZeros(bytes, tensor.element);
       return bytes;
     });
+}
+
+/** Puts 1 in the place of each 0. */
+function withoutZeros(bytes: Uint8Array, element: Element): void {
+  const type = elementType(element);
+  const view = new DataView(bytes.buffer);
+  const elements = (8 * bytes.length) / type.storageBits;
+  for (let i = 0; i < elements; i++) if (type.read(view, i) === 0) type.write(view, i, 1);
 }
 
 export interface DeviceRun {
@@ -344,7 +368,7 @@ export async function runProgram(text: string, program: KernelProgram, options: 
       hint: 'Give a module that wavesmith rocmlir merge wrote, with its gpu.launch_func.',
     });
   }
-  const inputs = makeInputs(tensors, options.seed);
+  const inputs = makeInputs(tensors, options.seed, divisorsOf(document, parts));
   const target = readFacts(program.elf).targetName;
   const device = await options.openDevice(target);
   const runs: DeviceRun[] = [];
