@@ -110,18 +110,32 @@ Result Compile(Program& p, int count, const char* const* given) {
   const Options options = ReadOptions(count, given);
   // Programs see what hiprtc defines, after the headers, which would leave out what clang's own headers need.
   const std::string prelude = "#define __HIPCC_RTC__ 1\n";
-  bool written = folder.ok() && folder.Write("program.hip", SourceWithNames(p)) && folder.Write("rtc.h", prelude);
+  // The half-precision header of HIP 5 expects a compiler that declares these two.
+  const std::string half =
+      "#if HIP_VERSION_MAJOR < 6\n"
+      "typedef _Float16 __wavesmith_half2 __attribute__((ext_vector_type(2)));\n"
+      "static inline __device__ _Float16 __llvm_amdgcn_rcp_f16(_Float16 x) { return __builtin_amdgcn_rcph(x); }\n"
+      "static inline __device__ __wavesmith_half2 __llvm_amdgcn_rcp_2f16(__wavesmith_half2 x) {\n"
+      "  return __wavesmith_half2{__llvm_amdgcn_rcp_f16(x.x), __llvm_amdgcn_rcp_f16(x.y)};\n"
+      "}\n"
+      "#endif\n";
+  bool written = folder.ok() && folder.Write("program.hip", SourceWithNames(p)) && folder.Write("rtc.h", prelude) &&
+                 folder.Write("half.h", half);
   for (const auto& [name, text] : p.headers) written = written && folder.Write("include/" + name, text);
   if (!written) {
     p.log += "wavesmith: the sources could not be written for the compiler.\n";
     return Result::kInternal;
   }
+  // No name in the code is made of the folder's: the same source gives the same code in every run.
   std::vector<std::string> arguments{
-      "-x", "hip",        "--offload-device-only",      "--offload-arch=" + options.arch, "-O3", "-std=c++17",
-      "-S", "-emit-llvm", "-I" + folder.Path("include")};
+      "-x", "hip",        "--offload-device-only", "--offload-arch=" + options.arch, "-O3", "-std=c++17",
+      "-S", "-emit-llvm", "-fuse-cuid=none",       "-I" + folder.Path("include")};
   const std::vector<std::string> hip = HipOptions();
   arguments.insert(arguments.end(), hip.begin(), hip.end());
-  for (const std::string& header : BuiltinHeaders()) arguments.insert(arguments.end(), {"-include", header});
+  for (const std::string& header : BuiltinHeaders()) {
+    if (header == "hip/hip_fp16.h") arguments.insert(arguments.end(), {"-include", folder.Path("half.h")});
+    arguments.insert(arguments.end(), {"-include", header});
+  }
   arguments.insert(arguments.end(), {"-include", folder.Path("rtc.h")});
   arguments.insert(arguments.end(), options.clang.begin(), options.clang.end());
   arguments.insert(arguments.end(), {folder.Path("program.hip"), "-o", folder.Path("program.ll")});
