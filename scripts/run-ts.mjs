@@ -29,6 +29,11 @@ await build({
 process.argv = [process.argv[0], entry, ...args];
 try {
   await import(pathToFileURL(out).href);
+} catch (error) {
+  if (!String(error?.code).startsWith('ERR_PARSE_ARGS')) throw error;
+  console.error(`${file}: ${error.message.split('\n')[0]}`);
+  console.error('The head of that file says which options it takes.');
+  process.exitCode = 2;
 } finally {
   const { rmSync } = await import('node:fs');
   rmSync(out, { force: true });

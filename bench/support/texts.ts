@@ -108,7 +108,8 @@ export function randomText(target: TargetName, count: number, seed: number): Tex
     const instruction = decoder.decode(bytes, 0);
     if (instruction === undefined || decoder.operandFailures !== failures) continue;
     const text = printer.print(instruction);
-    if (text.includes('/*') || seen.has(text)) continue;
+    // LLVM 22 prints sext(4) of v_ldexp_f16_sdwa and does not read it.
+    if (/\/\*|sext\(-?\d/.test(text) || seen.has(text)) continue;
     const back = parsed(text, target);
     if (back === undefined || encodeInto(back, encoded, 0) !== instruction.size) continue;
     const own = bytes.subarray(0, instruction.size);
