@@ -10,14 +10,10 @@ import { Evaluator, searchMoves } from '../src/optimize/index.ts';
 import { type Capture, openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst } from '../tests/support/capture-subjects.ts';
 import { record } from '../tests/support/captures.ts';
-import {
-  CHEATS,
-  HONEST,
-  objectOf,
-  SUBJECTS,
-  type SubjectName,
-  variantObject,
-} from '../tests/support/optimize-kernels.ts';
+import { CHEATS } from '../tests/support/optimize/cheats.ts';
+import { HONEST } from '../tests/support/optimize/honest.ts';
+import { objectOf, SUBJECTS, type SubjectName } from '../tests/support/optimize/subjects.ts';
+import { variantObject } from '../tests/support/optimize/variants.ts';
 
 const { values } = parseArgs({
   options: { budget: { type: 'string', default: '80' }, only: { type: 'string', default: '.' } },

@@ -10,7 +10,8 @@ import { WavesmithError } from '../src/base/index.ts';
 import { Ledger } from '../src/optimize/index.ts';
 import { record } from './support/captures.ts';
 import { wavesmith } from './support/cli.ts';
-import { objectOf, SUBJECTS, variantObject } from './support/optimize-kernels.ts';
+import { objectOf, SUBJECTS } from './support/optimize/subjects.ts';
+import { variantObject } from './support/optimize/variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-evaluate-command-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,10 @@ import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { Evaluator } from '../src/optimize/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { record } from './support/captures.ts';
-import { CHEATS, HONEST, objectOf, SUBJECTS, type SubjectName, variantObject } from './support/optimize-kernels.ts';
+import { CHEATS } from './support/optimize/cheats.ts';
+import { HONEST } from './support/optimize/honest.ts';
+import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
+import { variantObject } from './support/optimize/variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-evaluate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,7 +9,8 @@ import { readCodeObject } from '../src/codeobject/index.ts';
 import { KernelView, Ledger, type Move, movesOf } from '../src/optimize/index.ts';
 import { record } from './support/captures.ts';
 import { wavesmith } from './support/cli.ts';
-import { SUBJECTS, variantObject } from './support/optimize-kernels.ts';
+import { SUBJECTS } from './support/optimize/subjects.ts';
+import { variantObject } from './support/optimize/variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-optimize-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
