@@ -108,8 +108,10 @@ test.each([
   ['slow.wscap', 'bad.s', 'evaluate/assembly'],
   ['slow.wscap', 'bad.patch', 'evaluate/patch'],
   ['slow.wscap', 'nonsense.patch', 'evaluate/patch'],
+  ['slow.wscap', 'text.patch', 'evaluate/patch'],
 ] as const)('%s beside %s is %s', async (baseline, candidate, code) => {
   writeFileSync(path('bad.s'), '\tv_nonsense v0\n');
+  writeFileSync(path('text.patch'), disassembleCodeObject(slow));
   writeFileSync(path('bad.patch'), createTwoFilesPatch('a', 'b', 'one\ntwo\n', 'one\nthree\n'));
   writeFileSync(path('nonsense.patch'), '--- a\n+++ b\n@@ -1,9 +1,1 @@\nx\n');
   const { code: status, err } = await wavesmith('evaluate', path(baseline), path(candidate));

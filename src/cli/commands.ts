@@ -43,6 +43,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'make a captured kernel faster, every step proved or tested exactly',
     load: () => import('./optimize.ts'),
   },
+  mcp: {
+    summary: 'the same verbs as tools for agents (Model Context Protocol)',
+    load: () => import('./mcp.ts'),
+  },
   selftest: { summary: 'test whether a GPU does what the virtual GPU does', load: () => import('./selftest.ts') },
   doctor: { summary: 'show what this machine has and what will be used', load: () => import('./doctor.ts') },
   hijack: {

@@ -14,9 +14,11 @@ export function candidateBytes(capture: Capture, file: string): Uint8Array {
   const { kernel } = capture.manifest.dispatch;
   if (!/\.(?:patch|diff)$/.test(file)) return codeObjectBytes('evaluate/assembly', file, undefined, kernel);
   const text = disassembleCodeObject(capture.codeObject());
+  const patch = new TextDecoder().decode(readInput(file));
+  if (!/^@@ /m.test(patch)) throw badPatch(file, 'it changes nothing');
   let patched: string | false;
   try {
-    patched = applyPatch(text, new TextDecoder().decode(readInput(file)), { fuzzFactor: 0 });
+    patched = applyPatch(text, patch, { fuzzFactor: 0 });
   } catch (cause) {
     throw badPatch(file, (cause as Error).message, cause);
   }

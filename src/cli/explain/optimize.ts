@@ -30,4 +30,8 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'The file is no SQLite database, was damaged, or was made by another version of Wavesmith.',
     'Name another file with --ledger. Nothing was changed in this one.',
   ],
+  'mcp/outside': [
+    'A tool of the MCP server was asked for a file that is not below the folder that the server was started for.',
+    "Move the file there, or start the server with '--root DIR' for a folder that holds all files of the work.",
+  ],
 };
