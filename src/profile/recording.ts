@@ -1,7 +1,7 @@
 // What readers fill in: dispatches, copies, counters, samples and thread traces of one profiling run, in columns.
 
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
-import { Clock } from './clock.ts';
+import { Clock, Timing } from './clock.ts';
 import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
 import { type AgentFacts, Machines } from './machines.ts';
 
@@ -115,10 +115,17 @@ export class CounterStore {
   private readonly files = new StringTable();
 
   /**
-   * Adds one value. Several values from one file are instances and add up; values from further files (other passes) do
-   * not replace the first. Returns 'conflict' when a further file disagrees by more than 1%.
+   * Adds one value. Values from further files (other passes) do not replace the first. Several values from one file add up where the format
+   * lists instances of a counter; where it does not, a second one is 'twice'. Returns 'conflict' when a value is left out that differs from
+   * the first by more than 1%.
    */
-  add(name: string, row: number, value: number, file: string): 'stored' | 'conflict' | 'kept' {
+  add(
+    name: string,
+    row: number,
+    value: number,
+    file: string,
+    instances: 'instances' | 'sums' = 'instances',
+  ): 'stored' | 'conflict' | 'kept' | 'twice' {
     let column = this.columns.get(name);
     if (column === undefined) {
       column = new CounterBuilder();
@@ -133,8 +140,10 @@ export class CounterStore {
       column.rows++;
       return 'stored';
     }
-    if (column.file[row] !== fileId) {
-      return Math.abs(old - value) > 0.01 * Math.max(Math.abs(old), Math.abs(value)) ? 'conflict' : 'kept';
+    const isSameFile = column.file[row] === fileId;
+    if (!isSameFile || instances === 'sums') {
+      const differs = Math.abs(old - value) > 0.01 * Math.max(Math.abs(old), Math.abs(value));
+      return differs ? 'conflict' : isSameFile ? 'twice' : 'kept';
     }
     column.sum[row] = old + value;
     return 'stored';
@@ -424,6 +433,20 @@ export class Recording {
     agent.arch ??= arch;
   }
 
+  /** Adds a value of a counter to a dispatch, and reports one that is left out. `instances` as in `CounterStore.add`. */
+  addCounter(name: string, row: number, value: number, file: string, instances: 'instances' | 'sums'): void {
+    const added = this.counters.add(name, row, value, file, instances);
+    if (added === 'conflict') {
+      this.report(
+        'profile/counter-conflict',
+        file,
+        `Counter ${name} has values that differ by more than 1%; the first is used.`,
+      );
+    } else if (added === 'twice') {
+      this.reportTwice(file, 'Counters of dispatches');
+    }
+  }
+
   /** Dense id of a launch configuration. */
   configId(config: LaunchConfig): number {
     const { workgroup: w, grid: g } = config;
@@ -434,30 +457,85 @@ export class Recording {
     return id;
   }
 
-  /** Process ids differ between counter passes; within a folder they are numbered in order of appearance. */
+  /**
+   * Process ids differ between counter passes; within a folder they are numbered in order of appearance. An empty id is of a file that does
+   * not tell; the first process that does is the same one.
+   */
   processOrdinal(folder: string, pid: string): number {
     const key = `${folder}\0${pid}`;
     const known = this.processes.find(key);
     if (known !== undefined) return this.ordinals[known];
     const id = this.processes.id(key);
+    const unnamed = this.unnamedProcess.get(folder);
     const count = this.processesOf.get(folder) ?? 0;
+    if (pid === '') this.unnamedProcess.set(folder, count);
+    else if (unnamed !== undefined) {
+      this.unnamedProcess.delete(folder);
+      this.ordinals[id] = unnamed;
+      return unnamed;
+    }
     this.processesOf.set(folder, count + 1);
     this.ordinals[id] = count;
     return count;
   }
+
+  /**
+   * Whether `source` is the first that tells what a process did (its memory copies, its API calls). Passes of one program, and files of one
+   * run in several formats, tell it again: those count once.
+   */
+  isFirstSource(what: string, domain: number, process: number, source: string, file: string): boolean {
+    const key = `${what}\0${domain},${process}`;
+    const first = this.firstSources.get(key);
+    if (first === undefined) this.firstSources.set(key, source);
+    if (first === undefined || first === source) return true;
+    this.reportTwice(file, what);
+    return false;
+  }
+  private readonly firstSources = new Map<string, string>();
+  private readonly unnamedProcess = new Map<string, number>();
   private readonly ordinals: number[] = [];
   private readonly processesOf = new Map<string, number>();
 
-  /** The row of a traced dispatch of this identity; when there is none, `row` is remembered for it. Undefined for ids that are not recorded. */
-  traced(domain: number, process: number, dispatchId: number, row: number): number | undefined {
-    if (dispatchId < 0) return undefined;
-    const key = `${domain},${process}`;
+  /**
+   * The row of a dispatch that was traced before: in another file, or in this one with the same times. Undefined for a new one, for which
+   * the next row is remembered. `firstRow` is the table's length before the file.
+   */
+  tracedBefore(
+    one: {
+      domain: number;
+      process: number;
+      dispatchId: number;
+      kernel: number;
+      start: number;
+      end: number;
+      state: number;
+    },
+    firstRow: number,
+    file: string,
+  ): number | undefined {
+    if (one.dispatchId < 0) return undefined;
+    const key = `${one.domain},${one.process}`;
     if (key !== this.tracedKey) {
       this.tracedKey = key;
       this.tracedNow = this.tracedRows.get(key) ?? new RowsById();
       this.tracedRows.set(key, this.tracedNow);
     }
-    return this.tracedNow.add(dispatchId, row);
+    const d = this.dispatches;
+    const before = this.tracedNow.add(one.dispatchId, d.length);
+    if (before === undefined || d.kernel.get(before) !== one.kernel) return undefined;
+    const isSame = one.state === Timing.KNOWN && d.start.get(before) === one.start && d.end.get(before) === one.end;
+    if (!isSame && before >= firstRow) return undefined;
+    this.reportTwice(file, 'Dispatches');
+    return before;
+  }
+
+  /** Reports something that was described before. */
+  reportTwice(file: string, what: string): void {
+    this.report(
+      'profile/duplicate-dispatch',
+      file,
+      `${what} are described more than once; the first description counts.`,
+    );
   }
   private tracedKey = '';
   private tracedNow = new RowsById();

@@ -3,7 +3,7 @@
 import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import { known, type Measure, unknown } from '../measure.ts';
-import type { Agent, Recording } from '../recording.ts';
+import type { Agent, CounterStore, Recording } from '../recording.ts';
 import { Timing } from '../recording.ts';
 
 /** A metric compiled against one recording. */
@@ -49,6 +49,17 @@ export function resolveAgent(recording: Recording, key: string, archOverride?: s
   return agent === undefined ? { ...recording.agent(key), arch: archOverride } : { ...agent, arch: archOverride };
 }
 
+/**
+ * What rocprof-compute 3 calls a counter of the pass of a level counter: it derives `SQ_LEVEL_WAVES_ACCUM`, and the other counters of that
+ * pass are those of the run.
+ */
+function accumulated(counters: CounterStore, name: string): string {
+  const [level, counter] = name.split(':');
+  const own = `${level}_ACCUM`;
+  if (counter === undefined || counters.column(own) === undefined) return name;
+  return counter === 'SQ_ACCUM_PREV_HIRES' ? own : counter;
+}
+
 /** Metric evaluation for one recording. */
 export class MetricTable {
   private readonly recording: Recording;
@@ -91,7 +102,9 @@ export class MetricTable {
       | 'simdPerCu'
       | undefined;
     if (constant !== undefined) return (row) => this.agentOf(row)?.[constant] ?? Number.NaN;
-    const column = this.recording.counters.column(`${name}_sum`) ?? this.recording.counters.column(name);
+    const { counters } = this.recording;
+    const column =
+      counters.column(`${name}_sum`) ?? counters.column(name) ?? counters.column(accumulated(counters, name));
     if (column === undefined) return undefined;
     const data = column.sum;
     return (row) => (row < data.length ? data[row] : Number.NaN);

@@ -77,6 +77,10 @@ export function findFiles(paths: readonly string[]): DiskFile[] {
       files.push(diskFile(realPath, path, stat.size));
     }
   };
-  for (const path of paths) walk(path, basename(path) === '.' || basename(path) === '' ? path : basename(path), 0);
+  // Two folders of one name are shown, and told apart, by the paths that were given.
+  const names = paths.map((path) => (basename(path) === '.' || basename(path) === '' ? path : basename(path)));
+  paths.forEach((path, i) => {
+    walk(path, names.filter((name) => name === names[i]).length > 1 ? path : names[i], 0);
+  });
   return files;
 }

@@ -7,7 +7,7 @@ import { isAnalysisDatabase, readAnalysisDatabase } from '../readers/analysis-db
 import { isAttCode, readAttFolder, readAttStats } from '../readers/att.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
-import { readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
+import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
 import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv, reportEmpty } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
@@ -75,6 +75,7 @@ const ORDER: readonly string[] = [
   'csv:compute-roofline',
   'csv:kernel-trace',
   'csv:compute-wide',
+  'csv:compute-long',
   'csv:counter-collection',
 ];
 
@@ -147,6 +148,9 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         break;
       case 'csv:compute-wide':
         file.open((source) => readWide(source, recording));
+        break;
+      case 'csv:compute-long':
+        file.open((source) => readLong(source, recording));
         break;
       case 'csv:compute-dispatch-info':
         break;

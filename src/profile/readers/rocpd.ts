@@ -5,8 +5,8 @@ import { WavesmithError } from '../../base/index.ts';
 import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
 import { dirName } from '../source.ts';
-import { addCall, reportTiming } from './rocprofv3-csv.ts';
-import { kernelName } from './values.ts';
+import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
+import { isCount, kernelName } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
@@ -71,7 +71,8 @@ function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
 
 /** Reads a rocpd database into the recording. */
 export function readRocpd(db: SqlDatabase, file: string, recording: Recording): void {
-  for (const [suffix, present] of tablesOf(db, file)) new Reader(db, file, recording, suffix, present).read();
+  const tables = tablesOf(db, file);
+  for (const [suffix, present] of tables) new Reader(db, file, recording, suffix, present, tables.size > 1).read();
 }
 
 class Reader {
@@ -80,6 +81,7 @@ class Reader {
   private readonly r: Recording;
   private readonly suffix: string;
   private readonly present: ReadonlySet<TableName>;
+  private readonly isMerged: boolean;
   private readonly strings = new Map<number, string>();
   private readonly processes = new Map<number, number>();
   private readonly agentKeys = new Map<number, string>();
@@ -89,7 +91,15 @@ class Reader {
     { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
   >();
 
-  constructor(db: SqlDatabase, file: string, r: Recording, suffix: string, present: ReadonlySet<TableName>) {
+  constructor(
+    db: SqlDatabase,
+    file: string,
+    r: Recording,
+    suffix: string,
+    present: ReadonlySet<TableName>,
+    isMerged: boolean,
+  ) {
+    this.isMerged = isMerged;
     this.db = db;
     this.file = file;
     this.r = r;
@@ -113,9 +123,15 @@ class Reader {
       }
     }
     for (const [id, value] of this.rows('string', 'id, string')) this.strings.set(num(id), text(value));
+    const known: [number, string][] = [];
     for (const [id, pid, command] of this.rows('info_process', 'id, pid, command')) {
-      this.processes.set(num(id), this.r.processOrdinal(`${this.file}${this.suffix}`, text(pid)));
+      known.push([num(id), text(pid)]);
       if (text(command) !== '') this.r.info.set('command', text(command));
+    }
+    // A merged database has the tables of several runs, whose processes may have one number in different containers.
+    for (const [id, pid] of known) {
+      const name = this.isMerged ? `${pid}${this.suffix}` : known.length > 1 ? pid : processKey(this.file, pid);
+      this.processes.set(id, this.r.processOrdinal(dirName(this.file), name));
     }
     this.agents();
     this.kernelSymbols();
@@ -124,6 +140,10 @@ class Reader {
     this.copies();
     this.regions();
     this.allocations();
+  }
+
+  private isFirst(what: string, process: number): boolean {
+    return this.r.isFirstSource(what, this.domain, process, this.file + this.suffix, this.file);
   }
 
   private agents(): void {
@@ -199,16 +219,25 @@ class Reader {
       return value;
     };
     const configs = new Map<string, number>();
+    const firstRow = d.length;
     for (const row of this.rows('kernel_dispatch', columns, false)) {
       const symbol = this.symbols.get(num(row[3]));
       const { start, end, state } = this.r.clock.interval(row[7], row[8]);
+      const kernel = symbol?.kernel ?? this.r.kernels.id(`kernel ${num(row[3])}`);
+      const process = this.processes.get(num(row[1])) ?? 0;
+      const one = { domain: this.domain, process, dispatchId: num(row[4]), kernel, start, end, state };
+      const before = this.r.tracedBefore(one, firstRow, this.file);
+      if (before !== undefined) {
+        if (wanted.has(num(row[0]))) byEvent.set(num(row[0]), before);
+        continue;
+      }
       reportTiming(this.r, this.file, state, 'dispatches');
       const agentId = num(row[2]);
       const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
       d.start.push(start);
       d.end.push(end);
       d.timing.push(state);
-      d.kernel.push(symbol?.kernel ?? this.r.kernels.id(`kernel ${num(row[3])}`));
+      d.kernel.push(kernel);
       d.agent.push(this.r.agentKeys.id(agent));
       d.queue.push(
         cached(queues, num(row[5]) + agentId * 2 ** 24, () => this.r.queues.id(`${agent} queue ${num(row[5])}`)),
@@ -229,7 +258,7 @@ class Reader {
           }),
         ),
       );
-      d.process.push(this.processes.get(num(row[1])) ?? 0);
+      d.process.push(process);
       d.domain.push(this.domain);
       const at = d.dispatchId.push(num(row[4]));
       d.correlation.push(-1);
@@ -246,16 +275,18 @@ class Reader {
       const row = byEvent.get(num(event));
       const name = names.get(num(pmc));
       if (row !== undefined) this.r.serialised.add(this.domain);
-      if (row === undefined || name === undefined || typeof value !== 'number') {
+      if (row === undefined || name === undefined || !isCount(value)) {
         orphans++;
         continue;
       }
-      if (this.r.counters.add(name, row, value, this.file) === 'conflict') {
-        this.r.report('profile/counter-conflict', this.file, `Counter ${name} differs between passes by more than 1%.`);
-      }
+      this.r.addCounter(name, row, value, this.file + this.suffix, 'instances');
     }
     if (orphans > 0) {
-      this.r.report('rocpd/orphan-counters', this.file, `${orphans} counter values belong to no dispatch or counter.`);
+      this.r.report(
+        'rocpd/orphan-counters',
+        this.file,
+        `${orphans} counter values belong to no dispatch or counter, or are none that a counter can have.`,
+      );
     }
   }
 
@@ -265,6 +296,8 @@ class Reader {
       'memory_copy',
       'pid, name_id, size, stream_id, start, "end"',
     )) {
+      const process = this.processes.get(num(pid)) ?? 0;
+      if (!this.isFirst('Memory copies', process)) continue;
       const { start, end, state } = this.r.clock.interval(begin, finish);
       reportTiming(this.r, this.file, state, 'memory copies');
       c.start.push(start);
@@ -274,7 +307,7 @@ class Reader {
       c.stream.push(stream === null ? -1 : this.r.streams.id(String(num(stream))));
       c.bytes.push(num(size));
       c.correlation.push(-1);
-      c.process.push(this.processes.get(num(pid)) ?? 0);
+      c.process.push(process);
       c.domain.push(this.domain);
     }
   }
@@ -287,7 +320,8 @@ class Reader {
         if (wanted.has(num(id))) categories.set(num(id), num(category));
       }
     }
-    for (const [name, event, begin, finish] of this.rows('region', 'name_id, event_id, start, "end"')) {
+    for (const [name, event, begin, finish, pid] of this.rows('region', 'name_id, event_id, start, "end", pid')) {
+      if (!this.isFirst('API calls', this.processes.get(num(pid)) ?? 0)) continue;
       const { start, end, state } = this.r.clock.interval(begin, finish);
       const timed = state === Timing.KNOWN || state === Timing.EQUAL;
       if (!timed) reportTiming(this.r, this.file, state, 'API calls');

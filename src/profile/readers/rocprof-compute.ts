@@ -3,8 +3,8 @@
 import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { badRow, reportEmpty, reportTiming } from './rocprofv3-csv.ts';
-import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
+import { badRow, counterCell, reportEmpty, reportTiming } from './rocprofv3-csv.ts';
+import { amount, count, kernelName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -50,7 +50,7 @@ export function applySysinfo(text: (name: string) => string, key: string, file: 
   agent.wavesPerCu = positive('max_waves_per_cu');
   agent.maxClockMhz = positive('max_sclk');
   agent.memoryClockMhz = positive('max_mclk');
-  agent.hbmChannels = positive('num_hbm_channels');
+  agent.hbmChannels = positive(text('num_memory_channels') === '' ? 'num_hbm_channels' : 'num_memory_channels');
   agent.l2Channels = positive('total_l2_chan');
   for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp', 'hostname']) {
     if (text(name) !== '') recording.info.set(name, text(name));
@@ -118,27 +118,22 @@ function agentKey(file: string): string {
 
 /** `SQ_LEVEL_WAVES.csv` holds accumulators that belong to its own pass only. */
 function passPrefix(file: string): string {
-  const name = baseName(file).replace(/\.csv$/, '');
+  const name = baseName(file)
+    .replace(/^results_|\.csv$/g, '')
+    .replace(/^pmc_perf_(?=SQ)|_ACCUM$/g, '');
   return /^(SQ_LEVEL|SQ_INST_LEVEL|SQ_IFETCH_LEVEL|SQC_DCACHE_INFLIGHT_LEVEL|SQC_ICACHE_INFLIGHT_LEVEL)/.test(name)
     ? `${name}:`
     : '';
 }
 
-/** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
-export function readWide(source: ByteSource, recording: Recording): void {
-  const rows = readCsv(source, (header) => wideHandler(header, source.path, recording));
-  if (rows === 0) reportEmpty(recording, source.path);
-}
-
-function wideHandler(h: Header, file: string, r: Recording): RowHandler {
+/** Adds the dispatches of one file of a folder: rows of all its files that describe one dispatch are one. */
+function dispatchRows(h: Header, file: string, r: Recording): (cells: string[], position: number) => number {
   const at = {
     name: h.at('Kernel_Name'),
     gpu: h.at('GPU_ID'),
     start: h.at('Start_Timestamp'),
     end: h.at('End_Timestamp'),
     queue: h.at('Queue_Id'),
-    dispatch: h.at('Dispatch_ID'),
-    correlation: h.at('Correlation_ID'),
     grid: h.at('Grid_Size'),
     workgroup: h.at('Workgroup_Size'),
     lds: h.at('LDS_Per_Workgroup'),
@@ -147,17 +142,6 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
     agpr: h.at('Accum_VGPR'),
     sgpr: h.at('SGPR'),
   };
-  const prefix = passPrefix(file);
-  const scalars: { index: number; name: string }[] = [];
-  const channels = new Map<string, number[]>();
-  h.names.forEach((name, index) => {
-    const channel = /^(.+)\[\d+\]$/.exec(name);
-    if (channel !== null) {
-      const list = channels.get(channel[1]) ?? [];
-      list.push(index);
-      channels.set(channel[1], list);
-    } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
-  });
   // Folders are runs of their own: dispatch 0 of one is not dispatch 0 of another.
   const process = COMPUTE_PROCESSES + r.processOrdinal('rocprof-compute', agentKey(file));
   const agent = agentKey(file);
@@ -174,83 +158,140 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
     if (!r.agents.has(key)) Object.assign(r.agent(key), { ...r.agent(agent), key });
     return key;
   };
+  return (cells, position) => {
+    r.indexAll();
+    const kernel = r.kernels.id(kernelName(cells[at.name]));
+    const found = r.findDispatch(domain, process, position, kernel);
+    if (found !== undefined) return found;
+    const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
+    reportTiming(r, file, state, 'dispatches');
+    const own = agentOf(read(cells, at.gpu));
+    const row = d.start.push(start);
+    d.end.push(end);
+    d.timing.push(state);
+    d.kernel.push(kernel);
+    d.agent.push(r.agentKeys.id(own));
+    d.queue.push(r.queues.id(`${own} queue ${read(cells, at.queue) ?? '?'}`));
+    d.stream.push(-1);
+    d.config.push(
+      r.configId({
+        workgroup: [count(cells[at.workgroup]), -1, -1],
+        grid: [count(cells[at.grid]), -1, -1],
+        lds: count(read(cells, at.lds)),
+        scratch: count(read(cells, at.scratch)),
+        vgpr: count(read(cells, at.vgpr)),
+        agpr: count(read(cells, at.agpr)),
+        sgpr: count(read(cells, at.sgpr)),
+      }),
+    );
+    d.process.push(process);
+    d.domain.push(domain);
+    d.dispatchId.push(position);
+    d.correlation.push(-1);
+    return row;
+  };
+}
+
+const CHANNEL = /^(.+)\[(\d+)\]$/;
+
+/** What the channels of a counter add up to for one dispatch. */
+interface Channels {
+  readonly sum: number;
+  readonly most: number;
+  readonly count: number;
+}
+
+function channelsOf(values: readonly number[]): Channels {
+  return { sum: values.reduce((a, b) => a + b), most: Math.max(...values), count: values.length };
+}
+
+/** Adds the sum of a counter's channels, or compares it with the sum that the file has. */
+function addChannels(r: Recording, file: string, name: string, row: number, of: Channels, total: number | undefined) {
+  if (Number.isNaN(of.sum)) return;
+  if (/(^|:)TCC_REQ$/.test(name)) r.addCounter(`${name}:BUSIEST`, row, of.most * of.count, file, 'sums');
+  if (total === undefined) r.addCounter(`${name}_sum`, row, of.sum, file, 'sums');
+  else if (Math.abs(total - of.sum) > 0.01 * Math.max(total, of.sum)) {
+    r.report(
+      'profile/channel-sum',
+      file,
+      `The channels of ${name} do not add up to ${name}_sum (they come from different passes).`,
+    );
+  }
+}
+
+/** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
+export function readWide(source: ByteSource, recording: Recording): void {
+  const rows = readCsv(source, (header) => wideHandler(header, source.path, recording));
+  if (rows === 0) reportEmpty(recording, source.path);
+}
+
+function wideHandler(h: Header, file: string, r: Recording): RowHandler {
+  const prefix = passPrefix(file);
+  const scalars: { index: number; name: string }[] = [];
+  const channels = new Map<string, number[]>();
+  h.names.forEach((name, index) => {
+    const channel = CHANNEL.exec(name);
+    if (channel !== null) {
+      const list = channels.get(channel[1]) ?? [];
+      list.push(index);
+      channels.set(channel[1], list);
+    } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
+  });
+  const dispatchRow = dispatchRows(h, file, r);
   let position = 0;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    r.indexAll();
-    const kernel = r.kernels.id(kernelName(cells[at.name]));
-    let row = r.findDispatch(domain, process, position, kernel);
-    if (row === undefined) {
-      const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
-      reportTiming(r, file, state, 'dispatches');
-      const own = agentOf(read(cells, at.gpu));
-      row = d.start.push(start);
-      d.end.push(end);
-      d.timing.push(state);
-      d.kernel.push(kernel);
-      d.agent.push(r.agentKeys.id(own));
-      d.queue.push(r.queues.id(`${own} queue ${read(cells, at.queue) ?? '?'}`));
-      d.stream.push(-1);
-      d.config.push(
-        r.configId({
-          workgroup: [count(cells[at.workgroup]), -1, -1],
-          grid: [count(cells[at.grid]), -1, -1],
-          lds: count(read(cells, at.lds)),
-          scratch: count(read(cells, at.scratch)),
-          vgpr: count(read(cells, at.vgpr)),
-          agpr: count(read(cells, at.agpr)),
-          sgpr: count(read(cells, at.sgpr)),
-        }),
-      );
-      d.process.push(process);
-      d.domain.push(domain);
-      d.dispatchId.push(position);
-      d.correlation.push(-1);
-    }
-    position++;
-    const add = (name: string, value: number) => {
-      if (r.counters.add(name, row, value, file) === 'conflict') {
-        r.report(
-          'profile/counter-conflict',
-          file,
-          `Counter ${name} differs between passes by more than 1%; the first is used.`,
-        );
-      }
-    };
-    const cellOf = (name: string, index: number): number | undefined => {
-      const value = amount(cells[index]);
-      if (value === undefined && !isEmptyCell(cells[index])) {
-        r.report(
-          'profile/unreadable-counter',
-          file,
-          `Counter ${name} is '${(cells[index] as string).slice(0, 40)}' in some rows, which is no number; those dispatches have no value of it.`,
-        );
-      }
-      return value;
-    };
+    const row = dispatchRow(cells, position++);
     for (const { index, name } of scalars) {
-      const value = cellOf(name, index);
-      if (value !== undefined) add(name, value);
+      const value = counterCell(r, file, name, cells[index]);
+      if (value !== undefined) r.addCounter(name, row, value, file, 'instances');
     }
     for (const [name, indexes] of channels) {
-      let sum = 0;
-      for (const index of indexes) sum += cellOf(name, index) ?? Number.NaN;
-      if (Number.isNaN(sum)) continue;
-      if (name === 'TCC_REQ') {
-        const most = Math.max(...indexes.map((index) => amount(cells[index]) ?? 0));
-        add(`${prefix}TCC_REQ:BUSIEST`, most * indexes.length);
-      }
-      if (h.at(`${name}_sum`) < 0) add(`${prefix}${name}_sum`, sum);
-      else {
-        const total = amount(cells[h.at(`${name}_sum`)]);
-        if (total !== undefined && Math.abs(total - sum) > 0.01 * Math.max(total, sum)) {
-          r.report(
-            'profile/channel-sum',
-            file,
-            `The channels of ${name} do not add up to ${name}_sum (they come from different passes).`,
-          );
-        }
-      }
+      const values = indexes.map((index) => counterCell(r, file, name, cells[index]) ?? Number.NaN);
+      const of = channelsOf(values);
+      const at = h.at(`${name}_sum`);
+      const total = at < 0 ? undefined : (amount(cells[at], name) ?? Number.NaN);
+      addChannels(r, file, prefix + name, row, of, total);
     }
   };
+}
+
+/** Reads one long file, as rocprof-compute 3 writes them: one row for each counter, or channel of one, of each dispatch. */
+export function readLong(source: ByteSource, recording: Recording): void {
+  const file = source.path;
+  const prefix = passPrefix(file);
+  const channels = new Map<string, Map<number, Map<string, number>>>();
+  const rows = readCsv(source, (h) => {
+    const [counter, value, dispatch] = ['Counter_Name', 'Counter_Value', 'Dispatch_ID'].map((name) => h.at(name));
+    const dispatchRow = dispatchRows(h, file, recording);
+    return (cells) => {
+      if (cells.length !== h.names.length) {
+        return badRow(recording, file, 'the number of cells differs from the header');
+      }
+      const id = count(cells[dispatch]);
+      if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
+      const row = dispatchRow(cells, id);
+      const name = cells[counter];
+      const amount = counterCell(recording, file, name, cells[value]);
+      const channel = CHANNEL.exec(name);
+      if (channel === null) {
+        if (amount !== undefined) recording.addCounter(prefix + name, row, amount, file, 'sums');
+        return;
+      }
+      const ofRow = channels.get(channel[1]) ?? new Map<number, Map<string, number>>();
+      channels.set(channel[1], ofRow);
+      const values = ofRow.get(row) ?? new Map<string, number>();
+      ofRow.set(row, values);
+      if (values.has(channel[2])) recording.reportTwice(file, 'Counters of dispatches');
+      else values.set(channel[2], amount ?? Number.NaN);
+    };
+  });
+  for (const [name, ofRow] of channels) {
+    for (const [row, values] of ofRow) {
+      const of = channelsOf([...values.values()]);
+      const total = recording.counters.column(`${prefix}${name}_sum`)?.sum[row];
+      addChannels(recording, file, prefix + name, row, of, Number.isNaN(total) ? undefined : total);
+    }
+  }
+  if (rows === 0) reportEmpty(recording, file);
 }

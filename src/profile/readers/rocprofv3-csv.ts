@@ -4,7 +4,7 @@ import type { AgentFacts } from '../machines.ts';
 import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { amount, count, kernelName, number } from './values.ts';
+import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -19,13 +19,16 @@ export type CsvKind =
   | 'pc-sampling'
   | 'att-stats'
   | 'compute-wide'
+  | 'compute-long'
   | 'compute-dispatch-info'
   | 'compute-sysinfo'
   | 'compute-roofline';
 
 /** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
 export function csvKind(header: Header): CsvKind | undefined {
-  if (header.has('Counter_Name', 'Counter_Value')) return 'counter-collection';
+  if (header.has('Counter_Name', 'Counter_Value')) {
+    return header.has('GPU_ID', 'LDS_Per_Workgroup') ? 'compute-long' : 'counter-collection';
+  }
   if (header.has('Sample_Timestamp', 'Instruction')) return 'pc-sampling';
   if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
   if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
@@ -63,9 +66,14 @@ const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
   'pc-sampling': pcSampling,
 };
 
-/** `<pid>_kernel_trace.csv`: files without a process column carry it in their name. */
-function pidOfName(file: string): string {
-  return /^(\d+)_/.exec(baseName(file))?.[1] ?? '';
+/**
+ * Which process of its folder a file is of. rocprofv3 writes files for each process, named after it or as `-o` says: `<name>_kernel_trace.csv`.
+ * Those of one name are of one process, as not all have a column for it. Other names tell nothing, and `pid` decides.
+ */
+export function processKey(file: string, pid: string | undefined): string {
+  const name =
+    /^(.*?)_?(?:(?:kernel|memory_copy|memory_allocation|scratch_memory|[a-z]+_api)_trace|counter_collection|results|agent_info)\.(?:csv|json|db)$/;
+  return name.exec(baseName(file))?.[1] ?? pid ?? '';
 }
 
 /** Reports a row that cannot be used. */
@@ -76,6 +84,19 @@ export function badRow(recording: Recording, file: string, why: string): void {
 /** Reports a file without data. */
 export function reportEmpty(recording: Recording, file: string): void {
   recording.report('profile/empty-file', file, 'The file holds no rows of data.');
+}
+
+/** The value of a counter's cell; one that is neither empty nor a number is reported. */
+export function counterCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
+  const value = amount(text, name);
+  if (value === undefined && !isEmptyCell(text)) {
+    r.report(
+      'profile/unreadable-counter',
+      file,
+      `Counter ${name} is '${(text as string).slice(0, 40)}' in some rows, which is no number of a counter; those dispatches have no value of it.`,
+    );
+  }
+  return value;
 }
 
 /** Reports unusable times of a row, once per file and reason. */
@@ -111,7 +132,6 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const folder = dirName(file);
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
-  const namedPid = pidOfName(file);
   const width = h.names.length;
   const configIds = new Map<string, number>();
   const queueIds = new Map<string, number>();
@@ -124,25 +144,15 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
-    const pid = at.pid < 0 ? namedPid : cells[at.pid];
+    const pid = at.pid < 0 ? '' : cells[at.pid];
     if (pid !== lastPid) {
       lastPid = pid;
-      process = r.processOrdinal(folder, pid);
+      process = r.processOrdinal(folder, processKey(file, pid));
     }
     const kernel = cachedId(nameIds, cells[at.name], (name) => r.kernels.id(kernelName(name)));
     const dispatchId = count(cells[at.dispatch]);
-    const before = r.traced(domain, process, dispatchId, d.length);
-    if (before !== undefined && d.kernel.get(before) === kernel) {
-      const isSame = state === Timing.KNOWN && d.start.get(before) === start && d.end.get(before) === end;
-      if (isSame || before < firstRow) {
-        r.report(
-          'profile/duplicate-dispatch',
-          file,
-          'Dispatches are described more than once; the first description counts.',
-        );
-        return;
-      }
-    }
+    const before = r.tracedBefore({ domain, process, dispatchId, kernel, start, end, state }, firstRow, file);
+    if (before !== undefined) return;
     reportTiming(r, file, state, 'dispatches');
     let key = '';
     for (const index of config) key += `${cells[index]},`;
@@ -195,14 +205,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const d = r.dispatches;
   const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
   return (cells) => {
-    const value = amount(cells[at.value]);
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     const dispatchId = count(cells[at.dispatch]);
-    if (cells.length !== h.names.length || value === undefined || dispatchId < 0) {
-      return badRow(r, file, 'a counter value or dispatch id is not a number');
-    }
+    if (dispatchId < 0) return badRow(r, file, 'the dispatch id is not a number');
+    const value = counterCell(r, file, cells[at.counter], cells[at.value]);
     r.indexAll();
     const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
-    const process = r.processOrdinal(folder, cell(cells, at.pid) ?? pidOfName(file));
+    const process = r.processOrdinal(folder, processKey(file, cell(cells, at.pid)));
     let row = r.findDispatch(domain, process, dispatchId, kernel);
     if (r.tracedFolders.has(folder)) r.serialised.add(domain);
     if (row === undefined) {
@@ -233,13 +242,8 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
       d.dispatchId.push(dispatchId);
       d.correlation.push(count(cells[at.correlation]));
     }
-    if (r.counters.add(cells[at.counter], row, value, file) === 'conflict') {
-      r.report(
-        'profile/counter-conflict',
-        file,
-        `Counter ${cells[at.counter]} differs between passes by more than 1%; the first pass is used.`,
-      );
-    }
+    // rocprofv3 has added up the instances.
+    if (value !== undefined) r.addCounter(cells[at.counter], row, value, file, 'sums');
   };
 }
 
@@ -290,13 +294,32 @@ export function addCall(r: Recording, domain: string, name: string, ns: number |
 }
 
 function apiTrace(h: Header, file: string, r: Recording): RowHandler {
-  const [domain, name, start, end] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
+  const [domain, name, start, end, pid] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp', 'Process_Id'].map(
+    (n) => h.at(n),
+  );
+  const isOurs = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    if (isOurs(pid < 0 ? '' : cells[pid]) < 0) return;
     const a = r.clock.interval(cells[start], cells[end]);
     const timed = a.state === Timing.KNOWN || a.state === Timing.EQUAL;
     if (!timed) reportTiming(r, file, a.state, 'API calls');
     addCall(r, cells[domain], cells[name], timed ? a.end - a.start : undefined);
+  };
+}
+
+/** The number of the process of a row, -1 when another file has told already what the process did. */
+function firstOf(r: Recording, file: string, what: string, source: string): (pid: string) => number {
+  const folder = dirName(file);
+  const domain = r.machineDomain(r.machines.ofFolder(folder));
+  let last: string | undefined;
+  let process = -1;
+  return (pid) => {
+    if (pid === last) return process;
+    last = pid;
+    const ordinal = r.processOrdinal(folder, processKey(file, pid));
+    process = r.isFirstSource(what, domain, ordinal, source, file) ? ordinal : -1;
+    return process;
   };
 }
 
@@ -320,9 +343,12 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const bytes = h.at('Bytes', 'Size', 'Copy_Bytes');
   const pid = h.at('Process_Id', 'Guid');
   const domain = r.machineDomain(r.machines.ofFolder(dirName(file)));
+  const processOf = firstOf(r, file, 'Memory copies', file);
   const c = r.copies;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const process = processOf(pid < 0 ? '' : cells[pid]);
+    if (process < 0) return;
     const { start, end, state } = r.clock.interval(cells[at[3]], cells[at[4]]);
     reportTiming(r, file, state, 'memory copies');
     c.start.push(start);
@@ -332,7 +358,7 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
     c.stream.push(at[1] < 0 ? -1 : r.streams.id(cells[at[1]]));
     c.bytes.push(bytes < 0 ? -1 : count(cells[bytes]));
     c.correlation.push(count(cells[at[2]]));
-    c.process.push(r.processOrdinal(dirName(file), pid < 0 ? pidOfName(file) : cells[pid]));
+    c.process.push(process);
     c.domain.push(domain);
   };
 }

@@ -3,8 +3,8 @@ import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type Json, streamJson } from './json-stream.ts';
-import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
-import { kernelName } from './values.ts';
+import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts';
+import { isCount, kernelName } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
 function member(value: Json, ...path: string[]): Json {
@@ -77,19 +77,23 @@ class Reader {
   private comments: readonly Json[] = [];
   private process = 0;
   private unnamed = 0;
+  private parts = 0;
+  /** Rows from here on are of this file. */
+  private readonly firstRow: number;
   private readonly kernelOfDispatch = new Map<number, string>();
   private readonly pendingSamples: { dispatch: number; sample: Parameters<typeof addSample>[1] }[] = [];
 
   constructor(file: string, r: Recording) {
     this.file = file;
     this.r = r;
+    this.firstRow = r.dispatches.length;
   }
 
   value(path: readonly string[], value: Json): void {
     const [section, kind] = path;
     switch (section) {
       case 'metadata':
-        this.process = this.r.processOrdinal(this.file, String(num(member(value, 'pid'))));
+        this.process = this.r.processOrdinal(dirName(this.file), this.processName(String(num(member(value, 'pid')))));
         if (list(member(value, 'command')).length > 0) {
           this.r.info.set('command', list(member(value, 'command')).map(str).join(' '));
         }
@@ -113,6 +117,17 @@ class Reader {
         this.bufferRecord(kind, value);
         break;
     }
+  }
+
+  /** The file's name tells the process of its first part; further parts are of other processes. */
+  private processName(pid: string): string {
+    const part = this.parts++;
+    const name = processKey(this.file, pid);
+    return part === 0 ? name : `${name} part ${part}`;
+  }
+
+  private isFirst(what: string): boolean {
+    return this.r.isFirstSource(what, this.r.machineDomain(this.machine), this.process, this.file, this.file);
   }
 
   private agent(value: Json): void {
@@ -230,9 +245,15 @@ class Reader {
       const value = member(record, 'value');
       // A sum beyond 2^53 is as exact as a sum of doubles can be.
       const amount = typeof value === 'bigint' ? Number(value) : value;
-      if (name === undefined || typeof amount !== 'number') {
+      if (name === undefined) {
         this.r.report('profile/bad-record', this.file, 'A counter value has no known counter.');
-      } else this.r.counters.add(name, row, amount, this.file);
+      } else if (!isCount(amount)) {
+        this.r.report(
+          'profile/unreadable-counter',
+          this.file,
+          `Counter ${name} has values that no counter can have; those dispatches have no value of it.`,
+        );
+      } else this.r.addCounter(name, row, amount, this.file, 'instances');
     }
   }
 
@@ -251,6 +272,7 @@ class Reader {
         num(member(info, 'dispatch_id')),
         symbol?.kernel ?? -1,
       );
+      if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
       const row = found ?? this.dispatch(info, value);
       this.kernelOfDispatch.set(
         num(member(info, 'dispatch_id')),
@@ -265,6 +287,7 @@ class Reader {
       this.r.allocations.set(key, sum);
     } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
     else if (kind.endsWith('_api')) {
+      if (!this.isFirst('API calls')) return;
       const { start, end, state } = this.times(value, 'API calls');
       const timed = state === Timing.KNOWN || state === Timing.EQUAL;
       const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
@@ -279,6 +302,7 @@ class Reader {
   }
 
   private copy(value: Json): void {
+    if (!this.isFirst('Memory copies')) return;
     const { start, end, state } = this.times(value, 'memory copies');
     const c = this.r.copies;
     c.start.push(start);

@@ -10,11 +10,23 @@ export function number(text: string | undefined): number | undefined {
   return ok || text.length === 1 || (text.charCodeAt(1) | 0x20) === 0x65 ? value : undefined;
 }
 
-/** A counter's value: a number, which spreadsheets may have given thousands separators ("131,086"). */
-export function amount(text: string | undefined): number | undefined {
-  const value = number(text);
-  if (value !== undefined || text === undefined) return value;
-  return /^-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$/.test(text) ? number(text.replaceAll(',', '')) : undefined;
+/** Counters of the hardware have 64 bits; above this is a negative difference. */
+const MOST = 2 ** 63;
+
+/** Whether a counter can have the value: none counts below zero. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < MOST;
+}
+
+/**
+ * The value of a counter, which spreadsheets may have given thousands separators ("131,086"). "131.086" may be 131 or 131 thousand: it is no
+ * number of a counter of the hardware, which counts whole things; those that profilers derive have small letters in their names.
+ */
+export function amount(text: string | undefined, name: string): number | undefined {
+  if (text === undefined || (/^[0-9]{1,3}\.[0-9]{3}$/.test(text) && !/[a-z]/.test(name.replace(/_sum$/, ''))))
+    return undefined;
+  const value = /^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$/.test(text) ? number(text.replaceAll(',', '')) : number(text);
+  return isCount(value) ? value : undefined;
 }
 
 /** Whether a cell says that there is no value: empty, or what pandas writes. */

@@ -1,0 +1,191 @@
+// Files that describe one run, several runs, or one run twice: what belongs together is joined, what does not is kept apart, and nothing
+// counts twice. The names of files are those that rocprofv3 and rocprof-compute give them.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { analyse, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
+import {
+  counterCsv,
+  kernelTraceCsv,
+  rocprofJson,
+  writeDatabase,
+  writeRocpd,
+  writeRocprofCsv,
+} from './profile-fixtures.ts';
+
+const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-joined-'));
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+let folders = 0;
+
+/** Writes files below a folder of their own and reads it. */
+function read(files: Readonly<Record<string, string | ((path: string) => void)>>): ProfileDocument {
+  const folder = join(temporary, `f${folders++}`);
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(join(path, '..'), { recursive: true });
+    if (typeof content === 'string') writeFileSync(path, content);
+    else content(path);
+  }
+  return analyse(loadProfile([folder]).recording);
+}
+const counts = ({ dispatches, copies, calls }: ProfileDocument) => ({
+  dispatches: dispatches.total,
+  copies: copies.reduce((sum, copy) => sum + copy.count, 0),
+  calls: calls.reduce((sum, call) => sum + call.calls, 0),
+});
+const codes = (document: ProfileDocument) => [...new Set(document.findings.map((f) => f.code))];
+const json = (pid: number) => rocprofJson(3).replace('"pid":500', `"pid":${pid}`);
+const database = (path: string) => writeRocpd(path, 3);
+const once = { dispatches: 3, copies: 1, calls: 1 };
+const twice = { dispatches: 6, copies: 2, calls: 2 };
+
+describe('two processes in one folder are two', () => {
+  test.each([
+    ['JSON', { '500_results.json': json(500), '501_results.json': json(501) }],
+    ['rocpd', { '100_results.db': database, '101_results.db': database }],
+  ])('%s', (_, files) => {
+    expect(counts(read(files))).toEqual(twice);
+  });
+
+  test('CSV named by rank', () => {
+    const document = read({
+      'rank0_kernel_trace.csv': kernelTraceCsv(3),
+      'rank1_kernel_trace.csv': kernelTraceCsv(3).replaceAll('15500000000', '15500000001'),
+    });
+    expect(document.dispatches.total).toBe(6);
+    expect(document.findings).toEqual([]);
+  });
+});
+
+describe('passes of one program are one run', () => {
+  test.each([
+    ['JSON', { 'pmc_1/500_results.json': json(500), 'pmc_2/501_results.json': json(501) }],
+    ['rocpd', { 'pmc_1/100_results.db': database, 'pmc_2/101_results.db': database }],
+    ['JSON and rocpd of one run', { 'out_results.json': json(500), 'out_results.db': database }],
+  ])('%s', (_, files) => {
+    const document = read(files);
+    expect(counts(document)).toEqual(once);
+    expect(codes(document)).toContain('profile/duplicate-dispatch');
+  });
+
+  test('counters of two rocpd passes are of the same dispatch', () => {
+    const document = read({
+      'pmc_1/100_results.db': database,
+      'pmc_2/101_results.db': (path) => {
+        database(path);
+        writeDatabase(path, [`UPDATE "rocpd_info_pmc_0000ddb5_8903_7903_b269_cd8d3745bb8a" SET name = 'SQ_INSTS'`]);
+      },
+    });
+    const [counters] = document.kernels.map((k) => k.counters).filter((c) => Object.keys(c).length > 0);
+    expect(counters).toEqual({ SQ_INSTS: { sum: 1024, dispatches: 1 }, SQ_WAVES: { sum: 1024, dispatches: 1 } });
+  });
+
+  test.each([
+    ['-o out', 'out_kernel_trace.csv', 'out_counter_collection.csv'],
+    ['no prefix', 'kernel_trace.csv', 'counter_collection.csv'],
+    ['names that tell nothing', 'a.csv', 'b.csv'],
+  ])('trace and counters of one run: %s', (_, trace, counters) => {
+    const document = read({ [trace]: kernelTraceCsv(3), [counters]: counterCsv() });
+    expect(document.dispatches.total).toBe(3);
+    expect(document.kernels.every((k) => k.counters.SQ_WAVES?.sum === 1024)).toBe(true);
+  });
+});
+
+test('two folders of one name are two runs of their machines', () => {
+  const [a, b] = ['A', 'B'].map((name) => join(temporary, name, 'run'));
+  for (const path of [a, b]) writeRocprofCsv(path, 3);
+  const agents = join(b, '500_agent_info.csv');
+  writeFileSync(agents, readFileSync(agents, 'utf8').replace('304,4,8,32,2100,"gfx942"', '104,4,1,32,1700,"gfx90a"'));
+  const document = analyse(loadProfile([a, b]).recording);
+  expect(document.dispatches.total).toBe(6);
+  expect(document.kernels.map((k) => k.arch).sort()).toEqual([...Array(3).fill('gfx90a'), ...Array(3).fill('gfx942')]);
+  expect(codes(document)).toContain('profile/agent-conflict');
+});
+
+describe('cells of counters', () => {
+  const cell = (text: string) => read({ 'counters.csv': counterCsv().replaceAll(',8192.000000,', `,"${text}",`) });
+
+  test.each(['8,192', '8192', '8.192E+03', '8192.0'])('%s is read', (text) => {
+    const document = cell(text);
+    expect(document.kernels[0].counters.TCC_BUBBLE_sum).toEqual({ sum: 8192, dispatches: 1 });
+    expect(document.findings).toEqual([]);
+  });
+
+  test.each(['8.192', '8.192,000000', 'N/A', '-1', '18446744073709551615', "8'192", '0x2000', ' 8192 '])(
+    '%s is refused and told',
+    (text) => {
+      const document = cell(text);
+      expect(document.kernels[0].counters.TCC_BUBBLE_sum).toBeUndefined();
+      expect(codes(document)).toEqual(['profile/unreadable-counter']);
+    },
+  );
+
+  test('rows that are there twice count once', () => {
+    const document = read({ 'counters.csv': counterCsv() + counterCsv().split('\n').slice(1).join('\n') });
+    expect(document.kernels[0].counters.SQ_WAVES).toEqual({ sum: 1024, dispatches: 1 });
+    expect(codes(document)).toEqual(['profile/duplicate-dispatch']);
+  });
+});
+
+describe('rocprof-compute folders with a row for each counter', () => {
+  const MI100 =
+    'workload_name,command,gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,max_sclk,max_mclk,total_l2_chan,num_xcd,num_memory_channels\n' +
+    'vcopy,./vcopy,MI100,gfx908,120,4,40,1502,1200,32,1,32\n';
+  const HEADER =
+    'GPU_ID,GUID,Correlation_Id,Dispatch_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name,Counter_Value';
+  const rows = (gpu: number, first: number, counters: Readonly<Record<string, number>>): string[] =>
+    [0, 1].flatMap((i) =>
+      Object.entries(counters).map(
+        ([name, value]) =>
+          `${gpu},0000-0dc0,${i + 1},${first + i},1048576,256,0,0,8,8,16,"vecCopy(double*, int)",${10_000 + 90_000 * i},${34_000 + 90_000 * i},0,${name},${value}.0`,
+      ),
+    );
+  const channels = Object.fromEntries(
+    ['RDREQ', 'RDREQ_32B', 'WRREQ', 'WRREQ_64B'].flatMap((name) =>
+      Array.from({ length: 32 }, (_, i) => [`TCC_EA_${name}[${i}]`, name === 'RDREQ_32B' ? 0 : 4096]),
+    ),
+  );
+  const uneven = Object.fromEntries(Array.from({ length: 4 }, (_, i) => [`TCC_REQ[${i}]`, i === 2 ? 500 : 100]));
+  const levels = { SQ_LEVEL_WAVES_ACCUM: 6_000_000, GRBM_GUI_ACTIVE: 50_000, TCC_REQ_sum: 800 };
+  const sums = { SQ_WAVES: 16_384, ...levels, ...channels, ...uneven };
+  const folder = (lines: readonly string[]) => ({
+    'run/sysinfo.csv': MI100,
+    'run/pmc_perf.csv': `${[HEADER, ...lines].join('\n')}\n`,
+  });
+  const metric = (document: ProfileDocument, id: string) => document.kernels[0].metrics[id].value;
+
+  test('channels add up, levels are accumulated, launches are read', () => {
+    const document = read(folder(rows(2, 0, sums)));
+    expect(document.findings).toEqual([]);
+    expect(document.kernels).toMatchObject([
+      { arch: 'gfx908', calls: 2, launches: [{ lds: 0, vgpr: 8, agpr: 8, sgpr: 16 }] },
+    ]);
+    expect(metric(document, 'bytes.hbm.read')).toEqual({ value: 2 * 32 * 4096 * 64 });
+    expect(metric(document, 'waves.resident')).toEqual({ value: 1 });
+    expect(metric(document, 'l2.imbalance')).toEqual({ value: 2.5 });
+  });
+
+  test('two GPUs have kernels of their own; rows twice count once', () => {
+    const both = read(folder([...rows(2, 0, sums), ...rows(3, 2, sums)]));
+    expect(both.kernels.map((k) => [/GPU 3$/.test(k.agent), k.calls])).toEqual([
+      [false, 2],
+      [true, 2],
+    ]);
+    const doubled = read(folder([...rows(2, 0, sums), ...rows(2, 0, sums)]));
+    expect(metric(doubled, 'bytes.hbm.read')).toEqual({ value: 2 * 32 * 4096 * 64 });
+    expect(codes(doubled)).toEqual(['profile/duplicate-dispatch']);
+  });
+
+  test('two folders are two machines', () => {
+    const document = read({
+      ...folder(rows(2, 0, sums)),
+      'other/sysinfo.csv': MI100.replace('MI100,gfx908,120', 'MI210,gfx90a,104'),
+      'other/pmc_perf.csv': `${[HEADER, ...rows(2, 0, sums)].join('\n')}\n`,
+    });
+    expect(document.kernels.map((k) => [k.arch, k.calls]).sort()).toEqual([
+      ['gfx908', 2],
+      ['gfx90a', 2],
+    ]);
+  });
+});
