@@ -80,6 +80,8 @@ export interface EncodedField {
 export interface InstructionRow {
   /** Index in the table. */
   readonly id: number;
+  /** Number of the shape. Rows of one shape differ in id, name, mnemonic, operation and fixed bits, and in nothing else. */
+  readonly shape: number;
   /** LLVM's record name: `V_ADD_F32_e64_vi`. */
   readonly name: string;
   /** Printed mnemonic, suffix included: `v_add_f32_e64`. */

@@ -168,9 +168,18 @@ export class InstructionCache {
     return this.textBetween(this.lineStarts[id] + 1, this.lineStarts[id + 1] - 1);
   }
 
-  /** The lines of the instructions from `start` up to `end`, one behind the other. */
-  linesOf(start: number, end: number): string {
-    return this.textBetween(this.lineStarts[start], this.lineStarts[end]);
+  /** The lines of these instructions, one behind the other. */
+  linesOf(ids: Int32Array): string {
+    let size = 0;
+    for (const id of ids) size += this.lineStarts[id + 1] - this.lineStarts[id];
+    const text = new Uint8Array(size);
+    let at = 0;
+    for (const id of ids) {
+      for (let from = this.lineStarts[id], end = this.lineStarts[id + 1]; from < end; from++) {
+        text[at++] = this.lines.bytes[from];
+      }
+    }
+    return ascii.decode(text);
   }
 
   private textBetween(start: number, end: number): string {

@@ -20,28 +20,50 @@ export function areCanonical(cache: InstructionCache, target: TargetName, id: Ta
     here: () => '.',
     numericLabel: () => undefined,
   };
-  const results: boolean[] = [];
-  for (let start = 0; start < cache.count; start += CHUNK) {
-    checkChunk(cache, start, Math.min(cache.count, start + CHUNK), context, results);
+  const results: boolean[] = new Array(cache.count).fill(false);
+  const ids = byRow(cache);
+  for (let start = 0; start < ids.length; start += CHUNK) {
+    checkChunk(cache, ids.subarray(start, start + CHUNK), context, results);
   }
   return results;
 }
 
-function checkChunk(cache: InstructionCache, start: number, end: number, context: ParseContext, results: boolean[]) {
-  const lexer = new Lexer(cache.linesOf(start, end));
+/** The instructions of the cache, those of one row together: what parser and encoder know of a row stays in the processor's cache. */
+function byRow(cache: InstructionCache): Int32Array {
+  const starts: number[] = [];
+  for (let id = 0; id < cache.count; id++) {
+    const row = cache.rowOf(id).id;
+    starts[row] = (starts[row] ?? 0) + 1;
+  }
+  let total = 0;
+  for (let row = 0; row < starts.length; row++) {
+    const count = starts[row] ?? 0;
+    starts[row] = total;
+    total += count;
+  }
+  const ids = new Int32Array(total);
+  for (let id = 0; id < total; id++) {
+    const row = cache.rowOf(id).id;
+    ids[starts[row]++] = id;
+  }
+  return ids;
+}
+
+function checkChunk(cache: InstructionCache, ids: Int32Array, context: ParseContext, results: boolean[]) {
+  const lexer = new Lexer(cache.linesOf(ids));
   const parser = new InstructionParser(lexer, context);
   const buffer = new Uint8Array(MAX_BYTES);
-  for (let id = start, line = 1; id < end; id++, line++) {
+  for (let i = 0, line = 1; i < ids.length; i++, line++) {
+    const id = ids[i];
     // A statement is a line; should a text hold more than one, the ones behind it stay in step.
     let isThere = lexer.nextStatement();
     while (isThere && lexer.line < line) isThere = lexer.nextStatement();
     const parsed = isThere && lexer.line === line ? parser.parse() : undefined;
     lexer.diagnostics.length = 0;
-    results.push(
+    results[id] =
       parsed !== undefined &&
-        parsed.fixups.length === 0 &&
-        sameBytes(buffer, encodeInto(parsed.instruction, buffer, 0), cache.encodingOf(id)),
-    );
+      parsed.fixups.length === 0 &&
+      sameBytes(buffer, encodeInto(parsed.instruction, buffer, 0), cache.encodingOf(id));
   }
 }
 

@@ -74,7 +74,7 @@ function gathersOf(row: InstructionRow): Gather[] {
   return gathers;
 }
 
-/** Where the operands of a row come from. */
+/** Where the operands of a row come from: the same for all rows of a shape. */
 export interface OperandSources {
   /** Per operand; undefined for those that copy another. */
   readonly steps: readonly (Step | undefined)[];
@@ -85,6 +85,34 @@ export interface OperandSources {
   readonly cpol: number;
   /** Whether the encoding has a constant of V_MADMK and the like, which literal sources repeat. */
   readonly hasConstant: boolean;
+}
+
+/** By number of the shape. */
+const sourcesOfShapes: (OperandSources | undefined)[] = [];
+
+function operandSourcesOf(row: InstructionRow): OperandSources {
+  let known = sourcesOfShapes[row.shape];
+  if (known === undefined) {
+    known = prepare(row);
+    sourcesOfShapes[row.shape] = known;
+  }
+  return known;
+}
+
+function prepare(row: InstructionRow): OperandSources {
+  const hasBits = row.operands.map((_, i) => row.fields.some((f) => f.operand === i));
+  const copyFrom = row.operands.map((operand, i) => (operand.tiedTo >= 0 && !hasBits[i] ? operand.tiedTo : -1));
+  row.operands.forEach((operand, i) => {
+    if (operand.tiedTo >= 0 && hasBits[i] && !hasBits[operand.tiedTo]) copyFrom[operand.tiedTo] = i;
+  });
+  const returns = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
+  return {
+    steps: copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index))),
+    copies: copyFrom.flatMap((from, i) => (from >= 0 ? [i, from] : [])),
+    gathers: gathersOf(row),
+    cpol: returns ? operandIndex(row, 'cpol') : -1,
+    hasConstant: row.operands.some((o) => operandClass(o.cls).decode === 'literal'),
+  };
 }
 
 /** A row made ready for decoding. */
@@ -132,11 +160,12 @@ export class Candidate {
 
   /** How the operands come from the encoding. */
   get operandSources(): OperandSources {
-    return this.prepared ?? this.prepare();
+    this.prepared ??= operandSourcesOf(this.row);
+    return this.prepared;
   }
 
   decode(words: Int32Array, state: LiteralState): Operand[] | undefined {
-    const { steps, copies, gathers, cpol, hasConstant } = this.prepared ?? this.prepare();
+    const { steps, copies, gathers, cpol, hasConstant } = this.operandSources;
     const count = steps.length;
     const operands: Operand[] = new Array(count);
     state.constant = hasConstant ? (words[1] as number) >>> 0 : undefined;
@@ -157,27 +186,10 @@ export class Candidate {
     if (cpol >= 0) operands[cpol] = immediate((operands[cpol] as Immediate).value | 1);
     return operands;
   }
-
-  private prepare(): OperandSources {
-    const row = this.row;
-    const hasBits = row.operands.map((_, i) => row.fields.some((f) => f.operand === i));
-    const copyFrom = row.operands.map((operand, i) => (operand.tiedTo >= 0 && !hasBits[i] ? operand.tiedTo : -1));
-    row.operands.forEach((operand, i) => {
-      if (operand.tiedTo >= 0 && hasBits[i] && !hasBits[operand.tiedTo]) copyFrom[operand.tiedTo] = i;
-    });
-    const returns = row.flags.has('IsAtomicRet') && row.encoding !== 'MIMG';
-    this.prepared = {
-      steps: copyFrom.map((from, index) => (from >= 0 ? undefined : new Step(row, index))),
-      copies: copyFrom.flatMap((from, i) => (from >= 0 ? [i, from] : [])),
-      gathers: gathersOf(row),
-      cpol: returns ? operandIndex(row, 'cpol') : -1,
-      hasConstant: row.operands.some((o) => operandClass(o.cls).decode === 'literal'),
-    };
-    return this.prepared;
-  }
 }
 
-function gathered(gather: Gather, operands: readonly Operand[]): Immediate {
+/** The value of a combined modifier, from its source modifiers among the operands. */
+export function gathered(gather: Gather, operands: readonly Operand[]): Immediate {
   let value = 0;
   for (let i = 0; i < 3; i++) {
     const from = gather.sources[i] as number;
@@ -326,7 +338,8 @@ class Bucket {
 export class TargetDecoder implements Decoder {
   readonly target: TargetName;
   operandFailures = 0;
-  private readonly maxBytes: number;
+  /** No instruction with its literal is longer. */
+  readonly maxBytes: number;
   /** Candidates by bits 31:23 of the first dword. */
   private readonly buckets: (Bucket | undefined)[] = new Array(512);
   private readonly rows: DecodableRows;

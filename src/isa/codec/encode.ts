@@ -6,8 +6,8 @@ import type { Instruction, InstructionRow, Operand } from '../types.ts';
 /** How an operand's class becomes the bits of its field. */
 type Code = (operand: Operand) => number;
 
+/** What rows of one shape share. */
 interface Encoder {
-  readonly words: readonly number[];
   /**
    * For each operand with bits: its index, the number of its code, the number of its pieces, and for each piece where it goes:
    * value bits from `shift` on, `mask` wide, to `low` of dword `word`, as `word, low, mask, shift`. One array, because thousands
@@ -88,35 +88,48 @@ function implicitOpSelHi(row: InstructionRow): readonly [number, number] {
   return [1 << 14, 3 << 27];
 }
 
+/** The bits that every instruction of a row has. */
+function wordsOf(row: InstructionRow): readonly number[] {
+  const words = row.fixedBits.map((bits) => bits | 0);
+  const [low, high] = implicitOpSelHi(row);
+  words[0] |= low;
+  if (high !== 0) words[1] |= high;
+  return words;
+}
+
 function encoderOf(row: InstructionRow): Encoder {
   const pieces: number[][] = row.operands.map(() => []);
   for (const { operand, at, width, shift } of row.fields) {
     pieces[operand].push(at >> 5, at & 31, width === 32 ? -1 : (1 << width) - 1, shift);
   }
-  const words = row.fixedBits.map((bits) => bits | 0);
-  const [low, high] = implicitOpSelHi(row);
-  words[0] |= low;
-  if (high !== 0) words[1] |= high;
   const classes = row.operands.map((o) => operandClass(o.cls));
   const steps = pieces.flatMap((list, operand) =>
     list.length === 0 ? [] : [operand, CODE_LIST.indexOf(CODES[classes[operand].decode]), list.length / 4, ...list],
   );
   const sources = row.size > 4 ? [] : row.operands.map((_, i) => i).filter((i) => classes[i].inline);
-  return { words, steps: Int32Array.from(steps), sources };
+  return { steps: Int32Array.from(steps), sources };
 }
 
+/** By number of the shape. */
 const encoders: (Encoder | undefined)[] = [];
+/** By row id. */
+const rowWords: (readonly number[] | undefined)[] = [];
 const buffer = new Int32Array(4);
 
 /** Writes an instruction at `offset` and returns its size; `bytes` must have room for 20 bytes there. */
 export function encodeInto(instruction: Instruction, bytes: Uint8Array, offset: number): number {
   const { row, operands } = instruction;
-  let encoder = encoders[row.id];
+  let encoder = encoders[row.shape];
   if (encoder === undefined) {
     encoder = encoderOf(row);
-    encoders[row.id] = encoder;
+    encoders[row.shape] = encoder;
   }
-  const { words, steps, sources } = encoder;
+  let words = rowWords[row.id];
+  if (words === undefined) {
+    words = wordsOf(row);
+    rowWords[row.id] = words;
+  }
+  const { steps, sources } = encoder;
   for (let i = 0; i < words.length; i++) buffer[i] = words[i];
   for (let s = 0; s < steps.length; ) {
     const bits = CODE_LIST[steps[s + 1]](operands[steps[s]]);

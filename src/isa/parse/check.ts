@@ -482,14 +482,22 @@ function planOf(row: InstructionRow): Plan {
   return { checks: checks.filter((c) => c !== undefined), registerRules };
 }
 
+/** Rows whose checks depend on their name or operation, by one of both. */
+const NAMED = /^(?:v_writelane_|v_div_scale_|v_dot|ds_gws_|s_.*buffer)|_F8F6F4_|^V_MFMA_F64_/;
+
+/** By row id, and by number of the shape for rows whose name does not matter: they share the checks. */
 const plans: (Plan | undefined)[] = [];
+const plansOfShapes: (Plan | undefined)[] = [];
 
 function planFor(row: InstructionRow): Plan {
-  let plan = plans[row.id];
-  if (plan === undefined) {
-    plan = planOf(row);
-    plans[row.id] = plan;
-  }
+  return plans[row.id] ?? addPlan(row);
+}
+
+function addPlan(row: InstructionRow): Plan {
+  const isNamed = NAMED.test(row.operation) || NAMED.test(row.name);
+  const plan = (isNamed ? undefined : plansOfShapes[row.shape]) ?? planOf(row);
+  if (!isNamed) plansOfShapes[row.shape] = plan;
+  plans[row.id] = plan;
   return plan;
 }
 

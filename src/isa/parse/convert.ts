@@ -65,13 +65,14 @@ function planOf(row: InstructionRow): Plan {
   return { classes, defaults, tied, anyTied: tied.some((t) => t >= 0), folds, gathers, modifiers, destinationBit };
 }
 
+/** By number of the shape. */
 const plans: (Plan | undefined)[] = [];
 
 function plan(row: InstructionRow): Plan {
-  let found = plans[row.id];
+  let found = plans[row.shape];
   if (found === undefined) {
     found = planOf(row);
-    plans[row.id] = found;
+    plans[row.shape] = found;
   }
   return found;
 }

@@ -349,8 +349,7 @@ interface Compiled {
 
 const compiled = new Map<string, Compiled>();
 
-/** The formal of an operand class at an operand index. */
-export function operandFormal(clsName: string, operand: number): Formal {
+function compile(clsName: string): Compiled {
   let found = compiled.get(clsName);
   if (found === undefined) {
     const cls = operandClass(clsName);
@@ -362,7 +361,21 @@ export function operandFormal(clsName: string, operand: number): Formal {
     };
     compiled.set(clsName, found);
   }
-  return { operand, ...found };
+  return found;
+}
+
+/** By class, then operand index. */
+const formals = new Map<string, Formal[]>();
+
+/** The formal of an operand class at an operand index. */
+export function operandFormal(clsName: string, operand: number): Formal {
+  let known = formals.get(clsName);
+  if (known === undefined) {
+    known = [];
+    formals.set(clsName, known);
+  }
+  known[operand] ??= { operand, ...compile(clsName) };
+  return known[operand];
 }
 
 const VCC_ENCODING = 106;

@@ -68,7 +68,24 @@ function matchableOf(row: InstructionRow, template: string, foreign: boolean): M
   return { row, formals: formalsOf(row, template), foreign, wholeDestination };
 }
 
-function formalsOf(row: InstructionRow, template: string): Formal[] {
+/** By number of the shape, then template. */
+const knownFormals = new Map<number, Map<string, readonly Formal[]>>();
+
+function formalsOf(row: InstructionRow, template: string): readonly Formal[] {
+  let known = knownFormals.get(row.shape);
+  if (known === undefined) {
+    known = new Map();
+    knownFormals.set(row.shape, known);
+  }
+  let formals = known.get(template);
+  if (formals === undefined) {
+    formals = readTemplate(row, template);
+    known.set(template, formals);
+  }
+  return formals;
+}
+
+function readTemplate(row: InstructionRow, template: string): Formal[] {
   const formals: Formal[] = [];
   for (const [word] of template.matchAll(/\$\w+|[^\s,$]+/g)) {
     if (!word.startsWith('$')) {

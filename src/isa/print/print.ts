@@ -202,12 +202,17 @@ const OP_SEL = 4;
 const OP_SEL_HI = 8;
 const NEG_HI = 2;
 
+/** Mnemonics that decide how operands are printed; all else that decides it is the row's shape. */
+const NAMED = /^(?:v_cndmask_b32_e32$|v_mfma_f64)/;
+
 /** Printer of one target; rows are compiled on first use. */
 export class Printer {
   readonly target: TargetName;
   private readonly scoped: boolean;
   private readonly hasGds: boolean;
+  /** By row id, and by number of the shape for rows whose name does not matter: they share the pieces. */
   private readonly compiled: (readonly (string | Piece)[] | undefined)[] = [];
+  private readonly compiledShapes: (readonly (string | Piece)[] | undefined)[] = [];
 
   constructor(target: TargetName) {
     this.target = target;
@@ -219,22 +224,30 @@ export class Printer {
   print(instruction: Instruction): string {
     const row = instruction.row;
     const operands = instruction.operands;
-    const pieces = this.compiled[row.id] ?? this.compile(row);
-    let text = pieces[0] as string;
-    for (let i = 1; i < pieces.length; i++) {
+    const pieces = this.pieces(row);
+    let text = row.mnemonic;
+    for (let i = 0; i < pieces.length; i++) {
       const piece = pieces[i] as string | Piece;
       text += typeof piece === 'string' ? piece : piece.text(operands);
     }
     return text;
   }
 
-  /** The parts of a row's text in order, the mnemonic first. */
+  /** The parts of a row's text behind the mnemonic, in order. */
   pieces(row: InstructionRow): readonly (string | Piece)[] {
-    return this.compiled[row.id] ?? this.compile(row);
+    return this.compiled[row.id] ?? this.add(row);
+  }
+
+  private add(row: InstructionRow): readonly (string | Piece)[] {
+    const isNamed = NAMED.test(row.mnemonic);
+    const pieces = (isNamed ? undefined : this.compiledShapes[row.shape]) ?? this.compile(row);
+    if (!isNamed) this.compiledShapes[row.shape] = pieces;
+    this.compiled[row.id] = pieces;
+    return pieces;
   }
 
   private compile(row: InstructionRow): readonly (string | Piece)[] {
-    const pieces: (string | Piece)[] = [row.mnemonic];
+    const pieces: (string | Piece)[] = [];
     const push = (piece: string | Piece) => {
       const last = pieces.length - 1;
       if (typeof piece === 'string' && typeof pieces[last] === 'string') pieces[last] = `${pieces[last]}${piece}`;
@@ -249,7 +262,6 @@ export class Printer {
         }
       }
     }
-    this.compiled[row.id] = pieces;
     return pieces;
   }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { randomNumbers } from '../../base/index.ts';
 import { decoderFor } from '../codec/decode.ts';
 import { TARGET_NAMES, tableFor } from '../table/table.ts';
 import type { TargetName } from '../types.ts';
@@ -40,6 +41,20 @@ test('writes what decoder and printer say, for any row and any bits', () => {
     }),
     { numRuns: 5000 },
   );
+});
+
+test('writes what decoder and printer say when rows of all kinds share the tables', () => {
+  const random = randomNumbers(11);
+  const word = () => Math.floor(random() * 2 ** 32);
+  for (const target of TARGET_NAMES) {
+    const { rows } = tableFor(target);
+    for (let i = 0; i < 40_000; i++) {
+      const { fixedMask, fixedBits } = rows[word() % rows.length];
+      const words = Uint32Array.from({ length: 5 }, (_, at) => (word() & ~(fixedMask[at] ?? 0)) | (fixedBits[at] ?? 0));
+      const [ours, expected] = both(target, new Uint8Array(words.buffer, 0, i % 6 === 0 ? word() % 20 : 20));
+      if (ours.size !== expected.size || ours.text !== expected.text) expect(ours).toEqual(expected);
+    }
+  }
 });
 
 test('the second time, from its tables, as the first', () => {

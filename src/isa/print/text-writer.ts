@@ -2,13 +2,13 @@
 //
 // A row's text is a list of pieces (print.ts), and what a piece prints depends on a few fields of the encoding. For each
 // piece there is a table from the value of those fields to its text, which rows with the same kind of piece share. An entry
-// is made the first time its value is met, from the decoder and the printer themselves, so this file knows nothing of
-// instructions. Wide numbers (offsets, distances) and literals have forms instead: what stands before and behind the digits.
+// is made the first time its value is met, from what the decoder says of these fields and the printer of these operands, so this
+// file knows nothing of instructions. Wide numbers (offsets, distances) and literals have forms instead: what stands before and behind the digits.
 // Whatever has neither (other fields of more than 16 bits, codes that do not decode, rows that change with their operands) goes
 // through the decoder and the printer each time.
-import { type Candidate, decoderFor, type OperandSources, type TargetDecoder } from '../codec/decode.ts';
-import { type FieldPart, readU32, type Step } from '../codec/decode-operand.ts';
-import type { Instruction, InstructionRow, Operand, TargetName } from '../types.ts';
+import { type Candidate, decoderFor, gathered, type OperandSources, type TargetDecoder } from '../codec/decode.ts';
+import { type FieldPart, immediate, type LiteralState, readU32, type Step } from '../codec/decode-operand.ts';
+import type { Immediate, Instruction, InstructionRow, Operand, TargetName } from '../types.ts';
 import { isPlainLiteral, type NumberText, type Piece, type Printer, printerFor } from './print.ts';
 
 /** Room that `TextWriter.writeText` needs in its output: more than the longest text with all its remarks. */
@@ -45,7 +45,8 @@ interface Gap {
   /** The number of the form of a number; 0 for a table. */
   readonly form: number;
   readonly parts: readonly FieldPart[];
-  readonly reads: readonly number[];
+  /** The operands that the text reads, each behind those that it depends on. */
+  readonly operands: readonly number[];
   readonly text: (operands: readonly Operand[]) => string;
 }
 
@@ -55,20 +56,23 @@ function isDirectBranch(row: InstructionRow): boolean {
   return row.operands.some((o) => o.cls === 'SOPPBrTarget');
 }
 
-/** How one row is written. `code` has for each gap its form and the number of its parts, then four numbers for each part. */
+/**
+ * How the rows of a shape are written behind their mnemonic. `code` has for each gap its form and the number of its parts, then four
+ * numbers for each part.
+ */
 class Plan {
-  readonly row: InstructionRow;
   readonly isBranch: boolean;
-  /** The entry of the text before the first gap. */
-  readonly head: number;
+  /** What stands between the mnemonic and the first gap. */
+  readonly start: string;
+  readonly sources: OperandSources;
   readonly gaps: readonly Gap[];
   readonly tables: readonly Int32Array[];
   readonly code: Int32Array;
 
-  constructor(row: InstructionRow, head: number, gaps: readonly Gap[]) {
-    this.row = row;
+  constructor(row: InstructionRow, start: string, sources: OperandSources, gaps: readonly Gap[]) {
     this.isBranch = isDirectBranch(row);
-    this.head = head;
+    this.start = start;
+    this.sources = sources;
     this.gaps = gaps;
     this.tables = gaps.map((gap) => gap.entries);
     const code: number[] = [];
@@ -89,6 +93,8 @@ const HALF_PROBE_TEXT = '0xe5d3';
 class Recipe {
   /** The operands with bits of their own that take part, in the order of the key. */
   readonly sources: number[] = [];
+  /** All that take part, each behind those that it depends on. */
+  readonly operands: number[] = [];
   private readonly from: OperandSources;
 
   constructor(from: OperandSources) {
@@ -96,6 +102,12 @@ class Recipe {
   }
 
   of(operand: number): string {
+    const recipe = this.recipeOf(operand);
+    if (!this.operands.includes(operand)) this.operands.push(operand);
+    return recipe;
+  }
+
+  private recipeOf(operand: number): string {
     const { steps, copies, gathers, cpol } = this.from;
     const gather = gathers.find((g) => g.index === operand);
     if (gather !== undefined) {
@@ -156,6 +168,10 @@ export class TextWriter {
   private readonly printer: Printer;
   /** By row id; null for rows that always go through decoder and printer. */
   private readonly plans: (Plan | null | undefined)[] = [];
+  /** By row id: the entry of the text before the first gap. */
+  private readonly heads: number[] = [];
+  /** By what the printer has for the rows of a shape. */
+  private readonly sharedPlans = new Map<readonly (string | Piece)[], Plan | null>();
   private readonly tables = new Map<string, Int32Array>();
   private readonly words = new Int32Array(4);
   /** The entries of the instruction's texts in order, minus the form of a number; none when it is in `instruction`. */
@@ -164,6 +180,16 @@ export class TextWriter {
   private readonly numbers = new Int32Array(MAX_GAPS + 1);
   private foundCount = 0;
   private instruction: Instruction | undefined;
+  /** Operands of a text that is missing, and where its literal is. */
+  private readonly operands: Operand[] = [];
+  private readonly literal: LiteralState = {
+    constant: undefined,
+    bytes: new Uint8Array(0),
+    next: 0,
+    end: 0,
+    literal: 0,
+    hasLiteral: false,
+  };
   /** All texts, one behind the other. Byte 0 is unused, so that no entry is 0. */
   private pool = new Uint8Array(1 << 16);
   private poolSize = 1;
@@ -190,19 +216,32 @@ export class TextWriter {
       words[2] = readU32(bytes, offset + 8);
       words[3] = readU32(bytes, offset + 12);
     }
+    const stop = Math.min(end, offset + this.decoder.maxBytes);
     const candidate = this.decoder.firstMatch(words, available);
     if (candidate === undefined) return 0;
-    const plan = this.plans[candidate.row.id];
-    const size = plan === undefined || plan === null ? 0 : this.find(plan, candidate.size, bytes, offset, end);
-    return size === 0 ? this.matchSlowly(candidate, bytes, offset, end) : size;
+    const { row } = candidate;
+    let plan = this.plans[row.id];
+    if (plan === undefined) plan = this.addPlan(candidate);
+    const size = plan === null ? 0 : this.find(plan, row, candidate.size, bytes, offset, stop);
+    return size === 0 ? this.matchSlowly(bytes, offset, end) : size;
   }
 
-  /** Finds all texts of an instruction whose encoding is in `words`; 0 when one is missing, else the instruction's size. */
-  private find(plan: Plan, rowSize: number, bytes: Uint8Array, offset: number, end: number): number {
+  /**
+   * Finds all texts of an instruction whose encoding is in `words`, and makes those that are missing; returns the instruction's
+   * size, 0 when one cannot be made.
+   */
+  private find(
+    plan: Plan,
+    row: InstructionRow,
+    rowSize: number,
+    bytes: Uint8Array,
+    offset: number,
+    end: number,
+  ): number {
     const { code, tables } = plan;
     const { found, words } = this;
     let size = rowSize;
-    found[0] = plan.head;
+    found[0] = this.heads[row.id] as number;
     let c = 0;
     for (let i = 0; i < tables.length; i++) {
       const form = code[c] as number;
@@ -218,10 +257,14 @@ export class TextWriter {
         this.numbers[i + 1] = key;
         continue;
       }
-      const entry = (tables[i] as Int32Array)[key] as number;
-      if (entry === 0) return 0;
+      const at = offset + rowSize;
+      let entry = (tables[i] as Int32Array)[key] as number;
+      if (entry === 0) {
+        entry = this.make(plan, plan.gaps[i] as Gap, bytes, at, end);
+        if (entry === 0) return 0;
+        (tables[i] as Int32Array)[key] = entry;
+      }
       if (entry < 0) {
-        const at = offset + rowSize;
         if (at + LITERAL_BYTES > end) return 0;
         const literal = readU32(bytes, at);
         if (!isPlainLiteral(literal)) return 0;
@@ -231,7 +274,7 @@ export class TextWriter {
       found[i + 1] = entry;
     }
     this.foundCount = tables.length + 1;
-    this.row = plan.row;
+    this.row = row;
     this.isBranch = plan.isBranch;
     return size;
   }
@@ -280,40 +323,43 @@ export class TextWriter {
     return this.copy(form.suffix, out, to);
   }
 
-  /** Through the decoder; fills the tables of the row with what was missing. */
-  private matchSlowly(candidate: Candidate, bytes: Uint8Array, offset: number, end: number): number {
+  /** Through the decoder and, when it is written, the printer. */
+  private matchSlowly(bytes: Uint8Array, offset: number, end: number): number {
     const instruction = this.decoder.decode(bytes, offset, end);
     if (instruction === undefined) return 0;
-    const { row, operands, size } = instruction;
-    if (row === candidate.row) {
-      const plan = this.learn(candidate, operands, size > row.size);
-      if (plan !== null && this.find(plan, row.size, bytes, offset, end) > 0) return size;
-    }
     this.instruction = instruction;
     this.foundCount = 0;
-    this.row = row;
-    this.isBranch = isDirectBranch(row);
-    return size;
+    this.row = instruction.row;
+    this.isBranch = isDirectBranch(instruction.row);
+    return instruction.size;
   }
 
-  /** Puts the texts of an instruction, whose encoding is in `words`, into the tables of its row. */
-  private learn(candidate: Candidate, operands: readonly Operand[], hasLiteral: boolean): Plan | null {
-    const { row } = candidate;
-    let plan = this.plans[row.id];
-    if (plan === undefined) {
-      plan = this.decoder.hasVariants(row) ? null : this.planOf(candidate);
-      this.plans[row.id] = plan;
+  /**
+   * The entry of a gap for the encoding in `words`, whose literal would be at `at`; 0 when an operand does not decode or the text is
+   * too long.
+   */
+  private make(plan: Plan, gap: Gap, bytes: Uint8Array, at: number, end: number): number {
+    const { steps, copies, gathers, cpol } = plan.sources;
+    const { operands, literal } = this;
+    literal.bytes = bytes;
+    literal.next = at;
+    literal.end = end;
+    literal.hasLiteral = false;
+    for (const index of gap.operands) {
+      const step = steps[index];
+      const gather = gathers.find((g) => g.index === index);
+      const copied = copies.findIndex((operand, i) => i % 2 === 0 && operand === index);
+      const operand =
+        gather !== undefined
+          ? gathered(gather, operands)
+          : copied >= 0
+            ? operands[copies[copied + 1] as number]
+            : step?.decode(this.words, operands, literal);
+      if (operand === undefined) return 0;
+      operands[index] = index === cpol ? immediate((operand as Immediate).value | 1) : operand;
     }
-    if (plan === null) return null;
-    for (const { entries, form, parts, reads, text } of plan.gaps) {
-      if (form > 0) continue;
-      let key = 0;
-      for (const { word, low, mask, shift } of parts) key |= (((this.words[word] as number) >>> low) & mask) << shift;
-      if (entries[key] !== 0) continue;
-      const isLiteral = hasLiteral && reads.some((operand) => operands[operand]?.kind === 'literal');
-      entries[key] = isLiteral ? -this.literalForm(text, operands) : this.store(text(operands));
-    }
-    return plan;
+    if (!literal.hasLiteral) return this.store(gap.text(operands));
+    return -this.literalForm(gap.text, operands);
   }
 
   /** The form of a piece that prints the literal; 0 when its text has none. */
@@ -339,18 +385,33 @@ export class TextWriter {
     return number;
   }
 
-  private planOf(candidate: Candidate): Plan | null {
-    const { row } = candidate;
-    const pieces = this.printer.pieces(row);
-    const from = candidate.operandSources;
+  /** Makes the plan of a row, or takes that of its shape. */
+  private addPlan({ row, operandSources }: Candidate): Plan | null {
+    let plan: Plan | null = null;
+    if (!this.decoder.hasVariants(row)) {
+      const pieces = this.printer.pieces(row);
+      const shared = this.sharedPlans.get(pieces);
+      plan = shared === undefined ? this.planOf(row, operandSources, pieces) : shared;
+      this.sharedPlans.set(pieces, plan);
+    }
+    if (plan !== null) {
+      const head = this.store(row.mnemonic + plan.start);
+      this.heads[row.id] = head;
+      if (head === 0) plan = null;
+    }
+    this.plans[row.id] = plan;
+    return plan;
+  }
+
+  private planOf(row: InstructionRow, from: OperandSources, pieces: readonly (string | Piece)[]): Plan | null {
     if (from.hasConstant) return null;
     const gaps: Gap[] = [];
     const read = new Set<number>();
-    let head = '';
+    let start = '';
     for (let i = 0; i < pieces.length; i++) {
       const piece = pieces[i] as string | Piece;
       if (typeof piece === 'string') {
-        head = piece;
+        start = piece;
         continue;
       }
       const next = pieces[i + 1];
@@ -370,19 +431,17 @@ export class TextWriter {
         if (gap !== undefined) gaps.push(gap);
       }
     });
-    const start = this.store(head);
-    return start === 0 || gaps.length > MAX_GAPS ? null : new Plan(row, start, gaps);
+    return gaps.length > MAX_GAPS ? null : new Plan(row, start, from, gaps);
   }
 
   /** The gap of a piece that is a wide number with bits of its own; undefined for others. */
-  private numberGap(from: OperandSources, { number, reads, text }: Piece, suffix: string): Gap | undefined {
-    const [operand] = reads;
+  private numberGap(from: OperandSources, { number, reads: [operand], text }: Piece, suffix: string): Gap | undefined {
     const step = operand === undefined ? undefined : from.steps[operand];
     if (number === undefined || step === undefined || !step.isNumber || step.leader >= 0) return undefined;
     if (step.width <= MAX_NUMBER_BITS || operand === from.cpol || from.gathers.some((g) => g.index === operand))
       return undefined;
     const form = this.formOf(number, suffix, step.isSigned ? 32 - step.width : 0);
-    return form === 0 ? undefined : { entries: NO_ENTRIES, form, parts: step.parts, reads, text };
+    return form === 0 ? undefined : { entries: NO_ENTRIES, form, parts: step.parts, operands: [], text };
   }
 
   /** The gap of a piece with a table; undefined when its fields have too many bits for one. */
@@ -408,7 +467,7 @@ export class TextWriter {
       entries = new Int32Array(1 << width);
       this.tables.set(name, entries);
     }
-    return { entries, form: 0, parts, reads, text };
+    return { entries, form: 0, parts, operands: recipe.operands, text };
   }
 
   /** Appends a text to the pool and returns its entry; 0 for one that is too long or finds no room, which stays slow. */

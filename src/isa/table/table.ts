@@ -38,7 +38,7 @@ interface Head {
 type HeadKeys = 'size' | 'fixedMask' | 'asmOnly' | 'codeGenOnly' | 'namespace';
 
 /** The rest of what rows of one form share. */
-type Shape = Omit<InstructionRow, 'id' | 'name' | 'mnemonic' | 'operation' | 'fixedBits' | HeadKeys>;
+type Shape = Omit<InstructionRow, 'id' | 'shape' | 'name' | 'mnemonic' | 'operation' | 'fixedBits' | HeadKeys>;
 
 function dwordsOfHex(hex: string, size: number): number[] {
   if (hex.length <= 8) {
@@ -119,6 +119,7 @@ class Row implements InstructionRow {
   private mnemonicText: string | undefined;
   private ownHead: Head | undefined;
   private ownShape: Shape | undefined;
+  private shapeNumber = -1;
   private bits: readonly number[] | undefined;
   private operationText: string | undefined;
 
@@ -145,17 +146,20 @@ class Row implements InstructionRow {
     this.bits ??= dwordsOfHex(this.line.slice(this.line.lastIndexOf(TAB) + 1), this.size);
     return this.bits;
   }
-  private get shape(): Shape {
-    this.ownShape ??= shapeAt(this.shapeIndex());
+  get shape(): number {
+    if (this.shapeNumber < 0) {
+      const end = this.line.lastIndexOf(TAB);
+      this.shapeNumber = Number.parseInt(this.line.slice(this.line.lastIndexOf(TAB, end - 1) + 1, end), 36);
+    }
+    return this.shapeNumber;
+  }
+  private get shared(): Shape {
+    this.ownShape ??= shapeAt(this.shape);
     return this.ownShape;
   }
   private get head(): Head {
-    this.ownHead ??= headAt(this.shapeIndex());
+    this.ownHead ??= headAt(this.shape);
     return this.ownHead;
-  }
-  private shapeIndex(): number {
-    const end = this.line.lastIndexOf(TAB);
-    return Number.parseInt(this.line.slice(this.line.lastIndexOf(TAB, end - 1) + 1, end), 36);
   }
   get targetSet(): number {
     return this.head.targetSet;
@@ -167,31 +171,31 @@ class Row implements InstructionRow {
     return this.head.fixedMask;
   }
   get fields(): readonly EncodedField[] {
-    return this.shape.fields;
+    return this.shared.fields;
   }
   get template(): string {
-    return this.shape.template;
+    return this.shared.template;
   }
   get namespace(): string {
     return this.head.namespace;
   }
   get targets(): readonly TargetName[] {
-    return this.shape.targets;
+    return this.shared.targets;
   }
   get operands(): readonly OperandDef[] {
-    return this.shape.operands;
+    return this.shared.operands;
   }
   get uses(): readonly string[] {
-    return this.shape.uses;
+    return this.shared.uses;
   }
   get defs(): readonly string[] {
-    return this.shape.defs;
+    return this.shared.defs;
   }
   get flags(): ReadonlySet<string> {
-    return this.shape.flags;
+    return this.shared.flags;
   }
   get constraints(): string {
-    return this.shape.constraints;
+    return this.shared.constraints;
   }
   get asmOnly(): boolean {
     return this.head.asmOnly;
@@ -200,16 +204,16 @@ class Row implements InstructionRow {
     return this.head.codeGenOnly;
   }
   get predicates(): readonly string[] {
-    return this.shape.predicates;
+    return this.shared.predicates;
   }
   get conversion(): string {
-    return this.shape.conversion;
+    return this.shared.conversion;
   }
   get schedule(): readonly string[] {
-    return this.shape.schedule;
+    return this.shared.schedule;
   }
   get encoding(): string {
-    return this.shape.encoding;
+    return this.shared.encoding;
   }
 }
 
