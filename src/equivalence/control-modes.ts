@@ -52,6 +52,8 @@ function stepIndexed(step: Step, execute: Execute): Outcome {
   if (mode.op !== 'const') throw new NotFollowed('the register index mode is not known');
   const operands = indexedOperands(step, Number(mode.value) & 15);
   if (operands.length === 0) return execute(step);
+  if (!step.algebra.isSameAllocation)
+    throw new NotFollowed('the kernels have other numbers of registers, and an index can reach past them');
   if (state[Slot.M0] !== state[Control.INDEX_M0]) throw new NotFollowed('M0 changes while it indexes registers');
   return stepThroughIndex(step, operands, execute);
 }

@@ -169,6 +169,17 @@ export class Integers {
     );
   }
 
+  /** A value that no value of the term is above. */
+  most(term: Term): bigint {
+    const mask = widthMask(term.kind);
+    const known = ~term.zeros & mask;
+    if (term.op === 'const') return term.value;
+    if (term.op !== 'sum') return known;
+    const sum = term.args.reduce((all, t, i) => all + (term.factors[i] as bigint) * this.most(t), term.value);
+    const isTighter = sum < known;
+    return isTighter ? sum : known;
+  }
+
   // Shifts --------------------------------------------------------------------------------------------------------------------
 
   shl(a: Term, count: Term): Term {

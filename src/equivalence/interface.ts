@@ -25,6 +25,10 @@ const SHRINKING = [
   'maxFlatWorkgroupSize',
 ] as const satisfies readonly (keyof KernelMetadata)[];
 
+/** By what, when and how a runtime launches a kernel. `.kind` tells those that run when the file is loaded or unloaded. */
+const launchText = ({ symbol, raw, wavefrontSize, uniformWorkGroupSize = 0 }: KernelMetadata): string =>
+  `${symbol}, ${raw.get('.kind') ?? 'normal'}, wave${wavefrontSize}, uniform=${uniformWorkGroupSize}`;
+
 const STB_LOCAL = 0;
 /** Visibilities that other files see: default and protected. */
 const VISIBLE: ReadonlySet<number> = new Set([0, 3]);
@@ -107,6 +111,7 @@ function metadataDifference(a: Kernel, b: Kernel): string | undefined {
   if (x !== undefined && y !== undefined) {
     const shrunk = SHRINKING.find((name) => y[name] < x[name]);
     if (shrunk !== undefined) return `the metadata's ${shrunk} shrinks from ${x[shrunk]} to ${y[shrunk]}`;
+    if (launchText(x) !== launchText(y)) return `the metadata say ${launchText(x)} and ${launchText(y)}`;
   }
   const shape = (k: Kernel): string =>
     JSON.stringify(

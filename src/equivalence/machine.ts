@@ -2,7 +2,7 @@
 // The meaning of integer operations is the semantics table's expression; floating point, matrix and conversion operations stay
 // whole: the same operation with the same modifiers, mode and operands gives the same bits.
 import { type Expr, type Operation, semanticsOf } from '../isa/semantics/index.ts';
-import { type CodeInstruction, Slot } from '../program/index.ts';
+import { type CodeInstruction, Slot, type SlotRange } from '../program/index.ts';
 import { stepControlled } from './control-modes.ts';
 import { NotFollowed } from './errors.ts';
 import { type Leaves, readExpression } from './expressions.ts';
@@ -14,18 +14,44 @@ import { stepStructural } from './structural-step.ts';
 import type { Term } from './terms.ts';
 import { stepOpaque, stepVector } from './vector-step.ts';
 
-/** Executes instructions of one program. `imageShift` and `watcher`: see `Step`. */
+const slotsIn = ({ first, count }: SlotRange): number[] => Array.from({ length: count }, (_, n) => first + n);
+
+/**
+ * Executes instructions of one program. `imageShift` and `watcher`: see `Step`. What instructions of `early` (indexes) leave is what
+ * they compute when they come too early, before what they read is there: another value, of which nothing else is known.
+ */
 export class Machine {
   private readonly algebra: Algebra;
   private readonly imageShift: bigint | undefined;
+  private readonly early: ReadonlySet<number>;
 
-  constructor(algebra: Algebra, imageShift: bigint | undefined) {
+  constructor(algebra: Algebra, imageShift: bigint | undefined, early: ReadonlySet<number>) {
     this.algebra = algebra;
     this.imageShift = imageShift;
+    this.early = early;
   }
 
   /** Executes one instruction, changing `state`. Throws `NotFollowed` for what has no terms. */
   step(code: CodeInstruction, state: State, watcher: Step['watcher']): Outcome {
+    if (!this.early.has(code.index)) return this.execute(code, state, watcher);
+    const before = state.slice();
+    const outcome = this.execute(code, state, watcher);
+    const { terms } = this.algebra;
+    const early = (term: Term): Term => terms.make('early', term.kind, [term], { isUniform: term.isUniform });
+    const written = new Set([...code.effects.defs, ...code.effects.keeps].flatMap(slotsIn));
+    for (const [slot, now] of state.entries()) {
+      if (now === before[slot] && !written.has(slot)) continue;
+      // Of a register that some lanes keep, what is new.
+      const [lanes, value, old] = now.op === 'merge' ? now.args : [];
+      state[slot] =
+        lanes !== undefined && value !== undefined && old !== undefined
+          ? this.algebra.masks.merge(lanes, early(value), old)
+          : early(now);
+    }
+    return outcome?.kind === 'branch' ? { ...outcome, condition: early(outcome.condition) } : outcome;
+  }
+
+  private execute(code: CodeInstruction, state: State, watcher: Step['watcher']): Outcome {
     const { instruction } = code;
     const exec = this.algebra.integers.pair(state[Slot.EXEC] as Term, state[Slot.EXEC + 1] as Term);
     const step = { algebra: this.algebra, code, instruction, state, exec, imageShift: this.imageShift, watcher };

@@ -13,7 +13,7 @@ import type { Register } from '../isa/types.ts';
 import { Slot, slotsOf } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { laneNumber } from './expressions.ts';
-import type { Place } from './memory.ts';
+import { areApart, type Place } from './memory.ts';
 import {
   isVectorRegister,
   readPair,
@@ -190,12 +190,23 @@ function* pieces(
 
 /** Tells of an access by address, which faults where there is no memory. */
 function reach(step: Step, space: MemorySpace, place: Place): void {
-  const { offset, bytes } = place;
+  const { base, offset, bytes } = place;
+  if (space === 'lds' || space === 'flat') staysInLds(step, place, space === 'flat');
   if (space === 'scratch') reachScratch(step, place);
+  else if (step.algebra.isOfScratch(offset) || (base !== undefined && step.algebra.isOfScratch(base)))
+    throw new NotFollowed('scratch is reached by its address');
   if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
   step.algebra.noteAddress(offset);
   const lanes = isScalarSpace(space) ? undefined : step.exec;
   step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
+}
+
+/** More LDS must not be found where the baseline finds none: what is read past its end is zero. */
+export function staysInLds({ algebra }: Step, { offset, bytes }: Place, mayBeElsewhere = false): void {
+  const { ldsBytes, integers } = algebra;
+  if (ldsBytes === undefined) return;
+  if (mayBeElsewhere || integers.most(offset) + BigInt(bytes) > BigInt(ldsBytes))
+    throw new NotFollowed('LDS has another size, and an access may lie past the end of the smaller one');
 }
 
 /** Scratch that every kernel has may be touched anywhere in it; past it are the bytes of other wavefronts. */
@@ -294,10 +305,11 @@ function dataWord(step: Step, register: Register, n: number): Term {
   return readWord(step, register, n, 'i32');
 }
 
-function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): void {
+function storePiece(step: Step, space: MemorySpace, place: Place, value: Term, part: string): void {
   const { algebra, state, exec, code } = step;
   reach(step, space, place);
-  const attr = `${space} ${place.bytes} ${policyOf(step)}`;
+  if (algebra.isOfScratch(value)) throw new NotFollowed('the address of scratch is stored');
+  const attr = `${space} ${place.bytes} ${policyOf(step)}${part}`;
   const lanes = isScalarSpace(space) ? algebra.terms.i64(1n) : exec;
   if (isScoped(step, space)) {
     scopedAccess(step, space, place, lanes, [value]);
@@ -316,6 +328,10 @@ function storePiece(step: Step, space: MemorySpace, place: Place, value: Term): 
   for (const memory of memories) state[memory] = algebra.terms.make('part', 'effect', [all], { attr: String(memory) });
 }
 
+/** Whether a dword of one lane can be another dword of another lane: several stores then leave something else than a wide one. */
+const mayLanesMeet = (places: readonly Place[]): boolean =>
+  places.some((a, i) => places.slice(i + 1).some((b) => !areApart(a, b)));
+
 function stepStore(step: Step, op: StoreOperation): void {
   const { algebra, instruction } = step;
   const { integers, terms } = algebra;
@@ -326,12 +342,13 @@ function stepStore(step: Step, op: StoreOperation): void {
   const second = op.pairStride === undefined ? undefined : registerAt(instruction, 'data1');
   let n = 0;
   const places = [...pieces(step, op.bytes, op.pairStride)];
+  const isWhole = !isScalarSpace(op.space) && mayLanesMeet(places.map(({ offset, bytes }) => place(offset, bytes)));
   for (const { offset, bytes } of places) {
     const register = n >= words && second !== undefined ? second : first;
     let value = dataWord(step, register, n % words);
     if (op.half === 'high') value = integers.shrU(value, terms.i32(16));
     if (bytes < 4) value = integers.and(value, terms.i32(2 ** (8 * bytes) - 1));
-    storePiece(step, op.space, place(offset, bytes), value);
+    storePiece(step, op.space, place(offset, bytes), value, isWhole ? ` ${n} of ${instruction.row.operation}` : '');
     n++;
   }
 }
@@ -352,6 +369,7 @@ function stepLdsDirect(step: Step, op: LoadOperation): void {
     const value = loadPiece(step, op, place(offset, bytes), memory);
     const word = bytes < 4 && !op.signed ? integers.and(value, terms.i32(2 ** (8 * bytes) - 1)) : value;
     const target: Place = { base: undefined, offset: integers.addConstant(start, offset), bytes: 4, isPrivate: false };
+    staysInLds(step, target);
     state[Memory.LDS] = memories.store(state[Memory.LDS] as Term, exec, target, word, 'lds 4 ');
     step.watcher.access(code, state[Memory.LDS] as Term);
   }

@@ -93,6 +93,18 @@ export function readPair(step: Step, operand: Operand): Term {
   return step.algebra.integers.pair(readWord(step, operand, 0, 'i64'), readWord(step, operand, 1, 'i64'));
 }
 
+/** Tells when a result does not depend on what nobody has written, though several registers that it is computed from hold nothing else. */
+export function watchUnspecified(
+  { watcher, code }: Step,
+  sources: readonly (readonly [Operand, Term])[],
+  results: readonly Term[],
+): void {
+  const open = sources.filter(([operand, value]) => operand.kind === 'reg' && value.isUnspecified);
+  const names = new Set(open.map(([operand]) => (operand as Register).text));
+  if (names.size < 2 || results.every(({ isUnspecified }) => isUnspecified)) return;
+  watcher.risk(code, { kind: 'cancelled', from: open.map(([, value]) => value) });
+}
+
 /** Writes word `n` of a vector register in the active lanes. */
 export function writeLanes(step: Step, register: Register, n: number, value: Term): void {
   const slot = (slotsOf(register)?.first ?? 0) + n;

@@ -16,6 +16,8 @@ export interface Side {
   readonly program: Program;
   /** See `Step.imageShift`; undefined when addresses of the two files cannot be compared. */
   readonly imageShift: bigint | undefined;
+  /** Indexes of instructions that may come too early, see `Machine`. */
+  readonly early: ReadonlySet<number>;
 }
 
 /** Where a proof stopped: an address of each program, and why. */
@@ -81,6 +83,8 @@ interface Point {
   readonly classes: Int32Array;
   /** By register: how many of its lowest bits were zero on every way that was seen. */
   readonly even: Uint8Array;
+  /** Registers that nobody had written on one way that was seen. */
+  readonly unspecified: Set<number>;
 }
 
 /** Told what happens on each side while the solved product is walked once more. */
@@ -117,7 +121,8 @@ export class Product {
     this.isUnrolling = isUnrolling;
     this.sides = sides;
     this.limits = limits;
-    this.machines = [new Machine(algebra, sides[0].imageShift), new Machine(algebra, sides[1].imageShift)];
+    const machine = ({ imageShift, early }: Side): Machine => new Machine(algebra, imageShift, early);
+    this.machines = [machine(sides[0]), machine(sides[1])];
   }
 
   /** Points that were found. */
@@ -194,6 +199,7 @@ export class Product {
         entry: undefined,
         classes: new Int32Array(2 * STATE_SIZE).fill(-1),
         even: new Uint8Array(2 * STATE_SIZE).fill(64),
+        unspecified: new Set(),
       };
       this.points.set(key, point);
     }
@@ -403,7 +409,9 @@ export class Product {
       let even = point.even[i] as number;
       for (const value of values) even = Math.min(even, evenBits(value));
       point.even[i] = even;
-      entry[i] = terms.phi(point.id, name, first.kind, isUniform, even);
+      if (values.some((v) => v.isUnspecified)) point.unspecified.add(name);
+      const isUnspecified = point.unspecified.has(name);
+      entry[i] = terms.phi(point.id, name, first.kind, { isUniform, even, isUnspecified });
     }
     const before = point.entry;
     point.entry = entry;

@@ -9,9 +9,9 @@ import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
 import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
-import { argumentSgpr, initialState, type State } from './state.ts';
+import { argumentSgpr, flatScratchSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
-import { compareFindings, contextOf, ldsOf, mayBeUnrolled, type Subject, subjectOf } from './subject.ts';
+import { compareFindings, contextOf, earlyIn, ldsOf, mayBeUnrolled, type Subject, subjectOf } from './subject.ts';
 import { MASK32, type Term } from './terms.ts';
 
 /** An instruction of one of the two files. */
@@ -164,6 +164,8 @@ function* proof(
 
   const [target, other] = [baseline.targetId, edited.targetId];
   if (target !== other) return stop(`the kernels are for ${target} and ${other}`);
+  if (isOldInterface(baseline) !== isOldInterface(edited))
+    return stop(`the files are code objects of version ${baseline.version} and ${edited.version}`);
   const difference = interfaceDifference(a.kernel, b.kernel, targetInfo(a.target));
   if (difference !== undefined) return stop(difference);
   const shift = dataShift(baseline, edited);
@@ -181,8 +183,8 @@ function* proof(
   algebra.isData = (address) => isDataAddress(baseline, address);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const sides = [
-    { program: a.program, imageShift: 0n },
-    { program: b.program, imageShift: shift },
+    { program: a.program, imageShift: 0n, early: earlyIn(a, b) },
+    { program: b.program, imageShift: shift, early: earlyIn(b, b) },
   ] as const;
   const states = initialStates(algebra, a, b);
   const facts = options.facts ?? {};
@@ -215,6 +217,10 @@ function* proof(
   if (algebra.mayReadCode && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
     return stop('the kernel may read constants that lie between the code, and these differ or moved');
   }
+  if (risks.equalised !== undefined) {
+    const text = b.program.text(risks.equalised.pc);
+    return stop(`'${text}' takes registers that nobody has written for equal`, [undefined, risks.equalised.pc]);
+  }
   const risk = risks.firstNew(product.predecessors, facts.safeLoads === true);
   if (risk !== undefined) {
     const text = b.program.text(risk.code.pc);
@@ -246,6 +252,9 @@ export function proveCodeObject(baseline: CodeObject, edited: CodeObject, option
   const names = new Set(edited.kernels.map((k) => k.name));
   return baseline.kernels.filter((k) => names.has(k.name)).map((k) => proveKernel(baseline, edited, k.name, options));
 }
+
+/** Whether a kernel finds its implicit arguments where versions before 5 have them. Source: LLVM's AMDGPUUsage, "Code Object V5 Metadata". */
+const isOldInterface = ({ version }: CodeObject): boolean => version !== undefined && version < 5;
 
 function placeOf(program: Program, pc: number | undefined): ProofPlace | undefined {
   return pc === undefined ? undefined : { pc, instruction: program.text(pc) };
@@ -297,8 +306,15 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
   const states: [State, State] = [make(a), make(b)];
   const descriptor = a.kernel.descriptor as KernelDescriptor;
   if (descriptor.properties.enableSgprPrivateSegmentBuffer) algebra.scratchResource = states[0][3];
+  else if (!isArchitected) {
+    const [state] = states;
+    const first = flatScratchSgpr(descriptor);
+    const slots = [Slot.FLAT_SCRATCH, Slot.FLAT_SCRATCH + 1, ...(first === undefined ? [] : [first, first + 1])];
+    algebra.scratchAddresses = new Set(slots.map((slot) => state[slot] as Term));
+  }
   algebra.isArchitectedScratch = isArchitected;
   algebra.scratchBytes = descriptor.privateSegmentFixedSize;
+  if (ldsOf(b) > ldsOf(a)) algebra.ldsBytes = ldsOf(a);
   algebra.isSameAllocation = hasSameAllocation(descriptor, b.kernel.descriptor as KernelDescriptor);
   const at = argumentSgpr(descriptor);
   if (at !== undefined) {

@@ -6,7 +6,7 @@ import type { Risk } from './step.ts';
 import type { Subsets } from './subsets.ts';
 import type { Term, Terms } from './terms.ts';
 
-type Condition = Exclude<Risk, { kind: 'bufferOffset' }>;
+type Condition = Exclude<Risk, { kind: 'bufferOffset' | 'cancelled' }>;
 
 interface Taken {
   readonly point: number;
@@ -27,6 +27,7 @@ export class Risks {
   private readonly baseline = new Map<string, Taken[]>();
   private readonly edited = new Map<string, Taken>();
   private readonly seen = new Set<string>();
+  private readonly cancelled = [new Map<string, CodeInstruction>(), new Map<string, CodeInstruction>()] as const;
   private readonly splits = [new Set<string>(), new Set<string>()] as const;
 
   constructor(terms: Terms, subsets: Subsets) {
@@ -38,6 +39,11 @@ export class Risks {
   readonly observe: NonNullable<Observer['risk']> = (side, point, code, risk) => {
     if (risk.kind === 'bufferOffset') {
       this.splits[side].add(`${risk.register.id}+${risk.constant}`);
+      return;
+    }
+    if (risk.kind === 'cancelled') {
+      const key = risk.from.map(({ id }) => id).join();
+      if (!this.cancelled[side].has(key)) this.cancelled[side].set(key, code);
       return;
     }
     const detail = risk.kind === 'reach' ? risk.bytes : 0;
@@ -57,6 +63,11 @@ export class Risks {
   /** Whether the edited kernel adds up the offset of a buffer from other parts than the baseline. */
   get hasOtherOffsets(): boolean {
     return [...this.splits[1]].some((split) => !this.splits[0].has(split));
+  }
+
+  /** An instruction of the edited kernel, and of no baseline, that takes registers which nobody has written for equal. */
+  get equalised(): CodeInstruction | undefined {
+    return [...this.cancelled[1]].find(([key]) => !this.cancelled[0].has(key))?.[1];
   }
 
   /** The first risk that only the edited kernel takes; undefined: none. `isAnywhere`: every address may be touched. */

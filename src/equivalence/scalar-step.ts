@@ -1,10 +1,11 @@
 // Scalar ALU instructions on terms.
 import { operandNamed } from '../isa/operand.ts';
 import type { ScalarOperation } from '../isa/semantics/index.ts';
+import type { Operand } from '../isa/types.ts';
 import { Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { type Leaves, readExpression } from './expressions.ts';
-import { readPair, readWord, registerAt, writePair, writeScalar } from './operands.ts';
+import { readPair, readWord, registerAt, watchUnspecified, writePair, writeScalar } from './operands.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
@@ -12,14 +13,14 @@ import type { Term } from './terms.ts';
 export function stepScalar(step: Step, operation: ScalarOperation): void {
   const { algebra, instruction, state } = step;
   const { integers, terms } = algebra;
-  const sources = operation.sources.map((spec) => {
+  const sources = operation.sources.map((spec): readonly [Operand, Term] => {
     const operand = operandNamed(instruction, spec.operand);
     if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${spec.operand}`);
-    return spec.type === 'i64' ? readPair(step, operand) : readWord(step, operand, 0, spec.type);
+    return [operand, spec.type === 'i64' ? readPair(step, operand) : readWord(step, operand, 0, spec.type)];
   });
   const leaves: Leaves = {
     source: (index, part) => {
-      const whole = sources[index] as Term;
+      const [, whole] = sources[index] as readonly [Operand, Term];
       return part === 0 ? whole : integers.hi(whole);
     },
     scc: state[Slot.SCC] as Term,
@@ -34,6 +35,12 @@ export function stepScalar(step: Step, operation: ScalarOperation): void {
   if (operation.scc === 'nonzero') {
     if (result !== undefined) scc = integers.not(integers.eq(result, terms.constant(result.kind, 0n)));
   } else if (operation.scc !== undefined) scc = read(operation.scc);
+
+  watchUnspecified(
+    step,
+    sources,
+    [result, exec, scc].filter((term) => term !== undefined),
+  );
 
   const target = registerAt(instruction, 'sdst');
   if (result !== undefined && target === undefined) {

@@ -63,6 +63,19 @@ export function argumentSgpr({ properties }: KernelDescriptor): number | undefin
   );
 }
 
+/** The SGPR that the address of scratch begins in; undefined when the kernel is not given it. */
+export function flatScratchSgpr({ properties }: KernelDescriptor): number | undefined {
+  const { enableSgprFlatScratchInit, enableSgprPrivateSegmentBuffer } = properties;
+  if (!enableSgprFlatScratchInit) return undefined;
+  const pairs = [
+    properties.enableSgprDispatchPtr,
+    properties.enableSgprQueuePtr,
+    properties.enableSgprKernargSegmentPtr,
+    properties.enableSgprDispatchId,
+  ];
+  return 4 * enableSgprPrivateSegmentBuffer + 2 * pairs.reduce((sum, n) => sum + n, 0);
+}
+
 /**
  * Registers as the dispatcher leaves them. What it does not fill holds one unspecified value, `undefined`: a kernel whose result
  * depends on it has no result to compare. `mode` is the value of the MODE register.
@@ -74,8 +87,8 @@ export function initialState(
   isArchitectedScratch: boolean,
 ): State {
   const { terms } = integers;
-  const unspecified = terms.symbol('undefined', 'i32', { isUniform: false });
-  const unspecifiedScalar = terms.symbol('undefined', 'i32', { attr: 'undefined scalar' });
+  const unspecified = terms.symbol('undefined', 'i32', { isUniform: false, isUnspecified: true });
+  const unspecifiedScalar = terms.symbol('undefined', 'i32', { attr: 'undefined scalar', isUnspecified: true });
   const state: State = new Array(STATE_SIZE);
   for (let slot = 0; slot < SLOT_COUNT; slot++) state[slot] = slot < Slot.VGPR0 ? unspecifiedScalar : unspecified;
   const count = initialSgprs(descriptor, isArchitectedScratch);

@@ -24,6 +24,11 @@ export class Algebra {
   scratchBytes = 0;
   /** Both kernels are given as many registers and as much LDS. */
   isSameAllocation = true;
+  /** Set when the edited kernel has more LDS: bytes of the baseline's, beyond which it finds other memory. */
+  ldsBytes: number | undefined;
+  /** Values that scratch is reached by where hardware does not keep them to itself. */
+  scratchAddresses: ReadonlySet<Term> = new Set();
+  private readonly reachesScratch = new Map<Term, boolean>();
   /** Whether an address of the baseline lies in its data; addresses in the code are those of tables between instructions. */
   isData: (address: bigint) => boolean = () => true;
   /** Something may be read from a code section. */
@@ -43,6 +48,18 @@ export class Algebra {
     const isImage = value === whole || (value.op === 'sum' && value.args.includes(whole));
     if (!isImage) return false;
     return !this.isData(value.op === 'sum' ? value.value : 0n);
+  }
+
+  /** Whether a value is computed from the address of scratch. */
+  isOfScratch(value: Term): boolean {
+    if (this.scratchAddresses.size === 0 || value.kind === 'effect') return false;
+    if (this.scratchAddresses.has(value)) return true;
+    let answer = this.reachesScratch.get(value);
+    if (answer === undefined) {
+      answer = value.args.some((arg) => this.isOfScratch(arg));
+      this.reachesScratch.set(value, answer);
+    }
+    return answer;
   }
 
   /** Where in the arguments a loaded dword comes from; undefined: from elsewhere. */
@@ -65,6 +82,8 @@ export type Risk =
   | { readonly kind: 'reach'; readonly address: Term; readonly bytes: number; readonly lanes: Term | undefined }
   /** A first lane of these was asked for, and its value did not depend on which lane that is. */
   | { readonly kind: 'firstLane'; readonly lanes: Term }
+  /** A result does not depend on what nobody has written, though it was computed from several such registers; `from`: their values. */
+  | { readonly kind: 'cancelled'; readonly from: readonly Term[] }
   /** A buffer's byte offset as the sum of a register and a constant. */
   | { readonly kind: 'bufferOffset'; readonly register: Term; readonly constant: number };
 

@@ -7,6 +7,7 @@ import { Slot, slotsOf } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { laneNumber } from './expressions.ts';
 import type { Place } from './memory.ts';
+import { staysInLds } from './memory-step.ts';
 import {
   isVectorRegister,
   readPair,
@@ -326,6 +327,7 @@ function throughLds(step: Step, op: StructuralOperation): void {
     const start = integers.and(state[Slot.M0] as Term, terms.i32(0xffff));
     const address = integers.add(integers.addConstant(start, offset), integers.scale(laneNumber(integers), 4n));
     const place: Place = { base: undefined, offset: address, bytes: 4, isPrivate: false };
+    staysInLds(step, place);
     if (op.direction === 'load') {
       const value = memories.load(state[Memory.LDS] as Term, place, 'lds 4 ', false, exec);
       step.watcher.access(code, value);
@@ -337,6 +339,8 @@ function throughLds(step: Step, op: StructuralOperation): void {
     }
     return;
   }
+  if (algebra.ldsBytes !== undefined)
+    throw new NotFollowed(`LDS has another size, which '${instruction.row.mnemonic}' may tell`);
   const isAtomic = op.name !== 'readTransposed';
   const memory = isAtomic ? orderedState(step, 'lds') : (state[Memory.LDS] as Term);
   const args: Term[] = [memory, exec, state[Slot.M0] as Term];

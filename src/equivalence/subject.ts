@@ -1,6 +1,7 @@
 // One of the two kernels of a proof: lifted, and checked. It is kept, because a baseline is compared with one edit after the other.
 import { WavesmithError } from '../base/index.ts';
 import { type CheckContext, checkCodeObject } from '../check/index.ts';
+import { earlyInstructions } from '../check/rules/waits.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
 import { branchTarget, isTargetName, type TargetName } from '../isa/index.ts';
@@ -35,7 +36,7 @@ function findKernel(codeObject: CodeObject, name: string, which: string): Kernel
   });
 }
 
-/** Findings about time, which terms do not have: of waits and hazards all count, those that are seen in shipped code too. */
+/** Findings about time, which terms do not have: of waits and hazards all count, warnings too. */
 const TIMING = /^(?:waits|hazards)\//;
 
 /** The kernel that each code object was last asked for. */
@@ -71,7 +72,7 @@ function lift(codeObject: CodeObject, name: string, which: string): Subject {
     target: processor,
     get findings() {
       findings ??= checkCodeObject(codeObject, { kernels: new Set([name]), program }).filter(
-        (f) => TIMING.test(f.rule) || (f.basis === 'manual' && f.severity === 'error'),
+        (f) => isOfTime(f) || (f.basis === 'manual' && f.severity === 'error'),
       );
       return findings;
     },
@@ -89,6 +90,27 @@ export function compareFindings(a: Subject, b: Subject): { finding: Finding | un
   const added = newFindings(b.findings, a.findings.map(fingerprint));
   return { finding: added[0], shared: b.findings.length - added.length };
 }
+
+/**
+ * Indexes of the instructions of a kernel that may come too early, by findings that the edited kernel `b` has too: with one finding in
+ * common, the two may still do different things at the wrong time.
+ */
+export function earlyIn(s: Subject, b: Subject): ReadonlySet<number> {
+  const shared = new Set(b.findings.filter(isOfTime).map(fingerprint));
+  const found = s.findings.filter((one) => isOfTime(one) && shared.has(fingerprint(one)));
+  if (found.length === 0) return new Set();
+  const pcs = found.flatMap(({ rule, place, related }) => [
+    place.pc,
+    ...(rule.startsWith('hazards/') ? related.map((r) => r.place.pc) : []),
+  ]);
+  const early = new Set(pcs.flatMap((pc) => s.program.at(pc ?? -1)?.index ?? []));
+  if (found.some(({ rule }) => rule.startsWith('waits/'))) {
+    for (const index of earlyInstructions(contextOf(s))) early.add(index);
+  }
+  return early;
+}
+
+const isOfTime = ({ rule }: Finding): boolean => TIMING.test(rule);
 
 /** Instructions that do something. */
 const workOf = ({ program, subject }: Subject): number => {

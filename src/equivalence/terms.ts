@@ -23,6 +23,8 @@ export interface Term {
   readonly zeros: bigint;
   /** Number of the set of merge points whose values the term contains; see `Terms.mentions`. */
   readonly points: number;
+  /** Computed from a register that nobody has written. What is loaded from memory does not count. */
+  readonly isUnspecified: boolean;
 }
 
 export const MASK32 = 0xffff_ffffn;
@@ -42,6 +44,7 @@ export interface TermOptions {
   readonly zeros?: bigint;
   readonly value?: bigint;
   readonly factors?: readonly bigint[];
+  readonly isUnspecified?: boolean;
 }
 
 /** The terms of one comparison. Terms of different pools must not meet. */
@@ -94,14 +97,19 @@ export class Terms {
 
   /**
    * The value of a class of registers where paths meet; `point` numbers the place, `name` the class, and the lowest `even` bits of the
-   * value are zero on every path.
+   * value are zero on every path. `isUnspecified`: on one path at least it is.
    */
-  phi(point: number, name: number, kind: TermKind, isUniform: boolean, even: number): Term {
-    const key = `phi|${kind}|${point}.${name}|${even}`;
+  phi(
+    point: number,
+    name: number,
+    kind: TermKind,
+    { isUniform, even, isUnspecified }: { isUniform: boolean; even: number; isUnspecified: boolean },
+  ): Term {
+    const key = `phi|${kind}|${point}.${name}|${even}|${isUnspecified}`;
     const found = this.known.get(key);
     if (found !== undefined) return found;
     const zeros = (1n << BigInt(even)) - 1n;
-    const options = { attr: `${point}.${name}`, isUniform, zeros };
+    const options = { attr: `${point}.${name}`, isUniform, zeros, isUnspecified };
     return this.add(key, 'phi', kind, NO_TERMS, options, this.internPoints([point]));
   }
 
@@ -150,6 +158,7 @@ export class Terms {
       isUniform: options.isUniform ?? args.every((a) => a.isUniform),
       zeros: options.zeros ?? 0n,
       points,
+      isUnspecified: options.isUnspecified ?? (kind !== 'effect' && args.some((a) => a.isUnspecified)),
     };
     this.known.set(key, term);
     return term;

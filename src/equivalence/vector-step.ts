@@ -3,11 +3,19 @@
 import { immediateOf, operandNamed } from '../isa/operand.ts';
 import type { MatrixOperation, OperandType, ScaleConvertOperation, VectorOperation } from '../isa/semantics/index.ts';
 import { OPERAND_TYPES } from '../isa/semantics/index.ts';
-import type { Instruction, Register } from '../isa/types.ts';
+import type { Instruction, Operand, Register } from '../isa/types.ts';
 import { Slot } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { isInteger, type Leaves, readExpression } from './expressions.ts';
-import { isVectorRegister, readPair, readRegisterWord, readWord, registerAt, writeLanes } from './operands.ts';
+import {
+  isVectorRegister,
+  readPair,
+  readRegisterWord,
+  readWord,
+  registerAt,
+  watchUnspecified,
+  writeLanes,
+} from './operands.ts';
 import type { Step } from './step.ts';
 import type { Term } from './terms.ts';
 
@@ -25,12 +33,13 @@ function parameters(instruction: Instruction, skip: ReadonlySet<string>): string
   return out.join(' ');
 }
 
-/** No lane crossing, no parts of registers, and no field set beside the sources and the clamp bit. */
+/** No lane crossing, no parts of registers, and no field set beside the sources and a clamp bit whose meaning is known. */
 function isPlainForm(instruction: Instruction, op: VectorOperation): boolean {
   return instruction.row.operands.every((o, i) => {
     const operand = instruction.operands[i];
     if (o.name === 'dpp_ctrl' || o.name === 'dst_sel') return false;
-    if (operand?.kind !== 'imm' || operand.value === 0 || o.name === 'clamp') return true;
+    if (operand?.kind !== 'imm' || operand.value === 0) return true;
+    if (o.name === 'clamp') return op.clamped !== undefined;
     return op.sources.some(({ operand: name }) => name === o.name);
   });
 }
@@ -57,16 +66,16 @@ export function stepVector(step: Step, op: VectorOperation): void {
 function stepInteger(step: Step, op: VectorOperation): void {
   const { algebra, instruction, exec } = step;
   const { integers, masks } = algebra;
-  const sources = op.sources.map(({ operand: name, type }) => {
+  const sources = op.sources.map(({ operand: name, type }): readonly [Operand, Term] => {
     const operand =
       operandNamed(instruction, name) ?? (name === 'src2' ? operandNamed(instruction, 'vdst') : undefined);
     if (operand === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no operand ${name}`);
     const word = (n: number): Term => readWord(step, operand, n, type);
-    return type === 'i64' ? integers.pair(word(0), word(1)) : narrow(step, word(0), type);
+    return [operand, type === 'i64' ? integers.pair(word(0), word(1)) : narrow(step, word(0), type)];
   });
   const leaves: Leaves = {
     source: (index, part) => {
-      const whole = sources[index] as Term;
+      const [, whole] = sources[index] as readonly [Operand, Term];
       return part === 0 ? whole : integers.hi(whole);
     },
     carry: masks.bit(exec, carryMask(step)),
@@ -75,6 +84,7 @@ function stepInteger(step: Step, op: VectorOperation): void {
   const results = immediateOf(instruction, 'clamp') !== 0 && op.clamped !== undefined ? op.clamped : op.result;
   const values = results.map((e) => readExpression(integers, e, leaves));
   const mask = op.mask === undefined ? undefined : masks.ballot(exec, readExpression(integers, op.mask, leaves));
+  watchUnspecified(step, sources, mask === undefined ? values : [...values, mask]);
   const [value] = values;
   if (value !== undefined) {
     const target = vectorTarget(instruction);

@@ -72,14 +72,14 @@ const runnable = (subject: StrictSubject): ProveSubject => ({
 /** The C and Triton kernels of the strict mode's proofs; none without LLVM and the reference data. */
 export const proveSubjects = (): ProveSubject[] => strictSubjects().map(runnable);
 
-/** C kernels at all levels and Triton kernels whose name has a text, to be compiled one by one. */
-export function runnableSubjects(only = ''): (() => ProveSubject)[] {
+/** C kernels at all levels and Triton kernels whose name has a text: names, and how to compile them one by one. */
+export function runnableSubjects(only = ''): (readonly [string, () => ProveSubject])[] {
   const compiled = (hasLlvm() ? EVERY_BUILD : []).filter((build) => buildName(build).includes(only));
   return [
-    ...compiled.map((build) => () => runnable(clangSubjects([build])[0] as StrictSubject)),
+    ...compiled.map((build) => [buildName(build), () => runnable(clangSubjects([build])[0] as StrictSubject)] as const),
     ...tritonSubjects()
       .filter(({ name }) => name.includes(only))
-      .map((subject) => () => runnable(subject)),
+      .map((subject) => [subject.name, () => runnable(subject)] as const),
   ];
 }
 

@@ -195,6 +195,13 @@ export class WaitState {
    * Those of kind `except` stay: an instruction of the same in-order kind writes later anyway.
    */
   take(ranges: readonly SlotRange[], except: MemoryKind | undefined): Collision[] {
+    const found = this.collisions(ranges, except);
+    for (const { kind, operation } of found) this.drop(kind, operation.index);
+    return found;
+  }
+
+  /** The same operations, left in the state. */
+  collisions(ranges: readonly SlotRange[], except: MemoryKind | undefined): Collision[] {
     const found: Collision[] = [];
     for (const kind of KINDS) {
       if (kind === except) continue;
@@ -205,7 +212,6 @@ export class WaitState {
         }
       }
     }
-    for (const { kind, operation } of found) this.drop(kind, operation.index);
     return found;
   }
 

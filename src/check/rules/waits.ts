@@ -17,6 +17,7 @@ import {
   type SlotRange,
   slotNames,
   solveForward,
+  type WaitRole,
   waitCounts,
   waitRole,
 } from '../../program/index.ts';
@@ -52,6 +53,42 @@ function solve(context: CheckContext): Map<number, WaitState> {
     join: (input, state) => input.join(state),
   });
 }
+
+/**
+ * Indexes of the instructions that touch registers of operations which may be outstanding: all of them, where `checkWaits` tells of
+ * each operation once.
+ */
+export function earlyInstructions(context: CheckContext): ReadonlySet<number> {
+  const { program, subject } = context;
+  const early = new Set<number>();
+  solveForward<WaitState>(program, subject, {
+    entry: () => new WaitState(rangeOf(context)),
+    copy: (state) => new WaitState(state.range, state),
+    transfer: ({ first, end, exit }, state) => {
+      for (let i = first; i < end; i++) {
+        const code = program.instructions[i] as CodeInstruction;
+        const { uses, keeps, defs } = code.effects;
+        const role = waitRole(code.instruction.row);
+        if (role.isWait) state.wait(waitCounts(code.instruction));
+        else {
+          const isEarly = collides(state, uses, undefined) || collides(state, [...defs, ...keeps], inOrderKind(role));
+          if (isEarly) early.add(i);
+          if (role.kind !== undefined) state.issue(role.kind, code);
+        }
+      }
+      if (exit === 'call') state.wait({ vm: 0, exp: 0, lgkm: 0 });
+    },
+    join: (input, state) => input.join(state),
+  });
+  return early;
+}
+
+const collides = (state: WaitState, ranges: readonly SlotRange[], except: MemoryKind | undefined): boolean =>
+  !state.isEmpty && state.touches(ranges) && state.collisions(ranges, except).length > 0;
+
+/** Of an instruction whose result comes back behind those of its kind before it: the kind. */
+const inOrderKind = ({ kind }: WaitRole): MemoryKind | undefined =>
+  kind === 'vm' || kind === 'lds' ? kind : undefined;
 
 /**
  * Results that are read, overwritten or published before they have come back. An error where no path from the operation waits for
@@ -131,7 +168,7 @@ function runBlock(
     if (!state.isEmpty) {
       const { uses, keeps, defs } = code.effects;
       collide('read', uses, code, state, undefined, report);
-      const inOrder = role.kind === 'vm' || role.kind === 'lds' ? role.kind : undefined;
+      const inOrder = inOrderKind(role);
       collide('write', defs, code, state, inOrder, report);
       collide('write', keeps, code, state, inOrder, report);
       if (role.isBarrier && report !== undefined) reportBarrier(code, state, report);
