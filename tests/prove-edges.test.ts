@@ -768,7 +768,7 @@ describe('never proved', () => {
       all('ds_read2_b32 v[2:3], v1 offset0:0 offset1:1', LGKM, STORE),
       all('ds_read2_b32 v[2:3], v1 offset0:1 offset1:0', LGKM, STORE),
     ],
-    ['nt load', all(LOAD, VM, STORE), all(LOAD + ' nt', VM, STORE)],
+    ['nt load', all(LOAD, VM, STORE), all(`${LOAD} nt`, VM, STORE)],
     [
       'scc carry through a store',
       all('s_cmp_lg_u32 s10, 0', 's_cselect_b64 exec, exec, 0', NOPS, STORE.replace('v2', 'v0')),
