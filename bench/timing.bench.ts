@@ -12,6 +12,7 @@ import { matrixRows, mi300xRows } from './timing/micro.ts';
 import { accuracyPage, accuracyTable, fittedNumbers, type Outcome, summary } from './timing/pages.ts';
 import { pairTimes } from './timing/pairs.ts';
 import { compileProgram, measurementsFolder, readMeasured, readPoints } from './timing/programs.ts';
+import { traceRows } from './timing/traces.ts';
 
 /** The programs whose times the chip's numbers may be fitted to; the others are only compared. */
 const FITTED = ['atax', 'bitonicsort', 'matrixmultiplication', 'memcopy', 'spmv', 'vectoradd'];
@@ -96,9 +97,12 @@ const full = fit
 const sorted = [...times].sort((a, b) => a - b);
 const micro = [...(await mi300xRows()), ...matrixRows()];
 const pairs = await pairTimes('mi300x');
+const { rows: traces, unknown } = await traceRows(root);
+for (const name of unknown) missing.push(`${name}: the launch of the traced kernel is not known`);
 const result = {
   micro,
   pairs,
+  traces,
   leftOut: left,
   full,
   fitted: FITTED,

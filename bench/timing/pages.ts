@@ -4,6 +4,7 @@ import { fittedValue, PARAMETERS, type Values } from './fit.ts';
 import type { MicroRow } from './micro.ts';
 import type { PairTime } from './pairs.ts';
 import { errorFactor, geometricMean, geometricSigma, type Pair, slopeError, spearman, wmape } from './statistics.ts';
+import { stepError, type TraceRow, timeError } from './traces.ts';
 
 /** A measured point and its model. Times in ms. */
 export interface Outcome extends Pair {
@@ -27,6 +28,7 @@ export interface Result {
   readonly missing: readonly string[];
   readonly micro: readonly MicroRow[];
   readonly pairs: readonly PairTime[];
+  readonly traces: readonly TraceRow[];
   readonly points: number;
   readonly allPoints: number;
   readonly medianSeconds: number;
@@ -62,7 +64,7 @@ function figures(outcomes: readonly Outcome[]): string[] {
 }
 
 /** A few lines: what was left out first. */
-export function summary({ leftOut, full, fitted, missing, points, micro, pairs }: Result): string {
+export function summary({ leftOut, full, fitted, missing, points, micro, pairs, traces }: Result): string {
   const held = full.filter((o) => !fitted.includes(o.program));
   const large = (outcomes: readonly Outcome[]): Outcome[] => outcomes.filter((o) => o.measured >= 0.01);
   const lines: [string, readonly Outcome[]][] = [
@@ -85,6 +87,8 @@ export function summary({ leftOut, full, fitted, missing, points, micro, pairs }
         `  ${m.what.padEnd(60)} ${m.chip} ${m.measured.toPrecision(4)} ${m.unit}: modelled ${m.modelled.toPrecision(4)}`,
     ),
     `order of ${pairs.length} pairs: ${orderText(pairs)}`,
+    'thread traces of gfx950:',
+    ...traces.map((t) => `  ${traceText(t)}`),
     'left out, by program:',
     ...programs,
     ...missing.map((m) => `  no time: ${m}`),
@@ -99,6 +103,79 @@ function orderText(pairs: readonly PairTime[]): string {
   const seen = pairs.filter((p) => Math.abs(p.slow / p.fast - 1) >= 0.05);
   const right = seen.filter((p) => p.slow > p.fast);
   return `${seen.length} differ by 5% or more in the model, and ${right.length} of them (${percent(right.length / seen.length)}) are in the right order`;
+}
+
+/** How far a trace is from its model, in a sentence. */
+function traceText(t: TraceRow): string {
+  const span = `${t.span.waves} waves last ${t.span.measured} cycles (median), modelled ${t.span.modelled.toFixed(0)}`;
+  if (t.instructions.length === 0) return `${t.kernel}: ${span}`;
+  const errors = `median error ${percent(timeError(t))} of the time since the wave's start, ${percent(stepError(t))} of the time to the next one`;
+  return `${t.kernel}: ${t.instructions.length} instructions of ${t.waves} waves, ${errors}; ${span}`;
+}
+
+/** Measured and modelled values as a chart that Markdown viewers draw. */
+function chart(title: string, x: readonly string[], y: string, lines: readonly (readonly number[])[]): string {
+  return [
+    '```mermaid',
+    'xychart-beta',
+    `  title "${title}"`,
+    `  x-axis [${x.map((label) => `"${label}"`).join(', ')}]`,
+    `  y-axis "${y}"`,
+    ...lines.map((line) => `  line [${line.map((v) => Number(v.toPrecision(4))).join(', ')}]`),
+    '```',
+  ].join('\n');
+}
+
+/** The figures of one footprint or size each: the rows whose names differ in their last number. */
+function curves(micro: readonly MicroRow[]): string {
+  const series = groups(
+    micro.filter((m) => /\d [KMG]B\b/.test(m.what)),
+    (m) => m.what.replace(/,? (?:of )?\d+ [KMG]B/, ''),
+  );
+  return series
+    .filter(([, rows]) => rows.length > 2)
+    .map(([name, rows]) =>
+      chart(
+        `${name}: measured, then modelled`,
+        rows.map((m) => /\d+ [KMG]B/.exec(m.what)?.[0] ?? ''),
+        rows[0]?.unit ?? '',
+        [rows.map((m) => m.measured), rows.map((m) => m.modelled)],
+      ),
+    )
+    .join('\n\n');
+}
+
+/** The section on thread traces. */
+function traceSection(traces: readonly TraceRow[]): string {
+  const long = traces.filter((t) => t.instructions.length > 0);
+  return `## Thread traces
+
+gfx950 hardware (\`../shared/profiles/sqtt\`) against MI350X: when the traced waves came to each instruction, in cycles since their start. Every launch
+is the first of its process: nothing is in a cache, and no address has been translated. \`l1i.miss\` and \`tlb.miss\` were taken from the
+waves whose instructions are traced; all other waves were not looked at for them.
+
+${traces.map((t) => `- ${traceText(t)}.`).join('\n')}
+
+${long
+  .map((t) =>
+    chart(
+      `${t.kernel}: measured, then modelled`,
+      t.instructions.map((_, n) => String(n)),
+      'cycles since the start of the wave',
+      [t.instructions.map((i) => i.measured), t.instructions.map((i) => i.modelled)],
+    ),
+  )
+  .join('\n\n')}
+
+${long
+  .map((t) =>
+    table(
+      ['instruction', 'measured', 'modelled'],
+      t.instructions.map((i) => [`\`${i.text}\``, i.measured.toFixed(0), i.modelled.toFixed(0)]),
+    ),
+  )
+  .join('\n\n')}
+`;
 }
 
 /** docs/timing-accuracy.md. */
@@ -167,6 +244,9 @@ ${table(
   ]),
 )}
 
+${curves(r.micro)}
+
+${traceSection(r.traces)}
 ## Order of variants
 
 Pairs of small kernels of which one is known to be faster, by what is published about banks, coalescing, wide accesses, loads in flight,

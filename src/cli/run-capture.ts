@@ -49,7 +49,7 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
   const strict = strictOptionsOf(options);
   schedulesOf(options);
   const mfma = parseMatrixMode(options.mfma);
-  const clock = timingOf(options, processor, { keepsWaves: keepsWaves(options) });
+  const clock = timingOf(options, processor, { keepsWaves: keepsWaves(options), knowsPages: true });
   const device = await createDevice('sim', {
     target: processor,
     ...nodeSimOptions(),

@@ -85,7 +85,7 @@ export function keepsWaves(options: TimingOptions & { readonly report?: string |
 export function timingOf(
   options: TimingOptions,
   target: TargetName,
-  model: { readonly keepsWaves?: boolean } = {},
+  model: { readonly keepsWaves?: boolean; readonly knowsPages?: boolean } = {},
 ): TimingModel | undefined {
   const { time, chip } = options;
   if (time !== undefined && time !== 'wall' && time !== 'model') {

@@ -119,7 +119,8 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     if (isByKernel && (!isForCapture || flags.capture !== undefined)) throw noModule();
     const result = await runCaptured(command.args[0], {
       modified: flags.modified,
-      open: (target) => deviceOpener(flags.device, { mfma, timing: timingOf(flags, target) })(target),
+      open: (target) =>
+        deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target),
       exact: common.exact,
       force: common.force,
       maxInstructions:
@@ -159,7 +160,7 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     record: flags.capture === undefined ? undefined : dispatchRecorder(flags.capture),
     // Each side has a clock of its own.
     openDevice: (target, strict) =>
-      deviceOpener(flags.device, { mfma, timing: timingOf(flags, target) })(target, strict),
+      deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target, strict),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
     grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),

@@ -84,7 +84,7 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
     run: {
       mfma: parseMatrixMode(options.mfma),
       workers: parseCount(options.workers, '--workers'),
-      timing: timingOf(options, processor),
+      timing: timingOf(options, processor, { knowsPages: true }),
     },
   });
   const isSlow = process.stderr.isTTY === true;

@@ -70,7 +70,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
       workers: 1,
       monitors: lateLoads ? [new LateLoads()] : undefined,
       strict: strict ? {} : undefined,
-      timing: chip === undefined ? undefined : new TimingModel(chip),
+      timing: chip === undefined ? undefined : new TimingModel(chip, { knowsPages: true }),
     };
     const run = await runPlaced(device, placed, follow, fields);
     const dispatch = run.dispatch as SimDispatchResult | undefined;

@@ -69,6 +69,8 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   'l2.loss': real('power of the part of a too large set of allocations that L2 keeps', 0.1, 100),
   'l2.storeAck': real('cycles until L2 has acknowledged a store', 1, 4000),
   'l2.atomicInterval': real('cycles between two atomics to one L2 line', 0.1, 1000),
+  'tlb.page': whole('bytes that one address translation covers', 4096, 2 ** 30),
+  'tlb.miss': real('cycles by which the first vector access to a page is later', 0, 10_000),
   'mall.bytes': whole('memory-side cache bytes; 0 without one', 0, 2 ** 40),
   'mall.loss': real('power of the part of a too large set of allocations that the memory-side cache keeps', 0.1, 100),
   'mall.latency': real('cycles of a vector load that hits the memory-side cache', 1, 10_000),

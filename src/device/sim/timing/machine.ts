@@ -110,6 +110,8 @@ class RunningWave {
   /** When it came to the barrier that it is at. */
   arrived = 0;
   fetched = -1;
+  /** When it came to the line that it has fetched. */
+  entered = 0;
   /** Completion times in order of issue, each at least the one before. */
   readonly vm: number[] = [];
   readonly lgkm: number[] = [];
@@ -317,12 +319,13 @@ export class Machine {
     const t = this.times[number] as InstructionTime;
     const line = code.offset >>> c.fetchShift;
     if (line !== w.fetched) {
-      const isNext = line === w.fetched + 1;
+      const asked = line === w.fetched + 1 ? w.entered : time;
       w.fetched = line;
-      const cycles = this.fetch(w.unit >>> 1, line);
-      if (cycles > 0) {
-        // The line behind the last one has been asked for with it.
-        this.wait(time, time + (isNext ? cycles / PREFETCHED : cycles), 'fetch', t, id);
+      w.entered = time;
+      const until = this.fetch(w.unit >>> 1, line, asked, time);
+      if (until > time) {
+        w.ready = until;
+        this.wait(time, until, 'fetch', t, id);
         return;
       }
     }
@@ -355,20 +358,26 @@ export class Machine {
     this.log?.release(id, time, next);
   }
 
-  /** What a line of code costs that a wave comes to: nothing when the cache of the two compute units has it. */
-  private fetch(cache: number, line: number): number {
+  /**
+   * When a line of code that a wave comes to is there: at once when the cache of the two compute units has it. The line behind the last one
+   * was `asked` for when the wave came to that one.
+   */
+  private fetch(cache: number, line: number, asked: number, time: number): number {
     const { c, sums } = this;
     const lines = this.codeCaches[cache] as Cache;
     sums.fetches++;
-    if (lines.find(line, true)) return 0;
+    if (lines.find(line, true)) return Math.max(time, lines.ready);
     lines.insert(line);
     const known = this.fetched[cache] as Set<number>;
     const wasThere = known.has(line);
     known.add(line);
     // A line that this replay has not seen yet is in the cache when the kernel ran before.
-    if (!wasThere && this.job.isWarm) return 0;
+    if (!wasThere && this.job.isWarm) return time;
     sums.fetchMisses++;
-    return wasThere ? c.refetch : c.fetchMiss;
+    const cycles = wasThere ? c.refetch : c.fetchMiss;
+    const until = Math.max(time, Math.min(asked + cycles, asked < time ? time + cycles / PREFETCHED : time + cycles));
+    lines.fill(0, until);
+    return until;
   }
 
   private registersReady(w: RunningWave, code: CodeInstruction, time: number): number {

@@ -4,6 +4,7 @@ import { Cache } from './cache.ts';
 import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
 import { Server } from './server.ts';
+import type { Translations } from './translations.ts';
 
 /** How much of the chip the simulated compute units stand for, and what is known of the launch's memory. */
 export interface MemoryShare {
@@ -21,6 +22,8 @@ export interface MemoryShare {
   readonly isShared: (line: number) => boolean;
   /** Part of all touched lines that are shared. */
   readonly sharedPart: number;
+  /** Address translations of the die. */
+  readonly translations: Translations;
 }
 
 /** Cycles of writing that L2 may owe to what is behind it before stores wait. Not measured: the order of a round trip to memory. */
@@ -180,7 +183,7 @@ export class MemorySystem {
         this.traffic.vl1dMisses++;
         const slot = v.next;
         v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
-        const asked = v.fill.take(Math.max(at, v.misses[slot] as number), c.fill);
+        const asked = v.fill.take(Math.max(this.translated(sector, at), v.misses[slot] as number), c.fill);
         ready = this.read(sector, asked, c.l2Latency, 0, 0);
         v.misses[slot] = ready;
         v.cache.fill(bit, ready);
@@ -200,8 +203,9 @@ export class MemorySystem {
     this.lookUp(lines, first, count);
     this.traffic.stores += count;
     for (let n = 0; n < count; n++) {
-      const asked = v.fill.take(start + n * c.tag, c.fill);
-      const ack = this.write(lines[first + n] as number, asked);
+      const sector = lines[first + n] as number;
+      const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
+      const ack = this.write(sector, asked);
       if (ack > done) done = ack;
     }
     return done;
@@ -218,7 +222,7 @@ export class MemorySystem {
     this.traffic.atomics += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
-      const asked = v.fill.take(start + n * c.tag, c.fill);
+      const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
       // Atomics to a line that all compute units change wait for those of all dies.
       const others = share.isShared(sector >>> this.l2Shift) ? share.unitsOfChip / share.units : 1;
       const ready = this.read(sector, asked, c.l2Latency, c.atomic * others, 0);
@@ -255,6 +259,10 @@ export class MemorySystem {
     let done = time;
     for (let n = 0; n < count; n++) done = Math.max(done, this.write(lines[first + n] as number, time));
     return done;
+  }
+
+  private translated(sector: number, time: number): number {
+    return this.share.translations.of(sector, time);
   }
 
   /** Counts lines of the vector cache: sectors of one line that follow each other are one. */

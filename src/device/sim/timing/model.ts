@@ -11,8 +11,9 @@ import { KernelCode } from './kernel-code.ts';
 import { Machine, type Replay } from './machine.ts';
 import type { MemoryShare } from './memory-system.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
-import { L2Residency, Residency, regionsOf } from './residency.ts';
+import { L2Residency, pagesOf, Residency, regionsOf } from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
+import { Translations } from './translations.ts';
 
 /** Instructions recorded of a launch; fewer of a kernel that is launched often. */
 const BUDGET = 60_000;
@@ -43,10 +44,15 @@ export interface RecordedLaunch {
   /** Allocations that the sample reads and writes. */
   readonly regions: Regions;
   readonly written: Regions;
+  /** Pages of the pieces that the sample accesses. */
+  readonly pages: ReadonlyMap<number, number>;
   /** The kernel has run before: its code is in the instruction caches. */
   readonly isWarm: boolean;
   readonly failure: string | undefined;
 }
+
+/** What a launch touches. */
+type Footprint = Pick<RecordedLaunch, 'launch' | 'regions' | 'written' | 'pages'>;
 
 /** Parts of what a launch reads that earlier launches have left, 0 to 1. */
 export interface CacheHits {
@@ -85,11 +91,18 @@ export class TimingModel {
   private readonly budget: number;
 
   private readonly keepsWaves: boolean;
+  private readonly knowsPages: boolean;
+  /** Pages that launches have used. */
+  private readonly known = new Set<number>();
 
-  /** `keepsWaves`: what each replayed wave did is a part of every launch's time. */
-  constructor(chip: Chip, { budget = BUDGET, keepsWaves = false } = {}) {
+  /**
+   * `keepsWaves`: what each replayed wave did is a part of every launch's time. `knowsPages`: all addresses have been translated before, as
+   * in the middle of a program.
+   */
+  constructor(chip: Chip, { budget = BUDGET, keepsWaves = false, knowsPages = false } = {}) {
     this.chip = chip;
     this.keepsWaves = keepsWaves;
+    this.knowsPages = knowsPages;
     this.budget = budget;
     this.residency = new Residency(chip.get('mall.bytes'), chip.get('mall.loss'));
     this.l2 = new L2Residency(chip);
@@ -114,10 +127,22 @@ export class TimingModel {
       const plan = planSample(chip, launch, spread, length, this.budgetOf(launch));
       const canKeep = first.waves.every((w) => w.isWhole);
       const traces = plan.groups.map((n) => (n === 0 && canKeep ? first : recorder.record(n * dies, plan.limit)));
+      const pages = this.knowsPages ? new Map() : pagesOf(memory, linesOf(traces, code), chip.get('tlb.page'));
       const regions = regionsOf(memory, linesOf(traces, code, false));
       const written = regionsOf(memory, linesOf(traces, code, true));
       const { list } = code;
-      return { launch, code: { list }, spread, plan, traces, regions, written, isWarm, failure: recorder.failure };
+      return {
+        launch,
+        code: { list },
+        spread,
+        plan,
+        traces,
+        regions,
+        written,
+        pages,
+        isWarm,
+        failure: recorder.failure,
+      };
     } finally {
       recorder.undo();
     }
@@ -130,7 +155,8 @@ export class TimingModel {
   }
 
   /** A launch has gone through the caches; gives the parts of what it read that were there. */
-  pass({ launch, regions, written }: Pick<RecordedLaunch, 'launch' | 'regions' | 'written'>): CacheHits {
+  pass({ launch, regions, written, pages }: Footprint): CacheHits {
+    for (const page of pages.values()) this.known.add(page);
     const l2Held = this.l2.use(launch, regions, written);
     return { l2Held, mallHits: this.residency.use(new Map([...regions, ...written])) };
   }
@@ -144,6 +170,7 @@ export class TimingModel {
   time(recorded: RecordedLaunch, instructions: number): LaunchTime {
     const { launch, code, spread, plan, traces, failure, isWarm } = recorded;
     const { chip } = this;
+    const translations = new Translations(chip, { pages: recorded.pages, known: new Set(this.known) });
     const { l2Held, mallHits } = this.pass(recorded);
     const share: MemoryShare = {
       units: plan.units,
@@ -151,6 +178,7 @@ export class TimingModel {
       unitsOfChip: spread.unitsOfChip,
       mallHits,
       l2Held,
+      translations,
       ...sharing(chip, traces, code, plan.units),
     };
     const replay = new Machine({

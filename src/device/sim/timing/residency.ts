@@ -5,6 +5,7 @@ import { WINDOW } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
+import { PIECE_BITS } from './translations.ts';
 
 export class Residency {
   private readonly capacity: number;
@@ -59,6 +60,19 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
   for (const chunk of chunks) {
     const region = memory.find(WINDOW + chunk * 4096, 1);
     if (region !== undefined) out.set(region.base, region.size);
+  }
+  return out;
+}
+
+/** The page of each piece that lines belong to: allocations have pages of their own. */
+export function pagesOf(memory: DeviceMemory, lines: Iterable<number>, bytes: number): Map<number, number> {
+  const out = new Map<number, number>();
+  for (const line of lines) {
+    const piece = line >>> PIECE_BITS;
+    if (out.has(piece)) continue;
+    const address = WINDOW + piece * 4096;
+    const region = memory.find(address, 1);
+    if (region !== undefined) out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
   }
   return out;
 }

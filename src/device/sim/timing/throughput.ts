@@ -8,6 +8,7 @@ import type { Unit } from './latency-class.ts';
 import { ldsPasses, ldsPhases } from './lds-phases.ts';
 import { Machine, PROGRESS_STEPS } from './machine.ts';
 import type { GroupTrace } from './record.ts';
+import { Translations } from './translations.ts';
 
 /** An instruction of the piece, as `analyseBlock` takes it. */
 export interface BlockInstruction {
@@ -66,7 +67,16 @@ export function analyseBlock(chip: Chip, block: readonly BlockInstruction[], wav
     code: { list: code },
     groups,
     resident: groups.length,
-    share: { units: 1, unitsOfDie: 1, unitsOfChip: 1, mallHits: 1, l2Held: 1, isShared: () => false, sharedPart: 0 },
+    share: {
+      units: 1,
+      unitsOfDie: 1,
+      unitsOfChip: 1,
+      mallHits: 1,
+      l2Held: 1,
+      isShared: () => false,
+      sharedPart: 0,
+      translations: new Translations(chip, { pages: new Map(), known: new Set() }),
+    },
     isWarm: true,
     arrival: () => 0,
   }).run();

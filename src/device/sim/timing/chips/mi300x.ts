@@ -7,6 +7,7 @@ const GPU_SPECS = 'ROCm documentation, accelerator and GPU hardware specificatio
 const CHASE = 'MI300X pointer chase by scalar loads (sarchlab/mgpusim MI300X_ground_truth.csv, cache_latency)';
 const VECTOR_CHASE = 'gpu-benches and mt4g latency tables of MI300X';
 const COPY = 'MI300X device-to-device copies (MI300X_ground_truth.csv, memory_bandwidth)';
+const FIRST = 'gfx950 thread trace of a first launch (tinygrad gemm)';
 const EMPTY = 'MI300X empty kernels (MI300X_ground_truth_2.csv): slope over workgroups';
 
 export const MI300X: ChipFile = {
@@ -28,7 +29,7 @@ export const MI300X: ChipFile = {
     'issue.waveStart': [60, 'gfx950 thread traces: cycles to the first instruction when the code is cached'],
     'l1i.bytes': [65536, WHITE_PAPER],
     'l1i.line': [128, WHITE_PAPER],
-    'l1i.miss': [500, 'gfx950 thread traces: first instruction 710 cycles after a cold start'],
+    'l1i.miss': [710, `${FIRST}: the first wave issues 770 cycles after its start`],
     'matrix.f64Passes': [8, 'LLVM 22 SISchedule.td'],
     'lds.latency': [52, 'pyhip mem_latency.md (MI308X), mt4g (MI300X)'],
     'lds.wideBanks': [32, 'amd-shark-ai lds_summary.md, gfx942'],
@@ -59,6 +60,8 @@ export const MI300X: ChipFile = {
     'l2.loss': [8, 'MI300A vectoradd: 12 MB stay, 25 MB do not'],
     'l2.storeAck': [300, 'no measurement: L2 latency and the way back'],
     'l2.atomicInterval': [20, 'MI300X atomic_operations: 19.9 cycles per wave operation on one address'],
+    'tlb.page': [2097152, 'Linux amdgpu: fragments of 2 MB'],
+    'tlb.miss': [930, `${FIRST}: the first loads from two buffers take 1720 cycles, from memory 790`],
     'mall.bytes': [268435456, WHITE_PAPER],
     'mall.loss': [1.5, 'MI300A vectoradd and relu between 268 and 805 MB'],
     'mall.latency': [480, `${CHASE}: 411 to 418 cycles by scalar loads`],
