@@ -24,6 +24,9 @@ export interface Replay {
   /** Cycle at which each workgroup started and ended, in order of their numbers in the job. */
   readonly starts: Float64Array;
   readonly ends: Float64Array;
+  /** Cycles of memory and of the memory-side cache (its busier way) that each workgroup's accesses take. */
+  readonly memoryCycles: Float64Array;
+  readonly mallCycles: Float64Array;
   /** Cycle at which each part (of PROGRESS_STEPS) of all instructions had been issued. */
   readonly progress: Float64Array;
   /** Cycle at which the first wave came to the end of a path that was cut; infinite when none was. */
@@ -146,6 +149,8 @@ export class Machine {
   private readonly simds: number;
   private readonly starts: Float64Array;
   private readonly ends: Float64Array;
+  private readonly memoryCycles: Float64Array;
+  private readonly mallCycles: Float64Array;
   private readonly progress = new Float64Array(PROGRESS_STEPS + 1);
   private firstCut = Number.POSITIVE_INFINITY;
   private readonly total: number;
@@ -199,6 +204,8 @@ export class Machine {
     this.fetched = Array.from({ length: Math.ceil(share.units / 2) }, () => new Set());
     this.starts = new Float64Array(groups.length);
     this.ends = new Float64Array(groups.length);
+    this.memoryCycles = new Float64Array(groups.length);
+    this.mallCycles = new Float64Array(groups.length);
     this.total = groups.reduce((sum, g) => sum + g.waves.reduce((n, w) => n + w.path.length, 0), 0);
     this.nextMark = this.total / PROGRESS_STEPS;
     this.slots = new Array<number>(share.units).fill(job.resident);
@@ -235,6 +242,8 @@ export class Machine {
     return {
       starts: this.starts,
       ends: this.ends,
+      memoryCycles: this.memoryCycles,
+      mallCycles: this.mallCycles,
       progress: this.progress,
       firstCut: this.firstCut,
       instructions: this.times,
@@ -466,6 +475,15 @@ export class Machine {
   }
 
   private memoryAccess(w: RunningWave, code: CodeInstruction, time: number): void {
+    const { memory, memoryCycles, mallCycles } = this;
+    const { index } = w.group;
+    const [hbm, mall] = [memory.hbmCycles, memory.mallCycles];
+    this.access(w, code, time);
+    memoryCycles[index] = (memoryCycles[index] as number) + memory.hbmCycles - hbm;
+    mallCycles[index] = (mallCycles[index] as number) + memory.mallCycles - mall;
+  }
+
+  private access(w: RunningWave, code: CodeInstruction, time: number): void {
     const { data } = w.trace.accesses;
     const { memory, c, sums } = this;
     if (code.unit === 'lds') {

@@ -350,12 +350,23 @@ export class MemorySystem {
   get drained(): number {
     return Math.max(this.mallWrites.last, this.hbm.last);
   }
+
+  /** Cycles that memory was busy so far. */
+  get hbmCycles(): number {
+    return this.hbm.busy;
+  }
+
+  /** Cycles that the busier way of the memory-side cache was busy so far. */
+  get mallCycles(): number {
+    return Math.max(this.mall.busy, this.mallWrites.busy);
+  }
+
   /** Cycles that parts were busy, for the limiter. */
   busy(): { readonly l2: number; readonly mall: number; readonly hbm: number; readonly vl1d: number } {
     return {
       l2: Math.max(...this.channels.map((s) => s.busy)),
-      mall: Math.max(this.mall.busy, this.mallWrites.busy),
-      hbm: this.hbm.busy,
+      mall: this.mallCycles,
+      hbm: this.hbmCycles,
       vl1d: Math.max(...this.vector.map((v) => v.pipe.busy)),
     };
   }

@@ -153,7 +153,14 @@ export function extrapolate(
       ? ((done[last] as number) - (done[first] as number)) / (last - first)
       : (done[last] as number) / done.length;
   const dispatched = s.interval * (s.unitsOfDie / plan.units);
-  return { cycles: finish + missing * Math.max(perGroup, dispatched), spread, replayed, isWhole: false };
+  const each = Math.max(perGroup, dispatched, laterHalf(replay.memoryCycles), laterHalf(replay.mallCycles));
+  return { cycles: finish + missing * each, spread, replayed, isWhole: false };
+}
+
+/** Mean over the workgroups that started later, whose shared data is in the caches. */
+function laterHalf(cycles: Float64Array): number {
+  const later = cycles.subarray(cycles.length >>> 1);
+  return later.reduce((sum, c) => sum + c, 0) / Math.max(1, later.length);
 }
 
 /** Part of the time before the first path ends that is taken for the start. */
