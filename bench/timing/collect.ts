@@ -5,7 +5,13 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { FIELDS } from '../../src/device/sim/timing/chip-fields.ts';
-import { type LaunchTime, type RecordedLaunch, type Regions, TimingModel } from '../../src/device/sim/timing/model.ts';
+import {
+  type LaunchTime,
+  type RecordedLaunch,
+  type Regions,
+  type ReplayedLaunch,
+  TimingModel,
+} from '../../src/device/sim/timing/model.ts';
 import { timingReport } from '../../src/device/sim/timing/report.ts';
 import { type DeviceProcess, startDeviceProcess } from '../../src/runtime/exec.ts';
 import { ModelClock } from '../../src/runtime/model-clock.ts';
@@ -53,8 +59,9 @@ class LoggedModel extends TimingModel {
   readonly times = new Map<Event, LaunchTime>();
   regions: Regions = new Map();
 
-  override time(recorded: RecordedLaunch, instructions: number): LaunchTime {
-    const time = super.time(recorded, instructions);
+  override time(replayed: ReplayedLaunch, instructions: number): LaunchTime {
+    const time = super.time(replayed, instructions);
+    const { recorded } = replayed;
     const { nanoseconds, dirtyBytes } = time;
     const event: Event = { kind: 'kernel', recorded: portable(recorded), instructions, nanoseconds, dirtyBytes };
     this.events.push(event);
@@ -224,7 +231,7 @@ function timeAgain(model: TimingModel, event: KernelEvent, key: string): Again {
   let time = known.get(key);
   if (time !== undefined) model.pass(event.recorded);
   else {
-    const { nanoseconds, dirtyBytes } = model.time(event.recorded, event.instructions);
+    const { nanoseconds, dirtyBytes } = model.time(model.replay(event.recorded), event.instructions);
     time = { nanoseconds, dirtyBytes };
     known.set(key, time);
   }

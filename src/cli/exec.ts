@@ -70,7 +70,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--time <clock>', 'what events and signals carry: model (with --timing) or wall')
     .option(
       '--clock <kind>',
-      'what kernels read as time: instructions (the same in every run), or host',
+      'what kernels read as time: instructions (the same in every run; with --timing modelled time), or host',
       'instructions',
     )
     .option('--env', 'start a device that lives as long as this shell, and print what to eval')

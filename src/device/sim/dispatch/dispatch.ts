@@ -59,8 +59,12 @@ export async function runDispatch(
     if (timing === undefined) return await runLaunch(device, loaded, prepared, request);
     const recorded = timing.record({ ...device, loaded, launch: prepared.launch });
     const only = request.sampleOnly === true ? sampledGroups(recorded, timing.chip.get('xccs')) : undefined;
-    const result = await runLaunch(device, loaded, prepared, request, only);
-    return { ...result, timing: timing.time(recorded, result.instructions / Math.max(1, result.wavefronts)) };
+    const replayed = timing.replay(recorded);
+    // Kernels are told the time of the model where it differs from the host's.
+    const clockReadings = request.hostClockOffset === undefined ? timing.readings(replayed) : undefined;
+    const launch = { ...prepared.launch, clockReadings };
+    const result = await runLaunch(device, loaded, { ...prepared, launch }, request, only);
+    return { ...result, timing: timing.time(replayed, result.instructions / Math.max(1, result.wavefronts)) };
   } finally {
     prepared.end();
     device.places.trim();

@@ -4,6 +4,7 @@ import { targetInfo } from '../../../isa/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
+import { type ClockReadings, ModelledClock } from '../state/modelled-clock.ts';
 import { type DispatchContext, HostClock } from '../state/workgroup.ts';
 import type { RunOrder } from './order.ts';
 
@@ -32,17 +33,20 @@ export interface Launch {
   readonly mfma: MatrixMode;
   /** Where the clocks of kernels show the host's time: what that is ahead of the calendar, ms. */
   readonly hostClockOffset: number | undefined;
+  /** Where the clocks of kernels show modelled time: what wavefronts read. */
+  readonly clockReadings?: ClockReadings | undefined;
 }
 
 /** What the kernel's waves may ask for. */
 export function contextOf(launch: Launch): DispatchContext {
   const { architectedFlatScratch, board } = targetInfo(launch.target);
-  const { hostClockOffset: offset } = launch;
+  const { hostClockOffset: offset, clockReadings } = launch;
   return {
     target: launch.target,
     kernelName: launch.kernelName,
     scratchPerLane: launch.scratchPerLane,
     architectedScratch: architectedFlatScratch,
     hostClock: offset === undefined ? undefined : new HostClock(offset, board.clockMhz),
+    modelledClock: clockReadings === undefined ? undefined : new ModelledClock(clockReadings),
   };
 }

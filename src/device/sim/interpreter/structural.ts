@@ -292,8 +292,9 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
   setreg,
   memtime: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;
-    if (op.parameter === REAL_TIME) return (w) => w.setS64(target, BigInt(w.workgroup.realTime()));
-    return (w) => w.setS64(target, BigInt(w.workgroup.cycles()));
+    if (op.parameter === REAL_TIME)
+      return (w) => w.setS64(target, BigInt(w.workgroup.realTime(w.index, w.executed + w.running)));
+    return (w) => w.setS64(target, BigInt(w.workgroup.cycles(w.index, w.executed + w.running)));
   },
   movrels: (instruction, op) => {
     const target = registerOf(instruction, 'sdst').encoding;

@@ -60,6 +60,8 @@ export class Wave {
   private readonly counter: Float64Array;
   /** Position in the workgroup. */
   index = 0;
+  /** Instructions that compiled code has executed and not yet added to `executed`; exact where a clock is read. */
+  running = 0;
   workgroup: Workgroup;
   private base = 0;
   /** The program counter when it is no offset in an image. */

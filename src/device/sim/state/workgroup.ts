@@ -1,6 +1,7 @@
 // What the waves of a workgroup share: LDS, ids, scratch, the dispatch.
 import type { TargetName } from '../../../isa/types.ts';
 import { MemoryFault } from './memory.ts';
+import type { ModelledClock, WorkgroupReadings } from './modelled-clock.ts';
 
 /** Facts of the running dispatch that every wave may ask for. */
 export interface DispatchContext {
@@ -12,6 +13,8 @@ export interface DispatchContext {
   readonly architectedScratch: boolean;
   /** What the clocks of kernels show; undefined: instructions. */
   readonly hostClock?: HostClock | undefined;
+  /** The same, of a launch that is timed and whose wavefronts read clocks. */
+  readonly modelledClock?: ModelledClock | undefined;
 }
 
 /** The host's time for the clocks of kernels: s_memrealtime has its ticks, s_memtime the cycles that a chip would have done in it. */
@@ -56,6 +59,7 @@ export class Workgroup {
   /** Reads of the cycle counter so far, and what they have added to it. */
   private reads = 0;
   private waited = 0;
+  private readings: WorkgroupReadings | undefined;
   /** Whether it has read a clock that goes on only while it runs; whoever looks sets it back. */
   hasReadClock = false;
 
@@ -84,23 +88,29 @@ export class Workgroup {
   }
 
   /**
-   * What s_memtime gives: the clock, and time that goes by while wavefronts do little but read it. Kernels that wait for a number of cycles
+   * What s_memtime gives a wavefront that has executed so many instructions: the clock, and time that goes by while wavefronts do little but read it. Kernels that wait for a number of cycles
    * (500 ms are 10^9 of them) end after some 25,000 reads; a kernel that measures itself reads far fewer.
    */
-  cycles(): number {
-    const { hostClock } = this.dispatch;
+  cycles(wave: number, executed: number): number {
+    const { hostClock, modelledClock } = this.dispatch;
     if (hostClock !== undefined) return hostClock.cycles();
     this.hasReadClock = true;
     if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) * 32;
-    return this.clock + this.waited;
+    return (modelledClock === undefined ? this.clock : this.modelled(modelledClock, wave, executed)) + this.waited;
   }
 
-  /** What s_memrealtime gives. */
-  realTime(): number {
-    const { hostClock } = this.dispatch;
+  /** What s_memrealtime gives a wavefront. */
+  realTime(wave: number, executed: number): number {
+    const { hostClock, modelledClock } = this.dispatch;
     if (hostClock !== undefined) return hostClock.ticks();
     this.hasReadClock = true;
-    return this.clock;
+    if (modelledClock === undefined) return this.clock;
+    return Math.floor((this.modelled(modelledClock, wave, executed) * REAL_TIME_KHZ) / (modelledClock.clockMhz * 1000));
+  }
+
+  private modelled(clock: ModelledClock, wave: number, executed: number): number {
+    this.readings ??= clock.of(this.id);
+    return this.readings.cycles(wave, executed);
   }
 
   saveClock(): WorkgroupClock {

@@ -34,6 +34,8 @@ export interface CodeInstruction {
   readonly waitLgkm: number;
   readonly isBarrier: boolean;
   readonly isEnd: boolean;
+  /** Reads s_memtime's or s_memrealtime's clock. */
+  readonly readsClock: boolean;
   /** Cycles the wave does nothing. */
   readonly idle: number;
   readonly plan: AccessPlan | undefined;
@@ -136,6 +138,7 @@ export function codeInstruction(
     waitLgkm: counts?.lgkm ?? 15,
     isBarrier: role.isBarrier,
     isEnd: op?.kind === 'structural' && op.name === 'endpgm',
+    readsClock: op?.kind === 'structural' && op.name === 'memtime',
     idle: idleCycles(instruction, interval),
     plan,
     dwords: Math.max(1, Math.ceil(laneBytes(plan, instruction) / 4)),

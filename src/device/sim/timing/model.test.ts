@@ -160,6 +160,43 @@ global_store_dword v3, v2, s[2:3] sc1
     expect(timing?.cycles).toBeGreaterThan(0);
   });
 
+  it.each([1, 3])('should give kernels that read clocks modelled cycles, %i threads', async (workers) => {
+    // Each wavefront stores the cycles of 100 dependent multiplications, the ticks of the 100 MHz clock, and when it began.
+    const code = `s_memtime s[12:13]
+s_memrealtime s[16:17]
+s_waitcnt lgkmcnt(0)
+v_mov_b32_e32 v2, 3
+${'v_mul_lo_u32 v2, v2, v2\n'.repeat(100)}s_memtime s[14:15]
+s_memrealtime s[18:19]
+s_waitcnt lgkmcnt(0)
+s_sub_u32 s14, s14, s12
+s_sub_u32 s18, s18, s16
+v_mov_b32_e32 v4, s14
+v_mov_b32_e32 v5, s18
+v_mov_b32_e32 v6, s12
+s_lshl_b32 s10, s8, 4
+v_mov_b32_e32 v1, s10
+global_store_dwordx3 v1, v[4:6], s[2:3]`;
+    const groups = 4000;
+    const { memory, timing } = await run(code, groups, { timing: clock(), workers, bytes: groups * 16 });
+    const words = new Int32Array(memory.buffer, memory.byteOffset, groups * 4);
+    const chip = chipNamed('mi300a');
+    const each = chip.latencyClass('mul32').latency;
+    const begins = [];
+    for (let group = 0; group < groups; group++) {
+      const [cycles = 0, ticks = 0, begin = 0] = words.subarray(group * 4);
+      // Other wavefronts of the SIMD take the unit in between.
+      expect(cycles).toBeGreaterThanOrEqual(100 * each);
+      expect(cycles).toBeLessThan(100 * each * 12);
+      expect(Math.abs(ticks - (cycles * 100) / chip.get('clockMhz'))).toBeLessThanOrEqual(4);
+      begins.push(begin);
+    }
+    const total = timing?.cycles ?? 0;
+    expect(Math.max(...begins)).toBeLessThan(total);
+    expect(Math.max(...begins)).toBeGreaterThan(total / 2);
+    expect(begins[groups - 1]).toBeGreaterThan(begins[0] as number);
+  });
+
   it.each(['gfx942', 'gfx90a', 'gfx950'] as const)('should have a chip for %s', (target) => {
     expect(new TimingModel(defaultChip(target)).chip.target).toBe(target);
   });

@@ -5,6 +5,7 @@
 import type { Launch } from '../dispatch/launch.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
+import type { ClockReadings, WaveProgress } from '../state/modelled-clock.ts';
 import type { PlacePool } from '../state/places.ts';
 import type { Chip } from './chip.ts';
 import { KernelCode } from './kernel-code.ts';
@@ -14,6 +15,7 @@ import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
 import { L2Residency, pagesOf, Residency, regionsOf } from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
+import type { ReplayedWave } from './wave-log.ts';
 
 /** Instructions recorded of a launch; fewer of a kernel that is launched often. */
 const BUDGET = 60_000;
@@ -53,6 +55,13 @@ export interface RecordedLaunch {
 
 /** What a launch touches. */
 type Footprint = Pick<RecordedLaunch, 'launch' | 'regions' | 'written' | 'pages'>;
+
+/** A launch whose sample has been replayed. */
+export interface ReplayedLaunch {
+  readonly recorded: RecordedLaunch;
+  readonly replay: Replay;
+  readonly mallHits: number;
+}
 
 /** Parts of what a launch reads that earlier launches have left, 0 to 1. */
 export interface CacheHits {
@@ -94,6 +103,8 @@ export class TimingModel {
   private readonly knowsPages: boolean;
   /** Pages that launches have used. */
   private readonly known = new Set<number>();
+  /** Cycles that launches have taken so far, with the gaps between them. */
+  private elapsed = 0;
 
   /**
    * `keepsWaves`: what each replayed wave did is a part of every launch's time. `knowsPages`: all addresses have been translated before, as
@@ -166,9 +177,9 @@ export class TimingModel {
     return this.residency.use(regions);
   }
 
-  /** Times a recorded launch, whose waves executed `instructions` on average. Launches are timed in the order in which they ran. */
-  time(recorded: RecordedLaunch, instructions: number): LaunchTime {
-    const { launch, code, spread, plan, traces, failure, isWarm } = recorded;
+  /** Replays a recorded launch. Launches are replayed in the order in which they run. */
+  replay(recorded: RecordedLaunch): ReplayedLaunch {
+    const { code, spread, plan, traces, isWarm } = recorded;
     const { chip } = this;
     const translations = new Translations(chip, { pages: recorded.pages, known: new Set(this.known) });
     const { l2Held, mallHits } = this.pass(recorded);
@@ -183,7 +194,7 @@ export class TimingModel {
     };
     const replay = new Machine({
       isWarm,
-      keepsWaves: this.keepsWaves,
+      keepsWaves: this.keepsWaves || code.list.some((c) => c.readsClock),
       chip,
       code,
       groups: traces,
@@ -191,7 +202,37 @@ export class TimingModel {
       share,
       arrival: (n) => (plan.groups[n] as number) * spread.interval,
     }).run();
+    return { recorded, replay, mallHits };
+  }
+
+  /**
+   * What the wavefronts of a launch read from clocks; undefined when they read none. The clock stands still between launches but for the gap
+   * between two kernels of a stream.
+   */
+  readings({ recorded, replay }: ReplayedLaunch): ClockReadings | undefined {
+    const { launch, code, spread, plan, traces } = recorded;
+    if (replay.log === undefined || !code.list.some((c) => c.readsClock)) return undefined;
+    const dies = this.chip.get('xccs');
+    const progress: WaveProgress[][] = traces.map(() => []);
+    for (const wave of replay.log.waves) (progress[wave.group] as WaveProgress[])[wave.index] = progressOf(wave, code);
+    const samples = progress.map((own, at) => ({
+      number: (plan.groups[at] as number) * dies,
+      start: replay.starts[at] as number,
+      waves: own,
+    }));
+    const waves = traces.flatMap((t) => t.waves);
+    const length = waves.reduce((sum, w) => sum + w.path.length, 0) / Math.max(1, waves.length);
+    const { cycles } = extrapolate(launch, spread, plan, traces, replay, length);
+    samples.sort((a, b) => a.number - b.number);
+    return { clockMhz: this.chip.get('clockMhz'), base: Math.round(this.elapsed), grid: launch.grid, cycles, samples };
+  }
+
+  /** The time of a replayed launch, whose waves executed `instructions` on average. */
+  time({ recorded, replay, mallHits }: ReplayedLaunch, instructions: number): LaunchTime {
+    const { launch, code, spread, plan, traces, failure } = recorded;
+    const { chip } = this;
     const estimate = extrapolate(launch, spread, plan, traces, replay, instructions);
+    this.elapsed += estimate.cycles + chip.get('launch.gapUs') * chip.get('clockMhz');
     return {
       kernel: launch.kernelName,
       chip,
@@ -268,4 +309,20 @@ function sharing(
     isShared: (line) => owner.get(line) === -1,
     sharedPart: owner.size === 0 ? 0 : shared / owner.size,
   };
+}
+
+/** Points of a wave's progress beside those at which it reads clocks. */
+const STEPS = 16;
+
+/** How far a replayed wave had come when it read clocks, and at even steps between. */
+function progressOf({ instructions, times, begin, end }: ReplayedWave, code: Pick<KernelCode, 'list'>): WaveProgress {
+  const { length } = instructions;
+  const step = Math.max(1, Math.floor(length / STEPS));
+  const points: [number, number][] = length === 0 ? [[0, begin]] : [];
+  for (let n = 0; n < length; n++) {
+    const isRead = code.list[instructions.data[n] as number]?.readsClock === true;
+    if (isRead || n % step === 0) points.push([n, times.data[3 * n + 1] as number]);
+  }
+  points.push([Math.max(1, length), end]);
+  return { instructions: points.map(([n]) => n), cycles: points.map(([, time]) => time) };
 }

@@ -104,8 +104,10 @@ class CompiledUnits {
       interpret,
       interpretAt: (_wave: number, pc: number, budget: number) => {
         const w = this.wave as Wave;
-        w.workgroup.clock = this.clock + this.budget - budget;
+        w.running = this.budget - budget;
+        w.workgroup.clock = this.clock + w.running;
         this.interpret(pc);
+        w.running = 0;
       },
       ...memoryImports(interpret, memory),
       ...this.instrumentImports(),

@@ -8,7 +8,7 @@ export const MI350X: ChipFile = {
   name: 'mi350x',
   product: 'AMD Instinct MI350X',
   target: 'gfx950',
-  validation: 'none',
+  validation: 'thread traces of two small kernels',
   numbers: {
     ...MI300X.numbers,
     cusPerXcc: [32, SPECS],
