@@ -5,14 +5,15 @@ import { readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, type SimDevice } from '../src/device/index.ts';
 import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/index.ts';
+import { EVERY_COUNTER } from './support/every-point.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
 /**
  * A kernel with a loop in which 102 scalar registers, M0, SCC and 256 vector registers are live, in lanes that are off too; `spare` is
- * what is not: one vector register, or VCC.
+ * what is not: one vector register, or VCC, or nothing.
  */
-function crowded(target: TargetName, agprs: number, spare: 'v253' | 'vcc'): Uint8Array {
+function crowded(target: TargetName, agprs: number, spare: 'v253' | 'vcc' | 'none'): Uint8Array {
   const vectors = 256;
   const v = range(1, 252);
   const [t, data, low] = [255, 254, 252];
@@ -157,11 +158,36 @@ describe.each(targets)('%s', (target) => {
   test('points are left out, with a reason, when nothing may grow', async () => {
     const tool = TOOLS['instr-count'] as unknown as ProbeDefinition;
     const { rejected, costs } = instrument(readCodeObject(codes.vcc), tool, { growth: false });
+    // Where scratch is reached without registers it takes their place.
     expect(new Set(rejected.map(({ reason }) => reason))).toEqual(
-      new Set(['no vector register is free, and no accumulation register to borrow one for']),
+      new Set(
+        target === 'gfx90a' ? ['no vector register is free, and no accumulation register to borrow one for'] : [],
+      ),
     );
     for (const { vgprs } of costs) expect(vgprs[1]).toBe(vgprs[0]);
   });
+});
+
+describe.each([
+  ['gfx942', [TOOLS['time-blocks'], TOOLS['kernel-args']]],
+  ['gfx950', [EVERY_COUNTER, TOOLS['mem-trace']]],
+] as const)('%s without a free register of any kind', (target, tools) => {
+  const code = crowded(target, 256, 'none');
+  let original: ReturnType<typeof run> | undefined;
+
+  test.each((tools as unknown as ProbeDefinition[]).map((probe) => [probe.name, probe] as const))(
+    '%s borrows by way of scratch',
+    async (_, probe) => {
+      original ??= run(target, code);
+      const result = instrument(readCodeObject(code), probe);
+      expect(result.rejected).toEqual([]);
+      expect(result.findings).toEqual([]);
+      expect(result.costs[0]?.scratch[1]).toBeGreaterThan(0);
+      const changed = await run(target, result.codeObject.bytes, result);
+      expect(changed.contents).toEqual((await original).contents);
+      expect(changed.done.diagnostics).toEqual([]);
+    },
+  );
 });
 
 test.each(targets)('reg-values shows the result of a matrix instruction as a matrix on %s', async (target) => {

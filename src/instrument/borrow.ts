@@ -1,7 +1,8 @@
 // Registers that are in use, borrowed for the code of one point where too few are free. Vector registers go to accumulation registers that
-// nothing names, in all lanes; scalar registers go to lanes of one vector register, which needs no other register at all.
+// nothing names, else to scratch, in all lanes; scalar registers go to lanes of one vector register, which needs no other register at all.
 // Source: CDNA3 ISA manual, "V_WRITELANE_B32" (ignores EXEC); LLVM's GCNHazardRecognizer: a scalar register that the VALU wrote is read by
 // vector memory 5 wait states later, a vector register by matrix instructions 2.
+import type { Line } from './assemble.ts';
 
 /** What there is to borrow, each list best first. */
 export interface Lenders {
@@ -15,18 +16,28 @@ export interface Lenders {
   readonly agprs: readonly number[];
   /** VCC holds nothing at the point. */
   readonly isVccFree: boolean;
+  readonly isSccLive: boolean;
+  /** The first byte of scratch that may be used, in each lane; undefined where scratch cannot be reached without registers. */
+  readonly scratch: number | undefined;
 }
 
 /** Registers for a point's code, and the code around it. */
 export interface Loan {
   readonly sgprs: readonly number[];
   readonly vgprs: readonly number[];
-  readonly before: readonly string[];
-  readonly after: readonly string[];
+  readonly before: readonly Line[];
+  readonly after: readonly Line[];
   readonly lastVgpr: number;
   readonly lastSgpr: number;
   readonly lastAgpr: number;
+  /** One more than the last byte of scratch that is used; 0 for none. */
+  readonly scratchEnd: number;
 }
+
+/** Bytes of scratch that an instruction reaches without a register. */
+export const SCRATCH_REACH = 4096;
+/** Labels of code around a point; the point's own count from 0. */
+const FIRST_LABEL = 1_000_000;
 
 function pairs(count: number, list: readonly number[]): number[] | undefined {
   const out: number[] = [];
@@ -38,55 +49,106 @@ function pairs(count: number, list: readonly number[]): number[] | undefined {
 }
 
 /** Borrows so many scalar and vector registers, both even; the reason when it cannot be done. */
-export function borrow(lenders: Lenders, sgprs: number, vgprs: number): Loan | string {
-  const { freeSgprs, freeVgprs, agprs, isVccFree } = lenders;
+export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Loan | string {
+  const { freeSgprs, freeVgprs, isVccFree } = lenders;
+  const freePair = pairs(2, freeSgprs);
+  // Scratch needs no place for EXEC, but what is borrowed besides the first register does.
+  const isBare = freePair === undefined && !isVccFree && lenders.scratch !== undefined;
+  const sgprs = isBare ? Math.max(2, wantedSgprs) : wantedSgprs;
   const scalars = pairs(sgprs, lenders.sgprs);
   if (scalars === undefined) return 'no scalar register is free, and none can be borrowed';
   // One vector register holds the scalar ones; where none is free, one more is borrowed for it.
   const ownBag = sgprs > 0 && freeVgprs.length > 0 ? freeVgprs[freeVgprs.length - 1] : undefined;
   const wanted = vgprs + (sgprs > 0 && ownBag === undefined ? 2 : 0);
   const vectors = pairs(wanted, lenders.vgprs);
-  if (vectors === undefined || agprs.length < wanted)
+  const places = vectors && placesFor(vectors, lenders);
+  if (vectors === undefined || places === undefined)
     return 'no vector register is free, and no accumulation register to borrow one for';
   const bag = ownBag ?? (sgprs > 0 ? vectors.at(-1) : undefined);
   const keepScalars = scalars.map((s, i) => `v_writelane_b32 v${bag}, s${s}, ${i}`);
   const giveScalars = scalars.map((s, i) => `v_readlane_b32 s${s}, v${bag}, ${i}`);
-  const exec = execPlace(vectors.length, ownBag === undefined ? [] : scalars, freeSgprs, isVccFree);
-  if (exec === undefined) return 'no scalar registers are free to keep EXEC while vector registers are borrowed';
-  const inAllLanes = (lines: readonly string[]): string[] =>
-    lines.length === 0 ? [] : [`s_mov_b64 ${exec}, exec`, 's_mov_b64 exec, -1', ...lines, `s_mov_b64 exec, ${exec}`];
-  const keepVectors = inAllLanes(vectors.map((v, i) => `v_accvgpr_write_b32 a${agprs[i]}, v${v}`));
-  const giveVectors = inAllLanes(vectors.map((v, i) => `v_accvgpr_read_b32 v${v}, a${agprs[i]}`));
-  const [before, after] =
-    ownBag === undefined
-      ? [
-          [...keepVectors, ...keepScalars],
-          [...giveScalars, ...giveVectors],
-        ]
+  const isScalarFirst = ownBag !== undefined || isBare;
+  const execPair = freePair ?? (isScalarFirst && scalars.length > 0 ? scalars : undefined);
+  const exec =
+    execPair === undefined ? (isVccFree ? 'vcc' : undefined) : `s[${execPair[0]}:${(execPair[0] as number) + 1}]`;
+  if (exec === undefined && vectors.length > 0)
+    return 'no scalar registers are free to keep EXEC while vector registers are borrowed';
+  // The register for scalar ones is kept before there is a place for EXEC.
+  const early = isBare && ownBag === undefined ? places.slice(-1) : [];
+  const others = places.slice(0, places.length - early.length);
+  const inAllLanes = (list: readonly Place[], side: 'keep' | 'give'): string[] =>
+    list.length === 0
+      ? []
       : [
-          [...keepScalars, ...keepVectors],
-          [...giveVectors, ...giveScalars],
+          `s_mov_b64 ${exec}, exec`,
+          's_mov_b64 exec, -1',
+          ...list.map((one) => one[side]),
+          ...waits(list),
+          `s_mov_b64 exec, ${exec}`,
         ];
+  const flipped = (side: 'keep' | 'give', label: number): Line[] =>
+    early.flatMap((one) => inBothHalves([one[side], 's_waitcnt vmcnt(0)'], lenders.isSccLive, label));
+  const before: Line[] = isScalarFirst
+    ? [...flipped('keep', FIRST_LABEL), ...keepScalars, ...(isBare ? ['s_nop 1'] : []), ...inAllLanes(others, 'keep')]
+    : [...inAllLanes(others, 'keep'), ...keepScalars];
+  const after: Line[] = isScalarFirst
+    ? [...inAllLanes(others, 'give'), ...giveScalars, ...flipped('give', FIRST_LABEL + 2)]
+    : [...giveScalars, ...inAllLanes(others, 'give')];
   return {
     sgprs: [...freeSgprs, ...scalars],
     vgprs: [...freeVgprs, ...vectors].filter((v) => v !== bag),
     before: [...before, 's_nop 1'],
     after: ['s_nop 1', ...after, 's_nop 4'],
-    lastVgpr: Math.max(-1, bag ?? -1),
-    lastSgpr: /^s\[\d+:(\d+)\]$/.exec(exec) === null ? -1 : Number(/:(\d+)/.exec(exec)?.[1]),
-    lastAgpr: Math.max(-1, ...agprs.slice(0, vectors.length)),
+    lastVgpr: bag ?? -1,
+    lastSgpr: execPair === undefined || vectors.length === 0 ? -1 : (execPair[1] as number),
+    lastAgpr: Math.max(-1, ...places.map(({ agpr }) => agpr)),
+    scratchEnd: Math.max(0, ...places.map(({ end }) => end)),
   };
 }
 
-/** Two scalar registers for EXEC: `''` when none are needed, undefined when there are none. */
-function execPlace(
-  vectors: number,
-  borrowed: readonly number[],
-  free: readonly number[],
-  isVccFree: boolean,
-): string | undefined {
-  if (vectors === 0) return '';
-  const first = pairs(2, free)?.[0] ?? borrowed[0];
-  if (first !== undefined) return `s[${first}:${first + 1}]`;
-  return isVccFree ? 'vcc' : undefined;
+/** Where a vector register is kept, in the active lanes: the instruction that puts it there, and the one that gives it back. */
+interface Place {
+  readonly keep: string;
+  readonly give: string;
+  readonly agpr: number;
+  readonly end: number;
+}
+
+/** A place for each register: accumulation registers as far as there are any, then scratch. */
+function placesFor(vectors: readonly number[], { agprs, scratch }: Lenders): Place[] | undefined {
+  const out = vectors.map((v, i): Place | undefined => {
+    const agpr = agprs[i];
+    if (agpr !== undefined)
+      return { keep: `v_accvgpr_write_b32 a${agpr}, v${v}`, give: `v_accvgpr_read_b32 v${v}, a${agpr}`, agpr, end: 0 };
+    const at = (scratch ?? SCRATCH_REACH) + 4 * (i - agprs.length);
+    if (at + 4 > SCRATCH_REACH) return undefined;
+    return {
+      keep: `scratch_store_dword off, v${v}, off offset:${at}`,
+      give: `scratch_load_dword v${v}, off, off offset:${at}`,
+      agpr: -1,
+      end: at + 4,
+    };
+  });
+  return out.every((one) => one !== undefined) ? out : undefined;
+}
+
+/** What borrowed registers in scratch wait for. */
+function waits(places: readonly Place[]): string[] {
+  return places.some(({ end }) => end > 0) ? ['s_waitcnt vmcnt(0)'] : [];
+}
+
+/** Lines for the active lanes and then for the others, with no register to keep EXEC in; turning EXEC over writes SCC. */
+function inBothHalves(lines: readonly string[], isSccLive: boolean, label: number): Line[] {
+  const both = [...lines, 's_not_b64 exec, exec', ...lines, 's_not_b64 exec, exec'];
+  if (!isSccLive) return both;
+  return [
+    { branch: 's_cbranch_scc1', to: label },
+    ...both,
+    's_cmp_lg_u32 0, 0',
+    { branch: 's_branch', to: label + 1 },
+    { label },
+    ...both,
+    's_cmp_eq_u32 0, 0',
+    { label: label + 1 },
+  ];
 }

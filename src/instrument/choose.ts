@@ -1,11 +1,13 @@
 // Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
 // those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
 import { descriptorRegisters } from '../codeobject/index.ts';
+import { targetInfo } from '../isa/table/targets.ts';
 import { type Program, Slot } from '../program/index.ts';
-import { borrow, type Lenders, type Loan } from './borrow.ts';
+import { borrow, type Lenders, type Loan, SCRATCH_REACH } from './borrow.ts';
 import type { DeadRegisters } from './dead.ts';
+import type { KeptPlace } from './entry-value.ts';
 import { namedSlots, type Point } from './points.ts';
-import { type CallGroup, type FreeRegisters, freeRegisters } from './registers.ts';
+import { type CallGroup, type FreeRegisters, freeRegisters, indexedFiles } from './registers.ts';
 
 /** Registers to write a point's code with. */
 export interface Attempt {
@@ -28,27 +30,38 @@ export class GroupRegisters {
   private readonly all: FreeRegisters;
   private readonly sgprs: number;
   private readonly vgprs: number;
+  private readonly indexed: { readonly vgprs: boolean; readonly sgprs: boolean };
   private readonly kept = new Set<number>();
   private keptAgpr: number | undefined;
+  /** Where scratch begins that no kernel of the group uses; undefined where instructions cannot reach it by themselves. */
+  private scratch: number | undefined;
 
   constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters) {
     this.dead = dead;
     this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none', dead.reads);
     this.all = mayGrow ? freeRegisters(program, group, 'all', dead.reads) : this.calm;
+    this.indexed = indexedFiles(program, group);
     const own = group.kernels.flatMap(({ kernel }) =>
       kernel?.descriptor === undefined ? [] : [descriptorRegisters(kernel.descriptor)],
     );
+    this.scratch = freeScratch(program, group);
     this.sgprs = Math.min(102, ...own.map((r) => r.sgprs - 6));
     this.vgprs = Math.min(256, ...own.map((r) => r.vgprs));
   }
 
-  /** Takes a register that is free throughout out of all further choices; undefined when there is none. */
-  keepOne(): { readonly register: number; readonly isAgpr: boolean } | undefined {
+  /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
+  keepOne(): KeptPlace | undefined {
     const found = this.calm.vgprs[0] ?? this.all.vgprs[0];
-    if (found !== undefined) this.kept.add(found);
-    else this.keptAgpr = this.calm.agprs[0] ?? this.all.agprs[0];
-    const register = found ?? this.keptAgpr;
-    return register === undefined ? undefined : { register, isAgpr: found === undefined };
+    if (found !== undefined) {
+      this.kept.add(found);
+      return { file: 'v', at: found };
+    }
+    this.keptAgpr = this.calm.agprs[0] ?? this.all.agprs[0];
+    if (this.keptAgpr !== undefined) return { file: 'a', at: this.keptAgpr };
+    if (this.scratch === undefined) return undefined;
+    const at = this.scratch;
+    this.scratch += 4;
+    return { file: 'scratch', at };
   }
 
   /** A vector register that holds nothing when a kernel starts: any but v0, where the work-items' numbers are. */
@@ -64,13 +77,16 @@ export class GroupRegisters {
     const { calm, all } = this;
     yield { sgprs: calm.sgprs, vgprs: without(calm.vgprs), settle: false, loan: undefined, lacks };
     const dead = this.deadAt(point);
+    let tried = 0;
     const settle = this.dead.hasMatrix(point.kernel);
-    for (const free of calm === all ? [calm] : [calm, all]) {
+    const ways = calm === all ? [calm] : [calm, all];
+    for (const free of [...ways, ...(this.scratch === undefined ? [] : [all])]) {
+      const isLast = this.scratch !== undefined && ways.length === tried++;
       const sgprs = [...free.sgprs, ...dead.sgprs.filter((n) => !free.sgprs.includes(n))];
       const vgprs = without([...free.vgprs, ...dead.vgprs.filter((n) => !free.vgprs.includes(n))]);
       kinds = new Set();
       yield { sgprs, vgprs, settle, loan: undefined, lacks };
-      const lenders = this.lenders(point, { ...free, sgprs, vgprs }, also);
+      const lenders = this.lenders(point, { ...free, sgprs, vgprs }, also, isLast ? this.scratch : undefined);
       const count = { s: 0, v: 0 };
       for (;;) {
         for (const kind of kinds) count[kind] += 2;
@@ -91,13 +107,13 @@ export class GroupRegisters {
     const found = this.dead.at(kernel, pc, side, this.sgprs, this.vgprs);
     const read = readBy(point);
     return {
-      sgprs: found.sgprs.filter((n) => !read.has(n)),
-      vgprs: found.vgprs.filter((n) => !read.has(Slot.VGPR0 + n)),
+      sgprs: this.indexed.sgprs ? [] : found.sgprs.filter((n) => !read.has(n)),
+      vgprs: this.indexed.vgprs ? [] : found.vgprs.filter((n) => !read.has(Slot.VGPR0 + n)),
       isVccFree: found.isVccFree && !read.has(Slot.VCC),
     };
   }
 
-  private lenders(point: Point, free: FreeRegisters, also: number | undefined): Lenders {
+  private lenders(point: Point, free: FreeRegisters, also: number | undefined, scratch: number | undefined): Lenders {
     const read = readBy(point);
     const others = (count: number, own: readonly number[], base: number): number[] =>
       Array.from({ length: count }, (_, n) => n).filter((n) => !own.includes(n) && !read.has(base + n));
@@ -108,8 +124,23 @@ export class GroupRegisters {
       vgprs: others(this.vgprs, free.vgprs, Slot.VGPR0).filter((n) => !this.kept.has(n) && n !== also),
       agprs: free.agprs.filter((n) => n !== this.keptAgpr),
       isVccFree: this.deadAt(point).isVccFree,
+      isSccLive: point.isSccLive,
+      scratch,
     };
   }
+}
+
+/** The end of the scratch that a group's kernels have, where flat scratch needs no registers and no callee takes more. */
+function freeScratch({ target }: Program, { kernels }: CallGroup): number | undefined {
+  if (!targetInfo(target).architectedFlatScratch) return undefined;
+  const sizes = kernels.map(({ kernel }) => {
+    const { descriptor } = kernel ?? {};
+    return descriptor === undefined || descriptor.properties.usesDynamicStack
+      ? Number.POSITIVE_INFINITY
+      : descriptor.privateSegmentFixedSize;
+  });
+  const end = Math.ceil(Math.max(0, ...sizes) / 4) * 4;
+  return end < SCRATCH_REACH ? end : undefined;
 }
 
 /** Slots that a point's statements and its instruction name. */

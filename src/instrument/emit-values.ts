@@ -9,7 +9,7 @@ import { slotsOf } from '../program/index.ts';
 import { addressValue } from './address.ts';
 import type { Line } from './assemble.ts';
 import type { Loan } from './borrow.ts';
-import type { EntryValue } from './entry-value.ts';
+import type { EntryValue, KeptPlace } from './entry-value.ts';
 import { RegisterPool } from './pool.ts';
 import type { ProbeInstruction } from './select.ts';
 import { isWide, type Value } from './values.ts';
@@ -24,10 +24,9 @@ export interface Held {
   readonly release: () => void;
 }
 
-/** Where what the wave knew at its start is kept: lanes of a vector or an accumulation register. */
+/** Where what the wave knew at its start is kept: lanes of a vector or an accumulation register, or of a dword in scratch. */
 export interface KeptValues {
-  readonly register: number;
-  readonly isAgpr: boolean;
+  readonly place: KeptPlace;
   readonly laneOf: (value: EntryValue) => number;
 }
 
@@ -38,6 +37,8 @@ export interface PointResources {
   readonly vgprs: readonly number[];
   /** SCC may be read behind the point. */
   readonly isSccLive: boolean;
+  /** The mode of s_set_gpr_idx_on that is on at the point. */
+  readonly indexing?: string | undefined;
   /** Where what the wave knew at its start is kept. */
   readonly entry: KeptValues | undefined;
   /** Registers that are read at the point may not have returned from memory. */
@@ -199,14 +200,15 @@ export class ValueEmitter {
   protected readKept(): void {
     const { entry } = this.resources;
     if (entry === undefined) throw new Error('no values are kept');
-    this.kept = entry.isAgpr ? this.vgprs.one() : entry.register;
-    if (entry.isAgpr)
-      this.line(
-        's_mov_b64 exec, -1',
-        `v_accvgpr_read_b32 v${this.kept}, a${entry.register}`,
-        `s_mov_b64 exec, ${this.exec}`,
-        's_nop 1',
-      );
+    const { file, at } = entry.place;
+    this.kept = file === 'v' ? at : this.vgprs.one();
+    if (file === 'v') return;
+    const read =
+      file === 'a'
+        ? [`v_accvgpr_read_b32 v${this.kept}, a${at}`]
+        : [`scratch_load_dword v${this.kept}, off, off offset:${at}`, 's_waitcnt vmcnt(0)'];
+    if (file === 'scratch') this.drains++;
+    this.line('s_mov_b64 exec, -1', ...read, `s_mov_b64 exec, ${this.exec}`, 's_nop 1');
   }
 
   private entry(value: EntryValue, wide: boolean): Held {

@@ -77,7 +77,8 @@ export class Emitter extends ValueEmitter {
 
   /** The code of statements. */
   emit(statements: readonly Statement[]): EmittedPoint {
-    const { isSccLive, target, drain, settle, loan } = this.resources;
+    const { isSccLive, target, drain, settle, loan, indexing } = this.resources;
+    if (indexing !== undefined) this.line('s_set_gpr_idx_off');
     // Registers that are borrowed may have values on the way.
     if (settle === true) this.line('s_nop 15', 's_nop 3');
     if (drain || loan !== undefined) this.drain();
@@ -97,6 +98,8 @@ export class Emitter extends ValueEmitter {
     // What reads a register right behind may want it written some cycles before.
     if (written.length > 0) this.line('s_nop 4');
     if (loan !== undefined) this.line(...loan.after);
+    // M0 still has the index and the mode.
+    if (indexing !== undefined) this.line(`s_set_gpr_idx_on m0, ${indexing}`);
     return {
       code: assembleLines(target, this.lines),
       uses: this.uses,

@@ -2,3 +2,9 @@
 
 /** What a wave knows from its start and keeps for probes: pointers and the time, of 64 bits, and its workgroup's position. */
 export type EntryValue = 'kernarg' | 'dispatch' | 'start' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z';
+
+/** Where one register's worth of values by lane is kept throughout: a register by its number, or bytes of scratch. */
+export interface KeptPlace {
+  readonly file: 'v' | 'a' | 'scratch';
+  readonly at: number;
+}

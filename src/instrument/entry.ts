@@ -42,6 +42,8 @@ export interface EntryPlan {
   readonly change: (descriptor: KernelDescriptor) => void;
   /** Instructions at the kernel's start. */
   readonly lines: (register: number) => string[];
+  /** Instructions that keep the values and move nothing: for the block before the start that firmware without preloading runs. */
+  readonly early: (register: number) => string[];
   /** They stand at the entry; otherwise where hardware that preloads arguments begins. */
   readonly isAtEntry: boolean;
 }
@@ -83,21 +85,13 @@ export function planEntry(
     lanes.set(value, lane);
     lane += value === 'kernarg' || value === 'dispatch' || value === 'start' ? 2 : 1;
   }
-  const lines = (register: number): string[] => {
+  const early = (register: number): string[] => {
     const out: string[] = [];
     for (const [value, at] of lanes) {
       if (value === 'start') continue;
       const { first, count } = after.get(value) as { first: number; count: number };
       for (let i = 0; i < count; i++) out.push(`v_writelane_b32 v${register}, s${first + i}, ${at + i}`);
     }
-    // Both layouts have the same order. Values that stand too high go down, the lowest first; then those too low go up, the highest first.
-    const moves = [...before].flatMap(([name, { first, count }]) => {
-      const now = after.get(name);
-      return now === undefined ? [] : Array.from({ length: count }, (_, i) => ({ to: first + i, from: now.first + i }));
-    });
-    const down = moves.filter(({ to, from }) => to < from);
-    const up = moves.filter(({ to, from }) => to > from).reverse();
-    for (const { to, from } of [...down, ...up]) out.push(`s_mov_b32 s${to}, s${from}`);
     const start = lanes.get('start');
     // VCC holds nothing when a wave starts.
     if (start !== undefined) {
@@ -106,7 +100,19 @@ export function planEntry(
     }
     return out;
   };
-  return { lanes, change, lines, isAtEntry: !isPreloading || switchesOff };
+  const lines = (register: number): string[] => {
+    const out = early(register);
+    // Both layouts have the same order. Values that stand too high go down, the lowest first; then those too low go up, the highest first.
+    const moves = [...before].flatMap(([name, { first, count }]) => {
+      const now = after.get(name);
+      return now === undefined ? [] : Array.from({ length: count }, (_, i) => ({ to: first + i, from: now.first + i }));
+    });
+    const down = moves.filter(({ to, from }) => to < from);
+    const up = moves.filter(({ to, from }) => to > from).reverse();
+    for (const { to, from } of [...down, ...up]) out.push(`s_mov_b32 s${to}, s${from}`);
+    return out;
+  };
+  return { lanes, change, lines, early, isAtEntry: !isPreloading || switchesOff };
 }
 
 function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): void {

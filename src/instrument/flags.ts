@@ -3,6 +3,10 @@ import { type CodeInstruction, type FurtherReads, type Program, Slot } from '../
 
 const INDEX_ON = 's_set_gpr_idx_on';
 const INDEX_OFF = 's_set_gpr_idx_off';
+const INDEX_MODE = 's_set_gpr_idx_mode';
+
+/** Which operands vector instructions address through M0: the mode as assembly text, or that it is not known. */
+export type Indexing = { readonly mode: string } | 'unknown';
 
 function touches(ranges: CodeInstruction['effects']['uses'] | undefined, slot: number): boolean {
   return ranges?.some((r) => r.first <= slot && slot < r.first + r.count) ?? false;
@@ -13,7 +17,8 @@ export class PointFlags {
   private readonly program: Program;
   private readonly reads: FurtherReads | undefined;
   private readonly sccIn: boolean[];
-  private readonly indexedIn: boolean[];
+  /** At the start of each block; undefined where nothing is addressed through M0. */
+  private readonly indexedIn: readonly (Indexing | undefined)[];
 
   /** `reads`: what points read, besides the code itself. */
   constructor(program: Program, reads?: FurtherReads) {
@@ -33,15 +38,24 @@ export class PointFlags {
     return successors.some((s) => this.sccIn[s] === true);
   }
 
-  /** Whether vector instructions before an instruction of a block address registers through M0. */
-  isIndexed(block: number, index: number): boolean {
-    let on = this.indexedIn[block] === true;
-    for (let i = this.program.blocks[block]?.first ?? index; i < index; i++) {
-      const { operation } = (this.program.instructions[i] as CodeInstruction).instruction.row;
-      if (operation === INDEX_ON) on = true;
-      else if (operation === INDEX_OFF) on = false;
+  /** How vector instructions before an instruction of a block address registers through M0; undefined when they do not. */
+  indexingAt(block: number, index: number): Indexing | undefined {
+    let state = this.indexedIn[block];
+    for (let i = this.program.blocks[block]?.first ?? index; i < index; i++) state = this.indexingAfter(i, state);
+    return state;
+  }
+
+  private indexingAfter(index: number, before: Indexing | undefined): Indexing | undefined {
+    const { instruction, effects, pc } = this.program.instructions[index] as CodeInstruction;
+    const { operation } = instruction.row;
+    if (operation === INDEX_OFF) return undefined;
+    if (operation === INDEX_ON || (operation === INDEX_MODE && before !== undefined)) {
+      const mode = /gpr_idx\([^)]*\)/.exec(this.program.text(pc))?.[0];
+      return mode === undefined ? 'unknown' : { mode };
     }
-    return on;
+    // M0 has the mode too; `s_set_gpr_idx_idx` writes another part of it.
+    if (before !== undefined && operation !== 's_set_gpr_idx_idx' && touches(effects.defs, Slot.M0)) return 'unknown';
+    return before;
   }
 
   /** Whether SCC is read before it is written from one instruction to another; undefined when it is neither. */
@@ -74,26 +88,41 @@ export class PointFlags {
     return live;
   }
 
-  private solveIndexed(): boolean[] {
+  private solveIndexed(): (Indexing | undefined)[] {
     const { blocks, instructions } = this.program;
-    const out = blocks.map((block) => {
-      let state: boolean | undefined;
-      for (let i = block.first; i < block.end; i++) {
-        const { operation } = (instructions[i] as CodeInstruction).instruction.row;
-        if (operation === INDEX_ON) state = true;
-        else if (operation === INDEX_OFF) state = false;
-      }
-      return state;
-    });
-    const on = blocks.map(() => false);
-    const work = blocks.filter((b) => out[b.index] === true).map((b) => b.index);
+    const on: (Indexing | undefined)[] = blocks.map(() => undefined);
+    if (!instructions.some(({ instruction }) => instruction.row.operation === INDEX_ON)) return on;
+    // Whether a way with indexing off leads to a block: entries are such ways.
+    const isPlain = blocks.map(({ predecessors }) => predecessors.length === 0);
+    for (const { entry } of this.program.functions) {
+      const block = this.program.blockAt(entry);
+      if (block !== undefined) isPlain[block.index] = true;
+    }
+    const work = blocks.map((block) => block.index);
     while (work.length > 0) {
-      for (const next of blocks[work.pop() as number]?.successors ?? []) {
-        if (on[next]) continue;
-        on[next] = true;
-        if (out[next] === undefined) work.push(next);
+      const index = work.pop() as number;
+      const block = blocks[index];
+      if (block === undefined) continue;
+      const way = (before: Indexing | undefined): Indexing | undefined => {
+        let state = before;
+        for (let i = block.first; i < block.end; i++) state = this.indexingAfter(i, state);
+        return state;
+      };
+      const outs = [...(on[index] === undefined ? [] : [way(on[index])]), ...(isPlain[index] ? [way(undefined)] : [])];
+      for (const next of block.successors) {
+        for (const out of outs) {
+          const isKnown = out === undefined ? isPlain[next] : isSame(on[next], out) || on[next] === 'unknown';
+          if (isKnown) continue;
+          if (out === undefined) isPlain[next] = true;
+          else on[next] = on[next] === undefined ? out : 'unknown';
+          work.push(next);
+        }
       }
     }
-    return on;
+    return on.map((state, i) => (state !== undefined && isPlain[i] ? 'unknown' : state));
   }
+}
+
+function isSame(a: Indexing | undefined, b: Indexing): boolean {
+  return a === b || (typeof a === 'object' && typeof b === 'object' && a.mode === b.mode);
 }

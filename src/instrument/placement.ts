@@ -12,7 +12,7 @@ import { GroupRegisters } from './choose.ts';
 import { DeadRegisters } from './dead.ts';
 import { Emitter, type MemoryUse } from './emit.ts';
 import { type EntryPlan, planEntry } from './entry.ts';
-import type { EntryValue } from './entry-value.ts';
+import type { EntryValue, KeptPlace } from './entry-value.ts';
 import type { Point } from './points.ts';
 import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
@@ -29,30 +29,29 @@ export interface RejectedPoint {
   readonly reason: string;
 }
 
-/** The last register of each kind that points use, -1 for none. */
+/** The last register of each kind that points use, -1 for none, and the end of the scratch that they use. */
 interface Last {
   s: number;
   v: number;
   a: number;
+  scratch: number;
 }
 
 /** Where a kernel keeps what it gets at its start. */
 interface KeptEntry {
   readonly plan: EntryPlan;
-  readonly register: number;
-  readonly isAgpr: boolean;
+  readonly place: KeptPlace;
 }
 
 /** The code at a kernel's start. Vector registers but v0 hold nothing there, and neither does VCC. */
-function keepLines({ plan, register, isAgpr }: KeptEntry, free: number): string[] {
-  if (!isAgpr) return plan.lines(register);
-  return [
-    ...plan.lines(free),
-    's_mov_b64 vcc, exec',
-    's_mov_b64 exec, -1',
-    `v_accvgpr_write_b32 a${register}, v${free}`,
-    's_mov_b64 exec, vcc',
-  ];
+function keepLines({ plan, place }: KeptEntry, free: number, isEarly: boolean): string[] {
+  const lines = isEarly ? plan.early : plan.lines;
+  if (place.file === 'v') return lines(place.at);
+  const keep =
+    place.file === 'a'
+      ? [`v_accvgpr_write_b32 a${place.at}, v${free}`]
+      : [`scratch_store_dword off, v${free}, off offset:${place.at}`, 's_waitcnt vmcnt(0)'];
+  return [...lines(free), 's_mov_b64 vcc, exec', 's_mov_b64 exec, -1', ...keep, 's_mov_b64 exec, vcc'];
 }
 
 interface PlacedCode {
@@ -100,7 +99,7 @@ export class Placement {
     if (own.length === 0) return;
     const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead);
     const entries = this.planEntries(group, own, registers);
-    const last: Last = { s: -1, v: -1, a: -1 };
+    const last: Last = { s: -1, v: -1, a: -1, scratch: 0 };
     let placed = 0;
     for (const point of own) {
       const reason = this.placeOne(point, entries.get(point.kernel.entry), registers, last);
@@ -113,10 +112,13 @@ export class Placement {
       const kept = entries.get(entry);
       const plan = typeof kept === 'object' ? kept.plan : undefined;
       if (plan !== undefined && typeof kept === 'object') {
-        if (kept.isAgpr) last.a = Math.max(last.a, kept.register);
-        else last.v = Math.max(last.v, kept.register);
-        const at = plan.isAtEntry ? entry : entry + PRELOAD_STUB;
-        this.preambles.set(at, assembleLines(this.program.target, keepLines(kept, registers.atEntry)));
+        const { file, at: register } = kept.place;
+        if (file === 'scratch') last.scratch = Math.max(last.scratch, register + 4);
+        else last[file] = Math.max(last[file], register);
+        const put = (at: number, isEarly: boolean): void =>
+          void this.preambles.set(at, assembleLines(this.program.target, keepLines(kept, registers.atEntry, isEarly)));
+        put(plan.isAtEntry ? entry : entry + PRELOAD_STUB, false);
+        if (!plan.isAtEntry && own.some(({ pc }) => pc >= entry && pc < entry + PRELOAD_STUB)) put(entry, true);
       }
     }
     for (const { kernel, entry } of group.kernels) {
@@ -134,15 +136,19 @@ export class Placement {
     const isRaised =
       grown.rsrc1.granulatedWorkitemVgprCount !== descriptor.rsrc1.granulatedWorkitemVgprCount || last.v >= vgprCount;
     const agprs = BigInt(last.a + 1);
+    const scratch = (d: KernelDescriptor): number => Math.max(d.privateSegmentFixedSize, last.scratch);
     const hasMoreAgprs = last.a >= 0 && agprs > BigInt(kernel.metadata?.agprCount ?? 0);
     this.changes.set(kernel.name, {
       descriptor: (d) => {
         growAllocation(d, last.v, last.s, last.a);
         plan?.change(d);
+        if (last.scratch > 0) d.rsrc2.enablePrivateSegment = 1;
+        d.privateSegmentFixedSize = scratch(d);
       },
       metadata: new Map([
         ...(isRaised ? [['.vgpr_count', BigInt(Math.max(vgprCount, counts.vgprs))] as const] : []),
         ...(hasMoreAgprs ? [['.agpr_count', agprs] as const] : []),
+        ...(last.scratch > 0 ? [['.private_segment_fixed_size', BigInt(scratch(descriptor))] as const] : []),
         ...(last.s >= 0 ? [['.sgpr_count', BigInt(Math.max(sgprCount, counts.sgprs))] as const] : []),
       ]),
     });
@@ -173,8 +179,8 @@ export class Placement {
       const start = this.program.instructions[main?.first ?? -1]?.pc;
       const isLocal = uses.every((p) => p.kernel.entry !== entry || (p.pc === start && p.side === 'before'));
       if (typeof plan === 'string') out.set(entry, plan);
-      else if (store !== undefined) out.set(entry, { plan, ...store });
-      else if (isLocal && registers.atEntry > 0) out.set(entry, { plan, register: registers.atEntry, isAgpr: false });
+      else if (store !== undefined) out.set(entry, { plan, place: store });
+      else if (isLocal && registers.atEntry > 0) out.set(entry, { plan, place: { file: 'v', at: registers.atEntry } });
       else out.set(entry, 'no vector register is free throughout');
     }
     return out;
@@ -201,8 +207,6 @@ export class Placement {
     if (values.some((v) => v.op === 'entry')) {
       if (typeof kept === 'string') return kept;
       if (kept === undefined) return 'what a kernel gets at its start is not known in a function';
-      if (!kept.plan.isAtEntry && point.pc < point.kernel.entry + PRELOAD_STUB)
-        return 'the block for firmware that preloads nothing runs before its values are kept';
     }
     const sites = new Map<string, { state: PlacedState; site: number }>();
     for (const state of this.states) sites.set(state.name, { state, site: state.sites.length });
@@ -210,9 +214,9 @@ export class Placement {
     const common = {
       target: this.program.target,
       isSccLive: point.isSccLive,
+      indexing: typeof point.indexing === 'object' ? point.indexing.mode : undefined,
       entry: keeper && {
-        register: keeper.register,
-        isAgpr: keeper.isAgpr,
+        place: keeper.place,
         laneOf: (value: EntryValue) => keeper.plan.lanes.get(value) ?? 0,
       },
       drain:
@@ -227,7 +231,7 @@ export class Placement {
     }
     const settles = common.drain && this.dead.hasMatrix(point.kernel);
     let reason = '';
-    for (const attempt of registers.attempts(point, keeper?.isAgpr === false ? keeper.register : undefined)) {
+    for (const attempt of registers.attempts(point, keeper?.place.file === 'v' ? keeper.place.at : undefined)) {
       if (typeof attempt === 'string') {
         reason = attempt;
         continue;
@@ -243,6 +247,7 @@ export class Placement {
         last.s = Math.max(last.s, emitted.lastSgpr, loan?.lastSgpr ?? -1);
         last.v = Math.max(last.v, emitted.lastVgpr, loan?.lastVgpr ?? -1);
         last.a = Math.max(last.a, loan?.lastAgpr ?? -1);
+        last.scratch = Math.max(last.scratch, loan?.scratchEnd ?? 0);
         for (const name of writtenBy(point.statements)) {
           const register = registerFromText(name);
           if (register === undefined || !(register.file === 's' || register.file === 'v' || register.file === 'a'))

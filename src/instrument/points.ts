@@ -2,7 +2,7 @@
 import { registerFromText } from '../isa/index.ts';
 import { type FurtherReads, type SlotRange, slotsOf } from '../program/index.ts';
 import { Body } from './body.ts';
-import { PointFlags } from './flags.ts';
+import { type Indexing, PointFlags } from './flags.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
@@ -19,6 +19,8 @@ export interface Point {
   readonly instruction: ProbeInstruction | undefined;
   readonly statements: readonly Statement[];
   readonly isSccLive: boolean;
+  /** Vector instructions address registers through M0 here. */
+  readonly indexing: Indexing | undefined;
   /** Why nothing may be put here. */
   readonly problem: string | undefined;
 }
@@ -62,7 +64,8 @@ export function collectPoints<S extends StateShapes>(
     else inWorkgroup(body, workgroup, () => write(body));
     if (body.statements.every(isNothing) && side !== 'replace') return;
     const index = side === 'before' || side === 'replace' ? code.index : code.index + 1;
-    const isIndexed = flags.isIndexed(block.index, Math.min(index, block.block.end));
+    const indexing = flags.indexingAt(block.index, Math.min(index, block.block.end));
+    const isOpen = indexing === 'unknown' || (indexing !== undefined && writtenBy(body.statements).includes('m0'));
     points.push({
       number: points.length,
       side,
@@ -70,10 +73,11 @@ export function collectPoints<S extends StateShapes>(
       kernel,
       instruction,
       statements: body.statements,
+      indexing,
       problem:
         problemOf(kernel) ??
         (side === 'replace' ? fixed(code, pc) : undefined) ??
-        (isIndexed ? 'registers are addressed through M0 here' : undefined),
+        (isOpen ? 'registers are addressed through M0 here, in a way that is not known' : undefined),
     });
   };
   const at: Points<S> = {
@@ -167,9 +171,9 @@ function cheapest(block: ProbeBlock, flags: PointFlags): ProbeInstruction {
   const { instructions, index } = block;
   const [first] = instructions as [ProbeInstruction];
   const best = instructions.find(
-    (one) => !flags.isSccLive(index, one.code.index) && !flags.isIndexed(index, one.code.index),
+    (one) => !flags.isSccLive(index, one.code.index) && flags.indexingAt(index, one.code.index) === undefined,
   );
-  return best ?? instructions.find((one) => !flags.isIndexed(index, one.code.index)) ?? first;
+  return best ?? instructions.find((one) => flags.indexingAt(index, one.code.index) === undefined) ?? first;
 }
 
 /** Where a kernel's own code begins: behind the block for firmware that preloads no arguments. */

@@ -4,8 +4,10 @@
 import {
   type DescriptorRegisters,
   descriptorRegisters,
+  type Kernel,
   type KernelDescriptor,
   kernelOccupancy,
+  kernelResources,
 } from '../codeobject/index.ts';
 import { addSlots, type FurtherReads, type Program, type ProgramFunction, SLOT_WORDS, Slot } from '../program/index.ts';
 
@@ -43,23 +45,34 @@ export function callGroups(program: Program): CallGroup[] {
   return kernels.map((kernel) => ({ functions: [kernel], kernels: [kernel] }));
 }
 
+/** Whether a group addresses vector, or scalar, registers by a number in M0: any of them may be read at any time then. */
+export function indexedFiles(program: Program, group: CallGroup): { readonly vgprs: boolean; readonly sgprs: boolean } {
+  const has = (operation: RegExp): boolean =>
+    group.functions.some((subject) =>
+      subject.blocks.some((index) => {
+        const { first = 0, end = 0 } = program.blocks[index] ?? {};
+        for (let i = first; i < end; i++)
+          if (operation.test(program.instructions[i]?.instruction.row.operation ?? '')) return true;
+        return false;
+      }),
+    );
+  return { vgprs: has(INDEXED_VGPRS), sgprs: has(INDEXED_SGPRS) };
+}
+
 /** The registers that a group and `reads` name nowhere and that its kernels have or, as far as they may grow, can have. */
 export function freeRegisters(program: Program, group: CallGroup, growth: Growth, reads: FurtherReads): FreeRegisters {
   const used = new Uint32Array(SLOT_WORDS);
   for (const ranges of [...reads.before.values(), ...reads.after.values()]) addSlots(used, ranges);
-  let [hasIndexedVgprs, hasIndexedSgprs] = [false, false];
+  const { vgprs: hasIndexedVgprs, sgprs: hasIndexedSgprs } = indexedFiles(program, group);
   for (const subject of group.functions) {
     for (const index of subject.blocks) {
       const block = program.blocks[index];
       for (let i = block?.first ?? 0; i < (block?.end ?? 0); i++) {
-        const { effects, instruction } = program.instructions[i] ?? {};
+        const { effects } = program.instructions[i] ?? {};
         if (effects === undefined) continue;
         addSlots(used, effects.uses);
         addSlots(used, effects.keeps);
         addSlots(used, effects.defs);
-        const operation = instruction?.row.operation ?? '';
-        if (INDEXED_VGPRS.test(operation)) hasIndexedVgprs = true;
-        if (INDEXED_SGPRS.test(operation)) hasIndexedSgprs = true;
       }
     }
   }
@@ -71,7 +84,8 @@ export function freeRegisters(program: Program, group: CallGroup, growth: Growth
   // Registers by number in M0 can be any of those that are allocated.
   const firstVgpr = hasIndexedVgprs ? Math.max(0, ...registers.map((r) => r.vgprs)) : 0;
   const firstSgpr = hasIndexedSgprs ? Math.min(SGPRS, Math.max(0, ...registers.map((r) => r.sgprs - EXTRA_SGPRS))) : 0;
-  const limits = registers.map((own, i) => limitsOf(own, occupancies[i], growth));
+  const most = group.kernels.flatMap(({ kernel }) => (kernel?.descriptor === undefined ? [] : [mostRegisters(kernel)]));
+  const limits = registers.map((own, i) => limitsOf(own, occupancies[i], growth, most[i] ?? ALL_VGPRS));
   const limit = (of: (l: Limits) => number): number => Math.min(...limits.map(of));
   const list = (from: number, to: number, base: number): number[] => {
     const out: number[] = [];
@@ -103,21 +117,28 @@ interface Limits {
   readonly agprs: number;
 }
 
-/** One more than the last register of each kind. */
-function limitsOf(own: DescriptorRegisters, waves: number | undefined, growth: Growth): Limits {
+/** Vector registers that the waves of one whole workgroup can have: all of them run at once, on four SIMDs. */
+function mostRegisters(kernel: Kernel): number {
+  const { workgroupSize } = kernelResources(kernel);
+  const waves = Math.ceil(Math.ceil(workgroupSize / 64) / 4);
+  return Math.floor(ALL_VGPRS / Math.max(1, waves) / 8) * 8;
+}
+
+/** One more than the last register of each kind; `most`: vector and accumulation registers with which a workgroup still fits. */
+function limitsOf(own: DescriptorRegisters, waves: number | undefined, growth: Growth, most: number): Limits {
   const accumulators = own.totalVgprs - own.vgprs;
   if (growth === 'none') {
     const sgprs = Math.min(SGPRS, own.sgprs - EXTRA_SGPRS);
     return { sgprs, vgprs: own.vgprs, agprs: accumulators };
   }
-  const total =
-    growth === 'all' ? ALL_VGPRS : Math.max(own.totalVgprs, Math.floor(ALL_VGPRS / Math.max(1, waves ?? 8) / 8) * 8);
+  const calm = Math.floor(ALL_VGPRS / Math.max(1, waves ?? 8) / 8) * 8;
+  const total = Math.max(own.totalVgprs, growth === 'all' ? most : Math.min(calm, most));
   // Vector registers grow in front of the accumulation registers; both together have the total.
   const vgprs = Math.min(VGPRS, Math.floor((total - accumulators) / 4) * 4);
   return {
     sgprs: SGPRS,
     vgprs,
-    agprs: growth === 'all' ? VGPRS : Math.max(accumulators, Math.min(VGPRS, total - VGPRS)),
+    agprs: Math.max(accumulators, Math.min(VGPRS, total - VGPRS)),
   };
 }
 
