@@ -96,11 +96,14 @@ function twoOverPiDigits(): bigint {
   return twoOverPi;
 }
 
+/** Up to this biased exponent the bits depend on the segment alone. */
+export const TRIG_EXPONENT = 1077;
+
 /** v_trig_preop_f64: 53 bits of 2/π chosen by the segment and the operand's exponent. */
 export function trigPreop(x: number, segment: number): number {
   const exponent = field(x, F64);
   let shift = (segment & 31) * 53;
-  if (exponent > 1077) shift += exponent - 1077;
+  if (exponent > TRIG_EXPONENT) shift += exponent - TRIG_EXPONENT;
   const beyond = shift + 53 - DIGITS;
   const kept = beyond > 0 ? twoOverPiDigits() << BigInt(beyond) : twoOverPiDigits() >> BigInt(-beyond);
   const digits = kept & 0x1fffffffffffffn;

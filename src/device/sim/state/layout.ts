@@ -33,6 +33,9 @@ export const CONTROL_DONE = CONTROL + 192;
 /** Executed instructions of all threads, 64 bits. */
 export const CONTROL_CLOCK = CONTROL + 256;
 
+/** f64[32]: v_trig_preop_f64 of numbers below 2^55 by segment; zeros are not known yet. */
+export const TRIG_TABLE = CONTROL + 4096;
+
 /** u16 by page of the window: live bytes from the page's start. The first and last page have none, nor the one behind an allocation. */
 export const LIMITS = 0x100000;
 /** The same for stores: zero where memory is read-only. */

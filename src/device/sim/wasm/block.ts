@@ -12,11 +12,12 @@ import { type FunctionContext, interpretIndex, registerNumber } from './context.
 import { emitControl } from './control.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import type { Instrument } from './instrument.ts';
+import { laneMode } from './lane-mode.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
-import { addVector, closesRun, endsRun, laneMode } from './vector.ts';
+import { addVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
 
 /** Instructions of one loop over the chunks. */

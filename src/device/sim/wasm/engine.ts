@@ -12,6 +12,7 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import { type CompiledCode, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
+import { fmaExactly, trigPreopImport } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
 import { keyOf, MODE_MASK, type Place } from './walk.ts';
 
@@ -110,6 +111,8 @@ class CompiledUnits {
         w.running = 0;
       },
       ...memoryImports(interpret, memory),
+      fmaExactly,
+      trigPreop: trigPreopImport(memory),
       ...this.instrumentImports(),
     };
   }

@@ -14,8 +14,7 @@ import { CompiledEngine } from './engine.ts';
 enableRelaxedSimd();
 
 /** Operations that stay with the interpreter: rare, or bound to state that code does not have. */
-const INTERPRETED =
-  /^(s_getreg|s_setreg_b32|v_trig_preop|v_cvt_sr_|v_\w+_dpp$|v_permlane|v_readlane|v_writelane|v_swap)/;
+const INTERPRETED = /^(s_getreg|s_setreg_b32|v_\w+_dpp$|v_permlane|v_readlane|v_writelane|v_swap)/;
 
 describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
   it('should agree on single instructions', () => {

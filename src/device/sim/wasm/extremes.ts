@@ -1,7 +1,7 @@
 // v_min and v_max on register bits as SIMD code. Counterpart: interpreter/extremes.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
 import type { LaneWriter } from './lane-writer.ts';
-import { flushDenormals } from './operand-lanes.ts';
+import { flushDenormals } from './rounding.ts';
 
 /** f16 is computed in the high half of each lane: infinity, the quiet bit and the order of sizes are where a 32-bit format has its own. */
 const FORMATS = {
@@ -22,10 +22,11 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
   ];
   const pair = ([low, high]: readonly [number, number]): void => void fn.v128(low, high, low, high);
   const integer = type === 'f64' ? 'i64x2' : 'i32x4';
+  const format = type === 'f16' ? 'high f16' : type;
   [e.args[0] as Expr, e.args[1] as Expr].forEach((operand, k) => {
     code.push(operand, half);
     if (type === 'f16') fn.i32(16).op('i32x4.shl');
-    if (type === 'f32' && !mode.in32) flushDenormals(code);
+    if (!(type === 'f32' ? mode.in32 : mode.in64)) flushDenormals(fn, format);
     fn.set(k === 0 ? a : b);
   });
   const size = (x: number): void => {
@@ -64,7 +65,7 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
     }
   }
   fn.end().get(result);
-  if (type === 'f32' && !mode.out32) flushDenormals(code);
+  if (!(type === 'f32' ? mode.out32 : mode.out64)) flushDenormals(fn, format);
   if (type === 'f16') fn.i32(16).op('i32x4.shr_u');
   for (const local of [a, b, result, aNaN, bNaN]) fn.release('v128', local);
 }

@@ -1,6 +1,8 @@
-// f16 as f32 values in SIMD code: exact decoding, encoding with rounding to nearest even or towards zero, rounding to odd.
+// f16 as f32 values in SIMD code: exact decoding, encoding in any rounding, rounding to odd.
 // Source: IEEE 754-2019 binary16; rounding to odd makes a second rounding correct (Boldo & Melquiond 2008).
+import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
+import { stepHalf } from './rounding.ts';
 
 const splat = (word: number): [number, number, number, number] => [word, word, word, word];
 
@@ -43,8 +45,24 @@ export function decodeHalf(fn: WasmFunction): void {
   fn.release('v128', m);
 }
 
-/** f32 values -> f16 bits, rounded to nearest even; NaNs become the default quiet one. */
-export function encodeHalf(fn: WasmFunction): void {
+/** f32 values (exact or rounded to odd) -> f16 bits; NaNs become the default quiet one. */
+export function encodeHalf(fn: WasmFunction, rounding: Rounding = 0): void {
+  if (rounding === 0) {
+    encodeNearest(fn);
+    return;
+  }
+  const [x, bits, decoded] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  fn.tee(x);
+  encodeNearest(fn);
+  fn.tee(bits);
+  decodeHalf(fn);
+  fn.set(decoded);
+  stepHalf(fn, rounding, bits, decoded, x);
+  for (const local of [x, bits, decoded]) fn.release('v128', local);
+}
+
+/** f32 values -> f16 bits, rounded to nearest even. */
+function encodeNearest(fn: WasmFunction): void {
   const x = fn.local('v128');
   const a = fn.local('v128');
   fn.tee(x)
@@ -94,9 +112,9 @@ export function encodeHalf(fn: WasmFunction): void {
   fn.release('v128', a);
 }
 
-/** f32 values -> the f16 value nearest to them, as f32. */
-export function roundHalf(fn: WasmFunction): void {
-  encodeHalf(fn);
+/** f32 values (exact or rounded to odd) -> the f16 values they round to, as f32. */
+export function roundHalf(fn: WasmFunction, rounding: Rounding = 0): void {
+  encodeHalf(fn, rounding);
   decodeHalf(fn);
 }
 

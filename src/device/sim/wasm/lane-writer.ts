@@ -1,14 +1,19 @@
 // What the operators of lane expressions (lanes-float.ts, lanes-wide.ts) ask of the code they are written into (lanes.ts).
+import type { Rounding } from '../../../base/elements/formats.ts';
 import type { Expr } from '../../../isa/semantics/index.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 
 /** What of MODE vector code depends on, known when it is compiled. */
 export interface LaneMode {
-  readonly nearest32: boolean;
-  readonly nearest64: boolean;
+  readonly round32: Rounding;
+  /** Of f16 and f64. */
+  readonly round64: Rounding;
+  /** Denormals of f32 are read, and written, as they are. */
   readonly in32: boolean;
   readonly out32: boolean;
-  readonly denormals64: boolean;
+  /** The same for f16 and f64. */
+  readonly in64: boolean;
+  readonly out64: boolean;
   readonly dx10Clamp: boolean;
   readonly ieee: boolean;
   readonly saturate: boolean;

@@ -1,15 +1,15 @@
 // ldexp, frexp and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpMantissa, classOf).
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
-import { double, eachHalf, single, word } from './math-tools.ts';
+import { allRoundings, double, eachHalf, type Finish, single, word } from './math-tools.ts';
 
 /** Pushes 2^n of the i64x2 on the stack. */
 function power(fn: WasmFunction): void {
   fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl');
 }
 
-function ldexp32(fn: WasmFunction): void {
-  eachHalf(fn, (promote, half) => {
+function ldexp32(fn: WasmFunction, finish: Finish): void {
+  const scaled = (promote: (parameter: number) => void, half: number): void => {
     promote(0);
     fn.get(1);
     word(fn, -600);
@@ -18,7 +18,8 @@ function ldexp32(fn: WasmFunction): void {
     fn.op('i32x4.min_s').op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
     power(fn);
     fn.op('f64x2.mul');
-  });
+  };
+  eachHalf(fn, scaled, finish);
   keepSpecial(fn);
 }
 
@@ -44,7 +45,7 @@ function ldexp16(fn: WasmFunction): void {
 }
 
 /** Two f64 and counts in the low two i32. Scaled in steps of which only the last can round. */
-function ldexp64(fn: WasmFunction): void {
+export function ldexp64(fn: WasmFunction): void {
   const [y, n, low, high] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
   const limit = 2200;
   const long = (value: number): void => void fn.v128(value, value >> 31, value, value >> 31);
@@ -199,7 +200,7 @@ const mantissa64 = (fn: WasmFunction): void => mantissa(fn, 0);
 const exponent64 = (fn: WasmFunction): void => exponent(fn, 0);
 
 export const EXPONENT: Record<string, MathFunction> = {
-  'ldexp.f32': { parameters: 2, build: ldexp32 },
+  ...allRoundings('ldexp', 2, ldexp32),
   'ldexp.f16': { parameters: 2, build: ldexp16 },
   'ldexp.f64': { parameters: 2, build: ldexp64 },
   'frexp_mant.f32': { parameters: 1, build: mantissas },

@@ -1,62 +1,11 @@
 // v_div_fmas_f64 and v_perm_b32 on both engines, on operands where their code takes steps of its own: denormal results and ties of them,
 // sums that overflow before they are scaled, every selector of bytes.
-import { expect, test } from 'vitest';
-import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { test } from 'vitest';
+import { expectAgreement, LANES } from '../../../../tests/support/lane-engines.ts';
 import { randomNumbers } from '../../../base/index.ts';
-import { createDevice } from '../../index.ts';
 import { enableRelaxedSimd } from '../../node/v8-flags.ts';
 
 enableRelaxedSimd();
-
-const LANES = 16384;
-
-/** Runs code on lanes that hold `words` dwords each, in v[4:…]; the two dwords of v[2:3] come back. */
-async function results(code: string, words: number, input: Uint8Array, engine: 'compiled' | 'interpreter') {
-  const text = `s_load_dwordx4 s[4:7], s[0:1], 0x0
-v_lshl_add_u32 v0, s2, 6, v0
-v_mul_u32_u24_e32 v1, ${4 * words}, v0
-v_lshlrev_b32_e32 v12, 3, v0
-s_waitcnt lgkmcnt(0)
-${Array.from({ length: words }, (_, n) => `global_load_dword v${4 + n}, v1, s[4:5] offset:${4 * n}`).join('\n')}
-v_mov_b32_e32 v3, 0
-v_and_b32_e32 v13, 1, v0
-v_cmp_ne_u32_e32 vcc, 0, v13
-s_waitcnt vmcnt(0)
-s_nop 4
-${code}
-global_store_dwordx2 v12, v[2:3], s[6:7]`;
-  const object = kernelObject({
-    code: text,
-    args: [
-      [8, 'global_buffer'],
-      [8, 'global_buffer'],
-    ],
-    descriptor: { next_free_vgpr: 16, accum_offset: 16, system_sgpr_workgroup_id_x: 1 },
-  });
-  const device = await createDevice('sim', { target: 'gfx942' });
-  try {
-    const buffers = [device.alloc(input.length, 'in'), device.alloc(8 * LANES, 'out')] as const;
-    device.write(buffers[0], input);
-    const kernel = device.load(object.bytes).kernel('k');
-    await device.dispatch({ kernel, grid: [LANES / 64, 1, 1], block: [64, 1, 1], args: buffers, engine });
-    return new BigUint64Array(device.read(buffers[1]).slice().buffer);
-  } finally {
-    device.close();
-  }
-}
-
-async function compare(code: string, words: number, input: Uint8Array): Promise<void> {
-  const [compiled, interpreted] = [
-    await results(code, words, input, 'compiled'),
-    await results(code, words, input, 'interpreter'),
-  ];
-  const different = [...compiled.keys()].filter((i) => compiled[i] !== interpreted[i]);
-  const shown = different.slice(0, 5).map((i) => {
-    const operands = new BigUint64Array(input.buffer, 4 * words * i, words >> 1);
-    return `${i}: ${[...operands].map((x) => x.toString(16)).join(' ')}: ${compiled[i]?.toString(16)} ${interpreted[i]?.toString(16)}`;
-  });
-  expect(shown).toEqual([]);
-}
 
 test('v_div_fmas_f64', async () => {
   const random = randomNumbers(7);
@@ -85,7 +34,8 @@ test('v_div_fmas_f64', async () => {
   ];
   const values = new Float64Array(3 * LANES);
   for (let i = 0; i < LANES; i++) values.set((cases[i % cases.length] as () => number[])(), 3 * i);
-  await compare('v_div_fmas_f64 v[2:3], v[4:5], v[6:7], v[8:9]', 6, new Uint8Array(values.buffer));
+  const code = 'v_div_fmas_f64 v[2:3], v[4:5], v[6:7], v[8:9]';
+  await expectAgreement(code, { words: 6, input: new Uint8Array(values.buffer) });
 });
 
 test('v_perm_b32', async () => {
@@ -95,5 +45,5 @@ test('v_perm_b32', async () => {
     // Of most selectors only the low four bits count.
     return i % 4 === 2 && random() < 0.8 ? any & 0x0f0f0f0f : any;
   });
-  await compare('v_perm_b32 v2, v4, v5, v6', 4, new Uint8Array(words.buffer));
+  await expectAgreement('v_perm_b32 v2, v4, v5, v6', { words: 4, input: new Uint8Array(words.buffer) });
 });

@@ -2,6 +2,7 @@
 // The host's fused multiply-add rounds before the scale. That is the same but where the scaled result is denormal, or where only the
 // unscaled one overflows; both are made of other steps. |c| < 2 where d < 0, and |c| >= 2 where d > 0 (isa/semantics/vector-float.ts).
 import type { WasmFunction } from './emit.ts';
+import { Steps } from './math-steps.ts';
 import { double, type MathFunction } from './math-tools.ts';
 
 /** The exponent of 2 of the scale. */
@@ -10,59 +11,6 @@ const SCALE = 128;
 const LEAST = 2 ** (-1022 + SCALE);
 const GRID = 2 ** (-1074 + SCALE);
 const SIGNS: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
-
-class Steps {
-  readonly fn: WasmFunction;
-
-  constructor(fn: WasmFunction) {
-    this.fn = fn;
-  }
-
-  /** A local with the result of `push`. */
-  keep(push: () => void): number {
-    const local = this.fn.local('v128');
-    push();
-    this.fn.set(local);
-    return local;
-  }
-
-  /** Pushes x op y. */
-  with(x: number, y: number | { readonly f64: number }, name: string): void {
-    this.fn.get(x);
-    if (typeof y === 'number') this.fn.get(y);
-    else double(this.fn, y.f64);
-    this.fn.op(`f64x2.${name}`);
-  }
-
-  result(x: number, y: number | { readonly f64: number }, name: string): number {
-    return this.keep(() => this.with(x, y, name));
-  }
-
-  /** |value| with the sign of a local. */
-  signed(value: number, of: number): number {
-    return this.keep(() => {
-      double(this.fn, value);
-      this.fn
-        .get(of)
-        .v128(...SIGNS)
-        .op('v128.and')
-        .op('v128.or');
-    });
-  }
-
-  madd(a: number, b: number, c: number): number {
-    return this.keep(() => void this.fn.get(a).get(b).get(c).op('f64x2.relaxed_madd'));
-  }
-
-  /** mask ? a : b */
-  choose(a: number, b: number, mask: () => void): number {
-    return this.keep(() => {
-      this.fn.get(a).get(b);
-      mask();
-      this.fn.op('v128.bitselect');
-    });
-  }
-}
 
 /** What s, the rounded a·b + c, has lost: a·b + c − s, 0 only when s is exact. All are small, and are scaled so that nothing underflows. */
 function remainder(w: Steps, s: number): number {

@@ -1,9 +1,11 @@
-// 8-bit floats as SIMD code: decoding to f32 and encoding with rounding to nearest even. Counterpart: isa/semantics/formats.ts
-// (decodeSmall, encodeSmall).
+// 8-bit floats as SIMD code: decoding to f32 and encoding with rounding to nearest even; stochastic rounding to them, f16 and bf16.
+// Counterparts: base/elements/formats.ts (decodeSmall, encodeSmall), interpreter/operators.ts (stochastic).
 import {
   BF8_FNUZ,
   BF8_OCP,
+  BF16,
   encodeSmall,
+  F16,
   FP8_FNUZ,
   FP8_OCP,
   largestOf,
@@ -11,7 +13,7 @@ import {
 } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
-import { word } from './math-tools.ts';
+import { single, word } from './math-tools.ts';
 
 /** Bytes -> f32. Denormals are a fraction of the smallest normal number, which is then taken away. */
 function decode(fn: WasmFunction, { bias, fraction, specials }: SmallFormat): void {
@@ -94,6 +96,66 @@ function encode(fn: WasmFunction, format: SmallFormat, saturate: boolean): void 
   fn.get(0).get(0).op('f32x4.eq').op('v128.bitselect');
 }
 
+/**
+ * f32 and seeds -> the f32 value of a format below or above: the seed's high bits are added below the last kept bit. In the range of
+ * normal numbers that is a sum of bits.
+ */
+function stochastic(fn: WasmFunction, format: SmallFormat): void {
+  const { bias, fraction, specials } = format;
+  const dropped = 23 - fraction;
+  const [size, seed, value] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  fn.get(0).op('f32x4.abs').set(size);
+  fn.get(1)
+    .i32(32 - dropped)
+    .op('i32x4.shr_u')
+    .set(seed);
+  fn.get(size).get(seed).op('i32x4.add');
+  word(fn, -(2 ** dropped));
+  fn.op('v128.and').set(value);
+  // The denormals of bf16 are those of f32.
+  if (bias < 127) {
+    stochasticDenormal(fn, format, size, seed);
+    fn.get(value).get(size);
+    single(fn, 2 ** (1 - bias));
+    fn.op('f32x4.lt').op('v128.bitselect').set(value);
+  }
+  if (specials !== 'ieee') {
+    const largest = largestOf(format);
+    single(fn, largest);
+    fn.get(value).get(size);
+    single(fn, largest);
+    fn.op('f32x4.le').get(value);
+    single(fn, largest);
+    fn.op('f32x4.gt').op('v128.and').op('v128.bitselect').set(value);
+  }
+  // Infinities and NaNs stay.
+  fn.get(value).get(size).get(size);
+  word(fn, 0x7f800000);
+  fn.op('i32x4.lt_s').op('v128.bitselect').get(0);
+  word(fn, -0x80000000);
+  fn.op('v128.and').op('v128.or');
+}
+
+/** Pushes sizes below the normal numbers as multiples of the smallest one: one more where the seed makes their fraction 1. */
+function stochasticDenormal(fn: WasmFunction, { bias, fraction }: SmallFormat, size: number, seed: number): void {
+  const dropped = 23 - fraction;
+  const quantum = 2 ** (1 - bias - fraction);
+  const [scaled, whole] = [fn.local('v128'), fn.local('v128')];
+  fn.get(size);
+  single(fn, 1 / quantum);
+  fn.op('f32x4.mul').tee(scaled).op('f32x4.floor').tee(whole).get(scaled).get(whole).op('f32x4.sub');
+  word(fn, 2 ** dropped);
+  fn.get(seed).op('i32x4.sub').op('f32x4.convert_i32x4_s');
+  single(fn, 2 ** -dropped);
+  fn.op('f32x4.mul').op('f32x4.ge');
+  single(fn, 1);
+  fn.op('v128.and').op('f32x4.add');
+  single(fn, quantum);
+  fn.op('f32x4.mul');
+  fn.release('v128', scaled);
+  fn.release('v128', whole);
+}
+
 const FORMATS: Record<string, SmallFormat> = {
   'fp8.ocp': FP8_OCP,
   'bf8.ocp': BF8_OCP,
@@ -101,11 +163,19 @@ const FORMATS: Record<string, SmallFormat> = {
   'bf8.fnuz': BF8_FNUZ,
 };
 
-/** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate` and the like. */
-export const SMALL: Record<string, MathFunction> = Object.fromEntries(
-  Object.entries(FORMATS).flatMap(([name, format]): [string, MathFunction][] => [
+const stochasticTo = (format: SmallFormat): MathFunction => ({
+  parameters: 2,
+  build: (fn) => stochastic(fn, format),
+});
+
+/** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate`, `stochastic_fp8.ocp` and the like. */
+export const SMALL: Record<string, MathFunction> = Object.fromEntries([
+  ['from_f32_sr.f16', stochasticTo(F16)],
+  ['from_f32_sr.bf16', stochasticTo(BF16)],
+  ...Object.entries(FORMATS).flatMap(([name, format]): [string, MathFunction][] => [
+    [`stochastic_${name}`, stochasticTo(format)],
     [`from_${name}`, { parameters: 1, build: (fn) => decode(fn, format) }],
     [`to_${name}`, { parameters: 1, build: (fn) => encode(fn, format, false) }],
     [`to_${name}.saturate`, { parameters: 1, build: (fn) => encode(fn, format, true) }],
   ]),
-);
+]);

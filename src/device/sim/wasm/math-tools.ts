@@ -1,12 +1,13 @@
 // Pieces of the functions in math-*.ts: halves of f32 vectors as f64, rounding to odd, constants.
 
-import type { WasmFunction } from './emit.ts';
+import type { WasmFunction, WasmModule } from './emit.ts';
 import { makeOdd } from './half.ts';
+import { type Directed, demoteDirected } from './rounding.ts';
 
 /** A function of the module that code of lanes calls: v128 parameters, one v128 result. */
 export interface MathFunction {
   readonly parameters: number;
-  readonly build: (fn: WasmFunction) => void;
+  readonly build: (fn: WasmFunction, module: WasmModule) => void;
 }
 
 /** Pushes an f64 in both lanes. */
@@ -49,14 +50,35 @@ export function makeOddDouble(fn: WasmFunction, sum: number): void {
   fn.release('v128', error);
 }
 
+/** How f64 results become f32: 0 to nearest, 1 to 3 as in MODE, or to odd when they are rounded again afterwards. */
+export type Finish = 0 | Directed | 'odd';
+
+/** Names of the roundings in names of functions. */
+export const ROUNDING_NAMES = ['', '.up', '.down', '.zero'] as const;
+
+/** A function of f32 in each rounding: `name.f32`, `name.f32.up` and so on, and `name.f16` to odd. */
+export function allRoundings(
+  name: string,
+  parameters: number,
+  build: (fn: WasmFunction, finish: Finish) => void,
+): Record<string, MathFunction> {
+  const functions: Record<string, MathFunction> = {
+    [`${name}.f16`]: { parameters, build: (fn) => build(fn, 'odd') },
+  };
+  for (const rounding of [0, 1, 2, 3] as const) {
+    functions[`${name}.f32${ROUNDING_NAMES[rounding]}`] = { parameters, build: (fn) => build(fn, rounding) };
+  }
+  return functions;
+}
+
 /**
- * Computes a function of f32 parameters in f64, half by half: `body` pushes two f64 from parameters that `promote` pushes. The results
- * become f32, rounded to nearest or, when they are rounded again afterwards, to odd.
+ * Computes a function of f32 parameters in f64, half by half: `body` pushes two f64 from parameters that `promote` pushes. For a finish
+ * other than to nearest they are exact, rounded to odd, or what the operation defines its result by.
  */
 export function eachHalf(
   fn: WasmFunction,
   body: (promote: (parameter: number) => void, half: number) => void,
-  odd = false,
+  finish: Finish = 0,
 ): void {
   for (const half of [0, 1]) {
     body((parameter) => {
@@ -64,8 +86,9 @@ export function eachHalf(
       if (half === 1) fn.get(parameter).shuffle32(2, 3, 2, 3);
       fn.op('f64x2.promote_low_f32x4');
     }, half);
-    if (odd) demoteOdd(fn);
-    else fn.op('f32x4.demote_f64x2_zero');
+    if (finish === 0) fn.op('f32x4.demote_f64x2_zero');
+    else if (finish === 'odd') demoteOdd(fn);
+    else demoteDirected(fn, finish);
   }
   fn.shuffle32(0, 1, 4, 5);
 }

@@ -2,7 +2,7 @@
 import { COS, EXP2, EXP2_LIMIT, LOG2, SIN, SQRT_HALF_HIGH, TWO_PI } from '../../../isa/semantics/transcendental.ts';
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
-import { double, eachHalf, polynomial, single } from './math-tools.ts';
+import { allRoundings, double, eachHalf, type Finish, polynomial, single } from './math-tools.ts';
 
 type Body = (fn: WasmFunction, x: number) => void;
 
@@ -88,7 +88,14 @@ const rsq: Body = (fn, x) => {
   fn.get(x).op('f64x2.sqrt').op('f64x2.div');
 };
 
-function function64(fn: WasmFunction, body: Body, odd: boolean): void {
+const rcp: Body = (fn, x) => {
+  double(fn, 1);
+  fn.get(x).op('f64x2.div');
+};
+
+const sqrt: Body = (fn, x) => void fn.get(x).op('f64x2.sqrt');
+
+function function64(fn: WasmFunction, body: Body, finish: Finish): void {
   const x = fn.local('v128');
   eachHalf(
     fn,
@@ -97,13 +104,15 @@ function function64(fn: WasmFunction, body: Body, odd: boolean): void {
       fn.set(x);
       body(fn, x);
     },
-    odd,
+    finish,
   );
 }
 
 /** Beyond 256 turns the f32 sine is 0 and the cosine 1. */
-function limited(fn: WasmFunction, quarters: 0 | 1): void {
-  function64(fn, sine(quarters), false);
+function limited(fn: WasmFunction, quarters: 0 | 1, finish: Finish): void {
+  function64(fn, sine(quarters), finish);
+  // f16 has no such range.
+  if (finish === 'odd') return;
   single(fn, quarters);
   fn.get(0).op('f32x4.abs');
   single(fn, 256);
@@ -112,19 +121,15 @@ function limited(fn: WasmFunction, quarters: 0 | 1): void {
   fn.op('f32x4.lt').op('v128.and').op('v128.not').op('v128.bitselect');
 }
 
-function pair(name: string, body: Body): Record<string, MathFunction> {
-  return {
-    [`${name}.f32`]: { parameters: 1, build: (fn) => function64(fn, body, false) },
-    [`${name}.f16`]: { parameters: 1, build: (fn) => function64(fn, body, true) },
-  };
-}
+const functions = (name: string, body: Body): Record<string, MathFunction> =>
+  allRoundings(name, 1, (fn, finish) => function64(fn, body, finish));
 
 export const TRANSCENDENTAL: Record<string, MathFunction> = {
-  ...pair('exp2', exp2),
-  ...pair('log2', log2),
-  ...pair('rsq', rsq),
-  ...pair('sin_turns', sine(0)),
-  ...pair('cos_turns', sine(1)),
-  'sin_turns.f32': { parameters: 1, build: (fn) => limited(fn, 0) },
-  'cos_turns.f32': { parameters: 1, build: (fn) => limited(fn, 1) },
+  ...functions('exp2', exp2),
+  ...functions('log2', log2),
+  ...functions('rcp', rcp),
+  ...functions('rsq', rsq),
+  ...functions('sqrt', sqrt),
+  ...allRoundings('sin_turns', 1, (fn, finish) => limited(fn, 0, finish)),
+  ...allRoundings('cos_turns', 1, (fn, finish) => limited(fn, 1, finish)),
 };

@@ -17,12 +17,14 @@ import {
 } from '../interpreter/operands.ts';
 import { registerNumber } from './context.ts';
 import { decodeHalf } from './half.ts';
+import { flushDenormals } from './rounding.ts';
 import { constantOf, NoCode, scalarRegister } from './scalar.ts';
 import type { LaneTarget } from './template.ts';
 
 /** Which denormals sources keep, from MODE. */
 export interface Denormals {
   readonly in32: boolean;
+  readonly in64: boolean;
 }
 
 /** A bound source operand. */
@@ -184,20 +186,6 @@ function pushInteger(run: LaneTarget, o: LaneOperand, part: number): void {
   else if (o.type === 'i24') fn.i32(8).op('i32x4.shl').i32(8).op('i32x4.shr_s');
 }
 
-/** Replaces denormals on the stack by zeros of their sign. */
-export function flushDenormals({ fn }: Pick<LaneTarget, 'fn'>): void {
-  const x = fn.local('v128');
-  fn.tee(x).get(x);
-  fn.v128(...splat(0x7f800000))
-    .op('v128.and')
-    .v128(0, 0, 0, 0)
-    .op('i32x4.eq');
-  fn.v128(...splat(0x7fffffff))
-    .op('v128.and')
-    .op('v128.andnot');
-  fn.release('v128', x);
-}
-
 function pushSingle(run: LaneTarget, o: LaneOperand, part: number): void {
   const { fn } = run;
   if (o.type === 'mix') {
@@ -252,7 +240,7 @@ export function pushLaneSource(
       return;
     case 'f32':
       pushSingle(run, o, e.part);
-      if (denormals === 'flush' || (denormals === 'mode' && !mode.in32)) flushDenormals(run);
+      if (denormals === 'flush' || (denormals === 'mode' && !mode.in32)) flushDenormals(fn, 'f32');
       return;
     case 'f16':
       if (isHalfPair(o.type)) pushElement(run, o, e.part);
@@ -260,6 +248,7 @@ export function pushLaneSource(
         pushWord(run, o, 0, false);
         modify(run, o, 0x8000);
       }
+      if (!mode.in64 && denormals !== 'keep') flushDenormals(fn, 'f16');
       decodeHalf(fn);
       return;
     case 'bf16':
@@ -274,6 +263,7 @@ export function pushLaneSource(
       pushDouble(run, o, half);
       if (o.abs) fn.op('f64x2.abs');
       if (o.neg) fn.op('f64x2.neg');
+      if (!mode.in64) flushDenormals(fn, 'f64');
       return;
     case 'i64':
       pushDouble(run, o, half);

@@ -3,49 +3,24 @@
 import { hasOperand, immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
+import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { resultsOf } from '../interpreter/vector.ts';
 import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
-import { encodeHalf } from './half.ts';
+import { decodeHalf, encodeHalf } from './half.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
 import { canonicalDouble } from './lanes-float.ts';
+import { callMath } from './math.ts';
+import { ROUNDING_NAMES } from './math-tools.ts';
 import { dppSource } from './memory/index.ts';
-import { bindLaneOperand, flushDenormals, type LaneOperand } from './operand-lanes.ts';
+import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
+import { flushDenormals } from './rounding.ts';
 import { canonical, type Run } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { type LaneTarget, templateFor } from './template.ts';
-import { MODE_MASK } from './walk.ts';
-
-const modes = new Map<number, LaneMode>();
-
-/** What compiled code knows of MODE: one object for each. */
-export function laneMode(mode: number, ocp: boolean): LaneMode {
-  const key = 2 * (mode & MODE_MASK) + (ocp ? 1 : 0);
-  let known = modes.get(key);
-  if (known === undefined) {
-    known = modeFacts(mode, ocp);
-    modes.set(key, known);
-  }
-  return known;
-}
-
-function modeFacts(mode: number, ocp: boolean): LaneMode {
-  return {
-    nearest32: (mode & 3) === 0,
-    nearest64: (mode & 12) === 0,
-    in32: (mode & 0x10) !== 0,
-    out32: (mode & 0x20) !== 0,
-    denormals64: (mode & 0xc0) === 0xc0,
-    dx10Clamp: (mode & 0x100) !== 0,
-    ieee: (mode & 0x200) !== 0,
-    saturate: (mode & 0x800000) !== 0,
-    ocp,
-  };
-}
 
 const carryUsers = new WeakMap<VectorOperation, boolean>();
 
@@ -102,8 +77,6 @@ export function closesRun(instruction: Instruction, op: VectorOperation): boolea
   return maskTargets(instruction, op).some((pair) => pair + 1 >= EXEC);
 }
 
-const is64 = (type: OperandType): boolean => type === 'f64' || type === 'f16' || type === 'f16x2';
-
 /** Adds an instruction to a run. Throws NoCode, with the run unchanged, when it cannot be compiled. */
 export function addVector(
   run: Run,
@@ -112,9 +85,6 @@ export function addVector(
   op: VectorOperation,
   mode: LaneMode,
 ): void {
-  if (!mode.denormals64 && (op.sources.some((s) => is64(s.type)) || (op.resultType && is64(op.resultType)))) {
-    throw new NoCode('denormal mode');
-  }
   const carry = carrySource(instruction, op);
   const targets = maskTargets(instruction, op);
   for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
@@ -175,9 +145,10 @@ class VectorInstruction {
     const dpp = hasDpp(instruction);
     const operands = op.sources.map((s, k) => bindLaneOperand(instruction, k, s, op.sourcePart, dpp && k === 0));
     this.clamp = immediateOf(instruction, 'clamp') !== 0;
-    // f16 and f64 results are scaled only where their denormals are flushed, and that has no code.
     const isSingle = op.resultType === 'f32' || op.resultType === 'f32x2';
-    this.omod = isSingle && !mode.ieee && !mode.out32 ? immediateOf(instruction, 'omod') : 0;
+    const omodActs = !mode.ieee && !(isSingle ? mode.out32 : mode.out64);
+    const isFloat = op.resultType !== undefined && isFloatType(op.resultType);
+    this.omod = isFloat && omodActs ? immediateOf(instruction, 'omod') : 0;
     this.results = resultsOf(op, this.clamp, this.omod !== 0);
     this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
@@ -263,14 +234,20 @@ class VectorInstruction {
   }
 
   private pushDouble(e: Expr): void {
-    const { code, run, clamp, mode } = this;
+    const { code, run, omod, clamp, mode } = this;
     const { fn } = run;
     const halves = [code.temporary(), code.temporary()] as const;
     for (const half of [0, 1] as const) {
       code.push(e, half);
       if (e.type === 'f64') {
+        if (omod !== 0) {
+          const high = [0, 0x40000000, 0x40100000, 0x3fe00000][omod] as number;
+          fn.v128(0, high, 0, high).op('f64x2.mul');
+          flushDenormals(fn, 'f64', false);
+        }
         if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
         canonicalDouble(code);
+        if (!mode.out64) flushDenormals(fn, 'f64');
       }
       fn.set(halves[half]);
     }
@@ -289,21 +266,33 @@ class VectorInstruction {
     const plain = omod === 0 && !clamp;
     if (plain && e.type === 'f16') code.encoded = e;
     code.push(e);
-    if (omod !== 0) {
-      if (!mode.nearest32) throw new NoCode('rounding mode');
-      fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number)).op('f32x4.mul');
-      flushDenormals(run);
-      // Zeros become positive.
-      fn.v128(0, 0, 0, 0).op('f32x4.add');
-    }
+    if (omod !== 0) this.scale(e);
     if (e.type === 'f16') {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
-      encodeHalf(fn);
+      encodeHalf(fn, mode.round64);
+      if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
     if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
     if (e.type === 'bf16') throw new NoCode('bf16 result');
-    if (op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32)) flushDenormals(run);
+    if (op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32)) flushDenormals(fn, 'f32');
+  }
+
+  /** Applies the output modifier to the f32 or f16 values on the stack. Denormals and zeros become positive zeros. */
+  private scale(e: Expr): void {
+    const { run, omod, mode } = this;
+    const { fn } = run;
+    fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number));
+    if (e.type === 'f16') {
+      fn.op('f32x4.mul');
+      encodeHalf(fn, mode.round64);
+      flushDenormals(fn, 'f16', false);
+      decodeHalf(fn);
+      return;
+    }
+    if (mode.round32 === 0) fn.op('f32x4.mul');
+    else callMath(this.code, `mul.f32${ROUNDING_NAMES[mode.round32]}`);
+    flushDenormals(fn, 'f32', false);
   }
 
   /** Pushes a result of one word, merged with the register where it is narrower; whether it may be a NaN with payload. */

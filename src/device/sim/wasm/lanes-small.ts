@@ -1,0 +1,111 @@
+// f16 and bf16 operators of lane expressions: f32 values that are rounded after every operator.
+import type { Expr } from '../../../isa/semantics/index.ts';
+import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
+import type { LaneWriter } from './lane-writer.ts';
+import { common, TESTS, test32 } from './lanes-common.ts';
+import { callMath } from './math.ts';
+import { NoCode } from './scalar.ts';
+
+const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
+
+/** f32 -> bf16 as f32, to nearest even. NaNs become the default quiet one. */
+export function roundBrain(fn: LaneWriter['fn']): void {
+  const x = fn.local('v128');
+  fn.tee(x)
+    .get(x)
+    .i32(16)
+    .op('i32x4.shr_u')
+    .v128(...splat4(1))
+    .op('v128.and')
+    .op('i32x4.add');
+  fn.v128(...splat4(0x7fff))
+    .op('i32x4.add')
+    .v128(...splat4(-0x10000))
+    .op('v128.and');
+  fn.v128(...splat4(0x7fc00000))
+    .get(x)
+    .get(x)
+    .op('f32x4.eq')
+    .op('v128.bitselect');
+  fn.release('v128', x);
+}
+
+export const HALF = 'f16';
+export const BRAIN = 'bf16';
+
+/**
+ * f16 and bf16: computed in f32, then rounded. To nearest, adding, multiplying, dividing and roots may round twice: f32 has enough bits.
+ * In other roundings they are rounded to odd first.
+ */
+export function small(
+  code: LaneWriter,
+  name: string,
+  e: Expr,
+  format: typeof HALF | typeof BRAIN,
+  round: (fn: LaneWriter['fn']) => void,
+): void {
+  const { fn } = code;
+  const [a, b, c] = e.args as [Expr, Expr, Expr];
+  if (TESTS.has(name)) {
+    test32(code, name, e);
+    return;
+  }
+  switch (name) {
+    case 'fract': {
+      const x = fn.local('v128');
+      code.push(a);
+      fn.tee(x).get(x).op('f32x4.floor').op('f32x4.sub');
+      fn.release('v128', x);
+      roundHalf(fn, code.mode.round64);
+      // 0.99951171875
+      fn.v128(...splat4(0x3f7fe000)).op('f32x4.min');
+      return;
+    }
+    case 'fma':
+      if (format !== HALF) throw new NoCode('fma of bf16');
+      code.push(a);
+      code.push(b);
+      code.push(c);
+      fmaHalf(fn);
+      round(fn);
+      return;
+    case 'from_f32':
+      code.push(a);
+      round(fn);
+      return;
+    case 'from_f32_rne':
+      code.push(a);
+      if (format === HALF) roundHalf(fn);
+      else round(fn);
+      return;
+    case 'from_f32_sr':
+      code.push(a);
+      code.push(b);
+      callMath(code, `${name}.${format}`);
+      return;
+    case 'from_f32_rtz':
+      code.push(a);
+      if (format === HALF) truncateHalf(fn);
+      else throw new NoCode('truncated bf16');
+      return;
+    case 'from_i32_s':
+    case 'from_i32_u':
+      code.push(a);
+      fn.op(`f32x4.convert_i32x4_${name.slice(-1)}`);
+      round(fn);
+      return;
+    case 'from_f16':
+    case 'from_bf16':
+      code.push(a);
+      round(fn);
+      return;
+  }
+  const directed = format === HALF && code.mode.round64 !== 0 && /^(add|sub|rcp|sqrt)$/.test(name);
+  if (!directed && common(code, 'f32x4', name, e, 0)) {
+    if (/^(add|sub|mul|rcp|sqrt)$/.test(name)) round(fn);
+    return;
+  }
+  for (const argument of e.args) code.push(argument);
+  callMath(code, `${name}.${format}`);
+  if (e.type === 'f16') round(fn);
+}

@@ -1,0 +1,88 @@
+// Sums, products and conversions of f32 in every rounding: made in f64 exactly or rounded to odd, so that the rounding to f32 is the only
+// one. Rounding to nearest has instructions of the host for most. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
+import type { WasmFunction } from './emit.ts';
+import { allRoundings, double, eachHalf, type MathFunction, makeOddDouble } from './math-tools.ts';
+
+type Promote = (parameter: number) => void;
+
+/** Pushes the sum of the two f64 vectors that are pushed by `push`, rounded to odd. */
+function oddSum(fn: WasmFunction, pushFirst: () => void, pushSecond: () => void): void {
+  const [p, t, addend, sum] = [1, 2, 3, 4].map(() => fn.local('v128')) as [number, number, number, number];
+  pushFirst();
+  fn.set(p);
+  pushSecond();
+  fn.set(addend).get(p).get(addend).op('f64x2.add').set(sum);
+  fn.get(sum).get(p).op('f64x2.sub').set(t);
+  fn.get(p).get(sum).get(t).op('f64x2.sub').op('f64x2.sub').get(addend).get(t).op('f64x2.sub').op('f64x2.add');
+  makeOddDouble(fn, sum);
+  for (const local of [p, t, addend, sum]) fn.release('v128', local);
+}
+
+function product(fn: WasmFunction, promote: Promote): void {
+  promote(0);
+  promote(1);
+  fn.op('f64x2.mul');
+}
+
+function fma(fn: WasmFunction, promote: Promote): void {
+  oddSum(
+    fn,
+    () => product(fn, promote),
+    () => promote(2),
+  );
+}
+
+/** (a·b + c) · 2^d, d an i32. */
+function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
+  fma(fn, promote);
+  fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
+  fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
+}
+
+function sum(fn: WasmFunction, promote: Promote, negated: boolean): void {
+  oddSum(
+    fn,
+    () => promote(0),
+    () => {
+      promote(1);
+      if (negated) fn.op('f64x2.neg');
+    },
+  );
+}
+
+/** The fraction, made in f64, is below 1; what would round to 1 becomes the largest f32 below. */
+function fraction(fn: WasmFunction, promote: Promote): void {
+  const x = fn.local('v128');
+  promote(0);
+  fn.tee(x).get(x).op('f64x2.floor').op('f64x2.sub');
+  double(fn, 1 - 2 ** -24);
+  fn.op('f64x2.min');
+  fn.release('v128', x);
+}
+
+function fromInteger(fn: WasmFunction, half: number, sign: 's' | 'u'): void {
+  fn.get(0);
+  if (half === 1) fn.get(0).shuffle32(2, 3, 2, 3);
+  fn.op(`f64x2.convert_low_i32x4_${sign}`);
+}
+
+function operator(
+  name: string,
+  parameters: number,
+  body: (fn: WasmFunction, promote: Promote, half: number) => void,
+): Record<string, MathFunction> {
+  return allRoundings(name, parameters, (fn, finish) =>
+    eachHalf(fn, (promote, half) => body(fn, promote, half), finish),
+  );
+}
+
+export const ARITHMETIC: Record<string, MathFunction> = {
+  ...operator('add', 2, (fn, promote) => sum(fn, promote, false)),
+  ...operator('sub', 2, (fn, promote) => sum(fn, promote, true)),
+  ...operator('mul', 2, product),
+  ...operator('fma', 3, fma),
+  ...operator('fma_scaled', 4, fmaScaled),
+  ...operator('fract', 1, fraction),
+  ...operator('from_i32_s', 1, (fn, _promote, half) => fromInteger(fn, half, 's')),
+  ...operator('from_i32_u', 1, (fn, _promote, half) => fromInteger(fn, half, 'u')),
+};

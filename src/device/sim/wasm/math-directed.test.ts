@@ -1,0 +1,200 @@
+// Roundings of MODE other than to nearest, flushed denormals and stochastic conversions on both engines, on operands where their code
+// takes steps of its own: results at the ends of the range, sums that cancel, products that vanish, values next to a rounding boundary.
+import { expect, test } from 'vitest';
+import { expectAgreement, LANES } from '../../../../tests/support/lane-engines.ts';
+import { randomNumbers } from '../../../base/index.ts';
+import { fmaF64 } from '../../../isa/semantics/exact.ts';
+import { enableRelaxedSimd } from '../../node/v8-flags.ts';
+
+enableRelaxedSimd();
+
+const random = randomNumbers(11);
+const below = (n: number): number => Math.floor(random() * n);
+const sign = (): number => (random() < 0.5 ? -1 : 1);
+const between = (low: number, high: number): number => sign() * (1 + random()) * 2 ** (low + below(high - low));
+/** A number of few bits: its products and sums are often exact, or ties. */
+const short = (low: number, high: number): number => sign() * (1 + below(16) / 16) * 2 ** (low + below(high - low));
+const pick = (values: readonly number[]): number => values[below(values.length)] as number;
+
+const SPECIAL_DOUBLES = [
+  0,
+  -0,
+  1,
+  -1,
+  Infinity,
+  -Infinity,
+  Number.NaN,
+  Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  5e-324,
+  -5e-324,
+  2 ** -1022,
+  2 ** -1022 - 5e-324,
+];
+
+const DOUBLES: (() => [number, number, number])[] = [
+  () => [between(-1074, 1023), between(-1074, 1023), between(-1074, 1023)],
+  () => [short(-20, 20), short(-20, 20), short(-40, 40)],
+  () => [between(-5, 5), between(-5, 5), between(-70, 10)],
+  // c takes the product away, nearly or fully.
+  () => {
+    const [a, b] = [between(-300, 300), between(-300, 300)];
+    return [a, b, -a * b];
+  },
+  () => {
+    const a = between(-1000, 1000);
+    return [a, -a, -a * (1 + 2 ** -52 * below(4))];
+  },
+  // Results that are denormal or vanish, and those that overflow.
+  () => [between(-540, -500), between(-560, -500), between(-1074, -1040)],
+  () => [between(-1074, -1000), between(-1074, -1000), pick([0, -0, 5e-324, -5e-324, 1])],
+  () => [between(500, 523), between(500, 523), between(1000, 1023)],
+  () => [pick(SPECIAL_DOUBLES), pick(SPECIAL_DOUBLES), pick(SPECIAL_DOUBLES)],
+  () => [pick(SPECIAL_DOUBLES), between(-1074, 1023), pick(SPECIAL_DOUBLES)],
+];
+
+function doubles(): Uint8Array {
+  const values = new Float64Array(3 * LANES);
+  for (let i = 0; i < LANES; i++) values.set((DOUBLES[i % DOUBLES.length] as () => number[])(), 3 * i);
+  return new Uint8Array(values.buffer);
+}
+
+const setMode = (bits: number): string => `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), ${0x300 | bits}`;
+/** Denormals kept; rounding of both sizes in a direction. */
+const direction = (rounding: number): string => setMode(0xf0 | (5 * rounding));
+
+test.each([1, 2, 3])('f64 in rounding %i', async (rounding) => {
+  const input = doubles();
+  for (const code of [
+    'v_add_f64 v[2:3], v[4:5], v[8:9]',
+    'v_mul_f64 v[2:3], v[4:5], v[6:7]',
+    'v_fma_f64 v[2:3], v[4:5], v[6:7], v[8:9]',
+  ]) {
+    await expectAgreement(`${direction(rounding)}\n${code}`, { words: 6, input });
+  }
+  const counts = new Int32Array(input.slice().buffer);
+  for (let i = 0; i < LANES; i++) counts[6 * i + 2] = below(2) === 0 ? below(4400) - 2200 : below(80) - 40;
+  const scaled = { words: 6, input: new Uint8Array(counts.buffer) };
+  await expectAgreement(`${direction(rounding)}\nv_ldexp_f64 v[2:3], v[4:5], v6`, scaled);
+});
+
+const SPECIAL_SINGLES = [
+  0,
+  -0,
+  1,
+  Infinity,
+  -Infinity,
+  Number.NaN,
+  2 ** -149,
+  -(2 ** -149),
+  2 ** -126,
+  3.4028234663852886e38,
+];
+
+const SINGLES: (() => [number, number, number])[] = [
+  () => [between(-149, 127), between(-149, 127), between(-149, 127)],
+  () => [short(-10, 10), short(-10, 10), short(-40, 10)],
+  () => [between(-3, 3), between(-3, 3), between(-60, 4)],
+  () => [between(-75, -60), between(-80, -60), between(-149, -130)],
+  () => [between(60, 64), between(60, 64), between(100, 127)],
+  () => [pick(SPECIAL_SINGLES), pick(SPECIAL_SINGLES), pick(SPECIAL_SINGLES)],
+];
+
+function singles(): Uint8Array {
+  const values = new Float32Array(3 * LANES);
+  for (let i = 0; i < LANES; i++) values.set((SINGLES[i % SINGLES.length] as () => number[])(), 3 * i);
+  return new Uint8Array(values.buffer);
+}
+
+/** Pairs of f16, every bit pattern with about the same odds. */
+function halves(): Uint8Array {
+  return new Uint8Array(Uint32Array.from({ length: 3 * LANES }, () => Math.floor(random() * 2 ** 32)).buffer);
+}
+
+test.each([1, 2, 3])(
+  'f32 and f16 in rounding %i',
+  async (rounding) => {
+    const input = singles();
+    for (const code of [
+      'v_add_f32_e32 v2, v4, v6',
+      'v_mul_f32_e32 v2, v4, v5',
+      'v_fma_f32 v2, v4, v5, v6',
+      'v_div_fmas_f32 v2, v4, v5, v6',
+      'v_rcp_f32_e32 v2, v4',
+      'v_sqrt_f32_e32 v2, v4',
+      'v_exp_f32_e32 v2, v4',
+      'v_sin_f32_e32 v2, v4',
+      'v_cvt_f32_i32_e32 v2, v4',
+      'v_fract_f32_e32 v2, v4',
+      'v_cvt_f16_f32_e32 v2, v4',
+    ]) {
+      await expectAgreement(`${direction(rounding)}\n${code}`, { words: 3, input });
+    }
+    const pairs = halves();
+    for (const code of [
+      'v_pk_add_f16 v2, v4, v5',
+      'v_pk_mul_f16 v2, v4, v5',
+      'v_pk_fma_f16 v2, v4, v5, v6',
+      'v_rcp_f16_e32 v2, v4',
+      'v_sqrt_f16_e32 v2, v4',
+      'v_rsq_f16_e32 v2, v4',
+    ]) {
+      await expectAgreement(`${direction(rounding)}\n${code}`, { words: 3, input: pairs });
+    }
+  },
+  60_000,
+);
+
+test.each([0, 0x40, 0x80])('f64 and f16 with denormals %i of MODE', async (denormals) => {
+  const input = doubles();
+  for (const code of [
+    'v_add_f64 v[2:3], v[4:5], v[8:9]',
+    'v_fma_f64 v[2:3], v[4:5], v[6:7], v[8:9]',
+    'v_min_f64 v[2:3], v[4:5], v[6:7]',
+    'v_cmp_eq_f64_e32 vcc, v[4:5], v[8:9]\nv_cndmask_b32_e64 v2, 0, 1, vcc',
+  ]) {
+    await expectAgreement(`${setMode(0x30 | denormals)}\n${code}`, { words: 6, input });
+  }
+  const pairs = halves();
+  for (const code of ['v_pk_add_f16 v2, v4, v5', 'v_pk_max_f16 v2, v4, v5', 'v_pk_fma_f16 v2, v4, v5, v6']) {
+    await expectAgreement(`${setMode(0x30 | denormals)}\n${code}`, { words: 3, input: pairs });
+  }
+});
+
+test.each(['gfx942', 'gfx950'] as const)('stochastic conversions of %s', async (target) => {
+  const words = new Uint32Array(2 * LANES);
+  const floats = new Float32Array(words.buffer);
+  for (let i = 0; i < LANES; i++) {
+    floats[2 * i] = pick([
+      between(-12, 18),
+      between(-149, 127),
+      short(-12, 18),
+      pick(SPECIAL_SINGLES),
+      448,
+      464,
+      57344,
+      240,
+    ]);
+    words[2 * i + 1] = pick([0, 0xffffffff, Math.floor(random() * 2 ** 32)]);
+  }
+  const operands = { words: 2, input: new Uint8Array(words.buffer) };
+  const names = ['v_cvt_sr_fp8_f32', 'v_cvt_sr_bf8_f32'];
+  if (target === 'gfx950') names.push('v_cvt_sr_f16_f32', 'v_cvt_sr_bf16_f32');
+  for (const name of names) await expectAgreement(`${name} v2, v4, v5`, operands, target);
+});
+
+test('an exact zero sum is negative when rounded down', () => {
+  expect(Object.is(fmaF64(1, 1, -1, 2), -0)).toBe(true);
+});
+
+test('v_trig_preop_f64 of all segments and exponents', async () => {
+  const words = new Uint32Array(3 * LANES);
+  for (let i = 0; i < LANES; i++) {
+    const exponent = below(2) === 0 ? below(2048) : 1060 + below(40);
+    words[3 * i] = below(2 ** 32);
+    words[3 * i + 1] = (exponent << 20) | below(2 ** 20);
+    words[3 * i + 2] = below(64);
+  }
+  const operands = { words: 3, input: new Uint8Array(words.buffer) };
+  await expectAgreement('v_trig_preop_f64 v[2:3], v[4:5], v6', operands);
+});

@@ -1,0 +1,167 @@
+// f64 arithmetic in the directed roundings: rounded to nearest, then one step where the sign of what was lost says so. Where that sign
+// cannot be had in f64 (products out of range), and for v_div_fmas_f64, the host computes the lane exactly.
+// Counterpart and source of the exact forms: isa/semantics/exact.ts. Errors of a fused multiply-add: Boldo & Muller, "Some functions
+// computable with a fused-mac", ARITH 2005.
+import type { Rounding } from '../../../base/elements/formats.ts';
+import type { WasmFunction, WasmModule } from './emit.ts';
+import { exactFmaIndex } from './math-exact.ts';
+import { ldexp64 } from './math-exponent.ts';
+import { Steps } from './math-steps.ts';
+import { double, type MathFunction, ROUNDING_NAMES } from './math-tools.ts';
+import { type Directed, signZeroDown, stepDouble } from './rounding.ts';
+
+/** Pushes the host's exact results for both lanes; `scale` is an i32 vector in a local, or none. */
+function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, scale: number | undefined): void {
+  for (const lane of [0, 1]) {
+    for (const operand of [0, 1, 2]) fn.get(operand).lane('f64x2.extract_lane', lane);
+    if (scale === undefined) fn.i32(0);
+    else fn.get(scale).lane('i32x4.extract_lane', lane);
+    fn.i32(rounding).call(exactFmaIndex(module));
+    if (lane === 0) fn.op('f64x2.splat');
+    else fn.lane('f64x2.replace_lane', 1);
+  }
+}
+
+/** a + b; `b` may have been negated. The larger one goes first, so that nothing overflows on the way. */
+function add(fn: WasmFunction, rounding: Directed, negated: boolean): void {
+  const w = new Steps(fn);
+  const a = 0;
+  const b = negated ? w.keep(() => void fn.get(1).op('f64x2.neg')) : 1;
+  const isSmaller = w.keep(() => void fn.get(a).op('f64x2.abs').get(b).op('f64x2.abs').op('f64x2.lt'));
+  const large = w.choose(b, a, () => void fn.get(isSmaller));
+  const small = w.choose(a, b, () => void fn.get(isSmaller));
+  const sum = w.result(a, b, 'add');
+  if (rounding === 2) signZeroDown(fn, sum, a, b);
+  fn.get(small);
+  w.with(sum, large, 'sub');
+  fn.op('f64x2.sub');
+  stepDouble(fn, rounding, sum);
+}
+
+/** a · b. Small products are made again with the smaller factor scaled, so that what they lack shows. */
+function multiply(fn: WasmFunction, rounding: Directed): void {
+  const w = new Steps(fn);
+  const [a, b] = [0, 1] as const;
+  const far = { f64: 2 ** 600 };
+  const p = w.result(a, b, 'mul');
+  const isSmaller = w.keep(() => void fn.get(a).op('f64x2.abs').get(b).op('f64x2.abs').op('f64x2.lt'));
+  const large = w.choose(b, a, () => void fn.get(isSmaller));
+  const small = w.choose(a, b, () => void fn.get(isSmaller));
+  const isTiny = w.keep(() => {
+    fn.get(p).op('f64x2.abs');
+    double(fn, 2 ** -400);
+    fn.op('f64x2.lt');
+  });
+  const factor = w.choose(w.result(small, far, 'mul'), small, () => void fn.get(isTiny));
+  const target = w.choose(w.result(p, far, 'mul'), p, () => void fn.get(isTiny));
+  const minus = w.keep(() => void fn.get(target).op('f64x2.neg'));
+  const error = w.madd(factor, large, minus);
+  // A product of numbers that are not zero has vanished: it lacks everything.
+  fn.get(p);
+  double(fn, 1);
+  fn.op('v128.or').get(error).get(p);
+  double(fn, 0);
+  fn.op('f64x2.eq');
+  for (const x of [a, b]) w.with(x, { f64: 0 }, 'ne');
+  fn.op('v128.and').op('v128.and').op('v128.bitselect');
+  stepDouble(fn, rounding, p);
+}
+
+/** x + y and what it lacks. */
+function twoSum(w: Steps, x: number, y: number): [sum: number, error: number] {
+  const { fn } = w;
+  const sum = w.result(x, y, 'add');
+  const fromY = w.result(sum, x, 'sub');
+  const error = w.keep(() => {
+    fn.get(x);
+    w.with(sum, fromY, 'sub');
+    fn.op('f64x2.sub');
+    w.with(y, fromY, 'sub');
+    fn.op('f64x2.add');
+  });
+  return [sum, error];
+}
+
+/** a·b + c, exact where the product is in range or zero; lanes with an infinity or a NaN have no error. */
+function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
+  const w = new Steps(fn);
+  const [a, b, c] = [0, 1, 2] as const;
+  const result = w.madd(a, b, c);
+  const p = w.result(a, b, 'mul');
+  const minus = w.keep(() => void fn.get(p).op('f64x2.neg'));
+  const [sum, rest] = twoSum(w, c, w.madd(a, b, minus));
+  const [top, middle] = twoSum(w, p, sum);
+  const finite = w.keep(() => {
+    for (const [n, x] of [a, b, c].entries()) {
+      fn.get(x).op('f64x2.abs');
+      double(fn, Infinity);
+      fn.op('f64x2.lt');
+      if (n > 0) fn.op('v128.and');
+    }
+  });
+  const size = w.keep(() => void fn.get(p).op('f64x2.abs'));
+  const inRange = w.keep(() => {
+    w.with(size, { f64: 2 ** -900 }, 'gt');
+    w.with(size, { f64: 2 ** 1000 }, 'lt');
+    fn.op('v128.and').get(c).op('f64x2.abs');
+    double(fn, 2 ** 1000);
+    fn.op('f64x2.lt').op('v128.and');
+    for (const x of [a, b]) {
+      w.with(x, { f64: 0 }, 'eq');
+      fn.op('v128.or');
+    }
+    fn.get(finite).op('v128.not').op('v128.or');
+  });
+  if (rounding === 2) {
+    const zero = w.keep(() => void fn.get(result));
+    signZeroDown(fn, zero, p, c);
+    fn.get(zero).get(result).get(finite).op('v128.bitselect').set(result);
+  }
+  w.with(top, result, 'sub');
+  fn.get(middle).op('f64x2.add').get(rest).op('f64x2.add').get(finite).op('v128.and');
+  stepDouble(fn, rounding, result);
+  fn.set(result).get(inRange).op('i64x2.all_true').op('i32.eqz').if();
+  pushExact(fn, module, rounding, undefined);
+  fn.set(result).end().get(result);
+}
+
+/** x · 2^n: what is lost shows when the result is scaled back. */
+function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
+  const w = new Steps(fn);
+  const nearest = module.helper('math.ldexp.f64', ['v128', 'v128'], ['v128'], ldexp64);
+  const result = w.keep(() => void fn.get(0).get(1).call(nearest));
+  const back = w.keep(() => {
+    fn.get(1).v128(2200, 2200, 2200, 2200).op('i32x4.min_s').v128(-2200, -2200, -2200, -2200).op('i32x4.max_s');
+    fn.op('i32x4.neg');
+  });
+  fn.get(0).get(result).get(back).call(nearest).op('f64x2.sub');
+  stepDouble(fn, rounding, result);
+}
+
+const DIRECTIONS = [1, 2, 3] as const;
+
+function inEachDirection(
+  name: string,
+  parameters: number,
+  build: (fn: WasmFunction, module: WasmModule, rounding: Directed) => void,
+): Record<string, MathFunction> {
+  return Object.fromEntries(
+    DIRECTIONS.map((rounding) => [
+      `${name}.f64${ROUNDING_NAMES[rounding]}`,
+      { parameters, build: (fn, module) => build(fn, module, rounding) } satisfies MathFunction,
+    ]),
+  );
+}
+
+/** `add.f64.up` and the like. */
+export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
+  ...inEachDirection('add', 2, (fn, _module, rounding) => add(fn, rounding, false)),
+  ...inEachDirection('sub', 2, (fn, _module, rounding) => add(fn, rounding, true)),
+  ...inEachDirection('mul', 2, (fn, _module, rounding) => multiply(fn, rounding)),
+  ...inEachDirection('fma', 3, fma),
+  ...inEachDirection('fma_scaled', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
+  ...inEachDirection('ldexp', 2, ldexp),
+  // Where the host has no fused multiply-add.
+  'fma.f64': { parameters: 3, build: (fn, module) => pushExact(fn, module, 0, undefined) },
+  'fma_scaled.f64.exact': { parameters: 4, build: (fn, module) => pushExact(fn, module, 0, 3) },
+};

@@ -1,0 +1,131 @@
+// Rounding towards zero, up and down, and zeros instead of denormals, as SIMD code: a value rounded to nearest takes one step where the
+// exact value, or one rounded to odd, lies on the wrong side of it. Counterparts: roundToPrecision in base/elements/formats.ts,
+// isa/semantics/exact.ts.
+import type { Rounding } from '../../../base/elements/formats.ts';
+import type { WasmFunction } from './emit.ts';
+
+/** Rounding of MODE other than to nearest: 1 up, 2 down, 3 towards zero. */
+export type Directed = Exclude<Rounding, 0>;
+
+const ONE64: [number, number, number, number] = [1, 0, 1, 0];
+const SIGN64: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
+
+/** Whether a nearest value (pushed first) is on the wrong side of the exact one, as a mask. */
+function pushWrongSide(
+  fn: WasmFunction,
+  type: 'f32x4' | 'f64x2',
+  rounding: Directed,
+  nearest: number,
+  exact: number,
+): void {
+  const size = (x: number): void => {
+    fn.get(x);
+    if (rounding === 3) fn.op(`${type}.abs`);
+  };
+  size(nearest);
+  size(exact);
+  fn.op(`${type}.${rounding === 1 ? 'lt' : 'gt'}`);
+}
+
+/** Two f64 on the stack (exact, or rounded to odd) -> f32 in the low lanes, rounded in a direction. */
+export function demoteDirected(fn: WasmFunction, rounding: Directed): void {
+  const [x, s, p, wrong] = [1, 2, 3, 4].map(() => fn.local('v128')) as [number, number, number, number];
+  fn.tee(x).op('f32x4.demote_f64x2_zero').tee(s).op('f64x2.promote_low_f32x4').set(p);
+  pushWrongSide(fn, 'f64x2', rounding, p, x);
+  fn.set(wrong).get(wrong).get(wrong).shuffle32(0, 2, 0, 2).set(wrong);
+  fn.get(s);
+  pushStep(fn, rounding, s, wrong);
+  fn.op('i32x4.add');
+  for (const local of [x, s, p, wrong]) fn.release('v128', local);
+}
+
+/** Pushes what the i32 of a float gets where `wrong` is set; `signs` has the floats' signs in the highest bits. */
+function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wrong: number): void {
+  if (rounding === 3) {
+    fn.get(wrong);
+    return;
+  }
+  // ±1: away from zero when the sign is that of the direction.
+  fn.get(signs).i32(31).op('i32x4.shr_s').v128(1, 1, 1, 1).op('v128.or');
+  if (rounding === 2) fn.op('i32x4.neg');
+  fn.get(wrong).op('v128.and');
+}
+
+/**
+ * f16 bits in a local, rounded to nearest, of the f32 values in `exact`; `decoded` has their values. Pushes the bits rounded in a
+ * direction.
+ */
+export function stepHalf(fn: WasmFunction, rounding: Directed, bits: number, decoded: number, exact: number): void {
+  const wrong = fn.local('v128');
+  pushWrongSide(fn, 'f32x4', rounding, decoded, exact);
+  fn.set(wrong).get(bits);
+  pushStep(fn, rounding, exact, wrong);
+  fn.op('i32x4.add');
+  fn.release('v128', wrong);
+}
+
+/** Pushes the f64 of a local, rounded to nearest, rounded in a direction: the stack has a number with the sign of what it lacks. */
+export function stepDouble(fn: WasmFunction, rounding: Directed, nearest: number): void {
+  const error = fn.local('v128');
+  fn.set(error).get(nearest);
+  if (rounding === 3) {
+    // Towards zero where the error's sign is not that of the value; zeros stay.
+    fn.get(error).get(nearest).op('v128.xor').i32(63).op('i64x2.shr_s');
+    fn.get(error).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
+    fn.get(error).get(error).op('f64x2.eq').op('v128.and');
+    fn.get(nearest).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
+  } else {
+    fn.get(nearest)
+      .i32(63)
+      .op('i64x2.shr_s')
+      .v128(...ONE64)
+      .op('v128.or');
+    if (rounding === 2) fn.op('i64x2.neg');
+    fn.get(error)
+      .v128(0, 0, 0, 0)
+      .op(`f64x2.${rounding === 1 ? 'gt' : 'lt'}`)
+      .op('v128.and');
+  }
+  fn.op('i64x2.add');
+  fn.release('v128', error);
+}
+
+/** Gives exact zeros in a local the sign of rounding down: negative unless both terms, with the signs of `a` and `b`, are positive. */
+export function signZeroDown(fn: WasmFunction, sum: number, a: number, b: number): void {
+  fn.get(sum)
+    .get(a)
+    .get(b)
+    .op('v128.or')
+    .v128(...SIGN64)
+    .op('v128.and');
+  fn.get(sum).v128(0, 0, 0, 0).op('f64x2.eq').op('v128.and').op('v128.or').set(sum);
+}
+
+/** Formats with denormals: f16 in the low half of 32-bit lanes, or in the high half. */
+export type DenormalFormat = 'f16' | 'high f16' | 'f32' | 'f64';
+const EXPONENTS: Record<DenormalFormat, readonly [exponent: number, sign: number]> = {
+  f16: [0x7c00, 0x8000],
+  'high f16': [0x7c000000, -0x80000000],
+  f32: [0x7f800000, -0x80000000],
+  f64: [0x7ff00000, -0x80000000],
+};
+
+/** Replaces denormal bits on the stack by zeros of their sign, or by positive ones (which all zeros become then). */
+export function flushDenormals(fn: WasmFunction, format: DenormalFormat, sign = true): void {
+  const x = fn.local('v128');
+  const [exponent, signBit] = EXPONENTS[format];
+  const isDouble = format === 'f64';
+  const word = (value: number): void => void fn.v128(isDouble ? 0 : value, value, isDouble ? 0 : value, value);
+  fn.tee(x).get(x);
+  word(exponent);
+  fn.op('v128.and')
+    .v128(0, 0, 0, 0)
+    .op(isDouble ? 'i64x2.eq' : 'i32x4.eq');
+  if (sign) {
+    if (isDouble) fn.v128(-1, 0x7fffffff, -1, 0x7fffffff);
+    else word(~signBit);
+    fn.op('v128.and');
+  }
+  fn.op('v128.andnot');
+  fn.release('v128', x);
+}
