@@ -1,6 +1,7 @@
-// `npm run bench replay` (`node scripts/run-ts.mjs bench/replay.bench.ts [--only TEXT] [--kill] [--fresh] [--programs]`): captures of many different kernels. For each: size, milliseconds of the run with recording, without and with proof, 20
-// replays, the overhead of an iteration beside its dispatch, and the wrong versions that a replay must find. Then: a large address space
-// of which little is touched. `--kill` ends 30 recordings at random moments, `--fresh` records and replays in 20 processes, `--programs` gives the
+// `npm run bench replay` (`node scripts/run-ts.mjs bench/replay.bench.ts [--only TEXT] [--hip] [--kill] [--fresh] [--programs]`): captures of many different kernels. For each: size,
+// milliseconds of the run with recording, without and with proof, 20 replays, the overhead of an iteration beside its dispatch, the wrong versions
+// and mutants of the kernel that a replay must find, and the parts of the capture that it must miss. `--hip` adds kernels of HIP programs. Then: a
+// large address space of which little is touched. `--kill` ends 30 recordings at random moments, `--fresh` records and replays in 20 processes, `--programs` gives the
 // processor time of a program that is watched and not captured.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,12 +10,15 @@ import { join } from 'node:path';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { randomBytes } from '../src/base/index.ts';
 import { type DeviceBuffer, SimDevice } from '../src/device/index.ts';
-import { openCapture } from '../src/snapshot/index.ts';
+import { type Capture, openCapture } from '../src/snapshot/index.ts';
+import { mutationScore } from '../tests/support/capture-mutants.ts';
+import { needlessParts } from '../tests/support/capture-removals.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
 import { captureObject } from '../tests/support/captures.ts';
 import { compileHip } from '../tests/support/hip.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { killCaptures } from '../tests/support/kill-captures.ts';
+import { CAPTURED_PROGRAMS, captureKernels } from '../tests/support/program-captures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-bench-replay-'));
 const only = process.argv[process.argv.indexOf('--only') + 1] ?? '';
@@ -24,6 +28,14 @@ let failures = 0;
 let [tried, found, captures, equal] = [0, 0, 0, 0];
 const overheads: number[] = [];
 const kernels = new Set<string>();
+/** Mutants of each kind and kernel that are tried. */
+const MUTANTS = 8;
+const MUTANT_KINDS = ['bound', 'further', 'stale'] as const;
+const changed = { bound: 0, further: 0, stale: 0 };
+const withMutants = { bound: 0, further: 0, stale: 0 };
+/** Parts of each capture that are left out. */
+const PARTS = 12;
+let [unchanged, missedMutants, parts, needless] = [0, 0, 0, 0];
 
 /** Runs the command in a process of its own; the processor time is that of all its processes. */
 function wavesmith(...args: readonly string[]): { readonly status: number | null; readonly seconds: number } {
@@ -44,9 +56,17 @@ async function one(name: string, run: () => Promise<unknown>): Promise<void> {
   const again = performance.now();
   await recordFirst(run, path, { replace: true });
   const proved = performance.now() - again;
-  const capture = openCapture(path);
+  await judge(
+    openCapture(path),
+    name,
+    `${ms(recording)} ms recorded ${ms(proved)} ms with proof and orders ${String(recorded.stored).padStart(9)} bytes `,
+  );
+}
+
+/** Replays a capture, wrong versions of it, mutants of its kernel, and the capture without parts of it. */
+async function judge(capture: Capture, name: string, before: string): Promise<void> {
   captures++;
-  kernels.add(`${capture.manifest.code.sha256} ${recorded.kernel}`);
+  kernels.add(`${capture.manifest.code.sha256} ${capture.manifest.dispatch.kernel}`);
   const replayed = await replayOnce(capture, { iterations: 20 });
   if (replayed.verdict === 'equal') equal++;
   overheads.push(replayed.times?.overhead ?? 0);
@@ -60,11 +80,25 @@ async function one(name: string, run: () => Promise<unknown>): Promise<void> {
     if (result.ok) missed.push(version.name);
     else found++;
   }
+  const mutants = await mutationScore(capture, MUTANTS);
+  for (const kind of MUTANT_KINDS) {
+    changed[kind] += mutants.changed[kind];
+    if (mutants.changed[kind] > 0) withMutants[kind]++;
+  }
+  unchanged += mutants.same;
+  missedMutants += mutants.missed.length;
+  const without = await needlessParts(capture, PARTS, 1);
+  parts += without.tried;
+  needless += without.needless.length;
+  missed.push(...mutants.missed, ...without.needless.map((part) => `without ${part}`));
+  const hasMutants = mutants.changed.bound + mutants.changed.further > 0 && mutants.changed.stale > 0;
+  if (!hasMutants) missed.push('no mutant changes memory');
   if (replayed.verdict !== 'equal' || missed.length > 0) failures++;
-  const others = capture.manifest.determinism?.varying.length ?? 0;
-  console.log(
-    `${ms(recording)} ms recorded ${ms(proved)} ms with proof and orders ${String(recorded.stored).padStart(9)} bytes  overhead ${ms(replayed.times?.overhead ?? 0)} ms  ${replayed.verdict}${others > 0 ? ', order matters' : ''}${missed.length > 0 ? `  MISSED ${missed.join(', ')}` : ''}  ${name}`,
-  );
+  const order = (capture.manifest.determinism?.varying.length ?? 0) > 0 ? ', order matters' : '';
+  const wrong = missed.length > 0 ? `  MISSED ${missed.join(', ')}` : '';
+  const counts = MUTANT_KINDS.map((kind) => `${mutants.changed[kind]} ${kind}`).join(', ');
+  const overhead = ms(replayed.times?.overhead ?? 0);
+  console.log(`${before} overhead ${overhead} ms  ${replayed.verdict}${order}${wrong}  ${name}  (${counts})`);
 }
 
 for (const { name, run } of captureSubjects()) {
@@ -76,10 +110,24 @@ for (const { name, run } of captureSubjects()) {
     console.log(`FAILED ${name}: ${(error as Error).message}`);
   }
 }
+if (process.argv.includes('--hip')) {
+  for (const program of CAPTURED_PROGRAMS) {
+    const { captures: made } = await captureKernels(program, folder);
+    if (made.length === 0) failures++;
+    for (const capture of made)
+      await judge(capture, `${program.sources[0]} ${capture.manifest.dispatch.kernel}`, 'HIP ');
+  }
+}
 console.log('Timed: recording and proof inside one process, each kernel once; replays repeat and are warm.');
 const sorted = overheads.sort((a, b) => a - b);
 console.log(
   `${captures} captures of ${kernels.size} kernels, ${equal} replay equal 20 times; ${found} of ${tried} wrong versions found; overhead of an iteration: median ${ms(sorted[sorted.length >> 1] ?? 0)} ms, most ${ms(sorted.at(-1) ?? 0)} ms`,
+);
+const counts = MUTANT_KINDS.map((kind) => `${changed[kind]} of kind ${kind} (of ${withMutants[kind]} captures)`).join(
+  ', ',
+);
+console.log(
+  `mutants that change memory: ${counts}; ${missedMutants} replay equal; ${unchanged} more leave memory as it is\n${parts} captures without a chunk, its state before or its state after: ${needless} replay equal`,
 );
 
 /** Addresses from one allocation of the large address space to the next, and the bytes of each: the virtual GPU has 4 GiB. */

@@ -1,9 +1,12 @@
-// A slice of `npm run bench replay`: captures of compiled, Triton, hand-written and IREE kernels replay equal, and wrong versions are found.
+// A slice of `npm run bench replay`: captures of compiled, Triton, hand-written and IREE kernels replay equal, wrong versions are found,
+// and nothing in them is needless.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openCapture } from '../src/snapshot/index.ts';
+import { mutationScore } from './support/capture-mutants.ts';
+import { needlessParts } from './support/capture-removals.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from './support/capture-subjects.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-capture-kernels-'));
@@ -28,5 +31,11 @@ describe.skipIf(subjects.length === 0)('a captured kernel', () => {
       });
       expect(result.ok, version.name).toBe(false);
     }
+    const { tried, needless } = await needlessParts(capture, 6, 1);
+    expect([tried > 0, needless]).toEqual([true, []]);
+    // Bounds that are off by one, stores one element further, stores left out: whatever changes memory is found.
+    const { changed, missed } = await mutationScore(capture, 2);
+    expect(missed).toEqual([]);
+    expect([changed.further + changed.bound, changed.stale].every((n) => n > 0)).toBe(true);
   });
 });

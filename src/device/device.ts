@@ -140,8 +140,8 @@ export interface Device {
   free(buffer: DeviceBuffer): void;
   /** Copies host bytes into device memory at `buffer.address + offset`. */
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset?: number): void;
-  /** Copies device memory to a new host array. */
-  read(buffer: DeviceBuffer, offset?: number, size?: number): Uint8Array;
+  /** Copies device memory to a new host array, or to `into`, which has `size` bytes. */
+  read(buffer: DeviceBuffer, offset?: number, size?: number, into?: Uint8Array): Uint8Array;
   copy(destination: DeviceBuffer, source: DeviceBuffer, size?: number): void;
   /** Whether code, packet and queue of a dispatch can be at chosen addresses. A hardware queue and its runtime have their own. */
   readonly placesDispatch: boolean;

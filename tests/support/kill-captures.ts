@@ -47,8 +47,8 @@ export async function killCaptures(root: string, count: number, seed: number): P
     for (let n = 0; n < count; n++) {
       const name = `${n}.wscap`;
       const path = join(folder, name);
-      // Most of the time is the start of the process; the second half is where files are written.
-      await run(root, args(path), whole * (0.4 + 0.6 * random()));
+      // Most of the time is the start of the process; the second half is where files are written, and some come to their end.
+      await run(root, args(path), whole * (0.4 + 0.8 * random()));
       if (existsSync(path)) {
         const { ok, problems } = await verifyCapture(openCapture(path));
         if (ok) report.complete++;

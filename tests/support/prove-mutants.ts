@@ -23,7 +23,7 @@ import {
 
 const siblings = new Map<string, InstructionRow[]>();
 
-function siblingsOf(row: InstructionRow, target: TargetName): InstructionRow[] {
+export function siblingsOf(row: InstructionRow, target: TargetName): InstructionRow[] {
   const shape = (r: InstructionRow): string =>
     `${r.encoding} ${r.size} ${r.operands.map((o) => `${o.name}:${o.cls}`).join(' ')}`;
   const key = `${target} ${shape(row)}`;

@@ -92,9 +92,9 @@ export class RocmMemory {
     const at = this.place(buffer, offset, bytes.length);
     callHsa(() => this.addon.rocmWrite(at, bytes), buffer.label);
   }
-  read(buffer: DeviceBuffer, offset: number, size: number): Uint8Array {
+  read(buffer: DeviceBuffer, offset: number, size: number, into?: Uint8Array): Uint8Array {
     const at = this.place(buffer, offset, size);
-    const bytes = new Uint8Array(size);
+    const bytes = into ?? new Uint8Array(size);
     callHsa(() => this.addon.rocmRead(at, bytes), buffer.label);
     return bytes;
   }

@@ -97,9 +97,9 @@ export class RocmDevice implements Device {
     this.requireOpen();
     this.memory.write(buffer, bytes, offset);
   }
-  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset): Uint8Array {
+  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset, into?: Uint8Array): Uint8Array {
     this.requireOpen();
-    return this.memory.read(buffer, offset, size);
+    return this.memory.read(buffer, offset, size, into);
   }
   copy(destination: DeviceBuffer, source: DeviceBuffer, size = Math.min(source.size, destination.size)): void {
     this.requireOpen();

@@ -76,8 +76,11 @@ export class SimDevice implements Device {
     this.range(buffer, offset, bytes.length).set(bytes);
     this.history.write(buffer.address, offset, bytes.length);
   }
-  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset): Uint8Array {
-    return this.range(buffer, offset, size).slice();
+  read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset, into?: Uint8Array): Uint8Array {
+    const bytes = this.range(buffer, offset, size);
+    if (into === undefined) return bytes.slice();
+    into.set(bytes);
+    return into;
   }
   copy(destination: DeviceBuffer, source: DeviceBuffer, size = Math.min(source.size, destination.size)): void {
     this.range(destination, 0, size).set(this.range(source, 0, size));

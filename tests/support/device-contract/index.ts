@@ -134,6 +134,9 @@ export function deviceContract(name: string, subject: DeviceSubject): void {
         expect([...seen]).toEqual([0, 1, 2, 3, 4, 0]);
         seen.fill(7);
         expect([...device.read(buffer, 5, 4)]).toEqual([1, 2, 3, 4]);
+        const into = new Uint8Array(4);
+        expect(device.read(buffer, 5, 4, into)).toBe(into);
+        expect([...into]).toEqual([1, 2, 3, 4]);
       });
 
       it.each([

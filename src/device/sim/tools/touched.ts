@@ -80,6 +80,8 @@ export class TouchedBytes implements Monitor {
   /** Mappings of the same memory at other addresses that the dispatch used, by address. */
   readonly aliases = new Map<number, { readonly region: Region; readonly owner: Region }>();
   readonly unknownReads: UnknownRead[] = [];
+  /** Byte offsets in the image of the instructions that wrote. */
+  readonly writers = new Set<number>();
   private readonly options: TouchedOptions;
   private readonly unknownSites = new Set<number>();
   private readonly engines = new Map<string, CompiledEngine>();
@@ -158,6 +160,7 @@ export class TouchedBytes implements Monitor {
     this.aliases.clear();
     this.unknownReads.length = 0;
     this.unknownSites.clear();
+    this.writers.clear();
     this.last = undefined;
     this.live = new Set(info.memory.snapshot().map(({ base }) => base));
     const { kernargSize = 0, onStart } = this.options;
@@ -246,6 +249,7 @@ export class TouchedBytes implements Monitor {
       if (kind !== 'load') {
         const { flags } = chunk;
         for (let i = from; i < to; i++) flags[i] = (flags[i] as number) | WRITTEN;
+        this.writers.add(pc);
       }
       at = chunk.offset + to;
     }
