@@ -6,7 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeChip } from '../src/device/sim/timing/chip.ts';
 import { CHIP_NAMES, chipFile } from '../src/device/sim/timing/chips/index.ts';
-import { collect, loadRecordings, type Recording, saveRecordings } from './timing/collect.ts';
+import { collect, loadRecordings, type Recording, replaySpeed, saveRecordings } from './timing/collect.ts';
 import { Fit, type FitRow } from './timing/fit.ts';
 import { matrixRows, mi300xRows } from './timing/micro.ts';
 import { accuracyPage, accuracyTable, fittedNumbers, type Outcome, summary } from './timing/pages.ts';
@@ -120,6 +120,11 @@ console.log(summary(result));
 console.log(
   `${((performance.now() - started) / 1000).toFixed(0)} s; a point takes ${result.medianSeconds.toFixed(1)} s (median), ${result.maxSeconds.toFixed(1)} s at most`,
 );
+const speed = replaySpeed(
+  rows.map((r) => r.row),
+  chip,
+);
+console.log(`the machine replays ${(speed / 1e6).toFixed(2)} M wave instructions in a second of processor time`);
 if (process.argv.includes('--write')) {
   const timing = join(root, 'src/device/sim/timing');
   writeFileSync(join(root, 'docs/timing-accuracy.md'), accuracyPage(result));

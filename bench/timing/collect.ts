@@ -59,8 +59,8 @@ class LoggedModel extends TimingModel {
   readonly times = new Map<Event, LaunchTime>();
   regions: Regions = new Map();
 
-  override time(replayed: ReplayedLaunch, instructions: number): LaunchTime {
-    const time = super.time(replayed, instructions);
+  override time(replayed: ReplayedLaunch, instructions: number, waited: number): LaunchTime {
+    const time = super.time(replayed, instructions, waited);
     const { recorded } = replayed;
     const { nanoseconds, dirtyBytes } = time;
     const event: Event = { kind: 'kernel', recorded: portable(recorded), instructions, nanoseconds, dirtyBytes };
@@ -209,6 +209,18 @@ function kindOf({ events, times }: LoggedModel, from: number, to: number): strin
     sums.set(kind, (sums.get(kind) ?? 0) + microseconds);
   }
   return [...sums].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'copy';
+}
+
+/** Wave instructions that the machine replays in a second of processor time, over all launches that the rows keep. */
+export function replaySpeed(rows: readonly ModelledRow[], chip: Chip): number {
+  const kernels = rows.flatMap(({ run }) => run.events.filter((e): e is KernelEvent => e.kind === 'kernel'));
+  const before = process.cpuUsage();
+  let instructions = 0;
+  for (const { recorded } of kernels) {
+    if (recorded.traces.length > 0) instructions += new TimingModel(chip).replay(recorded).replay.issued;
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (instructions * 1e6) / (user + system);
 }
 
 /** Launches of an iteration that are replayed again; the times of the others change as those of the one before. */

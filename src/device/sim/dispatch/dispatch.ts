@@ -56,15 +56,16 @@ export async function runDispatch(
   try {
     const { loaded } = kernel.module;
     const { timing } = request;
-    if (timing === undefined) return await runLaunch(device, loaded, prepared, request);
+    if (timing === undefined) return (await runLaunch(device, loaded, prepared, request)).result;
     const recorded = timing.record({ ...device, loaded, launch: prepared.launch });
     const only = request.sampleOnly === true ? sampledGroups(recorded, timing.chip.get('xccs')) : undefined;
     const replayed = timing.replay(recorded);
     // Kernels are told the time of the model where it differs from the host's.
     const clockReadings = request.hostClockOffset === undefined ? timing.readings(replayed) : undefined;
     const launch = { ...prepared.launch, clockReadings };
-    const result = await runLaunch(device, loaded, { ...prepared, launch }, request, only);
-    return { ...result, timing: timing.time(replayed, result.instructions / Math.max(1, result.wavefronts)) };
+    const { result, waited } = await runLaunch(device, loaded, { ...prepared, launch }, request, only);
+    const instructions = result.instructions / Math.max(1, result.wavefronts);
+    return { ...result, timing: timing.time(replayed, instructions, waited) };
   } finally {
     prepared.end();
     device.places.trim();
@@ -92,13 +93,20 @@ function residentWorkgroups(launch: Launch): number {
   return Math.max(1, workgroupsPerCu) * info.board.computeUnits;
 }
 
+/** A launch that came to its end. */
+interface Ran {
+  readonly result: SimDispatchResult;
+  /** Cycles that a workgroup waited for by reading the cycle counter, beyond its instructions; of the one with most. */
+  readonly waited: number;
+}
+
 async function runLaunch(
   device: DispatchDevice,
   loaded: LoadedCode,
   { launch }: PreparedLaunch,
   request: SimDispatchRequest,
   only?: readonly number[],
-): Promise<SimDispatchResult> {
+): Promise<Ran> {
   const { memory, places } = device;
   const { monitors = [], onProgress, signal } = request;
   loaded.useMatrixMode(launch.mfma);
@@ -178,7 +186,7 @@ async function runLaunch(
   };
   if (progress.isAborted) throw new DispatchAborted(launch.kernelName, result, launch.workgroups);
   if (progress.instructions > launch.budget) throw sumOverBudget(launch, progress.instructions);
-  return result;
+  return { result, waited: Math.max(runner.waited, ...share.done.map((d) => d.waited)) };
 }
 
 /** Threads a dispatch may use. */

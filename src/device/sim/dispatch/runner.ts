@@ -91,6 +91,8 @@ export class Runner implements Rewindable {
   private left = 0;
   private isTurnStart = true;
   wavefronts = 0;
+  /** Cycles that reads of the cycle counter have added for a workgroup that waits, of the one with most. */
+  waited = 0;
   /** When the first wave began (`performance.now()`). */
   began: number | undefined;
   /** Turns of workgroups that only waited, one after the other. */
@@ -327,6 +329,7 @@ export class Runner implements Rewindable {
     } else {
       for (const monitor of this.job.monitors) monitor.endWorkgroup?.(r.group);
       this.progress.finish();
+      this.waited = Math.max(this.waited, r.group.waited);
       this.end(r);
     }
   }

@@ -53,6 +53,8 @@ export interface DoneMessage {
   readonly kind: 'done';
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
   readonly wavefronts: number;
+  /** As `Runner.waited`. */
+  readonly waited: number;
   readonly failure: FailureRecord | undefined;
 }
 

@@ -58,7 +58,7 @@ export class Workgroup {
   clock = 0;
   /** Reads of the cycle counter so far, and what they have added to it. */
   private reads = 0;
-  private waited = 0;
+  waited = 0;
   private readings: WorkgroupReadings | undefined;
   /** Whether it has read a clock that goes on only while it runs; whoever looks sets it back. */
   hasReadClock = false;

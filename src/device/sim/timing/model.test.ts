@@ -160,6 +160,19 @@ global_store_dword v3, v2, s[2:3] sc1
     expect(timing?.cycles).toBeGreaterThan(0);
   });
 
+  it('should take as long as a kernel waits by its own clock', async () => {
+    const code = `s_memtime s[12:13]
+s_waitcnt lgkmcnt(0)
+.Lwait:
+s_memtime s[14:15]
+s_waitcnt lgkmcnt(0)
+s_sub_u32 s14, s14, s12
+s_cmp_lt_u32 s14, 1000000000
+s_cbranch_scc1 .Lwait`;
+    const { timing } = await run(code, 8, { timing: clock() });
+    expect((timing?.cycles ?? 0) / 1e9).toBeCloseTo(1, 2);
+  });
+
   it.each([1, 3])('should give kernels that read clocks modelled cycles, %i threads', async (workers) => {
     // Each wavefront stores the cycles of 100 dependent multiplications, the ticks of the 100 MHz clock, and when it began.
     const code = `s_memtime s[12:13]

@@ -227,11 +227,15 @@ export class TimingModel {
     return { clockMhz: this.chip.get('clockMhz'), base: Math.round(this.elapsed), grid: launch.grid, cycles, samples };
   }
 
-  /** The time of a replayed launch, whose waves executed `instructions` on average. */
-  time({ recorded, replay, mallHits }: ReplayedLaunch, instructions: number): LaunchTime {
+  /**
+   * The time of a replayed launch, whose waves executed `instructions` on average, and of which one waited for `waited` cycles by reading the
+   * cycle counter.
+   */
+  time({ recorded, replay, mallHits }: ReplayedLaunch, instructions: number, waited = 0): LaunchTime {
     const { launch, code, spread, plan, traces, failure } = recorded;
     const { chip } = this;
-    const estimate = extrapolate(launch, spread, plan, traces, replay, instructions);
+    const moving = extrapolate(launch, spread, plan, traces, replay, instructions);
+    const estimate = { ...moving, cycles: moving.cycles + waited };
     this.elapsed += estimate.cycles + chip.get('launch.gapUs') * chip.get('clockMhz');
     return {
       kernel: launch.kernelName,

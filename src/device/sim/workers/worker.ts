@@ -67,11 +67,12 @@ function run(memory: DeviceMemory, known: Map<number, LoadedCode>, message: RunM
     monitors: [],
   });
   while (!runner.run(Number.POSITIVE_INFINITY));
-  const { failure, wavefronts } = runner;
+  const { failure, wavefronts, waited } = runner;
   return {
     kind: 'done',
     instructionsByEncoding: countsByEncoding(engine),
     wavefronts,
+    waited,
     failure: failure === undefined ? undefined : failureRecord(failure.group, failure.error),
   };
 }
