@@ -92,8 +92,8 @@ export async function buildAll() {
     target: 'node20',
     splitting: true,
     plugins: [lazyChildProcess, lazyFflate],
-    // Reads users' probes; it finds its own binary beside itself.
-    external: ['esbuild'],
+    // esbuild reads users' probes, and finds its own binary beside itself. The others are for language models: large, and not for scripts.
+    external: ['esbuild', 'ai', '@ai-sdk/*'],
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,

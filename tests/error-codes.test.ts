@@ -10,7 +10,7 @@ import { wavesmith } from './support/cli.ts';
 const HOW = 'add or remove the code in src/cli/explain/, then run: node scripts/run-ts.mjs tools/gen-errors/main.ts';
 
 /** Literals of the form `area/name` that are no codes. */
-const OTHER = new Set(['in/out', 'wavesmith/v1']);
+const OTHER = new Set(['in/out', 'wavesmith/v1', 'application/json']);
 /** Flags of iree-compile, rocprof-compute and clang's tools. */
 const OTHERS_FLAGS = new Set([
   '--iree-hal-link-executables',

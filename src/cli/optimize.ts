@@ -2,6 +2,7 @@
 import { disassembleCodeObject } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import { durationText } from '../device/sim/timing/report.ts';
+import { sha256 } from '../optimize/hash.ts';
 import {
   Evaluator,
   Ledger,
@@ -11,12 +12,14 @@ import {
   searchMoves,
   timeText,
 } from '../optimize/index.ts';
+import type { Talk } from '../optimize/model/conversation.ts';
 import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
+import { addModelOptions, atLeastOne, type ModelFlags, openModel, talkText } from './optimize/model.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
-interface Options {
+interface Options extends ModelFlags {
   class: string;
   chip?: string;
   seed: string;
@@ -31,14 +34,13 @@ interface Options {
 
 const HELP = `
 Moves: ${MOVE_KINDS.join(', ')} (docs/optimize.md).
-Every kept step climbed the ladder of 'wavesmith evaluate'. Times are modelled.
+Every kept step climbed the ladder of 'wavesmith evaluate'. Times are modelled. With --provider a language model proposes, and judges nothing.
 Exit code 0: a faster kernel was accepted. 3: none was found. 130: stopped; with --ledger the same command goes on.`;
 
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
-  const command = newCommand(
-    'optimize',
-    'Make a captured kernel faster by proved or exactly tested changes of its machine code.',
+  const command = addModelOptions(
+    newCommand('optimize', 'Make a captured kernel faster by proved or exactly tested changes of its machine code.'),
   )
     .argument('<target>', 'a capture (X.wscap), or the hijack folder of one')
     .option('-o, --output <file>', 'write the best kernel: a code object, or text when the name ends with .s')
@@ -59,15 +61,16 @@ export async function run(argv: string[]): Promise<number> {
   const interrupt = (): void => ending.abort();
   process.on('SIGINT', interrupt);
   try {
-    const { result, kernel, digest } = await optimize(target, options, ending.signal);
+    const { result, kernel, digest, talk } = await optimize(target, options, ending.signal);
     const { code, ...rest } = result;
     const isAccepted = result.evaluation?.verdict === 'accepted';
     if (isAccepted && code !== undefined && options.output !== undefined) {
       writeOutput(options.output, options.output.endsWith('.s') ? disassembleCodeObject(code) : code);
     }
-    if (options.json === true) printJson({ kernel, ...rest, ledger: digest });
-    else process.stdout.write(searchText(kernel, result, options));
+    if (options.json === true) printJson({ kernel, ...rest, talk, ledger: digest });
+    else process.stdout.write(searchText(kernel, result, options, talk));
     if (ending.signal.aborted) return 130;
+    if (talk?.isFailure === true && !isAccepted) return 1;
     return isAccepted ? 0 : 3;
   } finally {
     process.off('SIGINT', interrupt);
@@ -88,21 +91,24 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
   const seed = parseCount(options.seed, '--seed') ?? 1;
   const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
   try {
+    const model = await openModel(options, ledger);
     const evaluator = await Evaluator.open(capture, { chip, class: asked, seed, onStep });
+    if (model !== undefined) {
+      const { KernelWorkshop } = await import('../optimize/model/kernel-workshop.ts');
+      const workshop = await KernelWorkshop.open(evaluator, ledger);
+      const work = sha256(JSON.stringify(evaluator.key));
+      const talk = await model.talk(workshop, { work, onTurn: onStep, signal });
+      const result = workshop.result(talk.answers >= Number(options.turns));
+      return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk };
+    }
     const onLook = (done: number, of: number, best: number): void =>
       onStep?.(`${done} of ${of} candidates, best ${durationText(best / 1000)}`);
     const result = await searchMoves(evaluator, { budget, beam, kinds, ledger, onLook, signal });
-    return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest() };
+    return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk: undefined };
   } finally {
     onStep?.('');
     ledger?.close();
   }
-}
-
-function atLeastOne(text: string, flag: string): number {
-  const count = parseCount(text, flag) ?? 0;
-  if (count >= 1) return count;
-  throw new WavesmithError('cli/usage', `${flag} is a number from 1.`);
 }
 
 function kindsOf(text: string): MoveKind[] {
@@ -116,13 +122,14 @@ function kindsOf(text: string): MoveKind[] {
 }
 
 /** A search as text: each kept step with its moves and diff, what was tried, the verdict as the last line. */
-export function searchText(kernel: string, result: SearchResult, { diff }: Pick<Options, 'diff'>): string {
+export function searchText(kernel: string, result: SearchResult, { diff }: Pick<Options, 'diff'>, talk?: Talk): string {
   const { steps, nanoseconds, looks, climbs, outcomes, evaluation, isBudgetUsed } = result;
   const lines = [kernel];
   let before = nanoseconds[0];
   steps.forEach((step, n) => {
     lines.push(
       `step ${n + 1}: ${durationText(before / 1000)} to ${durationText(step.nanoseconds / 1000)}, ${step.reached ?? step.verdict}`,
+      ...(step.reason === undefined ? [] : [`  ${step.reason}`]),
       ...step.moves.map((m) => `  ${m.kind} at 0x${m.pc.toString(16)}: ${m.text}`),
     );
     if (diff)
@@ -139,6 +146,7 @@ export function searchText(kernel: string, result: SearchResult, { diff }: Pick<
   lines.push(
     `${looks} candidates (${tried.map(([what, n]) => `${n} ${what}`).join(', ') || 'none'}), ${climbs} climbed the ladder${rest}`,
   );
+  if (talk !== undefined) lines.push(talkText(talk));
   if (evaluation?.time === undefined) lines.push('NOTHING FASTER FOUND');
   else lines.push(`${evaluation.verdict === 'accepted' ? 'ACCEPTED' : 'NOT ENOUGH'}: ${timeText(evaluation.time)}`);
   return `${lines.join('\n')}\n`;

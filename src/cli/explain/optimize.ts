@@ -30,6 +30,22 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'The file is no SQLite database, was damaged, or was made by another version of Wavesmith.',
     'Name another file with --ledger. Nothing was changed in this one.',
   ],
+  'model/insecure': [
+    'A language model was asked for at an address that is neither encrypted nor on this machine.',
+    'Give an address that begins with https, or run the server on this machine.',
+  ],
+  'model/no-key': [
+    'The provider of a language model wants a key, and the environment holds none.',
+    'Set ANTHROPIC_API_KEY or OPENAI_API_KEY for this command. Keys are taken from nowhere else, and kept nowhere.',
+  ],
+  'model/recording': [
+    'The file after replay: is no conversation that was recorded with --record.',
+    "Record one with 'wavesmith optimize … --provider NAME --record FILE'.",
+  ],
+  'model/upload-not-allowed': [
+    'A language model works with the text of the kernel, which would leave this machine.',
+    'Name the host with --allow-upload when you may send it there. A server on this machine needs no permission.',
+  ],
   'mcp/outside': [
     'A tool of the MCP server was asked for a file that is not below the folder that the server was started for.',
     "Move the file there, or start the server with '--root DIR' for a folder that holds all files of the work.",

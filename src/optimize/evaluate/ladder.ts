@@ -11,7 +11,7 @@ import { boundedDifference } from './bounded.ts';
 import { differenceOf, looseDifference } from './compare.ts';
 import { contractBreaks } from './contract.ts';
 import { type Answer, consultBaseline, isIntact, type Oracle, schedulesFor } from './oracle.ts';
-import { impossibility, physicsFloor } from './physics.ts';
+import { floorOf, impossibility } from './physics.ts';
 import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
 import { checkStatic, staticObjections } from './static.ts';
 import { microsecondsOf, type Speedup, speedupOf } from './time.ts';
@@ -320,8 +320,7 @@ class Climb {
     const { chip } = this.evaluator.options;
     const [before, after] = [oracle.followed.time, followed.time];
     if (before === undefined || after === undefined) throw new Error('a run with a clock has no time');
-    const [bytesRead, bytesWritten] = [readBytes(oracle.capture), writtenBytes(followed)];
-    const floor = physicsFloor(chip, { bytesRead, bytesWritten, byEncoding: followed.byEncoding });
+    const floor = floorOf(chip, oracle.capture, followed);
     const problem = impossibility(microsecondsOf(after), floor);
     if (problem !== undefined) throw new Rejected('physics', [problem]);
     this.passed('physics', `The least possible time is ${floor.microseconds.toPrecision(4)} µs: ${floor.reason}.`);
@@ -376,18 +375,6 @@ function footprint(baseline: Outcome, candidate: Outcome): string[] {
     texts.push(`It leaves ${missing} bytes as they were that the baseline writes, the first in ${firstMissing}.`);
   }
   return texts;
-}
-
-function writtenBytes({ written }: Outcome): number {
-  let sum = 0;
-  for (const flags of written.values()) for (const flag of flags) sum += flag;
-  return sum;
-}
-
-function readBytes(capture: Capture): number {
-  let sum = 0;
-  for (const chunk of capture.chunks) for (const flag of chunk.reads() ?? []) sum += flag;
-  return sum;
 }
 
 /** A speedup in words. */

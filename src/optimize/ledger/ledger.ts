@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS look (
 );
 CREATE TABLE IF NOT EXISTS evaluation (
   n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, verdict TEXT NOT NULL, rung TEXT, record TEXT NOT NULL
-);`;
+);
+CREATE TABLE IF NOT EXISTS message (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, text TEXT NOT NULL);`;
 const VERSION = 1;
 
 /** The name of an evaluation: of what it depends on that is known before it is made. */
@@ -149,6 +150,30 @@ export class Ledger {
     });
   }
 
+  /** What was said to or by a language model under a name: a search that goes on says and hears the same again. */
+  message(key: string): string | undefined {
+    const row = this.db.get('SELECT text FROM message WHERE key = ?', [key]) as { text: string } | null | undefined;
+    return row?.text;
+  }
+
+  /** Keeps what was said. */
+  addMessage(key: string, text: string): void {
+    this.writing(() => {
+      this.db.run('INSERT OR IGNORE INTO message (key, text) VALUES (?, ?)', [key, text]);
+    });
+  }
+
+  /** The last evaluations of candidates for a baseline, with what was changed; the newest first. */
+  past(baseline: string, count: number): { readonly change: string; readonly evaluation: Evaluation }[] {
+    const rows = this.db.all(
+      'SELECT change, record FROM evaluation JOIN candidate ON candidate.hash = evaluation.candidate ORDER BY evaluation.n DESC',
+    ) as { change: string; record: string }[];
+    return rows
+      .map(({ change, record }) => ({ change, evaluation: JSON.parse(record) as Evaluation }))
+      .filter(({ evaluation }) => evaluation.key.baseline === baseline)
+      .slice(0, count);
+  }
+
   /** The code of a candidate. */
   code(hash: string): Uint8Array | undefined {
     const row = this.db.get('SELECT code FROM candidate WHERE hash = ?', [hash]) as
@@ -174,6 +199,7 @@ export class Ledger {
       hash.update(JSON.stringify(row));
     }
     for (const row of this.db.all('SELECT key, record FROM evaluation ORDER BY n')) hash.update(JSON.stringify(row));
+    for (const row of this.db.all('SELECT key, text FROM message ORDER BY n')) hash.update(JSON.stringify(row));
     return hash.digest('hex');
   }
 

@@ -12,9 +12,10 @@ import { rewriteProgram } from '../../rewrite/index.ts';
 import type { Evaluator } from '../evaluate/ladder.ts';
 import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
-import { evaluationKey, type Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
 import { KernelView, type Move, type MoveKind } from '../moves/view.ts';
+import { Judge } from './judge.ts';
 
 export interface SearchOptions {
   /** First looks that may be made. */
@@ -31,6 +32,8 @@ export interface SearchOptions {
 /** A move that was kept. */
 export interface Step {
   readonly moves: readonly { readonly kind: MoveKind; readonly pc: number; readonly text: string }[];
+  /** What a language model said of its change. */
+  readonly reason?: string | undefined;
   readonly hash: string;
   /** Modelled nanoseconds of the captured launch behind it. */
   readonly nanoseconds: number;
@@ -73,7 +76,7 @@ interface Tried {
 }
 
 /** Gains below this part of the time are not followed. */
-const LEAST_GAIN = 0.0005;
+export const LEAST_GAIN = 0.0005;
 /** Moves of one kernel that are looked at in a round, those at the longest stalls first. */
 const MOVES_A_ROUND = 400;
 
@@ -90,17 +93,16 @@ class Search {
   private readonly evaluator: Evaluator;
   private readonly options: SearchOptions;
   private readonly seen = new Set<string>();
-  private readonly outcomes: Record<string, number> = {};
-  private looks = 0;
-  private climbs = 0;
+  private readonly judge: Judge;
 
   constructor(evaluator: Evaluator, options: SearchOptions) {
     this.evaluator = evaluator;
     this.options = options;
+    this.judge = new Judge(evaluator, options.ledger);
   }
 
   private get isSpent(): boolean {
-    return this.looks >= this.options.budget || this.options.signal?.aborted === true;
+    return this.judge.looks >= this.options.budget || this.options.signal?.aborted === true;
   }
 
   async run(): Promise<SearchResult> {
@@ -132,9 +134,9 @@ class Search {
       code: best.evaluation === undefined ? undefined : best.code,
       steps: best.steps,
       nanoseconds: [start.nanoseconds, best.nanoseconds],
-      looks: this.looks,
-      climbs: this.climbs,
-      outcomes: this.outcomes,
+      looks: this.judge.looks,
+      climbs: this.judge.climbs,
+      outcomes: this.judge.outcomes,
       isBudgetUsed: this.isSpent,
     };
   }
@@ -151,9 +153,10 @@ class Search {
       .sort((a, b) => b.stall - a.stall || a.n - b.n)
       .slice(0, MOVES_A_ROUND);
     const found: Tried[] = [];
-    const limit = this.looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - this.looks) * SINGLES_SHARE));
+    const { looks } = this.judge;
+    const limit = looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - looks) * SINGLES_SHARE));
     for (const { move } of moves) {
-      if (this.isSpent || this.looks >= limit) break;
+      if (this.isSpent || this.judge.looks >= limit) break;
       const tried = await this.look(state, view, [move], best);
       if (tried !== undefined) found.push(tried);
     }
@@ -173,10 +176,6 @@ class Search {
     return found;
   }
 
-  private count(what: string): void {
-    this.outcomes[what] = (this.outcomes[what] ?? 0) + 1;
-  }
-
   /** A first look at a state with moves; undefined when they are worth nothing. */
   private async look(from: State, view: KernelView, moves: readonly Move[], best: State): Promise<Tried | undefined> {
     const replace = new Map(moves.flatMap((m) => [...m.replace]));
@@ -184,23 +183,17 @@ class Search {
     const hash = sha256(code);
     if (this.seen.has(hash)) return undefined;
     this.seen.add(hash);
-    this.looks++;
-    const { ledger, onLook, budget } = this.options;
-    const key = sha256(`look\n${evaluationKey({ ...this.evaluator.key, candidate: hash })}`);
-    let known = ledger?.look(key);
-    if (known === undefined) {
-      const { nanoseconds, problem } = await this.evaluator.look(code, from.nanoseconds * (1 - LEAST_GAIN));
-      known = { nanoseconds, problem };
-      ledger?.addLook(key, hash, known);
-    }
-    onLook?.(this.looks, budget, best.nanoseconds);
-    if (known.nanoseconds === undefined) {
-      this.count(known.problem?.split(':')[0] ?? 'rejected');
+    const { onLook, budget } = this.options;
+    const least = from.nanoseconds * (1 - LEAST_GAIN);
+    const { nanoseconds, problem } = await this.judge.look(code, least);
+    onLook?.(this.judge.looks, budget, best.nanoseconds);
+    if (nanoseconds === undefined) {
+      this.judge.count(problem?.split(':')[0] ?? 'rejected');
       return undefined;
     }
-    const isFaster = known.nanoseconds < from.nanoseconds * (1 - LEAST_GAIN);
-    this.count(isFaster ? 'faster' : 'no gain');
-    return isFaster ? { from, moves, code, nanoseconds: known.nanoseconds } : undefined;
+    const isFaster = nanoseconds < least;
+    this.judge.count(isFaster ? 'faster' : 'no gain');
+    return isFaster ? { from, moves, code, nanoseconds } : undefined;
   }
 
   /** The best of a round that are right: they climb the whole ladder. */
@@ -208,9 +201,10 @@ class Search {
     const kept: State[] = [];
     for (const one of [...tried].sort((a, b) => a.nanoseconds - b.nanoseconds)) {
       if (kept.length >= this.options.beam || this.options.signal?.aborted === true) break;
-      const evaluation = await this.climb(one);
+      const origin = { parent: sha256(one.from.code), change: one.moves.map((m) => `${m.kind}: ${m.text}`).join('\n') };
+      const evaluation = await this.judge.climb(one.code, origin);
       if (evaluation.verdict === 'rejected') {
-        this.count(evaluation.rung ?? 'rejected');
+        this.judge.count(evaluation.rung ?? 'rejected');
         continue;
       }
       const { from, moves, code, nanoseconds } = one;
@@ -227,26 +221,13 @@ class Search {
     }
     return kept;
   }
-
-  private async climb({ from, moves, code }: Tried): Promise<Evaluation> {
-    const { ledger } = this.options;
-    const known = ledger?.find(evaluationKey({ ...this.evaluator.key, candidate: sha256(code) }));
-    this.climbs++;
-    if (known !== undefined) return known;
-    const evaluation = await this.evaluator.evaluate(code);
-    ledger?.add(
-      code,
-      { parent: sha256(from.code), change: moves.map((m) => `${m.kind}: ${m.text}`).join('\n') },
-      evaluation,
-    );
-    return evaluation;
-  }
 }
 
 /** Whether two moves change different instructions. */
 const isApart = (a: Move, b: Move): boolean => [...a.replace.keys()].every((pc) => !b.replace.has(pc));
 
-function stallsOf(time: Parameters<typeof timedInstructions>[0] | undefined): Map<number, number> {
+/** Cycles that waves stand at each instruction, by its offset. */
+export function stallsOf(time: Parameters<typeof timedInstructions>[0] | undefined): Map<number, number> {
   if (time === undefined) return new Map();
   return new Map(
     timedInstructions(time).map((t) => [t.offset, Object.values(t.stalls).reduce((a, b) => a + b, 0) * t.hits]),
