@@ -124,6 +124,23 @@ test('occupancy above the kernel; nothing where the source does not assemble', a
   );
 });
 
+test('an edited kernel is proved to be the same function, or not, when its lens is shown', async () => {
+  await withServer(async (client, uri) => {
+    expect(await client.request<CodeLens[]>('codeLens', uri)).toHaveLength(1);
+    const edit = async (version: number, text: string): Promise<CodeLens> => {
+      await client.change(uri, version, { text });
+      const [, lens] = await client.request<CodeLens[]>('codeLens', uri);
+      return client.connection.sendRequest<CodeLens>('codeLens/resolve', lens);
+    };
+    const nops = await edit(2, SOURCE.replace('s_endpgm', 's_nop 3\n s_endpgm'));
+    expect(nops.command?.title).toBe('proved: the same function as when opened');
+    const other = await edit(3, SOURCE.replace('v_mov_b32 v1, 0', 'v_mov_b32 v1, 1'));
+    expect(other.command?.title).toMatch(/^not proved to be the same function: [A-Z].*\.$/);
+    await client.change(uri, 4, { text: SOURCE });
+    expect(await client.request<CodeLens[]>('codeLens', uri)).toHaveLength(1);
+  });
+});
+
 test('selections grow from the operand to the text', async () => {
   await withServer(async (client, uri) => {
     const position = positionOf(SOURCE, 'v[4:5]', 0, 2);

@@ -91,6 +91,20 @@ function betweenCode({ elf }: CodeObject, program: Program, shift: number): Map<
   return out;
 }
 
+/** What fills up code: s_nop 0 and s_code_end. */
+const PADDING: ReadonlySet<number> = new Set([0xbf800000, 0xbf9f0000]);
+
+/** Whether the code sections hold more than a program's instructions and what fills them up. */
+export function hasTables(codeObject: CodeObject, program: Program): boolean {
+  const bytes = betweenCode(codeObject, program, 0);
+  for (const at of bytes.keys()) {
+    const word = at - (at & 3);
+    const value = [0, 1, 2, 3].reduce((sum, n) => sum + (bytes.get(word + n) ?? 0) * 2 ** (8 * n), 0);
+    if (!PADDING.has(value)) return true;
+  }
+  return false;
+}
+
 /** Whether what lies in the code sections beside a kernel's own instructions is the same at the same distance from the data. */
 export function hasSameTables(
   [a, x]: readonly [CodeObject, Program],

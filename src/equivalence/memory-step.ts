@@ -196,7 +196,7 @@ function reach(step: Step, space: MemorySpace, place: Place): void {
   else if (step.algebra.isOfScratch(offset) || (base !== undefined && step.algebra.isOfScratch(base)))
     throw new NotFollowed('scratch is reached by its address');
   if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
-  step.algebra.noteAddress(offset);
+  step.algebra.noteRead(offset);
   const lanes = isScalarSpace(space) ? undefined : step.exec;
   step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
 }

@@ -403,7 +403,7 @@ export class Product {
         classes.set(key, name);
       }
       point.classes[i] = name;
-      for (const value of values) this.algebra.noteAddress(value);
+      for (const value of values) this.algebra.noteLost(value);
       // By the register the class is named after, so that the same name always means the same.
       const isUniform = (name < STATE_SIZE ? name : name - STATE_SIZE) < Slot.VGPR0;
       let even = point.even[i] as number;

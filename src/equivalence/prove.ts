@@ -3,7 +3,7 @@ import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.t
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { targetInfo } from '../isa/index.ts';
 import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
-import { dataShift, hasSameCodeSections, hasSameTables, isDataAddress, isSameBytes } from './image.ts';
+import { dataShift, hasSameCodeSections, hasSameTables, hasTables, isDataAddress, isSameBytes } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
@@ -214,7 +214,9 @@ function* proof(
     const text = b.program.text(order.operation.pc);
     return stop(`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]);
   }
-  if (algebra.mayReadCode && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
+  const mayRead =
+    algebra.readsCode || (algebra.keepsCodeAddress && (hasTables(baseline, a.program) || hasTables(edited, b.program)));
+  if (mayRead && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
     return stop('the kernel may read constants that lie between the code, and these differ or moved');
   }
   if (risks.equalised !== undefined) {

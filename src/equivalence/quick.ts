@@ -2,6 +2,7 @@
 import { kernelCode } from '../check/code.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
 import { isSameBytes } from './image.ts';
+import type { Limits } from './product.ts';
 import { proveKernel } from './prove.ts';
 
 /** A changed kernel. JSON-able. `reason`: why it is not proved to be the same function, null when it is. */
@@ -17,12 +18,20 @@ export interface KernelProof {
  */
 const LIMITS = { terms: 100_000, milliseconds: 10_000 };
 
+/** A proof of one kernel of two linked code objects, within limits. */
+export function quickProof(
+  baseline: CodeObject,
+  edited: CodeObject,
+  kernel: string,
+  limits: Partial<Limits> = LIMITS,
+): KernelProof {
+  const { verdict, reason } = proveKernel(baseline, edited, kernel, { limits });
+  return { kernel, verdict, reason: reason ?? null };
+}
+
 /** Proofs of kernels that both linked code objects have, in the order of the names. */
 export function quickProofs(baseline: CodeObject, edited: CodeObject, kernels: Iterable<string>): KernelProof[] {
-  return [...kernels].map((kernel) => {
-    const { verdict, reason } = proveKernel(baseline, edited, kernel, { limits: LIMITS });
-    return { kernel, verdict, reason: reason ?? null };
-  });
+  return [...kernels].map((kernel) => quickProof(baseline, edited, kernel));
 }
 
 /** Names of the kernels that both code objects have, with other code or another descriptor, in the baseline's order. */

@@ -31,12 +31,19 @@ export class Algebra {
   private readonly reachesScratch = new Map<Term, boolean>();
   /** Whether an address of the baseline lies in its data; addresses in the code are those of tables between instructions. */
   isData: (address: bigint) => boolean = () => true;
-  /** Something may be read from a code section. */
-  mayReadCode = false;
+  /** Something is read from a code section. */
+  readsCode = false;
+  /** An address in a code section was lost sight of: often one to return to. */
+  keepsCodeAddress = false;
 
-  /** Notes an address that leads into a code section. */
-  noteAddress(address: Term): void {
-    if (!this.mayReadCode && this.isBetweenCode(address)) this.mayReadCode = true;
+  /** Notes that something is read at an address. */
+  noteRead(address: Term): void {
+    if (!this.readsCode && this.isBetweenCode(address)) this.readsCode = true;
+  }
+
+  /** Notes a value that is known by its register only from now on. */
+  noteLost(value: Term): void {
+    if (!this.keepsCodeAddress && this.isBetweenCode(value)) this.keepsCodeAddress = true;
   }
 
   /** Whether a value is the address of something in the file that is no data; of halves the low one tells. */

@@ -28,6 +28,7 @@ import { quickFixes } from './fixes.ts';
 import { formatEdits } from './format.ts';
 import { codeLenses, inlayHints } from './hints.ts';
 import { hover } from './hover.ts';
+import { proofLenses, proofUri, resolveProof } from './proof-lens.ts';
 import { selectionRange, workspaceSymbols } from './selection.ts';
 import { SEMANTIC_LEGEND, semanticTokens } from './semantic-tokens.ts';
 import { definitions, documentSymbols, foldingRanges, highlights, references, rename, renameable } from './symbols.ts';
@@ -49,6 +50,8 @@ interface Settings {
   readonly notes: boolean;
   /** Live registers behind each line, as inlay hints. */
   readonly pressure: boolean;
+  /** Whether edited kernels are still the same functions, as lenses. */
+  readonly prove: boolean;
   readonly defines: Readonly<Record<string, bigint>>;
 }
 
@@ -94,8 +97,15 @@ function readSettings(value: unknown, tell: (message: string) => void): Settings
       else tell(`wavesmith.defines: '${name}' is not an integer.`);
     }
   }
-  const { check, notes, pressure } = given;
-  return { target, check: check !== false, notes: notes === true, pressure: pressure !== false, defines };
+  const { check, notes, pressure, prove } = given;
+  return {
+    target,
+    check: check !== false,
+    notes: notes === true,
+    pressure: pressure !== false,
+    prove: prove !== false,
+    defines,
+  };
 }
 
 /** State of one diagnosed source. */
@@ -186,10 +196,11 @@ export function serve(connection: Connection, host: ServerHost): void {
     current.timer = setTimeout(() => void diagnose(uri, current), delay);
   };
 
-  const opened = new Set<string>();
+  /** Each source as it was opened. */
+  const opened = new Map<string, SourceDocument>();
   documents.onDidChangeContent(({ document }) => {
     const isNew = !opened.has(document.uri);
-    opened.add(document.uri);
+    if (isNew) opened.set(document.uri, new SourceDocument(document.uri, document.version, document.getText()));
     schedule(document.uri, isNew ? 0 : undefined);
   });
   documents.onDidClose(({ document: { uri } }) => {
@@ -232,7 +243,7 @@ export function serve(connection: Connection, host: ServerHost): void {
         completionProvider: { resolveProvider: true, triggerCharacters: ['.', '[', ':', '(', '@'] },
         signatureHelpProvider: { triggerCharacters: [' ', ','] },
         inlayHintProvider: true,
-        codeLensProvider: {},
+        codeLensProvider: { resolveProvider: true },
         documentFormattingProvider: true,
         documentRangeFormattingProvider: true,
         selectionRangeProvider: true,
@@ -313,7 +324,20 @@ export function serve(connection: Connection, host: ServerHost): void {
   connection.languages.inlayHint.on((params, token) =>
     answer((d, p: typeof params) => (settings.pressure ? inlayHints(withCode(d), p.range) : []))(params, token),
   );
-  connection.onCodeLens((params, token) => answer((d) => codeLenses(withCode(d)))(params, token));
+  connection.onCodeLens((params, token) =>
+    answer((d) => {
+      const baseline = opened.get(d.uri);
+      const isEdited = settings.prove && baseline !== undefined && baseline.text !== d.text;
+      return [...codeLenses(withCode(d)), ...(isEdited ? proofLenses(withCode(baseline), withCode(d)) : [])];
+    })(params, token),
+  );
+  connection.onCodeLensResolve((lens) => {
+    const uri = proofUri(lens);
+    const [baseline, document] = uri === undefined ? [] : [opened.get(uri), source(uri)];
+    return baseline === undefined || document === undefined
+      ? lens
+      : resolveProof(lens, withCode(baseline), withCode(document));
+  });
   connection.onDocumentFormatting((params, token) => answer((d) => formatEdits(d))(params, token));
   connection.onDocumentRangeFormatting((params, token) =>
     answer((d, p: typeof params) => formatEdits(d, p.range))(params, token),
