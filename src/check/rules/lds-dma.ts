@@ -6,29 +6,31 @@ import { type BasicBlock, type CodeInstruction, neededWait } from '../../program
 import { placeAt, relatedAt } from '../place.ts';
 import type { CheckContext, Rule } from '../types.ts';
 import { outstandingAtBlocks, stepThrough } from './waits.ts';
+import { OperationSet } from './waits-state.ts';
 
 /** Loads into LDS that are outstanding at LDS reads, and are never known to have landed at any. */
 export const checkLdsDma: Rule = (context: CheckContext) => {
   const { program, subject } = context;
   const blocks = subject.blocks.map((index) => program.blocks[index] as BasicBlock);
-  const loads: CodeInstruction[] = [];
-  for (const block of blocks) {
-    for (let i = block.first; i < block.end; i++) {
-      const code = program.instructions[i] as CodeInstruction;
-      if (code.instruction.row.flags.has('LDSDMA')) loads.push(code);
-    }
-  }
-  if (loads.length === 0) return [];
-  const proved = new Set<CodeInstruction>();
+  const isLoad = (index: number): boolean =>
+    (program.instructions[index] as CodeInstruction).instruction.row.flags.has('LDSDMA');
+  const hasLoads = blocks.some(({ first, end }) => {
+    for (let i = first; i < end; i++) if (isLoad(i)) return true;
+    return false;
+  });
+  if (!hasLoads) return [];
+  let proved: OperationSet | undefined;
   const open = new Map<CodeInstruction, { read: CodeInstruction; age: number }>();
   const inputs = outstandingAtBlocks(context);
   for (const block of blocks) {
     const input = inputs.get(block.index);
     if (input === undefined) continue;
+    const known = proved ?? new OperationSet(input.range);
+    proved = known;
     stepThrough(context, block, input, (code, state) => {
       const { flags } = code.instruction.row;
       if (!flags.has('DS') || !flags.has('mayLoad')) return;
-      for (const load of loads) if (state.isProved(load.index)) proved.add(load);
+      state.addProved(known);
       for (const { operation, least } of state.ages('vm')) {
         if (operation.instruction.row.flags.has('LDSDMA') && !open.has(operation)) {
           open.set(operation, { read: code, age: least });
@@ -38,7 +40,7 @@ export const checkLdsDma: Rule = (context: CheckContext) => {
   }
   const findings: Finding[] = [];
   for (const [load, { read, age }] of open) {
-    if (proved.has(load)) continue;
+    if (proved?.has(load.index)) continue;
     const first = program.text(load.pc);
     findings.push(
       finding({

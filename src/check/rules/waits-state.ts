@@ -41,6 +41,55 @@ export interface CodeRange {
   readonly numbers: Int32Array;
   /** Memory operations in all. */
   readonly operations: number;
+  /** By slot: the memory operations that write it, as instruction indexes; none where no operation does. */
+  readonly writers: readonly (readonly number[] | undefined)[];
+}
+
+/** A set of memory operations, by instruction index: a bit for each. */
+export class OperationSet {
+  private readonly range: CodeRange;
+  private readonly bits: Uint32Array;
+
+  constructor(range: CodeRange, bits = new Uint32Array((range.operations + 31) >>> 5)) {
+    this.range = range;
+    this.bits = bits;
+  }
+
+  copy(): OperationSet {
+    return new OperationSet(this.range, this.bits.slice());
+  }
+
+  private bitOf(site: number): number {
+    return this.range.numbers[site - this.range.first] as number;
+  }
+
+  has(site: number): boolean {
+    const bit = this.bitOf(site);
+    return (((this.bits[bit >>> 5] as number) >>> (bit & 31)) & 1) !== 0;
+  }
+
+  add(site: number): void {
+    const bit = this.bitOf(site);
+    this.bits[bit >>> 5] = ((this.bits[bit >>> 5] as number) | (1 << (bit & 31))) >>> 0;
+  }
+
+  delete(site: number): void {
+    const bit = this.bitOf(site);
+    this.bits[bit >>> 5] = (this.bits[bit >>> 5] as number) & ~(1 << (bit & 31));
+  }
+
+  /** Adds all of another set; whether anything changed. */
+  addAll(other: OperationSet): boolean {
+    let changed = false;
+    for (let i = 0; i < this.bits.length; i++) {
+      const mine = this.bits[i] as number;
+      const joined = (mine | (other.bits[i] as number)) >>> 0;
+      if (joined === mine) continue;
+      this.bits[i] = joined;
+      changed = true;
+    }
+    return changed;
+  }
 }
 
 export class WaitState {
@@ -48,8 +97,10 @@ export class WaitState {
   private readonly pending: Readonly<Record<MemoryKind, Pending>>;
   /** How many outstanding operations write each slot. */
   private readonly writers = new Uint16Array(SLOT_COUNT);
-  /** Bit per memory operation: issued and complete on some path. */
-  private readonly complete: Uint32Array;
+  /** Issued and complete on some path. */
+  private readonly complete: OperationSet;
+  /** What `pending` has of any kind. */
+  private readonly issued: OperationSet;
   private total = 0;
   /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the operation before. */
   private readonly older: Pending;
@@ -58,7 +109,8 @@ export class WaitState {
 
   constructor(range: CodeRange, from?: WaitState) {
     this.range = range;
-    this.complete = from?.complete.slice() ?? new Uint32Array((range.operations + 31) >>> 5);
+    this.complete = from?.complete.copy() ?? new OperationSet(range);
+    this.issued = from?.issued.copy() ?? new OperationSet(range);
     this.pending = {
       vm: new Map(from?.pending.vm),
       lds: new Map(from?.pending.lds),
@@ -76,10 +128,6 @@ export class WaitState {
     return this.total === 0;
   }
 
-  private bitOf(site: number): number {
-    return this.range.numbers[site - this.range.first] as number;
-  }
-
   private at(site: number): CodeInstruction {
     return this.range.code[site] as CodeInstruction;
   }
@@ -94,32 +142,23 @@ export class WaitState {
   private drop(kind: MemoryKind, site: number): void {
     if (!this.pending[kind].delete(site)) return;
     this.countWriters(site, -1);
-    this.markComplete(site);
-  }
-
-  private markComplete(site: number): void {
-    const bit = this.bitOf(site);
-    this.complete[bit >>> 5] = ((this.complete[bit >>> 5] as number) | (1 << (bit & 31))) >>> 0;
+    this.issued.delete(site);
+    this.complete.add(site);
   }
 
   /** An in-order operation has these ages; from `limit` on it is complete. */
   private setAges(kind: MemoryKind, site: number, least: number, most: number, limit: number): void {
     if (least >= limit) this.drop(kind, site);
     else {
-      if (most >= limit) this.markComplete(site);
+      if (most >= limit) this.complete.add(site);
       this.pending[kind].set(site, least + MOST * Math.min(most, limit - 1));
     }
   }
 
-  private isComplete(site: number): boolean {
-    const bit = this.bitOf(site);
-    return (((this.complete[bit >>> 5] as number) >>> (bit & 31)) & 1) !== 0;
-  }
-
-  /** Whether an operation has been issued and proved complete on some path, or an earlier issue of it has. */
-  isProved(site: number): boolean {
-    if (site < this.range.first || site >= this.range.end || this.bitOf(site) < 0) return false;
-    return this.isComplete(site) || this.provedOlder.has(site);
+  /** Adds the operations that have been issued and proved complete on some path, or of which an earlier issue has. */
+  addProved(proved: OperationSet): void {
+    proved.addAll(this.complete);
+    for (const site of this.provedOlder) proved.add(site);
   }
 
   private ageOlder(by: number, limit: number): void {
@@ -133,14 +172,16 @@ export class WaitState {
   }
 
   private set(kind: MemoryKind, site: number, value: number): void {
-    if (!this.pending[kind].has(site)) this.countWriters(site, 1);
+    if (!this.pending[kind].has(site)) {
+      this.countWriters(site, 1);
+      this.issued.add(site);
+    }
     this.pending[kind].set(site, value);
   }
 
   /** An operation is issued. */
   issue(kind: MemoryKind, code: CodeInstruction): void {
-    const bit = this.bitOf(code.index);
-    this.complete[bit >>> 5] = (this.complete[bit >>> 5] as number) & ~(1 << (bit & 31));
+    this.complete.delete(code.index);
     if (kind === 'scalar') this.set(kind, code.index, 0);
     else if (kind === 'flat') this.set(kind, code.index, FLAT_VM | FLAT_LGKM);
     else {
@@ -202,17 +243,38 @@ export class WaitState {
 
   /** The same operations, left in the state. */
   collisions(ranges: readonly SlotRange[], except: MemoryKind | undefined): Collision[] {
+    const sites = this.outstandingWriters(ranges);
     const found: Collision[] = [];
     for (const kind of KINDS) {
       if (kind === except) continue;
-      for (const [site, value] of this.pending[kind]) {
-        const operation = this.at(site);
-        if (operation.effects.defs.some((def) => ranges.some((r) => intersects(def, r)))) {
-          found.push({ kind, operation, age: value % MOST, isCertain: !this.isComplete(site) });
-        }
+      const pending = this.pending[kind];
+      const own = sites.filter((site) => pending.has(site));
+      // In the order of their issue.
+      const order = own.length > 1 ? [...pending.keys()].filter((site) => own.includes(site)) : own;
+      for (const site of order) {
+        const age = (pending.get(site) as number) % MOST;
+        found.push({ kind, operation: this.at(site), age, isCertain: !this.complete.has(site) });
       }
     }
     return found;
+  }
+
+  /** The outstanding operations that write one of the slots. Code without waits has thousands of others. */
+  private outstandingWriters(ranges: readonly SlotRange[]): number[] {
+    const sites: number[] = [];
+    for (const { first, count } of ranges) {
+      for (let slot = first; slot < first + count; slot++) {
+        let left = this.writers[slot] as number;
+        const all = this.range.writers[slot] ?? [];
+        for (let i = all.length - 1; i >= 0 && left > 0; i--) {
+          const site = all[i] as number;
+          if (!this.issued.has(site)) continue;
+          left--;
+          if (!sites.includes(site)) sites.push(site);
+        }
+      }
+    }
+    return sites;
   }
 
   /** Outstanding operations of one kind, youngest last. */
@@ -253,21 +315,10 @@ export class WaitState {
       this.provedOlder.add(site);
       changed = true;
     }
-    for (let i = 0; i < this.complete.length; i++) {
-      const mine = this.complete[i] as number;
-      const joined = (mine | (other.complete[i] as number)) >>> 0;
-      if (joined === mine) continue;
-      this.complete[i] = joined;
-      changed = true;
-    }
-    return changed;
+    return this.complete.addAll(other.complete) || changed;
   }
 }
 
 function joinAges(a: number, b: number): number {
   return Math.min(a % MOST, b % MOST) + MOST * Math.max(Math.floor(a / MOST), Math.floor(b / MOST));
-}
-
-function intersects(a: SlotRange, b: SlotRange): boolean {
-  return a.first < b.first + b.count && b.first < a.first + a.count;
 }

@@ -121,13 +121,21 @@ function rangeOf({ program, subject }: CheckContext): CodeRange {
   const end = blocks[blocks.length - 1]?.end ?? 0;
   const numbers = new Int32Array(end - first).fill(-1);
   let operations = 0;
+  const writers: number[][] = [];
   for (const block of blocks) {
     for (let i = block.first; i < block.end; i++) {
-      const { row } = (program.instructions[i] as CodeInstruction).instruction;
-      if (waitRole(row).kind !== undefined) numbers[i - first] = operations++;
+      const { instruction, effects } = program.instructions[i] as CodeInstruction;
+      if (waitRole(instruction.row).kind === undefined) continue;
+      numbers[i - first] = operations++;
+      for (const def of effects.defs) {
+        for (let slot = def.first; slot < def.first + def.count; slot++) {
+          writers[slot] ??= [];
+          (writers[slot] as number[]).push(i);
+        }
+      }
     }
   }
-  return { code: program.instructions, first, end, numbers, operations };
+  return { code: program.instructions, first, end, numbers, operations, writers };
 }
 
 /** What may be outstanding before one instruction of a block, from what was where the block begins. */
