@@ -1,6 +1,7 @@
 // Kernels whose limiter is known, classified from their simulated profile: the quickest of each kind; `npm run bench classify` has all.
 import { describe, expect, test } from 'vitest';
 import { classesOf } from './limiters/classify.ts';
+import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 
 const QUICK = [
@@ -16,7 +17,12 @@ const QUICK = [
   'barrier-3',
   'tiny-4',
   'atomic-histogram',
+  'polynomial',
+  'one-lane-in-eight',
+  'index-then-value',
+  'mfma-4x4',
 ];
+const KERNELS = [...LIMITED_KERNELS, ...HELD_OUT_KERNELS];
 
 describe('the limiter of a kernel that was written to have it', () => {
   test('there are sixty, five of each kind, matrix products and vector operations both compute', () => {
@@ -25,7 +31,7 @@ describe('the limiter of a kernel that was written to have it', () => {
   });
 
   test.each(QUICK)('%s', async (name) => {
-    const kernel = LIMITED_KERNELS.find((k) => k.name === name);
+    const kernel = KERNELS.find((k) => k.name === name);
     expect(kernel).toBeDefined();
     if (kernel === undefined) return;
     const [first] = await classesOf(kernel, 'mi300x');

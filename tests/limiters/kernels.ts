@@ -21,9 +21,9 @@ export interface LimitedKernel {
 }
 
 const MB = 2 ** 20;
-const lines = (n: number, line: (i: number) => string): string =>
+export const lines = (n: number, line: (i: number) => string): string =>
   Array.from({ length: n }, (_, i) => line(i)).join('\n');
-const loop = (turns: number, body: string): string => `s_mov_b32 s9, ${turns}
+export const loop = (turns: number, body: string): string => `s_mov_b32 s9, ${turns}
 .Lturn:
 ${body}
 s_sub_u32 s9, s9, 1
@@ -34,7 +34,7 @@ s_cbranch_scc1 .Lturn`;
 const globalOffset = (shift: number, bits = 8): string => `s_lshl_b32 s10, s8, ${bits}
 v_add_u32_e32 v2, s10, v0
 v_lshlrev_b32_e32 v2, ${shift}, v2`;
-const WAIT = 's_waitcnt vmcnt(0) lgkmcnt(0)';
+export const WAIT = 's_waitcnt vmcnt(0) lgkmcnt(0)';
 
 /** Streams that every work-item reads and writes once. */
 const streams: LimitedKernel[] = [

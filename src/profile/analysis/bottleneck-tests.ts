@@ -10,6 +10,11 @@ const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
 const STORE_PART = 0.55;
 const STORE_SOURCE =
   'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
+/**
+ * From here on requests stand in queues: a load of a GPU that has nothing else to do comes back within 500 to 1,500 cycles
+ * (src/device/sim/timing/chips), and waits longer only behind others.
+ */
+const QUEUED_CYCLES = 4000;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
@@ -22,6 +27,14 @@ function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
   const part = written.value / Math.max(1, read.value + written.value);
   if (part < 2 / 3) return unknown('the kernel does not mostly store');
   return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
+}
+
+/** The share of the HBM bandwidth of a kernel whose requests stand in queues. */
+function queuedShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
+  const latency =
+    metrics.find((sum) => sum.metric.id === 'vmem.latency')?.value ?? unknown('no formula of the latency');
+  if (!isKnown(latency)) return latency;
+  return latency.value < QUEUED_CYCLES ? unknown('requests do not stand in queues') : hbm;
 }
 
 /** A number and from where on it counts. */
@@ -115,7 +128,14 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     threshold: 0.6,
     formula: `bytes.hbm.write / time / (${STORE_PART} of the HBM peak), where stores are two thirds of the bytes`,
   };
-  const storesBusy = isKnown(stores.value) ? [stores] : [];
+  const queued: Condition = {
+    metric: 'share of the HBM bandwidth while requests stand in queues',
+    value: queuedShare(input, level('HBM')),
+    comparison: 'at least',
+    threshold: 0.25,
+    formula: `bytes of HBM / time / HBM peak, where a vector memory instruction takes ${QUEUED_CYCLES} cycles or more (${formula('vmem.latency')})`,
+  };
+  const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
   const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy, ...storesBusy];
   // What waves of such kernels wait for are the atomics.
   const share = metric('share.atomic');
@@ -171,6 +191,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     },
     {
       class: 'memory-bandwidth',
+      metric: queued.metric,
+      value: queued.value,
+      threshold: queued.threshold,
+      certain: 0.5,
+      comparison: 'at least',
+      formula: queued.formula,
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
       metric: 'share of the HBM bandwidth',
       value: level('HBM'),
       threshold: reachable,
@@ -210,6 +242,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         valuBusy,
         mfmaBusy,
         when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
+        ...launches,
       ],
     },
     {
@@ -323,11 +356,12 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'compute',
       metric: 'cycles in which VALU issues',
       ...fromMetric('issue.valu'),
-      threshold: 0.7,
-      certain: 0.95,
+      threshold: 0.6,
+      certain: 0.9,
       comparison: 'at least',
       saves: (share) => 1 - share,
-      refutes: [bandwidth('HBM', 0.9)],
+      // Instructions of a few lanes fill the pipeline with little work.
+      refutes: [bandwidth('HBM', 0.9), when('active lanes per VALU instruction', 'lanes.active', 32, 'at most')],
     },
     {
       class: 'lds',
