@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { analyse, loadProfile, recordSimulated } from '../src/profile/index.ts';
+import { analyse, loadProfile, packWork, recordSimulated } from '../src/profile/index.ts';
 import { profilePage } from '../src/report/index.ts';
 import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeAttFolder, writeRocprofCsv } from './profile-fixtures.ts';
 import { findChromium, Page } from './support/chromium.ts';
@@ -44,7 +44,8 @@ function makePage(): string {
       .replaceAll(',15500000', `,15500001${i}`.slice(0, 9)),
   );
   writeFileSync(join(folder, 'evil_kernel_trace.csv'), `${[header, ...rows].join('\n')}\n`);
-  const html = profilePage(analyse(loadProfile([folder]).recording));
+  const { recording } = loadProfile([folder]);
+  const html = profilePage(analyse(recording), packWork(recording));
   const file = join(temporary, 'report.html');
   writeFileSync(file, html);
   return file;
@@ -108,6 +109,17 @@ function makeSimulatedPage(): string {
   return page;
 }
 
+const MANY = 20_000;
+/** A page of twenty thousand dispatches of 4 µs, 5 µs apart, of which few are drawn from far; markers and copies beside them. */
+function makeLongPage(): string {
+  const folder = join(temporary, 'long');
+  writeRocprofCsv(folder, MANY);
+  const { recording } = loadProfile([folder]);
+  const page = join(temporary, 'long.html');
+  writeFileSync(page, profilePage(analyse(recording), packWork(recording)));
+  return page;
+}
+
 describe('the file', () => {
   test('is one page without outside references, and names cannot leave the data', () => {
     const html = profilePage({ kernels: [{ name: `${EVIL.join('')}\u2028<!--` }] });
@@ -163,6 +175,34 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     );
     expect(await count('#traces a[href="file:///src/app.hip#L12"]')).toBeGreaterThan(0);
     expect(await count('#findings .scroll')).toBeGreaterThan(0);
+  });
+
+  test('the timeline shows all work from far as shares and from near one by one, with API calls', async () => {
+    await page.open(pathToFileURL(makeLongPage()).href, "document.documentElement.dataset.ready === 'true'");
+    const pieces = () =>
+      page.evaluate("Number(document.querySelector('#timeline svg').dataset.pieces)") as Promise<number>;
+    const press = (key: string) =>
+      page.evaluate(
+        `document.querySelector('#timeline svg').dispatchEvent(new KeyboardEvent('keydown', { key: ${JSON.stringify(key)} }))`,
+      );
+    expect(await pieces()).toBe(-1);
+    expect(await count('#timeline svg .density')).toBeGreaterThan(0);
+    keep('timeline-far', await page.screenshot());
+    for (let i = 0; i < 40 && (await pieces()) < 0; i++) await press('+');
+    const near = await pieces();
+    expect(near).toBeGreaterThan(0);
+    expect(await count('#timeline svg rect')).toBe(near);
+    // As near as it goes, one dispatch fills the window, or nothing does.
+    for (let i = 0; i < 40; i++) await press('+');
+    expect(await pieces()).toBeLessThan(4);
+    for (let i = 0; i < 8; i++) await press('-');
+    expect(await pieces()).toBeGreaterThan(1);
+    keep('timeline-near', await page.screenshot());
+    const lanes = (await page.evaluate(
+      "[...document.querySelectorAll('#timeline svg text')].map((text) => text.textContent)",
+    )) as string[];
+    expect(lanes).toContain('HIP_RUNTIME_API');
+    await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
   });
 
   test('the kernel table sorts and searches', async () => {

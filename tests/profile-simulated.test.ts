@@ -209,7 +209,8 @@ describe('a simulated profile', () => {
   });
 
   test('the five files say that it is simulated', () => {
-    writeResults(folder, documentOf(program([dispatch()])));
+    const recording = recordSimulated(program([dispatch()]));
+    writeResults(folder, analyse(recording), recording);
     for (const name of ['profile', 'roofline', 'dag', 'analysis']) {
       expect(JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))).toMatchObject({ simulated: true });
     }

@@ -2,18 +2,26 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import { analysisDocument, dagDocument, type ProfileDocument, rooflineDocument } from '../profile/index.ts';
+import {
+  analysisDocument,
+  dagDocument,
+  type ProfileDocument,
+  packWork,
+  type Recording,
+  rooflineDocument,
+} from '../profile/index.ts';
 import { profilePage } from '../report/index.ts';
 import { writeOutput } from './support.ts';
 
-export function writeResults(folder: string, document: ProfileDocument): void {
+/** Writes the files of a profile: the document of a recording, its parts, and the page. */
+export function writeResults(folder: string, document: ProfileDocument, recording: Recording): void {
   mkdirSync(folder, { recursive: true });
   const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
   writeOutput(join(folder, 'profile.json'), json(document));
   writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
   writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
   writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
-  writeOutput(join(folder, 'report.html'), profilePage(document));
+  writeOutput(join(folder, 'report.html'), profilePage(document, packWork(recording)));
 }
 
 /** Writes a long text piece by piece through a temporary name. */

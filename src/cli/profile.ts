@@ -138,7 +138,7 @@ async function profileCapture(path: string, flags: Flags): Promise<number> {
 /** Analyses, writes the files, prints. */
 function report(recording: Recording, flags: Flags, options: AnalyseOptions, title: string): void {
   const document = analyse(recording, options);
-  writeResults(flags.out, document);
+  writeResults(flags.out, document, recording);
   if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, title));
   if (flags.json === true) printJson(document);

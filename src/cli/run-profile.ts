@@ -47,6 +47,7 @@ export async function profiledRun(
   const { dispatches, failures } = profiler;
   const program = `wavesmith run --kernel ${kernel.name}`;
   const facts = { program, target, device: name, computeUnits, chip: chip && profiledChip(chip) };
-  writeResults(folder, analyse(recordSimulated({ ...facts, dispatches, failures })));
+  const recording = recordSimulated({ ...facts, dispatches, failures });
+  writeResults(folder, analyse(recording), recording);
   return results[0] as Execution<SimDispatchResult>;
 }

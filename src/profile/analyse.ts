@@ -16,7 +16,7 @@ import {
   measuredCeilings,
   type RoofSources,
 } from './analysis/roofline.ts';
-import { largest, pathSection } from './analysis/timeline.ts';
+import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import {
   type CopyEntry,
@@ -119,24 +119,16 @@ function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string,
  * machines, and of runs apart, cannot be compared.
  */
 function mainDomain(r: Recording): number {
-  const counts = new Map<number, number>();
-  for (const table of [r.dispatches, r.copies]) {
-    const [timing, domain] = [table.timing.view(), table.domain.view()];
-    for (let row = 0; row < table.length; row++) {
-      if (timing[row] === Timing.KNOWN) counts.set(domain[row], (counts.get(domain[row]) ?? 0) + 1);
-    }
-  }
-  const ordered = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const main = ordered[0]?.[0] ?? 0;
-  if (ordered.length > 1) {
-    const names = ordered.map(([domain]) => r.domains.get(domain));
+  const domains = timedDomains(r);
+  if (domains.length > 1) {
+    const names = domains.map((domain) => r.domains.get(domain));
     r.report(
       'profile/several-recordings',
       r.sources[0]?.path ?? '',
       `Times of ${names.join(', ')} cannot be compared; the timeline and the critical path are those of ${names[0]}.`,
     );
   }
-  return main;
+  return domains[0] ?? 0;
 }
 
 /** All work of one clock with known times, and the stream of each piece: -1 when not recorded or the default stream. */
@@ -147,15 +139,10 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   const none = r.streams.find('0') ?? -1;
   const streamOf = (id: number, process: number) => (id < 0 || id === none ? -1 : process * r.streams.size + id);
   const d = r.dispatches;
-  const lanes = new Map<number, string>();
+  const laneOf = dispatchLanes(r);
   for (let row = 0; row < d.length; row++) {
     if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;
-    const laneKey = d.process.get(row) * 2 ** 26 + d.queue.get(row);
-    let lane = lanes.get(laneKey);
-    if (lane === undefined) {
-      lane = `${r.queues.get(d.queue.get(row))}${d.process.get(row) % (1 << 20) === 0 ? '' : ` (process ${d.process.get(row)})`}`;
-      lanes.set(laneKey, lane);
-    }
+    const lane = laneOf(row);
     streams[nodes.length] = streamOf(d.stream.get(row), d.process.get(row));
     nodes.push({
       kind: 'dispatch',
@@ -176,7 +163,7 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
       kind: 'copy',
       row,
       symbol: direction,
-      lane: `copy ${direction}${c.stream.get(row) < 0 ? '' : ` stream ${r.streams.get(c.stream.get(row))}`}`,
+      lane: copyLane(r, row),
       start: c.start.get(row),
       end: c.end.get(row),
     });

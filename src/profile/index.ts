@@ -12,6 +12,7 @@ export {
 export { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
 export { diffProfiles, type KernelChange, type ProfileDiff } from './analysis/diff.ts';
 export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';
+export { type PackedWork, packWork } from './analysis/packed-work.ts';
 export { type Ceilings, ceilings, kernelRoofline, type Roof } from './analysis/roofline.ts';
 export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 export { CHIPS } from './arch/chips.ts';

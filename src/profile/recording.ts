@@ -163,6 +163,21 @@ export class CounterStore {
   }
 }
 
+/** API calls and markers with known times, one row each, as far as they are kept one by one. */
+export class CallTable {
+  readonly start = f64();
+  readonly end = f64();
+  readonly name = i32();
+  readonly lane = i32();
+  readonly domain = i32();
+  /** Calls that are only in the sums. */
+  omitted = 0;
+
+  get length(): number {
+    return this.start.length;
+  }
+}
+
 /** Calls of one API function or marker, summed. */
 export interface CallSummary {
   readonly domain: string;
@@ -333,6 +348,9 @@ export class Recording {
   readonly copies = new CopyTable();
   readonly counters = new CounterStore();
   readonly calls = new Map<string, CallSummary>();
+  /** The calls one by one, for the timeline; names and lanes are in `callNames`. */
+  readonly callSpans = new CallTable();
+  readonly callNames = new StringTable();
   readonly allocations = new Map<string, { count: number; bytes: number }>();
   readonly samples = new Map<string, SampleLine>();
   readonly traces: ThreadTrace[] = [];

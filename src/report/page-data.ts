@@ -160,7 +160,18 @@ export interface PageTrace {
   readonly otherSimd: readonly { readonly category: string; readonly instructions: number; readonly cycles: number }[];
 }
 
+/** All work in few bytes: see `PackedWork` of the profile layer. */
+export interface PageWork {
+  readonly count: number;
+  readonly origin: number;
+  readonly lanes: readonly { readonly name: string; readonly kind: string }[];
+  readonly symbols: readonly string[];
+  readonly omittedCalls: number;
+  readonly data: string;
+}
+
 export interface PageData {
+  readonly work?: PageWork;
   readonly schema: string;
   readonly version: string;
   readonly simulated: boolean;
@@ -245,6 +256,9 @@ export interface PageData {
       readonly duration: number;
       readonly critical: boolean;
       readonly slack: number;
+      readonly node: number;
+      readonly after: number;
+      readonly inferredAfter: number;
     }[];
   };
   readonly dependencyPath: {

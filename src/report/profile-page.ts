@@ -9,12 +9,15 @@ import { rooflineView } from './client/roofline.ts';
 import { timelineView } from './client/timeline.ts';
 import { traceView } from './client/traces.ts';
 import { createUi } from './client/ui.ts';
+import { openWork } from './client/work.ts';
+import type { PageWork } from './page-data.ts';
 import { STYLE } from './style.ts';
 
 const PARTS = {
   createUi,
   answerView,
   rooflineView,
+  openWork,
   timelineView,
   kernelTable,
   kernelPage,
@@ -43,8 +46,8 @@ function pageScript(): string {
   return `'use strict';(${startPage.toString()})({${parts.join(',\n')}});`;
 }
 
-/** The HTML page of a profile document. */
-export function profilePage(document: unknown): string {
+/** The HTML page of a profile document. With `work`, its timeline shows every piece of work when one looks close enough. */
+export function profilePage(document: object, work?: PageWork): string {
   const script = pageScript();
   const policy = `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(STYLE)}; style-src-attr 'none'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -60,7 +63,7 @@ export function profilePage(document: unknown): string {
 <a class="skip" href="#main">Skip to the content</a>
 <header id="head"><h1>Profile</h1></header>
 <main id="main" tabindex="-1"></main>
-<script type="application/json" id="data">${embedJson(document)}</script>
+<script type="application/json" id="data">${embedJson({ ...document, work })}</script>
 <script>${script}</script>
 </body>
 </html>

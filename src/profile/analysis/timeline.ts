@@ -1,13 +1,48 @@
 // The critical path section of the document: totals, shares by symbol, and a timeline that is cut when there is too much.
 import type { CriticalPathSection, TimelineEntry } from '../document.ts';
 import { known, unknown } from '../measure.ts';
-import type { Recording } from '../recording.ts';
+import { type Recording, Timing } from '../recording.ts';
 import type { CriticalPath, WorkNode } from './critical-path.ts';
 
 const MAX_TIMELINE = 4000;
 /** Pieces of the span, and lanes, of which the page draws how busy they are. */
 const PIECES = 1000;
 const MAX_LANES = 64;
+
+/** The clock domains that have timed work, the one with most work first. */
+export function timedDomains(r: Recording): number[] {
+  const counts = new Map<number, number>();
+  for (const table of [r.dispatches, r.copies]) {
+    const [timing, domain] = [table.timing.view(), table.domain.view()];
+    for (let row = 0; row < table.length; row++) {
+      if (timing[row] === Timing.KNOWN) counts.set(domain[row], (counts.get(domain[row]) ?? 0) + 1);
+    }
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([domain]) => domain);
+}
+
+/** The name of the lane of a dispatch: its queue, and its process where there are several. */
+export function dispatchLanes(r: Recording): (row: number) => string {
+  const d = r.dispatches;
+  const lanes = new Map<number, string>();
+  return (row) => {
+    const [process, queue] = [d.process.get(row), d.queue.get(row)];
+    const key = process * 2 ** 26 + queue;
+    let lane = lanes.get(key);
+    if (lane === undefined) {
+      lane = `${r.queues.get(queue)}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+      lanes.set(key, lane);
+    }
+    return lane;
+  };
+}
+
+/** The name of the lane of a copy: its direction and stream. */
+export function copyLane(r: Recording, row: number): string {
+  const stream = r.copies.stream.get(row);
+  const direction = r.directions.get(r.copies.direction.get(row));
+  return `copy ${direction}${stream < 0 ? '' : ` stream ${r.streams.get(stream)}`}`;
+}
 
 /** The critical path section of the document. */
 export function pathSection(

@@ -322,11 +322,11 @@ class Reader {
     }
     for (const [name, event, begin, finish, pid] of this.rows('region', 'name_id, event_id, start, "end", pid')) {
       if (!this.isFirst('API calls', this.processes.get(num(pid)) ?? 0)) continue;
-      const { start, end, state } = this.r.clock.interval(begin, finish);
-      const timed = state === Timing.KNOWN || state === Timing.EQUAL;
-      if (!timed) reportTiming(this.r, this.file, state, 'API calls');
+      const time = this.r.clock.interval(begin, finish);
+      if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const domain = this.strings.get(categories.get(num(event)) ?? -1) ?? 'region';
-      addCall(this.r, domain, this.strings.get(num(name)) ?? `string ${num(name)}`, timed ? end - start : undefined);
+      const text = this.strings.get(num(name)) ?? `string ${num(name)}`;
+      addCall(this.r, domain, text, { ...time, clock: this.domain });
     }
   }
 

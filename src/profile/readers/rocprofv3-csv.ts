@@ -275,20 +275,48 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
   recording.addAgents(dirName(source.path), source.path, agents);
 }
 
-/** Adds one call to the recording's call summaries. */
-export function addCall(r: Recording, domain: string, name: string, ns: number | undefined, calls = 1): CallSummary {
+/** How many calls are kept one by one. */
+const MAX_CALLS = 200_000;
+
+/** When a call was: as its interval has it, on the clock of `clock`. */
+export interface CallTime {
+  readonly start: number;
+  readonly end: number;
+  readonly state: number;
+  readonly clock: number;
+}
+
+/** Adds one call to the recording's sums and, while there are few, to those that the timeline shows. */
+export function addCall(r: Recording, domain: string, name: string, { start, end, state, clock }: CallTime): void {
+  const call = callSum(r, domain, name);
+  call.calls++;
+  if (state !== Timing.KNOWN && state !== Timing.EQUAL) {
+    call.untimed++;
+    return;
+  }
+  const ns = end - start;
+  call.totalNs += ns;
+  call.minNs = Math.min(call.minNs, ns);
+  call.maxNs = Math.max(call.maxNs, ns);
+  const spans = r.callSpans;
+  if (spans.length >= MAX_CALLS) {
+    spans.omitted++;
+    return;
+  }
+  spans.start.push(start);
+  spans.end.push(end);
+  spans.name.push(r.callNames.id(name));
+  spans.lane.push(r.callNames.id(domain));
+  spans.domain.push(clock);
+}
+
+/** The sums of the calls of one function. */
+function callSum(r: Recording, domain: string, name: string): CallSummary {
   const key = `${domain}\0${name}`;
   let call = r.calls.get(key);
   if (call === undefined) {
     call = { domain, name, calls: 0, totalNs: 0, minNs: Number.POSITIVE_INFINITY, maxNs: 0, untimed: 0 };
     r.calls.set(key, call);
-  }
-  call.calls += calls;
-  if (ns === undefined) call.untimed += calls;
-  else {
-    call.totalNs += ns;
-    call.minNs = Math.min(call.minNs, ns);
-    call.maxNs = Math.max(call.maxNs, ns);
   }
   return call;
 }
@@ -297,14 +325,14 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const [domain, name, start, end, pid] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp', 'Process_Id'].map(
     (n) => h.at(n),
   );
+  const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const isOurs = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     if (isOurs(pid < 0 ? '' : cells[pid]) < 0) return;
-    const a = r.clock.interval(cells[start], cells[end]);
-    const timed = a.state === Timing.KNOWN || a.state === Timing.EQUAL;
-    if (!timed) reportTiming(r, file, a.state, 'API calls');
-    addCall(r, cells[domain], cells[name], timed ? a.end - a.start : undefined);
+    const time = r.clock.interval(cells[start], cells[end]);
+    if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
+    addCall(r, cells[domain], cells[name], { ...time, clock });
   };
 }
 
@@ -330,7 +358,7 @@ function stats(h: Header, file: string, r: Recording): RowHandler {
   return (cells) => {
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
-    const call = addCall(r, domain, cells[at[0]], undefined, 0);
+    const call = callSum(r, domain, cells[at[0]]);
     call.calls += calls;
     call.totalNs += total;
     call.minNs = Math.min(call.minNs, min ?? Number.POSITIVE_INFINITY);

@@ -288,10 +288,11 @@ class Reader {
     } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
     else if (kind.endsWith('_api')) {
       if (!this.isFirst('API calls')) return;
-      const { start, end, state } = this.times(value, 'API calls');
-      const timed = state === Timing.KNOWN || state === Timing.EQUAL;
+      const time = this.r.clock.interval(member(value, 'start_timestamp'), member(value, 'end_timestamp'));
+      if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
-      addCall(this.r, domain, this.operation(value), timed ? end - start : undefined);
+      const clock = this.r.machineDomain(this.machine);
+      addCall(this.r, domain, this.operation(value), { ...time, clock });
     }
   }
 

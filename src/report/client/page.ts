@@ -6,13 +6,15 @@ import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
 import type { CodeViews } from './kernels.ts';
 import type { Listing } from './listing.ts';
 import type { Child, Ui } from './ui.ts';
+import type { WorkStore } from './work.ts';
 
 /** The functions of this folder as the page passes them along. */
 export interface Parts {
   createUi(): Ui;
   answerView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
-  timelineView(ui: Ui, data: PageData): HTMLElement;
+  openWork(packed: PageData['work']): WorkStore | undefined;
+  timelineView(ui: Ui, data: PageData, all: WorkStore | undefined): HTMLElement;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   kernelPage(ui: Ui, data: PageData, kernel: PageKernel, code: CodeViews, close: () => void): HTMLElement;
   traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement;
@@ -120,7 +122,7 @@ export function startPage(parts: Parts): void {
   all.append(
     parts.answerView(ui, data, open),
     parts.rooflineView(ui, data, open),
-    parts.timelineView(ui, data),
+    parts.timelineView(ui, data, parts.openWork(data.work)),
     parts.kernelTable(ui, data, open),
     parts.traceView(ui, data, parts.instructionListing),
     findings,

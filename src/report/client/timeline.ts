@@ -1,9 +1,10 @@
 // The timeline of dispatches and copies with the critical path; zoom and pan by buttons, keys and wheel.
 import type { PageData } from '../page-data.ts';
 import type { Ui } from './ui.ts';
+import type { WorkStore } from './work.ts';
 
 /** Draws the timeline section. */
-export function timelineView(ui: Ui, data: PageData): HTMLElement {
+export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined): HTMLElement {
   const path = data.criticalPath;
   const work = data.dependencyPath;
   const section = ui.el(
@@ -58,16 +59,25 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
       ui.el(
         'p',
         { class: 'note' },
-        `Drawn one by one: the critical path and the longest work, ${items.length} of ${nodes}. The shade behind shows how busy each lane is with all of it.`,
+        all === undefined
+          ? `Drawn one by one: the critical path and the longest work, ${items.length} of ${nodes}. The shade behind shows how busy each lane is with all of it.`
+          : `From far, the shade shows how busy each lane is, and the critical path and the longest work stand before it. Closer, each of the ${nodes} pieces of work is drawn.`,
       ),
     );
   }
-  const lanes = [...new Set(items.map((item) => item.lane))].slice(0, 64);
-  const [W, L, ROW] = [1000, 170, 26];
+  const store = work === null ? all : undefined;
+  const lanes = [...new Set([...items.map((item) => item.lane), ...(store?.lanes ?? [])])].slice(0, 64);
+  const [W, L, ROW, MOST] = [1000, 170, 26, 3000];
   const H = lanes.length * ROW + 30;
-  const end = items.reduce((max, item) => Math.max(max, item.start + item.duration), 1);
-  let from = 0;
-  let width = end;
+  const last = items.reduce((max, item) => Math.max(max, item.start + item.duration), 1);
+  const [begin, end] =
+    store === undefined ? [0, last] : [Math.min(0, store.span()[0]), Math.max(last, store.span()[1])];
+  const span = end - begin;
+  let from = begin;
+  let width = span;
+  // On the critical path are those of the document; times of the packed work are whole nanoseconds.
+  const keyOf = (lane: string, start: number) => `${lane} ${Math.round(start)}`;
+  const listed = new Map(items.map((item) => [keyOf(item.lane, item.start), item]));
   const root = ui.svg('svg', {
     viewBox: `0 0 ${W} ${H}`,
     tabindex: 0,
@@ -89,47 +99,71 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
       root.append(ui.svg('line', { x1: L, x2: W - 8, y1: (i + 1) * ROW, y2: (i + 1) * ROW, class: 'grid' }));
     });
     // All work, drawn one by one or not, as the height of its share of time.
-    for (const { lane, busy } of work === null ? path.density : []) {
-      const row = lanes.indexOf(lane);
-      if (row < 0) continue;
-      const each = end / busy.length;
-      let shape = '';
-      busy.forEach((share, i) => {
-        if (share === 0 || (i + 1) * each < from || i * each > from + width) return;
-        const left = Math.max(L, px(i * each));
-        const right = Math.min(W - 8, px((i + 1) * each));
-        const high = ((ROW - 8) * share) / 255;
-        shape += `M${left.toFixed(2)} ${row * ROW + ROW - 4}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
-      });
-      root.append(ui.svg('path', { d: shape, class: 'density' }));
+    const near = store?.within(from, from + width, MOST);
+    if (near === undefined) {
+      const shade = (lane: string, busy: ArrayLike<number>, full: number, first: number, each: number) => {
+        const row = lanes.indexOf(lane);
+        if (row < 0) return;
+        let shape = '';
+        for (let i = 0; i < busy.length; i++) {
+          const start = first + i * each;
+          if (busy[i] === 0 || start + each < from || start > from + width) continue;
+          const left = Math.max(L, px(start));
+          const right = Math.min(W - 8, px(start + each));
+          const high = (ROW - 8) * Math.min(1, busy[i] / full);
+          shape += `M${left.toFixed(2)} ${row * ROW + ROW - 4}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
+        }
+        root.append(ui.svg('path', { d: shape, class: 'density' }));
+      };
+      if (store !== undefined) {
+        const pieces = W - L - 8;
+        for (const [lane, busy] of store.busy(from, from + width, pieces)) shade(lane, busy, 1, from, width / pieces);
+      } else if (work === null) {
+        for (const { lane, busy } of path.density) shade(lane, busy, 255, 0, last / busy.length);
+      }
     }
-    for (const item of items) {
-      const lane = lanes.indexOf(item.lane);
-      if (lane < 0 || item.start + item.duration < from || item.start > from + width) continue;
-      const left = Math.max(L, px(item.start));
-      const right = Math.min(W - 8, px(item.start + item.duration));
+    const places = new Map<number, readonly [number, number, number]>();
+    for (const one of near ?? items) {
+      const item = listed.get(keyOf(one.lane, one.start));
+      const lane = lanes.indexOf(one.lane);
+      if (lane < 0 || one.start + one.duration < from || one.start > from + width) continue;
+      const left = Math.max(L, px(one.start));
+      const right = Math.min(W - 8, px(one.start + one.duration));
+      const isCritical = item?.critical === true;
       const rect = ui.svg('rect', {
         x: left,
         y: lane * ROW + 4,
         width: Math.max(0.8, right - left),
         height: ROW - 8,
-        class: `${item.kind}${item.critical ? ' critical' : ''}`,
+        class: `${one.kind}${isCritical ? ' critical' : ''}`,
       });
-      ui.tip(
-        rect,
-        () =>
-          `${item.symbol}\n${show(item.duration)} at ${show(item.start)}\n${item.critical ? 'on the longest path' : `slack ${show(item.slack)}`}`,
-      );
+      const place = item === undefined ? '' : isCritical ? '\non the longest path' : `\nslack ${show(item.slack)}`;
+      ui.tip(rect, () => `${one.symbol}\n${show(one.duration)} at ${show(one.start)}${place}`);
       root.append(rect);
       if (right - left > 60) {
         const text = ui.svg(
           'text',
           { x: left + 4, y: lane * ROW + 17, class: 'bar-label' },
-          item.symbol.slice(0, Math.floor((right - left - 8) / 7.5)),
+          one.symbol.slice(0, Math.floor((right - left - 8) / 7.5)),
         );
         root.append(text);
       }
+      if (isCritical && 'node' in item) places.set(item.node, [left, right, lane]);
     }
+    // Arrows along the critical path, from the end of what comes before to the start of what waits for it.
+    let arrows = '';
+    for (const item of work === null ? path.timeline : []) {
+      const to = places.get(item.node);
+      if (to === undefined) continue;
+      for (const before of [item.after, item.inferredAfter]) {
+        const at = places.get(before);
+        if (at === undefined || (at[2] === to[2] && to[0] - at[1] < 6)) continue;
+        const [x, y] = [to[0], to[2] * ROW + ROW / 2];
+        arrows += `M${at[1].toFixed(1)} ${at[2] * ROW + ROW / 2}L${x.toFixed(1)} ${y}M${(x - 5).toFixed(1)} ${y - 3}L${x.toFixed(1)} ${y}L${(x - 5).toFixed(1)} ${y + 3}`;
+      }
+    }
+    if (arrows !== '') root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
+    root.dataset.pieces = String(near?.length ?? -1);
     for (let i = 0; i <= 5; i++) {
       const t = from + (width * i) / 5;
       root.append(
@@ -142,13 +176,13 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
     }
   };
   const zoom = (factor: number, around = from + width / 2) => {
-    const next = Math.max(end / 1e6, Math.min(end, width * factor));
-    from = Math.max(0, Math.min(end - next, around - ((around - from) / width) * next));
+    const next = Math.max(Math.min(span, 100), Math.min(span, width * factor));
+    from = Math.max(begin, Math.min(end - next, around - ((around - from) / width) * next));
     width = next;
     draw();
   };
   const move = (share: number) => {
-    from = Math.max(0, Math.min(end - width, from + share * width));
+    from = Math.max(begin, Math.min(end - width, from + share * width));
     draw();
   };
   const keys: Record<string, () => void> = {
@@ -157,7 +191,7 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
     '-': () => zoom(2),
     ArrowLeft: () => move(-0.2),
     ArrowRight: () => move(0.2),
-    '0': () => zoom(1e9),
+    '0': () => zoom(1e18),
   };
   root.addEventListener('keydown', (event) => {
     const act = keys[(event as KeyboardEvent).key];
@@ -179,6 +213,11 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
     },
     { passive: false },
   );
+  if (store !== undefined && store.omittedCalls > 0) {
+    section.append(
+      ui.el('p', { class: 'note' }, `${ui.num(store.omittedCalls)} more API calls are only in the table of calls.`),
+    );
+  }
   const button = (label: string, name: string, act: () => void) =>
     ui.el('button', { type: 'button', 'aria-label': name, click: act }, label);
   section.append(
@@ -189,10 +228,11 @@ export function timelineView(ui: Ui, data: PageData): HTMLElement {
       button('−', 'Zoom out', () => zoom(2)),
       button('←', 'Earlier', () => move(-0.2)),
       button('→', 'Later', () => move(0.2)),
-      button('All', 'Whole span', () => zoom(1e9)),
+      button('All', 'Whole span', () => zoom(1e18)),
       ui.el('span', { class: 'key critical-key' }, 'critical path'),
       ui.el('span', { class: 'key dispatch-key' }, 'dispatch'),
       ui.el('span', { class: 'key copy-key' }, 'copy'),
+      ui.el('span', { class: 'key call-key' }, 'API call or marker'),
     ),
     ui.el('div', { class: 'chart' }, root),
   );
