@@ -159,7 +159,7 @@ describe('profile PATH', () => {
 
   test('--json prints the document', async () => {
     const { out } = await capture(runProfile, join(temporary, 'inputs', 'csv'), '-o', join(temporary, 'o2'), '--json');
-    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.2' });
+    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.3' });
   });
 
   test('no data and no arguments are typed errors', async () => {
@@ -280,6 +280,13 @@ describe('profile diff', () => {
     const { code, out } = await capture(runProfile, 'diff', a, b);
     expect(code).toBe(0);
     expect(out).toContain('x2.000, significant');
+    expect(diff.kernels.map((k) => k.changeNs)).toEqual(left.kernels.map((k) => k.totalNs));
+    const page = join(temporary, 'diff.html');
+    expect((await capture(runProfile, 'diff', a, b, '--html', page)).code).toBe(0);
+    expect(readFileSync(page, 'utf8')).toContain('"names":');
+    await expect(runProfile(['diff', a, b, '--html', join(a, 'no', 'folder.html')])).rejects.toMatchObject({
+      code: 'io/write',
+    });
   });
 
   test('takes profile.json files and refuses other versions', async () => {

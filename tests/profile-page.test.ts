@@ -6,12 +6,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { analyse, loadProfile, packWork, recordSimulated } from '../src/profile/index.ts';
-import { profilePage } from '../src/report/index.ts';
+import {
+  analyse,
+  analyseAll,
+  diffProfiles,
+  loadProfile,
+  type Recording,
+  recordSimulated,
+} from '../src/profile/index.ts';
+import { comparisonPage, profilePage } from '../src/report/index.ts';
 import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeAttFolder, writeRocprofCsv } from './profile-fixtures.ts';
 import { findChromium, Page } from './support/chromium.ts';
 
 const chromium = findChromium();
+const pageOf = (recording: Recording): string => {
+  const { document, work } = analyseAll(recording);
+  return profilePage(document, work);
+};
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-page-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
@@ -45,7 +56,7 @@ function makePage(): string {
   );
   writeFileSync(join(folder, 'evil_kernel_trace.csv'), `${[header, ...rows].join('\n')}\n`);
   const { recording } = loadProfile([folder]);
-  const html = profilePage(analyse(recording), packWork(recording));
+  const html = pageOf(recording);
   const file = join(temporary, 'report.html');
   writeFileSync(file, html);
   return file;
@@ -116,7 +127,7 @@ function makeLongPage(): string {
   writeRocprofCsv(folder, MANY);
   const { recording } = loadProfile([folder]);
   const page = join(temporary, 'long.html');
-  writeFileSync(page, profilePage(analyse(recording), packWork(recording)));
+  writeFileSync(page, pageOf(recording));
   return page;
 }
 
@@ -187,6 +198,8 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       );
     expect(await pieces()).toBe(-1);
     expect(await count('#timeline svg .density')).toBeGreaterThan(0);
+    const look = () => page.evaluate("document.querySelector('#timeline').scrollIntoView()");
+    await look();
     keep('timeline-far', await page.screenshot());
     for (let i = 0; i < 40 && (await pieces()) < 0; i++) await press('+');
     const near = await pieces();
@@ -197,7 +210,10 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     expect(await pieces()).toBeLessThan(4);
     for (let i = 0; i < 8; i++) await press('-');
     expect(await pieces()).toBeGreaterThan(1);
+    await look();
     keep('timeline-near', await page.screenshot());
+    // One dispatch after the other: all are on the critical path.
+    expect(await count('#timeline svg rect.dispatch:not(.critical)')).toBe(0);
     const lanes = (await page.evaluate(
       "[...document.querySelectorAll('#timeline svg text')].map((text) => text.textContent)",
     )) as string[];
@@ -340,6 +356,54 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       return axe.run(picture).then((result) => { picture.remove(); return result.violations.map((v) => v.id); }); })()`;
     expect(await page.evaluate(bad)).toContain('image-alt');
     await page.evaluate("location.hash = ''");
+  });
+
+  test('the instructions of a wave by keyboard: each shows its line, and a line shows its execution', async () => {
+    await page.evaluate(
+      "(() => { const c = document.querySelector('#trace-choice'); c.value = [...c.options].find((o) => o.textContent.includes('att)') || o.textContent.includes('sqtt)')).value; c.dispatchEvent(new Event('change')); })()",
+    );
+    const root = "document.querySelector('.wave-instructions')";
+    expect(await count('.wave-instructions rect')).toBeGreaterThan(3);
+    const selected = () =>
+      page.evaluate("document.querySelector('tr.selected')?.getAttribute('data-line')") as Promise<string>;
+    await page.evaluate(`${root}.focus()`);
+    const first = await selected();
+    await page.press('ArrowRight');
+    expect(await selected()).not.toBe(first);
+    expect(await text('[aria-live]')).toMatch(/^2 of \d+: .*stalled \d+, executing \d+/);
+    await page.evaluate("document.querySelectorAll('#traces tr[data-line]')[0].click()");
+    expect(await selected()).toBe('0');
+    await page.evaluate("document.querySelector('.wave-instructions').scrollIntoView()");
+    keep('wave-instructions', await page.screenshot());
+  });
+
+  test('two profiles: the largest change first, readable in light and dark, also narrow', async () => {
+    const [before, after] = [60, 48].map((calls, i) => {
+      const folder = join(temporary, `compared-${i}`);
+      writeRocprofCsv(folder, calls);
+      return analyse(loadProfile([folder]).recording);
+    });
+    const slower = { ...after, kernels: after.kernels.filter((kernel) => !kernel.name.includes('reduce')) };
+    const html = join(temporary, 'compared.html');
+    writeFileSync(html, comparisonPage(diffProfiles(before, slower), ['before', EVIL[0]]));
+    await page.open(pathToFileURL(html).href, "document.documentElement.dataset.ready === 'true'");
+    const changes = (await page.evaluate(
+      "[...document.querySelectorAll('#changes tbody tr')].map((tr) => tr.cells[1].textContent)",
+    )) as string[];
+    expect(changes).toHaveLength(3);
+    const sizes = changes.map((text) => Number.parseFloat(text.replace(/^[+−]/, '')));
+    expect(sizes).toEqual([...sizes].sort((x, y) => y - x));
+    expect(await text('#changes tbody tr')).toContain('only in A');
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+    for (const scheme of ['light', 'dark']) {
+      await page.evaluate(`document.documentElement.dataset.theme = '${scheme}'`);
+      const found = await page.evaluate(
+        `${AXE}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then((result) => result.violations.map((v) => v.id))`,
+      );
+      expect(found).toEqual([]);
+      keep(`compared-${scheme}`, await page.screenshot());
+    }
+    await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
   });
 
   test('narrow screens do not scroll sideways', async () => {

@@ -1,27 +1,26 @@
 // The files of a profile: profile.json, its parts, the page; long texts piece by piece.
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import {
   analysisDocument,
   dagDocument,
+  type PackedWork,
   type ProfileDocument,
-  packWork,
-  type Recording,
   rooflineDocument,
 } from '../profile/index.ts';
 import { profilePage } from '../report/index.ts';
-import { writeOutput } from './support.ts';
+import { makeFolder, removeTemporary, writeOutput } from './support.ts';
 
-/** Writes the files of a profile: the document of a recording, its parts, and the page. */
-export function writeResults(folder: string, document: ProfileDocument, recording: Recording): void {
-  mkdirSync(folder, { recursive: true });
+/** Writes the files of a profile: the document, its parts, and the page with all work on its timeline. */
+export function writeResults(folder: string, document: ProfileDocument, work: PackedWork | undefined): void {
+  makeFolder(folder);
   const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
   writeOutput(join(folder, 'profile.json'), json(document));
   writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
   writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
   writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
-  writeOutput(join(folder, 'report.html'), profilePage(document, packWork(recording)));
+  writeOutput(join(folder, 'report.html'), profilePage(document, work));
 }
 
 /** Writes a long text piece by piece through a temporary name. */
@@ -36,7 +35,7 @@ export function writePieces(path: string, pieces: Iterable<string>): void {
     renameSync(temporary, path);
   } catch (error) {
     if (fd !== undefined) closeSync(fd);
-    rmSync(temporary, { force: true });
+    removeTemporary(temporary);
     if (error instanceof WavesmithError) throw error;
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }

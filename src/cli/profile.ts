@@ -6,6 +6,7 @@ import { TARGET_LIST } from '../isa/table/targets.ts';
 import {
   type AnalyseOptions,
   analyse,
+  analyseAll,
   diffProfiles,
   driveRocprofv3,
   isKnown,
@@ -20,12 +21,13 @@ import {
   shellLine,
   speedscopeFile,
 } from '../profile/index.ts';
+import { comparisonPage } from '../report/index.ts';
 import { isCapturePath } from '../snapshot/index.ts';
 import { writePieces, writeResults } from './profile-output.ts';
 import { simulateProgram } from './profile-sim.ts';
 import { programDevice } from './program-device.ts';
 import { runKernel } from './run.ts';
-import { newCommand, parseArguments, printJson, readInput } from './support.ts';
+import { newCommand, parseArguments, printJson, readInput, writeOutput } from './support.ts';
 import { CHIP_NAMES, isTimed, timingOf } from './timing.ts';
 
 interface Flags {
@@ -137,8 +139,8 @@ async function profileCapture(path: string, flags: Flags): Promise<number> {
 
 /** Analyses, writes the files, prints. */
 function report(recording: Recording, flags: Flags, options: AnalyseOptions, title: string): void {
-  const document = analyse(recording, options);
-  writeResults(flags.out, document, recording);
+  const { document, work } = analyseAll(recording, options);
+  writeResults(flags.out, document, work);
   if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, title));
   if (flags.json === true) printJson(document);
@@ -253,11 +255,13 @@ function runDiff(argv: string[]): number {
     .argument('<B>', 'after')
     .option('--arch <name>', 'architecture when the recording does not tell')
     .option('--hbm <GB/s>', 'HBM bandwidth when the recording does not tell')
+    .option('-o, --html <file>', 'write the comparison as a page')
     .option('--json', 'print the comparison as JSON');
   if (!parseArguments(command, argv)) return 0;
-  const flags = command.opts<Flags>();
-  const [a, b] = (command.processedArgs as string[]).map((path) => openProfile(path, flags));
-  const diff = diffProfiles(a, b);
+  const flags = command.opts<Flags & { readonly html?: string }>();
+  const [before, after] = command.processedArgs as [string, string];
+  const diff = diffProfiles(openProfile(before, flags), openProfile(after, flags));
+  if (flags.html !== undefined) writeOutput(flags.html, comparisonPage(diff, [before, after]));
   if (flags.json === true) printJson(diff);
   else process.stdout.write(diffText(diff));
   return 0;

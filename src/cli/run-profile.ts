@@ -9,7 +9,7 @@ import {
 } from '../device/index.ts';
 import { isSimKernel } from '../device/sim/module.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
-import { analyse, recordSimulated } from '../profile/index.ts';
+import { analyseAll, recordSimulated } from '../profile/index.ts';
 import { profiledChip, RuntimeProfiler } from '../runtime/profiler.ts';
 import { virtualBoard } from '../runtime/sim-runtime.ts';
 import { writeResults } from './profile-output.ts';
@@ -48,6 +48,7 @@ export async function profiledRun(
   const program = `wavesmith run --kernel ${kernel.name}`;
   const facts = { program, target, device: name, computeUnits, chip: chip && profiledChip(chip) };
   const recording = recordSimulated({ ...facts, dispatches, failures });
-  writeResults(folder, analyse(recording), recording);
+  const { document, work } = analyseAll(recording);
+  writeResults(folder, document, work);
   return results[0] as Execution<SimDispatchResult>;
 }

@@ -59,6 +59,26 @@ export function readInput(path: string): Uint8Array {
   }
 }
 
+/** Makes an output folder, and those above it. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new WavesmithError('io/write', `Cannot make the folder '${path}': ${(error as Error).message}.`, {
+      file: path,
+    });
+  }
+}
+
+/** Removes what a failed write left; where there was no folder to write to, nothing is left. */
+export function removeTemporary(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
+  }
+}
+
 /** Writes a whole output file through a temporary name in the same folder, so a failure leaves nothing half-written. */
 export function writeOutput(path: string, bytes: Uint8Array | string): void {
   const temporary = `${path}.tmp-${process.pid}`;
@@ -67,7 +87,7 @@ export function writeOutput(path: string, bytes: Uint8Array | string): void {
     writeFileSync(temporary, bytes);
     renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeTemporary(temporary);
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }
 }
@@ -106,7 +126,7 @@ export function writeText(path: string | undefined, work: (out: TextOutput) => v
     writing(() => renameSync(temporary, path));
   } catch (error) {
     if (file !== undefined) closeSync(file);
-    rmSync(temporary, { force: true });
+    removeTemporary(temporary);
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { type CriticalPath, criticalPath, type WorkNode } from './analysis/criti
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
+import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { impossibleValues } from './analysis/plausible.ts';
 import {
   ceilings,
@@ -44,10 +45,29 @@ export interface AnalyseOptions {
 
 const MAX_SHOWN = 2000;
 const MAX_SAMPLES = 2000;
+/** Waves whose instructions are listed one by one, and how many of each. */
+const EXECUTED_WAVES = 16;
+const EXECUTED = 1000;
 const SERIALISED = 'collecting counters puts gaps between dispatches';
 
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
+  return analysis(recording, options).document;
+}
+
+/** Analyses a recording; beside the document, whose lists are cut, all its work for the timeline of the page. */
+export function analyseAll(
+  recording: Recording,
+  options: AnalyseOptions = {},
+): { readonly document: ProfileDocument; readonly work: PackedWork | undefined } {
+  const { document, path } = analysis(recording, options);
+  return { document, work: packWork(recording, path) };
+}
+
+function analysis(
+  recording: Recording,
+  options: AnalyseOptions,
+): { readonly document: ProfileDocument; readonly path: CriticalPath | undefined } {
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
@@ -57,7 +77,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   const dispatches = dispatchSection(recording, table, kernels, options);
   const criticalSection = pathSection(recording, work, path);
   const gapNs = recording.serialised.has(domain) ? unknown(SERIALISED) : criticalSection.gapNs;
-  return {
+  const document: ProfileDocument = {
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
     simulated: recording.simulated !== undefined,
@@ -87,6 +107,7 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
     copies: copyEntries(recording),
     allocations: [...recording.allocations].map(([operation, sum]) => ({ operation, ...sum })),
   };
+  return { document, path };
 }
 
 function findingEntry({ rule, severity, message, place, kernel, fix, count }: RecordingFinding): FindingEntry {
@@ -518,7 +539,7 @@ function traceSection(trace: Recording['traces'][number], features: TraceFeature
     })),
     hottest,
     residency,
-    waves: trace.waves.slice(0, 64).map((wave) => ({
+    waves: trace.waves.slice(0, 64).map((wave, n) => ({
       shaderEngine: wave.shaderEngine,
       cu: wave.cu,
       simd: wave.simd,
@@ -527,6 +548,9 @@ function traceSection(trace: Recording['traces'][number], features: TraceFeature
       end: wave.end,
       instructions: wave.instructions.length,
       timeline: wave.timeline.slice(0, 2000),
+      executed: wave.instructions
+        .slice(0, n < EXECUTED_WAVES ? EXECUTED : 0)
+        .map(({ time, stall, duration, line }) => [time, stall, duration, line] as const),
     })),
     omittedWaves: trace.omittedWaves + Math.max(0, trace.waves.length - 64),
     waveStates: trace.waveStates ?? [],

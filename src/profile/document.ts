@@ -9,7 +9,7 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.2';
+export const PROFILE_VERSION = '1.3';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -278,6 +278,8 @@ export interface TraceSection {
     readonly end: number;
     readonly instructions: number;
     readonly timeline: readonly (readonly [string, number])[];
+    /** The first instructions of the first waves: cycle at which it begins to wait, stall, duration with the stall, index of its line or -1. */
+    readonly executed: readonly (readonly [number, number, number, number])[];
   }[];
   readonly omittedWaves: number;
   /** Waves in a state over time, as the profiler recorded it. */

@@ -1,6 +1,6 @@
 // Room `profile`: profiler output to one document: readers for every format, and analysis that never guesses a number.
 // Begin with recording.ts (what readers fill in), then analyse.ts (what is made of it) and document.ts (the result).
-export { type AnalyseOptions, analyse, ROOFLINE_LEVELS } from './analyse.ts';
+export { type AnalyseOptions, analyse, analyseAll, ROOFLINE_LEVELS } from './analyse.ts';
 export { classify } from './analysis/bottleneck.ts';
 export {
   BOTTLENECKS,
@@ -12,7 +12,7 @@ export {
 export { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
 export { diffProfiles, type KernelChange, type ProfileDiff } from './analysis/diff.ts';
 export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';
-export { type PackedWork, packWork } from './analysis/packed-work.ts';
+export type { PackedWork } from './analysis/packed-work.ts';
 export { type Ceilings, ceilings, kernelRoofline, type Roof } from './analysis/roofline.ts';
 export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 export { CHIPS } from './arch/chips.ts';

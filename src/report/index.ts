@@ -1,3 +1,3 @@
 // Room `report`: one self-contained HTML page from the JSON of a command.
 // Begin with profile-page.ts; the functions in client/ are written into the page.
-export { profilePage } from './profile-page.ts';
+export { comparisonPage, profilePage } from './profile-page.ts';

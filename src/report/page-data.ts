@@ -151,6 +151,7 @@ export interface PageTrace {
     readonly end: number;
     readonly instructions: number;
     readonly timeline: readonly (readonly [string, number])[];
+    readonly executed?: readonly (readonly [number, number, number, number])[];
   }[];
   readonly omittedWaves: number;
   readonly waveStates: readonly {

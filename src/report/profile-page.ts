@@ -2,6 +2,7 @@
 // that no name in it can break out of, and a content security policy admits exactly these two scripts and this style.
 import { createHash } from 'node:crypto';
 import { answerView } from './client/answer.ts';
+import { comparisonView, startComparison } from './client/comparison.ts';
 import { kernelPage, kernelTable } from './client/kernels.ts';
 import { instructionListing, sourceLines } from './client/listing.ts';
 import { startPage } from './client/page.ts';
@@ -9,6 +10,7 @@ import { rooflineView } from './client/roofline.ts';
 import { timelineView } from './client/timeline.ts';
 import { traceView } from './client/traces.ts';
 import { createUi } from './client/ui.ts';
+import { waveInstructions } from './client/wave.ts';
 import { openWork } from './client/work.ts';
 import type { PageWork } from './page-data.ts';
 import { STYLE } from './style.ts';
@@ -22,6 +24,7 @@ const PARTS = {
   kernelTable,
   kernelPage,
   traceView,
+  waveInstructions,
   instructionListing,
   sourceLines,
 };
@@ -40,15 +43,10 @@ function sha256(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** The script of the page: every part as a function expression, then the start. */
-function pageScript(): string {
-  const parts = Object.entries(PARTS).map(([name, part]) => `${JSON.stringify(name)}: ${part.toString()}`);
-  return `'use strict';(${startPage.toString()})({${parts.join(',\n')}});`;
-}
-
-/** The HTML page of a profile document. With `work`, its timeline shows every piece of work when one looks close enough. */
-export function profilePage(document: object, work?: PageWork): string {
-  const script = pageScript();
+/** A page of the parts: each as a function expression, then `start` with all of them. */
+function htmlPage(title: string, parts: Readonly<Record<string, unknown>>, start: unknown, data: object): string {
+  const texts = Object.entries(parts).map(([name, part]) => `${JSON.stringify(name)}: ${String(part)}`);
+  const script = `'use strict';(${String(start)})({${texts.join(',\n')}});`;
   const policy = `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(STYLE)}; style-src-attr 'none'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
@@ -56,16 +54,26 @@ export function profilePage(document: object, work?: PageWork): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Profile</title>
+<title>${title}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header id="head"><h1>Profile</h1></header>
+<header id="head"><h1>${title}</h1></header>
 <main id="main" tabindex="-1"></main>
-<script type="application/json" id="data">${embedJson({ ...document, work })}</script>
+<script type="application/json" id="data">${embedJson(data)}</script>
 <script>${script}</script>
 </body>
 </html>
 `;
+}
+
+/** The HTML page of a profile document. With `work`, its timeline shows every piece of work when one looks close enough. */
+export function profilePage(document: object, work?: PageWork): string {
+  return htmlPage('Profile', PARTS, startPage, { ...document, work });
+}
+
+/** The HTML page of the comparison of two profiles, which are called as `names` says. */
+export function comparisonPage(diff: object, names: readonly [string, string]): string {
+  return htmlPage('Two profiles', { createUi, comparisonView }, startComparison, { ...diff, names });
 }

@@ -1,6 +1,6 @@
 // What changed between two profiles, kernel by kernel. A change is reported only where both sides are known.
 import type { KernelEntry, ProfileDocument } from '../document.ts';
-import { isKnown, type Measure, ratio, unknown } from '../measure.ts';
+import { combine, isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
 
 export interface KernelChange {
   readonly name: string;
@@ -10,6 +10,8 @@ export interface KernelChange {
   readonly meanNs: readonly [Measure, Measure];
   /** B over A of the mean duration: below 1 is faster. */
   readonly meanRatio: Measure;
+  /** B less A of the total: what the change of the kernel did to the time of all. A kernel that one side lacks takes no time there. */
+  readonly changeNs: Measure;
   /** Whether the difference of the means exceeds the spread of the durations. */
   readonly significant: boolean | null;
   readonly metrics: readonly { readonly id: string; readonly label: string; readonly a: number; readonly b: number }[];
@@ -20,6 +22,7 @@ export interface ProfileDiff {
   readonly totalNs: readonly [Measure, Measure];
   readonly totalRatio: Measure;
   readonly criticalNs: readonly [Measure, Measure];
+  /** Those whose time changed most come first; those of unknown time last. */
   readonly kernels: readonly KernelChange[];
 }
 
@@ -35,7 +38,7 @@ export function diffProfiles(a: ProfileDocument, b: ProfileDocument): ProfileDif
   const [left, right] = [index(a), index(b)];
   const names = [...new Set([...left.keys(), ...right.keys()])];
   const kernels = names.map((name) => change(name, left.get(name), right.get(name)));
-  const weight = (c: KernelChange) => Math.max(...c.totalNs.map((m) => (isKnown(m) ? m.value : 0)));
+  const weight = (c: KernelChange) => (isKnown(c.changeNs) ? Math.abs(c.changeNs.value) : -1);
   const total: [Measure, Measure] = [a.criticalPath.busyNs, b.criticalPath.busyNs];
   return {
     totalNs: total,
@@ -44,6 +47,9 @@ export function diffProfiles(a: ProfileDocument, b: ProfileDocument): ProfileDif
     kernels: kernels.sort((x, y) => weight(y) - weight(x) || (x.name < y.name ? -1 : 1)),
   };
 }
+
+/** The time of a kernel, none where the profile has no such kernel. */
+const totalOf = (kernel: KernelEntry | undefined): Measure => (kernel === undefined ? known(0) : kernel.totalNs);
 
 function change(name: string, a: KernelEntry | undefined, b: KernelEntry | undefined): KernelChange {
   const metrics: KernelChange['metrics'][number][] = [];
@@ -54,12 +60,15 @@ function change(name: string, a: KernelEntry | undefined, b: KernelEntry | undef
     if (Math.abs(x - y) > 0.005 * Math.max(Math.abs(x), Math.abs(y)))
       metrics.push({ id, label: metric.label, a: x, b: y });
   }
+  const relative = ({ a, b }: { a: number; b: number }) => Math.abs(b - a) / Math.max(Math.abs(a), Math.abs(b));
+  metrics.sort((x, y) => relative(y) - relative(x));
   return {
     name,
     status: a === undefined ? 'only in B' : b === undefined ? 'only in A' : 'both',
     calls: [a?.calls ?? 0, b?.calls ?? 0],
     totalNs: [a?.totalNs ?? absent, b?.totalNs ?? absent],
     meanNs: [a?.meanNs ?? absent, b?.meanNs ?? absent],
+    changeNs: combine([totalOf(a), totalOf(b)], (x, y) => y - x),
     meanRatio: ratio(b?.meanNs ?? absent, a?.meanNs ?? absent, 'the mean of A'),
     significant: significant(a, b),
     metrics,

@@ -1,5 +1,6 @@
 // All work of a recording in few bytes, for the page: its timeline shows every dispatch when one looks close enough, also of a million.
 import { type Recording, Timing } from '../recording.ts';
+import type { CriticalPath } from './critical-path.ts';
 import { copyLane, dispatchLanes, timedDomains } from './timeline.ts';
 
 /** Above this a page would be too large; then only the document's timeline is there. */
@@ -14,7 +15,7 @@ export interface PackedWork {
   readonly symbols: readonly string[];
   /** API calls that were not kept one by one. */
   readonly omittedCalls: number;
-  /** Base64 of numbers in LEB128: lane, symbol, ns since the start of the one before, duration in ns; for each. */
+  /** Base64 of numbers in LEB128: lane, twice the symbol (and one on the critical path), ns since the start of the one before, duration in ns; for each. */
   readonly data: string;
 }
 
@@ -42,8 +43,11 @@ class Leb128 {
   }
 }
 
-/** Packs the work of the recording's main clock; undefined where there is none, or too much. */
-export function packWork(r: Recording): PackedWork | undefined {
+/**
+ * Packs the work of the recording's main clock; undefined where there is none, or too much. The nodes of the critical path are numbered as
+ * they are read here: timed dispatches, then copies.
+ */
+export function packWork(r: Recording, path: CriticalPath | undefined): PackedWork | undefined {
   const [domain] = timedDomains(r);
   if (domain === undefined) return undefined;
   const { dispatches: d, copies: c, callSpans: a } = r;
@@ -83,6 +87,8 @@ export function packWork(r: Recording): PackedWork | undefined {
     const own = laneId(r.callNames.get(a.lane.get(row)), 'call');
     add(a.start.get(row), a.end.get(row), own, kernels + directions + a.name.get(row));
   }
+  const critical = new Uint8Array(most);
+  for (const node of path?.path ?? []) critical[node] = 1;
   const order = sorted(start.subarray(0, count));
   const data = new Leb128();
   const origin = start[order[0]] - first;
@@ -91,7 +97,7 @@ export function packWork(r: Recording): PackedWork | undefined {
     const since = Math.max(0, Math.round(start[i] - before));
     before += since;
     data.push(lane[i]);
-    data.push(symbol[i]);
+    data.push(2 * symbol[i] + critical[i]);
     data.push(since);
     data.push(Math.round(length[i]));
   }

@@ -22,7 +22,7 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
   ];
   const body = ui.el('tbody');
   let kernel: string | null = null;
-  for (const line of lines.slice(0, MAX_LINES)) {
+  for (const [index, line] of lines.slice(0, MAX_LINES).entries()) {
     if (line.kernel !== kernel) {
       kernel = line.kernel;
       const title = ui.el('th', { colspan: String(head.length), scope: 'rowgroup' }, kernel ?? '');
@@ -36,7 +36,7 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
     body.append(
       ui.el(
         'tr',
-        {},
+        { 'data-line': String(index) },
         ui.el('td', { class: 'n' }, line.address.toString(16)),
         heat,
         ui.el('td', {}, line.class),

@@ -17,7 +17,8 @@ export interface Parts {
   timelineView(ui: Ui, data: PageData, all: WorkStore | undefined): HTMLElement;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   kernelPage(ui: Ui, data: PageData, kernel: PageKernel, code: CodeViews, close: () => void): HTMLElement;
-  traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement;
+  waveInstructions(ui: Ui, trace: PageTrace, listing: HTMLElement): HTMLElement | undefined;
+  traceView(ui: Ui, data: PageData, listing: Listing, wave: Parts['waveInstructions']): HTMLElement;
   instructionListing: Listing;
   sourceLines(ui: Ui, lines: PageTrace['lines']): HTMLElement | undefined;
 }
@@ -124,7 +125,7 @@ export function startPage(parts: Parts): void {
     parts.rooflineView(ui, data, open),
     parts.timelineView(ui, data, parts.openWork(data.work)),
     parts.kernelTable(ui, data, open),
-    parts.traceView(ui, data, parts.instructionListing),
+    parts.traceView(ui, data, parts.instructionListing, parts.waveInstructions),
     findings,
   );
   main.append(all, one);

@@ -129,7 +129,7 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
       if (lane < 0 || one.start + one.duration < from || one.start > from + width) continue;
       const left = Math.max(L, px(one.start));
       const right = Math.min(W - 8, px(one.start + one.duration));
-      const isCritical = item?.critical === true;
+      const isCritical = one.critical;
       const rect = ui.svg('rect', {
         x: left,
         y: lane * ROW + 4,
@@ -148,7 +148,7 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
         );
         root.append(text);
       }
-      if (isCritical && 'node' in item) places.set(item.node, [left, right, lane]);
+      if (isCritical && item !== undefined && 'node' in item) places.set(item.node, [left, right, lane]);
     }
     // Arrows along the critical path, from the end of what comes before to the start of what waits for it.
     let arrows = '';

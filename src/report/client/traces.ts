@@ -3,8 +3,11 @@ import type { PageData, PageTrace } from '../page-data.ts';
 import type { Listing } from './listing.ts';
 import type { Ui } from './ui.ts';
 
+/** Draws the instructions of one wave beside their listing. */
+type WaveInstructions = (ui: Ui, trace: PageTrace, listing: HTMLElement) => HTMLElement | undefined;
+
 /** Draws the trace section. */
-export function traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement {
+export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstructions: WaveInstructions): HTMLElement {
   const section = ui.el(
     'section',
     { id: 'traces', 'aria-labelledby': 'h-traces' },
@@ -157,7 +160,11 @@ export function traceView(ui: Ui, data: PageData, listing: Listing): HTMLElement
         ),
       );
     }
-    if (trace.lines.length > 0) holder.append(listing(ui, trace.lines, 'Annotated instructions'));
+    if (trace.lines.length === 0) return;
+    const lines = listing(ui, trace.lines, 'Annotated instructions');
+    const wave = waveInstructions(ui, trace, lines);
+    if (wave !== undefined) holder.append(wave);
+    holder.append(lines);
   };
   if (traces.length > 0) {
     const choice = ui.el('select', { id: 'trace-choice' }) as HTMLSelectElement;

@@ -9,6 +9,7 @@ export interface WorkItem {
   /** ns after the first dispatch or copy. */
   readonly start: number;
   readonly duration: number;
+  readonly critical: boolean;
 }
 
 export interface WorkStore {
@@ -95,7 +96,14 @@ export function openWork(packed: PageData['work']): WorkStore | undefined {
         if (start + duration < from) continue;
         if (found.length === most) return undefined;
         const lane = packed.lanes[all.lane[i]];
-        found.push({ symbol: packed.symbols[all.symbol[i]], kind: lane.kind, lane: lane.name, start, duration });
+        found.push({
+          symbol: packed.symbols[all.symbol[i] >> 1],
+          kind: lane.kind,
+          lane: lane.name,
+          start,
+          duration,
+          critical: (all.symbol[i] & 1) === 1,
+        });
       }
       return found;
     },

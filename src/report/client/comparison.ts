@@ -1,0 +1,145 @@
+// The page of two profiles: what became faster and slower, the largest change first, and what changed with it.
+import type { PageMeasure } from '../page-data.ts';
+import type { Ui } from './ui.ts';
+
+/** What the page shows of `ProfileDiff`. */
+export interface ComparisonData {
+  readonly names: readonly [string, string];
+  readonly totalNs: readonly [PageMeasure, PageMeasure];
+  readonly criticalNs: readonly [PageMeasure, PageMeasure];
+  readonly kernels: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly calls: readonly [number, number];
+    readonly totalNs: readonly [PageMeasure, PageMeasure];
+    readonly meanNs: readonly [PageMeasure, PageMeasure];
+    readonly meanRatio: PageMeasure;
+    readonly changeNs: PageMeasure;
+    readonly significant: boolean | null;
+    readonly metrics: readonly {
+      readonly id: string;
+      readonly label: string;
+      readonly a: number;
+      readonly b: number;
+    }[];
+    readonly bottleneck: readonly [string | null, string | null];
+  }[];
+}
+
+/** Draws the comparison. */
+export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
+  const signed = (ns: number) => `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${ui.ns(Math.abs(ns))}`;
+  const both = ([a, b]: readonly [PageMeasure, PageMeasure]) =>
+    ui.el('span', {}, ui.measure(a, ui.ns), ' → ', ui.measure(b, ui.ns));
+  const tile = (label: string, value: HTMLElement) => ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
+  const totals = ui.el(
+    'section',
+    { id: 'totals', 'aria-labelledby': 'h-totals' },
+    ui.el('h2', { id: 'h-totals' }, 'All work'),
+    ui.el(
+      'div',
+      { class: 'tiles' },
+      tile('GPU work', both(data.totalNs)),
+      tile('Critical path', both(data.criticalNs)),
+    ),
+  );
+  const noise = (significant: boolean | null) =>
+    significant === null ? 'too few calls to tell' : significant ? 'more than the spread' : 'within the spread';
+  const changed = data.kernels.filter((kernel) => kernel.changeNs.value !== undefined && kernel.changeNs.value !== 0);
+  const most = changed.reduce((max, { changeNs }) => Math.max(max, Math.abs(changeNs.value ?? 0)), 1);
+  const bar = (ns: number): SVGElement => {
+    const wide = (58 * Math.abs(ns)) / most;
+    return ui.svg(
+      'svg',
+      { viewBox: '0 0 120 12', width: 120, height: 12, 'aria-hidden': 'true' },
+      ui.svg('rect', {
+        x: ns < 0 ? 60 - wide : 60,
+        y: 1,
+        width: Math.max(1, wide),
+        height: 10,
+        class: ns < 0 ? 'faster' : 'slower',
+      }),
+      ui.svg('line', { x1: 60, x2: 60, y1: 0, y2: 12, class: 'grid' }),
+    );
+  };
+  const section = ui.el(
+    'section',
+    { id: 'changes', 'aria-labelledby': 'h-changes' },
+    ui.el('h2', { id: 'h-changes' }, 'Changes, the largest first'),
+  );
+  if (changed.length === 0) section.append(ui.el('p', { class: 'empty' }, 'No kernel has another time.'));
+  else {
+    section.append(
+      ui.table(
+        'Kernels by how much their time changed',
+        ['Kernel', 'Change', '', 'Total', 'Mean', 'Ratio', 'Calls', 'Against noise', 'Limited by'],
+        changed
+          .slice(0, 500)
+          .map((kernel) => [
+            kernel.name,
+            ui.measure(kernel.changeNs, signed),
+            bar(kernel.changeNs.value ?? 0),
+            both(kernel.totalNs),
+            both(kernel.meanNs),
+            kernel.status === 'both' ? ui.measure(kernel.meanRatio, (v) => `×${v.toFixed(3)}`) : kernel.status,
+            `${kernel.calls[0]} → ${kernel.calls[1]}`,
+            noise(kernel.significant),
+            `${kernel.bottleneck[0] ?? 'no class'} → ${kernel.bottleneck[1] ?? 'no class'}`,
+          ]),
+        [1, 3, 4, 5, 6],
+      ),
+    );
+  }
+  const untimed = data.kernels.length - data.kernels.filter((kernel) => kernel.changeNs.value !== undefined).length;
+  if (untimed > 0) {
+    section.append(ui.el('p', { class: 'note' }, `Of ${untimed} kernels the time is unknown in one of the profiles.`));
+  }
+  const reasons = ui.el(
+    'section',
+    { id: 'reasons', 'aria-labelledby': 'h-reasons' },
+    ui.el('h2', { id: 'h-reasons' }, 'What else changed'),
+  );
+  const withMetrics = data.kernels.filter((kernel) => kernel.metrics.length > 0).slice(0, 50);
+  if (withMetrics.length === 0) {
+    reasons.append(ui.el('p', { class: 'empty' }, 'No metric of a kernel is known on both sides and differs.'));
+  }
+  withMetrics.forEach((kernel, i) => {
+    const details = ui.el(
+      'details',
+      {},
+      ui.el('summary', {}, `${kernel.name}: ${kernel.metrics.length} metrics differ`),
+      ui.table(
+        `Metrics of ${kernel.name}, the largest change first`,
+        ['Metric', data.names[0], data.names[1], 'Ratio'],
+        kernel.metrics.map(({ label, a, b }) => [label, ui.num(a), ui.num(b), a === 0 ? '' : `×${(b / a).toFixed(3)}`]),
+        [1, 2, 3],
+      ),
+    );
+    if (i < 3) details.setAttribute('open', '');
+    reasons.append(details);
+  });
+  return [totals, section, reasons];
+}
+
+/** Starts the page. */
+export function startComparison(parts: {
+  createUi(): Ui;
+  comparisonView(ui: Ui, data: ComparisonData): HTMLElement[];
+}): void {
+  const data = JSON.parse(document.getElementById('data')?.textContent ?? '{}') as ComparisonData;
+  const ui = parts.createUi();
+  document
+    .getElementById('head')
+    ?.append(
+      ui.el('p', {}, `Before: ${data.names[0]}. After: ${data.names[1]}.`),
+      ui.el(
+        'nav',
+        { 'aria-label': 'Sections' },
+        ui.el('a', { href: '#totals' }, 'All work'),
+        ui.el('a', { href: '#changes' }, 'Changes'),
+        ui.el('a', { href: '#reasons' }, 'What else changed'),
+      ),
+    );
+  document.getElementById('main')?.append(...parts.comparisonView(ui, data));
+  document.documentElement.dataset.ready = 'true';
+}
