@@ -92,9 +92,17 @@ bool IsPageable(const void* pointer) {
          known.type == HSA_EXT_POINTER_TYPE_UNKNOWN;
 }
 
-bool OnDevice(const void* pointer) {
+// Who has to wait for a copy.
+struct Side {
+  bool device = false;
+  bool host = false;
+  bool sync = false;
+};
+Side SideOf(const void* pointer) {
   MemoryInfo info;
-  return FindMemory(pointer, &info) && info.kind == MemoryKind::kDevice;
+  if (!FindMemory(pointer, &info)) return {false, IsPageable(pointer), false};
+  return {info.kind == MemoryKind::kDevice, info.kind == MemoryKind::kHost || info.kind == MemoryKind::kRegistered,
+          info.sync_operations};
 }
 
 hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait, const MemcpyNode& node) {
@@ -103,8 +111,13 @@ hipError_t RunCopy(const Copy& copy, hipStream_t stream, bool wait, const Memcpy
   if (!Fits(copy.from, from_size)) return hipErrorInvalidValue;
   const auto run = [=] { copy.Run(); };
   if (IsCapturing(stream)) return InStream(stream, wait, run, node);
-  // Within the device nobody on the host waits: what comes later in the stream finds it done.
-  if (copy.height == 1 && copy.depth == 1 && OnDevice(copy.to) && OnDevice(copy.from)) wait = false;
+  const Side to = SideOf(copy.to);
+  const Side from = SideOf(copy.from);
+  if (copy.height == 1 && copy.depth == 1) {
+    // Within the device nobody on the host waits: what comes later in the stream finds it done. The host copies its own memory at once.
+    if (to.device && from.device) wait = to.sync || from.sync;
+    if (to.host && from.host) wait = true;
+  }
   if (wait || IsPageable(copy.to)) return InStream(stream, true, run, node);
   if (!IsPageable(copy.from)) return InStream(stream, false, run, node);
   const auto content = std::make_shared<std::vector<uint8_t>>(copy.from, copy.from + from_size.value());

@@ -463,7 +463,9 @@ hipError_t hipGetDeviceFlags(unsigned* flags) {
 }
 hipError_t hipSetDeviceFlags(unsigned flags) {
   constexpr unsigned kKnown = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
-  if ((flags & ~kKnown) != 0) return Done(hipErrorInvalidValue);
+  // One way to wait at most.
+  const unsigned schedule = flags & hipDeviceScheduleMask;
+  if ((flags & ~kKnown) != 0 || (schedule & (schedule - 1)) != 0) return Done(hipErrorInvalidValue);
   device_flags = flags;
   return hipSuccess;
 }
@@ -504,6 +506,10 @@ hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
 hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
   if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorInvalidValue);
   if (limit == 0 && value > kLargestStack) return Done(hipErrorInvalidValue);
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return Done(error);
+  if (value > device->memory_bytes) return Done(hipErrorInvalidValue);
   limits[limit] = value;
   return hipSuccess;
 }

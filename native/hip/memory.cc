@@ -26,7 +26,7 @@ void RecordMemory(void* pointer, size_t size, MemoryKind kind, unsigned flags, i
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::lock_guard lock(mutex);
   static uint64_t next_id = 1;
-  allocations[address] = {address, size, kind, flags, next_id++, device};
+  allocations[address] = {address, size, kind, flags, next_id++, device, false};
 }
 void ForgetMemory(void* pointer) {
   const std::lock_guard lock(mutex);
@@ -72,15 +72,30 @@ void FreeNow(void* pointer) {
   hsa_amd_memory_pool_free(pointer);
 }
 
-bool FindMemory(const void* pointer, MemoryInfo* info) {
+namespace {
+
+// Called with the lock held; nullptr for memory that HIP does not know.
+MemoryInfo* InfoOf(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const std::lock_guard lock(mutex);
   auto after = allocations.upper_bound(address);
-  if (after == allocations.begin()) return false;
+  if (after == allocations.begin()) return nullptr;
   --after;
-  if (address - after->first >= after->second.size) return false;
-  *info = after->second;
-  return true;
+  return address - after->first < after->second.size ? &after->second : nullptr;
+}
+
+}  // namespace
+
+bool FindMemory(const void* pointer, MemoryInfo* info) {
+  const std::lock_guard lock(mutex);
+  const MemoryInfo* const found = InfoOf(pointer);
+  if (found != nullptr) *info = *found;
+  return found != nullptr;
+}
+bool SetSyncOperations(const void* pointer, bool sync) {
+  const std::lock_guard lock(mutex);
+  MemoryInfo* const found = InfoOf(pointer);
+  if (found != nullptr) found->sync_operations = sync;
+  return found != nullptr;
 }
 
 bool Fits(const void* pointer, Size size) {
@@ -111,6 +126,11 @@ hipError_t hipMalloc(void** pointer, size_t size) {
   return Done(AllocateMemory(size, MemoryKind::kDevice, 0, pointer));
 }
 hipError_t hipExtMallocWithFlags(void** pointer, size_t size, unsigned flags) {
+  // Default, fine-grained, a signal, and from HIP 6 on uncached and contiguous.
+  constexpr unsigned kSignal = 0x2;
+  constexpr unsigned kLastFlags = 0x4;
+  constexpr size_t kSignalBytes = 8;
+  if (flags > kLastFlags || (flags == kSignal && size != kSignalBytes)) return Done(hipErrorInvalidValue);
   return Done(AllocateMemory(size, MemoryKind::kDevice, flags, pointer));
 }
 hipError_t hipMallocManaged(void** pointer, size_t size, unsigned flags) {

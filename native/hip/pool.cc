@@ -110,11 +110,22 @@ std::shared_ptr<Pool>& CurrentPool(int device) {
   return pool;
 }
 
+std::shared_ptr<Pool> PoolNow(int device) {
+  const std::lock_guard lock(mutex);
+  return CurrentPool(device);
+}
+std::shared_ptr<Pool> PoolOf(hipMemPool_t handle) {
+  const std::lock_guard lock(mutex);
+  return Find(handle);
+}
+
 hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t size, hipStream_t stream) {
-  if (pointer == nullptr) return hipErrorInvalidValue;
+  if (pool == nullptr || pointer == nullptr || pool->is_imported) return hipErrorInvalidValue;
   *pointer = nullptr;
-  if (pool->is_imported) return hipErrorInvalidValue;
   if (size == 0) return hipSuccess;
+  // A captured allocation is the graph's, whose lock comes before the pools'.
+  if (IsCapturing(stream)) return CaptureAlloc(stream, pool->device, size, pointer);
+  const std::lock_guard lock(mutex);
   if (AlwaysFresh()) pool->Release(pool->used);
   auto best = pool->free.end();
   for (auto block = pool->free.begin(); block != pool->free.end(); ++block) {
@@ -173,15 +184,12 @@ hipError_t hipMallocAsync(void** pointer, size_t size, hipStream_t stream) {
   hipError_t error;
   const Stream* const found = FindStream(stream, &error);
   if (found == nullptr) return Done(error);
-  const std::lock_guard lock(mutex);
-  return Done(Allocate(CurrentPool(found->device()), pointer, size, stream));
+  return Done(Allocate(PoolNow(found->device()), pointer, size, stream));
 }
 hipError_t hipMallocFromPoolAsync(void** pointer, size_t size, hipMemPool_t handle, hipStream_t stream) {
   hipError_t error;
   if (FindStream(stream, &error) == nullptr) return Done(error);
-  const std::lock_guard lock(mutex);
-  const std::shared_ptr<Pool> pool = Find(handle);
-  return Done(pool == nullptr ? hipErrorInvalidValue : Allocate(pool, pointer, size, stream));
+  return Done(Allocate(PoolOf(handle), pointer, size, stream));
 }
 hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
   hipError_t error;
@@ -300,9 +308,15 @@ hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* list
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
   if (pool == nullptr || (list == nullptr && count != 0)) return Done(hipErrorInvalidValue);
+  if (count > static_cast<size_t>(DeviceCount())) return Done(hipErrorInvalidDevice);
   for (size_t n = 0; n < count; n++) {
     if (list[n].location.type != hipMemLocationTypeDevice) return Done(hipErrorInvalidValue);
     if (!IsDevice(list[n].location.id)) return Done(hipErrorInvalidDevice);
+    const auto flags = static_cast<unsigned>(list[n].flags);
+    if (flags != hipMemAccessFlagsProtNone && flags != hipMemAccessFlagsProtRead &&
+        flags != hipMemAccessFlagsProtReadWrite) {
+      return Done(hipErrorInvalidValue);
+    }
     // The device itself always has access.
     if (list[n].location.id == pool->device && list[n].flags == hipMemAccessFlagsProtNone) {
       return Done(hipErrorInvalidDevice);
@@ -428,6 +442,7 @@ hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
   if (pool == nullptr) return Done(hipErrorInvalidValue);
+  if (pool->device != number) return Done(hipErrorInvalidDevice);
   CurrentPool(number) = pool;
   return hipSuccess;
 }

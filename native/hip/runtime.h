@@ -325,7 +325,11 @@ struct MemoryInfo {
   // Counts allocations of the process.
   uint64_t id = 0;
   int device = 0;
+  // Copies and fills are done when they return (HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS).
+  bool sync_operations = false;
 };
+// False for memory that HIP does not know.
+bool SetSyncOperations(const void* pointer, bool sync);
 // Makes memory that is allocated elsewhere known, and forgets it.
 void RecordMemory(void* pointer, size_t size, MemoryKind kind, unsigned flags, int device);
 void ForgetMemory(void* pointer);

@@ -22,25 +22,52 @@ void CountGraphMemory(size_t used) {
   high_reserved = std::max(high_reserved, reserved);
 }
 
+namespace {
+
+// Gives the node its memory, whose address the parameters then hold.
+hipError_t MakeAllocNode(const MemAllocNodeParams& params, AllocNode* made) {
+  made->memory = std::make_shared<GraphMemory>();
+  const hipError_t error = AllocateMemory(params.size, MemoryKind::kDevice, 0, &made->memory->pointer);
+  if (error != hipSuccess) return error;
+  made->memory->size = params.size;
+  made->params = params;
+  made->params.pointer = made->memory->pointer;
+  return hipSuccess;
+}
+
+}  // namespace
+
 hipError_t AddAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
                         MemAllocNodeParams* p) {
-  constexpr int kPinned = 1;
-  constexpr int kOnDevice = 1;
   if (node == nullptr || p == nullptr || p->size == 0) return hipErrorInvalidValue;
-  if (p->pool.allocType != kPinned || p->pool.location.type != kOnDevice || p->pool.location.id != 0) {
+  if (p->pool.allocType != hipMemAllocationTypePinned || p->pool.location.type != hipMemLocationTypeDevice ||
+      !IsDevice(p->pool.location.id)) {
     return hipErrorInvalidValue;
   }
   const auto lock = GraphLock();
   AllocNode made;
-  made.memory = std::make_shared<GraphMemory>();
-  hipError_t error = AllocateMemory(p->size, MemoryKind::kDevice, 0, &made.memory->pointer);
+  const OnDevice there(p->pool.location.id);
+  hipError_t error = MakeAllocNode(*p, &made);
   if (error != hipSuccess) return error;
-  made.memory->size = p->size;
-  made.params = *p;
-  made.params.pointer = made.memory->pointer;
-  void* const pointer = made.memory->pointer;
+  void* const pointer = made.params.pointer;
   error = AddNode(node, graph, dependencies, count, std::move(made));
   if (error == hipSuccess) p->pointer = pointer;
+  return error;
+}
+
+hipError_t CaptureAlloc(hipStream_t stream, int device, size_t size, void** pointer) {
+  const auto lock = GraphLock();
+  MemAllocNodeParams params{};
+  params.pool.allocType = hipMemAllocationTypePinned;
+  params.pool.location = {hipMemLocationTypeDevice, device};
+  params.size = size;
+  AllocNode made;
+  const OnDevice there(device);
+  hipError_t error = MakeAllocNode(params, &made);
+  if (error != hipSuccess) return error;
+  void* const allocated = made.params.pointer;
+  error = CaptureNode(stream, std::move(made));
+  if (error == hipSuccess) *pointer = allocated;
   return error;
 }
 

@@ -173,6 +173,8 @@ hipError_t InStream(hipStream_t stream, bool wait, std::function<void()> work, N
 hipError_t CaptureNode(hipStream_t stream, NodeParams params);
 hipError_t AddAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
                         MemAllocNodeParams* params);
+// The next node of a capturing stream allocates memory.
+hipError_t CaptureAlloc(hipStream_t stream, int device, size_t size, void** pointer);
 hipError_t AddFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,
                        void* pointer);
 
