@@ -235,11 +235,16 @@ hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
   const hipExtent e = p->extent;
   if (e.width == 0 || e.height == 0 || e.depth == 0) return hipSuccess;
   if (p->dstPtr.ptr == nullptr || p->srcPtr.ptr == nullptr) return hipErrorInvalidValue;
-  if (p->dstPtr.pitch < e.width || p->srcPtr.pitch < e.width) return hipErrorInvalidPitchValue;
+  hipPitchedPtr to_memory = p->dstPtr;
+  hipPitchedPtr from_memory = p->srcPtr;
+  // Without a pitch rows follow each other.
+  if (to_memory.pitch == 0) to_memory.pitch = p->dstPos.x + e.width;
+  if (from_memory.pitch == 0) from_memory.pitch = p->srcPos.x + e.width;
+  if (to_memory.pitch < e.width || from_memory.pitch < e.width) return hipErrorInvalidPitchValue;
   Place to{};
   Place from{};
-  if (!PlaceOf(p->dstPtr, p->dstPos, e, &to) || !PlaceOf(p->srcPtr, p->srcPos, e, &from)) return hipErrorInvalidValue;
-  *copy = {to.first, from.first, e.width, e.height, e.depth, p->dstPtr.pitch, p->srcPtr.pitch, to.slice, from.slice};
+  if (!PlaceOf(to_memory, p->dstPos, e, &to) || !PlaceOf(from_memory, p->srcPos, e, &from)) return hipErrorInvalidValue;
+  *copy = {to.first, from.first, e.width, e.height, e.depth, to_memory.pitch, from_memory.pitch, to.slice, from.slice};
   return hipSuccess;
 }
 

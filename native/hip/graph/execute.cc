@@ -100,8 +100,10 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* result, hipGraph_t graph
   return Done(Instantiate(result, graph, flags, &why));
 }
 hipError_t hipGraphInstantiateWithParams(hipGraphExec_t* result, hipGraph_t graph, InstantiateParams* p) {
-  if (p == nullptr || !IsFlag(p->flags)) return Done(hipErrorInvalidValue);
+  if (p == nullptr) return Done(hipErrorInvalidValue);
   p->error_node = nullptr;
+  p->result = kFailed;
+  if (!IsFlag(p->flags)) return Done(hipErrorInvalidValue);
   return Done(Instantiate(result, graph, p->flags, &p->result));
 }
 hipError_t hipGraphExecGetFlags(hipGraphExec_t handle, unsigned long long* flags) {

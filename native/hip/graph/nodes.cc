@@ -55,6 +55,17 @@ hipError_t SetCopyIn(MemcpyNode* place, hipError_t error, const MemcpyNode& made
   return Set(place, error, made);
 }
 
+// Access properties: normal, streaming, persisting, which a miss cannot have.
+bool IsWindow(const LaunchAttributeValue& value) {
+  constexpr int kStreaming = 1;
+  constexpr int kPersisting = 2;
+  // hipDeviceAttributeAccessPolicyMaxWindowSize.
+  constexpr size_t kMostBytes = 0;
+  const auto& window = value.window;
+  return window.ratio >= 0 && window.ratio <= 1 && window.hit >= 0 && window.hit <= kPersisting && window.miss >= 0 &&
+         window.miss <= kStreaming && window.bytes <= kMostBytes;
+}
+
 hipError_t CheckHost(const hipHostNodeParams* p) {
   return p == nullptr || p->fn == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
@@ -100,10 +111,7 @@ hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t node, hipKernelNodeAttr
   LaunchAttributeValue kept{};
   // The union is as long as its longest member in the program's headers.
   std::memcpy(&kept, value, sizeof kept.window);
-  if (attribute == 1 && (kept.window.ratio < 0 || kept.window.ratio > 1 || kept.window.hit < 0 || kept.window.hit > 2 ||
-                         kept.window.miss < 0 || kept.window.miss > 2)) {
-    return Done(hipErrorInvalidValue);
-  }
+  if (attribute == 1 && !IsWindow(kept)) return Done(hipErrorInvalidValue);
   kernel->attributes[attribute] = kept;
   if (attribute == 2) kernel->request.cooperative = kept.cooperative != 0;
   return hipSuccess;
@@ -154,7 +162,11 @@ hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
   const auto lock = GraphLock();
   auto* const copy = ParamsIn<MemcpyNode>(exec, node);
   MemcpyNode made;
-  return Done(copy == nullptr ? hipErrorInvalidValue : SetCopyIn(copy, MakeMemcpyNode(p, &made), made));
+  if (copy == nullptr) return Done(hipErrorInvalidValue);
+  const hipError_t error = MakeMemcpyNode(p, &made);
+  // A box's direction, too, is as it was named.
+  if (error == hipSuccess && copy->form == Form::kBox && copy->box.kind != p->kind) return Done(hipErrorInvalidValue);
+  return Done(SetCopyIn(copy, error, made));
 }
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
