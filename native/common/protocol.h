@@ -66,6 +66,11 @@ enum class FaultKind : uint32_t {
   kBudget = 4,
   kStrict = 5,
   kOther = 6,
+  kDimensions = 7,  // A dispatch without one to three dimensions
+  kGroupMemory = 8,  // More LDS than a workgroup can have
+  kCodeObject = 9,  // No kernel
+  kPacket = 10,  // No packet that the device runs
+  kWorkgroup = 11,  // A workgroup of a size that the kernel cannot have
 };
 
 // Before every payload.

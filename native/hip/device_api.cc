@@ -494,17 +494,24 @@ constexpr size_t kLimits = 3;
 constexpr size_t kLargestStack = 131056;
 std::atomic<size_t> limits[kLimits] = {1024, 1 << 20, 8 << 20};
 
+// As AMD's runtime tells them apart: beyond the last limit, and no limit at all.
+hipError_t CheckLimit(hipLimit_t limit) {
+  const auto number = static_cast<int>(limit);
+  if (number < 0) return hipErrorUnsupportedLimit;
+  return static_cast<size_t>(number) >= kLimits ? hipErrorInvalidValue : hipSuccess;
+}
+
 }  // namespace
 
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   if (value == nullptr) return Done(hipErrorInvalidValue);
-  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorUnsupportedLimit);
+  if (const hipError_t error = CheckLimit(limit); error != hipSuccess) return Done(error);
   *value = limits[limit];
   return hipSuccess;
 }
 // Stack and heap grow with what kernels need, so the limits are only kept.
 hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
-  if (static_cast<size_t>(limit) >= kLimits) return Done(hipErrorInvalidValue);
+  if (const hipError_t error = CheckLimit(limit); error != hipSuccess) return Done(error);
   if (limit == 0 && value > kLargestStack) return Done(hipErrorInvalidValue);
   hipError_t error;
   const Device* const device = GetDevice(&error);

@@ -83,7 +83,8 @@ const ErrorText* FindError(int code) {
 
 // Functions are numbered as in the table of hipGetProcAddress.
 const char* hipApiName(uint32_t number) {
-  const char* const name = FunctionName(number);
+  // 0 is no function (HIP_API_ID_NONE).
+  const char* const name = number == 0 ? nullptr : FunctionName(number);
   return name == nullptr ? "unknown" : name;
 }
 

@@ -53,6 +53,7 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipF
       *value = 30;
       break;
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       *value = 0;
       break;
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {

@@ -364,7 +364,9 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   if (!complete || bytes.empty()) return Done(hipErrorInvalidImage);
   return Done(LoadProgramModule(bytes.data(), reinterpret_cast<Module**>(module), bytes.size()));
 }
-hipError_t hipModuleUnload(hipModule_t module) { return Done(UnloadModule(reinterpret_cast<Module*>(module))); }
+hipError_t hipModuleUnload(hipModule_t module) {
+  return Done(module == nullptr ? hipErrorInvalidResourceHandle : UnloadModule(reinterpret_cast<Module*>(module)));
+}
 
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t handle, const char* name) {
   if (function == nullptr || name == nullptr || *name == '\0') return Done(hipErrorInvalidValue);

@@ -30,6 +30,7 @@ inline constexpr uint32_t kAgentInfoIommu = 0xA110;
 inline constexpr uint32_t kAgentInfoXcc = 0xA111;
 inline constexpr uint32_t kAgentInfoDriverUid = 0xA112;
 inline constexpr uint32_t kAgentInfoNearestCpu = 0xA113;
+inline constexpr uint32_t kAgentInfoClockCounters = 0xA118;
 inline constexpr uint32_t kPoolInfoLocation = 17;
 inline constexpr uint32_t kPoolInfoRecommendedGranule = 18;
 

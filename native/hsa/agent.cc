@@ -182,7 +182,14 @@ hsa_status_t GpuInfo(Runtime& runtime, uint64_t number, uint32_t attribute, void
       return PutText(value, text, 21);
     }
     case kAgentInfoMemoryAvailable:
-      return Put<uint64_t>(value, hello.window_size);
+      return Put<uint64_t>(value, hello.window_size - std::min(hello.window_size, runtime.UsedBytes()));
+    case kAgentInfoClockCounters: {
+      // One clock counts for everything here.
+      const uint64_t now = NowTicks();
+      const uint64_t counters[4] = {now, now, now, kClockHz};
+      std::memcpy(value, counters, sizeof counters);
+      return HSA_STATUS_SUCCESS;
+    }
     case kAgentInfoTimestampFrequency:
       return Put<uint64_t>(value, kClockHz);
     case kAgentInfoIommu:
@@ -315,9 +322,9 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       bits[HSA_EXTENSION_AMD_LOADER / 8] |= static_cast<uint8_t>(1u << (HSA_EXTENSION_AMD_LOADER % 8));
       return Put(value, bits);
     }
-    case kSystemInfoSvmSupported:
     case kSystemInfoSvmAccessibleByDefault:
       return Put<bool>(value, false);
+    case kSystemInfoSvmSupported:
     case kSystemInfoVirtualMemory:
       return Put<bool>(value, true);
     default:

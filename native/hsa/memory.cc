@@ -75,6 +75,8 @@ void RunAfter(Runtime& runtime, const std::vector<Signal*>& dependencies, Signal
   SubtractSignal(runtime, completion, 1);
 }
 
+}  // namespace
+
 hsa_status_t Asynchronously(Runtime& runtime, uint32_t count, const hsa_signal_t* dependencies, hsa_signal_t completion,
                             std::function<void()> work) {
   if (count != 0 && dependencies == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -96,7 +98,6 @@ hsa_status_t Asynchronously(Runtime& runtime, uint32_t count, const hsa_signal_t
   return HSA_STATUS_SUCCESS;
 }
 
-}  // namespace
 }  // namespace wavesmith::hsa
 
 namespace impl {
@@ -265,8 +266,12 @@ hsa_status_t hsa_amd_pointer_info(const void* pointer, hsa_amd_pointer_info_t* i
   result.size = static_cast<uint32_t>(std::min<size_t>(info->size, sizeof result));
   result.type = HSA_EXT_POINTER_TYPE_UNKNOWN;
   Allocation found;
+  VirtualRange range;
   const bool known = runtime->Find(reinterpret_cast<uint64_t>(pointer), &found);
+  std::vector<hsa_agent_t> agents;
   if (known) {
+    agents.push_back({kCpuAgent});
+    for (uint32_t n = 0; n < runtime->device().hello.devices; n++) agents.push_back({OfDevice(kGpuAgent, n)});
     result.type = found.type;
     result.agentBaseAddress = reinterpret_cast<void*>(found.address);
     result.hostBaseAddress = reinterpret_cast<void*>(found.host_address);
@@ -274,15 +279,25 @@ hsa_status_t hsa_amd_pointer_info(const void* pointer, hsa_amd_pointer_info_t* i
     result.userData = found.user_data;
     result.agentOwner = {AgentOf(found.pool)};
     result.global_flags = FlagsOf(found.pool);
+  } else if (FindVirtual(reinterpret_cast<uint64_t>(pointer), &range)) {
+    constexpr int kReserved = 5;
+    constexpr int kMapped = 6;
+    result.type = static_cast<hsa_amd_pointer_type_t>(range.is_mapped ? kMapped : kReserved);
+    result.agentBaseAddress = result.hostBaseAddress = reinterpret_cast<void*>(range.begin);
+    result.sizeInBytes = range.size;
+    if (range.is_mapped) {
+      result.agentOwner = {AgentOf(range.pool)};
+      result.global_flags = FlagsOf(range.pool);
+    }
+    agents = range.agents;
   }
   std::memcpy(info, &result, result.size);
-  if (known && allocate != nullptr && accessible_count != nullptr && accessible != nullptr) {
-    const uint32_t devices = runtime->device().hello.devices;
-    *accessible = static_cast<hsa_agent_t*>(allocate((1 + devices) * sizeof(hsa_agent_t)));
+  if (result.type != HSA_EXT_POINTER_TYPE_UNKNOWN && allocate != nullptr && accessible_count != nullptr &&
+      accessible != nullptr) {
+    *accessible = static_cast<hsa_agent_t*>(allocate(std::max<size_t>(agents.size(), 1) * sizeof(hsa_agent_t)));
     if (*accessible == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-    (*accessible)[0] = {kCpuAgent};
-    for (uint32_t n = 0; n < devices; n++) (*accessible)[1 + n] = {OfDevice(kGpuAgent, n)};
-    *accessible_count = 1 + devices;
+    std::copy(agents.begin(), agents.end(), *accessible);
+    *accessible_count = static_cast<uint32_t>(agents.size());
   }
   return HSA_STATUS_SUCCESS;
 }
@@ -294,16 +309,18 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void* pointer, void* data) 
 hsa_status_t hsa_amd_register_deallocation_callback(void* pointer, hsa_amd_deallocation_callback_t callback,
                                                     void* data) {
   WAVESMITH_REQUIRE_INIT();
-  WAVESMITH_REQUIRE(callback != nullptr);
+  WAVESMITH_REQUIRE(pointer != nullptr && callback != nullptr);
   const bool found = runtime->Change(reinterpret_cast<uint64_t>(pointer),
-                                     [&](Allocation& a) { a.on_free.emplace_back(callback, data); });
+                                     [&](Allocation& a) { a.on_free.push_back({pointer, callback, data}); });
   return found ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 hsa_status_t hsa_amd_deregister_deallocation_callback(void* pointer, hsa_amd_deallocation_callback_t callback) {
   WAVESMITH_REQUIRE_INIT();
   bool removed = false;
   runtime->Change(reinterpret_cast<uint64_t>(pointer), [&](Allocation& a) {
-    removed = std::erase_if(a.on_free, [&](const auto& entry) { return entry.first == callback; }) > 0;
+    removed = std::erase_if(a.on_free, [&](const Allocation::Listener& entry) {
+                return entry.pointer == pointer && entry.callback == callback;
+              }) > 0;
   });
   return removed ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
@@ -327,7 +344,7 @@ hsa_status_t hsa_amd_memory_unlock(void* host) {
   return runtime->client().InWindow(host) ? HSA_STATUS_SUCCESS : runtime->Unlock(host);
 }
 
-// Other drivers and shared virtual memory do not exist on this device -----------------------------------------------------------------------
+// Other drivers do not exist on this device --------------------------------------------------------------------------------------------------
 
 hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**) {
   return kStatusNotSupported;
@@ -337,14 +354,4 @@ hsa_status_t hsa_amd_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*
                                   const void*, hsa_access_permission_t, hsa_ext_image_t*) {
   return kStatusNotSupported;
 }
-hsa_status_t hsa_amd_svm_attributes_set(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
-  return kStatusNotSupported;
-}
-hsa_status_t hsa_amd_svm_attributes_get(void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t) {
-  return kStatusNotSupported;
-}
-hsa_status_t hsa_amd_svm_prefetch_async(void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t) {
-  return kStatusNotSupported;
-}
-
 }  // namespace impl

@@ -21,7 +21,17 @@ namespace {
 
 std::mutex lifetime;
 std::atomic<Runtime*> current{nullptr};
-uint64_t references = 0;
+// Calls of hsa_init without their hsa_shut_down. From 0, and to 0, it changes under the lock.
+std::atomic<int32_t> references{0};
+
+// Counts one more or less where the runtime goes on either way.
+bool CountFurther(int32_t change, int32_t at_least) {
+  int32_t now = references.load();
+  while (now >= at_least && now != INT32_MAX) {
+    if (references.compare_exchange_weak(now, now + change)) return true;
+  }
+  return false;
+}
 
 // Names of HSA_TOOLS_LIB: separated by spaces; double quotes and backslashes protect characters.
 std::vector<std::string> ToolNames(const char* text) {
@@ -59,6 +69,26 @@ int64_t CopyThenCall(void* to, const void* from, uint64_t bytes, int64_t call, c
                : "a"(call), "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
                : "r11", "memory", "cc");
   return result;
+}
+
+// What ROCr tells a queue's callback (AqlQueue::ExceptionHandler).
+hsa_status_t StatusOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kIllegalInstruction:
+      return static_cast<hsa_status_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
+    case FaultKind::kDimensions:
+      return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+    case FaultKind::kGroupMemory:
+      return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    case FaultKind::kCodeObject:
+      return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+    case FaultKind::kPacket:
+      return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+    case FaultKind::kWorkgroup:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    default:
+      return HSA_STATUS_ERROR_EXCEPTION;
+  }
 }
 
 using OnLoad = bool (*)(ApiTable*, uint64_t, uint64_t, const char* const*);
@@ -99,7 +129,9 @@ void ReserveAperture() {
 Runtime* Runtime::Get() { return current.load(std::memory_order_acquire); }
 
 hsa_status_t Runtime::Acquire() {
+  if (CountFurther(1, 1)) return HSA_STATUS_SUCCESS;
   const std::lock_guard lock(lifetime);
+  if (references.load() == INT32_MAX) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_REFCOUNT_OVERFLOW);
   if (references++ > 0) return HSA_STATUS_SUCCESS;
   std::string why;
   auto* runtime = new Runtime;
@@ -121,6 +153,7 @@ hsa_status_t Runtime::Acquire() {
 }
 
 hsa_status_t Runtime::Release() {
+  if (CountFurther(-1, 2)) return HSA_STATUS_SUCCESS;
   const std::lock_guard lock(lifetime);
   Runtime* const runtime = Get();
   if (runtime == nullptr) return HSA_STATUS_ERROR_NOT_INITIALIZED;
@@ -225,7 +258,7 @@ bool Runtime::Free(uint64_t address) {
       allocations_.erase(found);
     }
   }
-  for (const auto& [callback, data] : allocation.on_free) callback(reinterpret_cast<void*>(address), data);
+  for (const auto& [pointer, callback, data] : allocation.on_free) callback(pointer, data);
   client_->Request(MessageType::kFree, Writer().Put(address).bytes());
   return true;
 }
@@ -336,11 +369,23 @@ bool Runtime::Find(uint64_t address, Allocation* found) {
   return true;
 }
 
+uint64_t Runtime::UsedBytes() {
+  constexpr uint64_t kPageBytes = 4096;
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [address, allocation] : allocations_) {
+    bytes += (allocation.size + kPageBytes - 1) / kPageBytes * kPageBytes;
+  }
+  return bytes;
+}
+
 bool Runtime::Change(uint64_t address, const std::function<void(Allocation&)>& change) {
   const std::lock_guard lock(mutex_);
-  const auto found = allocations_.find(address);
-  if (found == allocations_.end()) return false;
-  change(found->second);
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return false;
+  Allocation& found = std::prev(after)->second;
+  if (address - found.address >= found.size) return false;
+  change(found);
   return true;
 }
 
@@ -373,11 +418,7 @@ void Runtime::Fault(const wavesmith::Fault& fault) {
     std::fflush(nullptr);
     std::abort();
   }
-  hsa_status_t status = HSA_STATUS_ERROR_EXCEPTION;
-  if (fault.kind == FaultKind::kIllegalInstruction) {
-    status = static_cast<hsa_status_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
-  }
-  if (!QueueFault(fault.queue, status)) {
+  if (!QueueFault(fault.queue, StatusOf(fault.kind))) {
     std::fflush(nullptr);
     std::abort();
   }

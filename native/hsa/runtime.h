@@ -42,7 +42,13 @@ struct Allocation {
   // How often the process has it beyond the first time: memory of another program may be opened again.
   uint32_t shares = 0;
   void* user_data = nullptr;
-  std::vector<std::pair<hsa_amd_deallocation_callback_t, void*>> on_free;
+  // What hsa_amd_register_deallocation_callback was called with.
+  struct Listener {
+    void* pointer;
+    hsa_amd_deallocation_callback_t callback;
+    void* data;
+  };
+  std::vector<Listener> on_free;
 };
 
 class Runtime {
@@ -71,7 +77,9 @@ class Runtime {
 
   // The allocation that holds an address, copied.
   bool Find(uint64_t address, Allocation* found);
-  // Calls `change` on the allocation that begins at an address.
+  // Bytes of all allocations, in whole pages.
+  uint64_t UsedBytes();
+  // Calls `change` on the allocation that holds an address.
   bool Change(uint64_t address, const std::function<void(Allocation&)>& change);
 
   void OnSystemEvent(hsa_amd_system_event_callback_t callback, void* data);

@@ -18,7 +18,9 @@ struct Handle {
   uint64_t size;
   uint64_t pool;
   uint32_t type;
-  uint32_t references;
+  // What the program has of it, and mappings: it lives as long as there is either.
+  uint32_t handles;
+  uint32_t mapped;
 };
 struct Mapping {
   uint64_t size;
@@ -34,11 +36,11 @@ auto& mappings = *new std::map<uint64_t, Mapping>;
 
 Handle* HandleOf(hsa_amd_vmem_alloc_handle_t handle) {
   auto* const pointer = reinterpret_cast<Handle*>(handle.handle);
-  return handles.contains(pointer) ? pointer : nullptr;
+  return handles.contains(pointer) && pointer->handles > 0 ? pointer : nullptr;
 }
 
-void ReleaseLocked(Runtime& runtime, Handle* handle) {
-  if (--handle->references > 0) return;
+void DropUnused(Runtime& runtime, Handle* handle) {
+  if (handle->handles + handle->mapped > 0) return;
   handles.erase(handle);
   runtime.Free(handle->address);
   delete handle;
@@ -64,6 +66,28 @@ bool IsOfDevice(Runtime& runtime, const SharedMemory& memory) {
 }
 
 }  // namespace
+
+bool FindVirtual(uint64_t address, VirtualRange* range) {
+  const auto holding = [&](const auto& ranges, const auto& size_of) {
+    const auto after = ranges.upper_bound(address);
+    if (after == ranges.begin()) return ranges.end();
+    const auto found = std::prev(after);
+    return address - found->first < size_of(found->second) ? found : ranges.end();
+  };
+  const std::lock_guard lock(vmem_mutex);
+  if (const auto m = holding(mappings, [](const Mapping& x) { return x.size; }); m != mappings.end()) {
+    *range = {m->first, m->second.size, true, m->second.handle->pool, {}};
+    for (const auto& [agent, permission] : m->second.access) {
+      if (permission != kAccessNone) range->agents.push_back({agent});
+    }
+    return true;
+  }
+  const auto reserved = holding(reservations, [](uint64_t size) { return size; });
+  if (reserved == reservations.end()) return false;
+  *range = {reserved->first, reserved->second, false, 0, {}};
+  return true;
+}
+
 }  // namespace wavesmith::hsa
 
 namespace impl {
@@ -117,6 +141,7 @@ hsa_status_t hsa_amd_vmem_address_free(void* address, size_t size) {
   if (found == reservations.end() || found->second != size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   const auto mapped = mappings.lower_bound(begin);
   if (mapped != mappings.end() && mapped->first < begin + size) return HSA_STATUS_ERROR_RESOURCE_FREE;
+  ForgetSvm(*runtime, begin, size);
   reservations.erase(found);
   munmap(address, size);
   return HSA_STATUS_SUCCESS;
@@ -129,7 +154,7 @@ hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool, size_t size,
   void* memory;
   const hsa_status_t status = AllocateFromPool(*runtime, pool.handle, size, &memory);
   if (status != HSA_STATUS_SUCCESS) return status;
-  auto* const made = new Handle{reinterpret_cast<uint64_t>(memory), size, pool.handle, type, 1};
+  auto* const made = new Handle{reinterpret_cast<uint64_t>(memory), size, pool.handle, type, 1, 0};
   const std::lock_guard lock(vmem_mutex);
   handles.insert(made);
   handle->handle = reinterpret_cast<uint64_t>(made);
@@ -140,7 +165,8 @@ hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t handle) {
   const std::lock_guard lock(vmem_mutex);
   Handle* const found = HandleOf(handle);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  ReleaseLocked(*runtime, found);
+  found->handles--;
+  DropUnused(*runtime, found);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -173,7 +199,7 @@ hsa_status_t hsa_amd_vmem_map(void* address, size_t size, size_t offset, hsa_amd
     runtime->client().Request(wavesmith::MessageType::kUnmap, wavesmith::Writer().Put(begin).bytes());
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  found->references++;
+  found->mapped++;
   mappings[begin] = {size, found, {}};
   return HSA_STATUS_SUCCESS;
 }
@@ -188,7 +214,8 @@ hsa_status_t hsa_amd_vmem_unmap(void* address, size_t size) {
   if (mmap(address, size, PROT_NONE, kReserved, -1, 0) == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   Handle* const handle = found->second.handle;
   mappings.erase(found);
-  ReleaseLocked(*runtime, handle);
+  handle->mapped--;
+  DropUnused(*runtime, handle);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -232,7 +259,7 @@ hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* handl
   const std::lock_guard lock(vmem_mutex);
   const auto found = mappings.find(reinterpret_cast<uint64_t>(address));
   if (found == mappings.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  found->second.handle->references++;
+  found->second.handle->handles++;
   handle->handle = reinterpret_cast<uint64_t>(found->second.handle);
   return HSA_STATUS_SUCCESS;
 }
@@ -281,7 +308,7 @@ hsa_status_t hsa_amd_vmem_import_shareable_handle(int descriptor, hsa_amd_vmem_a
   }
   const hsa_status_t status = runtime->Share(shared.address, shared.size, shared.pool);
   if (status != HSA_STATUS_SUCCESS) return status;
-  auto* const made = new Handle{shared.address, shared.size, shared.pool, shared.type, 1};
+  auto* const made = new Handle{shared.address, shared.size, shared.pool, shared.type, 1, 0};
   const std::lock_guard lock(vmem_mutex);
   handles.insert(made);
   handle->handle = reinterpret_cast<uint64_t>(made);

@@ -102,8 +102,10 @@ export class AqlQueue {
     const signal = completion === 0 ? -1 : memory.offset(completion, SIGNAL.size, 8, 'completion signal');
     const start = nowTicks();
     let times: PacketTimes | undefined;
-    if (type === PacketType.KernelDispatch) times = await this.host.dispatch(this.packetAt(at), this.abort.signal);
-    else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
+    if (type === PacketType.KernelDispatch) {
+      checkSetup(memory.u16(at + 2));
+      times = await this.host.dispatch(this.packetAt(at), this.abort.signal);
+    } else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
       await this.waitForDependencies(at, type === PacketType.BarrierAnd);
       times = this.host.barrier(this.barrierAt(at, DEPENDENCIES));
     } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === AMD_BARRIER_VALUE) {
@@ -194,4 +196,13 @@ export class AqlQueue {
       for (const signal of signals) memory.countDeviceWait(signal, -1);
     }
   }
+}
+
+/** A dispatch has one to three dimensions, in two bits; the other bits of the word are none. */
+function checkSetup(setup: number): void {
+  if (setup >= 1 && setup <= 3) return;
+  throw new WavesmithError(
+    'device/bad-grid',
+    `A dispatch packet with the setup 0x${setup.toString(16)} has no dimensions.`,
+  );
 }

@@ -259,7 +259,17 @@ const FAULT_KINDS: Readonly<Record<Fault['kind'], FaultKindValue>> = {
   budget: FaultKind.Budget,
 };
 
+/** Packets that the device refuses. */
+const REFUSALS: Readonly<Record<string, FaultKindValue>> = {
+  'device/bad-grid': FaultKind.Dimensions,
+  'device/bad-block': FaultKind.Workgroup,
+  'device/lds-too-large': FaultKind.GroupMemory,
+  'runtime/bad-kernel-object': FaultKind.CodeObject,
+  'runtime/unsupported-packet': FaultKind.Packet,
+};
+
 function faultKindOf(error: unknown): FaultKindValue {
   if (error instanceof DeviceFault) return FAULT_KINDS[error.fault.kind];
-  return error instanceof WavesmithError && error.code.startsWith('strict/') ? FaultKind.Strict : FaultKind.Other;
+  if (!(error instanceof WavesmithError)) return FaultKind.Other;
+  return REFUSALS[error.code] ?? (error.code.startsWith('strict/') ? FaultKind.Strict : FaultKind.Other);
 }

@@ -13,13 +13,13 @@
 
 #include "hsa/abi.h"
 
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    const hsa_status_t status_ = (call);                                                             \
-    if (status_ != HSA_STATUS_SUCCESS) {                                                             \
-      std::fprintf(stderr, "%s:%d: %s: 0x%x\n", __FILE__, __LINE__, #call, unsigned(status_));       \
-      return 2;                                                                                      \
-    }                                                                                                \
+#define CHECK(call)                                                                            \
+  do {                                                                                         \
+    const hsa_status_t status_ = (call);                                                       \
+    if (status_ != HSA_STATUS_SUCCESS) {                                                       \
+      std::fprintf(stderr, "%s:%d: %s: 0x%x\n", __FILE__, __LINE__, #call, unsigned(status_)); \
+      return 2;                                                                                \
+    }                                                                                          \
   } while (0)
 
 static hsa_agent_t gpu;
@@ -54,7 +54,8 @@ static void Submit(uint64_t kernel, const std::vector<void*>& kernargs, uint32_t
     p.kernarg_address = kernargs[n];
     if (n + 1 == kernargs.size()) p.completion_signal = done;
     std::memcpy(reinterpret_cast<char*>(packet) + 4, reinterpret_cast<char*>(&p) + 4, sizeof p - 4);
-    const uint32_t head = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER | 1u << 16;
+    const uint32_t head =
+        HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER | 1u << 16;
     __atomic_store_n(reinterpret_cast<uint32_t*>(packet), head, __ATOMIC_RELEASE);
   }
   hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(first + kernargs.size() - 1));
@@ -79,7 +80,12 @@ int main(int argc, char** argv) {
       },
       nullptr);
   hsa_amd_agent_iterate_memory_pools(
-      gpu, [](hsa_amd_memory_pool_t p, void*) { pool = p; return HSA_STATUS_INFO_BREAK; }, nullptr);
+      gpu,
+      [](hsa_amd_memory_pool_t p, void*) {
+        pool = p;
+        return HSA_STATUS_INFO_BREAK;
+      },
+      nullptr);
   hsa_code_object_reader_t reader;
   CHECK(hsa_code_object_reader_create_from_memory(code.data(), code.size(), &reader));
   CHECK(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr, &executable));

@@ -11,15 +11,15 @@
 #include <iterator>
 #include <vector>
 
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    const hsa_status_t status_ = (call);                                       \
-    if (status_ != HSA_STATUS_SUCCESS) {                                       \
-      const char* text_ = "";                                                  \
-      hsa_status_string(status_, &text_);                                      \
+#define CHECK(call)                                                              \
+  do {                                                                           \
+    const hsa_status_t status_ = (call);                                         \
+    if (status_ != HSA_STATUS_SUCCESS) {                                         \
+      const char* text_ = "";                                                    \
+      hsa_status_string(status_, &text_);                                        \
       std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text_); \
-      return 2;                                                                \
-    }                                                                          \
+      return 2;                                                                  \
+    }                                                                            \
   } while (0)
 
 static hsa_agent_t gpu;
@@ -39,7 +39,12 @@ int main(int argc, char** argv) {
       },
       nullptr);
   hsa_amd_agent_iterate_memory_pools(
-      gpu, [](hsa_amd_memory_pool_t p, void*) { pool = p; return HSA_STATUS_INFO_BREAK; }, nullptr);
+      gpu,
+      [](hsa_amd_memory_pool_t p, void*) {
+        pool = p;
+        return HSA_STATUS_INFO_BREAK;
+      },
+      nullptr);
   hsa_code_object_reader_t reader;
   hsa_executable_t executable;
   CHECK(hsa_code_object_reader_create_from_memory(code.data(), code.size(), &reader));
@@ -85,8 +90,8 @@ int main(int argc, char** argv) {
     p.kernarg_address = kernarg;
     p.completion_signal = done;
     std::memcpy(reinterpret_cast<char*>(packet) + 4, reinterpret_cast<char*>(&p) + 4, sizeof p - 4);
-    const uint32_t head = (HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER) |
-                          1u << 16;
+    const uint32_t head =
+        (HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER) | 1u << 16;
     __atomic_store_n(reinterpret_cast<uint32_t*>(packet), head, __ATOMIC_RELEASE);
     hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index));
     hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);

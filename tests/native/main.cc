@@ -113,7 +113,8 @@ void Gpu::Dispatch(hsa_queue_t* queue, const Kernel& kernel, uint32_t work_items
 }
 
 void Gpu::Wait(hsa_signal_t signal, hsa_signal_value_t below) {
-  while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, below, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= below) {
+  while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, below, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >=
+         below) {
   }
 }
 

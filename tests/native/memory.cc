@@ -106,14 +106,118 @@ void Locks(Gpu& gpu) {
   OK(hsa_queue_destroy(queue));
 }
 
+// A callback hears of the pointer that it was registered for, which may lie inside, and cannot free once more.
+void FreeCallbacks(Gpu& gpu) {
+  static void* heard;
+  const auto on_free = [](void* pointer, void* base) {
+    heard = pointer;
+    STATUS(HSA_STATUS_ERROR_INVALID_ALLOCATION, hsa_amd_memory_pool_free(base));
+  };
+  uint8_t* const p = gpu.Allocate<uint8_t>(4096);
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_register_deallocation_callback(nullptr, on_free, nullptr));
+  OK(hsa_amd_register_deallocation_callback(p + 1024, on_free, p));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_deregister_deallocation_callback(p, on_free));
+  OK(hsa_amd_memory_pool_free(p));
+  CHECK(heard == p + 1024);
+}
+
+// What is said to be free becomes less by an allocation, and as much as before.
+void AvailableMemory(Gpu& gpu) {
+  constexpr auto kAvailable = static_cast<hsa_agent_info_t>(0xA015);
+  constexpr auto kCounters = static_cast<hsa_agent_info_t>(0xA118);
+  uint64_t before, during, after, total;
+  OK(hsa_amd_memory_pool_get_info(gpu.coarse, HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE, &total));
+  OK(hsa_agent_get_info(gpu.gpu, kAvailable, &before));
+  void *half = nullptr, *more = nullptr;
+  OK(hsa_amd_memory_pool_allocate(gpu.coarse, total / 2, 0, &half));
+  OK(hsa_agent_get_info(gpu.gpu, kAvailable, &during));
+  CHECK(during <= before - total / 2);
+  OK(hsa_amd_memory_pool_allocate(gpu.coarse, during / 10 * 8, 0, &more));
+  OK(hsa_memory_free(half));
+  OK(hsa_memory_free(more));
+  OK(hsa_agent_get_info(gpu.gpu, kAvailable, &after));
+  CHECK(after == before);
+  STATUS(HSA_STATUS_ERROR_INVALID_ALLOCATION, hsa_amd_memory_pool_allocate(gpu.coarse, total + 4096, 0, &half));
+  uint64_t counters[4];
+  OK(hsa_agent_get_info(gpu.gpu, kCounters, counters));
+  CHECK(counters[0] != 0 && counters[3] == 100'000'000);
+}
+
 }  // namespace
 
 void Memory(Gpu& gpu) {
   Pools(gpu);
   Locks(gpu);
+  FreeCallbacks(gpu);
+  AvailableMemory(gpu);
 }
 
+namespace {
+
+// A handle that the program gave back is none, even while its memory is mapped.
+void ReleasedHandles(Gpu& gpu) {
+  constexpr size_t kBytes = 10 * 4096;
+  void* range = nullptr;
+  OK(hsa_amd_vmem_address_reserve(&range, kBytes, 0, 0));
+  hsa_amd_pointer_info_t info{};
+  info.size = sizeof info;
+  OK(hsa_amd_pointer_info(static_cast<uint8_t*>(range) + 5000, &info, nullptr, nullptr, nullptr));
+  CHECK(info.type == 5 && info.hostBaseAddress == range && info.sizeInBytes == kBytes);
+  hsa_amd_vmem_alloc_handle_t handle, again;
+  OK(hsa_amd_vmem_handle_create(gpu.coarse, kBytes, 0, 0, &handle));
+  OK(hsa_amd_vmem_map(range, kBytes, 0, handle, 0));
+  OK(hsa_amd_pointer_info(range, &info, nullptr, nullptr, nullptr));
+  CHECK(info.type == 6 && info.agentBaseAddress == range && info.agentOwner.handle == gpu.gpu.handle);
+  OK(hsa_amd_vmem_retain_alloc_handle(&again, range));
+  OK(hsa_amd_vmem_handle_release(handle));
+  OK(hsa_amd_vmem_handle_release(again));
+  STATUS(HSA_STATUS_ERROR_INVALID_ALLOCATION, hsa_amd_vmem_handle_release(again));
+  OK(hsa_amd_vmem_unmap(range, kBytes));
+  OK(hsa_amd_vmem_address_free(range, kBytes));
+}
+
+// Reserved addresses and memory of the program that a GPU may use, once attributes say so.
+void SharedVirtualMemory(Gpu& gpu) {
+  struct Pair {
+    uint64_t attribute;
+    uint64_t value;
+  };
+  constexpr uint64_t kPreferred = 4, kPrefetch = 5, kAccessible = 0x200, kNoAccess = 0x202, kQuery = 0x203;
+  const size_t bytes = (kCount * sizeof(int) + 4095) / 4096 * 4096;
+  void* reserved = nullptr;
+  OK(hsa_amd_vmem_address_reserve(&reserved, bytes, 0, 1));
+  std::vector<int> own(kCount);
+  std::iota(own.begin(), own.end(), 0);
+  const auto set = [&](void* pointer, size_t size, std::vector<Pair> pairs) {
+    return hsa_amd_svm_attributes_set(pointer, size, reinterpret_cast<hsa_amd_svm_attribute_pair_t*>(pairs.data()),
+                                      pairs.size());
+  };
+  OK(set(reserved, bytes, {{kPreferred, gpu.gpu.handle}, {kAccessible, gpu.gpu.handle}}));
+  OK(set(own.data(), kCount * sizeof(int), {{kAccessible, gpu.gpu.handle}}));
+  STATUS(HSA_STATUS_ERROR_INVALID_AGENT, set(reserved, bytes, {{kAccessible, 77}}));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, set(reserved, bytes, {{kQuery, gpu.gpu.handle}}));
+  const hsa_signal_t first = gpu.NewSignal(), done = gpu.NewSignal();
+  OK(hsa_amd_svm_prefetch_async(reserved, bytes, gpu.cpu, 0, nullptr, first));
+  Gpu::Wait(first);
+  hsa_queue_t* const queue = gpu.NewQueue();
+  gpu.Launch(queue, gpu.Find("copy.kd"), kCount, done, reserved, own.data(), kCount);
+  Gpu::Wait(done);
+  CHECK(std::equal(own.begin(), own.end(), static_cast<int*>(reserved)));
+  Pair asked[] = {{kPreferred, 0}, {kPrefetch, 0}, {kQuery, gpu.gpu.handle}, {kQuery, gpu.cpu.handle}};
+  OK(hsa_amd_svm_attributes_get(reserved, bytes, reinterpret_cast<hsa_amd_svm_attribute_pair_t*>(asked), 4));
+  CHECK(asked[0].value == gpu.gpu.handle && asked[1].value == gpu.cpu.handle);
+  CHECK(asked[2].attribute == kAccessible && asked[3].attribute == kNoAccess);
+  OK(hsa_amd_vmem_address_free(reserved, bytes));
+  OK(hsa_signal_destroy(first));
+  OK(hsa_signal_destroy(done));
+  OK(hsa_queue_destroy(queue));
+}
+
+}  // namespace
+
 void VirtualMemory(Gpu& gpu) {
+  ReleasedHandles(gpu);
+  SharedVirtualMemory(gpu);
   constexpr size_t kPart = 1 << 20;
   constexpr uint64_t kWanted = 0x7e00'0000'0000 - 0x1000'0000'0000;
   void* reserved = nullptr;
@@ -190,7 +294,8 @@ void Copies(Gpu& gpu) {
   CHECK(b[0] == 0);
   hsa_signal_store_screlease(go, 0);
   Gpu::Wait(second);
-  CHECK(hsa_signal_load_relaxed(first) == 0 && std::all_of(host.begin(), host.end(), [](int v) { return v == 0x01020305; }));
+  CHECK(hsa_signal_load_relaxed(first) == 0 &&
+        std::all_of(host.begin(), host.end(), [](int v) { return v == 0x01020305; }));
   hsa_amd_profiling_async_copy_time_t time{};
   OK(hsa_amd_profiling_get_async_copy_time(second, &time));
   CHECK(time.start != 0 && time.end >= time.start);

@@ -168,6 +168,46 @@ void BrokenPacket(Gpu& gpu) {
   OK(hsa_signal_destroy(done));
 }
 
+// What a queue's callback is told of packets that the device refuses, as by ROCr. Their completion signals stay as they were.
+void RefusedPackets(Gpu& gpu) {
+  struct Case {
+    hsa_status_t status;
+    void (*spoil)(hsa_kernel_dispatch_packet_t&);
+  };
+  const Case cases[] = {
+      {HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, [](auto& p) { p.setup = 4; }},
+      {HSA_STATUS_ERROR_INVALID_ALLOCATION, [](auto& p) { p.group_segment_size = UINT32_MAX; }},
+      {HSA_STATUS_ERROR_INVALID_CODE_OBJECT, [](auto& p) { p.kernel_object = 0; }},
+      {HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, [](auto& p) { p.header = 9; }},
+      {HSA_STATUS_ERROR_INVALID_ARGUMENT, [](auto& p) { p.workgroup_size_x = p.workgroup_size_y = 1024; }},
+  };
+  const Kernel kernel = gpu.Find("empty.kd");
+  for (const Case& c : cases) {
+    std::atomic<int> reported{0};
+    hsa_queue_t* queue;
+    OK(hsa_queue_create(
+        gpu.gpu, 16, HSA_QUEUE_TYPE_SINGLE,
+        [](hsa_status_t status, hsa_queue_t*, void* to) { *static_cast<std::atomic<int>*>(to) = status; }, &reported,
+        UINT32_MAX, UINT32_MAX, &queue));
+    const hsa_signal_t done = gpu.NewSignal();
+    hsa_kernel_dispatch_packet_t p{};
+    p.header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE;
+    p.setup = 1;
+    p.workgroup_size_x = 64;
+    p.workgroup_size_y = p.workgroup_size_z = 1;
+    p.grid_size_x = 64;
+    p.grid_size_y = p.grid_size_z = 1;
+    p.kernel_object = kernel.object;
+    p.completion_signal = done;
+    c.spoil(p);
+    Gpu::Submit(queue, &p);
+    while (reported == 0) std::this_thread::yield();
+    CHECK(reported == c.status && hsa_signal_load_relaxed(done) == 1);
+    OK(hsa_queue_destroy(queue));
+    OK(hsa_signal_destroy(done));
+  }
+}
+
 }  // namespace
 
 void Queues(Gpu& gpu) {
@@ -176,6 +216,7 @@ void Queues(Gpu& gpu) {
   Barriers(gpu);
   BarrierValues(gpu);
   BrokenPacket(gpu);
+  RefusedPackets(gpu);
 }
 
 }  // namespace test

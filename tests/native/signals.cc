@@ -12,14 +12,14 @@ void Atomics(Gpu& gpu) {
   const auto is = [&](hsa_signal_value_t value) {
     CHECK(hsa_signal_load_relaxed(s) == value && hsa_signal_load_scacquire(s) == value);
   };
-#define EACH(operation, start, operand, result)         \
-  for (int order = 0; order < 4; order++) {             \
-    hsa_signal_store_relaxed(s, start);                 \
-    if (order == 0) hsa_signal_##operation##_relaxed(s, operand);    \
-    if (order == 1) hsa_signal_##operation##_scacquire(s, operand);  \
-    if (order == 2) hsa_signal_##operation##_screlease(s, operand);  \
+#define EACH(operation, start, operand, result)                       \
+  for (int order = 0; order < 4; order++) {                           \
+    hsa_signal_store_relaxed(s, start);                               \
+    if (order == 0) hsa_signal_##operation##_relaxed(s, operand);     \
+    if (order == 1) hsa_signal_##operation##_scacquire(s, operand);   \
+    if (order == 2) hsa_signal_##operation##_screlease(s, operand);   \
     if (order == 3) hsa_signal_##operation##_scacq_screl(s, operand); \
-    is(result);                                         \
+    is(result);                                                       \
   }
   EACH(and, 0x6c, 0x5a, 0x48)
   EACH(or, 0x6c, 0x5a, 0x7e)

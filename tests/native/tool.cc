@@ -11,9 +11,9 @@
 
 #include "hsa/abi.h"
 
+using wavesmith::hsa::AmdTable;
 using wavesmith::hsa::ApiTable;
 using wavesmith::hsa::CoreTable;
-using wavesmith::hsa::AmdTable;
 
 static CoreTable original_core;
 static AmdTable original_amd;
@@ -89,7 +89,7 @@ static hsa_status_t QueueCreate(hsa_agent_t agent, uint32_t size, hsa_queue_type
 }
 
 extern "C" __attribute__((visibility("default"))) bool OnLoad(ApiTable* table, uint64_t version, uint64_t failed,
-                                                               const char* const*) {
+                                                              const char* const*) {
   std::fprintf(stderr, "tool: loaded, table version %llu, %llu failed before\n",
                static_cast<unsigned long long>(version), static_cast<unsigned long long>(failed));
   if (table->core->version.minor_id < sizeof original_core || table->amd_ext->version.minor_id < sizeof original_amd) {

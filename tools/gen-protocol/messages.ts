@@ -76,6 +76,11 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Budget', 4],
     ['Strict', 5],
     ['Other', 6],
+    ['Dimensions', 7, 'A dispatch without one to three dimensions'],
+    ['GroupMemory', 8, 'More LDS than a workgroup can have'],
+    ['CodeObject', 9, 'No kernel'],
+    ['Packet', 10, 'No packet that the device runs'],
+    ['Workgroup', 11, 'A workgroup of a size that the kernel cannot have'],
   ]),
 ];
 

@@ -81,12 +81,12 @@ function rocmFolder(work: string, headers: string): string {
   return folder;
 }
 
-/** With a device: programs ask it for facts before their main function. */
-async function listCases(built: BuiltTests, env: NodeJS.ProcessEnv): Promise<string[]> {
+/** With a device, where the cases run: programs ask it for facts, and load files, before their main function. */
+async function listCases(built: BuiltTests, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   if (built.path === undefined) return [];
   const exec = [join(root, 'bin/wavesmith'), 'exec', '--device', values.device, '--'];
   const args = [...exec, built.path, '--list-test-names-only'];
-  const { output } = await runProcess(process.execPath, args, { env, seconds: 60 });
+  const { output } = await runProcess(process.execPath, args, { cwd, env, seconds: 60 });
   return output
     .split('\n')
     .map((line) => line.trim())
@@ -183,7 +183,7 @@ async function main(): Promise<number> {
       const name = tests.sources.map((s) => basename(s)).join(' ');
       results.push({ folder: plan.folder, name, status: 'not built', seconds: 0, reason: tests.error ?? '' });
     }
-    for (const name of await listCases(tests, env)) {
+    for (const name of await listCases(tests, plan.binary, env)) {
       if (pattern !== undefined && !pattern.test(name)) continue;
       if (again !== undefined && !again.has(name)) continue;
       if (disabled.has(name)) results.push({ folder: plan.folder, name, status: 'disabled', seconds: 0, reason: '' });

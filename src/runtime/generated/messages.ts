@@ -81,6 +81,16 @@ export const FaultKind = {
   Budget: 4,
   Strict: 5,
   Other: 6,
+  /** A dispatch without one to three dimensions */
+  Dimensions: 7,
+  /** More LDS than a workgroup can have */
+  GroupMemory: 8,
+  /** No kernel */
+  CodeObject: 9,
+  /** No packet that the device runs */
+  Packet: 10,
+  /** A workgroup of a size that the kernel cannot have */
+  Workgroup: 11,
 } as const;
 export type FaultKindValue = (typeof FaultKind)[keyof typeof FaultKind];
 
