@@ -23,7 +23,8 @@ const moduleKernels: HipProgram = { sources: ['module_kernels'], targets: ALL, d
 
 const CASES: readonly Case[] = [
   { name: 'vector_add', targets: ALL },
-  // They call a function of HIP 6.2.
+  // They call functions of HIP 6.
+  { name: 'answers', library: 6, targets: ['gfx942'] },
   { name: 'arguments', library: 6 },
   { name: 'atomics', targets: ALL },
   // Functions up to HIP 7.2, and its numbers of kinds of memory.
@@ -123,6 +124,11 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
       expect(lines.slice(0, -2).sort()).toEqual(expected.sort());
     });
   }
+
+  test('clocks: workgroups that wait for a time of the host wait together', async () => {
+    const path = await compileHip({ sources: ['clocks'], targets: ['gfx942'] });
+    expect(await execHip('gfx942', path, [], ['--clock', 'host'])).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
+  });
 
   test('a program sees as many devices as it is given', async () => {
     const program = await usual('several_devices');

@@ -492,7 +492,7 @@ namespace {
 // Limits by number: 0 stack, 1 printf, 2 heap of device malloc. HIP 5's header names the last two only.
 constexpr size_t kLimits = 3;
 constexpr size_t kLargestStack = 131056;
-std::atomic<size_t> limits[kLimits] = {1024, 1 << 20, 8 << 20};
+std::atomic<size_t> limits[kLimits] = {1024, 4 << 20, 8 << 20};
 
 // As AMD's runtime tells them apart: beyond the last limit, and no limit at all.
 hipError_t CheckLimit(hipLimit_t limit) {

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kQueuePackets = 1024;
 constexpr size_t kPacketBytes = 64;
 constexpr uint64_t kKernargBytes = 1 << 20;
-constexpr uint64_t kPrintfBytes = 1 << 20;
+constexpr uint64_t kPrintfBytes = 4 << 20;
 // Signals that are kept for packets which may still name them; with more, the stream is drained.
 constexpr size_t kMaxKept = 1024;
 // A wait looks this often (ticks of 10 ns) whether the queue has faulted.

@@ -150,7 +150,8 @@ async function runLaunch(
       let slice = FIRST_SLICE_MS;
       let eager = 0;
       while (!runner.run(performance.now() + slice)) {
-        const shared = progress === local ? share.join(local, performance.now() - started) : undefined;
+        const joins = progress === local && !runner.followsHostClock;
+        const shared = joins ? share.join(local, performance.now() - started) : undefined;
         if (shared !== undefined) {
           progress = shared;
           runner.share(shared);

@@ -97,6 +97,8 @@ export class Runner implements Rewindable {
   began: number | undefined;
   /** Turns of workgroups that only waited, one after the other. */
   private waits = 0;
+  /** A workgroup has read the host's clock: it may wait for a time, which workgroups that are resident together wait for together. */
+  followsHostClock = false;
   failure: GroupFailure | undefined;
 
   constructor(job: RunnerJob) {
@@ -318,9 +320,14 @@ export class Runner implements Rewindable {
     r.at = 0;
     r.isSpinning = true;
     if (running > 0) {
-      this.waits = isSpinning && !r.group.hasReadClock ? this.waits + 1 : 0;
+      const { hasReadClock } = r.group;
+      const ofHost = this.job.launch.hostClockOffset !== undefined;
+      // The kernel's own clock goes on only while it runs.
+      this.waits = isSpinning && (ofHost || !hasReadClock) ? this.waits + 1 : 0;
       r.group.hasReadClock = false;
-      if (isSpinning || r.ran > LONG_TURN) this.rotate(r, this.job.window);
+      const waitsForTime = hasReadClock && ofHost;
+      if (waitsForTime) this.followsHostClock = true;
+      if (isSpinning || waitsForTime || r.ran > LONG_TURN) this.rotate(r, this.job.window);
       else if (this.turns.gives()) this.rotate(r, Math.min(this.job.window, SHUFFLED_WORKGROUPS));
     } else if (waiting > 0) {
       this.waits = 0;

@@ -60,7 +60,7 @@ export class Workgroup {
   private reads = 0;
   waited = 0;
   private readings: WorkgroupReadings | undefined;
-  /** Whether it has read a clock that goes on only while it runs; whoever looks sets it back. */
+  /** Whether it has read a clock; whoever looks sets it back. */
   hasReadClock = false;
 
   constructor(dispatch: DispatchContext, lds: Uint8Array, id: readonly [number, number, number]) {
@@ -93,8 +93,8 @@ export class Workgroup {
    */
   cycles(wave: number, executed: number): number {
     const { hostClock, modelledClock } = this.dispatch;
-    if (hostClock !== undefined) return hostClock.cycles();
     this.hasReadClock = true;
+    if (hostClock !== undefined) return hostClock.cycles();
     if (++this.reads > WAITING_READS) this.waited += (this.reads - WAITING_READS) * 32;
     return (modelledClock === undefined ? this.clock : this.modelled(modelledClock, wave, executed)) + this.waited;
   }
@@ -102,8 +102,8 @@ export class Workgroup {
   /** What s_memrealtime gives a wavefront. */
   realTime(wave: number, executed: number): number {
     const { hostClock, modelledClock } = this.dispatch;
-    if (hostClock !== undefined) return hostClock.ticks();
     this.hasReadClock = true;
+    if (hostClock !== undefined) return hostClock.ticks();
     if (modelledClock === undefined) return this.clock;
     return Math.floor((this.modelled(modelledClock, wave, executed) * REAL_TIME_KHZ) / (modelledClock.clockMhz * 1000));
   }
