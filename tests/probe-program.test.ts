@@ -71,6 +71,18 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
     },
   );
 
+  it('tells a fault where the program has it', async () => {
+    const program = await compileHip({ sources: ['fault'], targets: ['gfx942'] });
+    const places: (string | undefined)[] = [];
+    const [plain, probed] = [
+      await runProgram({ plan: () => ({ kernels: [] }) }, { ...common, command: [program, 'far'] }),
+      (await probeProgram(TOOLS['mem-trace'] as unknown as ProbeDefinition, [program, 'far'], common)).run,
+    ];
+    for (const { fault } of [plain, probed]) places.push(/\(pc 0x[\da-f]+\)/.exec(fault ?? '')?.[0]);
+    expect(places[0]).toBeDefined();
+    expect(places[1]).toBe(places[0]);
+  });
+
   it('runs the probe in chosen dispatches', async () => {
     const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
     const args = ['--tool', 'instr-count', '--kernel', 'step', '--dispatch', '1-2', '--', program, 'plain'];

@@ -141,6 +141,16 @@ describe.skipIf(triton === undefined)('wavesmith probe', () => {
     expect(err).toContain('(pc 0x1744)');
   });
 
+  test('tells findings of strict mode at the place of the original', async () => {
+    const short = [...line.map((word) => (word === 'f32[2000]=iota' ? 'f32[1990]=iota' : word)), '--check', '--json'];
+    type Run = { diagnostics: { rule: string; place: { pc: number; instruction: string } }[] };
+    const told = ({ diagnostics }: Run) => diagnostics.map(({ rule, place }) => [rule, place.pc, place.instruction]);
+    const plain = told(JSON.parse((await wavesmith(...short)).out));
+    expect(plain.length).toBeGreaterThan(0);
+    const { out } = await wavesmith('probe', '--tool', 'mem-trace', '--json', '--', ...short);
+    expect(told(JSON.parse(out).run)).toEqual(plain);
+  });
+
   test('reads the launch from inside the kernel', async () => {
     const { out } = await wavesmith('probe', '--tool', 'kernel-args', '--json', '--', ...line);
     const [kernel] = JSON.parse(out).kernels;
@@ -266,6 +276,10 @@ describe.skipIf(triton === undefined)('values', () => {
     const write = (call: (p: Any) => unknown) => attempt(((p: Any) => call(p)) as never);
     expect(write((p) => p.readReg?.('v300'))).toThrowError(code('probe/register'));
     expect(write((p) => p.readReg?.('flux'))).toThrowError(code('probe/register'));
+    // XCC_ID is new in gfx942.
+    const isOld = codeObject.target.processor === 'gfx90a';
+    expect(write((p) => p.hardware?.(isOld ? 'HW_REG_XCC_ID' : 'HW_REG_NOTHING'))).toThrowError(code('probe/register'));
+    expect(write((p) => p.atomicAdd?.('n', p.nothing))).toThrowError(code('probe/type'));
     expect(write((p) => p.address)).toThrowError(code('probe/no-address'));
     expect(write((p) => p.argument?.('nothing'))).toThrowError(code('probe/no-argument'));
     expect(write((p) => p.atomicAdd?.('r', 1))).toThrowError(code('probe/no-state'));

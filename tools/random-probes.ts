@@ -1,6 +1,6 @@
 // Random kernels with random probes at random points: outputs, counts, records and values must be those of the original, and the result
-// free of new findings: `npm run random-probes -- [--count N] [--seed S] [--probes N] [--seconds N]`. Each kernel gets `--probes` probes, every fourth
-// runs in strict mode.
+// free of new findings: `npm run random-probes -- [--count N] [--seed S] [--probes N] [--seconds N] [--size small|full]`.
+// Each kernel gets `--probes` probes; every fourth runs in strict mode. Small kernels are interpreted: many fit into a minute.
 import { parseArgs } from 'node:util';
 import { checkProbe, compileRandom } from '../tests/instrument/random-probes/check.ts';
 import { ALL_BUILDS } from '../tests/sim/random-kernels/check.ts';
@@ -11,8 +11,11 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     probes: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '170' },
+    size: { type: 'string', default: 'full' },
   },
 });
+if (values.size !== 'small' && values.size !== 'full') throw new Error(`--size ${values.size} is not small or full`);
+const { size } = values;
 const [count, first, probes] = [Number(values.count), Number(values.seed), Number(values.probes)];
 let [runs, placed, tainted, failures, skipped] = [0, 0, 0, 0, 0];
 const end = performance.now() + 1000 * Number(values.seconds);
@@ -21,14 +24,19 @@ const reasons = new Map<string, number>();
 for (let seed = first; seed < first + count && performance.now() < end; seed++) {
   kernels++;
   const build = ALL_BUILDS[(seed * 5) % ALL_BUILDS.length] as (typeof ALL_BUILDS)[number];
-  const code = compileRandom(seed, build);
+  const code = compileRandom(seed, build, size);
   if (code === undefined) {
     skipped++;
     continue;
   }
   for (let n = 0; n < probes; n++) {
     const probe = seed * 1000 + n;
-    const report = await checkProbe(code, probe, n % 4 === 3);
+    const report = await checkProbe(
+      code,
+      probe,
+      (size === 'small' ? seed : n) % 4 === 3,
+      size === 'small' ? 'interpreter' : 'compiled',
+    );
     runs++;
     placed += report.placed;
     tainted += report.tainted;

@@ -1,9 +1,15 @@
 // `wavesmith probe`: puts a probe into a code object, or into the kernel of a `wavesmith run` line, and says what it found.
 
 import { WavesmithError } from '../base/index.ts';
-import { DeviceFault } from '../device/index.ts';
 import { nodeProbeCache } from '../device/node/index.ts';
-import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../instrument/index.ts';
+import {
+  atOriginal,
+  type Instrumented,
+  instrument,
+  type ProbeDefinition,
+  placeAtOriginal,
+  TOOLS,
+} from '../instrument/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
@@ -183,6 +189,7 @@ async function probeRun(
       });
       return result.codeObject;
     },
+    place: (place) => (result === undefined ? place : placeAtOriginal(place, result)),
     ended: (image) => {
       if (result === undefined) return;
       const { address, size } = result.memory;
@@ -205,7 +212,7 @@ async function probeRun(
       }
     },
   }).catch((error: unknown) => {
-    throw result === undefined ? error : atOriginal(error, result);
+    throw result === undefined ? error : atOriginal(error, result.pcs);
   });
   if (options.selfCheck === true) {
     const verdict = await selfCheck(probe, line, kernel, options.settings);
@@ -213,20 +220,4 @@ async function probeRun(
     process.stderr.write('self-check: every buffer is as the original leaves it\n');
   }
   return code !== 0 ? code : options.requireAll === true && (result?.rejected.length ?? 0) > 0 ? 1 : 0;
-}
-
-/** A fault of instrumented code at the place of the original that it stands with. */
-function atOriginal(error: unknown, { pcs }: Instrumented): unknown {
-  if (!(error instanceof DeviceFault) || error.position.pc === undefined) return error;
-  const place = pcs.original(error.position.pc);
-  if (place === undefined) return error;
-  const hint = place.isInserted
-    ? `This is code of the probe, at this instruction. ${error.hint ?? ''}`.trim()
-    : error.hint;
-  return new DeviceFault(error.code, error.message, error.fault, {
-    ...error.position,
-    pc: place.pc,
-    hint,
-    cause: error,
-  });
 }

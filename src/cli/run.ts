@@ -279,14 +279,15 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  const { diagnostics = [] }: CheckedResult = result.dispatch;
-  const { timing }: SimFields = result.dispatch;
+  const dispatch = withPlaces(result.dispatch, extension);
+  const { diagnostics = [] }: CheckedResult = dispatch;
+  const { timing }: SimFields = dispatch;
   const timed = timingRecord(timing);
   if (options.att !== undefined && timing !== undefined) writeThreadTrace(options.att, timing, kernel);
   const judged = judgeExpectations(expectations, buffers, diagnostics, options);
   const record = {
     ...facts,
-    ...checkRecord(result.dispatch),
+    ...checkRecord(dispatch),
     buffers: buffers.map(summary),
     ...tools,
     ...timed,
@@ -295,10 +296,10 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     capture: recording,
   };
   const text = (): string =>
-    report(facts, result.dispatch, buffers) +
+    report(facts, dispatch, buffers) +
     toolsReport(tools) +
     timingLines(timed, options.timingListing === true) +
-    checkReport(result.dispatch, file, options.notes) +
+    checkReport(dispatch, file, options.notes) +
     scheduleText(schedules) +
     expectReport(judged) +
     (recording === undefined ? '' : recordingText(recording));
@@ -306,10 +307,23 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   else if (json) printJson(record);
   else write(text());
   return (
-    checkExitCode(options, result.dispatch) ||
-    scheduleExitCode(schedules) ||
-    (judged === undefined ? 0 : exitCodeOf(judged))
+    checkExitCode(options, dispatch) || scheduleExitCode(schedules) || (judged === undefined ? 0 : exitCodeOf(judged))
   );
+}
+
+/** A result whose findings are where another command wants them to be. */
+function withPlaces<R extends CheckedResult>(result: R, extension: RunExtension | undefined): R {
+  const { diagnostics } = result;
+  if (diagnostics === undefined || extension?.place === undefined) return result;
+  const place = extension.place.bind(extension);
+  return {
+    ...result,
+    diagnostics: diagnostics.map((one) => ({
+      ...one,
+      place: place(one.place),
+      related: one.related.map((other) => ({ ...other, place: place(other.place) })),
+    })),
+  };
 }
 
 function parseOutput(text: string, count: number): { argument: number; path: string } {

@@ -1,7 +1,14 @@
 // A probe in a program: each code object that the program loads is instrumented, loaded beside the original, whose variables it uses, and
 // runs in its place. The probe's memory is told while the program runs, so what was recorded is there however the program ends.
 import { WavesmithError } from '../base/index.ts';
-import { type Instrumented, type InstrumentOptions, instrument, type ProbeDefinition } from '../instrument/index.ts';
+import { DeviceFault } from '../device/index.ts';
+import {
+  atOriginal,
+  type Instrumented,
+  type InstrumentOptions,
+  instrument,
+  type ProbeDefinition,
+} from '../instrument/index.ts';
 import { sha256 } from '../iree/files.ts';
 import { type Patch, PatchKind } from '../runtime/generated/tool-messages.ts';
 import type { LoadedCode, ToolDispatch } from '../runtime/tool-records.ts';
@@ -60,6 +67,7 @@ export async function probeProgram(
     range: options.range ?? EVERY_DISPATCH,
     show: options.show,
     report: options.report,
+    explain: (error) => host.explain(error),
   });
   if (host.failure !== undefined) throw host.failure;
   return { codes: host.codes(), run, isClosed: host.isClosed, remarks: host.remarks };
@@ -110,6 +118,19 @@ class ProbeHost {
   /** Whether every process told its last records before it ended. */
   get isClosed(): boolean {
     return this.open.size === 0;
+  }
+
+  /** A fault at the place of the program's own code. */
+  explain(error: unknown): unknown {
+    if (!(error instanceof DeviceFault) || error.position.pc === undefined) return error;
+    const { pc } = error.position;
+    for (const { kernels, instrumented, problem } of this.entries.values()) {
+      if (instrumented === undefined || problem !== undefined || !kernels.includes(error.fault.kernel)) continue;
+      // Where some dispatches run the original, the instruction tells which of the two this one ran.
+      const isOriginal = this.options.range !== undefined && error.message.includes(`'${textAt(instrumented, pc)}'`);
+      return isOriginal ? error : atOriginal(error, instrumented.pcs);
+    }
+    return error;
   }
 
   codes(): ProbedCode[] {
@@ -181,6 +202,10 @@ class ProbeHost {
     if (isReplaced) count.probed++;
     launches?.set(kernel, count);
   }
+}
+
+function textAt({ program }: Instrumented, pc: number): string | undefined {
+  return program.at(pc)?.text;
 }
 
 /** The instrumented code uses the data of the loaded original: its variables are what the host and other kernels know. */

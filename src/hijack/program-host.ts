@@ -34,6 +34,8 @@ export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
   readonly onKernel?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
   /** Asked about every dispatch of the virtual GPU; see `SimRuntimeOptions`. */
   readonly observe?: SimRuntimeOptions['observe'];
+  /** How a fault of a kernel is told; see `RuntimeServer.explain`. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
   readonly report: (text: string) => void;
 }
 
@@ -108,6 +110,7 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
       });
     }
     if (gpu !== undefined) {
+      if (options.explain !== undefined) gpu.server.explain = options.explain;
       gpu.server.onFault = (text) => {
         if (fault === undefined && !isInherited) killAfter(GRACE_MS, () => {});
         fault ??= text;

@@ -2,6 +2,7 @@
 
 import { WavesmithError } from '../base/index.ts';
 import type { KernelArgument } from '../codeobject/index.ts';
+import { hwregNames, type TargetName } from '../isa/index.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
 import type { ProbeInstruction, ProbeKernel } from './select.ts';
@@ -16,12 +17,14 @@ type FieldsOf<T> = T extends Records<infer F> ? F : never;
 export class Body<S extends StateShapes = StateShapes> {
   /** What was written. */
   readonly statements: Statement[] = [];
+  private readonly target: TargetName;
   private readonly shapes: S;
   private readonly kernel: ProbeKernel;
   private readonly instruction: ProbeInstruction | undefined;
   private list: Statement[] = this.statements;
 
-  constructor(shapes: S, kernel: ProbeKernel, instruction: ProbeInstruction | undefined) {
+  constructor(shapes: S, kernel: ProbeKernel, instruction: ProbeInstruction | undefined, target: TargetName) {
+    this.target = target;
     this.shapes = shapes;
     this.kernel = kernel;
     this.instruction = instruction;
@@ -151,6 +154,12 @@ export class Body<S extends StateShapes = StateShapes> {
 
   /** A hardware register by its name in `s_getreg_b32`: `HW_REG_HW_ID`, `HW_REG_XCC_ID`. */
   hardware(register: string): Value {
+    const names = hwregNames(this.target).filter((name) => name !== '');
+    if (!names.includes(register)) {
+      throw new WavesmithError('probe/register', `${this.target} has no hardware register '${register}'.`, {
+        hint: `It has: ${names.join(', ')}.`,
+      });
+    }
     return { type: 'u32', op: 'hardware', register };
   }
 

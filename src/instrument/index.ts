@@ -10,6 +10,7 @@ export {
   instrument,
 } from './instrument.ts';
 export type { KernelCost } from './kept.ts';
+export { atOriginal, placeAtOriginal } from './original-place.ts';
 export type { RejectedPoint } from './placement.ts';
 export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {

@@ -59,7 +59,7 @@ export function collectPoints<S extends StateShapes>(
     write: Write<S>,
   ): void => {
     const { kernel } = block;
-    const body = new Body(probe.state, kernel, instruction);
+    const body = new Body(probe.state, kernel, instruction, program.target);
     if (workgroup === undefined || side === 'replace') write(body);
     else inWorkgroup(body, workgroup, () => write(body));
     if (body.statements.every(isNothing) && side !== 'replace') return;

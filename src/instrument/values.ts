@@ -36,7 +36,9 @@ export type Statement =
 
 /** A constant as a value; a type error names what was expected. */
 export function asValue(value: ValueLike): Value {
-  if (typeof value === 'object') return value;
+  if (typeof value === 'object' && value !== null && 'op' in value) return value;
+  if (typeof value !== 'number' && typeof value !== 'bigint')
+    throw typeError(`a value is wanted, and this is ${value === null ? 'null' : `of type ${typeof value}`}`);
   const whole = typeof value === 'bigint' ? value : Number.isSafeInteger(value) ? BigInt(value) : undefined;
   if (whole === undefined || whole < 0n || whole >= 1n << 64n) {
     throw typeError(`${value} is no whole number from 0 to 2^64 - 1`);

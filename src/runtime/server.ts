@@ -23,6 +23,8 @@ export class RuntimeServer implements SessionHost {
   /** Sessions beyond the first that have an allocation. */
   private readonly shares = new Map<number, number>();
 
+  /** How a fault is told: at other places where the code that ran is not the program's own. */
+  explain: (error: unknown) => unknown = (error) => error;
   /** Hears of every fault of a kernel. */
   onFault: (text: string) => void = () => {};
 

@@ -42,6 +42,8 @@ export interface SessionHost {
   share(address: number): void;
   /** A session gives an allocation back; the last one frees it. */
   release(address: number): void;
+  /** How a fault is told. */
+  explain(error: unknown): unknown;
   /** A queue stopped; its program is told too. */
   faulted(text: string): void;
 }
@@ -217,7 +219,8 @@ export class Session {
     return handle;
   }
 
-  private sendFault(queue: bigint, error: unknown): void {
+  private sendFault(queue: bigint, given: unknown): void {
+    const error = this.host.explain(given);
     const text = error instanceof WavesmithError ? error.format() : String(error);
     const access = error instanceof DeviceFault ? error.fault.access : undefined;
     const address = access?.space === 'global' ? access.address : 0;

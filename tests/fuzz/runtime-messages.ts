@@ -90,6 +90,7 @@ function makeHost(): SessionHost {
     release: (address) => {
       if (device.offsetOf(address, 1) !== undefined) device.free(address);
     },
+    explain: (error) => error,
     faulted: () => {},
   };
 }

@@ -24,13 +24,17 @@ const LIMITS = [
 ] as const;
 
 /** Compiles the kernel of a seed; undefined when the compiler may have lost a block of it. */
-export function compileRandom(seed: number, { target, level }: Build): Uint8Array | undefined {
+export function compileRandom(
+  seed: number,
+  { target, level }: Build,
+  kernelSize: 'small' | 'full' = 'full',
+): Uint8Array | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-'));
   try {
     const [source, object] = [join(folder, 'kernel.c'), join(folder, 'kernel.co')];
     const limit = LIMITS[seed % LIMITS.length] as string;
     const size = 'amdgpu_flat_work_group_size(BLOCK, BLOCK)';
-    writeFileSync(source, randomKernel(seed).replace(size, `${size}${limit}`));
+    writeFileSync(source, randomKernel(seed, kernelSize).replace(size, `${size}${limit}`));
     const flags = [
       '-w',
       '-ffp-contract=off',
@@ -112,8 +116,13 @@ async function run(
   }
 }
 
-/** Puts the random probe of a seed into a kernel, runs both, and compares everything. */
-export async function checkProbe(code: Uint8Array, seed: number, strict: boolean): Promise<ProbeReport> {
+/** Puts the random probe of a seed into a kernel, runs both, and compares everything. The interpreter begins sooner, compiled code runs faster. */
+export async function checkProbe(
+  code: Uint8Array,
+  seed: number,
+  strict: boolean,
+  engine: 'interpreter' | 'compiled' = 'compiled',
+): Promise<ProbeReport> {
   const random = randomNumbers(seed);
   const input = Uint32Array.from({ length: SHAPE.inputs }, () =>
     random() < 0.3 ? Math.floor(random() * 64) : Math.floor(random() * 2 ** 32),
@@ -143,7 +152,9 @@ export async function checkProbe(code: Uint8Array, seed: number, strict: boolean
   const expected = (oracle as unknown as Oracle).expected;
   let changed: Ran;
   try {
-    changed = await run([result.codeObject.bytes, code], input, result.memory, () => (strict ? { strict: {} } : {}));
+    changed = await run([result.codeObject.bytes, code], input, result.memory, () =>
+      strict ? { strict: {} } : { engine },
+    );
   } catch (error) {
     return {
       placed: result.placed,

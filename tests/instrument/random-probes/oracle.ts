@@ -42,6 +42,45 @@ export function rowText(
   return [pc, number, wide, ...Array.from(lanes), ...Array.from(wideLanes)].join(' ');
 }
 
+const ALL = MASK64;
+/** Lanes of their results come from other lanes. */
+const ACROSS_LANES = /lane_|lane16|lane32|permute|swizzle|mfma|mfmac|_dpp|permlane/;
+
+/** The lanes of each register that hold what the kernel computed from what it was given; of scalar registers all or none. */
+class WrittenLanes extends Map<number, bigint> {
+  /** Whether these lanes of a register are written. */
+  override has(slot: number, lanes: bigint = ALL): boolean {
+    const own = this.get(slot) ?? 0n;
+    return slot < Slot.VGPR0 ? own === ALL : (own & lanes) === lanes;
+  }
+
+  /** What an instruction with these active lanes writes is as good as what it reads. */
+  execute(instruction: Parameters<typeof effectsOf>[0], exec: bigint): void {
+    const { uses, defs } = effectsOf(instruction);
+    const isAcross = ACROSS_LANES.test(instruction.row.operation);
+    let lanes = ALL;
+    for (const { first, count } of uses) {
+      for (let slot = first; slot < first + count; slot++) {
+        const isTracked =
+          slot < 102 || slot >= Slot.SCC || slot === Slot.M0 || slot === Slot.VCC || slot === Slot.VCC + 1;
+        if (!isTracked) continue;
+        if (slot < Slot.VGPR0 || isAcross) lanes = this.has(slot, ALL) ? lanes : 0n;
+        else lanes &= (this.get(slot) ?? 0n) | ~exec;
+      }
+    }
+    const isWhole = (lanes & exec) === exec;
+    for (const { first, count } of defs) {
+      for (let slot = first; slot < first + count; slot++) {
+        const old = this.get(slot) ?? 0n;
+        if (slot < Slot.VGPR0) this.set(slot, isWhole && lanes !== 0n ? ALL : 0n);
+        else if (isAcross)
+          this.set(slot, lanes === 0n ? 0n : /mfma/.test(instruction.row.operation) ? ALL : old | exec);
+        else this.set(slot, ((old & ~exec) | (lanes & exec)) & ALL);
+      }
+    }
+  }
+}
+
 /** Watches the original at the points. */
 export class Oracle implements Monitor {
   readonly expected: Expected = {
@@ -55,7 +94,7 @@ export class Oracle implements Monitor {
   private readonly points = new Map<number, RandomPoint[]>();
   private readonly base: number;
   private info!: DispatchInfo;
-  private readonly written = new WeakMap<Wave, Set<number>>();
+  private readonly written = new WeakMap<Wave, WrittenLanes>();
 
   private point: RandomPoint | undefined;
 
@@ -75,9 +114,19 @@ export class Oracle implements Monitor {
 
   startWorkgroup(_: unknown, waves: readonly Wave[]): void {
     for (const wave of waves) {
-      const written = new Set<number>();
-      for (const { first, count } of initialRegisters(this.info.launch.descriptor))
-        for (let i = 0; i < count; i++) written.add(first + i);
+      const written = new WrittenLanes();
+      const { descriptor } = this.info.launch;
+      for (const { first, count } of initialRegisters(descriptor))
+        for (let i = 0; i < count; i++) written.set(first + i, ALL);
+      // Where nothing has scratch, the register that the checker allows for its offset holds nothing.
+      const {
+        userSgprCount,
+        enableSgprWorkgroupIdX: x,
+        enableSgprWorkgroupIdY: y,
+        enableSgprWorkgroupIdZ: z,
+      } = descriptor.rsrc2;
+      if (descriptor.rsrc2.enablePrivateSegment === 0)
+        written.delete(userSgprCount + x + y + z + descriptor.rsrc2.enableSgprWorkgroupInfo);
       this.written.set(wave, written);
     }
   }
@@ -92,9 +141,7 @@ export class Oracle implements Monitor {
     pc: number,
     bound: { readonly instruction: Parameters<typeof effectsOf>[0]; readonly size: number },
   ): void {
-    const written = this.written.get(w) as Set<number>;
-    for (const { first, count } of effectsOf(bound.instruction).defs)
-      for (let i = 0; i < count; i++) written.add(first + i);
+    this.written.get(w)?.execute(bound.instruction, this.exec(w));
     const isNext = w.pc === pc + bound.size;
     for (const point of this.points.get(pc - this.base) ?? [])
       if ((point.side === 'after' && isNext) || (point.side === 'taken' && !isNext)) this.reached(point, w);
@@ -161,7 +208,7 @@ export class Oracle implements Monitor {
     const register = registerFromText(name);
     const range = register && slotsOf(register);
     if (register === undefined || range === undefined) throw new Error(`no register ${name}`);
-    for (let i = 0; i < range.count; i++) if (!this.written.get(w)?.has(range.first + i)) this.taint();
+    for (let i = 0; i < range.count; i++) this.named(range.first + i, w);
     return register;
   }
 
@@ -255,7 +302,7 @@ export class Oracle implements Monitor {
 
   /** Notes a read of a slot; true. */
   private named(slot: number, w: Wave): boolean {
-    if (!this.written.get(w)?.has(slot)) this.taint();
+    if (this.written.get(w)?.has(slot, this.exec(w)) !== true) this.taint();
     return true;
   }
 }

@@ -35,9 +35,13 @@ class Generator {
   /** Other things of type u32 an expression may read there. */
   private words: () => string[] = () => [];
 
-  constructor(seed: number) {
+  /** One phase of a few statements. */
+  private readonly isSmall: boolean;
+
+  constructor(seed: number, isSmall: boolean) {
     this.random = randomNumbers(seed);
     this.variables = this.fields;
+    this.isSmall = isSmall;
   }
 
   private below(n: number): number {
@@ -49,7 +53,7 @@ class Generator {
   private readonly fields = (type: Type): string[] => Array.from({ length: FIELDS[type] }, (_, n) => `s->${type}${n}`);
 
   source(): string {
-    const functions = Array.from({ length: 1 + this.below(3) }, (_, n) => this.helper(n));
+    const functions = Array.from({ length: this.isSmall ? 1 : 1 + this.below(3) }, (_, n) => this.helper(n));
     this.variables = this.fields;
     this.words = () => [
       's->tid',
@@ -58,7 +62,8 @@ class Generator {
       `in[${this.expression('u', 1)} % INPUTS]`,
       `from[${this.expression('u', 1)} % BLOCK]`,
     ];
-    const phases = Array.from({ length: 2 + this.below(3) }, (_, n) => this.phase(n));
+    const count = this.isSmall ? 1 : 2 + this.below(3);
+    const phases = Array.from({ length: count }, (_, n) => this.phase(n));
     return [PRELUDE, ...functions, ...phases, driver(phases.length)].join('\n');
   }
 
@@ -75,7 +80,9 @@ class Generator {
   }
 
   private phase(n: number): string {
-    const statements = Array.from({ length: 4 + this.below(5) }, () => this.statement(2));
+    const statements = this.isSmall
+      ? Array.from({ length: 2 + this.below(3) }, () => this.statement(1))
+      : Array.from({ length: 4 + this.below(5) }, () => this.statement(2));
     const { below } = this;
     const counter = (where: string): string => `&${where}[${this.expression('u', 1)} % COUNTERS]`;
     const tallies = Array.from({ length: below.call(this, 3) }, () => {
@@ -221,7 +228,7 @@ class Generator {
   }
 }
 
-/** The C source of one kernel; the same seed gives the same text. */
-export function randomKernel(seed: number): string {
-  return new Generator(seed).source();
+/** The C source of one kernel, `small` for many of them; the same seed gives the same text. */
+export function randomKernel(seed: number, size: 'small' | 'full' = 'full'): string {
+  return new Generator(seed, size === 'small').source();
 }
