@@ -6,10 +6,13 @@ export { isZero, joinKnowledge, type Knowledge, type KnownValue, stepKnowledge, 
 export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from './dataflow.ts';
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
+export { type Hazard, type HazardRule, HazardRules, type Kind, type Nearest } from './hazards/rules.ts';
+export { makeStep, type Step } from './hazards/steps.ts';
+export { MAX_WAIT_STATES } from './hazards/tables.ts';
 export { hasFallthrough, type LiftOptions, liftCodeObject } from './lift.ts';
 export { type FurtherReads, hasSlot, type Liveness, livenessOf } from './liveness.ts';
 export { ControlDependence } from './postdominators.ts';
-export { SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
+export { rangeNames, SLOT_COUNT, SLOT_WORDS, Slot, type SlotRange, slotName, slotNames, slotsOf } from './slots.ts';
 export {
   type BasicBlock,
   type BlockExit,

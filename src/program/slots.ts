@@ -96,3 +96,8 @@ export function slotNames(slots: Iterable<number>): string[] {
   }
   return out;
 }
+
+/** The names of the registers of ranges. */
+export function rangeNames(ranges: readonly SlotRange[]): string[] {
+  return slotNames(ranges.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i)));
+}

@@ -2,7 +2,7 @@
 // gfx942 and gfx950, Tensile for gfx90a. A pair that is not here with so few states is an error. Counted over the reference corpus;
 // the number of kernels that have a pair stands behind it. `tests/check-corpus.test.ts` finds no pair of the corpus outside.
 import type { MatrixWaits, WaitTable } from '../../isa/table/hazards.ts';
-import type { MatrixFacts } from './hazard-tables.ts';
+import type { MatrixFacts } from './tables.ts';
 
 interface SeenPair {
   readonly producer: RegExp;
