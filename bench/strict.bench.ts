@@ -37,7 +37,7 @@ const COPY = 'global_load_dwordx4 v[12:15], v1, s[4:5]\ns_waitcnt vmcnt(0)\nglob
 const LDS =
   'ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v3, v2\ns_barrier';
 const MFMA = 'v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[4:5], a[0:15]\n'.repeat(4);
-const ACCUMULATORS = Array.from({ length: 16 }, (_, n) => `v_accvgpr_write_b32 a${n}, v0`).join('\n');
+const ACCUMULATORS = `${Array.from({ length: 16 }, (_, n) => `v_accvgpr_write_b32 a${n}, v0`).join('\n')}\ns_nop 1`;
 
 function assembled(name: string, code: string, grid: number, block: number, lds = 0): Case {
   const object = assembleAndLink(

@@ -55,6 +55,12 @@ export const RUN_RULES = {
       'An output modifier (`mul:2`, `mul:4`, `div:2`) that hardware ignores: IEEE mode is on, or results keep denormals',
     source: SOURCES.operands,
   },
+  'hazards/wait-states': {
+    severity: 'error',
+    title:
+      'An instruction is executed too few wait states after one that hardware does not hold it back for. The count is of ways to it',
+    source: SOURCES.waitStates,
+  },
   'memory/kernarg-overrun': {
     severity: 'error',
     title: 'Arguments beyond the declared kernarg segment are read, or used after a wide load',

@@ -6,6 +6,7 @@
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
 import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.ts';
 import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
+import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
@@ -24,6 +25,7 @@ import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
+import { type Executed, PathHazards } from './wait-states.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
 /** What the device knows of the kernel besides the launch. */
@@ -42,8 +44,13 @@ interface Running {
   readonly accesses: AccessChecks;
   readonly global: GlobalShadow;
   readonly deadlocks: DeadlockFinder;
+  readonly hazards: PathHazards;
+  /** A number for the dispatch: what compiled code knows of paths is for one. */
+  readonly number: number;
   readonly scalars: readonly number[];
 }
+
+let dispatches = 0;
 
 /** Programs of which an instruction seen so far names an AGPR. */
 const accumulating = new WeakSet<LoadedCode>();
@@ -89,7 +96,10 @@ export class StrictChecker implements Monitor {
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups);
-    this.running = { info, base: loaded.region.base, reporter, registers, accesses, global, deadlocks, scalars };
+    const hazards = new PathHazards(reporter, target);
+    const number = ++dispatches;
+    const { base } = loaded.region;
+    this.running = { info, base, reporter, registers, accesses, global, deadlocks, hazards, number, scalars };
   }
 
   private get now(): Running {
@@ -110,6 +120,7 @@ export class StrictChecker implements Monitor {
       const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
       const exec = [wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number] as const;
       shadow.reset(wave, lds, scalars, exec, (one) => global.synchronisation.acquire(number, one));
+      shadow.registers.trail[1] = Math.imul(this.now.number, 0x9e3779b1);
       return shadow;
     });
     this.started++;
@@ -182,8 +193,38 @@ export class StrictChecker implements Monitor {
     }
   }
 
-  /** An instruction is about to execute; `at` is its loaded address. */
+  /** An instruction is about to be interpreted; `at` is its loaded address. */
   before(w: Wave, at: number, bound: BoundInstruction): void {
+    this.traceOne(w, at - this.now.base, bound.instruction);
+    this.look(w, at, bound);
+  }
+
+  /** The path of instructions that are interpreted: they follow each other as long as nothing else has been executed. */
+  private traceOne(w: Wave, pc: number, instruction: Instruction): void {
+    const shadow = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
+    shadow.registers.forgetBlocks();
+    if (shadow.interpretedUntil !== w.executed) shadow.interpreted = [];
+    shadow.interpretedUntil = w.executed + 1;
+    const { interpreted } = shadow;
+    if (interpreted.length > MAX_WAIT_STATES) interpreted.shift();
+    interpreted.push({ pc, instruction });
+    this.now.hazards.follow(w, interpreted, interpreted.length - 1);
+  }
+
+  /** Compiled code begins a block on a way that it does not know; `blocks` has the instructions of each. */
+  traceBlock(w: Wave, blocks: readonly (readonly Executed[])[]): void {
+    const shadow = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
+    const numbers = shadow.registers.lastBlocks();
+    const last = blocks[numbers.pop() as number] as readonly Executed[];
+    const before: Executed[] = [];
+    while (before.length < MAX_WAIT_STATES && numbers.length > 0) {
+      before.unshift(...(blocks[numbers.pop() as number] as readonly Executed[]));
+    }
+    this.now.hazards.follow(w, [...before, ...last], before.length);
+  }
+
+  /** What there is to say about an instruction that is about to execute; `at` is its loaded address. */
+  look(w: Wave, at: number, bound: BoundInstruction): void {
     const { base, registers: checks } = this.now;
     const pc = at - base;
     const plan = this.planFor(pc, bound.instruction);

@@ -11,8 +11,20 @@ import type { Block } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
 import { type GroupState, isPlain } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
-import { ACCESS_REGISTERS, SHADOW_ACCESS, SHADOW_PENDING, SHADOW_SCALARS, SHADOW_TOTAL } from './registers.ts';
+import {
+  ACCESS_REGISTERS,
+  SHADOW_ACCESS,
+  SHADOW_PENDING,
+  SHADOW_SCALARS,
+  SHADOW_TOTAL,
+  SHADOW_TRAIL,
+  TRAIL_BLOCKS,
+  TRAIL_COUNT,
+  TRAIL_DISPATCH,
+  TRAIL_RING,
+} from './registers.ts';
 import { accessSegment, type BlockPlan, planBlock, type Segment } from './segments.ts';
+import type { Executed } from './wait-states.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
 export class StrictInstrument implements Instrument {
@@ -21,6 +33,8 @@ export class StrictInstrument implements Instrument {
   checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
   private readonly segments = new Map<number, Segment>();
+  /** The instructions of blocks, by the numbers that compiled code writes into a wavefront's trail. */
+  private readonly blocks: (readonly Executed[])[] = [];
   /** Instructions that are checked alone, by pc / 4. */
   private readonly ones: StrictPlan[] = [];
   private wave: Wave | undefined;
@@ -42,8 +56,9 @@ export class StrictInstrument implements Instrument {
       },
       strictBefore: (_wave, pc) => {
         const at = loaded.region.base + pc;
-        this.checker.before(this.wave as Wave, at, loaded.at(at));
+        this.checker.look(this.wave as Wave, at, loaded.at(at));
       },
+      strictPath: () => this.checker.traceBlock(this.wave as Wave, this.blocks),
       strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
   }
@@ -62,9 +77,10 @@ export class StrictInstrument implements Instrument {
     this.index(module, 'strictOne');
     this.index(module, 'strictBefore');
     this.index(module, 'strictSegment');
+    this.index(module, 'strictPath');
   }
 
-  private index(module: WasmModule, name: 'strictOne' | 'strictBefore' | 'strictSegment'): number {
+  private index(module: WasmModule, name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath'): number {
     return module.importFunction('env', name, ['i32', 'i32'], []);
   }
 
@@ -82,14 +98,53 @@ export class StrictInstrument implements Instrument {
   }
 
   wants(block: Block, index: number): boolean {
-    return this.planOf(block).has(index);
+    return index === 0 || this.planOf(block).has(index);
   }
 
   emit(context: FunctionContext, block: Block, index: number): void {
+    if (index === 0) this.emitTrail(context, block);
     const plan = this.planOf(block).get(index);
     if (plan === undefined) return;
     if ('plans' in plan) this.emitSegment(context, block, plan);
     else this.emitOne(context, plan);
+  }
+
+  /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not that of the last time. */
+  private emitTrail({ fn, module, wave, pc }: FunctionContext, { items, ending }: Block): void {
+    const number = this.blocks.push(ending.kind === 'branch' ? [...items, ending.item] : items) - 1;
+    const [shadow, count] = [fn.local('i32'), fn.local('i32')];
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
+    fn.get(shadow).memory('i32.load', TRAIL_COUNT).tee(count);
+    fn.i32(TRAIL_BLOCKS - 1)
+      .op('i32.and')
+      .i32(2)
+      .op('i32.shl')
+      .op('i32.add')
+      .i32(number)
+      .memory('i32.store', TRAIL_RING);
+    fn.get(shadow).get(count).i32(1).op('i32.add').memory('i32.store', TRAIL_COUNT);
+    // Four bits a block: after eight more a block has left the number.
+    fn.get(shadow)
+      .get(shadow)
+      .memory('i32.load', SHADOW_TRAIL)
+      .i32(32 / TRAIL_BLOCKS)
+      .op('i32.shl');
+    fn.i32(Math.imul(number + 1, 0x85ebca6b))
+      .op('i32.xor')
+      .tee(count)
+      .memory('i32.store', SHADOW_TRAIL);
+    const known = module.global('i32');
+    fn.get(count)
+      .get(shadow)
+      .memory('i32.load', TRAIL_DISPATCH)
+      .op('i32.xor')
+      .tee(count)
+      .globalGet(known)
+      .op('i32.ne')
+      .if();
+    fn.get(count).globalSet(known).get(wave).i32(pc).call(this.index(module, 'strictPath')).end();
+    fn.release('i32', shadow);
+    fn.release('i32', count);
   }
 
   /** An instruction that the checker looks at each time; a wait only while something is outstanding. */

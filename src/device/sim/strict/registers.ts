@@ -11,7 +11,13 @@ export const SHADOW_PENDING = SHADOW_SCALARS + 32;
 /** i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute. */
 export const SHADOW_TOTAL = SHADOW_PENDING + 96;
 export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
-export const SHADOW_BYTES = SHADOW_TOTAL + 16;
+/** i32: a number for the last blocks executed, one for the dispatch, how many blocks, and the last TRAIL_BLOCKS of them (wait-states.ts). */
+export const SHADOW_TRAIL = SHADOW_TOTAL + 8;
+export const TRAIL_DISPATCH = SHADOW_TRAIL + 4;
+export const TRAIL_COUNT = SHADOW_TRAIL + 8;
+export const TRAIL_RING = SHADOW_TRAIL + 12;
+export const TRAIL_BLOCKS = 8;
+export const SHADOW_BYTES = (TRAIL_RING + 4 * TRAIL_BLOCKS + 15) & -16;
 
 /** All lanes are active and their offsets follow each other. */
 export const ACCESS_CONSECUTIVE = 1;
@@ -33,6 +39,8 @@ export class RegisterShadow {
   readonly pending: Uint32Array;
   /** Operations that are outstanding; what is known of the next access (ACCESS_*). */
   readonly outstanding: Int32Array;
+  /** From SHADOW_TRAIL on. */
+  readonly trail: Int32Array;
   /** By slot: the load that left it undefined. */
   readonly origins = new Map<number, Origin>();
 
@@ -41,6 +49,20 @@ export class RegisterShadow {
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 2);
+    this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 3 + TRAIL_BLOCKS);
+  }
+
+  /** The blocks that a wavefront has executed, the latest last; none since it left compiled code. */
+  lastBlocks(): number[] {
+    const count = this.trail[2] as number;
+    const length = Math.min(count, TRAIL_BLOCKS);
+    return Array.from({ length }, (_, n) => this.trail[3 + ((count - length + n) & (TRAIL_BLOCKS - 1))] as number);
+  }
+
+  /** The wavefront begins, or what it executes next is not known to follow. */
+  forgetBlocks(): void {
+    this.trail[0] = 0;
+    this.trail[2] = 0;
   }
 
   clear(): void {
@@ -49,6 +71,7 @@ export class RegisterShadow {
     this.pending.fill(0);
     this.outstanding[0] = 0;
     this.origins.clear();
+    this.forgetBlocks();
   }
 
   isScalarDefined(slot: number): boolean {

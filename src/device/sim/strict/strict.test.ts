@@ -15,6 +15,20 @@ interface Case {
   readonly rightOptions?: StrictRun;
 }
 
+const jumpTo = (jump: string): string => `v_mov_b32_e32 v4, s4
+v_mov_b32_e32 v5, s5
+s_getpc_b64 s[8:9]
+.Lhere:
+s_add_u32 s8, s8, .Lthere-.Lhere
+s_addc_u32 s9, s9, 0
+v_readfirstlane_b32 s12, v4
+s_nop 4
+v_readfirstlane_b32 s13, v5
+${jump}
+.Lthere:
+global_load_dword v2, v1, s[12:13]
+s_waitcnt vmcnt(0)`;
+
 const LOAD = 'global_load_dword v2, v1, s[4:5]';
 const STORE = (v: string) => `global_store_dword v1, ${v}, s[4:5]`;
 const TWO_WAVES: StrictRun = { block: [128, 1, 1], lds: 1024 };
@@ -221,16 +235,23 @@ const CASES: readonly Case[] = [
   {
     name: 'half of a register',
     wrong:
-      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
+      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\ns_nop 0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
     right:
-      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
+      'v_add_u16_sdwa v2, v0, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0\ns_nop 0\nv_add_f16_e32 v3, v2, v0\nglobal_store_dword v1, v3, s[4:5]',
     finds: 'registers/uninitialised v3',
+  },
+  {
+    // A call takes longer than any wait.
+    name: 'an address too soon behind a jump through a register',
+    wrong: jumpTo('s_setpc_b64 s[8:9]'),
+    right: jumpTo('s_swappc_b64 s[10:11], s[8:9]'),
+    finds: 'hazards/wait-states s[12:13]',
   },
   {
     name: 'matrix operands in lanes that EXEC turns off',
     wrong:
       's_mov_b64 exec, 0xff\nv_mov_b32_e32 v4, 0\nv_mov_b32_e32 v5, 0\ns_mov_b64 exec, -1\nv_mfma_f32_4x4x1_16b_f32 v[8:11], v4, v0, 0\ns_nop 7',
-    right: 'v_mov_b32_e32 v4, 0\nv_mfma_f32_4x4x1_16b_f32 v[8:11], v4, v0, 0\ns_nop 7',
+    right: 'v_mov_b32_e32 v4, 0\ns_nop 1\nv_mfma_f32_4x4x1_16b_f32 v[8:11], v4, v0, 0\ns_nop 7',
     finds: 'registers/uninitialised v4',
   },
   {

@@ -4,6 +4,7 @@ import type { Wave } from '../state/wave.ts';
 import type { LdsShadow } from './lds.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
 import type { Acquisition, CompleteStores } from './synchronisation.ts';
+import type { Executed } from './wait-states.ts';
 import { WaitQueue } from './waits.ts';
 
 /** Wavefronts that a workgroup can have. */
@@ -17,6 +18,9 @@ export class WaveShadow {
   barriers = 0;
   lastBarrier = -1;
   wave: Wave;
+  /** Instructions that were interpreted one behind the other, and the wave's count of instructions behind the last. */
+  interpreted: Executed[] = [];
+  interpretedUntil = -1;
 
   /** Told when a value has come back that was read from an address where workgroups synchronise. */
   acquired: ((acquisition: Acquisition) => void) | undefined;
@@ -58,6 +62,8 @@ export class WaveShadow {
     this.complete = NO_STORES;
     this.barriers = 0;
     this.lastBarrier = -1;
+    this.interpreted = [];
+    this.interpretedUntil = -1;
     for (const slot of scalars) this.registers.setScalar(slot, true);
     // The work-item ids, packed into v0.
     this.registers.define(0, 3, exec[0], exec[1]);

@@ -1,0 +1,117 @@
+// Missing wait states along the path that a wavefront takes: code that is generated, or entered by a jump through a register, has no
+// path that the checker could follow. The rules are those of the checker (src/program/hazards/); pairs that shipped code has are fine.
+import { insertStates } from '../../../finding/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
+import {
+  effectsOf,
+  type Hazard,
+  HazardRules,
+  MAX_WAIT_STATES,
+  makeStep,
+  type Nearest,
+  rangeNames,
+  type Step,
+} from '../../../program/index.ts';
+import type { Wave } from '../state/wave.ts';
+import type { Reporter } from './reporter.ts';
+
+/** An instruction at its offset in the image. */
+export interface Executed {
+  readonly pc: number;
+  readonly instruction: Instruction;
+}
+
+const isCall = ({ row }: Instruction): boolean => row.operation === 's_swappc_b64' || row.operation === 's_call_b64';
+/** Bytes of an instruction that calls: a return address is behind it. */
+const CALL_BYTES = 4;
+
+export class PathHazards extends HazardRules<number> {
+  private readonly reporter: Reporter;
+  private readonly target: TargetName;
+  private readonly steps = new Map<Instruction, Step>();
+  /** Ways to an instruction that have been looked at. */
+  private readonly known = new Set<number>();
+  private path: readonly Executed[] = [];
+  private index = 0;
+  private wave: Wave | undefined;
+
+  constructor(reporter: Reporter, target: TargetName) {
+    super(target);
+    this.reporter = reporter;
+    this.target = target;
+  }
+
+  private stepOf(instruction: Instruction): Step {
+    let step = this.steps.get(instruction);
+    if (step === undefined) {
+      step = makeStep(instruction, effectsOf(instruction), targetInfo(this.target).matrixWaits);
+      this.steps.set(instruction, step);
+    }
+    return step;
+  }
+
+  /** Looks at the instructions of a path from `first` on; those before only lead to them. */
+  follow(w: Wave, path: readonly Executed[], first: number): void {
+    this.wave = w;
+    this.path = path;
+    for (let index = first; index < path.length; index++) {
+      const way = this.wayTo(index);
+      if (this.known.has(way)) continue;
+      this.known.add(way);
+      this.index = index;
+      this.examine(this.stepOf((path[index] as Executed).instruction));
+    }
+  }
+
+  /** A number for an instruction and the addresses of as many before it as wait states can count. */
+  private wayTo(index: number): number {
+    let hash = 0;
+    for (let i = Math.max(0, index - MAX_WAIT_STATES); i < index; i++) {
+      hash = Math.imul(hash, 0x01000193) ^ (this.path[i] as Executed).pc;
+    }
+    return (hash >>> 0) * 2 ** 20 + (((this.path[index] as Executed).pc >>> 2) & 0xfffff);
+  }
+
+  protected override nearest(limit: number, matches: (step: Step) => boolean): Nearest<number> | undefined {
+    let between = 0;
+    for (let i = this.index - 1; i >= 0 && between < limit; i--) {
+      const { pc, instruction } = this.path[i] as Executed;
+      if (this.isLong(i)) return undefined;
+      const step = this.stepOf(instruction);
+      if (matches(step)) return { at: pc, step, between };
+      between += step.states;
+    }
+    return undefined;
+  }
+
+  /** Calls and returns take longer than any of the waits. A return is a jump to where a call would have come back. */
+  private isLong(index: number): boolean {
+    const { instruction } = this.path[index] as Executed;
+    if (isCall(instruction)) return true;
+    if (instruction.row.operation !== 's_setpc_b64') return false;
+    const { loaded } = this.reporter.dispatch;
+    const before = (this.path[index + 1] as Executed).pc - CALL_BYTES;
+    const caller = before < 0 ? undefined : loaded.decodeAt(before);
+    return caller !== undefined && isCall(caller);
+  }
+
+  protected override report({ rule, wait, isShipped, registers, producer }: Hazard<number>): void {
+    if (isShipped) return;
+    const { pc, instruction } = this.path[this.index] as Executed;
+    const { at, step, between } = producer;
+    this.reporter.report('hazards/wait-states', this.wave, pc, () => {
+      const names = rangeNames(registers);
+      const about = names.length === 0 ? '' : ` (${names.join(', ')})`;
+      const related = this.reporter.other('is too near', at, this.wave?.index, this.wave?.workgroup.id);
+      return {
+        registers: names,
+        message:
+          `${instruction.row.mnemonic} is executed ${between} wait state${between === 1 ? '' : 's'} after ` +
+          `${step.instruction.row.mnemonic}${about}; it needs ${wait} (${rule}).`,
+        related: related === undefined ? [] : [related],
+        edits: [insertStates(pc, wait - between)],
+      };
+    });
+  }
+}
