@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 
 /** Folders of src/ that hold hand-written code. */
 function rooms(folder = 'src'): string[] {
@@ -34,4 +34,28 @@ describe('every room of src/ says what lives there and where to begin', () => {
     expect(named.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
     if (!/this file|either file/.test(begin)) expect(named, how).not.toEqual([]);
   });
+});
+
+test('docs/architecture.md lists every layer with what it may import, each below what it imports', () => {
+  const { layers } = JSON.parse(readFileSync('tools/layers.json', 'utf8')) as { layers: Record<string, string[]> };
+  const listed: Record<string, string[]> = {};
+  for (const [, name, imports] of readFileSync('docs/architecture.md', 'utf8').matchAll(
+    /^\| `src\/(\w+)\/` \|.*\| (.*) \|$/gm,
+  )) {
+    const above = Object.keys(listed);
+    const all = /^all above(?: but (.*))?$/.exec(imports as string);
+    const names = (all === null ? (imports as string) : (all[1] ?? ''))
+      .split(', ')
+      .filter((n) => n !== '–' && n !== '');
+    listed[name as string] = all === null ? names : above.filter((layer) => !names.includes(layer));
+    expect(
+      listed[name as string]?.filter((layer) => !above.includes(layer)),
+      name,
+    ).toEqual([]);
+  }
+  const sorted = (map: Record<string, string[]>) =>
+    Object.entries(map)
+      .map(([name, imports]) => [name, [...imports].sort()] as const)
+      .sort();
+  expect(sorted(listed)).toEqual(sorted(layers));
 });

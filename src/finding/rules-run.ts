@@ -1,5 +1,6 @@
 // The rules of strict mode (`wavesmith run --check`). Each is explained in docs/virtual-gpu.md, "Strict".
 import type { RuleInfo } from './rule-info.ts';
+import { CHECK_RULES } from './rules-check.ts';
 import { SOURCES } from './sources.ts';
 
 export const RUN_RULES = {
@@ -49,12 +50,7 @@ export const RUN_RULES = {
       'Lanes of a buffer access lie behind `num_records`: loads give zero, stores do nothing. The count is of lanes',
     source: SOURCES.memory,
   },
-  'modes/omod-ignored': {
-    severity: 'warning',
-    title:
-      'An output modifier (`mul:2`, `mul:4`, `div:2`) that hardware ignores: IEEE mode is on, or results keep denormals',
-    source: SOURCES.operands,
-  },
+  'modes/omod-ignored': CHECK_RULES['modes/omod-ignored'],
   'hazards/wait-states': {
     severity: 'error',
     title:

@@ -1,8 +1,8 @@
 // Machine code of the statements of one point. Before it: SCC is saved where it may still be read, and EXEC. Memory is accessed by lane 0
 // or by the kernel's active lanes; behind it the wave is as it was, but for the wait counters, which only rise: a kernel's own waits
 // become stricter by that, never weaker.
-import { registerFromText, type TargetName } from '../isa/index.ts';
-import { assembleLine, assembleLines } from './assemble.ts';
+import { registerFromText, type TargetName, targetInfo } from '../isa/index.ts';
+import { assembleLines } from './assemble.ts';
 import { hookLines } from './emit-hook.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
 import type { ProbeInstruction } from './select.ts';
@@ -32,21 +32,9 @@ export interface EmittedPoint {
 /** Asks for 32 bits behind the instruction, which the rewriter fills. */
 const PLACEHOLDER = '0x7fffffff';
 
-const returnFlags = new Map<TargetName, string>();
-
 /** How an atomic asks for the value that was there: a flag that targets name differently. */
 function returnFlag(target: TargetName): string {
-  let flag = returnFlags.get(target);
-  if (flag === undefined) {
-    try {
-      assembleLine(target, 'global_atomic_add_x2 v[0:1], v2, v[4:5], s[0:1] sc0');
-      flag = 'sc0';
-    } catch {
-      flag = 'glc';
-    }
-    returnFlags.set(target, flag);
-  }
-  return flag;
+  return targetInfo(target).scopedCachePolicy ? 'sc0' : 'glc';
 }
 
 /** The 32-bit parts of a scalar register. */

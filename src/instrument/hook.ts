@@ -13,6 +13,7 @@ import {
   targetFromElfMach,
 } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
+import { TARGET_LIST } from '../isa/table/targets.ts';
 import { effectsOf, Slot } from '../program/index.ts';
 import type { EntryValue } from './entry-value.ts';
 
@@ -84,7 +85,7 @@ const ENTRIES: readonly EntryValue[] = ['dispatch', 'kernarg', 'start', 'workgro
 export function readHooks(bytes: Uint8Array, file: string): HookFile {
   const elf = readElf(bytes);
   const target = targetFromElfMach(elf.header.flags & 0xff);
-  if (target === undefined) throw wrong(file, 'it is compiled for another processor than gfx90a, gfx942 or gfx950');
+  if (target === undefined) throw wrong(file, `it is compiled for another processor than ${TARGET_LIST}`);
   const variables: HookVariable[] = [];
   const offsets = new Map<number, number>();
   let size = 0;

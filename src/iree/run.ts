@@ -340,9 +340,9 @@ function judge(
 function sideResult(executions: readonly SideExecution[]): SideResult {
   const [{ dispatch, seconds }] = executions;
   const { instructions = null, wavefronts, instructionsByEncoding = {} } = dispatch;
-  const diagnostics: RunFinding[] = [];
-  for (const one of executions) diagnostics.push(...newFindings(one.diagnostics, diagnostics.map(fingerprint)));
+  const findings: RunFinding[] = [];
+  for (const one of executions) findings.push(...newFindings(one.diagnostics, findings.map(fingerprint)));
   const last: (DispatchResult & Pick<SimDispatchResult, 'timing'>) | undefined = executions.at(-1)?.dispatch;
   const timing = last?.timing === undefined ? null : timingReport(last.timing);
-  return { instructions, wavefronts, instructionsByEncoding, seconds, timing, diagnostics };
+  return { instructions, wavefronts, instructionsByEncoding, seconds, timing, diagnostics: findings };
 }

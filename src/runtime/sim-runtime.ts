@@ -42,8 +42,6 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
   /** GPUs that programs see (default 1): each has streams and variables of its own, their memory is one. */
   readonly devices?: number | undefined;
-  /** Gets the findings of the strict mode. */
-  readonly onDiagnostics?: ((text: string) => void) | undefined;
   /** Gets what `strict` finds outside of kernels. */
   readonly onFinding?: ((found: RunFinding) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
@@ -224,7 +222,6 @@ export class SimRuntime implements RuntimeDevice {
     const { workgroupSize: block, gridSize } = packet;
     const whole = (n: number, d: number): number => Math.ceil(n / Math.max(d, 1));
     const {
-      onDiagnostics,
       onDispatch,
       onFinding: _onFinding,
       profiler,
@@ -261,7 +258,6 @@ export class SimRuntime implements RuntimeDevice {
     const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result);
-    if (onDiagnostics !== undefined) for (const d of result.diagnostics ?? []) onDiagnostics(d.message);
     return this.timesOf(result) ?? times;
   }
 

@@ -51,7 +51,7 @@ export const CAPTURE_ERRORS: ErrorPages = {
     "'wavesmith run … --capture X.wscap' makes a capture.",
   ],
   'capture/not-complete': [
-    'The replay of what was captured is not the dispatch that was captured: it touches memory that the capture does not hold, or ends otherwise.',
+    'Run again from the capture, the dispatch touches memory that the capture does not hold, or ends in another way than it did.',
     'The kernel depends on time, or on memory that nobody wrote: run it with --check. --no-proof records it all the same.',
   ],
   'capture/nothing': [

@@ -6,6 +6,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { readCodeObject } from '../../codeobject/index.ts';
 import { isTargetName, targetInfo } from '../../isa/index.ts';
+import { TARGET_LIST } from '../../isa/table/targets.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { checkLoadable, checkSizes } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
@@ -68,7 +69,7 @@ export class RocmDevice implements Device {
     const processor = this.agent.isa.replace(/^.*--/, '').split(':')[0] ?? '';
     if (!isTargetName(processor)) {
       throw new WavesmithError('device/unsupported-target', `The GPU is ${this.agent.isa || 'of an unknown kind'}.`, {
-        hint: 'Wavesmith knows gfx90a, gfx942 and gfx950.',
+        hint: `Wavesmith knows ${TARGET_LIST}.`,
       });
     }
     this.target = processor;

@@ -119,7 +119,9 @@ export function streamJson(
     if (offset - lastValueAt > MAX_RECORD_BYTES)
       failure ??= new Error(`no value that is read ends within ${MAX_RECORD_BYTES} bytes`);
   }
-  if (failure instanceof WavesmithError) throw failure;
+  // The parser hands on what `onValue` throws; a mistake of ours is no damage of the file.
+  const isOurs = failure instanceof WavesmithError || failure instanceof TypeError || failure instanceof ReferenceError;
+  if (isOurs) throw failure;
   if (failure !== undefined || !parser.isEnded) {
     throw badJson(source.path, failure?.message ?? 'the file ends early', offset);
   }
