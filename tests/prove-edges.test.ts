@@ -850,3 +850,36 @@ describe('never proved', () => {
     expect(prove(a, b).reason).toBe('Scratch is reached by its address.');
   });
 });
+
+describe('proved', () => {
+  it('thousands of stores that are apart', () => {
+    const stores = Array.from({ length: 3000 }, (_, i) => `ds_write_b32 v3, v2 offset:${4 * i}`);
+    const kernel = build(all(LOAD, VM, 'v_lshlrev_b32_e32 v3, 16, v0', ...stores));
+    expect(proveKernel(kernel, kernel, 'k', { ignoreIdentity: true }).verdict).toBe('proved');
+  });
+
+  it('a flag in code that is never reached', () => {
+    const kernel = build(
+      all(
+        LOAD,
+        's_mov_b32 s12, 0',
+        's_cmp_lg_u32 s12, 0',
+        's_cbranch_scc0 .Lx',
+        's_load_dword s13, s[6:7], 0x0 glc',
+        LGKM,
+        '.Lx:',
+        VM,
+        STORE,
+      ),
+    );
+    expect(proveKernel(kernel, kernel, 'k', { ignoreIdentity: true })).toMatchObject({ reason: undefined });
+  });
+
+  it('LDS that grows where the baseline stays inside', () => {
+    const body = all('ds_write_b32 v1, v0', LGKM, 's_barrier', 'ds_read_b32 v2, v1', LGKM, STORE);
+    const change = (t: string): string =>
+      t.replaceAll('group_segment_fixed_size 4096', 'group_segment_fixed_size 8192');
+    const metadata = (t: string): string => change(t).replace('fixed_size: 4096', 'fixed_size: 8192');
+    expect(prove(body, { body, change: metadata })).toMatchObject({ reason: undefined });
+  });
+});

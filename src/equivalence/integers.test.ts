@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Integers } from './integers.ts';
 import { Masks } from './masks.ts';
-import { areApart, Memories, type Place } from './memory.ts';
+import { Memories, type Place } from './memory.ts';
 import { MASK32, MASK64, type Term, Terms, widthMask } from './terms.ts';
 
 /** A term beside what it must evaluate to. */
@@ -232,6 +232,8 @@ describe('memory', () => {
   const at = (offset: Term, bytes = 4): Place => ({ base: undefined, offset, bytes, isPrivate: false });
   const scaled = (factor: bigint, add: number): Term =>
     integers.addConstant(integers.add(uniform, integers.scale(lane, factor)), add);
+
+  const areApart = (a: Place, b: Place): boolean => new Memories(integers).areApart(a, b);
 
   it('lanes of one access do not reach those of another only when no lane can', () => {
     expect(areApart(at(scaled(16n, 0)), at(scaled(16n, 4)))).toBe(true);

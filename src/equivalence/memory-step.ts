@@ -13,7 +13,7 @@ import type { Register } from '../isa/types.ts';
 import { Slot, slotsOf } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { laneNumber } from './expressions.ts';
-import { areApart, type Place } from './memory.ts';
+import type { Place } from './memory.ts';
 import {
   isVectorRegister,
   readPair,
@@ -329,8 +329,8 @@ function storePiece(step: Step, space: MemorySpace, place: Place, value: Term, p
 }
 
 /** Whether a dword of one lane can be another dword of another lane: several stores then leave something else than a wide one. */
-const mayLanesMeet = (places: readonly Place[]): boolean =>
-  places.some((a, i) => places.slice(i + 1).some((b) => !areApart(a, b)));
+const mayLanesMeet = ({ algebra: { memories } }: Step, places: readonly Place[]): boolean =>
+  places.some((a, i) => places.slice(i + 1).some((b) => !memories.areApart(a, b)));
 
 function stepStore(step: Step, op: StoreOperation): void {
   const { algebra, instruction } = step;
@@ -342,7 +342,12 @@ function stepStore(step: Step, op: StoreOperation): void {
   const second = op.pairStride === undefined ? undefined : registerAt(instruction, 'data1');
   let n = 0;
   const places = [...pieces(step, op.bytes, op.pairStride)];
-  const isWhole = !isScalarSpace(op.space) && mayLanesMeet(places.map(({ offset, bytes }) => place(offset, bytes)));
+  const isWhole =
+    !isScalarSpace(op.space) &&
+    mayLanesMeet(
+      step,
+      places.map(({ offset, bytes }) => place(offset, bytes)),
+    );
   for (const { offset, bytes } of places) {
     const register = n >= words && second !== undefined ? second : first;
     let value = dataWord(step, register, n % words);

@@ -34,33 +34,28 @@ function parts(term: Term): { constant: bigint; list: (readonly [Term, bigint])[
 }
 
 /**
- * Whether no byte of one place can be a byte of the other, whichever lanes they belong to. Values that differ between lanes count as
- * unknown multiples of their stride, because two lanes need not have the same.
+ * The power of two that the distance of two addresses is a multiple of, beside their constants; 2^width when nothing else is different.
+ * Values that differ between lanes count as unknown multiples of their stride, because two lanes need not have the same.
  */
-export function areApart(a: Place, b: Place): boolean {
-  if (a.isPerRecord || b.isPerRecord) return false;
-  if (a.base !== b.base || a.offset.kind !== b.offset.kind || a.isPrivate !== b.isPrivate) return false;
-  const [x, y] = [parts(a.offset), parts(b.offset)];
+function modulusOf(a: Term, b: Term, isPrivate: boolean): bigint {
   const uniform = new Map<Term, bigint>();
   let gcd = 0n;
   const vary = (term: Term, factor: bigint): void => {
     const power = stride(term, factor);
     if (power !== 0n && (gcd === 0n || power < gcd)) gcd = power;
   };
-  for (const [list, sign] of [
-    [x.list, 1n],
-    [y.list, -1n],
+  for (const [address, sign] of [
+    [a, 1n],
+    [b, -1n],
   ] as const) {
-    for (const [term, factor] of list) {
-      if (term.isUniform || a.isPrivate) uniform.set(term, (uniform.get(term) ?? 0n) + sign * factor);
+    for (const [term, factor] of parts(address).list) {
+      if (term.isUniform || isPrivate) uniform.set(term, (uniform.get(term) ?? 0n) + sign * factor);
       else vary(term, factor);
     }
   }
-  const mask = widthMask(a.offset.kind);
+  const mask = widthMask(a.kind);
   for (const [term, factor] of uniform) if ((factor & mask) !== 0n) vary(term, factor & mask);
-  const modulus = gcd === 0n ? mask + 1n : gcd;
-  const distance = (((x.constant - y.constant) % modulus) + modulus) % modulus;
-  return distance >= BigInt(b.bytes + (a.slack ?? 0)) && modulus - distance >= BigInt(a.bytes + (b.slack ?? 0));
+  return gcd === 0n ? mask + 1n : gcd;
 }
 
 /** The pointer argument an address counts from: the one that it adds once; undefined when unclear. */
@@ -74,6 +69,18 @@ function pointerOf(address: Term, isPointer: (term: Term) => boolean): Term | un
   }
   return found;
 }
+
+/** An address as a constant and the rest. */
+interface Address {
+  readonly rest: Term;
+  readonly constant: bigint;
+}
+
+/**
+ * A store that is moved further keeps its place among those before. Terms are numbered in the order of the baseline, and so are most
+ * stores: a thousand of them take 10 ms instead of the square of their number.
+ */
+const MOST_PASSED = 256;
 
 /** Where and how a store writes: kept beside its term. */
 interface StoreRecord {
@@ -99,6 +106,8 @@ export class Memories {
   isPointer: ((term: Term) => boolean) | undefined;
   private readonly integers: Integers;
   private readonly stores = new Map<Term, StoreRecord>();
+  private readonly addresses = new Map<Term, Address>();
+  private readonly moduli = new Map<number, bigint>();
 
   constructor(integers: Integers) {
     this.integers = integers;
@@ -134,8 +143,39 @@ export class Memories {
     return out;
   }
 
-  private areApart(a: Place, b: Place): boolean {
-    return areApart(a, b) || this.areOtherPointers(a.offset, b.offset);
+  /** Whether no byte of one place can be a byte of the other, whichever lanes they belong to. */
+  areApart(a: Place, b: Place): boolean {
+    if (a.isPerRecord || b.isPerRecord) return false;
+    if (a.base !== b.base || a.offset.kind !== b.offset.kind || a.isPrivate !== b.isPrivate) return false;
+    const [x, y] = [this.address(a.offset), this.address(b.offset)];
+    const modulus = this.modulus(x.rest, y.rest, a.isPrivate);
+    const distance = (((x.constant - y.constant) % modulus) + modulus) % modulus;
+    return distance >= BigInt(b.bytes + (a.slack ?? 0)) && modulus - distance >= BigInt(a.bytes + (b.slack ?? 0));
+  }
+
+  /** An address without its constant, and the constant. */
+  private address(offset: Term): Address {
+    let known = this.addresses.get(offset);
+    if (known === undefined) {
+      const { constant } = parts(offset);
+      known = { constant, rest: this.integers.sub(offset, this.integers.terms.constant(offset.kind, constant)) };
+      this.addresses.set(offset, known);
+    }
+    return known;
+  }
+
+  private modulus(a: Term, b: Term, isPrivate: boolean): bigint {
+    const key = (2 * a.id + (isPrivate ? 1 : 0)) * 0x400_0000 + b.id;
+    let modulus = this.moduli.get(key);
+    if (modulus === undefined) {
+      modulus = modulusOf(a, b, isPrivate);
+      this.moduli.set(key, modulus);
+    }
+    return modulus;
+  }
+
+  private areIndependent(a: Place, b: Place): boolean {
+    return this.areApart(a, b) || this.areOtherPointers(a.offset, b.offset);
   }
 
   /** Whether two addresses count from pointer arguments that are said to reach different memory. */
@@ -162,7 +202,8 @@ export class Memories {
     let under = memory;
     for (;;) {
       const other = this.stores.get(under);
-      if (other === undefined || !this.areApart(record.place, other.place)) break;
+      if (other === undefined || passed.length === MOST_PASSED || !this.areIndependent(record.place, other.place))
+        break;
       passed.push(other);
       under = other.rest;
       if (compareRanks(record.rank, other.rank) < 0) keep = passed.length;
@@ -186,7 +227,7 @@ export class Memories {
     for (;;) {
       const other = this.stores.get(state);
       if (other === undefined) break;
-      if (this.areApart(place, other.place)) state = other.rest;
+      if (this.areIndependent(place, other.place)) state = other.rest;
       else if (place.isPrivate && this.isReload(place, attr, exec, other)) return other.args[2] as Term;
       else break;
     }

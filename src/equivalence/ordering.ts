@@ -114,6 +114,11 @@ export class AccessPairs {
     return out;
   }
 
+  /** Whether the second program's instruction goes to memory at all: behind a branch that is never taken it does not. */
+  isMade(index: number): boolean {
+    return this.made.has(index);
+  }
+
   /** Whether the second program's instruction only reads arguments, which nobody writes. */
   readsArguments(index: number): boolean {
     const terms = [...(this.made.get(index) ?? [])];
@@ -155,9 +160,15 @@ export function orderDifference(
 ): OrderDifference | undefined {
   const before = inFlightAt(a);
   for (const [index, list] of inFlightAt(b)) {
+    if (!pairs.isMade(index)) continue;
     const allowed = [...pairs.partners(index)].flatMap((i) => before.get(i) ?? []);
     for (const { operation, kind, most } of list) {
-      if (pairs.readsArguments(operation.index) || pairs.areApart(index, operation.index, memories)) continue;
+      if (
+        !pairs.isMade(operation.index) ||
+        pairs.readsArguments(operation.index) ||
+        pairs.areApart(index, operation.index, memories)
+      )
+        continue;
       const partners = pairs.partners(operation.index);
       const isAllowed = allowed.some(
         (x) => partners.has(x.operation.index) && (kind === 'flat' ? (most & ~x.most) === 0 : most <= x.most),

@@ -168,6 +168,7 @@ function sendMessage(step: Step, op: StructuralOperation): Outcome {
   const message = algebra.terms.make('message', 'effect', [state[Memory.GLOBAL] as Term, state[Slot.M0] as Term], {
     attr: parameterText(step),
   });
+  step.watcher.access(step.code, message);
   state[Memory.GLOBAL] = message;
   return op.parameter === 1 ? { kind: 'end', how: 'sendmsghalt' } : undefined;
 }

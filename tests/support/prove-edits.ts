@@ -90,7 +90,8 @@ export class EditableKernel {
 /** An ALU instruction that only reads and writes registers; waits, no-ops and barriers stay where they are. */
 export function isPlain({ instruction }: CodeInstruction): boolean {
   const { flags, encoding, operation } = instruction.row;
-  const isAlu = (flags.has('VALU') || flags.has('SALU')) && encoding !== 'SOPP';
+  // Loads into LDS have the flag VALU.
+  const isAlu = (flags.has('VALU') || flags.has('SALU')) && encoding !== 'SOPP' && !flags.has('LDSDMA');
   return isAlu && !/setreg|getreg|getpc|gpr_idx|movrel|vskip|memtime/.test(operation);
 }
 
