@@ -49,6 +49,7 @@ test('the files that the extension contributes exist', () => {
     'wavesmith.defines',
     'wavesmith.notes',
     'wavesmith.pressure',
+    'wavesmith.prove',
     'wavesmith.target',
   ]);
   expect(json('language-configuration.json').comments.lineComment).toBe(';');
