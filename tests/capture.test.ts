@@ -215,6 +215,16 @@ describe('a replay', () => {
     }
   });
 
+  test('leaves its addresses free: the device can replay it again', async () => {
+    const capture = openCapture(path('k.wscap'));
+    const device = deviceFor(capture);
+    try {
+      for (let n = 0; n < 3; n++) expect((await replayCapture(device, capture)).verdict).toBe('equal');
+    } finally {
+      device.close();
+    }
+  });
+
   test('keeps memory between iterations when it is asked to', async () => {
     const code = captureObject(
       addIndex({ load: 's_load_dwordx2 s[6:7], s[0:1], 0x0\n s_load_dwordx2 s[4:5], s[0:1], 0x0' }),

@@ -23,6 +23,10 @@ export function writeResults(folder: string, document: ProfileDocument, work: Pa
   writeOutput(join(folder, 'report.html'), profilePage(document, work));
 }
 
+/** Where the files are, for people. */
+export const resultsLine = (folder: string): string =>
+  `Results in ${folder}: profile.json, roofline.json, dag.json, analysis.json, report.html`;
+
 /** Writes a long text piece by piece through a temporary name. */
 export function writePieces(path: string, pieces: Iterable<string>): void {
   const temporary = `${path}.tmp-${process.pid}`;

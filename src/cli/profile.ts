@@ -23,7 +23,7 @@ import {
 } from '../profile/index.ts';
 import { comparisonPage } from '../report/index.ts';
 import { isCapturePath } from '../snapshot/index.ts';
-import { writePieces, writeResults } from './profile-output.ts';
+import { resultsLine, writePieces, writeResults } from './profile-output.ts';
 import { simulateProgram } from './profile-sim.ts';
 import { programDevice } from './program-device.ts';
 import { runKernel } from './run.ts';
@@ -245,7 +245,7 @@ function summary(document: ProfileDocument, folder: string): string {
     out.push(`  ${finding.code} ${clean(finding.file)}: ${clean(finding.message)}`);
   }
   if (document.findings.length > 20) out.push(`  … and ${document.findings.length - 20} more in profile.json`);
-  out.push('', `Results in ${folder}: profile.json, roofline.json, dag.json, analysis.json, report.html`, '');
+  out.push('', resultsLine(folder), '');
   return out.join('\n');
 }
 

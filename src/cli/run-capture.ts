@@ -6,6 +6,7 @@ import { nodeSimOptions } from '../device/node/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { type Capture, judgePlaced, openCapture, placeCapture } from '../snapshot/index.ts';
 import { verdictLine } from '../verdict/index.ts';
+import { resultsLine } from './profile-output.ts';
 import {
   type CheckedResult,
   type CheckOptions,
@@ -122,6 +123,7 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
       toolsReport(tools),
       checkReport(checked, path, options.notes),
       scheduleText(schedules),
+      options.report === undefined ? '' : `${resultsLine(options.report)}\n`,
       `${verdictLine(verdict, `${verdict.bytes} bytes beside the captured result`)}\n`,
     ].join('');
   };

@@ -31,6 +31,7 @@ import {
   recorderOf,
   recordingText,
 } from './capture-options.ts';
+import { resultsLine } from './profile-output.ts';
 import { rocmOptions } from './rocm-options.ts';
 import { runCapture } from './run-capture.ts';
 import {
@@ -298,6 +299,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   const text = (): string =>
     report(facts, dispatch, buffers) +
     toolsReport(tools) +
+    (options.report === undefined ? '' : `${resultsLine(options.report)}\n`) +
     timingLines(timed, options.timingListing === true) +
     checkReport(dispatch, file, options.notes) +
     scheduleText(schedules) +

@@ -1,8 +1,9 @@
 // What every command shares: a commander command with uniform usage errors, and output helpers.
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { TextOutput, WavesmithError } from '../base/index.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { isStdoutFile, writeStdoutFile } from './stdout.ts';
 
 /** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
@@ -62,7 +63,7 @@ export function readInput(path: string): Uint8Array {
 /** Makes an output folder, and those above it. */
 export function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolders(path);
   } catch (error) {
     throw new WavesmithError('io/write', `Cannot make the folder '${path}': ${(error as Error).message}.`, {
       file: path,
@@ -83,7 +84,7 @@ export function removeTemporary(path: string): void {
 export function writeOutput(path: string, bytes: Uint8Array | string): void {
   const temporary = `${path}.tmp-${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     writeFileSync(temporary, bytes);
     renameSync(temporary, path);
   } catch (error) {
@@ -113,7 +114,7 @@ export function writeText(path: string | undefined, work: (out: TextOutput) => v
     }
   };
   try {
-    writing(() => mkdirSync(dirname(path), { recursive: true }));
+    writing(() => makeFolders(dirname(path)));
     const opened = writing(() => openSync(temporary, 'w'));
     file = opened;
     const out = new TextOutput((chunk) => {

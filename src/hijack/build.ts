@@ -1,5 +1,5 @@
 // Building the edited code objects of a folder: assemble, verify, check, prove; modified/NAME.co for each that changed.
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { type CodeEdit, editCode } from '../iree/edit-code.ts';
@@ -9,6 +9,7 @@ import { type CodeObjectFacts, readFacts, sameCode } from '../iree/facts.ts';
 import { readWhole, sha256, writeWhole } from '../iree/files.ts';
 import { type ChangeReport, describeChange } from '../iree/report.ts';
 import type { HostContract } from '../iree/verify.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { type ProgramCode, type ProgramManifest, readProgramManifest } from './manifest.ts';
 
 export interface ProgramBuildOptions {
@@ -63,7 +64,7 @@ export async function buildProgram(folder: string, options: ProgramBuildOptions)
     const { state, outside, remarks, findings, proofs, before, after, code } = edit;
     const output = state === 'changed' ? modifiedPath(folder, entry) : null;
     if (output !== null) {
-      mkdirSync(join(folder, 'modified'), { recursive: true });
+      makeFolders(join(folder, 'modified'));
       writeWhole(output, code);
       proveWritten(output, code);
     }

@@ -1,8 +1,9 @@
 // What a program writes, of two runs: its standard output and the files that a user names. Both runs begin with the same files.
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readNpy } from '../device/npy.ts';
 import { writeWhole } from '../iree/files.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { type Comparison, compareElements } from '../verdict/index.ts';
 
 /** A file that the program writes. */
@@ -40,7 +41,7 @@ export class OutputFiles {
       baseline: { files: [], stdout: undefined },
       modified: { files: [], stdout: undefined },
     };
-    if (save !== undefined) mkdirSync(save, { recursive: true });
+    if (save !== undefined) makeFolders(save);
   }
 
   /** Puts the files into the state in which they were found. */

@@ -1,11 +1,12 @@
 // The hijack loop for a capture: any kernel of any program, without the program. The folder holds capture.wscap, asm/KERNEL.s (to edit),
 // baseline/KERNEL.s (the same as it was), manifest.json, and modified.co once it is built.
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { disassembleCodeObject } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import type { Device } from '../device/index.ts';
 import type { KernelProof } from '../equivalence/index.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { type Capture, openCapture, type ReplayResult, replayCapture, rewriteCapture } from '../snapshot/index.ts';
 import type { Objection } from '../verdict/index.ts';
 import { checkEdit, checkFailed, type EditFinding } from './check-edit.ts';
@@ -80,7 +81,7 @@ export async function initFromCapture(
   }
   const partial = `${folder}.tmp-${process.pid}`;
   try {
-    mkdirSync(partial, { recursive: true });
+    makeFolders(partial);
     rewriteCapture(capture, join(partial, CAPTURE), {});
     writeWhole(join(partial, manifest.asm), text);
     writeWhole(join(partial, 'baseline', name), text);

@@ -1,9 +1,10 @@
 // Files of the compiler front doors: whole reads with typed errors, writes through a temporary name, temporary folders.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 
 /** Reads a whole file; a missing or unreadable one is `io/read`, `what` naming its role. */
 export function readWhole(path: string, what: string): Uint8Array {
@@ -29,7 +30,7 @@ export function readText(path: string, what: string): string {
 export function writeWhole(path: string, content: Uint8Array | string): void {
   const temporary = `${path}.tmp-${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     writeFileSync(temporary, content);
     renameSync(temporary, path);
   } catch (error) {

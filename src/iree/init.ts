@@ -4,6 +4,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { inFile, WavesmithError } from '../base/index.ts';
 import { formatProcessorAndFeatures } from '../codeobject/elf/target-id.ts';
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { compile, probeCompiler, takeTarget, targetFlags } from './compiler.ts';
 import { type KernelRecord, readKernelRecords } from './dispatches.ts';
 import { kernelNamesOf, type TextFile } from './engine.ts';
@@ -103,7 +104,7 @@ export async function initFromMlir(input: string, folder: string, options: InitM
       executables: executables.map((e) => e.entry),
     };
     layOut(folder, options.force, manifest, module, executables, (partial) => {
-      mkdirSync(join(partial, 'input'), { recursive: true });
+      makeFolders(join(partial, 'input'));
       copyFileSync(input, join(partial, copy));
       mkdirSync(join(partial, 'dumps'));
       for (const name of readdirSync(join(dumps, 'files'))) {
@@ -315,7 +316,7 @@ export function layOutFolder(
   }
   const partial = `${target}.tmp-${process.pid}`;
   try {
-    mkdirSync(partial, { recursive: true });
+    makeFolders(partial);
     for (const { path, text } of texts) {
       writeWhole(join(partial, 'asm', path), text);
       writeWhole(join(partial, 'baseline', path), text);

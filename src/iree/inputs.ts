@@ -1,6 +1,6 @@
 // Inputs of a module's function as iree-run-module takes them: from the command line, from files, or seeded with the shapes that the
 // module declares or that its host program checks. Paged caches get page numbers that exist and that no two sequences share.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import {
   bytesOfElements,
@@ -14,6 +14,7 @@ import {
 } from '../base/index.ts';
 import type { ViewSize, VmfbSignature, VmfbType } from '../codeobject/index.ts';
 import { canReadAs, elementCount, isNpyType, type NpyType, readNpy, writeNpy } from '../device/npy.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { readWhole } from './files.ts';
 
 export interface InputOptions {
@@ -80,7 +81,7 @@ export function makeInputs(one: VmfbSignature, options: InputOptions): FunctionI
       hint: 'Compile the model with smaller shapes, or give smaller ones with --input.',
     });
   }
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   const random = randomNumbers(seed);
   const pages = pageCount(plans, shapes);
   const flags: string[] = [];

@@ -15,6 +15,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { findIreeTool, findOnPath, packageRoot, runTool } from '../iree/tools.ts';
+import { makeFolders } from '../snapshot/folders.ts';
 import { readEnvironment } from './environment.ts';
 import { exportModule } from './export.ts';
 import { selectProgram } from './gen.ts';
@@ -104,7 +105,7 @@ class Setup {
     const { root, dryRun, say } = this.options;
     if (!existsSync(root)) {
       say(`${root}: ${dryRun ? 'would be ' : ''}made`);
-      if (!dryRun) mkdirSync(root, { recursive: true });
+      if (!dryRun) makeFolders(root);
     }
     for (const name of ['bin', 'config']) this.make(this.path(name), 'made', () => mkdirSync(this.path(name)));
   }

@@ -1,5 +1,5 @@
 // An opened capture: its manifest, and its memory by address.
-import { WavesmithError } from '../base/index.ts';
+import { inFile, WavesmithError } from '../base/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
 import { type CaptureFiles, codeName, MANIFEST, openFiles, TRAILER } from './files.ts';
 import {
@@ -109,10 +109,10 @@ export function readCapture(
       hint: 'Nothing was recorded yet, or it is no capture.',
     });
   }
-  const manifest = readManifest(text);
+  const manifest = inFile(path, () => readManifest(text));
   const hash = sha256(text);
   const end = files.read(TRAILER);
-  const trailer = end === undefined ? undefined : readTrailer(end);
+  const trailer = end === undefined ? undefined : inFile(path, () => readTrailer(end));
   const missing = missingParts(files, manifest, trailer?.pages, source !== undefined);
   if (trailer !== undefined && trailer.manifest !== hash) {
     throw new WavesmithError('capture/damaged', `${MANIFEST} of '${path}' is not the one that its trailer names.`, {

@@ -20,6 +20,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { unzipSync, Zip, ZipPassThrough } from 'fflate';
 import { WavesmithError } from '../base/index.ts';
+import { makeFolders } from './folders.ts';
 
 /** The names that a capture may have. */
 const NAME = /^(manifest\.json|trailer\.json|pages\.pack|code\/[0-9a-f]{64}|pages\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
@@ -315,13 +316,6 @@ export class FolderWriter {
     this.closePack();
     rmSync(this.partial, { recursive: true, force: true });
   }
-}
-
-/** A folder and those above it. `mkdirSync` with `recursive` does not come to an end below /proc. */
-function makeFolders(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolders(dirname(folder));
-  mkdirSync(folder);
 }
 
 /** Whether a path holds something that may be replaced by a capture. */

@@ -4,10 +4,11 @@
 // A process that was killed leaves the lock folder of node-sqlite3-wasm behind. The ledger names its owner in a file beside it; when that
 // process is gone the lock is taken away, and SQLite rolls back what was half-written.
 import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
+import { makeFolders } from '../../snapshot/folders.ts';
 import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
 
@@ -59,7 +60,7 @@ export class Ledger {
   /** Opens or makes a ledger. One that another process has open is `ledger/busy`; a file that is none is `ledger/damaged`. */
   static open(path: string): Ledger {
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolders(dirname(path));
     } catch (cause) {
       throw new WavesmithError('io/write', `Cannot write '${path}': ${(cause as Error).message}.`, {
         file: path,

@@ -206,7 +206,7 @@ export class DeviceMemory {
     checkSize(size);
     const offset = address - WINDOW;
     if (offset >= 0 && offset < MAX_WASM_PAGES * WASM_PAGE) {
-      if (offset % PAGE !== 0 || !this.heap.takeAt(offset, roundUp(Math.max(size, 1), PAGE) + PAGE)) {
+      if (offset % PAGE !== 0 || !this.takeAt(offset, roundUp(Math.max(size, 1), PAGE) + PAGE)) {
         throw addressTaken(address, size, label);
       }
       this.provide(offset, size, label);
@@ -250,6 +250,13 @@ export class DeviceMemory {
   /** Gives back what `reserve` gave. */
   release(bytes: Uint8Array): void {
     this.heap.give(bytes.byteOffset);
+  }
+
+  /** As `Heap.takeAt`; what was freed of late is to be had when it is asked for by its address. */
+  private takeAt(offset: number, bytes: number): boolean {
+    if (this.heap.takeAt(offset, bytes)) return true;
+    this.endQuarantine(0, 0);
+    return this.heap.takeAt(offset, bytes);
   }
 
   private take(size: number, label: string, alignment: number): number {
