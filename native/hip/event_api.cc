@@ -121,7 +121,7 @@ hipError_t LaunchTimed(LaunchRequest request, hipEvent_t start_handle, hipEvent_
   const std::shared_ptr<Event> start = Find(start_handle);
   const std::shared_ptr<Event> stop = Find(stop_handle);
   if ((start_handle != nullptr && start == nullptr) || (stop_handle != nullptr && stop == nullptr)) {
-    return hipErrorInvalidHandle;
+    return hipErrorInvalidValue;
   }
   const auto is_plain = [](const std::shared_ptr<Event>& event) {
     return event == nullptr || event->shared == nullptr;

@@ -70,13 +70,19 @@ hipError_t FillHidden(const Argument& a, const LaunchRequest& r, Stream& stream,
   return hipSuccess;
 }
 
+constexpr uint64_t kMostItems = 1024;  // of a workgroup
+
 hipError_t Check(const LaunchRequest& r, const Device& device) {
   uint64_t items = 1;
   for (size_t d = 0; d < 3; d++) {
     if (r.block[d] == 0 || r.grid[d] == 0) return hipErrorInvalidConfiguration;
     items *= r.block[d];
   }
-  if (items > std::min(1024u, r.function->info.max_workgroup_size)) return hipErrorInvalidConfiguration;
+  if (items > kMostItems) return hipErrorInvalidConfiguration;
+  if (items > r.function->info.max_workgroup_size) return hipErrorLaunchFailure;  // past its __launch_bounds__
+  if (r.dynamic_shared > device.lds_bytes) {
+    return r.cooperative ? hipErrorCooperativeLaunchTooLarge : hipErrorInvalidValue;
+  }
   if (uint64_t{r.dynamic_shared} + r.function->group_segment > device.lds_bytes) return hipErrorInvalidConfiguration;
   if (!r.cooperative) return hipSuccess;
   // All workgroups must be on the device at the same time.
@@ -98,7 +104,7 @@ hipError_t FillExplicit(const LaunchRequest& r, std::vector<uint8_t>& bytes) {
         return hipErrorInvalidValue;
       }
     }
-    if (size > 0 && buffer == nullptr) return hipErrorInvalidValue;
+    if (buffer == nullptr) return size == 0 && !r.function->info.HasExplicit() ? hipSuccess : hipErrorInvalidValue;
     std::memcpy(bytes.data(), buffer, std::min(size, bytes.size()));
     return hipSuccess;
   }
@@ -192,6 +198,25 @@ hipError_t LaunchFunction(hipFunction_t handle, const uint32_t (&groups)[3], con
   return LaunchTimed(request, start, stop);
 }
 
+// Launches say "invalid value" of a stream that is not there; the cooperative one of host functions does not.
+hipError_t StreamGone(hipError_t error) { return error == hipErrorContextIsDestroyed_ ? hipErrorInvalidValue : error; }
+
+// Functions of modules say "invalid value" where launches of host functions say "invalid configuration".
+hipError_t CheckModuleLaunch(const uint32_t (&grid)[3], const uint32_t (&block)[3], size_t shared, hipStream_t stream,
+                             void** parameters, void** extra) {
+  hipError_t error;
+  if (FindStream(stream, &error) == nullptr) return StreamGone(error);
+  const Device* const device = GetDevice(&error);
+  if (device == nullptr) return error;
+  if (parameters != nullptr && extra != nullptr) return hipErrorInvalidValue;
+  uint64_t items = 1;
+  for (size_t d = 0; d < 3; d++) {
+    if (grid[d] == 0 || block[d] == 0 || block[d] > kMostItems) return hipErrorInvalidValue;
+    items *= block[d];
+  }
+  return items > kMostItems || shared > device->lds_bytes ? hipErrorInvalidValue : hipSuccess;
+}
+
 struct Configuration {
   dim3 grid;
   dim3 block;
@@ -210,6 +235,11 @@ extern "C" {
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                  unsigned by, unsigned bz, unsigned shared, hipStream_t stream, void** parameters,
                                  void** extra) {
+  constexpr uint32_t kMostAcross = 65536;
+  if (gx > INT32_MAX || gy > kMostAcross || gz > kMostAcross) return Done(hipErrorInvalidValue);
+  if (!IsFunction(reinterpret_cast<Function*>(function))) return Done(hipErrorInvalidResourceHandle);
+  const hipError_t error = CheckModuleLaunch({gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra);
+  if (error != hipSuccess) return Done(error);
   return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra));
 }
 
@@ -219,9 +249,16 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t handle, uint32_t gx, uint32_t 
                                     void** extra, hipEvent_t start, hipEvent_t stop, uint32_t) {
   auto* const function = reinterpret_cast<Function*>(handle);
   if (!IsFunction(function)) return Done(hipErrorInvalidResourceHandle);
-  if (shared > UINT32_MAX) return Done(hipErrorInvalidValue);
-  const LaunchRequest request{function, {gx, gy, gz}, {bx, by, bz}, static_cast<uint32_t>(shared),
-                              stream,   parameters,   extra};
+  const hipError_t error = CheckModuleLaunch({gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra);
+  if (error != hipSuccess) return Done(error);
+  // A workgroup is not larger than the grid.
+  const LaunchRequest request{function,
+                              {gx, gy, gz},
+                              {std::min(bx, gx), std::min(by, gy), std::min(bz, gz)},
+                              static_cast<uint32_t>(shared),
+                              stream,
+                              parameters,
+                              extra};
   return Done(LaunchTimed(request, start, stop));
 }
 
@@ -229,18 +266,19 @@ hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, voi
                            hipStream_t stream) {
   hipError_t error;
   Function* const function = FunctionOf(host_function, stream, &error);
-  if (function == nullptr) return Done(error);
-  return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
-                             {block.x, block.y, block.z}, shared, stream, arguments, nullptr));
+  if (function == nullptr) return Done(StreamGone(error));
+  return Done(StreamGone(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
+                                        {block.x, block.y, block.z}, shared, stream, arguments, nullptr)));
 }
 
 hipError_t hipExtLaunchKernel(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared,
                               hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
   hipError_t error;
   Function* const function = FunctionOf(host_function, stream, &error);
-  if (function == nullptr) return Done(error);
-  return Done(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
-                             {block.x, block.y, block.z}, shared, stream, arguments, nullptr, false, start, stop));
+  if (function == nullptr) return Done(StreamGone(error));
+  return Done(
+      StreamGone(LaunchFunction(reinterpret_cast<hipFunction_t>(function), {grid.x, grid.y, grid.z},
+                                {block.x, block.y, block.z}, shared, stream, arguments, nullptr, false, start, stop)));
 }
 
 hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void** arguments,
@@ -254,6 +292,9 @@ hipError_t hipLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                             unsigned by, unsigned bz, unsigned shared, hipStream_t stream,
                                             void** parameters) {
+  if (!IsFunction(reinterpret_cast<Function*>(function))) return Done(hipErrorInvalidResourceHandle);
+  const hipError_t error = CheckModuleLaunch({gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr);
+  if (error != hipSuccess) return Done(error);
   return Done(LaunchFunction(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr, true));
 }
 

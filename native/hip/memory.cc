@@ -208,7 +208,14 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
   if (device == nullptr) return Done(error);
   if (size >= device->memory_bytes) return Done(hipErrorInvalidValue);
   MemoryInfo known;
-  if (FindMemory(pointer, &known)) return Done(hipErrorHostMemoryAlreadyRegistered);
+  if (FindMemory(pointer, &known)) {
+    // The same range once more: the program may have freed what it had registered there, and got the address again.
+    const bool same = known.kind == MemoryKind::kRegistered && known.address == reinterpret_cast<uint64_t>(pointer) &&
+                      known.size == size;
+    if (!same) return Done(hipErrorHostMemoryAlreadyRegistered);
+    RecordMemory(pointer, size, MemoryKind::kRegistered, flags, CurrentDevice());
+    return hipSuccess;
+  }
   void* device_pointer;
   if (hsa_amd_memory_lock(pointer, size, nullptr, 0, &device_pointer) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorOutOfMemory);

@@ -5,11 +5,57 @@
 extern "C" {
 hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer);
 hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value);
+hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol);
 }
 
 __global__ void set(int* p, int value) { *p = value; }
+__global__ __launch_bounds__(64) void bounded(int* p) { *p = 1; }
+
+// Launches of host functions name the configuration, those of modules' functions the value.
+static void Launches() {
+  int* p;
+  OK(hipMalloc(&p, 4));
+  int value = 5;
+  void* arguments[] = {&p, &value};
+  const auto host = [&](unsigned grid, unsigned block, size_t shared, hipStream_t stream) {
+    return hipLaunchKernel(reinterpret_cast<const void*>(set), dim3(grid), dim3(block), arguments, shared, stream);
+  };
+  GIVES(hipErrorInvalidConfiguration, host(0, 1, 0, nullptr));
+  GIVES(hipErrorInvalidConfiguration, host(1, 1025, 0, nullptr));
+  GIVES(hipErrorInvalidValue, host(1, 1, 65537, nullptr));
+  hipStream_t gone;
+  OK(hipStreamCreate(&gone));
+  OK(hipStreamDestroy(gone));
+  GIVES(hipErrorInvalidValue, host(1, 1, 0, gone));
+  bounded<<<1, 65>>>(p);
+  GIVES(hipErrorLaunchFailure, hipGetLastError());
+  OK(host(1, 1, 0, nullptr));
+  OK(hipDeviceSynchronize());
+
+  hipFunction_t f;
+  OK(hipGetFuncBySymbol(&f, reinterpret_cast<const void*>(set)));
+  size_t size = 12;
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &p, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
+  const auto module = [&](unsigned x, unsigned y, unsigned block, unsigned shared, void** given, void** packed) {
+    return hipModuleLaunchKernel(f, x, y, 1, block, 1, 1, shared, nullptr, given, packed);
+  };
+  GIVES(hipErrorInvalidValue, module(0, 1, 1, 0, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1, 1, 0, 0, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1u << 31, 1, 1, 0, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1, 65537, 1, 0, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1, 1, 1025, 0, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1, 1, 1, 65537, arguments, nullptr));
+  GIVES(hipErrorInvalidValue, module(1, 1, 1, 0, arguments, extra));
+  GIVES(hipErrorInvalidValue, module(1, 1, 1, 0, nullptr, nullptr));
+  OK(module(1, 1, 1, 0, arguments, nullptr));
+  OK(hipDeviceSynchronize());
+  OK(hipMemcpy(&value, p, 4, hipMemcpyDeviceToHost));
+  CHECK(value == 5);
+  OK(hipFree(p));
+}
 
 int main() {
+  Launches();
   char *a, *b;
   OK(hipMalloc(&a, 1 << 20));
   OK(hipMalloc(&b, 1 << 20));
