@@ -1,4 +1,6 @@
 // Probes in unmodified HIP programs: what they read is what was launched, the programs' output stays, and the counts are the virtual GPU's.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { probeProgram } from '../src/hijack/probe-program.ts';
@@ -81,6 +83,37 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
     for (const { fault } of [plain, probed]) places.push(/\(pc 0x[\da-f]+\)/.exec(fault ?? '')?.[0]);
     expect(places[0]).toBeDefined();
     expect(places[1]).toBe(places[0]);
+  });
+
+  it('checks itself: each dispatch runs the original too, on the same memory', async () => {
+    const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+    const { code, err } = await wavesmith('probe', '--tool', 'mem-trace', '--self-check', '--', program, 'plain');
+    expect(err).toMatch(/self-check: the memory of [1-9]\d* dispatch\(es\) is as the original leaves it/);
+    expect(code).toBe(0);
+    const folder = mkdtempSync(join(tmpdir(), 'wavesmith-probe-'));
+    try {
+      const file = join(folder, 'forgetful.ts');
+      writeFileSync(
+        file,
+        `import { defineProbe, u64 } from 'wavesmith/instrument';
+        export default defineProbe({
+          name: 'forgetful', summary: '', state: { n: u64() },
+          instrument({ program, at }) {
+            const stores = program.instructions().filter((one) => one.memory === 'global' && one.isStore);
+            for (const one of program.instructions().slice(0, 3)) at.before(one, (p) => p.atomicAdd('n', 1));
+            for (const one of stores) at.remove(one);
+          },
+          report: () => ({}),
+        });`,
+      );
+      const bad = await wavesmith('probe', '--tool', file, '--kernel', 'step', '--self-check', '--', program, 'plain');
+      expect(bad.code).toBe(1);
+      expect(bad.err).toMatch(
+        /error\[probe\/self-check\]: Kernel '_Z4stepPfi''s results change with point 3 of the probe\./,
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('runs the probe in chosen dispatches', async () => {

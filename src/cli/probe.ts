@@ -14,7 +14,7 @@ import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
-import { selfCheck } from './probe/self-check.ts';
+import { exactly, selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
 import { workgroupOf } from './probe/workgroup.ts';
 import { readCodeInput } from './read-code-input.ts';
@@ -57,7 +57,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--listing', 'print the instructions with what the probe says of each')
     .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
     .option('--export <file>', 'write what the probe found in the format of another program (trace-export: Perfetto)')
-    .option('--self-check', 'with run: also run the original, compare every buffer, and find the guilty point')
+    .option('--self-check', 'also run the original, compare all that both leave in memory, and find the guilty point')
     .option('--no-cache', 'instrument anew what was instrumented before with the same probe')
     .option('--require-all', 'exit with 1 when a point could not be placed')
     .option('--list', 'the shipped probes')
@@ -80,8 +80,11 @@ export async function run(argv: string[]): Promise<number> {
   const isProgram = line !== undefined && line[0] !== 'run';
   if (options.dispatch !== undefined && !isProgram)
     throw usage('--dispatch chooses dispatches of a program.', 'A run line has one dispatch, a file none.');
-  if (options.selfCheck === true && line?.[0] !== 'run')
-    throw usage('--self-check compares two runs of a run line.', 'Behind --: run FILE --kernel NAME …');
+  if (options.selfCheck === true && line === undefined)
+    throw usage(
+      '--self-check compares runs, and a file is not run.',
+      'Behind --: run FILE --kernel NAME …, or a program',
+    );
   if (options.export !== undefined && line === undefined)
     throw usage('--export writes what a probe found, and a file is not run.', 'Or run it: behind --.');
   const kernel = kernelPattern(options.kernel);
@@ -179,7 +182,7 @@ async function probeRun(
   const code = await runKernel([...line], {
     replace: (codeObject, one) => {
       const isWanted = kernel === undefined || kernel.test(one);
-      const only = isWanted ? new RegExp(`^${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : /(?!)/;
+      const only = isWanted ? exactly(one) : /(?!)/;
       result = instrument(codeObject, probe, {
         kernel: only,
         growth: options.growth,

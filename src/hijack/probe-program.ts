@@ -13,13 +13,17 @@ import { sha256 } from '../iree/files.ts';
 import { type Patch, PatchKind } from '../runtime/generated/tool-messages.ts';
 import type { LoadedCode, ToolDispatch } from '../runtime/tool-records.ts';
 import { type CodePlan, type DispatchRange, EVERY_DISPATCH, type ToolListener } from '../runtime/tool-server.ts';
+import { compareDispatch, type DispatchComparison } from './compare-dispatch.ts';
 import { type ProgramDevice, type ProgramRun, type ProgramRunOptions, runProgram } from './program-host.ts';
+import { callsHost } from './run.ts';
 
 export interface ProbeProgramOptions
-  extends Pick<InstrumentOptions, 'kernel' | 'growth' | 'settings' | 'cache' | 'workgroup'> {
+  extends Pick<InstrumentOptions, 'kernel' | 'growth' | 'settings' | 'cache' | 'workgroup' | 'only'> {
   readonly device: ProgramDevice;
   /** Dispatches that run the probe, counted over all dispatches of instrumented kernels; all by default. */
   readonly range?: DispatchRange | undefined;
+  /** Each of these dispatches runs the original too, on the same memory, and what both leave is compared. */
+  readonly isCompared?: boolean | undefined;
   readonly show: ProgramRunOptions['show'];
   readonly report: (text: string) => void;
 }
@@ -48,6 +52,8 @@ export interface ProbedCode {
 
 export interface ProbedProgram {
   readonly codes: readonly ProbedCode[];
+  /** Dispatches that were compared; none when it was not asked for. */
+  readonly comparisons: readonly DispatchComparison[];
   readonly run: ProgramRun;
   /** False when a process ended without telling what its last kernels recorded: it was killed, or left by `_exit`. */
   readonly isClosed: boolean;
@@ -70,7 +76,13 @@ export async function probeProgram(
     explain: (error) => host.explain(error),
   });
   if (host.failure !== undefined) throw host.failure;
-  return { codes: host.codes(), run, isClosed: host.isClosed, remarks: host.remarks };
+  return {
+    codes: host.codes(),
+    comparisons: host.comparisons,
+    run,
+    isClosed: host.isClosed,
+    remarks: host.remarks,
+  };
 }
 
 /** A code object by its content, however often it is loaded. */
@@ -87,6 +99,7 @@ interface Entry {
 
 class ProbeHost {
   readonly remarks: string[] = [];
+  readonly comparisons: DispatchComparison[] = [];
   /** An error of the probe, which is the same for every code object. */
   failure: WavesmithError | undefined;
   private readonly probe: ProbeDefinition;
@@ -111,6 +124,11 @@ class ProbeHost {
       onWatched: (code, offset, bytes) => this.entryOf(code)?.memories.get(code)?.set(bytes, offset),
       onWatchedEnd: (code) => this.open.delete(code),
       onDispatch: (dispatch) => this.dispatched(dispatch),
+      onIsolated: (dispatch) => {
+        if (dispatch.status === 'done')
+          this.comparisons.push(compareDispatch(dispatch, dispatch.kernel, new Map(), {}));
+        else this.remarks.push(`a dispatch of ${dispatch.kernel} was not compared: ${dispatch.status}`);
+      },
       onNote: ({ text }) => this.remarks.push(text),
     };
   }
@@ -166,6 +184,7 @@ class ProbeHost {
         ...one,
         replacement: one.kernel,
         choose: this.options.range !== undefined,
+        ...this.comparing(code, one.kernel),
       })),
       replacement: {
         object: codeObject,
@@ -174,6 +193,16 @@ class ProbeHost {
         watched: memory,
       },
     };
+  }
+
+  /** A kernel that calls the host would call it twice. */
+  private comparing({ object }: LoadedCode, name: string): { readonly isolate?: boolean; readonly compare?: boolean } {
+    if (this.options.isCompared !== true) return {};
+    if (object.kernels.some((k) => k.name === name && callsHost(k))) {
+      this.remarks.push(`${name} calls the host (printf, assert): it was not compared, for it would call twice`);
+      return {};
+    }
+    return { isolate: true, compare: true };
   }
 
   private instrumented({ object, uri }: LoadedCode, hash: string): Entry {

@@ -160,7 +160,7 @@ function failureOf(run: ProgramRun, isBaseline: boolean): string | undefined {
  */
 const WAITING_INSTRUCTIONS = 300_000_000;
 
-function callsHost({ metadata }: Kernel): boolean {
+export function callsHost({ metadata }: Kernel): boolean {
   return metadata?.args.some((a) => a.valueKind === 'hidden_hostcall_buffer') === true;
 }
 

@@ -7,6 +7,7 @@ import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
 import { printJson, writeOutput } from '../support.ts';
 import { isComplete, placementRecord, reportText } from './print.ts';
+import { selfCheckProgram } from './self-check.ts';
 import { workgroupOf } from './workgroup.ts';
 
 /** Flags of `wavesmith probe` that are about programs. */
@@ -20,6 +21,7 @@ export interface ProgramFlags {
   readonly workgroup?: string;
   readonly cache: boolean;
   readonly export?: string;
+  readonly selfCheck?: boolean;
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +33,7 @@ export async function probeCommand(
   flags: ProgramFlags,
 ): Promise<number> {
   const { json, requireAll } = flags;
-  const result = await probeProgram(probe, command, {
+  const options = {
     device: programDevice(flags.device),
     kernel,
     growth: flags.growth,
@@ -40,14 +42,22 @@ export async function probeCommand(
     settings: flags.settings,
     range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
     show: json === true ? 'stderr' : 'stdout',
-    report: (text) => process.stderr.write(`wavesmith: ${text}\n`),
-  });
+    report: (text: string): void => void process.stderr.write(`wavesmith: ${text}\n`),
+  } as const;
+  const result = await probeProgram(probe, command, options);
   result.codes.filter(wasLaunched).forEach(({ found }, i) => {
     if (found !== undefined) exportReport(probe, found, flags.export, i);
   });
   const complete = result.isClosed && result.codes.every(isWhole) && result.codes.some(wasLaunched);
   if (json === true) printJson(programRecord(probe, command, flags, result, complete));
   else process.stdout.write(programText(probe, result, flags));
+  if (flags.selfCheck === true) {
+    const { compared, remarks, verdict } = await selfCheckProgram(probe, command, options);
+    for (const remark of remarks) process.stderr.write(`self-check: ${remark}\n`);
+    if (verdict !== undefined) throw verdict;
+    process.stderr.write(`self-check: the memory of ${compared} dispatch(es) is as the original leaves it\n`);
+    if (compared === 0) return 1;
+  }
   return result.run.status !== 0 ? result.run.status : requireAll === true && !complete ? 1 : 0;
 }
 

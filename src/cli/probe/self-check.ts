@@ -1,6 +1,9 @@
-// `wavesmith probe --self-check`: whether a probe leaves every buffer of a run as the original does; if not, the point that is guilty.
+// `wavesmith probe --self-check`: whether a probe leaves every buffer of a run, or all memory of a program's dispatches, as the original does;
+// if not, the point that is guilty.
 import { WavesmithError } from '../../base/index.ts';
+import { type ProbeProgramOptions, probeProgram } from '../../hijack/probe-program.ts';
 import { type Instrumented, instrument, type ProbeDefinition } from '../../instrument/index.ts';
+import type { Comparison } from '../../verdict/index.ts';
 import { runKernel } from '../run.ts';
 
 /** Runs with some of the points; what every buffer holds afterwards, or that the run failed. */
@@ -17,7 +20,7 @@ async function contentsOf(
     await runKernel(line, {
       replace: (codeObject, name) => {
         if (only === undefined || kernel?.test(name) === false) return codeObject;
-        result = instrument(codeObject, probe, { kernel: new RegExp(`^${name}$`), only, settings, verify: false });
+        result = instrument(codeObject, probe, { kernel: exactly(name), only, settings, verify: false });
         return result.codeObject;
       },
       ended: (_, contents) => {
@@ -51,19 +54,69 @@ export async function selfCheck(
   const original = await contentsOf(probe, args, kernel, undefined, settings);
   const all = await contentsOf(probe, args, kernel, () => true, settings);
   if (isSame(original.bytes, all.bytes)) return undefined;
-  let good = 0;
-  let bad = (all.result?.placed ?? 0) + (all.result?.rejected.length ?? 0);
-  while (bad - good > 1) {
-    const middle = (good + bad) >>> 1;
+  const last = (all.result?.placed ?? 0) + (all.result?.rejected.length ?? 0);
+  const good = await lastGood(last, async (middle) => {
     const part = await contentsOf(probe, args, kernel, (point) => point < middle, settings);
-    if (isSame(original.bytes, part.bytes)) good = middle;
-    else bad = middle;
-  }
+    return isSame(original.bytes, part.bytes);
+  });
   const guilty = await contentsOf(probe, args, kernel, (point) => point === good, settings);
   const isAlone = !isSame(original.bytes, guilty.bytes);
+  return guiltyPoint('The kernel', good, isAlone);
+}
+
+/** How many of the first points may be placed before the results change; all of `last` change them. */
+async function lastGood(last: number, isGood: (count: number) => Promise<boolean>): Promise<number> {
+  let [good, bad] = [0, last];
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1;
+    if (await isGood(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+function guiltyPoint(whose: string, point: number, isAlone: boolean): WavesmithError {
   return new WavesmithError(
     'probe/self-check',
-    `The kernel's results change with point ${good} of the probe${isAlone ? '' : ', together with those before it'}.`,
+    `${whose}'s results change with point ${point} of the probe${isAlone ? '' : ', together with those before it'}.`,
     { hint: 'This is a defect of wavesmith, or of assembly text in the probe.' },
   );
+}
+
+/** What a program's check said. */
+export interface ProgramCheck {
+  /** Dispatches whose memory was compared. */
+  readonly compared: number;
+  readonly remarks: readonly string[];
+  readonly verdict: WavesmithError | undefined;
+}
+
+/** Runs a program with each probed dispatch run as the original too, on the same memory; the guilty point is found by running it again. */
+export async function selfCheckProgram(
+  probe: ProbeDefinition,
+  command: readonly string[],
+  options: ProbeProgramOptions,
+): Promise<ProgramCheck> {
+  const checked = { ...options, isCompared: true, show: 'none' } as const;
+  const { comparisons, remarks, codes } = await probeProgram(probe, command, checked);
+  const wrong = comparisons.find(isDifferent);
+  const summary = { compared: comparisons.length, remarks };
+  if (wrong === undefined) return { ...summary, verdict: undefined };
+  const { instrumented } = codes.find(({ launches }) => launches.some((l) => l.kernel === wrong.kernel)) ?? {};
+  const kernel = exactly(wrong.kernel);
+  const differs = async (only: (point: number) => boolean): Promise<boolean> =>
+    (await probeProgram(probe, command, { ...checked, kernel, only })).comparisons.some(isDifferent);
+  const last = (instrumented?.placed ?? 0) + (instrumented?.rejected.length ?? 0);
+  const good = await lastGood(last, async (middle) => !(await differs((point) => point < middle)));
+  const isAlone = await differs((point) => point === good);
+  return { ...summary, verdict: guiltyPoint(`Kernel '${wrong.kernel}'`, good, isAlone) };
+}
+
+function isDifferent({ places }: { readonly places: readonly { readonly comparison: Comparison }[] }): boolean {
+  return places.some(({ comparison }) => comparison.different > 0 || comparison.trailing.different > 0);
+}
+
+/** A kernel by its whole name. */
+export function exactly(name: string): RegExp {
+  return new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 }
