@@ -18,6 +18,7 @@ import {
 import { AITER_KERNELS } from './sim/kernels/aiter-cases.ts';
 import { changedRuns, hasCorpus } from './sim/kernels/support.ts';
 import { TENSILE_KERNELS } from './sim/kernels/tensile-cases.ts';
+import { hasLlvm } from './support/build.ts';
 import { wavesmith } from './support/cli.ts';
 import { runCode } from './support/probe-runs.ts';
 import { reportSchemas } from './support/probe-schemas.ts';
@@ -62,6 +63,33 @@ test.skipIf(subjects.length === 0)('strict mode has nothing to say about a count
     const { changed } = await probed(subjects[0] as StrictSubject, tool, true);
     expect(changed.run.diagnostics).toEqual([]);
   }
+});
+
+describe.skipIf(!hasLlvm())('sampling', () => {
+  // Nine workgroups of 16 × 16 work-items: four waves each.
+  const [transpose] = clangSubjects([['transpose', 'gfx942', 0]]) as [StrictSubject];
+  test.each([
+    [{ wave: 3 }, 1 / 4],
+    [{ every: 2 }, 5 / 9],
+    [{ every: 1 }, 1],
+    [{ every: 3, wave: 0 }, 3 / 36],
+    [{ every: 4, workgroup: [1, -1, -1] }, 0],
+    [{ every: 3, workgroup: [1, 2, 0], wave: 2 }, 1 / 36],
+    [{ wave: 4 }, 0],
+  ] as const)('%j runs the probe in a part of the waves', async (sampling, share) => {
+    const probe = defineProbe({
+      name: 'waves',
+      summary: '',
+      state: { waves: u64() },
+      instrument: ({ program, at }) => {
+        for (const kernel of program.kernels) at.kernelEntry(kernel, (p) => p.atomicAdd('waves', 1));
+      },
+      report: ({ state }) => ({ waves: state.waves.value }),
+    }) as unknown as ProbeDefinition;
+    const result = instrument(readCodeObject(transpose.codeObject), probe, sampling);
+    const { memory } = await runCode(transpose, result.codeObject.bytes, result.memory, false);
+    expect(Number(result.report(memory ?? new Uint8Array()).waves)).toBe(Math.round(36 * share));
+  });
 });
 
 describe.skipIf(!hasCorpus)('hand-written kernels', () => {

@@ -14,9 +14,9 @@ import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
+import { samplingOf } from './probe/sampling.ts';
 import { exactly, selfCheck } from './probe/self-check.ts';
 import { STARTER } from './probe/starter.ts';
-import { workgroupOf } from './probe/workgroup.ts';
 import { readCodeInput } from './read-code-input.ts';
 import { runKernel } from './run.ts';
 import { loadable } from './run-common.ts';
@@ -53,6 +53,8 @@ export async function run(argv: string[]): Promise<number> {
     )
     .option('--dispatch <range>', 'of a program: dispatches that run the probe: N, A-B, A- or every:K (default: all)')
     .option('--workgroup <x[,y[,z]]>', 'only the waves of this workgroup run the probe')
+    .option('--wave <n>', 'only this wave of each workgroup runs the probe')
+    .option('--every <n>', 'only every Nth workgroup of a row runs the probe, in the next row shifted by one')
     .option('--no-growth', 'give no kernel more registers than it has')
     .option('--listing', 'print the instructions with what the probe says of each')
     .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
@@ -153,7 +155,7 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
     kernel,
     growth: options.growth,
     settings: options.settings,
-    workgroup: workgroupOf(options.workgroup),
+    ...samplingOf(options),
     cache: options.cache ? nodeProbeCache() : undefined,
   });
   writeOutput(options.output, result.codeObject.bytes);
@@ -187,7 +189,7 @@ async function probeRun(
         kernel: only,
         growth: options.growth,
         settings: options.settings,
-        workgroup: workgroupOf(options.workgroup),
+        ...samplingOf(options),
         cache: options.cache ? nodeProbeCache() : undefined,
       });
       return result.codeObject;

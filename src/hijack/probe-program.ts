@@ -18,7 +18,10 @@ import { type ProgramDevice, type ProgramRun, type ProgramRunOptions, runProgram
 import { callsHost } from './run.ts';
 
 export interface ProbeProgramOptions
-  extends Pick<InstrumentOptions, 'kernel' | 'growth' | 'settings' | 'cache' | 'workgroup' | 'only'> {
+  extends Pick<
+    InstrumentOptions,
+    'kernel' | 'growth' | 'settings' | 'cache' | 'workgroup' | 'wave' | 'every' | 'only'
+  > {
   readonly device: ProgramDevice;
   /** Dispatches that run the probe, counted over all dispatches of instrumented kernels; all by default. */
   readonly range?: DispatchRange | undefined;

@@ -132,6 +132,15 @@ export class Body<S extends StateShapes = StateShapes> {
     return combine('shr', a, b);
   }
 
+  /** What is left of a value of 32 bits divided by a whole number from 1 to 2^31. */
+  rem(a: ValueLike, divisor: number): Value {
+    const arg = asValue(a);
+    if (isLane(arg) || isWide(arg)) throw typeError("'rem' works on a value of 32 bits that is one for the wave");
+    if (!Number.isInteger(divisor) || divisor < 1 || divisor > 2 ** 31)
+      throw typeError(`${divisor} is no whole number from 1 to 2^31`);
+    return { type: 'u32', op: 'rem', args: [arg, asValue(divisor)] };
+  }
+
   /** Bits that are one in a value of 64 bits. */
   popcount(value: ValueLike): Value {
     const arg = asValue(value);
@@ -189,6 +198,13 @@ export class Body<S extends StateShapes = StateShapes> {
       y: this.entry('workgroup-y', 'u32'),
       z: this.entry('workgroup-z', 'u32'),
     };
+  }
+  /** The wave's number in its workgroup. Of the work-items' positions those count that the kernel asks for. */
+  get waveId(): Value {
+    const item = this.entry('work-item', 'u32');
+    const { x, y } = this.workgroupSize;
+    const at = (axis: number): Value => this.and(this.shr(item, 10 * axis), 0x3ff);
+    return this.shr(this.add(at(0), this.mul(x, this.add(at(1), this.mul(y, at(2))))), 6);
   }
   /** Work-items of the grid, and of a workgroup, from the dispatch packet. */
   get gridSize(): { readonly x: Value; readonly y: Value; readonly z: Value } {

@@ -283,6 +283,16 @@ export class ValueEmitter {
           `s_cselect_b32 ${to.low}, 1, 0`,
         );
         break;
+      case 'rem': {
+        // A quotient that is right or one too small, so the rest is less than twice the divisor.
+        const divisor = Number((args[1] as { readonly value: bigint }).value);
+        this.binary('s_mul_hi_u32', to.low, a.low, hex(divisor === 1 ? 0xffffffff : Math.floor(2 ** 32 / divisor)));
+        this.binary('s_mul_i32', to.low, to.low, hex(divisor));
+        this.binary('s_sub_u32', to.low, a.low, to.low);
+        this.binary('s_sub_u32', to.high, to.low, hex(divisor));
+        this.binary('s_min_u32', to.low, to.low, to.high);
+        break;
+      }
       case 'add':
       case 'sub': {
         const [low, high] = op === 'add' ? ['s_add_u32', 's_addc_u32'] : ['s_sub_u32', 's_subb_u32'];

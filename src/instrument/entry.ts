@@ -88,10 +88,13 @@ export function planEntry(
   const early = (register: number): string[] => {
     const out: string[] = [];
     for (const [value, at] of lanes) {
-      if (value === 'start') continue;
+      if (value === 'start' || value === 'work-item') continue;
       const { first, count } = after.get(value) as { first: number; count: number };
       for (let i = 0; i < count; i++) out.push(`v_writelane_b32 v${register}, s${first + i}, ${at + i}`);
     }
+    const item = lanes.get('work-item');
+    if (item !== undefined)
+      out.push('v_readfirstlane_b32 vcc_lo, v0', 's_nop 1', `v_writelane_b32 v${register}, vcc_lo, ${item}`);
     const start = lanes.get('start');
     // VCC holds nothing when a wave starts.
     if (start !== undefined) {
@@ -132,6 +135,7 @@ function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): v
       rsrc2.enableSgprWorkgroupIdY = 1;
       return;
     case 'start':
+    case 'work-item':
       return;
     case 'workgroup-z':
       rsrc2.enableSgprWorkgroupIdZ = 1;

@@ -12,6 +12,7 @@ export {
 export type { KernelCost } from './kept.ts';
 export { atOriginal, placeAtOriginal } from './original-place.ts';
 export type { RejectedPoint } from './placement.ts';
+export type { Sampling } from './points.ts';
 export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {
   type Bytes,

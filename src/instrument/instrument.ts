@@ -9,7 +9,7 @@ import { liftCodeObject } from '../program/index.ts';
 import { type DataReference, type KernelChange, type PcMap, pcMapOf, rewriteProgram } from '../rewrite/index.ts';
 import { type KeptFacts, type KernelCost, keptBytes, keyOf, readKept } from './kept.ts';
 import { Placement, type RejectedPoint } from './placement.ts';
-import { collectPoints, readsOf } from './points.ts';
+import { collectPoints, readsOf, type Sampling } from './points.ts';
 import { callGroups } from './registers.ts';
 import { type ProbeProgram, selectProgram } from './select.ts';
 import { mergeMemories, type PlacedState, placeState, readState, type StateShapes } from './state.ts';
@@ -35,7 +35,7 @@ export interface Instrumented {
   report(...memories: readonly Uint8Array[]): Readonly<Record<string, unknown>>;
 }
 
-export interface InstrumentOptions {
+export interface InstrumentOptions extends Sampling {
   /** Kernels to instrument; all by default. */
   readonly kernel?: RegExp | undefined;
   /** Let `check` compare the result with the original (default). */
@@ -44,8 +44,6 @@ export interface InstrumentOptions {
   readonly growth?: boolean | undefined;
   /** The probe's settings by name; the others are as it declares them. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** The only workgroup whose waves run the probe's code, by its position; -1 stands for any. */
-  readonly workgroup?: readonly [number, number, number] | undefined;
   /** Points that may be placed, by their number; for bisecting. */
   readonly only?: ((point: number) => boolean) | undefined;
   /** Where results are kept by content; used for probes that say what their source is. */
@@ -62,11 +60,19 @@ export function instrument<S extends StateShapes>(
   const { source } = probe;
   const cache = options.only === undefined ? options.cache : undefined;
   if (cache === undefined || source === undefined) return new Result(codeObject, probe, options, settings).made();
-  const { kernel, verify, growth, workgroup } = options;
+  const { kernel, verify, growth, workgroup, wave, every } = options;
   const key = keyOf(
     source,
     settings,
-    [kernel?.source ?? '', kernel?.flags ?? '', verify ?? true, growth ?? true, workgroup ?? null],
+    [
+      kernel?.source ?? '',
+      kernel?.flags ?? '',
+      verify ?? true,
+      growth ?? true,
+      workgroup ?? null,
+      wave ?? null,
+      every ?? null,
+    ],
     codeObject.bytes,
   );
   const kept = cache.get(key);
@@ -114,9 +120,7 @@ class Result<S extends StateShapes> {
     const states = Object.entries(probe.state).map(
       ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
     );
-    const points = collectPoints(probe, view, this.settings, options.workgroup).filter(
-      (_, i) => options.only?.(i) ?? true,
-    );
+    const points = collectPoints(probe, view, this.settings, options).filter((_, i) => options.only?.(i) ?? true);
     const placement = new Placement(program, states, options.growth !== false, points, readsOf(view, points));
     for (const group of callGroups(program)) placement.place(group, points);
     const size = placeState(states);
@@ -173,7 +177,7 @@ class Result<S extends StateShapes> {
         const wrong = memories.find((memory) => memory.length !== size);
         if (wrong !== undefined && facts.placed > 0) throw new Error(`${wrong.length} bytes of ${size}`);
         // A probe of a user's may note things while it names its points.
-        if (!hasRun) collectPoints(probe, program(), this.settings, this.options.workgroup);
+        if (!hasRun) collectPoints(probe, program(), this.settings, this.options);
         hasRun = true;
         const bytes = facts.placed === 0 ? new Uint8Array(size) : mergeMemories(states, memories, size);
         return probe.report({ program: program(), state: readState(states, bytes) as never });

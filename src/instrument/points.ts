@@ -6,7 +6,17 @@ import { type Indexing, PointFlags } from './flags.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
-import { registersOf, type Statement, valuesOf, writtenBy } from './values.ts';
+import { registersOf, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
+
+/** Which waves run a probe; all by default. */
+export interface Sampling {
+  /** The only workgroup, by its position; -1 stands for any. */
+  readonly workgroup?: readonly [number, number, number] | undefined;
+  /** The only wave of each workgroup, by its number. */
+  readonly wave?: number | undefined;
+  /** Workgroups whose position on the axes adds up to a multiple of this: in a row every Nth, in the next row shifted by one. */
+  readonly every?: number | undefined;
+}
 
 /** A point of a probe. */
 export interface Point {
@@ -33,7 +43,7 @@ export function collectPoints<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   program: ProbeProgram,
   settings: Readonly<Record<string, string>>,
-  workgroup?: readonly [number, number, number],
+  sampling: Sampling = {},
 ): Point[] {
   const points: Omit<Point, 'isSccLive'>[] = [];
   const flags = new PointFlags(program.lifted);
@@ -60,8 +70,8 @@ export function collectPoints<S extends StateShapes>(
   ): void => {
     const { kernel } = block;
     const body = new Body(probe.state, kernel, instruction, program.target);
-    if (workgroup === undefined || side === 'replace') write(body);
-    else inWorkgroup(body, workgroup, () => write(body));
+    if (side === 'replace') write(body);
+    else sampled(body, sampling, () => write(body));
     if (body.statements.every(isNothing) && side !== 'replace') return;
     const index = side === 'before' || side === 'replace' ? code.index : code.index + 1;
     const indexing = flags.indexingAt(block.index, Math.min(index, block.block.end));
@@ -153,14 +163,16 @@ function isNothing(statement: Statement): boolean {
   return statement.kind === 'if' && statement.body.every(isNothing);
 }
 
-/** Statements that only the waves of one workgroup run. */
-function inWorkgroup<S extends StateShapes>(
-  body: Body<S>,
-  position: readonly [number, number, number],
-  then: () => void,
-): void {
-  const { x, y, z } = body.workgroupId;
-  const apart = [x, y, z].flatMap((id, i) => ((position[i] ?? -1) < 0 ? [] : [body.sub(id, position[i] as number)]));
+/** Statements that only some waves run. */
+function sampled<S extends StateShapes>(body: Body<S>, { workgroup, wave, every }: Sampling, then: () => void): void {
+  const apart: Value[] = [];
+  if (workgroup !== undefined || every !== undefined) {
+    const { x, y, z } = body.workgroupId;
+    for (const [i, id] of [x, y, z].entries())
+      if ((workgroup?.[i] ?? -1) >= 0) apart.push(body.sub(id, workgroup?.[i] as number));
+    if (every !== undefined) apart.push(body.rem(body.add(x, body.add(y, z)), every));
+  }
+  if (wave !== undefined) apart.push(body.sub(body.waveId, wave));
   const [first, ...rest] = apart;
   if (first === undefined) then();
   else body.if(body.isZero(rest.reduce((all, one) => body.or(all, one), first)), then);

@@ -20,7 +20,18 @@ export type Value =
   | { readonly type: ValueType; readonly op: Operation; readonly args: readonly Value[] };
 
 /** Operations; `ballot-class` has a mask as its second argument: the lanes whose float is of these classes. */
-export type Operation = 'add' | 'sub' | 'mul' | 'and' | 'or' | 'shl' | 'shr' | 'popcount' | 'is-zero' | 'ballot-class';
+export type Operation =
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'and'
+  | 'or'
+  | 'shl'
+  | 'shr'
+  | 'rem'
+  | 'popcount'
+  | 'is-zero'
+  | 'ballot-class';
 
 /** A number where a value is wanted. */
 export type ValueLike = Value | number | bigint;

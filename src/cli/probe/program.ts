@@ -7,18 +7,17 @@ import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
 import { printJson, writeOutput } from '../support.ts';
 import { isComplete, placementRecord, reportText } from './print.ts';
+import { type SamplingFlags, samplingOf } from './sampling.ts';
 import { selfCheckProgram } from './self-check.ts';
-import { workgroupOf } from './workgroup.ts';
 
 /** Flags of `wavesmith probe` that are about programs. */
-export interface ProgramFlags {
+export interface ProgramFlags extends SamplingFlags {
   readonly device: string;
   readonly dispatch?: string;
   readonly json?: boolean;
   readonly listing?: boolean;
   readonly requireAll?: boolean;
   readonly growth: boolean;
-  readonly workgroup?: string;
   readonly cache: boolean;
   readonly export?: string;
   readonly selfCheck?: boolean;
@@ -37,7 +36,7 @@ export async function probeCommand(
     device: programDevice(flags.device),
     kernel,
     growth: flags.growth,
-    workgroup: workgroupOf(flags.workgroup),
+    ...samplingOf(flags),
     cache: flags.cache ? nodeProbeCache() : undefined,
     settings: flags.settings,
     range: flags.dispatch === undefined ? undefined : parseDispatchRange(flags.dispatch),
