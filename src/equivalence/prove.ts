@@ -11,7 +11,7 @@ import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
 import { argumentSgpr, flatScratchSgpr, initialState, type State } from './state.ts';
 import { Algebra } from './step.ts';
-import { compareFindings, contextOf, earlyIn, ldsOf, mayBeUnrolled, type Subject, subjectOf } from './subject.ts';
+import { compareFindings, contextOf, earlyInBoth, ldsOf, mayBeUnrolled, type Subject, subjectOf } from './subject.ts';
 import { MASK32, type Term } from './terms.ts';
 
 /** An instruction of one of the two files. */
@@ -182,9 +182,10 @@ function* proof(
   const algebra = new Algebra();
   algebra.isData = (address) => isDataAddress(baseline, address);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const early = earlyInBoth(a, b);
   const sides = [
-    { program: a.program, imageShift: 0n, early: earlyIn(a, b) },
-    { program: b.program, imageShift: shift, early: earlyIn(b, b) },
+    { program: a.program, imageShift: 0n, early: early[0] },
+    { program: b.program, imageShift: shift, early: early[1] },
   ] as const;
   const states = initialStates(algebra, a, b);
   const facts = options.facts ?? {};

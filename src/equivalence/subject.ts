@@ -91,23 +91,45 @@ export function compareFindings(a: Subject, b: Subject): { finding: Finding | un
   return { finding: added[0], shared: b.findings.length - added.length };
 }
 
-/**
- * Indexes of the instructions of a kernel that may come too early, by findings that the edited kernel `b` has too: with one finding in
- * common, the two may still do different things at the wrong time.
- */
-export function earlyIn(s: Subject, b: Subject): ReadonlySet<number> {
-  const shared = new Set(b.findings.filter(isOfTime).map(fingerprint));
-  const found = s.findings.filter((one) => isOfTime(one) && shared.has(fingerprint(one)));
-  if (found.length === 0) return new Set();
-  const pcs = found.flatMap(({ rule, place, related }) => [
-    place.pc,
-    ...(rule.startsWith('hazards/') ? related.map((r) => r.place.pc) : []),
-  ]);
-  const early = new Set(pcs.flatMap((pc) => s.program.at(pc ?? -1)?.index ?? []));
-  if (found.some(({ rule }) => rule.startsWith('waits/'))) {
-    for (const index of earlyInstructions(contextOf(s))) early.add(index);
+/** Indexes of the instructions that may come too early, by the findings of one kernel. */
+function earlyIn(s: Subject): ReadonlySet<number> {
+  const early = new Set<number>();
+  const found = s.findings.filter(isOfTime);
+  for (const { rule, place, related } of found) {
+    const pcs = [place.pc, ...(rule.startsWith('hazards/') ? related.map((r) => r.place.pc) : [])];
+    for (const pc of pcs) {
+      const code = pc === undefined ? undefined : s.program.at(pc);
+      if (code !== undefined) early.add(code.index);
+    }
   }
+  if (!found.some(({ rule }) => rule.startsWith('waits/'))) return early;
+  for (const index of earlyInstructions(contextOf(s))) early.add(index);
   return early;
+}
+
+/** Names of instructions by index: the text, and which one with this text it is. */
+function namesOf({ program }: Subject): readonly string[] {
+  const counts = new Map<string, number>();
+  return program.instructions.map(({ pc }) => {
+    const text = program.text(pc);
+    const n = counts.get(text) ?? 0;
+    counts.set(text, n + 1);
+    return `${text} ${n}`;
+  });
+}
+
+/**
+ * Indexes of the instructions of baseline and edited kernel that may come too early: with one finding in common, the two may still do
+ * different things at the wrong time. Of the baseline's only those whose namesakes in the edited kernel come too early as well: the
+ * others may come in time, too.
+ */
+export function earlyInBoth(a: Subject, b: Subject): readonly [ReadonlySet<number>, ReadonlySet<number>] {
+  const edited = earlyIn(b);
+  if (edited.size === 0) return [edited, edited];
+  const names = namesOf(b);
+  const wanted = new Set([...edited].map((index) => names[index]));
+  const own = namesOf(a);
+  return [new Set([...earlyIn(a)].filter((index) => wanted.has(own[index] as string))), edited];
 }
 
 const isOfTime = ({ rule }: Finding): boolean => TIMING.test(rule);

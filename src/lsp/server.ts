@@ -55,8 +55,11 @@ interface Settings {
   readonly defines: Readonly<Record<string, bigint>>;
 }
 
-/** Pause after a keystroke before diagnostics are computed, ms; half of the time they took last, between these. */
-const MIN_PAUSE_MS = 50;
+/**
+ * Pause after a keystroke before diagnostics are computed, ms: a quarter of the time they took last, between these. Analyses stop for a
+ * newer version, so a short pause costs no more than one stage. Measured: 61 ms of processor time for 10,000 lines.
+ */
+const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1500;
 
 /** A kernel that is analysed once at the start, so that the first keystroke finds tables and code warm. */
@@ -192,7 +195,7 @@ export function serve(connection: Connection, host: ServerHost): void {
     const current = work;
     current.run++;
     clearTimeout(current.timer);
-    const delay = pause ?? Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, current.lastMs / 2));
+    const delay = pause ?? Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, current.lastMs / 4));
     current.timer = setTimeout(() => void diagnose(uri, current), delay);
   };
 
