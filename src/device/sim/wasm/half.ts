@@ -8,40 +8,28 @@ const splat = (word: number): [number, number, number, number] => [word, word, w
 
 /** f16 bits in the low half of each lane (the high half is ignored) -> their f32 values. */
 export function decodeHalf(fn: WasmFunction): void {
-  const h = fn.local('v128');
+  fn.i32(16).op('i32x4.shl');
+  decodeHighHalf(fn);
+}
+
+/** f16 bits in the high half of each lane (the low half is ignored) -> their f32 values. */
+export function decodeHighHalf(fn: WasmFunction): void {
   const m = fn.local('v128');
-  fn.tee(h);
-  fn.v128(...splat(0x7fff))
+  // Sign, exponent and fraction where f32 has them: that number is 2^112 too small, denormals too, unless it is infinite or a NaN.
+  fn.i32(3)
+    .op('i32x4.shr_s')
+    .v128(...splat(-0x70002000))
     .op('v128.and')
-    .i32(13)
-    .op('i32x4.shl')
-    .set(m);
-  // Denormals: as the fraction of 2^-14, which is then taken away. Others get the wider exponent's bias, infinities and NaNs twice.
+    .tee(m);
+  fn.v128(...splat((112 + 127) << 23)).op('f32x4.mul');
   fn.get(m)
-    .v128(...splat(113 << 23))
-    .op('v128.or')
-    .v128(...splat(113 << 23))
-    .op('f32x4.sub');
-  fn.get(m)
-    .v128(...splat(112 << 23))
-    .op('i32x4.add');
-  fn.get(m)
-    .v128(...splat(0x0f7fffff))
-    .op('i32x4.gt_s')
-    .v128(...splat(112 << 23))
+    .v128(...splat(0x0f800000))
     .op('v128.and')
-    .op('i32x4.add');
-  fn.get(m)
-    .v128(...splat(0x00800000))
-    .op('i32x4.lt_s')
-    .op('v128.bitselect');
-  fn.get(h)
-    .i32(16)
-    .op('i32x4.shl')
-    .v128(...splat(-0x80000000))
+    .v128(...splat(0x0f800000))
+    .op('i32x4.eq')
+    .v128(...splat(0x7f800000))
     .op('v128.and')
     .op('v128.or');
-  fn.release('v128', h);
   fn.release('v128', m);
 }
 
@@ -92,11 +80,7 @@ function encodeNearest(fn: WasmFunction): void {
     .op('i32x4.ge_s')
     .op('v128.bitselect');
   // Too large, infinite: infinity.
-  fn.v128(...splat(0x7c00));
-  fn.get(a)
-    .v128(...splat(0x47800000))
-    .op('i32x4.lt_s')
-    .op('v128.bitselect');
+  fn.v128(...splat(0x7c00)).op('i32x4.min_s');
   fn.get(x)
     .i32(16)
     .op('i32x4.shr_u')
@@ -178,12 +162,23 @@ export function makeOdd(fn: WasmFunction, sum: number): void {
   fn.release('v128', error);
 }
 
-/** a·b + c with f16 values, as f32 rounded to odd: the product is exact in f32. */
+/**
+ * a·b + c with f16 values, as f32 that round to f16 as the exact sum does: the product is exact in f32. Rounding twice goes wrong only
+ * where the sum seems to be in the middle of two f16, or to be one; then it is rounded to odd. Roundings other than to nearest ask
+ * whether it is one, too.
+ */
 export function fmaHalf(fn: WasmFunction): void {
   const [p, c, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').set(s);
+  fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').tee(s);
+  fn.v128(...splat(0xfff))
+    .op('v128.and')
+    .v128(0, 0, 0, 0)
+    .op('i32x4.eq')
+    .op('v128.any_true')
+    .if();
   fn.get(s).get(p).op('f32x4.sub').set(t);
   fn.get(p).get(s).get(t).op('f32x4.sub').op('f32x4.sub').get(c).get(t).op('f32x4.sub').op('f32x4.add');
   makeOdd(fn, s);
+  fn.set(s).end().get(s);
   for (const local of [p, c, s, t]) fn.release('v128', local);
 }

@@ -1,6 +1,7 @@
 // Sums, products and conversions of f32 in every rounding: made in f64 exactly or rounded to odd, so that the rounding to f32 is the only
 // one. Rounding to nearest has instructions of the host for most. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
 import type { WasmFunction } from './emit.ts';
+import { matrixFeatures } from './features.ts';
 import { allRoundings, double, eachHalf, type MathFunction, makeOddDouble } from './math-tools.ts';
 
 type Promote = (parameter: number) => void;
@@ -32,7 +33,15 @@ function fma(fn: WasmFunction, promote: Promote): void {
   );
 }
 
-/** (a·b + c) · 2^d, d an i32. */
+/** (a·b + c) · 2^d, d an i32, to nearest: mostly there is no scale in any lane. */
+function fmaScaledNearest(fn: WasmFunction): void {
+  if (matrixFeatures().fused) {
+    fn.get(3).op('v128.any_true').op('i32.eqz').if();
+    fn.get(0).get(1).get(2).op('f32x4.relaxed_madd').return().end();
+  }
+  eachHalf(fn, (promote, half) => fmaScaled(fn, promote, half));
+}
+
 function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
   fma(fn, promote);
   fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
@@ -82,6 +91,7 @@ export const ARITHMETIC: Record<string, MathFunction> = {
   ...operator('mul', 2, product),
   ...operator('fma', 3, fma),
   ...operator('fma_scaled', 4, fmaScaled),
+  'fma_scaled.f32': { parameters: 4, build: fmaScaledNearest },
   ...operator('fract', 1, fraction),
   ...operator('from_i32_s', 1, (fn, _promote, half) => fromInteger(fn, half, 's')),
   ...operator('from_i32_u', 1, (fn, _promote, half) => fromInteger(fn, half, 'u')),

@@ -187,6 +187,37 @@ test('an exact zero sum is negative when rounded down', () => {
   expect(Object.is(fmaF64(1, 1, -1, 2), -0)).toBe(true);
 });
 
+test('division of f32 and f64', async () => {
+  const wide = { words: 6, input: doubles() };
+  for (const [a, b] of [
+    ['v[4:5]', 'v[6:7]'],
+    ['v[8:9]', 'v[6:7]'],
+  ]) {
+    // The scaled operand is the denominator or the numerator.
+    await expectAgreement(`v_div_scale_f64 v[2:3], vcc, ${b}, ${b}, ${a}`, wide);
+    await expectAgreement(`v_div_scale_f64 v[2:3], vcc, ${a}, ${b}, ${a}\nv_cndmask_b32_e64 v2, v2, 1, vcc`, wide);
+  }
+  await expectAgreement('v_div_fixup_f64 v[2:3], v[8:9], v[6:7], v[4:5]', wide);
+  const single = { words: 3, input: singles() };
+  await expectAgreement('v_div_scale_f32 v2, vcc, v5, v5, v4', single);
+  await expectAgreement('v_div_scale_f32 v2, vcc, v4, v5, v4\nv_cndmask_b32_e64 v3, 0, 1, vcc', single);
+  await expectAgreement('v_div_fmas_f32 v2, v4, v5, v6', single);
+  await expectAgreement('v_div_fixup_f32 v2, v6, v5, v4', single);
+});
+
+test('f16 fused multiply-add to nearest', async () => {
+  const input = halves();
+  const small = new Uint32Array(input.buffer);
+  // Short numbers: many sums lie in the middle of two f16.
+  for (let i = 0; i < small.length; i += 2) small[i] = ((small[i] as number) & 0xbfc0bfc0) | 0x20002000;
+  for (const code of [
+    'v_pk_fma_f16 v2, v4, v5, v6',
+    'v_pk_fma_f16 v2, v4, v5, v6 op_sel:[1,0,1] op_sel_hi:[0,1,1] neg_lo:[1,0,0]',
+  ]) {
+    await expectAgreement(code, { words: 3, input });
+  }
+});
+
 test('v_trig_preop_f64 of all segments and exponents', async () => {
   const words = new Uint32Array(3 * LANES);
   for (let i = 0; i < LANES; i++) {

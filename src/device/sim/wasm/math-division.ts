@@ -9,6 +9,8 @@ interface Format {
   readonly top: number;
   readonly emin: number;
   readonly farApart: number;
+  /** Exponents up to this size are far from all of these: two of them are less than `farApart` apart. */
+  readonly ordinary: number;
   readonly step: number;
   readonly tiny: number;
   readonly underflow: number;
@@ -20,6 +22,7 @@ const F32: Format = {
   top: 255,
   emin: -126,
   farApart: 96,
+  ordinary: 47,
   step: 64,
   tiny: 23,
   underflow: -150,
@@ -31,6 +34,7 @@ const F64: Format = {
   top: 2047,
   emin: -1022,
   farApart: 768,
+  ordinary: 380,
   step: 128,
   tiny: 53,
   underflow: -1075,
@@ -90,6 +94,28 @@ class Writer {
     this.fn.get(x).get(x);
     this.op('ne');
   }
+  /** Pushes whether the sizes of two locals are so near to 1 that no quotient of them comes near an end of the range. */
+  areOrdinary(x: number, y: number): void {
+    for (const [n, local] of [x, y].entries()) {
+      const size = this.keep(() => {
+        this.fn.get(local);
+        this.op('abs');
+      });
+      this.fn.get(size);
+      this.float(2 ** -this.f.ordinary);
+      this.op('ge').fn.get(size);
+      this.float(2 ** this.f.ordinary);
+      this.op('le').fn.op('v128.and');
+      if (n > 0) this.fn.op('v128.and');
+    }
+  }
+  /** Returns `value` when `mask` is set in all lanes. */
+  returnWhere(mask: () => void, value: () => void): void {
+    mask();
+    this.fn.op(`${this.f.integer}.all_true`).if();
+    value();
+    this.fn.return().end();
+  }
   /** target = mask ? value : target */
   when(target: number, mask: () => void, value: () => void): void {
     value();
@@ -143,6 +169,11 @@ function denormalQuotient(w: Writer, numerator: number | 1, denominator: number,
 function divScale(fn: WasmFunction, format: Format, flag: boolean): void {
   const w = new Writer(fn, format);
   const [a, b, c] = [0, 1, 2] as const;
+  // Nothing is scaled.
+  w.returnWhere(
+    () => w.areOrdinary(b, c),
+    () => void (flag ? fn.v128(0, 0, 0, 0) : fn.get(a)),
+  );
   const fb = w.field(b);
   const fc = w.field(c);
   const reciprocal = denormalQuotient(w, 0, b, true);
@@ -219,6 +250,25 @@ function divScale(fn: WasmFunction, format: Format, flag: boolean): void {
 function divFixup(fn: WasmFunction, format: Format, checksRange: boolean): void {
   const w = new Writer(fn, format);
   const [a, b, c] = [0, 1, 2] as const;
+  const quotient = (magnitude: () => void): void => {
+    magnitude();
+    fn.get(b).get(c).op('v128.xor');
+    w.float(-0);
+    fn.op('v128.and').op('v128.or');
+  };
+  w.returnWhere(
+    () => {
+      w.areOrdinary(b, c);
+      fn.get(a).get(a);
+      w.op('eq');
+      fn.op('v128.and');
+    },
+    () =>
+      quotient(() => {
+        fn.get(a);
+        w.op('abs');
+      }),
+  );
   const size = w.keep(() => {
     fn.get(a);
     w.op('abs');
@@ -257,9 +307,7 @@ function divFixup(fn: WasmFunction, format: Format, checksRange: boolean): void 
   w.when(size, or(zero(b), infinite(c)), () => w.float(Infinity));
   const invalid = or(nan(b), nan(c), and(zero(b), zero(c)), and(infinite(b), infinite(c)));
   w.when(size, invalid, () => w.float(NaN));
-  fn.get(size).get(b).get(c).op('v128.xor');
-  w.float(-0);
-  fn.op('v128.and').op('v128.or');
+  quotient(() => void fn.get(size));
 }
 
 export const DIVISION: Record<string, MathFunction> = {

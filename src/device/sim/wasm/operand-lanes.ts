@@ -16,7 +16,7 @@ import {
   sdwaField,
 } from '../interpreter/operands.ts';
 import { registerNumber } from './context.ts';
-import { decodeHalf } from './half.ts';
+import { decodeHalf, decodeHighHalf } from './half.ts';
 import { flushDenormals } from './rounding.ts';
 import { constantOf, NoCode, scalarRegister } from './scalar.ts';
 import type { LaneTarget } from './template.ts';
@@ -133,17 +133,33 @@ function modify(run: LaneTarget, o: LaneOperand, sign: number): void {
   if (o.neg) fn.v128(...splat(sign)).op('v128.xor');
 }
 
-/** Pushes one half-word element (0 or 1) of a packed operand, zero-extended and negated as its modifiers say. */
+/** Which half of a packed operand's word an element (0 or 1) is, and whether its sign is flipped. */
+function elementOf(o: LaneOperand, element: number): { isHigh: boolean; flip: boolean } {
+  const { modifiers, packed, isFloat } = o;
+  const isHigh = element === 0 ? packed && (modifiers & OP_SEL_0) !== 0 : !(packed && !(modifiers & OP_SEL_1));
+  const flip = element === 0 ? o.neg : isFloat && packed && modifiers & ABS ? true : !packed && o.neg;
+  return { isHigh, flip };
+}
+
+/** Pushes one half-word element of a packed operand, zero-extended and negated as its modifiers say. */
 function pushElement(run: LaneTarget, o: LaneOperand, element: number): void {
   const { fn } = run;
-  const { modifiers, packed, isFloat } = o;
-  const shiftLow = packed && modifiers & OP_SEL_0 ? 16 : 0;
-  const shiftHigh = packed && !(modifiers & OP_SEL_1) ? 0 : 16;
-  const flip = element === 0 ? o.neg : isFloat && packed && modifiers & ABS ? true : !packed && o.neg;
+  const { isHigh, flip } = elementOf(o, element);
   pushWord(run, o, 0, false);
-  if ((element === 0 ? shiftLow : shiftHigh) === 16) fn.i32(16).op('i32x4.shr_u');
+  if (isHigh) fn.i32(16).op('i32x4.shr_u');
   else fn.v128(...splat(0xffff)).op('v128.and');
   if (flip) fn.v128(...splat(0x8000)).op('v128.xor');
+}
+
+/** Pushes the value of one f16 element of a packed operand. */
+function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keepsDenormals: boolean): void {
+  const { fn } = run;
+  const { isHigh, flip } = elementOf(o, element);
+  pushWord(run, o, 0, false);
+  if (!isHigh) fn.i32(16).op('i32x4.shl');
+  if (flip) fn.v128(...splat(-0x80000000)).op('v128.xor');
+  if (!keepsDenormals) flushDenormals(fn, 'high f16');
+  decodeHighHalf(fn);
 }
 
 /** Pushes one word (0 or 1) of a packed 64-bit operand. */
@@ -242,15 +258,18 @@ export function pushLaneSource(
       pushSingle(run, o, e.part);
       if (denormals === 'flush' || (denormals === 'mode' && !mode.in32)) flushDenormals(fn, 'f32');
       return;
-    case 'f16':
-      if (isHalfPair(o.type)) pushElement(run, o, e.part);
-      else {
-        pushWord(run, o, 0, false);
-        modify(run, o, 0x8000);
+    case 'f16': {
+      const keepsDenormals = mode.in64 || denormals === 'keep';
+      if (isHalfPair(o.type)) {
+        pushHalfElement(run, o, e.part, keepsDenormals);
+        return;
       }
-      if (!mode.in64 && denormals !== 'keep') flushDenormals(fn, 'f16');
+      pushWord(run, o, 0, false);
+      modify(run, o, 0x8000);
+      if (!keepsDenormals) flushDenormals(fn, 'f16');
       decodeHalf(fn);
       return;
+    }
     case 'bf16':
       if (isHalfPair(o.type)) pushElement(run, o, e.part);
       else {
