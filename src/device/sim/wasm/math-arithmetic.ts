@@ -33,19 +33,20 @@ function fma(fn: WasmFunction, promote: Promote): void {
   );
 }
 
-/** (a·b + c) · 2^d, d an i32, to nearest: mostly there is no scale in any lane. */
+/** (a·b + c) · 2^d, d an i32. */
+function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
+  fma(fn, promote);
+  fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
+  fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
+}
+
+/** The same to nearest: mostly there is no scale in any lane. */
 function fmaScaledNearest(fn: WasmFunction): void {
   if (matrixFeatures().fused) {
     fn.get(3).op('v128.any_true').op('i32.eqz').if();
     fn.get(0).get(1).get(2).op('f32x4.relaxed_madd').return().end();
   }
   eachHalf(fn, (promote, half) => fmaScaled(fn, promote, half));
-}
-
-function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
-  fma(fn, promote);
-  fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
-  fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
 }
 
 function sum(fn: WasmFunction, promote: Promote, negated: boolean): void {

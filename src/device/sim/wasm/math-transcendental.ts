@@ -1,6 +1,8 @@
 // exp2, log2, sine, cosine and reciprocal root as SIMD code: the operations of isa/semantics/transcendental.ts in the same order.
 import { COS, EXP2, EXP2_LIMIT, LOG2, SIN, SQRT_HALF_HIGH, TWO_PI } from '../../../isa/semantics/transcendental.ts';
 import type { WasmFunction } from './emit.ts';
+import { matrixFeatures } from './features.ts';
+import { returnCertainExp2 } from './math-exp2.ts';
 import type { MathFunction } from './math-tools.ts';
 import { allRoundings, double, eachHalf, type Finish, polynomial, single } from './math-tools.ts';
 
@@ -126,6 +128,13 @@ const functions = (name: string, body: Body): Record<string, MathFunction> =>
 
 export const TRANSCENDENTAL: Record<string, MathFunction> = {
   ...functions('exp2', exp2),
+  'exp2.f32': {
+    parameters: 1,
+    build: (fn) => {
+      if (matrixFeatures().fused) returnCertainExp2(fn);
+      function64(fn, exp2, 0);
+    },
+  },
   ...functions('log2', log2),
   ...functions('rcp', rcp),
   ...functions('rsq', rsq),
