@@ -82,7 +82,13 @@ function makeSimulatedPage(): string {
     lines: new Map(
       ['s_load_dwordx2 s[4:5], s[0:1], 0x0', 'v_fma_f32 v4, v2, v2, v2', 's_endpgm'].map((text, i) => [
         i,
-        { address: 8 * i, text, source: `/src/kernel.hip:${10 + i}`, hits: (k + 1) * (i === 1 ? 500 : 16) },
+        {
+          address: 8 * i,
+          text,
+          source: `/src/kernel.hip:${10 + i}`,
+          hits: (k + 1) * (i === 1 ? 500 : 16),
+          lanes: 40 * (k + 1) * (i === 1 ? 500 : 16),
+        },
       ]),
     ),
   }));
@@ -134,8 +140,8 @@ function makeLongPage(): string {
 describe('the file', () => {
   test('is one page without outside references, and names cannot leave the data', () => {
     const html = profilePage({ kernels: [{ name: `${EVIL.join('')}\u2028<!--` }] });
-    expect(html.match(/<script/g)).toHaveLength(2);
-    expect(html.match(/<\/script/g)).toHaveLength(2);
+    expect(html.match(/<script/g)).toHaveLength(3);
+    expect(html.match(/<\/script/g)).toHaveLength(3);
     expect(html).not.toContain('<img');
     expect(html).not.toMatch(/(?:src|href)="(?!#)/);
     expect(html).toContain("default-src 'none'");
@@ -433,6 +439,12 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
         "document.querySelector('#all').textContent.match(/.{12}\\d (?:ns|µs|ms|s)(?![\\w\\[]).{12}/)?.[0] ?? ''",
       );
       expect(times).toBe('');
+      const heads = await page.evaluate("[...document.querySelectorAll('#kernels th')].map((th) => th.textContent)");
+      expect(heads).toEqual(
+        expect.arrayContaining(['Instructions', 'Lanes per VALU instruction', 'Bytes asked for', 'FLOPs']),
+      );
+      expect(await text('#kernels tbody')).toMatch(/45/);
+      expect(await text('#traces .listing thead')).toContain('Lanes');
       keep(`simulated-${scheme}`, await page.screenshot());
       await page.press('Enter');
       await page.open(`${url}#kernel-0`, "document.querySelector('#kernel') !== null");

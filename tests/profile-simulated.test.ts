@@ -29,7 +29,7 @@ const ZERO = ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((kind) =>
 const lines = (hits: number) =>
   new Map([
     [0, { address: 0, text: 's_load_dwordx2 s[4:5], s[0:1], 0x0', source: '/src/a.hip:3', hits }],
-    [8, { address: 8, text: 'v_fma_f32 v4, v2, v2, v2', source: '/src/a.hip:4', hits: 2 * hits }],
+    [8, { address: 8, text: 'v_fma_f32 v4, v2, v2, v2', source: '/src/a.hip:4', hits: 2 * hits, lanes: 96 * hits }],
   ]);
 const kernels = ['scale', 'reduce', '<img src=x>'].map((name) => ({ name, lines: lines(name.length) }));
 
@@ -157,7 +157,12 @@ describe('a simulated profile', () => {
       latency: 0,
       stallShare: { unknown: expect.any(String) },
     });
-    expect(document.traces[0].lines[1]).toMatchObject({ hits: 10, source: '/src/a.hip:4', kernel: 'scale' });
+    expect(document.traces[0].lines[1]).toMatchObject({
+      hits: 10,
+      meanLanes: 48,
+      source: '/src/a.hip:4',
+      kernel: 'scale',
+    });
   });
 
   test('the longest chain follows queues and waits, in instructions', () => {

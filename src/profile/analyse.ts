@@ -531,6 +531,7 @@ function traceSection(trace: Recording['traces'][number], features: TraceFeature
       source: line.source,
       kernel: line.kernel ?? null,
       hits: line.hits,
+      meanLanes: line.lanes === undefined || line.hits === 0 ? null : line.lanes / line.hits,
       latency: line.latency,
       stall: line.stall,
       idle: line.idle,

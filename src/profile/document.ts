@@ -295,6 +295,8 @@ export interface TraceLineEntry {
   readonly source: string;
   readonly kernel: string | null;
   readonly hits: number;
+  /** Active lanes of an execution, where they were counted. */
+  readonly meanLanes: number | null;
   readonly latency: number;
   readonly stall: number;
   readonly idle: number;

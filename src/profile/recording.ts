@@ -210,6 +210,8 @@ export interface TraceLine {
   readonly codeObject: number;
   readonly address: number;
   readonly hits: number;
+  /** Active lanes summed over the executions, where they were counted. */
+  readonly lanes?: number;
   /** Cycles; on gfx9 latency = stall + issue, so it contains the stall. */
   readonly latency: number;
   readonly stall: number;

@@ -139,6 +139,7 @@ export interface PageTrace {
     readonly stall: number;
     readonly idle: number;
     readonly samples: number | null;
+    readonly meanLanes?: number | null;
     readonly sourceText: string | null;
   }[];
   readonly residency: readonly (readonly [number, number])[];
@@ -172,7 +173,7 @@ export interface PageWork {
 }
 
 export interface PageData {
-  readonly work?: PageWork;
+  readonly work?: Omit<PageWork, 'data'>;
   readonly schema: string;
   readonly version: string;
   readonly simulated: boolean;

@@ -44,7 +44,13 @@ function sha256(text: string): string {
 }
 
 /** A page of the parts: each as a function expression, then `start` with all of them. */
-function htmlPage(title: string, parts: Readonly<Record<string, unknown>>, start: unknown, data: object): string {
+function htmlPage(
+  title: string,
+  parts: Readonly<Record<string, unknown>>,
+  start: unknown,
+  data: object,
+  base64 = '',
+): string {
   const texts = Object.entries(parts).map(([name, part]) => `${JSON.stringify(name)}: ${String(part)}`);
   const script = `'use strict';(${String(start)})({${texts.join(',\n')}});`;
   const policy = `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(STYLE)}; style-src-attr 'none'; base-uri 'none'; form-action 'none'`;
@@ -62,6 +68,7 @@ function htmlPage(title: string, parts: Readonly<Record<string, unknown>>, start
 <header id="head"><h1>${title}</h1></header>
 <main id="main" tabindex="-1"></main>
 <script type="application/json" id="data">${embedJson(data)}</script>
+<script type="application/octet-stream" id="bytes">${base64}</script>
 <script>${script}</script>
 </body>
 </html>
@@ -70,7 +77,9 @@ function htmlPage(title: string, parts: Readonly<Record<string, unknown>>, start
 
 /** The HTML page of a profile document. With `work`, its timeline shows every piece of work when one looks close enough. */
 export function profilePage(document: object, work?: PageWork): string {
-  return htmlPage('Profile', PARTS, startPage, { ...document, work });
+  // The long text is not JSON: it needs no escapes, and no copies of it are made.
+  const { data = '', ...rest } = work ?? {};
+  return htmlPage('Profile', PARTS, startPage, work === undefined ? document : { ...document, work: rest }, data);
 }
 
 /** The HTML page of the comparison of two profiles, which are called as `names` says. */

@@ -64,7 +64,14 @@ export interface SimulatedKernel {
   readonly name: string;
   readonly lines: ReadonlyMap<
     number,
-    { readonly address: number; readonly text: string; readonly source: string; readonly hits: number }
+    {
+      readonly address: number;
+      readonly text: string;
+      readonly source: string;
+      readonly hits: number;
+      /** Active lanes of all executions; undefined where only executions were counted. */
+      readonly lanes?: number;
+    }
   >;
   /** The replay of its longest dispatch. Cycles; instructions by their address. */
   readonly replay?: SimulatedReplay | undefined;
@@ -268,7 +275,7 @@ function addCounters(r: Recording, one: SimulatedDispatch, row: number, gaps: Ma
 export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
   const sorted = [...kernel.lines.values()].sort((a, b) => a.address - b.address);
   const timed = new Map(kernel.replay?.instructions.map((i) => [i.offset, i]));
-  const lines = sorted.map(({ text, source, address, hits }) => {
+  const lines = sorted.map(({ text, source, address, hits, lanes }) => {
     const cycles = timed.get(address);
     const stall = Object.values(cycles?.stalls ?? {}).reduce((sum, n) => sum + n, 0);
     return {
@@ -277,6 +284,7 @@ export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
       codeObject: 0,
       address,
       hits,
+      ...(lanes === undefined ? {} : { lanes }),
       latency: Math.round(hits * (stall + (cycles?.issue ?? 0))),
       stall: Math.round(hits * stall),
       idle: 0,

@@ -14,12 +14,28 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
   const number = (m: PageMeasure | undefined) => m?.value ?? Number.NEGATIVE_INFINITY;
   const hbm = (k: PageKernel) => k.roofline.points.find((p) => p.level === 'HBM');
   const none: PageMeasure = { unknown: 'no data' };
-  const columns: {
+  interface Column {
     readonly name: string;
     readonly key: (k: PageKernel) => number | string;
     readonly cell: (k: PageKernel) => Node | string;
     readonly numeric: boolean;
-  }[] = [
+  }
+  // What is exact on the virtual GPU, whether or not times are modelled.
+  const sum = (name: string, measures: (k: PageKernel) => readonly (PageMeasure | undefined)[]): Column => {
+    const total = (k: PageKernel): PageMeasure => {
+      const all = measures(k).map((m) => m ?? none);
+      return all.find((m) => m.value === undefined) ?? { value: all.reduce((a, m) => a + (m.value ?? 0), 0) };
+    };
+    return { name, key: (k) => number(total(k)), cell: (k) => ui.measure(total(k), ui.num), numeric: true };
+  };
+  const metric = (k: PageKernel, id: string) => k.metrics[id]?.value;
+  const counted: readonly Column[] = [
+    sum('Instructions', (k) => [k.counters.SQ_INSTS === undefined ? none : { value: k.counters.SQ_INSTS.sum }]),
+    sum('Lanes per VALU instruction', (k) => [metric(k, 'lanes.active')]),
+    sum('Bytes asked for', (k) => [metric(k, 'bytes.requested.read'), metric(k, 'bytes.requested.write')]),
+    sum('FLOPs', (k) => [k.roofline.flops]),
+  ];
+  const columns: readonly Column[] = [
     {
       name: 'Kernel',
       key: (k) => k.name,
@@ -72,6 +88,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       cell: (k) => k.bottleneck.classes[0]?.class ?? '–',
       numeric: false,
     },
+    ...(data.simulated ? counted : []),
     { name: 'GPU', key: (k) => k.agent, cell: (k) => k.agent, numeric: false },
   ];
   let sorted = 2;

@@ -8,6 +8,7 @@ export type Listing = (ui: Ui, lines: PageTrace['lines'], label: string) => HTML
 export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: string): HTMLElement {
   const MAX_LINES = 3000;
   const timed = lines.some((line) => line.latency > 0 || line.idle > 0);
+  const counted = lines.some((line) => (line.meanLanes ?? null) !== null);
   const sampled = lines.some((line) => (line.samples ?? 0) > 0);
   const cost = (line: PageTrace['lines'][number]) => (timed ? line.latency : sampled ? (line.samples ?? 0) : line.hits);
   const most = lines.reduce((max, line) => Math.max(max, cost(line)), 1);
@@ -16,6 +17,7 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
     'Instruction',
     'Class',
     'Hits',
+    ...(counted ? ['Lanes'] : []),
     ...(timed ? ['Latency', 'Stall', 'Idle'] : []),
     ...(sampled ? ['Samples'] : []),
     'Source',
@@ -31,7 +33,11 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
     const heat = ui.el('td', { class: 'isa' }, ui.el('code', {}, line.text));
     const share = cost(line) / most;
     if (share > 0) heat.style.setProperty('--heat', `${(100 * share).toFixed(1)}%`);
-    const numbers = [line.hits, ...(timed ? [line.latency, line.stall, line.idle] : [])];
+    const numbers = [
+      line.hits,
+      ...(counted ? [line.meanLanes ?? 0] : []),
+      ...(timed ? [line.latency, line.stall, line.idle] : []),
+    ];
     if (sampled) numbers.push(line.samples ?? 0);
     body.append(
       ui.el(

@@ -23,7 +23,7 @@ export interface WorkStore {
   busy(from: number, to: number, pieces: number): Map<string, Float64Array>;
 }
 
-/** Opens the packed work of a page; undefined when the page has none. */
+/** Opens the packed work of a page, whose columns are in an element of their own; undefined when the page has none. */
 export function openWork(packed: PageData['work']): WorkStore | undefined {
   if (packed === undefined || packed.count === 0) return undefined;
   const { count } = packed;
@@ -38,7 +38,8 @@ export function openWork(packed: PageData['work']): WorkStore | undefined {
   let unpacked: Columns | undefined;
   const columns = (): Columns => {
     if (unpacked !== undefined) return unpacked;
-    const bytes = Uint8Array.from(atob(packed.data), (letter) => letter.charCodeAt(0));
+    const text = document.getElementById('bytes')?.textContent ?? '';
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     let at = 0;
     const next = (): number => {
       let value = 0;
