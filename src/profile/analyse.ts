@@ -3,7 +3,7 @@
 import { isTargetName, targetInfo } from '../isa/index.ts';
 import { answerSection } from './analysis/answer.ts';
 import { classify } from './analysis/bottleneck.ts';
-import { type CriticalPath, criticalPath, type WorkNode } from './analysis/critical-path.ts';
+import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
 import { kernelOccupancy } from './analysis/occupancy.ts';
@@ -19,6 +19,7 @@ import {
 } from './analysis/roofline.ts';
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+import { WorkTable } from './analysis/work-table.ts';
 import {
   type CopyEntry,
   type DispatchSection,
@@ -71,7 +72,7 @@ function analysis(
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
-  const path = work.length > 0 ? criticalPath(work, { ...gapOption(options), streams }) : undefined;
+  const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options, domain);
   const dispatches = dispatchSection(recording, table, kernels, options);
@@ -153,8 +154,8 @@ function mainDomain(r: Recording): number {
 }
 
 /** All work of one clock with known times, and the stream of each piece: -1 when not recorded or the default stream. */
-function workNodes(r: Recording, table: MetricTable, domain: number): { work: WorkNode[]; streams: Int32Array } {
-  const nodes: WorkNode[] = [];
+function workNodes(r: Recording, table: MetricTable, domain: number): { work: WorkTable; streams: Int32Array } {
+  const nodes = new WorkTable(r.dispatches.length + r.copies.length);
   const streams = new Int32Array(r.dispatches.length + r.copies.length).fill(-1);
   // Stream 0 also stands for work without a stream, so it orders nothing.
   const none = r.streams.find('0') ?? -1;
@@ -167,7 +168,6 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
     streams[nodes.length] = streamOf(d.stream.get(row), d.process.get(row));
     nodes.push({
       kind: 'dispatch',
-      row,
       symbol: r.kernels.get(d.kernel.get(row)),
       agent: table.agentKeyOf(row),
       lane,
@@ -182,7 +182,6 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
     streams[nodes.length] = streamOf(c.stream.get(row), c.process.get(row));
     nodes.push({
       kind: 'copy',
-      row,
       symbol: direction,
       lane: copyLane(r, row),
       start: c.start.get(row),

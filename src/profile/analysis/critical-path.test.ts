@@ -4,7 +4,6 @@ import { criticalPath, type WorkNode } from './critical-path.ts';
 
 const node = (symbol: string, lane: string, start: number, end: number): WorkNode => ({
   kind: 'dispatch',
-  row: 0,
   symbol,
   lane,
   start,

@@ -2,11 +2,11 @@
 // the latest work that ended before a start (inferred from timestamps and marked so). O(n log n).
 // Slack and overlap follow the usual critical path method (Kelley and Walker, 1959).
 
+import { WorkTable } from './work-table.ts';
+
 /** One piece of work with known times. */
 export interface WorkNode {
   readonly kind: 'dispatch' | 'copy';
-  /** Row in its table. */
-  readonly row: number;
   /** Kernel or copy direction. */
   readonly symbol: string;
   /** Key of the GPU, empty for copies. */
@@ -66,9 +66,13 @@ export interface CriticalPath {
 
 /** Longest path, slack of every node and shares by symbol. Nodes may come in any order. */
 export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = {}): CriticalPath {
-  const n = nodes.length;
-  const starts = Float64Array.from(nodes, (node) => node.start);
-  const ends = Float64Array.from(nodes, (node) => node.end);
+  return longestPath(WorkTable.of(nodes), options);
+}
+
+/** `criticalPath` of work in columns. */
+export function longestPath(work: WorkTable, options: PathOptions = {}): CriticalPath {
+  const n = work.length;
+  const { start: starts, end: ends, lane: lanes } = work;
   const order = sortedBy(n, (a, b) => starts[a] - starts[b] || ends[a] - ends[b] || a - b);
   const byEnd = sortedBy(n, (a, b) => ends[a] - ends[b] || starts[a] - starts[b] || a - b);
   const maxGap = options.maxGapNs ?? Number.POSITIVE_INFINITY;
@@ -80,43 +84,43 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
   let recorded = 0;
   let queueOrder = 0;
   let inferred = 0;
-  const lastInLane = new Map<string, number>();
+  const lastInLane = new Int32Array(work.lanes.size).fill(-1);
   // Latest-ending finished node per lane, kept as the best and the best of another lane.
   let best = -1;
   let bestOther = -1;
   let finished = 0;
   for (const b of order) {
-    const node = nodes[b];
-    while (finished < n && nodes[byEnd[finished]].end <= node.start) {
+    const [start, lane] = [starts[b], lanes[b]];
+    while (finished < n && ends[byEnd[finished]] <= start) {
       const a = byEnd[finished++];
       if (a === b) continue;
-      if (best >= 0 && nodes[best].lane !== nodes[a].lane) bestOther = best;
+      if (best >= 0 && lanes[best] !== lanes[a]) bestOther = best;
       best = a;
     }
-    const before = lastInLane.get(node.lane);
-    if (before !== undefined) {
+    const before = lastInLane[lane];
+    if (before >= 0) {
       laneFrom[b] = before;
       queueOrder++;
     }
-    lastInLane.set(node.lane, b);
+    lastInLane[lane] = b;
     const stream = options.streams?.[b] ?? -1;
     if (stream >= 0) {
       const a = lastInStream.get(stream);
       lastInStream.set(stream, b);
-      if (a !== undefined && nodes[a].lane !== node.lane && ends[a] <= node.start) {
+      if (a !== undefined && lanes[a] !== lane && ends[a] <= start) {
         streamFrom[b] = a;
         recorded++;
       }
     }
-    const from = best >= 0 && nodes[best].lane === node.lane ? bestOther : best;
-    if (from >= 0 && from !== b && node.start - nodes[from].end <= maxGap) {
+    const from = best >= 0 && lanes[best] === lane ? bestOther : best;
+    if (from >= 0 && from !== b && start - ends[from] <= maxGap) {
       inferredFrom[b] = from;
       inferred++;
     }
   }
   const recordedTo = new Map<number, number[]>();
   for (const [a, b] of options.recorded ?? []) {
-    if (a < 0 || b < 0 || a >= n || b >= n || nodes[a].end > nodes[b].start) continue;
+    if (a < 0 || b < 0 || a >= n || b >= n || ends[a] > starts[b]) continue;
     const list = recordedTo.get(b) ?? [];
     list.push(a);
     recordedTo.set(b, list);
@@ -135,13 +139,13 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
     if (recordedTo.size === 0) return;
     for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) visit(a);
   };
-  const duration = (i: number) => nodes[i].end - nodes[i].start;
+  const duration = (i: number) => ends[i] - starts[i];
   const earliest = new Float64Array(n);
   const via = new Int32Array(n).fill(-1);
   let last = -1;
   for (const b of order) {
     eachPredecessor(b, (a) => {
-      const finish = earliest[a] + weight(nodes, a, b);
+      const finish = earliest[a] + weight(work, a, b);
       if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
         earliest[b] = finish;
         via[b] = a;
@@ -156,7 +160,7 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
     const startBy = Math.min(latest[b], lengthNs) - duration(b);
     latest[b] = startBy;
     eachPredecessor(b, (a) => {
-      const endBy = startBy + duration(a) - weight(nodes, a, b);
+      const endBy = startBy + duration(a) - weight(work, a, b);
       if (endBy < latest[a]) latest[a] = endBy;
     });
   }
@@ -169,14 +173,14 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
   for (let i = last; i >= 0; i = via[i]) path[--links] = i;
 
   return {
-    ...spans(nodes, order),
+    ...spans(work, order),
     lengthNs,
     path,
     slack,
     edges: { queueOrder, recorded, inferred },
     inferredFrom,
     laneFrom,
-    symbols: shares(nodes, path, slack, via),
+    symbols: shares(work, path, slack, via),
   };
 }
 
@@ -191,27 +195,27 @@ function sortedBy(n: number, compare: (a: number, b: number) => number): Int32Ar
  * How much of `a` must pass before `b` may start. Work of one lane that overlaps (a queue runs two dispatches at once)
  * only orders the starts.
  */
-function weight(nodes: readonly WorkNode[], a: number, b: number): number {
-  return Math.min(nodes[a].end, nodes[b].start) - nodes[a].start;
+function weight({ start, end }: WorkTable, a: number, b: number): number {
+  return Math.min(end[a], start[b]) - start[a];
 }
 
-function spans(nodes: readonly WorkNode[], order: Int32Array) {
+function spans(work: WorkTable, order: Int32Array) {
   let spanEnd = Number.NEGATIVE_INFINITY;
   let busyNs = 0;
   let gapNs = 0;
   for (const i of order) {
-    const { start, end } = nodes[i];
+    const [start, end] = [work.start[i], work.end[i]];
     busyNs += end - start;
     if (spanEnd !== Number.NEGATIVE_INFINITY && start > spanEnd) gapNs += start - spanEnd;
     spanEnd = Math.max(spanEnd, end);
   }
-  const spanNs = order.length === 0 ? 0 : spanEnd - nodes[order[0]].start;
+  const spanNs = order.length === 0 ? 0 : spanEnd - work.start[order[0]];
   let overlapNs = 0;
   let one = Number.NEGATIVE_INFINITY;
   let two = Number.NEGATIVE_INFINITY;
   // `one` is the furthest end so far, `two` the furthest end covered twice.
   for (const i of order) {
-    const { start, end } = nodes[i];
+    const [start, end] = [work.start[i], work.end[i]];
     const until = Math.min(end, one);
     const from = Math.max(start, two);
     if (until > from) {
@@ -225,26 +229,16 @@ function spans(nodes: readonly WorkNode[], order: Int32Array) {
 
 type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
 
-/** Sums by kind, symbol and GPU, without a key made for each of a million nodes. */
-class Sums {
-  readonly all: Sum[] = [];
-  private readonly byKind = {
-    dispatch: new Map<string, Map<string, Sum>>(),
-    copy: new Map<string, Map<string, Sum>>(),
-  };
-
-  of({ kind, symbol, agent = '' }: WorkNode): Sum {
-    let byAgent = this.byKind[kind].get(symbol);
-    if (byAgent === undefined) {
-      byAgent = new Map();
-      this.byKind[kind].set(symbol, byAgent);
-    }
-    let sum = byAgent.get(agent);
+function shares(work: WorkTable, path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
+  const sums = new Map<number, Sum>();
+  const sumOf = (i: number): Sum => {
+    const key = (work.symbol[i] * work.agents.size + work.agent[i]) * 2 + work.copy[i];
+    let sum = sums.get(key);
     if (sum === undefined) {
       sum = {
-        symbol,
-        agent,
-        kind,
+        symbol: work.symbols.get(work.symbol[i]),
+        agent: work.agents.get(work.agent[i]),
+        kind: work.kindOf(i),
         count: 0,
         totalNs: 0,
         criticalNs: 0,
@@ -252,31 +246,25 @@ class Sums {
         minSlackNs: Number.POSITIVE_INFINITY,
         gainIfTwiceAsFastNs: 0,
       };
-      byAgent.set(agent, sum);
-      this.all.push(sum);
+      sums.set(key, sum);
     }
     return sum;
-  }
-}
-
-function shares(nodes: readonly WorkNode[], path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
-  const sums = new Sums();
-  nodes.forEach((node, i) => {
-    const sum = sums.of(node);
+  };
+  for (let i = 0; i < work.length; i++) {
+    const sum = sumOf(i);
     sum.count++;
-    sum.totalNs += node.end - node.start;
+    sum.totalNs += work.duration(i);
     sum.minSlackNs = Math.min(sum.minSlackNs, slack[i]);
-  });
+  }
   for (let p = 0; p < path.length; p++) {
     const i = path[p];
-    const node = nodes[i];
-    const sum = sums.of(node);
+    const sum = sumOf(i);
     const next = p + 1 < path.length ? path[p + 1] : -1;
-    const time = next >= 0 && via[next] === i ? weight(nodes, i, next) : node.end - node.start;
+    const time = next >= 0 && via[next] === i ? weight(work, i, next) : work.duration(i);
     sum.criticalNs += time;
     sum.onPath++;
     // Shortening every node of a symbol shortens no path by more than half of what that path spends in it.
     sum.gainIfTwiceAsFastNs += time / 2;
   }
-  return sums.all.sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
+  return [...sums.values()].sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
 }

@@ -2,8 +2,9 @@
 // dispatch placed as early as they allow. It says which work depends on which and how much there is of it, and nothing about time.
 import type { DependencySection } from '../document.ts';
 import type { Recording } from '../recording.ts';
-import { criticalPath, type WorkNode } from './critical-path.ts';
+import { longestPath } from './critical-path.ts';
 import { timeline } from './timeline.ts';
+import { WorkTable } from './work-table.ts';
 
 const MAX_SHOWN = 4000;
 
@@ -13,7 +14,7 @@ export function dependencySection(r: Recording): DependencySection | null {
   if (run === undefined || r.dispatches.length === 0) return null;
   const { nodes, busy } = placed(r);
   // Nothing is inferred from places: a gap below zero is none.
-  const path = criticalPath(nodes, { maxGapNs: -1, recorded: run.dependencies });
+  const path = longestPath(nodes, { maxGapNs: -1, recorded: run.dependencies });
   return {
     unit: 'instructions',
     length: path.lengthNs,
@@ -45,18 +46,18 @@ export function dependencySection(r: Recording): DependencySection | null {
 }
 
 /** Every dispatch at the earliest place that its dependencies allow, in instructions. */
-function placed(r: Recording): { nodes: WorkNode[]; busy: number } {
+function placed(r: Recording): { nodes: WorkTable; busy: number } {
   const run = r.simulated;
   const d = r.dispatches;
   const waits = new Map<number, number[]>();
   for (const [from, to] of run?.dependencies ?? []) waits.set(to, [...(waits.get(to) ?? []), from]);
   /** Per queue: the end of all its work, and the start of its last dispatch, before which the next does not start. */
   const queues = new Map<number, { end: number; start: number }>();
-  const nodes: WorkNode[] = [];
+  const nodes = new WorkTable(d.length);
   let busy = 0;
   for (let row = 0; row < d.length; row++) {
     const queue = queues.get(d.queue.get(row)) ?? { end: 0, start: 0 };
-    const others = (waits.get(row) ?? []).map((from) => nodes[from].end);
+    const others = (waits.get(row) ?? []).map((from) => nodes.end[from]);
     const start = Math.max(run?.barriers[row] === true ? queue.end : queue.start, 0, ...others);
     const length = run?.instructions[row] ?? 0;
     const end = start + length;
@@ -64,7 +65,6 @@ function placed(r: Recording): { nodes: WorkNode[]; busy: number } {
     queues.set(d.queue.get(row), { end: Math.max(queue.end, end), start });
     nodes.push({
       kind: 'dispatch',
-      row,
       symbol: r.kernels.get(d.kernel.get(row)),
       lane: r.queues.get(d.queue.get(row)),
       start,

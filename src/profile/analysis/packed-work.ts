@@ -51,13 +51,16 @@ export function packWork(r: Recording, path: CriticalPath | undefined): PackedWo
   const [domain] = timedDomains(r);
   if (domain === undefined) return undefined;
   const { dispatches: d, copies: c, callSpans: a } = r;
-  const names = new Map<string, number>();
+  const names = {
+    dispatch: new Map<string, number>(),
+    copy: new Map<string, number>(),
+    call: new Map<string, number>(),
+  };
   const lanes: { name: string; kind: 'dispatch' | 'copy' | 'call' }[] = [];
   const laneId = (name: string, kind: 'dispatch' | 'copy' | 'call'): number => {
-    const key = `${kind} ${name}`;
-    const found = names.get(key);
+    const found = names[kind].get(name);
     if (found !== undefined) return found;
-    names.set(key, lanes.length);
+    names[kind].set(name, lanes.length);
     return lanes.push({ name, kind }) - 1;
   };
   const [kernels, directions] = [r.kernels.size, r.directions.size];

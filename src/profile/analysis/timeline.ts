@@ -2,7 +2,8 @@
 import type { CriticalPathSection, TimelineEntry } from '../document.ts';
 import { known, unknown } from '../measure.ts';
 import { type Recording, Timing } from '../recording.ts';
-import type { CriticalPath, WorkNode } from './critical-path.ts';
+import type { CriticalPath } from './critical-path.ts';
+import type { WorkTable } from './work-table.ts';
 
 const MAX_TIMELINE = 4000;
 /** Pieces of the span, and lanes, of which the page draws how busy they are. */
@@ -45,11 +46,7 @@ export function copyLane(r: Recording, row: number): string {
 }
 
 /** The critical path section of the document. */
-export function pathSection(
-  r: Recording,
-  work: readonly WorkNode[],
-  path: CriticalPath | undefined,
-): CriticalPathSection {
+export function pathSection(r: Recording, work: WorkTable, path: CriticalPath | undefined): CriticalPathSection {
   if (path === undefined) {
     const why = unknown(
       r.dispatches.length + r.copies.length === 0
@@ -86,16 +83,17 @@ export function pathSection(
 }
 
 /** How busy each lane is, by equal pieces of the span. */
-function density(work: readonly WorkNode[]): CriticalPathSection['density'] {
+function density(work: WorkTable): CriticalPathSection['density'] {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { start, end } of work) {
-    first = Math.min(first, start);
-    last = Math.max(last, end);
+  for (let i = 0; i < work.length; i++) {
+    first = Math.min(first, work.start[i]);
+    last = Math.max(last, work.end[i]);
   }
   const piece = (last - first) / PIECES;
   if (!(piece > 0)) return [];
-  const lanes = new Map<string, Float64Array>();
-  for (const { lane, start, end } of work) {
+  const lanes = new Map<number, Float64Array>();
+  for (let i = 0; i < work.length; i++) {
+    const [lane, start, end] = [work.lane[i], work.start[i], work.end[i]];
     let busy = lanes.get(lane);
     if (busy === undefined) {
       if (lanes.size >= MAX_LANES) continue;
@@ -108,7 +106,7 @@ function density(work: readonly WorkNode[]): CriticalPathSection['density'] {
       busy[at] += Math.min(to, at + 1) - Math.max(from, at);
   }
   return [...lanes].map(([lane, busy]) => ({
-    lane,
+    lane: work.lanes.get(lane),
     busy: Array.from(busy, (share) => Math.min(255, Math.round(255 * share))),
   }));
 }
@@ -130,20 +128,20 @@ export function largest(n: number, limit: number, weight: (index: number) => num
 }
 
 /** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
-export function timeline(work: readonly WorkNode[], path: CriticalPath, limit: number): TimelineEntry[] {
+export function timeline(work: WorkTable, path: CriticalPath, limit: number): TimelineEntry[] {
   const critical = new Uint8Array(work.length);
   for (const i of path.path) critical[i] = 1;
-  const length = (i: number) => work[i].end - work[i].start;
+  const length = (i: number) => work.duration(i);
   // Critical work comes first, whatever its length.
   const chosen = largest(work.length, limit, (i) => length(i) + (critical[i] === 1 ? 2 ** 53 : 0));
-  chosen.sort((a, b) => work[a].start - work[b].start || a - b);
+  chosen.sort((a, b) => work.start[a] - work.start[b] || a - b);
   let first = Number.POSITIVE_INFINITY;
-  for (const node of work) first = Math.min(first, node.start);
+  for (let i = 0; i < work.length; i++) first = Math.min(first, work.start[i]);
   return Array.from(chosen, (i) => ({
-    symbol: work[i].symbol,
-    kind: work[i].kind,
-    lane: work[i].lane,
-    start: work[i].start - first,
+    symbol: work.symbols.get(work.symbol[i]),
+    kind: work.kindOf(i),
+    lane: work.lanes.get(work.lane[i]),
+    start: work.start[i] - first,
     duration: length(i),
     critical: critical[i] === 1,
     slack: path.slack[i],

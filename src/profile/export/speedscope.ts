@@ -6,6 +6,9 @@ import type { Recording } from '../recording.ts';
 import { Lanes } from './lanes.ts';
 import { firstStart, timedRows } from './perfetto.ts';
 
+/** Dispatches that are one piece of text. */
+const PIECE = 4096;
+
 /** The speedscope file as pieces of text. Work that overlaps in one queue goes to further lanes of that queue. */
 export function* speedscopeFile(recording: Recording, name: string): Generator<string> {
   const frames: string[] = [];
@@ -20,8 +23,7 @@ export function* speedscopeFile(recording: Recording, name: string): Generator<s
     return id;
   };
   yield `{"$schema":"https://www.speedscope.app/file-format-schema.json","name":${JSON.stringify(name)},"exporter":"wavesmith","activeProfileIndex":0,"profiles":[`;
-  let count = 0;
-  for (const text of queueProfiles(recording, frame)) yield (count++ > 0 ? ',' : '') + text;
+  let count = yield* queueProfiles(recording, frame);
   for (const trace of recording.traces) {
     const hot = trace.lines.filter((line) => heat(line) > 0);
     if (hot.length === 0) continue;
@@ -42,8 +44,10 @@ export function* speedscopeFile(recording: Recording, name: string): Generator<s
   yield `],"shared":{"frames":[${frames.join(',')}]}}\n`;
 }
 
-function* queueProfiles(recording: Recording, frame: (text: string) => number): Generator<string> {
+/** The profiles of the queues, piece by piece; returns how many there are. */
+function* queueProfiles(recording: Recording, frame: (text: string) => number): Generator<string, number> {
   const d = recording.dispatches;
+  let count = 0;
   const first = firstStart(recording);
   const queues = new Map<number, number[]>();
   for (const row of timedRows(d)) {
@@ -53,19 +57,27 @@ function* queueProfiles(recording: Recording, frame: (text: string) => number): 
   }
   for (const [queue, rows] of queues) {
     const free = new Lanes();
-    const lanes: { end: number; readonly events: string[]; readonly start: number }[] = [];
+    const lanes: { end: number; readonly rows: number[]; readonly start: number }[] = [];
     for (const row of rows) {
       const [start, end] = [d.start.get(row) - first, d.end.get(row) - first];
       const number = free.place(start, end);
-      lanes[number] ??= { end: 0, events: [], start };
+      lanes[number] ??= { end: 0, rows: [], start };
       const lane = lanes[number];
-      const id = frame(recording.kernels.get(d.kernel.get(row)));
-      lane.events.push(`{"type":"O","frame":${id},"at":${start}},{"type":"C","frame":${id},"at":${end}}`);
+      lane.rows.push(row);
       lane.end = end;
     }
     for (const [i, lane] of lanes.entries()) {
       const title = JSON.stringify(`${recording.queues.get(queue)}${i > 0 ? ` (overlapping ${i})` : ''}`);
-      yield `{"type":"evented","name":${title},"unit":"nanoseconds","startValue":${lane.start},"endValue":${lane.end},"events":[${lane.events.join(',')}]}`;
+      yield `${count++ > 0 ? ',' : ''}{"type":"evented","name":${title},"unit":"nanoseconds","startValue":${lane.start},"endValue":${lane.end},"events":[`;
+      for (let at = 0; at < lane.rows.length; at += PIECE) {
+        const events = lane.rows.slice(at, at + PIECE).map((row) => {
+          const id = frame(recording.kernels.get(d.kernel.get(row)));
+          return `{"type":"O","frame":${id},"at":${d.start.get(row) - first}},{"type":"C","frame":${id},"at":${d.end.get(row) - first}}`;
+        });
+        yield (at > 0 ? ',' : '') + events.join(',');
+      }
+      yield ']}';
     }
   }
+  return count;
 }
