@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { criticalPath, type WorkNode } from './critical-path.ts';
+import { criticalPath } from './critical-path.ts';
+import type { WorkNode } from './work-table.ts';
 
 const node = (symbol: string, lane: string, start: number, end: number): WorkNode => ({
   kind: 'dispatch',

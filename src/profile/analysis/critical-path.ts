@@ -2,21 +2,7 @@
 // the latest work that ended before a start (inferred from timestamps and marked so). O(n log n).
 // Slack and overlap follow the usual critical path method (Kelley and Walker, 1959).
 
-import { WorkTable } from './work-table.ts';
-
-/** One piece of work with known times. */
-export interface WorkNode {
-  readonly kind: 'dispatch' | 'copy';
-  /** Kernel or copy direction. */
-  readonly symbol: string;
-  /** Key of the GPU, empty for copies. */
-  readonly agent?: string;
-  /** Work with the same lane runs in order. */
-  readonly lane: string;
-  /** Nanoseconds. */
-  readonly start: number;
-  readonly end: number;
-}
+import { type WorkNode, WorkTable } from './work-table.ts';
 
 export interface PathOptions {
   /** An inferred edge needs a gap of at most this; the rest is host time. */

@@ -1,6 +1,19 @@
 // The pieces of work of a timeline in columns: a million of them take 30 bytes each.
 import { StringTable } from '../columns.ts';
-import type { WorkNode } from './critical-path.ts';
+
+/** One piece of work with known times. */
+export interface WorkNode {
+  readonly kind: 'dispatch' | 'copy';
+  /** Kernel or copy direction. */
+  readonly symbol: string;
+  /** Key of the GPU, empty for copies. */
+  readonly agent?: string;
+  /** Work with the same lane runs in order. */
+  readonly lane: string;
+  /** Nanoseconds. */
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Work with known times, one row each. */
 export class WorkTable {
