@@ -177,6 +177,17 @@ describe.skipIf(native === undefined)('a HSA program', { timeout: 120_000 }, () 
     await expectEqual(captures);
   });
 
+  test('that starts the runtime again after it was shut down', async () => {
+    const { status, stdout, stderr, captures } = await capture(
+      'lives',
+      ['--dispatch', '0-9', '--no-orders'],
+      program('lives'),
+    );
+    expect([status, stdout], stderr).toEqual([0, '2 4 6 \n']);
+    expect(captures.map((c) => c.manifest.dispatch.kernarg.slots[1]?.bytes[0])).toEqual([1, 1, 2, 2, 3, 3]);
+    await expectEqual(captures);
+  });
+
   test('with 30 GiB of addresses of which 4 MiB are touched makes a small capture', async () => {
     const { status, stderr, captures } = await capture('large', ['--no-orders'], program('large'));
     expect(status, stderr).toBe(0);

@@ -265,8 +265,10 @@ napi_value Open(napi_env env, napi_callback_info info) {
     }
   }
   if (!s.started) {
-    const hsa_status_t status = s.hsa_init();
+    hsa_status_t status = s.hsa_init();
     release();
+    // A runtime that must have one of the ranges for itself starts without them; whoever asks for that range is told.
+    if (status != HSA_STATUS_SUCCESS && !held.empty()) status = s.hsa_init();
     // What AMD's runtime says without /dev/kfd.
     if (status == HSA_STATUS_ERROR_OUT_OF_RESOURCES) return Throw(env, "ROCM_NO_GPU", "0");
     if (Failed(env, "hsa_init", status) || !Discover(env)) return nullptr;

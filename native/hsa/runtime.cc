@@ -165,6 +165,7 @@ hsa_status_t Runtime::Release() {
   aperture = nullptr;
   StopSignalThread();
   DropExecutables();
+  DropSignals();
   // From here on the end of the connection is ours, not the device's.
   runtime->client_->OnDeath(nullptr);
   current.store(nullptr, std::memory_order_release);

@@ -115,6 +115,8 @@ bool QueueFault(uint64_t queue, hsa_status_t status);
 void StopSignalThread();
 // Frees all executables and readers.
 void DropExecutables();
+// Forgets the memory of signals: the next runtime has its own.
+void DropSignals();
 
 #define WAVESMITH_REQUIRE_INIT()                          \
   auto* const runtime = ::wavesmith::hsa::Runtime::Get(); \

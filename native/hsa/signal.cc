@@ -24,7 +24,6 @@ constexpr size_t kMaxFutexes = 120;
 std::mutex slab_mutex;
 // Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
 auto& free_signals = *new std::vector<Signal*>;
-Runtime* slab_owner = nullptr;
 
 bool Holds(const Condition& c) {
   const int64_t now = LoadSignal(c.signal);
@@ -78,10 +77,6 @@ Signal* NewSignal(Runtime& runtime, int64_t value, Doorbell* doorbell) {
   Signal* signal;
   {
     const std::lock_guard lock(slab_mutex);
-    if (slab_owner != &runtime) {
-      free_signals.clear();
-      slab_owner = &runtime;
-    }
     if (free_signals.empty()) {
       hsa_status_t status;
       const uint64_t slab = runtime.Allocate(kSlab, 4096, kCpuFinePool, &status);
@@ -101,10 +96,17 @@ Signal* NewSignal(Runtime& runtime, int64_t value, Doorbell* doorbell) {
 }
 
 void DeleteSignal(Signal* signal) {
+  // Of an earlier life of the runtime, or deleted already: its memory is not this one's to give.
+  if (signal->kind == AMD_SIGNAL_KIND_INVALID) return;
   signal->kind = AMD_SIGNAL_KIND_INVALID;
   const std::lock_guard lock(slab_mutex);
   // Last in, last out: a late wake of a deleted signal seldom meets its successor.
   free_signals.insert(free_signals.begin(), signal);
+}
+
+void DropSignals() {
+  const std::lock_guard lock(slab_mutex);
+  free_signals.clear();
 }
 
 int64_t LoadSignal(const Signal* signal) { return __atomic_load_n(&signal->value, __ATOMIC_SEQ_CST); }

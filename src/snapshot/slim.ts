@@ -52,7 +52,7 @@ export async function slimCapture(
       path,
       manifestHash,
       before,
-      after: { chunks: small.chunks.length, stored: storedBytes(small) },
+      after: { chunks: small.chunks.length, stored: storedBytes(openCapture(path)) },
       determinism,
     };
   } finally {
@@ -90,7 +90,11 @@ async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof ma
       const flags = flagsAt(touched, one);
       const chunk = capture.chunks.find((c) => c.address === one.address);
       if (chunk === undefined || !flags?.some((f) => f !== 0)) return [];
-      return [{ entry: chunk.entry, flags, post: contentOf(device, one) }];
+      // What was not written is as before, or nobody knows it.
+      const post = contentOf(device, one);
+      const pre = chunk.pre();
+      for (let i = 0; i < post.length; i++) if (((flags[i] as number) & WRITTEN) === 0) post[i] = pre?.[i] ?? 0;
+      return [{ entry: chunk.entry, flags, post }];
     });
     return (pages) =>
       parts
