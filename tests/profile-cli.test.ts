@@ -295,6 +295,7 @@ describe('profile diff', () => {
     const saved = join(out, 'profile.json');
     const result = await capture(runProfile, 'diff', saved, saved, '--json');
     expect(JSON.parse(result.out)).toMatchObject({ totalRatio: { value: 1 } });
+    expect(await capture(runProfile, 'diff', out, out, '--json')).toEqual(result);
     const future = join(temporary, 'future.json');
     writeFileSync(future, JSON.stringify({ ...(json(saved) as object), version: '2.0' }));
     await expect(runProfile(['diff', saved, future])).rejects.toMatchObject({ code: 'profile/schema-version' });

@@ -269,8 +269,10 @@ function runDiff(argv: string[]): number {
 
 /** A profile document from its own JSON, a folder that holds one, or profiler output. */
 function openProfile(path: string, flags: Flags): ProfileDocument {
-  if (path.endsWith('.json') && basename(path) !== 'code.json') {
-    const document = parseProfile(path);
+  const inFolder = join(path, 'profile.json');
+  const file = existsSync(inFolder) ? inFolder : path;
+  if (file.endsWith('.json') && basename(file) !== 'code.json') {
+    const document = parseProfile(file);
     if (document !== undefined) return document;
   }
   return analyse(loadProfile([path]).recording, analyseOptions(flags));
