@@ -56,18 +56,22 @@ const lazyChildProcess = {
     }),
 };
 
-/**
- * fflate makes its tables when it loads, which takes milliseconds, and few inputs are compressed: it loads when it is first used.
- * `names` are its functions and classes that the sources import.
- */
-const lazyFflate = {
-  name: 'lazy-fflate',
+/** Packages that take milliseconds to load and that few inputs need, with the functions and classes that the sources import. */
+const LAZY_PACKAGES = new Map([
+  ['fflate', ['unzipSync', 'Zip', 'ZipPassThrough']],
+  ['fflate/browser', ['unzlibSync']],
+  ['yaml', ['isMap', 'isScalar', 'isSeq', 'LineCounter', 'parse', 'parseDocument']],
+]);
+
+/** Such a package loads when one of its functions is first called. */
+const lazyPackages = {
+  name: 'lazy-packages',
   setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^fflate(\/browser)?$/ }, ({ path, kind, importer }) =>
-      kind === 'require-call' ? undefined : { path, namespace: 'lazy-fflate', pluginData: dirname(importer) },
+    onResolve({ filter: /^(fflate(\/browser)?|yaml)$/ }, ({ path, kind, importer }) =>
+      kind === 'require-call' ? undefined : { path, namespace: 'lazy-packages', pluginData: dirname(importer) },
     );
-    onLoad({ filter: /./, namespace: 'lazy-fflate' }, ({ path, pluginData }) => {
-      const names = path === 'fflate' ? ['unzipSync', 'Zip', 'ZipPassThrough'] : ['unzlibSync'];
+    onLoad({ filter: /./, namespace: 'lazy-packages' }, ({ path, pluginData }) => {
+      const names = LAZY_PACKAGES.get(path);
       const lazy = (name) =>
         `export function ${name}(...args) { const real = require('${path}').${name}; return new.target ? new real(...args) : real(...args); }`;
       return { contents: names.map(lazy).join('\n'), resolveDir: pluginData };
@@ -91,7 +95,7 @@ export async function buildAll() {
     format: 'esm',
     target: 'node20',
     splitting: true,
-    plugins: [lazyChildProcess, lazyFflate],
+    plugins: [lazyChildProcess, lazyPackages],
     // esbuild reads users' probes, and finds its own binary beside itself. The others are for language models: large, and not for scripts.
     external: ['esbuild', 'ai', '@ai-sdk/*'],
     minifySyntax: true,
