@@ -1,0 +1,124 @@
+// Who accesses memory, and the findings about one access: outside of allocations, misaligned, of bytes that nothing has written.
+import type { TargetName } from '../../../isa/types.ts';
+import type { AccessPlan } from '../interpreter/access-plan.ts';
+import type { Region } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import type { GroupState } from './fast-accesses.ts';
+import type { LdsShadow } from './lds.ts';
+import type { StrictPlan } from './plan.ts';
+import type { Toucher } from './race-page.ts';
+import type { Reporter } from './reporter.ts';
+import type { WaveShadow } from './wave-shadow.ts';
+
+/** Regions of a dispatch that have rules of their own. */
+export interface DispatchRegions {
+  readonly target: TargetName;
+  readonly kernarg: Region | undefined;
+  /** Bytes of the kernarg segment that the kernel declares. */
+  readonly kernargSize: number;
+  readonly workgroups: number;
+  readonly wavesPerGroup: number;
+}
+
+/** Who accesses. */
+export interface Actor {
+  readonly w: Wave;
+  readonly shadow: WaveShadow;
+  readonly lds: LdsShadow;
+  readonly state: GroupState;
+  readonly who: Toucher;
+  readonly scratch: Region | undefined;
+  readonly pc: number;
+  readonly plan: StrictPlan;
+  readonly access: AccessPlan;
+  readonly isSynchronising: boolean;
+}
+
+export class AccessReports {
+  private readonly reporter: Reporter;
+  private readonly regions: DispatchRegions;
+
+  constructor(reporter: Reporter, regions: DispatchRegions) {
+    this.reporter = reporter;
+    this.regions = regions;
+  }
+
+  /** A buffer's `num_records` drops a lane: loads give zero, stores do nothing. */
+  dropped({ w, pc, access }: Actor, lane: number): void {
+    this.reporter.report('memory/dropped', w, pc, () => ({
+      lane,
+      space: 'global',
+      message: `The ${access.kind} of lane ${lane} is behind the records of its buffer resource: ${access.kind === 'load' ? 'it gives zero' : 'nothing is written'}.`,
+      advice:
+        'Where this is no bounds test, compare the num_records of the resource (bytes, or elements of a stride) with the buffer.',
+    }));
+  }
+
+  outside({ w, pc, access }: Actor, lane: number | undefined, address: number, bytes: number): never {
+    const { reporter } = this;
+    const { memory } = reporter.dispatch;
+    const what = access.kind;
+    const place = `0x${address.toString(16)}`;
+    const freed = memory.freedAt(address);
+    if (freed !== undefined) {
+      const allocation = { label: freed.label, base: freed.base, size: freed.size, distance: 0 };
+      return reporter.fatal('memory/use-after-free', w, pc, () => ({
+        lane,
+        space: 'global',
+        address,
+        allocation,
+        message: `The ${what} of ${bytes} bytes at ${place} is in '${freed.label}', which has been freed.`,
+        advice: 'Free the buffer after the last dispatch that uses it.',
+      }));
+    }
+    return reporter.fatal('memory/out-of-bounds', w, pc, () => ({
+      lane,
+      space: 'global',
+      address,
+      allocation: reporter.near(address),
+      message: `The ${what} of ${bytes} bytes at ${place} is outside of every allocation.`,
+      advice: 'Check the sizes of the buffers, the grid, and the bounds test of the kernel.',
+    }));
+  }
+
+  misaligned(
+    { w, pc, access }: Actor,
+    lane: number | undefined,
+    space: 'global' | 'lds' | 'scratch',
+    address: number,
+    alignment: number,
+  ): void {
+    this.reporter.report('memory/misaligned', w, pc, () => ({
+      lane,
+      space,
+      address,
+      message: `The ${access.isScalar ? 'scalar ' : ''}${access.kind} at 0x${address.toString(16)} must be aligned to ${alignment} bytes.`,
+      advice:
+        access.isScalar && access.kind !== 'atomic'
+          ? 'Use an address that is a multiple of 4: scalar memory drops the low two bits.'
+          : `Use an address that is a multiple of ${alignment}.`,
+    }));
+  }
+
+  uninitialised({ w, pc }: Actor, lane: number | undefined, space: 'global' | 'lds', address: number): void {
+    this.reporter.report('memory/uninitialised', w, pc, () => ({
+      lane,
+      space,
+      address,
+      allocation: space === 'global' ? this.reporter.near(address) : undefined,
+      message: `The atomic reads ${space} address 0x${address.toString(16)}, which nothing has written.`,
+      advice: `Initialise the ${space === 'lds' ? 'LDS' : 'buffer'} first.`,
+    }));
+  }
+
+  kernargOverrun({ w, pc }: Actor, lane: number | undefined, address: number): void {
+    const { kernarg, kernargSize } = this.regions;
+    this.reporter.report('memory/kernarg-overrun', w, pc, () => ({
+      lane,
+      space: 'global',
+      address,
+      message: `Byte ${address - (kernarg?.base ?? 0)} of the kernarg segment is read; the kernel declares ${kernargSize} bytes.`,
+      advice: 'Raise .amdhsa_kernarg_size and .kernarg_segment_size, or correct the offset.',
+    }));
+  }
+}

@@ -1,0 +1,155 @@
+// Races in global memory: accesses of other workgroups, and of other wavefronts without a barrier, to the same bytes; data that was
+// handed over before it was known to be stored.
+import type { AccessPiece } from '../interpreter/access-plan.ts';
+import { LANES } from '../state/wave.ts';
+import type { Actor, DispatchRegions } from './access-reports.ts';
+import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
+import type { Reporter } from './reporter.ts';
+import type { Acquisition } from './synchronisation.ts';
+
+export class GlobalRaces {
+  private readonly reporter: Reporter;
+  private readonly regions: DispatchRegions;
+  private readonly global: GlobalShadow;
+  /** More than one wavefront can touch the same bytes. */
+  readonly isFollowed: boolean;
+  private acquisitions: Acquisition[] = [];
+
+  constructor(reporter: Reporter, regions: DispatchRegions, global: GlobalShadow) {
+    this.reporter = reporter;
+    this.regions = regions;
+    this.global = global;
+    this.isFollowed = regions.workgroups > 1 || regions.wavesPerGroup > 1;
+  }
+
+  /** What the last access acquires once its values have come back. */
+  takeAcquisitions(): readonly Acquisition[] | undefined {
+    if (this.acquisitions.length === 0) return undefined;
+    const taken = this.acquisitions;
+    this.acquisitions = [];
+    return taken;
+  }
+
+  /** Accesses of other workgroups to the same bytes, dword by dword. */
+  touch(
+    actor: Actor,
+    piece: AccessPiece,
+    lane: number,
+    of: RegionShadow,
+    offset: number,
+    bytes: number,
+    isWrite: boolean,
+  ): void {
+    if (!this.isFollowed) return;
+    const { who, isSynchronising, access } = actor;
+    this.synchronise(actor, of.region.base + offset, isWrite);
+    for (let at = offset; at < offset + bytes; ) {
+      const size = Math.min(4 - (at & 3), offset + bytes - at);
+      const conflict = isWrite
+        ? this.global.write(of, at, size, who, isSynchronising)
+        : isSynchronising
+          ? undefined
+          : this.global.read(of, at, size, who);
+      if (
+        conflict !== undefined &&
+        !(
+          conflict.other === 'write' &&
+          access.kind === 'store' &&
+          this.isSame(actor, piece, lane, of, at, size, offset)
+        )
+      ) {
+        this.globalRace(actor, lane, of.region.base + at, conflict, isWrite);
+      }
+      at += size;
+    }
+  }
+
+  /** What an access of an address that workgroups share acquires and releases. */
+  private synchronise({ state, shadow, access, isSynchronising, pc }: Actor, address: number, isWrite: boolean): void {
+    if (this.regions.workgroups < 2) return;
+    const { synchronisation } = this.global;
+    if (access.kind !== 'store') {
+      const seen = synchronisation.seenAt(address);
+      if (seen !== undefined) this.acquisitions.push(seen);
+    }
+    if (isSynchronising && isWrite) synchronisation.release(state.number, address, shadow.completeStores(), pc);
+  }
+
+  /** Whether a store leaves the bytes as they are: several workgroups may write the same value. */
+  private isSame(
+    { w, plan }: Actor,
+    piece: AccessPiece,
+    lane: number,
+    of: RegionShadow,
+    at: number,
+    size: number,
+    start: number,
+  ): boolean {
+    if (piece.register < 0 || plan.operation?.kind !== 'store') return false;
+    const skip = at - start;
+    const word = w.vgprs[(piece.register + (skip >>> 2)) * LANES + lane] as number;
+    const value = piece.half === 'high' ? word >>> 16 : word;
+    for (let n = 0; n < size; n++) {
+      if (((value >>> (8 * ((skip + n) & 3))) & 255) !== of.region.bytes[at + n]) return false;
+    }
+    return true;
+  }
+
+  private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
+    const { w, pc, state, isSynchronising } = actor;
+    const { reporter } = this;
+    const isOwn = conflict.workgroup === state.number;
+    if (isOwn && (state.usesAtomics || isSynchronising)) return;
+    if (conflict.releasePc !== undefined) {
+      this.unreleased(actor, lane, address, conflict, conflict.releasePc);
+      return;
+    }
+    reporter.report('races/global', w, pc, () => {
+      const { workgroup, wave } = conflict;
+      const id = workgroup < 0 ? undefined : reporter.workgroupId(workgroup);
+      const who = isOwn
+        ? wave < 0
+          ? 'other wavefronts'
+          : `wavefront ${wave}`
+        : id === undefined
+          ? 'other workgroups'
+          : `workgroup ${id.join(',')}`;
+      const where = isOwn ? 'with no barrier between' : 'in the same dispatch, in no defined order';
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('touches the same bytes', conflict.pc, isOwn && wave >= 0 ? wave : undefined, id)],
+        message: `0x${address.toString(16)} is ${isWrite ? 'written' : 'read'} here and ${conflict.other === 'write' ? 'written' : 'read'} by ${who} ${where}.`,
+        advice: isOwn
+          ? 'Put an s_barrier between the two, use an atomic, or give each wavefront bytes of its own.'
+          : 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
+      };
+    });
+  }
+
+  /** A store that was not known to be complete when what orders the workgroups was stored. */
+  private unreleased(
+    { w, pc }: Actor,
+    lane: number,
+    address: number,
+    { workgroup, wave, pc: storePc }: GlobalConflict,
+    releasePc: number,
+  ): void {
+    const { reporter } = this;
+    reporter.report('races/unreleased', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      const release = reporter.other('hands the data over', releasePc, undefined, id);
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id), release],
+        message: `0x${address.toString(16)} is used here because of '${release?.place.instruction}' of workgroup ${id.join(',')}, which was executed before the store of its wavefront ${wave} to this address was known to be complete.`,
+        advice: `Let every wavefront that stores wait (s_waitcnt vmcnt(0)) before '${release?.place.instruction}', behind buffer_wbl2 where the target has it; other wavefronts than the one that executes it before an s_barrier.`,
+      };
+    });
+  }
+}

@@ -1,0 +1,125 @@
+// Checks of one access to LDS: bounds, alignment, bytes that nothing has written or that are still in flight, races of wavefronts.
+import { insertWait, waitText } from '../../../finding/index.ts';
+import { neededWait } from '../../../program/index.ts';
+import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
+import { LANES } from '../state/wave.ts';
+import type { AccessReports, Actor } from './access-reports.ts';
+import type { LdsConflict } from './lds.ts';
+import type { Reporter } from './reporter.ts';
+import type { IssuedOperation } from './waits.ts';
+
+export class LdsChecks {
+  private readonly reporter: Reporter;
+  private readonly reports: AccessReports;
+
+  constructor(reporter: Reporter, reports: AccessReports) {
+    this.reporter = reporter;
+    this.reports = reports;
+  }
+
+  /** Whether the bytes that are read are defined. */
+  check(
+    actor: Actor,
+    piece: AccessPiece,
+    lane: number | undefined,
+    address: number,
+    kind: AccessPlan['kind'],
+  ): boolean {
+    const { w, lds, pc, access } = actor;
+    const { bytes } = piece;
+    const size = w.workgroup.lds.byteLength;
+    if (address + bytes > size) {
+      return this.reporter.fatal('memory/lds-out-of-bounds', w, pc, () => ({
+        lane,
+        space: 'lds',
+        address,
+        message: `The ${kind} of ${bytes} bytes at LDS address ${address} is beyond the workgroup's ${size} bytes; hardware gives zero or another workgroup's data.`,
+        advice: 'Raise .amdhsa_group_segment_fixed_size or the dynamic LDS of the dispatch, or correct the address.',
+      }));
+    }
+    if (kind === 'atomic' && address % bytes !== 0) this.reports.misaligned(actor, lane, 'lds', address, bytes);
+    if (access.toLds && address % 4 !== 0) this.reports.misaligned(actor, lane, 'lds', address, 4);
+    const pending = lds.pendingFor(w.index, address, bytes);
+    if (pending !== undefined) this.pending(actor, lane, address, pending, kind);
+    if (kind === 'load') {
+      const conflict = lds.read(w.index, address, bytes, pc);
+      if (conflict !== undefined) this.race(actor, lane, address, conflict, kind);
+      for (let at = address; at < address + bytes; at++) if (lds.isWritten(at)) return true;
+      return false;
+    }
+    const conflict = lds.write(w.index, address, bytes, pc, kind === 'atomic');
+    if (conflict !== undefined && !this.isSame(actor, piece, lane, address)) {
+      this.race(actor, lane, address, conflict, kind);
+    }
+    if (kind === 'atomic' && !lds.isWritten(address)) this.reports.uninitialised(actor, lane, 'lds', address);
+    lds.setWritten(address, bytes, true);
+    return true;
+  }
+
+  private isSame({ w, plan, access }: Actor, piece: AccessPiece, lane: number | undefined, address: number): boolean {
+    if (plan.operation?.kind !== 'store' || access.toLds || piece.register < 0 || lane === undefined) return false;
+    const word = w.vgprs[piece.register * LANES + lane] as number;
+    const value = piece.half === 'high' ? word >>> 16 : word;
+    for (let n = 0; n < piece.bytes; n++) {
+      if (((value >>> (8 * n)) & 255) !== w.workgroup.lds[address + n]) return false;
+    }
+    return true;
+  }
+
+  /** LDS bytes that an operation without a wait is still to write. */
+  private pending(
+    actor: Actor,
+    lane: number | undefined,
+    address: number,
+    operation: IssuedOperation,
+    kind: string,
+  ): void {
+    const { w, pc, lds, shadow } = actor;
+    const { reporter } = this;
+    const isOwn = operation.wave === w.index;
+    // A later load into LDS of the same wavefront returns later; other wavefronts in the same interval are a race, not a wait.
+    if (isOwn ? actor.access.toLds : operation.epoch === lds.epoch) return;
+    reporter.report(isOwn ? 'waits/lds-before-return' : 'waits/barrier-before-write', w, pc, () => {
+      const other = reporter.other('writes LDS', operation.pc, operation.wave, w.workgroup.id);
+      const text = other?.place.instruction;
+      const counter = operation.kind === 'vm' ? 'vm' : operation.kind;
+      const age = isOwn ? shadow.queue.ageOf(operation) : operation.barrierAge;
+      const wait = neededWait(counter, age);
+      return {
+        lane,
+        space: 'lds',
+        address,
+        related: [other],
+        message: isOwn
+          ? `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} before '${text}' is known to have written it.`
+          : `LDS address ${address} is used after a barrier that wavefront ${operation.wave} passed before '${text}' was known to have written it.`,
+        edits: isOwn ? [insertWait(pc, wait)] : [],
+        advice: isOwn ? undefined : `Insert ${waitText(wait)} before the s_barrier that follows '${text}'.`,
+      };
+    });
+  }
+
+  private race(actor: Actor, lane: number | undefined, address: number, conflict: LdsConflict, kind: string): void {
+    const { w, pc, access } = actor;
+    const { reporter } = this;
+    const isLoadToLds = access.toLds || conflict.isLoadToLds;
+    reporter.report(isLoadToLds ? 'races/lds-in-flight' : 'races/lds', w, pc, () => {
+      const who = conflict.wave < 0 ? 'other wavefronts' : `wavefront ${conflict.wave}`;
+      return {
+        lane,
+        space: 'lds',
+        address,
+        related: [
+          reporter.other(
+            'touches the same bytes',
+            conflict.pc,
+            conflict.wave < 0 ? undefined : conflict.wave,
+            w.workgroup.id,
+          ),
+        ],
+        message: `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} here and ${conflict.isWrite ? 'written' : 'read'} by ${who} with no barrier between.`,
+        advice: 'Put an s_barrier (after the waits for the first access) between the two, or use an atomic.',
+      };
+    });
+  }
+}
