@@ -30,7 +30,9 @@ export function runProcess(
     });
     let output = '';
     const take = (chunk: Buffer): void => {
-      if (output.length < 1 << 20) output += chunk.toString();
+      output += chunk.toString();
+      // The beginning and the end say what happened.
+      if (output.length > 1 << 20) output = output.slice(0, 1 << 18) + output.slice(-(1 << 18));
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);

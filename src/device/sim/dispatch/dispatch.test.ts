@@ -290,4 +290,22 @@ describe('a dispatch under way', () => {
     expect(new Set(results.map((r) => r.instructions)).size).toBe(1);
     expect(words()[3 * 64]).toBe(3000);
   });
+
+  it('should not run kernels that end at once, and count as if they ran', async () => {
+    const device = new SimDevice('gfx942');
+    open.push(device);
+    const kernel = device.load(kernelObject({ code: 's_mov_b32 s33, 0', args: [] }).bytes).kernel('k');
+    const sizes = [
+      { items: [70, 9, 3], block: [32, 4, 2] },
+      { items: [1, 1, 1], block: [1, 1, 1] },
+      { items: [1000, 1, 1], block: [256, 1, 1] },
+    ] as const;
+    for (const { items, block } of sizes) {
+      const grid = items.map((n, d) => Math.ceil(n / (block[d] as number))) as [number, number, number];
+      const request = { kernel, grid, block, workItems: items, args: [] };
+      expect(await device.dispatch(request)).toEqual(await device.dispatch({ ...request, monitors: [{}] }));
+    }
+    const most = await device.dispatch({ kernel, grid: [2 ** 31 - 1, 1, 1], block: [1, 1, 1], args: [] });
+    expect(most.workgroups).toBe(2 ** 31 - 1);
+  });
 });

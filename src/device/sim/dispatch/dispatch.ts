@@ -16,6 +16,7 @@ import { type PlacePool, RepeatablePlaces } from '../state/places.ts';
 import type { RecordedLaunch } from '../timing/model.ts';
 import type { Crew } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
+import { emptyResult } from './empty.ts';
 import { countsByEncoding } from './engine.ts';
 import { contextOf, type Launch } from './launch.ts';
 import type { DispatchInfo, Monitor } from './monitor.ts';
@@ -109,6 +110,13 @@ async function runLaunch(
 ): Promise<Ran> {
   const { memory, places } = device;
   const { monitors = [], onProgress, signal } = request;
+  const empty = monitors.length > 0 || only !== undefined || signal?.aborted ? undefined : emptyResult(loaded, launch);
+  if (empty !== undefined && empty.instructions <= launch.budget) {
+    onProgress?.(0, launch.workgroups);
+    request.onRan?.(performance.now(), performance.now());
+    onProgress?.(launch.workgroups, launch.workgroups);
+    return { result: empty, waited: 0 };
+  }
   loaded.useMatrixMode(launch.mfma);
   // A monitor that is alone may bring compiled code with its checks; others see every instruction on the interpreter.
   const alone = monitors.length === 1 && launch.engine === 'compiled' ? monitors[0] : undefined;
