@@ -1,5 +1,5 @@
 // Probes: counts are those of the virtual GPU, results are those of the original, and mistakes of a probe are told at its own line.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -154,6 +154,28 @@ describe.skipIf(triton === undefined)('wavesmith probe', () => {
     expect(report.complete).toBe(true);
   });
 
+  test('writes a page with the instructions and what it says of each', async () => {
+    const page = join(folder, 'page.html');
+    const { code } = await wavesmith('probe', '--tool', 'instr-count', '--html', page, '--', ...line);
+    expect(code).toBe(0);
+    const html = readFileSync(page, 'utf8');
+    expect(html).toMatch(
+      /<tr><td><meter[^>]*>8<\/meter><\/td><td class="number">8<\/td><td class="number">500<\/td>.*global_store_dwordx4/,
+    );
+    expect(html).not.toContain('<script');
+    const file = await wavesmith(
+      'probe',
+      '--tool',
+      'instr-count',
+      '--html',
+      page,
+      triton as string,
+      '-o',
+      `${page}.co`,
+    );
+    expect(file.code).toBe(2);
+  });
+
   test('prints a listing, and checks itself', async () => {
     const { out, err } = await wavesmith('probe', '--tool', 'instr-count', '--listing', '--self-check', '--', ...line);
     expect(out).toMatch(/8 +500 +1760 {2}global_store_dwordx4/);
@@ -216,7 +238,8 @@ export default defineProbe({
     expect((await wavesmith('probe', '--tool', wrong, '--', ...line)).err).toContain('probe/definition');
     expect((await wavesmith('probe', '--tool', 'nope', '--', ...line)).err).toContain('probe/unknown');
     expect((await wavesmith('probe', '--tool', 'instr-count', '--dispatch', '1', '--', ...line)).code).toBe(2);
-    expect((await wavesmith('probe', '--tool', 'instr-count', '--self-check', '--', 'true')).code).toBe(2);
+    const unrun = ['--self-check', triton as string, '-o', `${wrong}.co`];
+    expect((await wavesmith('probe', '--tool', 'instr-count', ...unrun)).code).toBe(2);
     expect((await wavesmith('probe', '--tool', 'instr-count')).code).toBe(2);
   });
 

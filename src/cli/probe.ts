@@ -11,8 +11,9 @@ import {
   TOOLS,
 } from '../instrument/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
+import { probePage } from '../report/index.ts';
 import { loadProbe } from './probe/load.ts';
-import { isComplete, placementRecord, placementText, reportText } from './probe/print.ts';
+import { isComplete, pageCode, placementRecord, placementText, reportText } from './probe/print.ts';
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
 import { samplingOf } from './probe/sampling.ts';
 import { exactly, selfCheck } from './probe/self-check.ts';
@@ -57,6 +58,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--every <n>', 'only every Nth workgroup of a row runs the probe, in the next row shifted by one')
     .option('--no-growth', 'give no kernel more registers than it has')
     .option('--listing', 'print the instructions with what the probe says of each')
+    .option('--html <file>', 'write a page with what the probe found, and the instructions with what it says of each')
     .option('--set <name=value>', 'a setting of the probe (see --list); repeatable', collect, [])
     .option('--export <file>', 'write what the probe found in the format of another program (trace-export: Perfetto)')
     .option('--self-check', 'also run the original, compare all that both leave in memory, and find the guilty point')
@@ -87,6 +89,8 @@ export async function run(argv: string[]): Promise<number> {
       '--self-check compares runs, and a file is not run.',
       'Behind --: run FILE --kernel NAME …, or a program',
     );
+  if (options.html !== undefined && line === undefined)
+    throw usage('--html writes what a probe found, and a file is not run.', 'Or run it: behind --.');
   if (options.export !== undefined && line === undefined)
     throw usage('--export writes what a probe found, and a file is not run.', 'Or run it: behind --.');
   const kernel = kernelPattern(options.kernel);
@@ -203,6 +207,10 @@ async function probeRun(
     print: (record, text) => {
       if (result === undefined) return;
       exportReport(probe, report, options.export);
+      if (options.html !== undefined) {
+        const page = pageCode(String(record.file), probe, report, result);
+        writeOutput(options.html, probePage(probe.name, probe.summary, [page]));
+      }
       if (options.json === true)
         printJson({
           tool: probe.name,

@@ -1,5 +1,6 @@
 // What `wavesmith probe` prints: the probe's report, what became of its points, and the listing.
 import type { Instrumented, ProbeDefinition, ProbeProgram } from '../../instrument/index.ts';
+import type { ProbePageCode } from '../../report/index.ts';
 
 /** How the points were placed, as JSON. */
 export function placementRecord(result: Instrumented) {
@@ -76,30 +77,57 @@ function shown(value: unknown): string {
     .join(', ');
 }
 
-/** The instructions of the program with what the report says of each: its `listing`, columns by address. */
-export function listingText(program: ProbeProgram, report: Readonly<Record<string, unknown>>): string[] | undefined {
+/** The instructions of the program with what the report's `listing` says of each; undefined when it has none. */
+function listingOf(
+  program: ProbeProgram,
+  report: Readonly<Record<string, unknown>>,
+): Pick<ProbePageCode, 'columns' | 'kernels'> | undefined {
   const { listing } = report;
   if (!Array.isArray(listing) || listing.length === 0) return undefined;
-  const rows = new Map(listing.map((row: { pc: number }) => [row.pc, row as Readonly<Record<string, unknown>>]));
+  const known = new Map(listing.map((row: { pc: number }) => [row.pc, row as Readonly<Record<string, unknown>>]));
   const columns = Object.keys(listing[0] as object).filter(
     (name) => name !== 'pc' && name !== 'text' && name !== 'kernel',
   );
-  const widths = columns.map((name) =>
-    Math.max(name.length, ...[...rows.values()].map((row) => String(row[name] ?? '').length)),
+  const kernels = program.kernels.flatMap(({ name, blocks }) => {
+    const all = [...blocks].sort((a, b) => a.pc - b.pc).flatMap((block) => block.instructions);
+    if (!all.some((one) => known.has(one.pc))) return [];
+    const rows = all.map(({ pc, text, source }) => ({
+      pc,
+      text,
+      source: source === undefined ? '' : `${source.file}:${source.line}`,
+      cells: columns.map((column) => String(known.get(pc)?.[column] ?? '')),
+    }));
+    return [{ name, rows }];
+  });
+  return { columns, kernels };
+}
+
+/** The listing as lines of text. */
+export function listingText(program: ProbeProgram, report: Readonly<Record<string, unknown>>): string[] | undefined {
+  const found = listingOf(program, report);
+  if (found === undefined) return undefined;
+  const { columns, kernels } = found;
+  const rows = kernels.flatMap((kernel) => kernel.rows);
+  const widths = columns.map((name, i) =>
+    rows.reduce((most, { cells }) => Math.max(most, cells[i]?.length ?? 0), name.length),
   );
   const line = (cells: readonly string[]): string => cells.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ');
-  const out = [`${line(columns)}  `];
-  for (const kernel of program.kernels) {
-    if (!kernel.blocks.some((block) => block.instructions.some((one) => rows.has(one.pc)))) continue;
-    out.push(`${kernel.name}:`);
-    for (const block of [...kernel.blocks].sort((a, b) => a.pc - b.pc)) {
-      for (const one of block.instructions) {
-        const row = rows.get(one.pc);
-        out.push(
-          `${line(columns.map((name) => String(row?.[name] ?? '')))}  ${one.pc.toString(16).padStart(6)}  ${one.text}`,
-        );
-      }
-    }
-  }
-  return out;
+  return [
+    `${line(columns)}  `,
+    ...kernels.flatMap((kernel) => [
+      `${kernel.name}:`,
+      ...kernel.rows.map(({ cells, pc, text }) => `${line(cells)}  ${pc.toString(16).padStart(6)}  ${text}`),
+    ]),
+  ];
+}
+
+/** What a probe found in a code object, for the HTML page. */
+export function pageCode(
+  title: string,
+  probe: ProbeDefinition,
+  report: Readonly<Record<string, unknown>>,
+  result: Instrumented,
+): ProbePageCode {
+  const { columns = [], kernels = [] } = listingOf(result.program, report) ?? {};
+  return { title, lines: reportText(probe, report, result, false), columns, kernels };
 }

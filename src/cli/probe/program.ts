@@ -3,10 +3,11 @@ import { WavesmithError } from '../../base/index.ts';
 import { nodeProbeCache } from '../../device/node/index.ts';
 import { type ProbedCode, type ProbedProgram, probeProgram } from '../../hijack/probe-program.ts';
 import type { ProbeDefinition } from '../../instrument/index.ts';
+import { probePage } from '../../report/index.ts';
 import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
 import { printJson, writeOutput } from '../support.ts';
-import { isComplete, placementRecord, reportText } from './print.ts';
+import { isComplete, pageCode, placementRecord, reportText } from './print.ts';
 import { type SamplingFlags, samplingOf } from './sampling.ts';
 import { selfCheckProgram } from './self-check.ts';
 
@@ -21,6 +22,7 @@ export interface ProgramFlags extends SamplingFlags {
   readonly cache: boolean;
   readonly export?: string;
   readonly selfCheck?: boolean;
+  readonly html?: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -47,6 +49,14 @@ export async function probeCommand(
   result.codes.filter(wasLaunched).forEach(({ found }, i) => {
     if (found !== undefined) exportReport(probe, found, flags.export, i);
   });
+  if (flags.html !== undefined) {
+    const pages = result.codes
+      .filter(wasLaunched)
+      .flatMap(({ origin, found, instrumented }) =>
+        found === undefined || instrumented === undefined ? [] : [pageCode(origin, probe, found, instrumented)],
+      );
+    writeOutput(flags.html, probePage(probe.name, probe.summary, pages));
+  }
   const complete = result.isClosed && result.codes.every(isWhole) && result.codes.some(wasLaunched);
   if (json === true) printJson(programRecord(probe, command, flags, result, complete));
   else process.stdout.write(programText(probe, result, flags));
@@ -54,7 +64,11 @@ export async function probeCommand(
     const { compared, remarks, verdict } = await selfCheckProgram(probe, command, options);
     for (const remark of remarks) process.stderr.write(`self-check: ${remark}\n`);
     if (verdict !== undefined) throw verdict;
-    process.stderr.write(`self-check: the memory of ${compared} dispatch(es) is as the original leaves it\n`);
+    const said =
+      compared === 0
+        ? 'no dispatch was compared'
+        : `the memory of ${compared} dispatch(es) is as the original leaves it`;
+    process.stderr.write(`self-check: ${said}\n`);
     if (compared === 0) return 1;
   }
   return result.run.status !== 0 ? result.run.status : requireAll === true && !complete ? 1 : 0;
