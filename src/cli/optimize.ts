@@ -1,4 +1,5 @@
 // `wavesmith optimize`: moves on the machine code of a captured kernel, kept when the ladder finds them right and faster.
+import { resolve } from 'node:path';
 import { disassembleCodeObject } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import { durationText } from '../device/sim/timing/report.ts';
@@ -14,12 +15,14 @@ import {
 } from '../optimize/index.ts';
 import type { Talk } from '../optimize/model/conversation.ts';
 import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
-import { addModelOptions, atLeastOne, type ModelFlags, openModel, talkText } from './optimize/model.ts';
+import { addHipOptions, type HipFlags, isHip, optimizeHip } from './optimize/hip.ts';
+import { addModelOptions, atLeastOne, openModel, talkLines } from './optimize/model.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
-interface Options extends ModelFlags {
+interface Options extends HipFlags {
+  write?: boolean;
   class: string;
   chip?: string;
   seed: string;
@@ -39,11 +42,16 @@ Exit code 0: a faster kernel was accepted. 3: none was found. 130: stopped; with
 
 /** Runs the command. */
 export async function run(argv: string[]): Promise<number> {
-  const command = addModelOptions(
-    newCommand('optimize', 'Make a captured kernel faster by proved or exactly tested changes of its machine code.'),
+  const command = newCommand(
+    'optimize',
+    'Make a kernel faster, by proved or exactly tested changes of its machine code or its HIP source.',
   )
-    .argument('<target>', 'a capture (X.wscap), or the hijack folder of one')
-    .option('-o, --output <file>', 'write the best kernel: a code object, or text when the name ends with .s')
+    .argument('[target]', 'a capture (X.wscap), or the hijack folder of one; none for a HIP project')
+    .option(
+      '-o, --output <file>',
+      'write the best: a code object, text when the name ends with .s; a patch of a HIP source',
+    )
+    .option('--write', 'HIP project: change the source itself')
     .option('--budget <n>', 'candidates that may be looked at', '200')
     .option('--beam <n>', 'candidates that a round goes on with', '2')
     .option('--moves <kinds>', 'only moves of these kinds, comma-separated')
@@ -54,13 +62,18 @@ export async function run(argv: string[]): Promise<number> {
     .option('--no-diff', 'do not print the diffs of the steps')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);
+  addHipOptions(addModelOptions(command));
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
-  const target = command.args[0] as string;
+  const [target] = command.args;
+  if ((target === undefined) !== isHip(options)) {
+    throw new WavesmithError('cli/usage', 'Give a capture, or --build, --run and --source of a HIP project.');
+  }
   const ending = new AbortController();
   const interrupt = (): void => ending.abort();
   process.on('SIGINT', interrupt);
   try {
+    if (target === undefined) return await hip(options, ending.signal);
     const { result, kernel, digest, talk } = await optimize(target, options, ending.signal);
     const { code, ...rest } = result;
     const isAccepted = result.evaluation?.verdict === 'accepted';
@@ -69,11 +82,42 @@ export async function run(argv: string[]): Promise<number> {
     }
     if (options.json === true) printJson({ kernel, ...rest, talk, ledger: digest });
     else process.stdout.write(searchText(kernel, result, options, talk));
-    if (ending.signal.aborted) return 130;
-    if (talk?.isFailure === true && !isAccepted) return 1;
-    return isAccepted ? 0 : 3;
+    return exitCode(result, talk, ending.signal);
   } finally {
     process.off('SIGINT', interrupt);
+  }
+}
+
+/** 0 accepted, 1 the provider failed first, 3 nothing was found, 130 stopped. */
+function exitCode({ evaluation }: SearchResult, talk: Talk | undefined, signal: AbortSignal): number {
+  if (signal.aborted) return 130;
+  if (evaluation?.verdict === 'accepted') return 0;
+  return talk?.isFailure === true ? 1 : 3;
+}
+
+async function hip(options: Options, signal: AbortSignal): Promise<number> {
+  const { output, source = '', project } = options;
+  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
+  const onStep = stepLine();
+  try {
+    const found = await optimizeHip(options, ledger, onStep, signal);
+    const { result, kernel, talk, text, patch, comparesOutput, digest } = found;
+    const { code: _, ...rest } = result;
+    onStep?.('');
+    if (result.evaluation?.verdict === 'accepted') {
+      if (output !== undefined) writeOutput(output, patch);
+      if (options.write === true) writeOutput(resolve(project, source), text);
+    }
+    if (options.json === true) printJson({ kernel, ...rest, patch, comparesOutput, talk, ledger: digest });
+    else {
+      const note = comparesOutput
+        ? ''
+        : 'The program prints something else in every run: its output was not compared.\n';
+      process.stdout.write(note + searchText(kernel, result, options, talk));
+    }
+    return exitCode(result, talk, signal);
+  } finally {
+    ledger?.close();
   }
 }
 
@@ -95,10 +139,11 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
     const evaluator = await Evaluator.open(capture, { chip, class: asked, seed, onStep });
     if (model !== undefined) {
       const { KernelWorkshop } = await import('../optimize/model/kernel-workshop.ts');
-      const workshop = await KernelWorkshop.open(evaluator, ledger);
+      const { Contest } = await import('../optimize/search/contest.ts');
+      const contest = await Contest.open(evaluator, ledger);
       const work = sha256(JSON.stringify(evaluator.key));
-      const talk = await model.talk(workshop, { work, onTurn: onStep, signal });
-      const result = workshop.result(talk.answers >= Number(options.turns));
+      const talk = await model.talk(new KernelWorkshop(contest, ledger), { work, onTurn: onStep, signal });
+      const result = contest.result(talk.answers >= Number(options.turns));
       return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk };
     }
     const onLook = (done: number, of: number, best: number): void =>
@@ -146,7 +191,7 @@ export function searchText(kernel: string, result: SearchResult, { diff }: Pick<
   lines.push(
     `${looks} candidates (${tried.map(([what, n]) => `${n} ${what}`).join(', ') || 'none'}), ${climbs} climbed the ladder${rest}`,
   );
-  if (talk !== undefined) lines.push(talkText(talk));
+  if (talk !== undefined) lines.push(...talkLines(talk));
   if (evaluation?.time === undefined) lines.push('NOTHING FASTER FOUND');
   else lines.push(`${evaluation.verdict === 'accepted' ? 'ACCEPTED' : 'NOT ENOUGH'}: ${timeText(evaluation.time)}`);
   return `${lines.join('\n')}\n`;

@@ -79,6 +79,43 @@ export function callDifference(a: Kernel, b: Kernel, info: TargetInfo): string |
   return descriptorDifference(x, y) ?? metadataDifference(a, b);
 }
 
+/** The same for kernels that a compiler made of sources: it chooses the registers to start with, and which hidden arguments it asks for. */
+export function rebuiltDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
+  const [x, y] = [a.descriptor, b.descriptor];
+  if (x === undefined || y === undefined) return 'a kernel has no descriptor';
+  if (isExported(a) && !isExported(b)) return 'the loader does not find the edited kernel: its symbol is not exported';
+  const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
+  if (fewer < most) return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
+  const mode = modeDifference(x, y);
+  if (mode !== undefined) return mode;
+  const [was, is] = [a, b].map((k) => argumentShapes(k)) as [ArgumentShapes, ArgumentShapes];
+  if (JSON.stringify(was.given) !== JSON.stringify(is.given)) return 'the metadata describe different arguments';
+  const hidden = is.hidden.find((shape) => !was.hidden.includes(shape));
+  if (hidden !== undefined)
+    return `the edited kernel asks for a hidden argument that the baseline does not have, ${hidden}`;
+  if (JSON.stringify(a.metadata?.reqdWorkgroupSize) !== JSON.stringify(b.metadata?.reqdWorkgroupSize)) {
+    return 'the metadata require different workgroup sizes';
+  }
+  return undefined;
+}
+
+/** Arguments that the host gives, and those that the runtime adds. */
+interface ArgumentShapes {
+  readonly given: readonly string[];
+  readonly hidden: readonly string[];
+}
+
+function argumentShapes({ metadata }: Kernel): ArgumentShapes {
+  const shapes = (metadata?.args ?? []).map(({ offset, size, valueKind, addressSpace }) => ({
+    isHidden: valueKind.startsWith('hidden_'),
+    text: `${valueKind} of ${size} bytes at ${offset}${addressSpace === undefined ? '' : ` (${addressSpace})`}`,
+  }));
+  return {
+    given: shapes.filter((s) => !s.isHidden).map((s) => s.text),
+    hidden: shapes.filter((s) => s.isHidden).map((s) => s.text),
+  };
+}
+
 function shrinkage({ descriptor: x, metadata: m }: Kernel, { descriptor: y, metadata: n }: Kernel): string | undefined {
   if (x === undefined || y === undefined) return undefined;
   if (y.groupSegmentFixedSize < x.groupSegmentFixedSize)
@@ -98,12 +135,18 @@ function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string 
       if (!SIZES.has(name) && p[name] !== q[name]) return `descriptor field ${name} is ${p[name]} and ${q[name]}`;
     }
   }
+  const mode = modeDifference(x, y);
+  if (mode !== undefined) return mode;
+  if (y.kernargSize !== x.kernargSize) return `the kernarg segment has ${x.kernargSize} and ${y.kernargSize} bytes`;
+  return undefined;
+}
+
+/** How floating point begins, and whether workgroups are split. */
+function modeDifference(x: KernelDescriptor, y: KernelDescriptor): string | undefined {
   for (const name of MODE_FIELDS) {
     if (x.rsrc1[name] !== y.rsrc1[name]) return `descriptor field ${name} is ${x.rsrc1[name]} and ${y.rsrc1[name]}`;
   }
-  if (x.rsrc3.tgSplit !== y.rsrc3.tgSplit) return 'one of the kernels runs with split workgroups (tg_split)';
-  if (y.kernargSize !== x.kernargSize) return `the kernarg segment has ${x.kernargSize} and ${y.kernargSize} bytes`;
-  return undefined;
+  return x.rsrc3.tgSplit === y.rsrc3.tgSplit ? undefined : 'one of the kernels runs with split workgroups (tg_split)';
 }
 
 function metadataDifference(a: Kernel, b: Kernel): string | undefined {

@@ -46,6 +46,26 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'A language model works with the text of the kernel, which would leave this machine.',
     'Name the host with --allow-upload when you may send it there. A server on this machine needs no permission.',
   ],
+  'optimize/build': [
+    'The project does not build before anything was changed, or its compiler cannot preprocess the source.',
+    'Run the command of --build in the folder of --project. The copy that is built lies elsewhere: absolute paths into the folder still lead to it.',
+  ],
+  'optimize/no-compiler': [
+    'The build did not call a compiler by its name for the source, so its flags are not known.',
+    'Let the build find hipcc, clang++ or clang on PATH, and name the file that it compiles with --source.',
+  ],
+  'optimize/no-kernel': [
+    'The kernel that takes most of the time is not in the file that --source names.',
+    'Name the file of that kernel, or choose another kernel with --kernel.',
+  ],
+  'optimize/run': [
+    'The program dispatched no kernel that could be recorded, or failed before it did.',
+    "Run it by itself: 'wavesmith capture -- PROGRAM' says more. --kernel must match the mangled name.",
+  ],
+  'optimize/too-large': [
+    'A HIP project is copied before it is built, and the folder is larger than 2 GiB.',
+    'Name a smaller folder with --project: that of the program, without data.',
+  ],
   'mcp/outside': [
     'A tool of the MCP server was asked for a file that is not below the folder that the server was started for.',
     "Move the file there, or start the server with '--root DIR' for a folder that holds all files of the work.",

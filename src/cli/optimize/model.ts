@@ -69,10 +69,16 @@ export async function openModel(flags: ModelFlags, ledger: Ledger | undefined): 
   };
 }
 
-/** How a talk went, as a line. */
-export function talkText({ model, answers, proposals, kept, inputTokens, outputTokens, cost, ended }: Talk): string {
+/** How a talk went: what was not kept and why, and a line about the whole. */
+export function talkLines(talk: Talk): string[] {
+  const { model, answers, proposals, kept, judgements, inputTokens, outputTokens, cost, ended } = talk;
   const price = cost === undefined ? '' : `, $${cost.toFixed(4)}`;
-  return `${model}: ${answers} answers, ${proposals} proposals, ${kept} kept; ${inputTokens} and ${outputTokens} tokens${price}. ${ended}`;
+  return [
+    ...judgements
+      .filter((j) => !j.isKept)
+      .flatMap(({ reason, words }) => [`not kept: ${reason}`, `  ${words.split('\n').join('\n  ')}`]),
+    `${model}: ${answers} answers, ${proposals} proposals, ${kept} kept; ${inputTokens} and ${outputTokens} tokens${price}. ${ended}`,
+  ];
 }
 
 function limitsOf(flags: ModelFlags) {

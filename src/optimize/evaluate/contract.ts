@@ -2,15 +2,19 @@
 // beside the kernel; LDS and registers that the hardware has.
 import { type CodeObject, type ElfSymbol, formatProcessorAndFeatures, type Kernel } from '../../codeobject/index.ts';
 import { proveKernel } from '../../equivalence/index.ts';
-import { callDifference } from '../../equivalence/interface.ts';
+import { callDifference, rebuiltDifference } from '../../equivalence/interface.ts';
 import { type TargetName, targetInfo } from '../../isa/index.ts';
 
-/** What breaks the contract, one sentence each. `dynamicLds`: bytes of the captured launch beyond the static size. */
+/**
+ * What breaks the contract, one sentence each. `dynamicLds`: bytes of the captured launch beyond the static size. `isRebuilt`: a compiler made
+ * both of sources, so the registers that a kernel starts with and the hidden arguments that it asks for are the compiler's to choose.
+ */
 export function contractBreaks(
   baseline: CodeObject,
   candidate: CodeObject,
   kernelName: string,
   dynamicLds: number,
+  isRebuilt = false,
 ): string[] {
   const [wanted, got] = [baseline, candidate].map((o) => formatProcessorAndFeatures(o.target));
   if (wanted !== got || baseline.target.xnack !== candidate.target.xnack) {
@@ -21,19 +25,19 @@ export function contractBreaks(
   if (baseline.version !== candidate.version) {
     breaks.push(`The code object has version ${candidate.version}, the baseline ${baseline.version}.`);
   }
-  breaks.push(...kernelBreaks(baseline, candidate, kernelName, dynamicLds));
+  breaks.push(...kernelBreaks(baseline, candidate, kernelName, dynamicLds, isRebuilt));
   if (breaks.length === 0) breaks.push(...otherKernels(baseline, candidate, kernelName));
   return [...breaks, ...fileBreaks(baseline, candidate)];
 }
 
-function kernelBreaks(a: CodeObject, b: CodeObject, name: string, dynamicLds: number): string[] {
+function kernelBreaks(a: CodeObject, b: CodeObject, name: string, dynamicLds: number, isRebuilt: boolean): string[] {
   const [x, y] = [a, b].map((o) => o.kernels.find((k) => k.name === name));
   if (x === undefined) return [`The baseline has no kernel '${name}'.`];
   if (y === undefined) return [`The candidate has no kernel '${name}'.`];
   if (y.entry === undefined) return [`Kernel '${name}' has no code.`];
   const breaks: string[] = [];
   const info = targetInfo(b.target.processor as TargetName);
-  const difference = callDifference(x, y, info);
+  const difference = isRebuilt ? rebuiltDifference(x, y, info) : callDifference(x, y, info);
   if (difference !== undefined) breaks.push(`Kernel '${name}': ${difference}.`);
   const [p, q] = [x.descriptor?.rsrc1, y.descriptor?.rsrc1];
   for (const name of CONTROLS) {

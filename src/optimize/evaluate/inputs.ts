@@ -1,6 +1,7 @@
 // Inputs that the proposer never sees, made from a capture: other data in the buffers that the kernel reads, other scalars, other shapes,
 // other addresses. The baseline says on each what is right; an input on which it fails by itself is dropped.
 import { randomNumbers } from '../../base/index.ts';
+import { readCodeObject } from '../../codeobject/index.ts';
 import type { DispatchRequest } from '../../device/index.ts';
 import type { Capture, Chunk } from '../../snapshot/index.ts';
 import type { KernargSlot } from '../../snapshot/manifest.ts';
@@ -217,7 +218,10 @@ type GridChange = readonly [string, Input['request'], readonly MemoryEdit[]];
 
 /** Fewer workgroups, and a last workgroup that is not full, with what the kernel can read of that. */
 function gridChanges(capture: Capture): GridChange[] {
-  const { gridWorkItems, block, kernarg, packet } = capture.manifest.dispatch;
+  const { gridWorkItems, block, kernarg, packet, kernel: name } = capture.manifest.dispatch;
+  // A kernel may be promised that every workgroup is full, as HIP's launches are. Source: AMDGPUUsage, `.uniform_work_group_size`.
+  const kernel = readCodeObject(capture.codeObject()).kernels.find((k) => k.name === name);
+  const isUniform = kernel?.metadata?.uniformWorkGroupSize === 1;
   const changes: GridChange[] = [];
   const add = (name: string, items: readonly [number, number, number]): void => {
     const grid = items.map((n, d) => Math.ceil(n / (block[d] as number))) as [number, number, number];
@@ -244,7 +248,7 @@ function gridChanges(capture: Capture): GridChange[] {
     const axis = 'xyz'[d];
     const changed = (items: number) => gridWorkItems.map((m, i) => (i === d ? items : m)) as [number, number, number];
     if (groups > 1) add(`half of the workgroups in ${axis}`, changed(Math.floor(groups / 2) * size));
-    if (size > 1 && n > 1)
+    if (size > 1 && n > 1 && !isUniform)
       add(`a last workgroup in ${axis} that is not full`, changed(n % size === 1 ? n - 2 || 1 : n - 1));
   });
   return changes;

@@ -32,6 +32,8 @@ export interface EvaluatorOptions {
   readonly class?: EquivalenceClass | undefined;
   /** Held-out inputs depend on it (default 1). */
   readonly seed?: number | undefined;
+  /** A compiler makes baseline and candidates of sources. */
+  readonly isRebuilt?: boolean | undefined;
   /** Class `bounded`: terms of the longest sum behind one output (default 1). */
   readonly reductionLength?: number | undefined;
   readonly onStep?: ((text: string) => void) | undefined;
@@ -60,10 +62,10 @@ export interface Look {
 }
 
 /** A hash of the options that change a verdict. */
-export function optionsHash({ chip, class: asked = 'bit', seed = 1, reductionLength = 1 }: EvaluatorOptions): string {
-  return sha256(
-    JSON.stringify([LADDER_VERSION, chip.name, Object.keys(FIELDS).map(chip.get), asked, seed, reductionLength]),
-  );
+export function optionsHash(options: EvaluatorOptions): string {
+  const { chip, class: asked = 'bit', seed = 1, reductionLength = 1, isRebuilt = false } = options;
+  const facts = [LADDER_VERSION, chip.name, Object.keys(FIELDS).map(chip.get), asked, seed, reductionLength];
+  return sha256(JSON.stringify(isRebuilt ? [...facts, 'rebuilt'] : facts));
 }
 
 /** Judges candidates for one captured launch. */
@@ -205,7 +207,8 @@ class Climb {
     let breaks: readonly string[];
     try {
       candidate = readCodeObject(code, ['candidate']);
-      breaks = contractBreaks(statics.codeObject, candidate, kernel, capture.manifest.dispatch.dynamicLds);
+      const { isRebuilt } = this.evaluator.options;
+      breaks = contractBreaks(statics.codeObject, candidate, kernel, capture.manifest.dispatch.dynamicLds, isRebuilt);
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
       throw new Rejected('contract', [`The candidate cannot be read: ${error.message}`]);

@@ -32,6 +32,8 @@ export interface Talk {
   readonly answers: number;
   readonly proposals: number;
   readonly kept: number;
+  /** Proposals in their order, with what the model was told of them. */
+  readonly judgements: readonly { readonly reason: string; readonly isKept: boolean; readonly words: string }[];
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** US dollars; undefined without prices. */
@@ -95,8 +97,7 @@ class Conversation {
   private readonly messages: ModelMessage[] = [];
   private readonly tools: ToolSet;
   private answers = 0;
-  private proposals = 0;
-  private kept = 0;
+  private readonly judgements: Talk['judgements'][number][] = [];
   private inputTokens = 0;
   private outputTokens = 0;
 
@@ -115,8 +116,10 @@ class Conversation {
 
   async run(): Promise<Talk> {
     const { ended, isFailure } = await this.turns();
-    const { answers, proposals, kept, inputTokens, outputTokens, cost } = this;
-    return { model: this.provider.name, answers, proposals, kept, inputTokens, outputTokens, cost, ended, isFailure };
+    const { answers, judgements, inputTokens, outputTokens, cost } = this;
+    const [proposals, kept] = [judgements.length, judgements.filter((j) => j.isKept).length];
+    const { name: model } = this.provider;
+    return { model, answers, proposals, kept, judgements, inputTokens, outputTokens, cost, ended, isFailure };
   }
 
   private async turns(): Promise<{ readonly ended: string; readonly isFailure: boolean }> {
@@ -214,9 +217,9 @@ class Conversation {
   }
 
   private async propose(proposal: Proposal): Promise<string> {
-    this.proposals++;
     const { isKept, words } = await this.workshop.judge(proposal);
-    if (isKept) this.kept++;
+    // What follows the first paragraph is the text to go on with.
+    this.judgements.push({ reason: proposal.reason, isKept, words: isKept ? (words.split('\n\n')[0] ?? '') : words });
     return words;
   }
 }

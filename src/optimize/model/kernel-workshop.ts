@@ -1,25 +1,21 @@
 // A captured kernel as the work of a language model: its text, annotated, and typed moves to choose from. Every proposal is assembled, looked at
 // and, when it is faster, sent up the whole ladder.
-import { applyPatch } from 'diff';
 import { assemble } from '../../asm/assemble/assemble.ts';
 import { disassembleCodeObject } from '../../asm/index.ts';
 import { WavesmithError } from '../../base/index.ts';
 import { checkCodeObject } from '../../check/index.ts';
 import { link, readCodeObject } from '../../codeobject/index.ts';
 import type { LaunchTime } from '../../device/sim/timing/model.ts';
-import { durationText, timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
+import { timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
 import { rewriteProgram } from '../../rewrite/index.ts';
-import type { Evaluator } from '../evaluate/ladder.ts';
 import { floorOf } from '../evaluate/physics.ts';
-import type { Evaluation } from '../evaluate/types.ts';
-import { sha256 } from '../hash.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
 import { KernelView, type Move } from '../moves/view.ts';
-import { Judge } from '../search/judge.ts';
-import { diffOf, LEAST_GAIN, type SearchResult, type Step, stallsOf } from '../search/search.ts';
+import { type Best, type Contest, verdictWords } from '../search/contest.ts';
+import { diffOf, stallsOf } from '../search/search.ts';
 import { annotatedText, kernelText } from './kernel-text.ts';
-import { type Judgement, type Proposal, type Workshop, withEdits, withoutAnnotations } from './workshop.ts';
+import { type Judgement, type Proposal, patched, type Workshop, withEdits } from './workshop.ts';
 
 /** Moves, findings and past verdicts that a model is told of. */
 const MAX_MOVES = 60;
@@ -36,13 +32,6 @@ one: contract, checker, exact runs with other data, addresses, sizes and schedul
 - Make small changes, one idea at a time, at the longest stalls first. A rejected change is not there any more: the next one begins at the best so far.
 - Call stop when nothing is left that is worth a try.`;
 
-interface Best {
-  readonly code: Uint8Array;
-  readonly nanoseconds: number;
-  readonly evaluation: Evaluation | undefined;
-  readonly steps: readonly Step[];
-}
-
 /** A candidate, or why there is none. */
 type Built = { readonly code: Uint8Array; readonly moves: readonly Move[] } | { readonly problem: string };
 
@@ -50,50 +39,18 @@ export class KernelWorkshop implements Workshop {
   readonly what = 'the assembly text of the kernel';
   readonly rules = RULES;
   readonly hasMoves = true;
-  private readonly evaluator: Evaluator;
-  private readonly judging: Judge;
+  readonly contest: Contest;
   private readonly ledger: Ledger | undefined;
-  private readonly start: Best;
-  private best: Best;
   /** Moves of the best so far as they are listed, and its time; made when they are first asked for. */
   private listed: { readonly of: Best; readonly moves: readonly Move[]; readonly time: LaunchTime } | undefined;
 
-  private constructor(evaluator: Evaluator, ledger: Ledger | undefined, start: Best) {
-    this.evaluator = evaluator;
-    this.judging = new Judge(evaluator, ledger);
+  constructor(contest: Contest, ledger: Ledger | undefined) {
+    this.contest = contest;
     this.ledger = ledger;
-    this.start = start;
-    this.best = start;
-  }
-
-  /** Looks at the baseline. One that is no candidate itself is `evaluate/baseline`. */
-  static async open(evaluator: Evaluator, ledger: Ledger | undefined): Promise<KernelWorkshop> {
-    const { code } = evaluator.oracle;
-    const { nanoseconds, problem } = await evaluator.look(code, 0);
-    if (nanoseconds === undefined) {
-      throw new WavesmithError('evaluate/baseline', `The baseline is no candidate: ${problem}`);
-    }
-    return new KernelWorkshop(evaluator, ledger, { code, nanoseconds, evaluation: undefined, steps: [] });
-  }
-
-  /** What was found. */
-  result(isBudgetUsed: boolean): SearchResult {
-    const { evaluation, code, steps, nanoseconds } = this.best;
-    const { looks, climbs, outcomes } = this.judging;
-    return {
-      evaluation,
-      code: evaluation === undefined ? undefined : code,
-      steps,
-      nanoseconds: [this.start.nanoseconds, nanoseconds],
-      looks,
-      climbs,
-      outcomes,
-      isBudgetUsed,
-    };
   }
 
   async briefing(): Promise<string> {
-    const { oracle, options } = this.evaluator;
+    const { oracle, options } = this.contest.evaluator;
     const { kernel, capture, statics, followed } = oracle;
     const { dispatch } = capture.manifest;
     const floor = floorOf(options.chip, capture, followed);
@@ -121,25 +78,29 @@ export class KernelWorkshop implements Workshop {
   }
 
   private async list(): Promise<{ readonly moves: readonly Move[]; readonly time: LaunchTime }> {
-    if (this.listed?.of === this.best) return this.listed;
-    const { code } = this.best;
-    const { time } = await this.evaluator.look(code, 0);
+    if (this.listed?.of === this.contest.best) return this.listed;
+    const { code } = this.contest.best;
+    const { time } = await this.contest.evaluator.look(code, 0);
     if (time === undefined) throw new Error('the best so far is no candidate');
     const stalls = stallsOf(time);
     const stallAt = (move: Move): number => Math.max(0, ...[...move.replace.keys()].map((pc) => stalls.get(pc) ?? 0));
-    const moves = movesOf(new KernelView(readCodeObject(code, ['candidate']), this.evaluator.oracle.kernel))
+    const moves = movesOf(new KernelView(readCodeObject(code, ['candidate']), this.contest.evaluator.oracle.kernel))
       .map((move, n) => ({ move, n, stall: stallAt(move) }))
       .sort((a, b) => b.stall - a.stall || a.n - b.n)
       .slice(0, MAX_MOVES)
       .map(({ move }) => move);
-    this.listed = { of: this.best, moves, time };
+    this.listed = { of: this.contest.best, moves, time };
     return this.listed;
   }
 
   /** The best so far: its time, its text, and the moves that it has. */
   private async state(): Promise<string> {
     const { moves, time } = await this.list();
-    const listing = annotatedText(this.best.code, this.evaluator.oracle.kernel, timedInstructions(time));
+    const listing = annotatedText(
+      this.contest.best.code,
+      this.contest.evaluator.oracle.kernel,
+      timedInstructions(time),
+    );
     return [
       timingText(timingReport(time)).join('\n'),
       `The text:\n\`\`\`\n${listing}\n\`\`\``,
@@ -155,49 +116,21 @@ export class KernelWorkshop implements Workshop {
   async judge(proposal: Proposal): Promise<Judgement> {
     const built = proposal.kind === 'moves' ? await this.moved(proposal.moves) : this.build(proposal);
     if ('problem' in built) {
-      this.judging.count('not built');
+      this.contest.refuse('not built');
       return { isKept: false, words: `Not built. ${built.problem}` };
     }
-    const { code } = built;
-    const { best } = this;
-    if (sha256(code) === sha256(best.code)) {
-      this.judging.count('no change');
-      return { isKept: false, words: 'This is the same code as the best so far.' };
-    }
-    const least = best.nanoseconds * (1 - LEAST_GAIN);
-    const { nanoseconds, problem } = await this.judging.look(code, least);
-    if (nanoseconds === undefined) {
-      this.judging.count(problem?.split(':')[0] ?? 'rejected');
-      return { isKept: false, words: `Rejected at ${problem}` };
-    }
-    const times = `${durationText(best.nanoseconds / 1000)} before, ${durationText(nanoseconds / 1000)} with it`;
-    if (nanoseconds >= least) {
-      this.judging.count('no gain');
-      return { isKept: false, words: `Not kept: it is not faster, ${times}.` };
-    }
-    this.judging.count('faster');
-    const origin = { parent: sha256(best.code), change: `${proposal.kind}: ${proposal.reason}` };
-    const evaluation = await this.judging.climb(code, origin);
-    if (evaluation.verdict === 'rejected') {
-      this.judging.count(evaluation.rung ?? 'rejected');
-      return { isKept: false, words: `Faster, and wrong: ${verdictWords(evaluation)}` };
-    }
-    const step: Step = {
+    const { isKept, words } = await this.contest.offer(built.code, {
       moves: built.moves.map(({ kind, pc, text }) => ({ kind, pc, text })),
       reason: proposal.reason,
-      hash: sha256(code),
-      nanoseconds,
-      diff: diffOf(best.code, code),
-      verdict: evaluation.verdict,
-      reached: evaluation.reached,
-    };
-    this.best = { code, nanoseconds, evaluation, steps: [...best.steps, step] };
-    return { isKept: true, words: `Kept: ${times}, ${evaluation.reached}.\n\n${await this.state()}` };
+      change: `${proposal.kind}: ${proposal.reason}`,
+      diff: diffOf(this.contest.best.code, built.code),
+    });
+    return { isKept, words: isKept ? `${words}\n\n${await this.state()}` : words };
   }
 
   private build(proposal: Exclude<Proposal, { readonly kind: 'moves' }>): Built {
-    const { kernel } = this.evaluator.oracle;
-    const { edited, whole } = kernelText(disassembleCodeObject(this.best.code), kernel);
+    const { kernel } = this.contest.evaluator.oracle;
+    const { edited, whole } = kernelText(disassembleCodeObject(this.contest.best.code), kernel);
     const next = proposal.kind === 'edits' ? withEdits(edited, proposal.edits) : patched(edited, proposal.patch);
     if ('problem' in next) return next;
     const text = whole(next.text);
@@ -232,26 +165,12 @@ export class KernelWorkshop implements Workshop {
       for (const [pc, bytes] of move.replace) replace.set(pc, bytes);
       moves.push(move);
     }
-    const view = new KernelView(readCodeObject(this.best.code, ['candidate']), this.evaluator.oracle.kernel);
+    const view = new KernelView(
+      readCodeObject(this.contest.best.code, ['candidate']),
+      this.contest.evaluator.oracle.kernel,
+    );
     return { code: rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes, moves };
   }
-}
-
-/** A text with a patch. */
-function patched(text: string, patch: string): { readonly text: string } | { readonly problem: string } {
-  if (!/^@@ /m.test(patch)) return { problem: 'The patch is no unified diff.' };
-  try {
-    const next = applyPatch(text, withoutAnnotations(patch), { fuzzFactor: 0 });
-    return next === false ? { problem: 'The patch does not fit the text.' } : { text: next };
-  } catch (error) {
-    return { problem: `The patch cannot be read: ${(error as Error).message}.` };
-  }
-}
-
-/** A verdict for a model. */
-function verdictWords({ verdict, rung, rungs, reached, time }: Evaluation): string {
-  if (verdict === 'rejected') return `rejected at ${rung}: ${rungs.at(-1)?.evidence.join(' ') ?? ''}`;
-  return `${verdict === 'accepted' ? 'right and faster' : 'right, and not faster by 2%'}: ×${time?.speedup.toFixed(3)}, ${reached}`;
 }
 
 const section = (title: string, lines: readonly string[]): string =>

@@ -100,6 +100,8 @@ export async function play(recording: Recording): Promise<Player> {
     });
   });
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
+  // A command that fails before anything is asked ends nevertheless.
+  server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,

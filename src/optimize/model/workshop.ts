@@ -1,6 +1,6 @@
 // Room `optimize/model`: a language model that proposes changes. It sees what an expert would look at and answers with tool calls; what a change
 // is worth is found out by the ladder alone. Begin with this file (the work), then conversation.ts (the talk), provider.ts, wire.ts, recording.ts.
-import type { MoveKind } from '../moves/view.ts';
+import { applyPatch } from 'diff';
 
 /** A change that a model proposes. */
 export type Proposal =
@@ -35,13 +35,6 @@ export interface Workshop {
   judge(proposal: Proposal): Promise<Judgement>;
 }
 
-/** A move as the model sees it. */
-export interface ListedMove {
-  readonly kind: MoveKind;
-  readonly pc: number;
-  readonly text: string;
-}
-
 /** Annotations that briefings put behind lines; a model may copy them into its edits. */
 const ANNOTATION = /[ \t]*(?:;@|\/\/@).*$/gm;
 
@@ -64,4 +57,15 @@ export function withEdits(
     edited = edited.slice(0, at) + withoutAnnotations(edit.replace) + edited.slice(at + find.length);
   }
   return { text: edited };
+}
+
+/** A text with a patch. */
+export function patched(text: string, patch: string): { readonly text: string } | { readonly problem: string } {
+  if (!/^@@ /m.test(patch)) return { problem: 'The patch is no unified diff.' };
+  try {
+    const next = applyPatch(text, withoutAnnotations(patch), { fuzzFactor: 0 });
+    return next === false ? { problem: 'The patch does not fit the text.' } : { text: next };
+  } catch (error) {
+    return { problem: `The patch cannot be read: ${(error as Error).message}.` };
+  }
 }

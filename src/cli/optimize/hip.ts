@@ -1,0 +1,91 @@
+// A HIP project on the command line: a copy is built, run and changed; the user's folder is written when that is asked for, and only the source.
+import type { Command } from 'commander';
+import { WavesmithError } from '../../base/index.ts';
+import { sha256 } from '../../optimize/hash.ts';
+import type { Ledger, SearchResult } from '../../optimize/index.ts';
+import type { Talk } from '../../optimize/model/conversation.ts';
+import { parseKernel } from '../capture-options.ts';
+import { classOf } from '../evaluate.ts';
+import { programDevice } from '../program-device.ts';
+import { parseCount } from '../run-common.ts';
+import { chipOf } from '../timing.ts';
+import type { ModelFlags } from './model.ts';
+import { atLeastOne, openModel } from './model.ts';
+
+export interface HipFlags extends ModelFlags {
+  build?: string;
+  run?: string;
+  source?: string;
+  project: string;
+  kernel?: string;
+  device: string;
+  commandTimeout: string;
+  class: string;
+  chip?: string;
+  seed: string;
+}
+
+/** Flags of a HIP project. */
+export function addHipOptions(command: Command): Command {
+  return command
+    .option('--build <command>', 'HIP project: how it is built')
+    .option('--run <command>', 'how it is run')
+    .option('--source <file>', 'the source that may be changed')
+    .option('--project <dir>', 'the folder of the project; it is copied', '.')
+    .option('--kernel <re>', 'kernels that may be chosen, by (mangled) name; the one that takes most time is')
+    .option('--device <device>', 'the virtual GPU that the program runs on', 'sim:gfx942')
+    .option('--command-timeout <seconds>', 'time that a build or a run may take', '600');
+}
+
+/** Whether the flags are of a HIP project. */
+export const isHip = ({ build, run, source }: HipFlags): boolean => (build ?? run ?? source) !== undefined;
+
+export interface HipResult {
+  readonly result: SearchResult;
+  readonly kernel: string;
+  readonly talk: Talk;
+  /** The source as it became, and its diff. */
+  readonly text: string;
+  readonly patch: string;
+  readonly comparesOutput: boolean;
+  readonly digest: string | undefined;
+}
+
+/** Works on a HIP project. */
+export async function optimizeHip(
+  flags: HipFlags,
+  ledger: Ledger | undefined,
+  onStep: ((text: string) => void) | undefined,
+  signal: AbortSignal,
+): Promise<HipResult> {
+  const { build, run, source, project: folder } = flags;
+  if (build === undefined || run === undefined || source === undefined) {
+    throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
+  }
+  if (flags.provider === undefined) {
+    throw new WavesmithError('cli/usage', 'A HIP project needs --provider: sources are changed by a language model.');
+  }
+  const asked = classOf(flags.class);
+  if (asked === 'bounded') throw new WavesmithError('cli/usage', 'The class is bit or atomics.');
+  const device = programDevice(flags.device);
+  if (device.kind !== 'sim') throw new WavesmithError('cli/usage', '--device is a virtual GPU, sim:TARGET.');
+  const chip = chipOf(flags.chip, device.target);
+  const seed = parseCount(flags.seed, '--seed') ?? 1;
+  const timeout = atLeastOne(flags.commandTimeout, '--command-timeout');
+  const kernel = parseKernel(flags.kernel);
+  const model = await openModel(flags, ledger);
+  const { Project } = await import('../../optimize/hip/project.ts');
+  const { HipWorkshop } = await import('../../optimize/hip/hip-workshop.ts');
+  const wavesmith = [process.execPath, process.argv[1] as string];
+  const project = Project.open({ folder, source, build, run, wavesmith, device: flags.device, timeout, signal });
+  try {
+    const workshop = await HipWorkshop.open(project, { kernel, chip, class: asked, seed, ledger, onStep });
+    const { contest } = workshop;
+    const work = sha256(JSON.stringify([contest.evaluator.key, project.text()]));
+    const talk = await (model as NonNullable<typeof model>).talk(workshop, { work, onTurn: onStep, signal });
+    const result = contest.result(talk.answers >= Number(flags.turns));
+    return { result, kernel: contest.evaluator.oracle.kernel, talk, ...workshop.result, digest: ledger?.digest() };
+  } finally {
+    project.close();
+  }
+}

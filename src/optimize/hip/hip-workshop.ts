@@ -1,0 +1,259 @@
+// A kernel in a HIP source as the work of a language model. Every proposal is a changed source: guarded, built by the project's own command, run
+// by its own program, and the kernel's new machine code climbs the ladder beside the dispatch that was captured of the unchanged program.
+import { createTwoFilesPatch } from 'diff';
+import { WavesmithError } from '../../base/index.ts';
+import type { Chip } from '../../device/sim/timing/chip.ts';
+import { durationText, timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
+import type { Capture } from '../../snapshot/index.ts';
+import { capturedInput } from '../evaluate/inputs.ts';
+import { Evaluator } from '../evaluate/ladder.ts';
+import { floorOf } from '../evaluate/physics.ts';
+import { runInput } from '../evaluate/run.ts';
+import type { EquivalenceClass } from '../evaluate/types.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { annotatedText } from '../model/kernel-text.ts';
+import { type Judgement, type Proposal, patched, type Workshop, withEdits } from '../model/workshop.ts';
+import { Contest, verdictWords } from '../search/contest.ts';
+import { factsOf, guardBreak, type SourceFacts } from './guard.ts';
+import { type CommandResult, type CompilerCall, type Project, tailOf } from './project.ts';
+
+/** The first dispatches of a program, among which the kernel is chosen. */
+const DISPATCHES = 16;
+const MAX_PAST = 12;
+
+const RULES = `You make a HIP kernel faster by changing its source. You propose changes with tool calls; a deterministic judge guards, builds, runs and tries each
+one on a virtual AMD GPU: other data, addresses, sizes and schedules, strict checks for races and bounds, physics, modelled time. Only its verdict counts.
+- Every byte that the kernel leaves in memory must be the same, for all inputs. So sums of floats keep their order.
+- Only kernels, device functions and constants may change. The kernel's signature, its launch (grid, block, dynamic LDS) and all code of the host stay.
+- All barriers are reached by all work-items of a workgroup. Sizes may be other than in this run, and no multiple of anything.
+- Use blockDim and gridDim only where the kernel used them before: they are hidden arguments. Work-items of a workgroup are as many as the launch says.
+- Make one change at a time, the one that the stalls ask for. A rejected change is not there any more: the next one begins at the best so far.
+- In the listing, text behind ';@' is the share of the time that waves spend at an instruction, and the reasons with cycles for one execution.
+- Call stop when nothing is left that is worth a try.`;
+
+export interface HipOptions {
+  /** Names of kernels (mangled) that may be chosen. */
+  readonly kernel: RegExp;
+  readonly chip: Chip;
+  readonly class: EquivalenceClass;
+  readonly seed: number;
+  readonly ledger: Ledger | undefined;
+  readonly onStep?: ((text: string) => void) | undefined;
+}
+
+/** A kernel that the program dispatches. */
+export interface RankedKernel {
+  readonly kernel: string;
+  readonly dispatches: number;
+  /** Modelled, of all its recorded dispatches. */
+  readonly nanoseconds: number;
+}
+
+/** A program as it was found. */
+interface Baseline {
+  readonly call: CompilerCall;
+  readonly capture: Capture;
+  /** Which dispatch of the kernel it is. */
+  readonly index: number;
+  readonly status: number | null;
+  /** What the program prints; undefined when that differs from run to run. */
+  readonly stdout: string | undefined;
+  readonly facts: SourceFacts;
+}
+
+export class HipWorkshop implements Workshop {
+  readonly what: string;
+  readonly rules = RULES;
+  readonly hasMoves = false;
+  readonly contest: Contest;
+  readonly ranking: readonly RankedKernel[];
+  private readonly project: Project;
+  private readonly baseline: Baseline;
+  private readonly ledger: Ledger | undefined;
+  private readonly before: string;
+  private text: string;
+
+  private constructor(
+    project: Project,
+    contest: Contest,
+    baseline: Baseline,
+    ranking: readonly RankedKernel[],
+    ledger: Ledger | undefined,
+  ) {
+    this.project = project;
+    this.contest = contest;
+    this.baseline = baseline;
+    this.ranking = ranking;
+    this.ledger = ledger;
+    this.what = `the source ${project.source}`;
+    this.before = project.text();
+    this.text = this.before;
+  }
+
+  /** Builds and runs the program as it is, and chooses the kernel that takes most of the time. */
+  static async open(project: Project, options: HipOptions): Promise<HipWorkshop> {
+    const { onStep, chip, ledger, seed } = options;
+    onStep?.('building the program as it is');
+    project.write(project.text());
+    const built = await project.build();
+    if (built.status !== 0) throw failed('optimize/build', 'The project does not build as it is', built);
+    const call = project.compilerCall();
+    if (call === undefined) {
+      throw new WavesmithError('optimize/no-compiler', `The build calls no compiler by name for '${project.source}'.`, {
+        hint: 'It must find hipcc, clang++ or clang on PATH, and not by an absolute path.',
+      });
+    }
+    onStep?.('running the program as it is');
+    const ran = await project.capture(options.kernel.source, `0-${DISPATCHES - 1}`);
+    if (ran.captures.length === 0) throw failed('optimize/run', 'No dispatch of the program was recorded', ran);
+    const again = await project.exec();
+    const { capture, index, ranking } = await hottest(ran.captures, chip);
+    const { kernel } = capture.manifest.dispatch;
+    const facts = await factsOf(call, project.source, kernel, (argv, folder) => project.command(argv, folder));
+    if (typeof facts === 'string')
+      throw failed('optimize/build', 'The compiler does not tell what the source holds', facts);
+    if (facts.signature === undefined) {
+      throw new WavesmithError('optimize/no-kernel', `'${project.source}' does not hold the kernel ${kernel}.`, {
+        hint: `--source names the file of the kernel; --kernel chooses another one among ${ranking.map((r) => r.kernel).join(', ')}.`,
+      });
+    }
+    const stdout = again.stdout === ran.stdout ? ran.stdout : undefined;
+    const evaluator = await Evaluator.open(capture, { chip, class: options.class, seed, onStep, isRebuilt: true });
+    const contest = await Contest.open(evaluator, ledger);
+    const baseline = { call, capture, index, status: ran.status, stdout, facts };
+    return new HipWorkshop(project, contest, baseline, ranking, ledger);
+  }
+
+  /** The source with everything that was kept, and its diff to the source as it was. */
+  get result(): { readonly text: string; readonly patch: string; readonly comparesOutput: boolean } {
+    const { source } = this.project;
+    const patch = this.text === this.before ? '' : diffOfSources(source, this.before, this.text);
+    return { text: this.text, patch, comparesOutput: this.baseline.stdout !== undefined };
+  }
+
+  async briefing(): Promise<string> {
+    const { oracle, options } = this.contest.evaluator;
+    const { dispatch } = oracle.capture.manifest;
+    const floor = floorOf(options.chip, oracle.capture, oracle.followed);
+    const past = this.ledger?.past(oracle.capture.hash, MAX_PAST) ?? [];
+    const tried = past.map(({ change, evaluation }) => `${change.split('\n')[0]} → ${verdictWords(evaluation)}`);
+    return [
+      `Kernel ${oracle.kernel} for ${oracle.statics.codeObject.target.processor}, modelled on ${options.chip.name}.`,
+      `Kernels by time: ${this.ranking.map((r) => `${r.kernel} ${durationText(r.nanoseconds / 1000)} in ${r.dispatches} dispatches`).join('; ')}.`,
+      `Launch: ${JSON.stringify({ gridWorkItems: dispatch.gridWorkItems, block: dispatch.block, dynamicLds: dispatch.dynamicLds })}.`,
+      `Least possible time: ${floor.microseconds.toPrecision(4)} µs (${floor.reason}).`,
+      await this.state(),
+      ...(tried.length === 0 ? [] : [`Tried before:\n${tried.join('\n')}`]),
+    ].join('\n\n');
+  }
+
+  private async state(): Promise<string> {
+    const { evaluator, best } = this.contest;
+    const { time } = await evaluator.look(best.code, 0);
+    if (time === undefined) throw new Error('the best so far is no candidate');
+    const listing = annotatedText(best.code, evaluator.oracle.kernel, timedInstructions(time));
+    return [
+      timingText(timingReport(time)).join('\n'),
+      `${this.project.source}:\n\`\`\`\n${this.text}\n\`\`\``,
+      `Its machine code:\n\`\`\`\n${listing}\n\`\`\``,
+    ].join('\n\n');
+  }
+
+  async judge(proposal: Proposal): Promise<Judgement> {
+    const next =
+      proposal.kind === 'moves'
+        ? { problem: 'There are no moves here.' }
+        : proposal.kind === 'edits'
+          ? withEdits(this.text, proposal.edits)
+          : patched(this.text, proposal.patch);
+    if ('problem' in next) {
+      this.contest.refuse('not built');
+      return { isKept: false, words: `Not built. ${next.problem}` };
+    }
+    this.project.write(next.text);
+    const code = await this.compiled();
+    if (typeof code === 'string') {
+      this.project.write(this.text);
+      return { isKept: false, words: code };
+    }
+    const diff = diffOfSources(this.project.source, this.text, next.text);
+    const { reason } = proposal;
+    const { isKept, words } = await this.contest.offer(code, { moves: [], reason, diff, change: `${reason}\n${diff}` });
+    if (isKept) this.text = next.text;
+    else this.project.write(this.text);
+    return { isKept, words: isKept ? `${words}\n\n${await this.state()}` : words };
+  }
+
+  /** The machine code of the written source; a string says why there is none. */
+  private async compiled(): Promise<Uint8Array | string> {
+    const { project, baseline } = this;
+    const refuse = (what: string, words: string): string => {
+      this.contest.refuse(what);
+      return words;
+    };
+    const { kernel } = this.contest.evaluator.oracle;
+    const facts = await factsOf(baseline.call, project.source, kernel, (argv, folder) => project.command(argv, folder));
+    if (typeof facts === 'string') return refuse('not built', `It does not compile:\n${facts.slice(-TOLD)}`);
+    const problem = guardBreak(baseline.facts, facts);
+    if (problem !== undefined) return refuse('guard', `Refused: ${problem}`);
+    const built = await project.build();
+    if (built.status !== 0) return refuse('not built', `It does not build:\n${tailOf(built)}`);
+    const ran = await project.capture(`^${kernel.replace(/[^\w]/g, '\\$&')}$`, String(baseline.index));
+    const [capture] = ran.captures;
+    if (capture === undefined) return refuse('run', `The program did not get to the kernel:\n${tailOf(ran)}`);
+    const launch = ({ manifest: { dispatch } }: Capture): string =>
+      JSON.stringify([dispatch.gridWorkItems, dispatch.block, dispatch.dynamicLds]);
+    if (launch(capture) !== launch(baseline.capture))
+      return refuse('run', 'The kernel is launched otherwise than before.');
+    if (ran.status !== baseline.status) {
+      return refuse(
+        'run',
+        `The program ends with status ${ran.status}, before with ${baseline.status}:\n${tailOf(ran)}`,
+      );
+    }
+    if (baseline.stdout !== undefined && ran.stdout !== baseline.stdout) {
+      return refuse('run', 'The program prints something else than before.');
+    }
+    return capture.codeObject();
+  }
+}
+
+/** Characters of a compiler's words. */
+const TOLD = 4000;
+
+const diffOfSources = (name: string, before: string, after: string): string =>
+  createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after);
+
+function failed(code: string, what: string, why: CommandResult | string): WavesmithError {
+  const words = typeof why === 'string' ? why.trim().slice(-TOLD) : tailOf(why);
+  const status = typeof why === 'string' ? '' : ` (status ${why.status ?? 'none: it was stopped'})`;
+  return new WavesmithError(code, `${what}${status}: ${words === '' ? 'it said nothing' : words}`);
+}
+
+/** The longest dispatch of the kernel that takes most of the time. */
+async function hottest(
+  captures: readonly Capture[],
+  chip: Chip,
+): Promise<{ readonly capture: Capture; readonly index: number; readonly ranking: readonly RankedKernel[] }> {
+  const timed: { readonly capture: Capture; readonly index: number; readonly nanoseconds: number }[] = [];
+  const counts = new Map<string, number>();
+  for (const capture of captures) {
+    const { kernel } = capture.manifest.dispatch;
+    const index = counts.get(kernel) ?? 0;
+    counts.set(kernel, index + 1);
+    const { time } = await runInput(capturedInput(capture), capture.codeObject(), { chip });
+    timed.push({ capture, index, nanoseconds: time?.nanoseconds ?? 0 });
+  }
+  const ranking = [...counts].map(([kernel, dispatches]) => ({
+    kernel,
+    dispatches,
+    nanoseconds: timed
+      .filter((t) => t.capture.manifest.dispatch.kernel === kernel)
+      .reduce((sum, t) => sum + t.nanoseconds, 0),
+  }));
+  ranking.sort((a, b) => b.nanoseconds - a.nanoseconds);
+  const longest = timed
+    .filter((t) => t.capture.manifest.dispatch.kernel === ranking[0]?.kernel)
+    .reduce((a, b) => (b.nanoseconds > a.nanoseconds ? b : a));
+  return { ...longest, ranking };
+}
