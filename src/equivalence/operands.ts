@@ -93,15 +93,25 @@ export function readPair(step: Step, operand: Operand): Term {
   return step.algebra.integers.pair(readWord(step, operand, 0, 'i64'), readWord(step, operand, 1, 'i64'));
 }
 
-/** Tells when a result does not depend on what nobody has written, though several registers that it is computed from hold nothing else. */
+/**
+ * Tells when registers that nobody has written are taken for equal: a result does not depend on them though it is computed from several,
+ * or several are operands and hold the same unspecified value.
+ */
 export function watchUnspecified(
   { watcher, code }: Step,
   sources: readonly (readonly [Operand, Term])[],
   results: readonly Term[],
 ): void {
+  const names = new Map<Term, string>();
   const open = sources.filter(([operand, value]) => operand.kind === 'reg' && value.isUnspecified);
-  const names = new Set(open.map(([operand]) => (operand as Register).text));
-  if (names.size < 2 || results.every(({ isUnspecified }) => isUnspecified)) return;
+  let isTwice = false;
+  for (const [operand, value] of open) {
+    const { text } = operand as Register;
+    isTwice ||= (names.get(value) ?? text) !== text;
+    names.set(value, text);
+  }
+  const isOne = new Set(open.map(([operand]) => (operand as Register).text)).size < 2;
+  if (!isTwice && (isOne || results.every(({ isUnspecified }) => isUnspecified))) return;
   watcher.risk(code, { kind: 'cancelled', from: open.map(([, value]) => value) });
 }
 

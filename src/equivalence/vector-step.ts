@@ -164,6 +164,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
   const isMatrix = op.kind === 'matrix';
   const types = new Map(op.kind === 'vector' ? op.sources.map((s) => [s.operand, s.type] as const) : []);
   const args: Term[] = [];
+  const sources: (readonly [Operand, Term])[] = [];
   const constants = new Set<string>();
   row.operands.forEach((o, i) => {
     const operand = instruction.operands[i];
@@ -172,7 +173,9 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
     if (operand.kind === 'reg') {
       for (let n = 0; n < operand.dwords; n++) {
         const word = readRegisterWord(step, operand, n);
-        args.push(!isMatrix && isVectorRegister(operand) ? masks.view(exec, word) : word);
+        const seen = !isMatrix && isVectorRegister(operand) ? masks.view(exec, word) : word;
+        args.push(seen);
+        sources.push([operand, seen]);
       }
     } else if (operand.kind !== 'imm' || type !== undefined) {
       constants.add(o.name);
@@ -181,6 +184,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
       if (operand.kind === 'inline' && type === undefined) args.push(terms.i32(operand.encoding));
     }
   });
+  watchUnspecified(step, sources, []);
   if (row.uses.includes('VCC'))
     args.push(masks.bit(exec, integers.pair(state[Slot.VCC] as Term, state[Slot.VCC + 1] as Term)));
   args.push(state[Slot.MODE] as Term);
