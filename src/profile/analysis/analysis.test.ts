@@ -198,6 +198,15 @@ describe('roofline', () => {
       10_066_330,
       0,
     );
+    // As rocprof-compute names them, where the clock of the memory is not recorded.
+    for (const [name, peak] of [
+      ['MI350', 8000],
+      ['MI355X', 8000],
+      ['MI300A_A1', 5300],
+      ['MI100', 1228.8],
+    ] as const) {
+      expect(value(ceilings({ ...mi350, name }).bandwidths[0].peak)).toBe(peak);
+    }
   });
 
   test('without clocks nothing is made up', () => {

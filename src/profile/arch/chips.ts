@@ -128,8 +128,8 @@ export function hbmPeak(memoryClockMhz: number, channels: number): number {
 
 /** HBM peaks of products whose recording does not carry memory clock and channel count, from AMD's data sheets (GB/s). */
 const PRODUCT_HBM: readonly { readonly name: RegExp; readonly gbps: number }[] = [
-  { name: /MI355X/i, gbps: 8000 },
-  { name: /MI350X/i, gbps: 8000 },
+  // rocprof-compute writes `MI350` for both.
+  { name: /MI35[05]/i, gbps: 8000 },
   { name: /MI325X/i, gbps: 6000 },
   { name: /MI300[XA]/i, gbps: 5300 },
   { name: /MI2(?:10|50X?)/i, gbps: 1638.4 },
