@@ -83,6 +83,9 @@ function factsOf({ kind, flags, origin }: ToolAllocation): Required<RegionFacts>
 /** Memory of the virtual GPU that is not the program's: its dispatch queue, and what a packet lies in. */
 const DEVICE_LABELS = new Set(['queue', 'kernarg segment', 'dispatch packet', 'code object']);
 
+/** After so long a person is told that a dispatch that runs alone may be waiting for the program, which waits for it. */
+const PATIENCE_SECONDS = 10;
+
 /** A dispatch that the device is about to run for the library. */
 interface Armed {
   readonly dispatch: StartingDispatch;
@@ -110,6 +113,7 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
   const armed = new Map<string, Armed>();
   let work: Promise<void> = Promise.resolve();
   let count = 0;
+  let waiting: NodeJS.Timeout | undefined;
   /** The dispatch that the device runs, if it is one to be recorded. */
   let running: Armed | undefined;
 
@@ -153,6 +157,12 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
         if (kernel !== undefined && !kernels.has(kernel)) kernels.set(kernel, undefined);
       },
       onIsolating: (dispatch) => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => {
+          report(
+            `dispatch ${dispatch.sequence} of ${dispatch.kernel} has been running alone for ${PATIENCE_SECONDS} s. If it waits for the program, it does not come to an end: leave it out with --kernel or --dispatch.`,
+          );
+        }, 1000 * PATIENCE_SECONDS);
         if (memory === 'full') return 'all';
         if (memory === 'reachable') return 'reachable';
         const { kernelObject, kernarg } = dispatch.fields;
@@ -165,6 +175,7 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
         return 'none';
       },
       onIsolated: (dispatch) => {
+        clearTimeout(waiting);
         const key = keyOf(dispatch.fields.kernelObject, dispatch.fields.kernarg);
         const recording = armed.get(key);
         armed.delete(key);
@@ -191,6 +202,7 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
       report,
     },
   );
+  clearTimeout(waiting);
   await work;
   return { status: run.status, captures, failures, kernels, fault: run.fault };
 }
