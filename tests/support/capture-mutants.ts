@@ -138,7 +138,8 @@ const spread = <T>(list: readonly T[], most: number): readonly T[] =>
 
 /** Replays mutants of a captured kernel, at most so many of each kind. */
 export async function mutationScore(capture: Capture, most: number): Promise<MutationScore> {
-  const original = await outcomeOf(capture);
+  // As code of its own, like the mutants: variables are then placed as they are for those.
+  const original = await outcomeOf(capture, capture.codeObject());
   const mutants = captureMutants(capture, original.writers);
   const changed = { bound: 0, further: 0, stale: 0 };
   const missed: string[] = [];
