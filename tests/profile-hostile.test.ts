@@ -54,7 +54,7 @@ function outcome(path: string): ProfileDocument | string {
     for (const _ of speedscopeFile(recording, 'x')) {
     }
     const html = profilePage(document);
-    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<script/g)).toHaveLength(3);
     return document;
   } catch (error) {
     if (error instanceof WavesmithError) return error.code;

@@ -1,5 +1,5 @@
 // One self-contained HTML page out of a profile document. The page's functions are written in as text, the document as JSON
-// that no name in it can break out of, and a content security policy admits exactly these two scripts and this style.
+// that no name in it can break out of, and a content security policy admits exactly this code and this style.
 import { createHash } from 'node:crypto';
 import { answerView } from './client/answer.ts';
 import { comparisonView, startComparison } from './client/comparison.ts';
