@@ -31,7 +31,8 @@ export async function needlessParts(
     return [
       without('chunk', []),
       ...(pre === undefined ? [] : [without('before', [{ ...rest, post }])]),
-      ...(post === undefined ? [] : [without('after', [{ ...rest, pre, known }])]),
+      // Without its state after, a chunk stays as before: nothing is lost of one that ends as it began.
+      ...(post === undefined || post === pre ? [] : [without('after', [{ ...rest, pre, known }])]),
     ];
   });
   const random = randomNumbers(seed);
