@@ -178,7 +178,7 @@ describe.skipIf(native === undefined)('kill -9', () => {
     await until(() => output.includes('status'), 'the program ends');
     expect(output).toContain('wavesmith: the device process has ended; the program cannot go on.');
     expect(output).toContain('status 134');
-    expect(sockets()).not.toContain(address);
+    await until(() => !sockets().has(address as string), `socket ${address} goes`);
   });
 });
 
