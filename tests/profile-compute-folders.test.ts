@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { analyse, loadProfile } from '../src/profile/index.ts';
@@ -11,6 +12,11 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
 /** Counters with per-channel values, and the bytes they stand for, by chip. */
 const CHIPS = {
+  gfx908: {
+    prefix: 'TCC_EA_',
+    names: ['RDREQ', 'RDREQ_32B', 'WRREQ', 'WRREQ_64B'],
+    read: (c: Record<string, number>) => 32 * c.RDREQ_32B + 64 * (c.RDREQ - c.RDREQ_32B),
+  },
   gfx90a: {
     prefix: 'TCC_EA_',
     names: ['RDREQ', 'RDREQ_32B', 'WRREQ', 'WRREQ_64B'],
@@ -30,17 +36,18 @@ const CHIPS = {
 const counterName = (prefix: string, name: string): string => (name === 'BUBBLE' ? 'TCC_BUBBLE' : prefix + name);
 
 const folderArbitrary = fc.record({
-  arch: fc.constantFrom('gfx90a', 'gfx942', 'gfx950'),
+  arch: fc.constantFrom('gfx908', 'gfx90a', 'gfx942', 'gfx950'),
   channels: fc.constantFrom(1, 2, 16, 32, 96, 128),
   rows: fc.integer({ min: 1, max: 4 }),
   /** How each counter is written: one column per channel, a sum, or not at all. */
   forms: fc.array(fc.constantFrom('channels', 'sum', 'both', 'absent'), { minLength: 5, maxLength: 5 }),
   /** The pass (file) of each counter. */
   passes: fc.array(fc.nat(2), { minLength: 5, maxLength: 5 }),
-  headers: fc.constantFrom('Title_Case', 'lower', 'UPPER', 'spaced'),
+  headers: fc.constantFrom('Title_Case', 'lower', 'UPPER', 'spaced', 'omniperf1'),
   newline: fc.constantFrom('\n', '\r\n'),
   quoted: fc.boolean(),
   reversed: fc.boolean(),
+  isPacked: fc.boolean(),
   seed: fc.nat(1000),
 });
 
@@ -49,7 +56,12 @@ const HEADERS = {
   lower: (name: string) => name.toLowerCase(),
   UPPER: (name: string) => name.toUpperCase(),
   spaced: (name: string) => name.replaceAll('_', ' '),
+  omniperf1: (name: string) =>
+    ({ Dispatch_ID: 'Index', Grid_Size: 'grd', Workgroup_Size: 'wgr', Kernel_Name: 'KernelName' })[name] ?? name,
 };
+/** sysinfo.csv of today, and of Omniperf 1. */
+const MACHINE = 'gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,max_sclk,max_mclk,num_xcd';
+const MACHINE_1 = 'name,gpu_soc,numCU,numSIMD,maxWavesPerCU,sclk,mclk,workload_name';
 
 test('property: bytes and waves of any folder, unknown exactly when a counter is missing', () => {
   let number = 0;
@@ -95,9 +107,11 @@ test('property: bytes and waves of any folder, unknown exactly when a counter is
           ...sums.map((_, row) => columns.map(([, cell]) => quote(cell(row)))),
         ];
         const text = lines.map((cells) => cells.join(',') + f.newline).join('');
-        writeFileSync(join(folder, pass === 0 ? 'pmc_perf.csv' : `pmc_perf_${pass}.csv`), text);
+        const file = join(folder, pass === 0 ? 'pmc_perf.csv' : `pmc_perf_${pass}.csv`);
+        if (f.isPacked) writeFileSync(`${file}.gz`, gzipSync(text));
+        else writeFileSync(file, text);
       }
-      const machine = 'gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,max_sclk,max_mclk,num_xcd';
+      const machine = f.headers === 'omniperf1' ? MACHINE_1 : MACHINE;
       writeFileSync(join(folder, 'sysinfo.csv'), `${machine}${f.newline}X,${f.arch},100,4,32,2000,1200,1${f.newline}`);
       const { recording } = loadProfile([folder]);
       const [kernel] = analyse(recording).kernels;

@@ -115,6 +115,12 @@ export const PROFILE_RULES = {
     advice:
       'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
   },
+  'profile/damaged-file': {
+    severity: 'warning',
+    title: 'A compressed file is cut off or damaged; it is left out',
+    source: SOURCES.rocprofCompute,
+    advice: 'Copy the file again.',
+  },
   'profile/duplicate-dispatch': {
     severity: 'note',
     title: 'A dispatch is described more than once, in one file or in several; the first description counts',

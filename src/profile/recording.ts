@@ -24,6 +24,8 @@ export interface Agent {
   /** Memory clock in MHz and number of HBM channels; both needed for the HBM peak. */
   memoryClockMhz: number | undefined;
   hbmChannels: number | undefined;
+  /** HBM peak in GB/s as the profiler recorded it. */
+  hbmGbps: number | undefined;
   l2Channels: number | undefined;
 }
 
@@ -402,6 +404,7 @@ export class Recording {
         maxClockMhz: undefined,
         memoryClockMhz: undefined,
         hbmChannels: undefined,
+        hbmGbps: undefined,
         l2Channels: undefined,
       };
       this.agents.set(key, agent);

@@ -33,9 +33,9 @@ export function readWhole(source: ByteSource, limit: number): Uint8Array {
   return source.read(0, source.size).slice();
 }
 
-/** The last path segment. */
+/** The last path segment, without the ending of a compressed file. */
 export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.gz$/, '');
 }
 
 /** The folder part, '' for none. */

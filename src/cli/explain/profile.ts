@@ -11,6 +11,10 @@ export const PROFILE_ERRORS: ErrorPages = {
     "Make it with 'rocprof-compute analyze --output-format db' of ROCm 7.1 or newer.",
   ],
   'profile/bad-formula': ["A metric's formula does not parse.", 'Mend the formula at the column that is named.'],
+  'profile/bad-gzip': [
+    'A compressed file is cut off or damaged.',
+    'Copy the file again. Beside other files it is a finding, and is left out.',
+  ],
   'profile/bad-json': [
     'A JSON file is cut off or damaged.',
     'Get a fresh copy of the file, or record the profile again.',

@@ -103,6 +103,9 @@ function hbmRoof(agent: Agent, given: number | undefined): Roof {
     const source = `32 bytes per channel and memory clock (${agent.hbmChannels} channels, ${agent.memoryClockMhz} MHz)`;
     return { id: 'HBM', label: 'HBM', peak: known(hbmPeak(agent.memoryClockMhz, agent.hbmChannels)), source };
   }
+  if (agent.hbmGbps !== undefined) {
+    return { id: 'HBM', label: 'HBM', peak: known(agent.hbmGbps), source: 'recorded by the profiler (sysinfo.csv)' };
+  }
   const sheet = productHbmPeak(agent.name);
   if (sheet !== undefined)
     return { id: 'HBM', label: 'HBM', peak: known(sheet), source: `AMD data sheet of ${agent.name}` };

@@ -1,11 +1,15 @@
 // Finds and opens profile files on disk. Folders are walked with bounds, so that a link loop or a huge tree ends.
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { WavesmithError } from '../../base/index.ts';
-import type { ByteSource, ProfileFile } from '../source.ts';
+import { type ByteSource, type ProfileFile, readWhole } from '../source.ts';
 
 const MAX_FILES = 50_000;
 const MAX_DEPTH = 8;
+/** Compressed files are unpacked in memory. */
+const MAX_PACKED = 1 << 28;
+const MAX_UNPACKED = 1 << 30;
 
 /** A file on disk; `realPath` is for readers that need the path itself (SQLite). */
 export interface DiskFile extends ProfileFile {
@@ -25,27 +29,56 @@ function diskFile(realPath: string, path: string, size: number): DiskFile {
         throw unreadable(path, error);
       }
       let buffer = new Uint8Array(0);
+      const source: ByteSource = {
+        path,
+        size,
+        read(offset, length) {
+          const wanted = Math.max(0, Math.min(length, size - offset));
+          if (buffer.length < wanted) buffer = new Uint8Array(wanted);
+          let got = 0;
+          while (got < wanted) {
+            const n = readSync(fd, buffer, got, wanted - got, offset + got);
+            if (n === 0) break;
+            got += n;
+          }
+          return buffer.subarray(0, got);
+        },
+      };
       try {
-        return use({
-          path,
-          size,
-          read(offset, length) {
-            const wanted = Math.max(0, Math.min(length, size - offset));
-            if (buffer.length < wanted) buffer = new Uint8Array(wanted);
-            let got = 0;
-            while (got < wanted) {
-              const n = readSync(fd, buffer, got, wanted - got, offset + got);
-              if (n === 0) break;
-              got += n;
-            }
-            return buffer.subarray(0, got);
-          },
-        });
+        return use(isGzip(source) ? unpacked(source) : source);
       } finally {
         closeSync(fd);
       }
     },
   };
+}
+
+function isGzip(source: ByteSource): boolean {
+  const start = source.read(0, 3);
+  return start[0] === 0x1f && start[1] === 0x8b && start[2] === 8;
+}
+
+/** The content of a gzip file, checked against its own sum. */
+function unpacked(source: ByteSource): ByteSource {
+  const { path } = source;
+  const packed = readWhole(source, MAX_PACKED);
+  let bytes: Uint8Array;
+  try {
+    bytes = gunzipSync(packed, { maxOutputLength: MAX_UNPACKED });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new WavesmithError('profile/too-large', `${path} holds more than ${MAX_UNPACKED} bytes.`, {
+        file: path,
+        hint: 'Unpack it, and give the unpacked file.',
+      });
+    }
+    throw new WavesmithError('profile/bad-gzip', `${path} is no whole gzip file: ${message}.`, {
+      file: path,
+      hint: 'Copy the file again.',
+    });
+  }
+  return { path, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
 }
 
 function unreadable(path: string, error: unknown): WavesmithError {

@@ -5,6 +5,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { isAnalysisDatabase, readAnalysisDatabase } from '../readers/analysis-db.ts';
 import { isAttCode, readAttFolder, readAttStats } from '../readers/att.ts';
+import { readNativeCounters } from '../readers/compute-native.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
 import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
@@ -78,23 +79,29 @@ const ORDER: readonly string[] = [
   'csv:compute-long',
   'csv:counter-collection',
 ];
+/** Read after everything else: what refers to databases. */
+const LAST = 'csv:compute-native';
 
 /** Loads all profile data under the paths. */
 export function loadProfile(paths: readonly string[], options: LoadOptions = {}): Loaded {
   const files = findFiles(paths);
   const recording = new Recording();
   const byFormat = files
-    .map((file) => ({ file, format: detectFormat(file) }))
+    .map((file) => ({ file, format: formatOf(file, recording) }))
     .filter((entry): entry is { file: DiskFile; format: FileFormat } => entry.format !== undefined);
   const rank = (format: string) => {
+    if (format === LAST) return ORDER.length + 1;
     const at = ORDER.indexOf(format);
     return at < 0 ? ORDER.length : at;
   };
-  const wideRank = (path: string) => (/^pmc_perf/.test(baseName(path)) ? 0 : 1);
+  // The first file of a folder that tells the times of a dispatch is believed: the run without counters, where there is one.
+  const wideRank = (path: string) =>
+    [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path)));
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
   const hasTraces = new Set(
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
   );
+  const databases = byFormat.filter(({ format }) => format === 'rocpd').map(({ file }) => file.path);
   const attFolders = new Set(byFormat.filter((e) => e.format === 'att-code').map((e) => dirName(e.file.path)));
   const hasSqtt = byFormat.some((entry) => entry.format === 'sqtt');
   const codeFiles = byFormat.filter((entry) => entry.format === 'code-object').map((entry) => entry.file);
@@ -147,10 +154,15 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         file.open((source) => readMeasuredRoofline(source, recording));
         break;
       case 'csv:compute-wide':
-        file.open((source) => readWide(source, recording));
+        // The databases of newer rocprof-compute folders are in `out/` below, and tell the same dispatches.
+        used = baseName(file.path) !== 'timestamps.csv' || !databases.some((db) => db.startsWith(`${folder}/out/`));
+        if (used) file.open((source) => readWide(source, recording));
         break;
       case 'csv:compute-long':
         file.open((source) => readLong(source, recording));
+        break;
+      case 'csv:compute-native':
+        file.open((source) => readNativeCounters(source, databases, recording));
         break;
       case 'csv:compute-dispatch-info':
         break;
@@ -165,7 +177,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     if (used) recording.sources.push({ path: file.path, format: read });
   }
   for (const file of files)
-    if (file.size === 0 && /\.(csv|json|db|att)$/.test(file.path)) reportEmpty(recording, file.path);
+    if (file.size === 0 && /\.(csv|json|db|att)(\.gz)?$/.test(file.path)) reportEmpty(recording, file.path);
   if (recording.sources.length > 0 && recording.isEmpty) {
     throw new WavesmithError('profile/nothing-found', `The files under ${paths.join(', ')} hold no data.`, {
       file: paths[0],
@@ -179,6 +191,20 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+/** The format of a file; a compressed one that is damaged is reported and left out. */
+function formatOf(file: DiskFile, recording: Recording): FileFormat | undefined {
+  try {
+    const format = detectFormat(file);
+    if (format !== 'rocpd' || file.open((source) => source.size) === file.size) return format;
+    recording.report('profile/bad-source', file.path, 'A compressed database is not read; unpack it.');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WavesmithError) || error.code !== 'profile/bad-gzip') throw error;
+    recording.report('profile/damaged-file', file.path, `${error.message} It is left out.`);
+    return undefined;
+  }
 }
 
 /** Reads the code objects; one that is not for a known target is reported and left out. */

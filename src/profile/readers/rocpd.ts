@@ -4,7 +4,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
-import { dirName } from '../source.ts';
+import { baseName, dirName } from '../source.ts';
 import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
 import { isCount, kernelName } from './values.ts';
 
@@ -69,6 +69,12 @@ function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
   return suffixes;
 }
 
+/** The folder of the run that a database is of: rocprof-compute gives each process a folder of its own, `<pid>/<pid>.db`. */
+export function runFolder(file: string): string {
+  const folder = dirName(file);
+  return baseName(folder) === baseName(file).split(/[._]/)[0] ? dirName(folder) : folder;
+}
+
 /** Reads a rocpd database into the recording. */
 export function readRocpd(db: SqlDatabase, file: string, recording: Recording): void {
   const tables = tablesOf(db, file);
@@ -131,7 +137,7 @@ class Reader {
     // A merged database has the tables of several runs, whose processes may have one number in different containers.
     for (const [id, pid] of known) {
       const name = this.isMerged ? `${pid}${this.suffix}` : known.length > 1 ? pid : processKey(this.file, pid);
-      this.processes.set(id, this.r.processOrdinal(dirName(this.file), name));
+      this.processes.set(id, this.r.processOrdinal(runFolder(this.file), name));
     }
     this.agents();
     this.kernelSymbols();

@@ -1,5 +1,6 @@
 // rocprof-compute workload folders: sysinfo.csv, pmc_perf.csv (one wide row per dispatch, per-channel columns), one file
 // per SQ level counter, roofline.csv. Source: rocm-systems projects/rocprofiler-compute, src/utils/utils.py and parser.py.
+// Omniperf 1 and rocprof before version 3 write the same with other column names (`KernelName`, `grd`, `BeginNs`).
 import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
@@ -12,7 +13,8 @@ const COMPUTE_PROCESSES = 1 << 20;
 /** Columns of wide files that describe the dispatch; everything else is a counter. */
 const DESCRIBING = new Set(
   `dispatchid gpuid queueid queueindex pid tid gridsize workgroupsize ldsperworkgroup scratchperworkitem archvgpr accumvgpr
-   sgpr wavesize kernelname starttimestamp endtimestamp correlationid sig obj dispatchns completens xccindex nodeid kernelid`
+   sgpr wavesize kernelname starttimestamp endtimestamp correlationid sig obj dispatchns completens xccindex nodeid kernelid guid
+   index grd wgr lds scr vgpr fbar beginns endns`
     .split(/\s+/)
     .filter((name) => name !== ''),
 );
@@ -30,30 +32,45 @@ export function readSysinfo(source: ByteSource, recording: Recording): void {
   });
 }
 
-/** Takes what sysinfo says about the machine; `text` gives a field, empty when it is not there. */
+/** Facts of the run by their names in the document, and what the columns of today and of Omniperf 1 call them. */
+const RUN_FACTS: readonly (readonly string[])[] = [
+  ['workload_name'],
+  ['command'],
+  ['rocm_version', 'host_rocmver'],
+  ['timestamp', 'date'],
+  ['hostname', 'host_name'],
+];
+
+/**
+ * Takes what sysinfo says about the machine; `text` gives a field, empty when it is not there. Columns have the names of rocprof-compute and
+ * Omniperf 2 (`cu_per_gpu`), or those of Omniperf 1 (`numCU`).
+ */
 export function applySysinfo(text: (name: string) => string, key: string, file: string, recording: Recording): void {
-  const positive = (name: string) => {
+  const first = (names: readonly string[]) => names.find((name) => text(name) !== '');
+  const textOf = (...names: string[]) => text(first(names) ?? names[0]);
+  const positive = (...names: string[]) => {
+    const name = first(names);
+    if (name === undefined) return undefined;
     const value = number(text(name));
     if (value !== undefined && value > 0) return value;
-    if (text(name) !== '') {
-      recording.report('profile/bad-sysinfo', file, `${name} is '${text(name)}'; numbers that need it are unknown.`);
-    }
+    recording.report('profile/bad-sysinfo', file, `${name} is '${text(name)}'; numbers that need it are unknown.`);
     return undefined;
   };
   const agent = recording.agent(key);
-  const arch = text('gpu_arch') || text('gpu_soc');
+  const arch = textOf('gpu_arch', 'gpu_soc');
   recording.setArch(agent, /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined, file);
-  agent.name = text('gpu_model') || text('gpu_name') || undefined;
-  agent.cuCount = positive('cu_per_gpu');
-  agent.simdPerCu = positive('simd_per_cu');
+  agent.name = textOf('gpu_model', 'gpu_name', 'name') || undefined;
+  agent.cuCount = positive('cu_per_gpu', 'numCU');
+  agent.simdPerCu = positive('simd_per_cu', 'numSIMD');
   agent.xccCount = positive('num_xcd');
-  agent.wavesPerCu = positive('max_waves_per_cu');
-  agent.maxClockMhz = positive('max_sclk');
-  agent.memoryClockMhz = positive('max_mclk');
-  agent.hbmChannels = positive(text('num_memory_channels') === '' ? 'num_hbm_channels' : 'num_memory_channels');
-  agent.l2Channels = positive('total_l2_chan');
-  for (const name of ['workload_name', 'command', 'rocm_version', 'timestamp', 'hostname']) {
-    if (text(name) !== '') recording.info.set(name, text(name));
+  agent.wavesPerCu = positive('max_waves_per_cu', 'maxWavesPerCU');
+  agent.maxClockMhz = positive('max_sclk', 'sclk');
+  agent.memoryClockMhz = positive('max_mclk', 'mclk');
+  agent.hbmChannels = positive('num_memory_channels', 'num_hbm_channels');
+  agent.hbmGbps = positive('hbm_bw', 'hbmBW');
+  agent.l2Channels = positive('total_l2_chan', 'totalL2Banks', 'L2Banks');
+  for (const names of RUN_FACTS) {
+    if (textOf(...names) !== '') recording.info.set(names[0], textOf(...names));
   }
 }
 
@@ -131,14 +148,14 @@ function dispatchRows(h: Header, file: string, r: Recording): (cells: string[], 
   const at = {
     name: h.at('Kernel_Name'),
     gpu: h.at('GPU_ID'),
-    start: h.at('Start_Timestamp'),
-    end: h.at('End_Timestamp'),
+    start: h.at('Start_Timestamp', 'BeginNs'),
+    end: h.at('End_Timestamp', 'EndNs'),
     queue: h.at('Queue_Id'),
-    grid: h.at('Grid_Size'),
-    workgroup: h.at('Workgroup_Size'),
-    lds: h.at('LDS_Per_Workgroup'),
-    scratch: h.at('Scratch_Per_Workitem'),
-    vgpr: h.at('Arch_VGPR'),
+    grid: h.at('Grid_Size', 'grd'),
+    workgroup: h.at('Workgroup_Size', 'wgr'),
+    lds: h.at('LDS_Per_Workgroup', 'lds'),
+    scratch: h.at('Scratch_Per_Workitem', 'scr'),
+    vgpr: h.at('Arch_VGPR', 'vgpr'),
     agpr: h.at('Accum_VGPR'),
     sgpr: h.at('SGPR'),
   };

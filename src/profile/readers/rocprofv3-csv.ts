@@ -20,6 +20,7 @@ export type CsvKind =
   | 'att-stats'
   | 'compute-wide'
   | 'compute-long'
+  | 'compute-native'
   | 'compute-dispatch-info'
   | 'compute-sysinfo'
   | 'compute-roofline';
@@ -27,15 +28,20 @@ export type CsvKind =
 /** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
 export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Counter_Name', 'Counter_Value')) {
-    return header.has('GPU_ID', 'LDS_Per_Workgroup') ? 'compute-long' : 'counter-collection';
+    if (!header.has('GPU_ID', 'LDS_Per_Workgroup')) return 'counter-collection';
+    return header.has('Kernel_Name') ? 'compute-long' : 'compute-native';
   }
   if (header.has('Sample_Timestamp', 'Instruction')) return 'pc-sampling';
   if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
   if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
   if (header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
-  if (header.has('gpu_arch') && (header.has('workload_name') || header.has('cu_per_gpu'))) return 'compute-sysinfo';
+  if (header.at('gpu_arch', 'gpu_soc') >= 0 && header.at('workload_name', 'cu_per_gpu', 'numCU') >= 0) {
+    return 'compute-sysinfo';
+  }
   if (header.has('device', 'HBMBw')) return 'compute-roofline';
-  if (header.has('Kernel_Name', 'Grid_Size', 'Workgroup_Size')) return 'compute-wide';
+  if (header.has('Kernel_Name') && header.at('Grid_Size', 'grd') >= 0 && header.at('Workgroup_Size', 'wgr') >= 0) {
+    return 'compute-wide';
+  }
   if (header.has('Dispatch_ID', 'Kernel_Name', 'GPU_ID')) return 'compute-dispatch-info';
   if (header.has('Direction', 'Source_Agent_Id')) return 'memory-copy';
   if (header.has('Operation', 'Alloc_Flags')) return 'scratch-memory';
