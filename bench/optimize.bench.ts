@@ -10,14 +10,19 @@ import { Evaluator, searchMoves } from '../src/optimize/index.ts';
 import { type Capture, openCapture } from '../src/snapshot/index.ts';
 import { captureSubjects, recordFirst } from '../tests/support/capture-subjects.ts';
 import { record } from '../tests/support/captures.ts';
+import { ADVERSARY } from '../tests/support/optimize/adversary.ts';
 import { CHEATS } from '../tests/support/optimize/cheats.ts';
 import { HONEST } from '../tests/support/optimize/honest.ts';
+import { IMPROVEMENTS } from '../tests/support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from '../tests/support/optimize/subjects.ts';
 import { variantObject } from '../tests/support/optimize/variants.ts';
 
 const { values } = parseArgs({
   options: { budget: { type: 'string', default: '80' }, only: { type: 'string', default: '.' } },
 });
+const WRONG = [...CHEATS, ...ADVERSARY];
+const RIGHT = [...HONEST, ...IMPROVEMENTS];
+
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-bench-optimize-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,21 +45,22 @@ async function ladder(): Promise<void> {
     evaluators.set(name, await Evaluator.open(openCapture(join(folder, path)), { chip: chipNamed('mi300x') }));
   }
   let [accepted, elsewhere, refused] = [0, 0, 0];
-  for (const cheat of CHEATS) {
-    const { verdict, rung } = await (evaluators.get(cheat.of) as Evaluator).evaluate(variantObject(cheat));
+  for (const cheat of WRONG) {
+    const evaluator = evaluators.get(cheat.of) as Evaluator;
+    const { verdict, rung } = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
     if (verdict !== 'rejected') {
       accepted++;
       console.log(`  NOT REJECTED: ${cheat.name}`);
     } else if (rung !== cheat.rung) elsewhere++;
   }
-  for (const honest of HONEST) {
+  for (const honest of RIGHT) {
     const { verdict, rungs } = await (evaluators.get(honest.of) as Evaluator).evaluate(variantObject(honest));
     if (verdict !== 'rejected') continue;
     refused++;
     console.log(`  REFUSED: ${honest.name}: ${rungs.at(-1)?.evidence[0]}`);
   }
-  console.log(`wrong changes: ${CHEATS.length}, not rejected ${accepted}, rejected at another rung ${elsewhere}`);
-  console.log(`right changes: ${HONEST.length}, refused ${refused}`);
+  console.log(`wrong changes: ${WRONG.length}, not rejected ${accepted}, rejected at another rung ${elsewhere}`);
+  console.log(`right changes: ${RIGHT.length}, refused ${refused}`);
   if (accepted + elsewhere + refused > 0) process.exitCode = 1;
 }
 

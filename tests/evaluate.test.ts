@@ -8,8 +8,10 @@ import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { Evaluator } from '../src/optimize/index.ts';
 import { openCapture } from '../src/snapshot/index.ts';
 import { record } from './support/captures.ts';
+import { ADVERSARY } from './support/optimize/adversary.ts';
 import { CHEATS } from './support/optimize/cheats.ts';
 import { HONEST } from './support/optimize/honest.ts';
+import { IMPROVEMENTS } from './support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
 import { variantObject } from './support/optimize/variants.ts';
 
@@ -39,8 +41,9 @@ test('the tables are as long as they must be', () => {
 });
 
 describe('wrong', () => {
-  test.each(CHEATS)('$name ($of)', async (cheat) => {
-    const evaluation = await (await evaluatorOf(cheat.of)).evaluate(variantObject(cheat));
+  test.each([...CHEATS, ...ADVERSARY])('$name ($of)', async (cheat) => {
+    const evaluator = await evaluatorOf(cheat.of);
+    const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
     expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([
       'rejected',
       cheat.rung,
@@ -50,7 +53,7 @@ describe('wrong', () => {
 });
 
 describe('right', () => {
-  test.each(HONEST.filter((_, n) => n % 8 === 0))('$name ($of)', async (honest) => {
+  test.each([...HONEST.filter((_, n) => n % 8 === 0), ...IMPROVEMENTS])('$name ($of)', async (honest) => {
     const evaluation = await (await evaluatorOf(honest.of)).evaluate(variantObject(honest));
     expect(evaluation.verdict, JSON.stringify(evaluation.rungs.at(-1))).not.toBe('rejected');
   });

@@ -4,10 +4,11 @@ import { randomNumbers } from '../../base/index.ts';
 import { readCodeObject } from '../../codeobject/index.ts';
 import type { DispatchRequest } from '../../device/index.ts';
 import type { Capture, Chunk } from '../../snapshot/index.ts';
-import type { KernargSlot } from '../../snapshot/manifest.ts';
+import { growingBytes, grownCapture, MOST_GROWN } from './grown.ts';
+import { argumentEdit, launchWith, scalarWords, withItems } from './launches.ts';
 import { movedCapture } from './moved.ts';
 import { FIXED, type MemoryEdit } from './place.ts';
-import { EDGES, isPlausibleFloat, kindOfWords, type WordKind, wordText } from './words.ts';
+import { DENORMALS, EDGES, isPlausibleFloat, kindOfWords, type WordKind, wordText } from './words.ts';
 
 /** A launch that is like the captured one but for what is said here. */
 export interface Input {
@@ -17,6 +18,10 @@ export interface Input {
   readonly request: Partial<Pick<DispatchRequest, 'grid' | 'gridWorkItems'>>;
   /** Run in strict mode too. */
   readonly isStrict: boolean;
+  /** How many times larger than the captured one: a sum may have as many times the terms. */
+  readonly growth: number;
+  /** Wave instructions that the baseline may take. */
+  readonly patience: number;
 }
 
 /** Words of memory that the captured launch reads and that may hold something else: no pointers, no arguments, no code. */
@@ -32,26 +37,48 @@ interface DataArea {
 const SPARSE_SHARE = 1 / 32;
 /** Share of words that edge values replace. */
 const EDGE_SHARE = 1 / 16;
-const MAX_SCALARS = 6;
 /** Integers that are drawn where the captured ones are all smaller. */
 const LEAST_RANGE = 7;
 /** Share of words that zeros replace. */
 const ZERO_SHARE = 1 / 8;
+const PATIENCE = 8;
+const LEAST_PATIENCE = 200_000;
+
+/** Where buffers lie otherwise, and by how many bytes beside their place in a page. */
+const SHIFTS: readonly (readonly [string, number])[] = [
+  ['other addresses', 0],
+  ['buffers at odd multiples of 16 bytes', 16],
+  ['buffers at odd multiples of 4 bytes', 4],
+];
 
 /** The captured launch itself. */
 export function capturedInput(capture: Capture): Input {
-  return { name: 'captured', capture, edits: [], request: {}, isStrict: true };
+  return {
+    name: 'captured',
+    capture,
+    edits: [],
+    request: {},
+    isStrict: true,
+    growth: 1,
+    patience: Number.POSITIVE_INFINITY,
+  };
 }
 
-/** All held-out inputs of a capture, the same for the same seed. */
-export function heldOutInputs(capture: Capture, seed: number): Input[] {
+/** Instructions that a run like one of `instructions` may take before it is one without end. */
+export const patienceOf = (instructions: number): number => PATIENCE * instructions + LEAST_PATIENCE;
+
+/** All held-out inputs of a capture, the same for the same seed. `instructions`: of the captured launch. */
+export function heldOutInputs(capture: Capture, seed: number, instructions: number): Input[] {
   const areas = dataAreas(capture);
+  const patience = patienceOf(instructions);
   const inputs: Input[] = [];
   const add = (name: string, parts: Partial<Input>): void => {
-    inputs.push({ name, capture, edits: [], request: {}, isStrict: false, ...parts });
+    inputs.push({ name, capture, edits: [], request: {}, isStrict: false, growth: 1, patience, ...parts });
   };
-  const moved = movedCapture(capture);
-  if (moved !== undefined) add('other addresses', moved);
+  for (const [name, shift] of SHIFTS) {
+    const moved = movedCapture(capture, { shift });
+    if (moved !== undefined) add(name, moved);
+  }
   for (const [n, [name, change, strict]] of DATA.entries()) {
     const random = randomNumbers((seed * 7919 + n * 104_729 + 17) >>> 0);
     const edits = areas.flatMap((area) => editOf(area, change(area, random)));
@@ -59,6 +86,7 @@ export function heldOutInputs(capture: Capture, seed: number): Input[] {
   }
   for (const [name, edits] of scalarChanges(capture)) add(name, { edits, isStrict: /less one|half/.test(name) });
   for (const [name, request, edits] of gridChanges(capture)) add(name, { request, edits });
+  for (const [name, parts] of largerLaunches(capture, seed, instructions)) add(name, parts);
   return inputs;
 }
 
@@ -106,10 +134,12 @@ const sparse: Change = (area, random) => {
   return out;
 };
 
+/** Edge values among the data. The first word, which indices and sums begin with, is a denormal. */
 const edges: Change = ({ words, kind }, random) => {
   const values = EDGES[kind];
   if (values === undefined) return undefined;
-  return words.map((word) => (random() < EDGE_SHARE ? (values[below(random, values.length)] as number) : word));
+  const any = (): number => values[below(random, values.length)] as number;
+  return words.map((word, i) => (i === 0 ? DENORMALS[kind] : undefined) ?? (random() < EDGE_SHARE ? any() : word));
 };
 
 const zeros: Change = ({ words }, random) => words.map((word) => (random() < ZERO_SHARE ? 0 : word));
@@ -172,33 +202,9 @@ function editOf({ chunk, offsets }: DataArea, words: Uint32Array | undefined): M
   return runs;
 }
 
-/** Explicit arguments passed by value, word by word. */
-function scalarWords(capture: Capture): { readonly slot: KernargSlot; readonly at: number; readonly word: number }[] {
-  const { slots } = capture.manifest.dispatch.kernarg;
-  return slots
-    .filter((s) => s.kind === 'by_value' && s.points === undefined)
-    .flatMap((slot) => {
-      const view = new DataView(slot.bytes.buffer, slot.bytes.byteOffset, slot.bytes.length);
-      const count = slot.size >> 2;
-      return Array.from({ length: count }, (_, i) => ({
-        slot,
-        at: slot.offset + 4 * i,
-        word: view.getUint32(4 * i, true),
-      }));
-    })
-    .slice(0, MAX_SCALARS);
-}
-
 function* scalarChanges(capture: Capture): Generator<[string, MemoryEdit[]]> {
-  const { address } = capture.manifest.dispatch.kernarg;
-  const edit = (at: number, word: number): MemoryEdit[] => {
-    const bytes = new Uint8Array(4);
-    new DataView(bytes.buffer).setUint32(0, word, true);
-    return [{ address: address + at, bytes }];
-  };
-  for (const { slot, at, word } of scalarWords(capture)) {
-    const number = capture.manifest.dispatch.kernarg.slots.indexOf(slot);
-    const name = `${slot.name === '' ? number : `'${slot.name}'`}${at === slot.offset ? '' : ` + ${at - slot.offset}`}`;
+  const edit = (at: number, word: number): MemoryEdit[] => [argumentEdit(capture, at, word)];
+  for (const { name, at, word } of scalarWords(capture)) {
     if (isPlausibleFloat(word) && word !== 0) {
       for (const other of [(word ^ 0x8000_0000) >>> 0, word ^ 0x0012_3456, 0x7fc0_0000, 0]) {
         yield [`argument ${name} is ${wordText(other)}`, edit(at, other)];
@@ -218,38 +224,79 @@ type GridChange = readonly [string, Input['request'], readonly MemoryEdit[]];
 
 /** Fewer workgroups, and a last workgroup that is not full, with what the kernel can read of that. */
 function gridChanges(capture: Capture): GridChange[] {
-  const { gridWorkItems, block, kernarg, packet, kernel: name } = capture.manifest.dispatch;
+  const { gridWorkItems, block, kernel: name } = capture.manifest.dispatch;
   // A kernel may be promised that every workgroup is full, as HIP's launches are. Source: AMDGPUUsage, `.uniform_work_group_size`.
   const kernel = readCodeObject(capture.codeObject()).kernels.find((k) => k.name === name);
   const isUniform = kernel?.metadata?.uniformWorkGroupSize === 1;
   const changes: GridChange[] = [];
-  const add = (name: string, items: readonly [number, number, number]): void => {
-    const grid = items.map((n, d) => Math.ceil(n / (block[d] as number))) as [number, number, number];
-    const edits: MemoryEdit[] = [];
-    const put = (address: number, size: 2 | 4, value: number): void => {
-      const bytes = new Uint8Array(size);
-      for (let i = 0; i < size; i++) bytes[i] = value >>> (8 * i);
-      edits.push({ address, bytes });
-    };
-    for (const { kind, offset } of kernarg.slots) {
-      const [, what, dimension] = /^hidden_(block_count|remainder)_([xyz])$/.exec(kind) ?? [];
-      if (what === undefined || dimension === undefined) continue;
-      const d = 'xyz'.indexOf(dimension);
-      const [n, size] = [items[d] as number, block[d] as number];
-      if (what === 'block_count') put(kernarg.address + offset, 4, Math.floor(n / size));
-      else put(kernarg.address + offset, 2, n % size);
-    }
-    for (const [d, n] of items.entries()) put(packet.address + 12 + 4 * d, 4, n);
-    changes.push([name, { grid, gridWorkItems: items }, edits]);
-  };
   gridWorkItems.forEach((n, d) => {
     const size = block[d] as number;
     const groups = Math.ceil(n / size);
     const axis = 'xyz'[d];
-    const changed = (items: number) => gridWorkItems.map((m, i) => (i === d ? items : m)) as [number, number, number];
-    if (groups > 1) add(`half of the workgroups in ${axis}`, changed(Math.floor(groups / 2) * size));
+    const add = (name: string, items: number): void => {
+      const { request, edits } = launchWith(capture, withItems(gridWorkItems, d, items));
+      changes.push([name, request, edits]);
+    };
+    if (groups > 1) add(`half of the workgroups in ${axis}`, Math.floor(groups / 2) * size);
     if (size > 1 && n > 1 && !isUniform)
-      add(`a last workgroup in ${axis} that is not full`, changed(n % size === 1 ? n - 2 || 1 : n - 1));
+      add(`a last workgroup in ${axis} that is not full`, n % size === 1 ? n - 2 || 1 : n - 1);
   });
   return changes;
+}
+
+/** Wave instructions that one larger launch, and all of them, may take. */
+const MOST_LARGER = 500_000;
+const ALL_LARGER = 1_500_000;
+/** Work-items that a larger launch goes for: indices of 16 bits are too small for it. */
+const MANY_ITEMS = 2 ** 17;
+const MAX_LARGER = 6;
+/** How much more an argument counts that is no size of the grid. */
+const LONGER = 4;
+
+/**
+ * More workgroups and one argument that counts more with them, or that argument alone, in buffers that are as much larger. Most pairs make no sense
+ * to a kernel; it fails on them by itself. `instructions`: of the captured launch.
+ */
+function* largerLaunches(
+  capture: Capture,
+  seed: number,
+  instructions: number,
+): Generator<readonly [string, Partial<Input>]> {
+  const { gridWorkItems, block } = capture.manifest.dispatch;
+  const bytes = growingBytes(capture);
+  const items = gridWorkItems.reduce((a, b) => a * b, 1);
+  let factor = 2;
+  while (items * factor < MANY_ITEMS && instructions * factor * 2 <= MOST_LARGER && bytes * factor * 2 <= MOST_GROWN)
+    factor *= 2;
+  const counts = scalarWords(capture).filter(({ word }) => word > 1 && !isPlausibleFloat(word));
+  const axes = [0, 1].filter((d) => d === 0 || (gridWorkItems[d] as number) > (block[d] as number));
+  const along = axes.flatMap((d) =>
+    (counts.length === 0 ? [undefined] : counts).map((count) => ({ d, count, factor })),
+  );
+  const alone = counts.map((count) => ({ d: undefined, count, factor: LONGER }));
+  let left = ALL_LARGER;
+  for (const { d, count, factor: by } of [...along.slice(0, MAX_LARGER - 2), ...alone].slice(0, MAX_LARGER)) {
+    left -= instructions * by;
+    if (left < 0 || bytes * by > MOST_GROWN) continue;
+    const moved = movedCapture(capture, { room: by });
+    if (moved === undefined) return;
+    const grown = grownCapture(moved.capture, by, seed);
+    const grid = d === undefined ? gridWorkItems : withItems(gridWorkItems, d, (gridWorkItems[d] as number) * by);
+    const { request, edits } = launchWith(grown, grid);
+    const own = count === undefined ? [] : [argumentEdit(grown, count.at, (count.word * by) >>> 0)];
+    const what = [
+      ...(d === undefined ? [] : [`${by} times the workgroups in ${'xyz'[d]}`]),
+      ...(count === undefined ? [] : [`argument ${count.name} is ${count.word * by}`]),
+    ];
+    yield [
+      what.join(', '),
+      {
+        capture: grown,
+        request,
+        edits: [...moved.edits, ...edits, ...own],
+        growth: by,
+        patience: 2 * by * instructions + LEAST_PATIENCE,
+      },
+    ];
+  }
 }

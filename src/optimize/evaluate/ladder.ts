@@ -275,8 +275,8 @@ class Climb {
     if (bytes === 0) return;
     const text = `${bytes} bytes differ, the first in ${first}.`;
     if (asked !== 'bounded') throw new Rejected(rung, withInput(answer, [text], how));
-    const { annotations } = answer.input.capture.manifest;
-    const beyond = boundedDifference(answer, outcome, annotations, reductionLength);
+    const { capture, growth } = answer.input;
+    const beyond = boundedDifference(answer, outcome, capture.manifest.annotations, reductionLength * growth);
     if (beyond !== undefined) throw new Rejected(rung, withInput(answer, [text, beyond], how));
     this.reached = 'bounded';
   }

@@ -1,4 +1,4 @@
-// A capture at other addresses: every buffer elsewhere, and the pointers to it in arguments and memory with it.
+// A capture at other addresses: every buffer, the arguments and the code elsewhere, and the pointers to them with them.
 
 import { Chunk } from '../../snapshot/capture.ts';
 import type { Capture, CaptureAllocation } from '../../snapshot/index.ts';
@@ -9,18 +9,26 @@ const BASE = 0x5a00_0000_0000;
 const SPACING = 0x20_0000;
 const PAGE = 4096;
 
-/** The capture moved, and what must stand in its memory then; undefined when nothing can be moved. */
+/** Memory whose address the hardware or the host's queue chooses. */
+const STAYING: ReadonlySet<CaptureAllocation['kind']> = new Set(['queue', 'packet', 'scratch']);
+
+/**
+ * The capture moved, and what must stand in its memory then; undefined when nothing can be moved. `shift`: bytes by which data lies otherwise
+ * in its page than before. `room`: allocations can grow by this factor.
+ */
 export function movedCapture(
   capture: Capture,
+  { shift = 0, room = 1 }: { readonly shift?: number; readonly room?: number } = {},
 ): { readonly capture: Capture; readonly edits: readonly MemoryEdit[] } | undefined {
   const { memory } = capture.manifest;
   if (memory.aliases.length > 0) return undefined;
   let next = BASE;
   const deltas = memory.allocations.map((a, i) => {
-    if (FIXED.has(a.kind) || !memory.chunks.some((c) => c.allocation === i)) return 0;
-    // In the same place of a page, and of 4 KiB the odd one: what is keyed by an address misses.
-    const address = next + (a.address % PAGE) + PAGE * (1 + (i % 3));
-    next = Math.ceil((address + a.size) / SPACING + 1) * SPACING;
+    const isCode = a.kind === 'code';
+    if (STAYING.has(a.kind) || (!isCode && !memory.chunks.some((c) => c.allocation === i))) return 0;
+    // Of 4 KiB the odd one: what is keyed by an address misses.
+    const address = next + (a.address % PAGE) + PAGE * (1 + (i % 3)) + (FIXED.has(a.kind) ? 0 : shift);
+    next = Math.ceil((address + a.size * room) / SPACING + 1) * SPACING;
     return address - a.address;
   });
   if (deltas.every((d) => d === 0)) return undefined;
@@ -51,6 +59,18 @@ export function movedCapture(
     }
   }
   const annotations = capture.manifest.annotations.map((a) => ({ ...a, address: a.address + deltaOf(a.address) }));
-  const manifest = { ...capture.manifest, memory: { ...memory, allocations }, annotations };
+  const { dispatch, code } = capture.manifest;
+  const { kernarg } = dispatch;
+  const manifest = {
+    ...capture.manifest,
+    dispatch: { ...dispatch, kernarg: { ...kernarg, address: kernarg.address + deltaOf(kernarg.address) } },
+    code: {
+      ...code,
+      loadAddress: code.loadAddress + deltaOf(code.loadAddress),
+      variables: code.variables.map((v) => ({ ...v, address: v.address + deltaOf(v.address) })),
+    },
+    memory: { ...memory, allocations },
+    annotations,
+  };
   return { capture: { ...capture, manifest, chunks, codeObject: () => capture.codeObject() }, edits };
 }

@@ -7,7 +7,7 @@ import type { Chip } from '../../device/sim/timing/chip.ts';
 import { fingerprint } from '../../finding/index.ts';
 import type { Capture } from '../../snapshot/index.ts';
 import { type Memory, varyingBytes } from './compare.ts';
-import { capturedInput, heldOutInputs, type Input } from './inputs.ts';
+import { capturedInput, heldOutInputs, type Input, patienceOf } from './inputs.ts';
 import { type Outcome, runInput } from './run.ts';
 import { type StaticBaseline, staticBaseline } from './static.ts';
 
@@ -66,9 +66,6 @@ const MOST_LATE = 2_000_000;
 export const schedulesFor = (instructions: number): readonly Schedule[] =>
   instructions > MOST_LATE ? PLAIN : [...PLAIN, ...LATE];
 
-const PATIENCE = 8;
-const LEAST_PATIENCE = 200_000;
-
 /** Runs the baseline on everything. A baseline that fails on its own capture is `evaluate/baseline`. */
 export async function consultBaseline(capture: Capture, options: OracleOptions): Promise<Oracle> {
   const { kernel } = capture.manifest.dispatch;
@@ -88,11 +85,9 @@ export async function consultBaseline(capture: Capture, options: OracleOptions):
   const captured = await answerOf(code, input, followed, schedulesFor(followed.instructions));
   const heldOut: Answer[] = [];
   const dropped: string[] = [];
-  for (const one of heldOutInputs(capture, options.seed)) {
+  for (const one of heldOutInputs(capture, options.seed, followed.instructions)) {
     onStep?.(`the baseline on: ${one.name}`);
-    const outcome = await runInput(one, code, {
-      maxInstructions: PATIENCE * followed.instructions + LEAST_PATIENCE,
-    });
+    const outcome = await runInput(one, code, { maxInstructions: one.patience });
     if (outcome.failure === undefined) heldOut.push(await answerOf(code, one, outcome, PLAIN.slice(1)));
     else dropped.push(`${one.name}: ${outcome.failure}`);
   }
@@ -105,7 +100,7 @@ async function answerOf(
   { after, instructions }: Outcome,
   schedules: readonly Schedule[],
 ): Promise<Answer> {
-  const patience = PATIENCE * instructions + LEAST_PATIENCE;
+  const patience = patienceOf(instructions);
   const others: Memory[] = [];
   for (const { order, lateLoads } of schedules) {
     const other = await runInput(input, code, { order, lateLoads, maxInstructions: patience });

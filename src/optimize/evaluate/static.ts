@@ -7,6 +7,7 @@ import { type Finding, fingerprint, newFindings } from '../../finding/index.ts';
 import { immediateOf } from '../../isa/operand.ts';
 import { CPOL_GLC, CPOL_SCC } from '../../isa/parse/state.ts';
 import { liftCodeObject } from '../../program/index.ts';
+import { Slot } from '../../program/slots.ts';
 
 export interface StaticResult {
   /** Sentences that reject. */
@@ -65,7 +66,7 @@ export function staticObjections(baseline: StaticBaseline, candidate: CodeObject
         `The baseline has ${count} ${name}, the candidate ${scoped.get(name) ?? 0}: other wavefronts may see old memory, which no run here shows.`,
     ),
     ...senses.map(
-      (s) => `The candidate reads ${s}, the baseline does not: its result could depend on where or when it runs.`,
+      (s) => `The candidate uses ${s}, the baseline does not: its result could depend on where or when it runs.`,
     ),
   ];
 }
@@ -106,13 +107,15 @@ function scopedOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Map<str
   return counts;
 }
 
-/** Clocks and hardware registers that the code reads. */
+/** Clocks, hardware registers and registers of the trap handler that the code reads or sets. */
 function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<string> {
   const senses = new Set<string>();
-  for (const { instruction } of liftCodeObject(codeObject, { kernels }).instructions) {
+  for (const { instruction, effects } of liftCodeObject(codeObject, { kernels }).instructions) {
     const { operation } = instruction.row;
     if (/^s_(?:memtime|memrealtime)/.test(operation)) senses.add(operation);
-    if (!/^s_getreg/.test(operation)) continue;
+    // Of the trap handler: no kernel is promised what is in them.
+    if (effects.uses.some(({ first }) => first >= Slot.TTMP0 && first < Slot.M0)) senses.add('trap registers');
+    if (!/^s_[gs]etreg/.test(operation)) continue;
     const id = immediateOf(instruction, 'simm16') & HWREG_ID;
     if (id !== HWREG_MODE) senses.add(`hardware register ${id}`);
   }

@@ -56,6 +56,12 @@ export const EDGES: Readonly<Partial<Record<WordKind, readonly number[]>>> = {
   ],
 };
 
+/** The largest denormal, or two. */
+export const DENORMALS: Readonly<Partial<Record<WordKind, number>>> = {
+  float: 0x007f_ffff,
+  halves: pair(0x03ff, 0x007f),
+};
+
 /** A word of an argument, as a number. */
 export function wordText(word: number): string {
   if (!isPlausibleFloat(word) && word !== 0x7fc0_0000) return String(word);

@@ -1,6 +1,7 @@
 // Changes of the subjects: a wrong one names the rung of the ladder that must reject it.
 import { readCodeObject } from '../../../src/codeobject/index.ts';
 import type { Rung } from '../../../src/optimize/index.ts';
+import type { Capture } from '../../../src/snapshot/index.ts';
 import type { KernelSource } from '../kernel-source.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './subjects.ts';
 
@@ -19,15 +20,26 @@ export interface Cheat extends Variant {
   readonly rung: Rung;
 }
 
-/** The code object of a variant; a text that is not there is an error of the table. */
-export function variantObject({ name, of, replace = [], source, bytes }: Variant): Uint8Array {
+/**
+ * The code object of a variant; a text that is not there is an error of the table. KERNARG_PAGE and CODE_PAGE stand for what addresses have above
+ * their page in the capture that it is to be judged by.
+ */
+export function variantObject({ name, of, replace = [], source, bytes }: Variant, capture?: Capture): Uint8Array {
   let { code }: { code: string } = SUBJECTS[of].source;
   for (const [from, to] of replace) {
     if (!code.includes(from)) throw new Error(`${name}: '${from}' is not in ${of}`);
-    code = code.replace(from, to);
+    code = code.replace(from, () => (capture === undefined ? to : withPages(to, capture)));
   }
   const object = objectOf(of, { code, ...source });
   return bytes === undefined ? object : withBits(object, bytes.rsrc1);
+}
+
+function withPages(text: string, { manifest: { dispatch, code } }: Capture): string {
+  const page = (address: number): string => String(Math.floor((address % 2 ** 32) / 4096));
+  // The code of a small kernel is in the second page of its image.
+  return text
+    .replace('KERNARG_PAGE', page(dispatch.kernarg.address))
+    .replace('CODE_PAGE', page(code.loadAddress + 4096));
 }
 
 const RSRC1 = 48;
