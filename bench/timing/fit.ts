@@ -45,6 +45,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'vl1d.latency', prior: 116, width: 0.1, source: 'mt4g' },
   { field: 'vl1d.misses', prior: 256, width: 0.7, source: 'no measurement: the lines of the cache' },
   { field: 'l2.storeAck', prior: 300, width: 0.5, source: 'no measurement' },
+  { field: 'l2.writeRate', prior: 32, width: 0.5, source: 'no measurement: half of what a channel reads' },
   { field: 'issue.branchTaken', prior: 20, width: 0.2, source: 'MI300X FMA chains: 16 to 24' },
   { field: 'mall.loss', prior: 1, width: 0.7, source: 'a part as large as fits' },
   { field: 'l2.loss', prior: 4, width: 0.7, source: 'no measurement: least-recently-used replacement keeps nothing' },
@@ -52,7 +53,7 @@ export const PARAMETERS: readonly Parameter[] = [
 
 /** Logarithm of the step for a slope. */
 const STEP = 0.08;
-/** Residuals from here on count less: a program that the model gets wrong must not bend all numbers. */
+/** A residual of this size counts half, larger ones less and less: a program that was compiled otherwise must not bend all numbers. */
 const ROBUST = 0.25;
 /** Standard deviation of a row's logarithm that the priors are weighed against. */
 const NOISE = 0.15;
@@ -131,7 +132,7 @@ export class Fit {
         if (count === undefined) return;
         let residual = here[row] as number;
         for (let n = 0; n < k; n++) residual += (slopes[n]?.[row] as number) * (step[n] as number);
-        const robust = Math.min(1, ROBUST / Math.max(1e-9, Math.abs(residual)));
+        const robust = 1 / (1 + (residual / ROBUST) ** 2);
         const weight = (robust * Math.min(4, mean / count)) / NOISE ** 2;
         for (let i = 0; i < k; i++) {
           const slope = slopes[i]?.[row] as number;

@@ -18,6 +18,11 @@ export class ModelClock {
     this.chip = chip;
   }
 
+  /** Bytes a cycle that all dies write back together. */
+  private get writeBack(): number {
+    return this.chip.get('xccs') * this.chip.get('l2.channels') * this.chip.get('l2.writeRate');
+  }
+
   private get ticks(): bigint {
     return this.origin + BigInt(Math.round(this.nanoseconds / NS_PER_TICK));
   }
@@ -25,7 +30,7 @@ export class ModelClock {
   /** A kernel that takes so long, behind everything before it. */
   kernel(nanoseconds: number, dirtyBytes: number): PacketTimes {
     this.nanoseconds += 1000 * this.chip.get('launch.gapUs') + this.owed;
-    this.owed = dirtyBytes / this.chip.get('mall.writeGbps');
+    this.owed = (1000 * dirtyBytes) / (this.writeBack * this.chip.get('clockMhz'));
     const start = this.ticks;
     this.nanoseconds += nanoseconds;
     this.hasRun = true;

@@ -66,6 +66,7 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   'l2.interleave': whole('consecutive bytes in one L2 channel', 64, 2 ** 20),
   'l2.latency': real('cycles of a vector load that hits L2', 1, 4000),
   'l2.channelRate': real('bytes a cycle of one L2 channel', 1, 1024),
+  'l2.writeRate': real('bytes a cycle that one L2 channel writes back at the end of a kernel', 1, 1024),
   'l2.loss': real('power of the part of a too large set of allocations that L2 keeps', 0.1, 100),
   'l2.storeAck': real('cycles until L2 has acknowledged a store', 1, 4000),
   'l2.atomicInterval': real('cycles between two atomics to one L2 line', 0.1, 1000),

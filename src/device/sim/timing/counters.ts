@@ -3,7 +3,6 @@
 import { targetInfo } from '../../../isa/index.ts';
 import type { StallReason } from './machine.ts';
 import type { LaunchTime } from './model.ts';
-import { LINE_UNIT_BITS } from './record.ts';
 
 /** SQ counts cycles of waves and issue in units of four. */
 const QUAD = 4;
@@ -21,9 +20,7 @@ export function modelledCounters(time: LaunchTime): Record<string, number> {
   const { traffic } = memory;
   const waited = (reasons: readonly StallReason[]): number =>
     instructions.reduce((all, t) => all + reasons.reduce((sum, reason) => sum + t.stalls[reason], 0), 0);
-  const sector = 2 ** LINE_UNIT_BITS;
   const active = cycles * chip.get('xccs');
-  const wide = chip.get('vl1d.line') / sector;
   const { block: ea, otherReads } = targetInfo(chip.target).memoryCounters;
   const hits = traffic.l2Hits + traffic.stores - traffic.writes;
   const misses = traffic.l2Misses + traffic.writes;
@@ -45,7 +42,7 @@ export function modelledCounters(time: LaunchTime): Record<string, number> {
     SQC_DCACHE_REQ: traffic.scalarHits + traffic.scalarMisses,
     SQC_DCACHE_HITS: traffic.scalarHits,
     TCP_TOTAL_CACHE_ACCESSES: traffic.vl1dLookups,
-    TCP_TCC_READ_REQ: traffic.vl1dMisses / wide,
+    TCP_TCC_READ_REQ: traffic.vl1dMisses,
     TCP_TCC_WRITE_REQ: traffic.stores,
     TCP_TCC_ATOMIC_WITH_RET_REQ: traffic.atomics,
     TCP_TCC_ATOMIC_WITHOUT_RET_REQ: 0,

@@ -180,18 +180,32 @@ export class MemorySystem {
         this.traffic.vl1dHits++;
         ready = Math.max(at + c.vl1dLatency, v.cache.ready);
       } else {
-        this.traffic.vl1dMisses++;
         const slot = v.next;
         v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
-        const asked = v.fill.take(Math.max(this.translated(sector, at), v.misses[slot] as number), c.fill);
-        ready = this.read(sector, asked, c.l2Latency, 0, 0);
-        v.misses[slot] = ready;
-        v.cache.fill(bit, ready);
+        const asked = Math.max(this.translated(sector, at), v.misses[slot] as number);
+        ready = this.fillLine(v, line, bit, asked);
+        v.misses[slot] = v.cache.ready;
       }
       if (ready > done) done = ready;
     }
     // The data of a wide load takes more cycles after the first.
     return done + c.dataRate * (dwords - 1);
+  }
+
+  /** Fetches what is not there of a line of a vector cache, the sector that is wanted first; gives when that one is there. */
+  private fillLine(v: VectorCache, line: number, wanted: number, asked: number): number {
+    const { c } = this;
+    this.traffic.vl1dMisses++;
+    let first = 0;
+    for (let n = 0; n <= this.vl1dMask; n++) {
+      const bit = (wanted + n) & this.vl1dMask;
+      if (v.cache.has(bit)) continue;
+      const sector = (line << this.vl1dShift) | bit;
+      const ready = this.read(sector, v.fill.take(asked, c.fill), c.l2Latency, 0, 0);
+      v.cache.fill(bit, ready);
+      if (n === 0) first = ready;
+    }
+    return first;
   }
 
   /** A vector store; gives when L2 has acknowledged it. */
