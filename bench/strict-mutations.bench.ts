@@ -24,7 +24,7 @@ async function findings(subject: StrictSubject, bytes: Uint8Array): Promise<read
   const device = await createDevice('sim', { target: subject.target });
   try {
     const result = await subject.run(device, bytes, {});
-    return result.diagnostics ?? [];
+    return result.findings ?? [];
   } finally {
     device.close();
   }

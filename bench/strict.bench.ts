@@ -68,7 +68,7 @@ function assembled(name: string, code: string, grid: number, block: number, lds 
       const started = processorTime();
       const result = await d.dispatch(request);
       const time = processorTime() - started;
-      if ((result.diagnostics ?? []).length > 0) console.log(name, result.diagnostics?.[0]?.message);
+      if ((result.findings ?? []).length > 0) console.log(name, result.findings?.[0]?.message);
       return time;
     },
   };

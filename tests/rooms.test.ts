@@ -36,6 +36,17 @@ describe('every room of src/ says what lives there and where to begin', () => {
   });
 });
 
+test('no file of the device interface but its index imports a device', () => {
+  const files = readdirSync('src/device').filter((file) => file.endsWith('.ts') && file !== 'index.ts');
+  expect(files).toContain('device.ts');
+  const importers = files.filter((file) =>
+    /from '\.\/(?:sim|rocm|node)\//.test(readFileSync(`src/device/${file}`, 'utf8')),
+  );
+  expect(importers.filter((file) => !file.endsWith('.test.ts'))).toEqual([]);
+  const rocm = readdirSync('src/device/rocm').filter((file) => file.endsWith('.ts'));
+  expect(rocm.filter((file) => readFileSync(`src/device/rocm/${file}`, 'utf8').includes('/sim/'))).toEqual([]);
+});
+
 test('docs/architecture.md lists every layer with what it may import, each below what it imports', () => {
   const { layers } = JSON.parse(readFileSync('tools/layers.json', 'utf8')) as { layers: Record<string, string[]> };
   const listed: Record<string, string[]> = {};

@@ -58,14 +58,19 @@ describe.skipIf(!hasLlvm())('run --check', () => {
   test('without --check the same kernel runs and nothing is reported', async () => {
     const { code, text } = await runBug('--json');
     expect(code).toBe(0);
+    expect(JSON.parse(text)).not.toHaveProperty('findings');
     expect(JSON.parse(text)).not.toHaveProperty('diagnostics');
   });
 
   test('--json holds every finding', async () => {
     const { text } = await runBug('--check', '--json');
-    const { diagnostics } = JSON.parse(text) as {
-      diagnostics: { code: string; source: { line: number }; count: number }[];
-    };
+    const { findings, diagnostics } = JSON.parse(text) as Record<
+      'findings' | 'diagnostics',
+      { rule: string; code: string; line: number; source: { line: number }; count: number }[]
+    >;
+    expect(findings.find((f) => f.rule === 'races/lds')?.line).toBe(6);
+    // The names that were published first.
+    expect(diagnostics).toEqual(findings);
     expect(diagnostics.find((d) => d.code === 'races/lds')?.source.line).toBe(6);
   });
 });

@@ -38,6 +38,37 @@ it('should link an object file and run it', () => {
   expect(JSON.parse(stdout)).toMatchObject({ buffers: [{ first: [4711] }] });
 });
 
+describe('without --kernel', () => {
+  const runFiles = (...sources: string[]) =>
+    withFolder((folder) => {
+      const files = sources.map((source, i) => {
+        const file = join(folder, `${i}.o`);
+        writeFileSync(file, assembleToObject(source, { target: 'gfx942', file: 'k.s' }));
+        return file;
+      });
+      const args = ['run', ...files, '--grid', '1', '--block', '64', '--arg', 'u32[1]', '--json'];
+      const ran = spawnSync(process.execPath, [join(root, 'bin/wavesmith'), ...args], { encoding: 'utf8', input: '' });
+      return { status: ran.status, result: JSON.parse(ran.stdout) as Record<string, unknown> };
+    });
+
+  it('should run the one kernel of a file', () => {
+    expect(runFiles(kernelSource())).toMatchObject({ status: 0, result: { kernel: 'k', wavefronts: 1 } });
+  });
+
+  it('should name the kernels of a file with several', () => {
+    const { status, result } = runFiles(kernelSource(), kernelSource({ name: 'other' }));
+    expect(status).toBe(2);
+    expect(result.message).toMatch(/0\.o' has 2 kernels; --kernel names the one\.$/);
+    expect(result.hint).toBe('There are: k, other.');
+  });
+
+  it('should say that a file has none', () => {
+    const { status, result } = runFiles('\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n\t.text\n\ts_nop 0\n');
+    expect(status).toBe(2);
+    expect(result.message).toMatch(/0\.o' has no kernel\.$/);
+  });
+});
+
 describe('several object files', () => {
   // A function and a table of another file: a call, a constant, a 64-bit address.
   const kernel = kernelSource({

@@ -2,7 +2,7 @@
 
 import { WavesmithError } from '../base/index.ts';
 import { clearModuleCache, moduleCacheFacts } from '../device/node/index.ts';
-import { examine, type Finding } from '../iree/doctor.ts';
+import { examine, type Requirement } from '../iree/doctor.ts';
 import { packageRoot } from '../iree/tools.ts';
 import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
 import { buildNative } from '../runtime/build.ts';
@@ -44,7 +44,7 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 /** The native libraries of `exec`. */
-function nativeBuild(): Finding {
+function nativeBuild(): Requirement {
   const base = {
     name: 'native libraries',
     required: false,

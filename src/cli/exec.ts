@@ -118,11 +118,11 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     clock: timing === undefined || options.time === 'wall' ? undefined : new ModelClock(timing.chip),
     onFinding: (found) => {
       process.stderr.write(formatRunFinding(found, command.args[0] ?? 'program'));
-      hasFindings ||= checkExitCode(options, { diagnostics: [found] }) !== 0;
+      hasFindings ||= checkExitCode(options, { findings: [found] }) !== 0;
     },
     onDispatch: (kernel, result) => {
       if (result.timing !== undefined) times.add(result.timing);
-      for (const d of result.diagnostics ?? []) process.stderr.write(formatRunFinding(d, kernel));
+      for (const d of result.findings ?? []) process.stderr.write(formatRunFinding(d, kernel));
       hasFindings ||= checkExitCode(options, result) !== 0;
     },
     report: (text) => process.stderr.write(`wavesmith: ${text}\n`),

@@ -20,8 +20,7 @@ export interface CheckOptions {
 }
 
 /** A result, of a strict run with its findings. */
-export type CheckedResult = DispatchResult &
-  Pick<SimDispatchResult, 'diagnostics' | 'diagnosticsDropped' | 'isComplete'>;
+export type CheckedResult = DispatchResult & Pick<SimDispatchResult, 'findings' | 'findingsDropped' | 'isComplete'>;
 
 /** Adds the flags. */
 export function addCheckOptions(command: Command): void {
@@ -55,39 +54,39 @@ function failOnOf({ failOn }: CheckOptions): FailOn | undefined {
 export function checkExitCode(
   options: CheckOptions,
   {
-    diagnostics = [],
+    findings = [],
     isComplete,
-  }: CheckedResult | (Required<Pick<CheckedResult, 'diagnostics'>> & Pick<CheckedResult, 'isComplete'>),
+  }: CheckedResult | (Required<Pick<CheckedResult, 'findings'>> & Pick<CheckedResult, 'isComplete'>),
 ): number {
   const failOn = failOnOf(options);
   if (failOn === 'none') return isComplete === false ? 1 : 0;
-  return diagnostics.some((d) => failsOn(failOn ?? 'error', d)) || isComplete === false ? 1 : 0;
+  return findings.some((d) => failsOn(failOn ?? 'error', d)) || isComplete === false ? 1 : 0;
 }
 
 /** The findings as text, empty without `--check`. */
 export function checkReport(
-  { diagnostics, diagnosticsDropped = 0, isComplete }: CheckedResult,
+  { findings, findingsDropped = 0, isComplete }: CheckedResult,
   file: string,
   showNotes = false,
 ): string {
-  if (diagnostics === undefined) return '';
+  if (findings === undefined) return '';
   const count = (severity: Severity): string => {
-    const n = diagnostics.filter((d) => d.severity === severity).length;
+    const n = findings.filter((d) => d.severity === severity).length;
     return `${n} ${severity}${n === 1 ? '' : 's'}`;
   };
   const isShown = (d: { severity: Severity }): boolean => showNotes || d.severity !== 'note';
-  const lines = diagnostics.filter(isShown).map((d) => formatRunFinding(d, file));
-  if (diagnosticsDropped > 0) lines.push(`${diagnosticsDropped} further findings were not kept\n`);
+  const lines = findings.filter(isShown).map((d) => formatRunFinding(d, file));
+  if (findingsDropped > 0) lines.push(`${findingsDropped} further findings were not kept\n`);
   const end = isComplete === false ? '; the run was ended' : '';
-  const notes = diagnostics.some((d) => d.severity === 'note') ? `, ${count('note')}` : '';
+  const notes = findings.some((d) => d.severity === 'note') ? `, ${count('note')}` : '';
   const hint = notes === '' || showNotes ? '' : ' (--notes shows them)';
   return `${lines.join('')}strict mode: ${count('error')}, ${count('warning')}${notes}${hint}${end}\n`;
 }
 
-/** A result as `--json` prints it: its findings flat, under the names `code` and `source` too. */
+/** A result as `--json` prints it: its findings flat, also with their first names: `code` and `source`, and `diagnostics` for the list. */
 export function checkRecord(result: CheckedResult): Readonly<Record<string, unknown>> {
-  const { diagnostics } = result;
-  if (diagnostics === undefined) return { ...result };
-  const flat = diagnostics.map((d) => ({ ...findingRecord(d), code: d.rule, source: d.place.source }));
-  return { ...result, diagnostics: flat };
+  const { findings } = result;
+  if (findings === undefined) return { ...result };
+  const flat = findings.map((d) => ({ ...findingRecord(d), code: d.rule, source: d.place.source }));
+  return { ...result, findings: flat, diagnostics: flat };
 }

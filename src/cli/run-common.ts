@@ -36,6 +36,21 @@ export function loadable(codeObject: CodeObject, file: string, further: readonly
   return readCodeObject(link([codeObject, ...others.map(([one]) => one)].map((one) => readObject(one.elf))), [file]);
 }
 
+/** The name of a code object's one kernel; none or several are `cli/usage`. */
+export function onlyKernel({ kernels }: CodeObject, file: string): string {
+  const [one, ...others] = kernels;
+  if (one !== undefined && others.length === 0) return one.name;
+  const names = kernels.slice(0, MAX_LISTED_KERNELS).map((k) => k.name);
+  const more = kernels.length - names.length;
+  throw new WavesmithError(
+    'cli/usage',
+    one === undefined ? `'${file}' has no kernel.` : `'${file}' has ${kernels.length} kernels; --kernel names the one.`,
+    { file, hint: one && `There are: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.` },
+  );
+}
+
+const MAX_LISTED_KERNELS = 20;
+
 /** Reads a loaded code object by the addresses of its file. */
 export function imageReader(device: Device, kernel: DeviceKernel, codeObject: CodeObject) {
   return (address: number, size: number): Uint8Array => {

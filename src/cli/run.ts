@@ -43,7 +43,7 @@ import {
   checkReport,
   strictOptionsOf,
 } from './run-check.ts';
-import { imageReader, loadable, parseCount, toolsReport, untilEnded } from './run-common.ts';
+import { imageReader, loadable, onlyKernel, parseCount, toolsReport, untilEnded } from './run-common.ts';
 import {
   addExpectOptions,
   type ExpectOptions,
@@ -112,14 +112,14 @@ function refuseWithCapture(options: Options, isObserved: boolean): void {
 }
 
 /** What a kernel needs to be launched. */
-function required({ kernel, grid, block }: Options): { kernel: string; grid: string; block: string } {
-  for (const [name, value] of Object.entries({ kernel, grid, block })) {
+function required({ grid, block }: Options): { grid: string; block: string } {
+  for (const [name, value] of Object.entries({ grid, block })) {
     if (value !== undefined) continue;
     throw new WavesmithError('cli/usage', `Required option '--${name}' is not given.`, {
       hint: "'wavesmith run --help' shows the usage.",
     });
   }
-  return { kernel, grid, block } as { kernel: string; grid: string; block: string };
+  return { grid, block } as { grid: string; block: string };
 }
 
 /** A capture says itself what a launch is made of. */
@@ -149,7 +149,7 @@ export async function runKernel(argv: string[], extension?: RunExtension): Promi
       '<file...>',
       'code object (linked, or object files, which are linked together), offload bundle, binary with a fat binary, IREE module, or capture (.wscap)',
     )
-    .option('--kernel <name>', 'the kernel')
+    .option('--kernel <name>', 'the kernel; not needed when there is one only')
     .option('--grid <x,y,z>', 'grid in WORKGROUPS (not work-items) per dimension')
     .option('--block <x,y,z>', 'work-items of a workgroup per dimension')
     .option('--arg <argument>', 'next explicit argument, see below; repeat in order', collect, [])
@@ -195,15 +195,16 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
   if (isCapturePath(file) && further.length === 0) {
     return await runCapture(file, forCapture(options), extension);
   }
-  const { kernel: kernelName, grid: gridText, block: blockText } = required(options);
+  const { grid: gridText, block: blockText } = required(options);
   const args = options.arg.map(parseLaunchArgument);
   const outputs = options.out.map((text) => parseOutput(text, args.length));
   const expectations = readExpectations(options, args.length);
   const selected = selectCodeObject(readInput(file), file, {
     object: options.object ?? options.target,
-    kernel: kernelName,
+    kernel: options.kernel,
   });
   const asked = loadable(selected, file, further);
+  const kernelName = options.kernel ?? onlyKernel(asked, file);
   const codeObject = extension?.replace?.(asked, kernelName) ?? asked;
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
@@ -281,11 +282,11 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     writeOutput(path, writeNpy(buffer.array));
   }
   const dispatch = withPlaces(result.dispatch, extension);
-  const { diagnostics = [] }: CheckedResult = dispatch;
+  const { findings = [] }: CheckedResult = dispatch;
   const { timing }: SimFields = dispatch;
   const timed = timingRecord(timing);
   if (options.att !== undefined && timing !== undefined) writeThreadTrace(options.att, timing, kernel);
-  const judged = judgeExpectations(expectations, buffers, diagnostics, options);
+  const judged = judgeExpectations(expectations, buffers, findings, options);
   const record = {
     ...facts,
     ...checkRecord(dispatch),
@@ -315,12 +316,12 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
 
 /** A result whose findings are where another command wants them to be. */
 function withPlaces<R extends CheckedResult>(result: R, extension: RunExtension | undefined): R {
-  const { diagnostics } = result;
-  if (diagnostics === undefined || extension?.place === undefined) return result;
+  const { findings } = result;
+  if (findings === undefined || extension?.place === undefined) return result;
   const place = extension.place.bind(extension);
   return {
     ...result,
-    diagnostics: diagnostics.map((one) => ({
+    findings: findings.map((one) => ({
       ...one,
       place: place(one.place),
       related: one.related.map((other) => ({ ...other, place: place(other.place) })),

@@ -5,7 +5,7 @@ import { type CodeObject, ElfType, type KernelDescriptor, type KernelMetadata } 
 import { type TargetInfo, targetFromElfMach } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { DeviceKernel, Dim3, DispatchRequest, KernelArgument } from './device.ts';
-import { writtenBytes } from './sim/dispatch/kernargs.ts';
+import { writtenBytes } from './kernargs.ts';
 
 /** Refuses a code object of another target, and one that is not linked. */
 export function checkLoadable({ elf: { header } }: CodeObject, device: TargetName): void {

@@ -24,6 +24,7 @@ export type {
   KernelArgument,
 } from './device.ts';
 export { DeviceFault, DispatchAborted, type Fault, type FaultingAccess, type FaultKind } from './fault.ts';
+export { explicitArguments } from './kernargs.ts';
 export {
   ARGUMENT_TYPES,
   type BufferAfter,
@@ -64,7 +65,6 @@ export {
 export type { RocmAddon } from './rocm/addon.ts';
 export { RocmDevice, type RocmOptions } from './rocm/rocm-device.ts';
 export type { DebugTerminal } from './sim/debug/index.ts';
-export { explicitArguments } from './sim/dispatch/kernargs.ts';
 export type { Monitor } from './sim/dispatch/monitor.ts';
 export type { RunOrder } from './sim/dispatch/order.ts';
 export { noTools } from './sim/module.ts';

@@ -213,11 +213,11 @@ class Side {
       timeout: options.timeout,
       maxKernels: this.maxKernels,
       report: options.report,
-      onKernel: (kernel, { instructions, diagnostics = [] }) => {
+      onKernel: (kernel, { instructions, findings = [] }) => {
         this.kernels++;
         this.instructions += instructions;
         this.longest = Math.max(this.longest, instructions);
-        this.findings.push(...diagnostics);
+        this.findings.push(...findings);
         options.onProgress?.(this.kernels, kernel);
       },
     });

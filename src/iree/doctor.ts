@@ -8,7 +8,7 @@ import { probeCompiler } from './compiler.ts';
 import { findIreeTool, findLlvmTool, LLVM_TOOLS, llvmVersion, runTool } from './tools.ts';
 
 /** `required` and not `ok` makes the installation unusable. */
-export interface Finding {
+export interface Requirement {
   readonly name: string;
   readonly ok: boolean;
   readonly required: boolean;
@@ -20,7 +20,7 @@ export interface Finding {
 
 export interface DoctorReport {
   readonly ok: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Requirement[];
 }
 
 const LLVM_USES: Readonly<Record<(typeof LLVM_TOOLS)[number], string>> = {
@@ -34,7 +34,7 @@ const LLVM_USES: Readonly<Record<(typeof LLVM_TOOLS)[number], string>> = {
 
 const MINIMUM_NODE = [20, 19];
 
-function node(): Finding {
+function node(): Requirement {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const ok = major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1]);
   return {
@@ -47,7 +47,7 @@ function node(): Finding {
   };
 }
 
-async function llvm(): Promise<Finding[]> {
+async function llvm(): Promise<Requirement[]> {
   return Promise.all(
     LLVM_TOOLS.map(async (name) => {
       const tool = findLlvmTool(name);
@@ -64,7 +64,7 @@ async function llvm(): Promise<Finding[]> {
   );
 }
 
-async function ireeCompiler(): Promise<Finding> {
+async function ireeCompiler(): Promise<Requirement> {
   const base = { name: 'iree-compile', required: false, usedFor: "'hijack init INPUT.mlir', 'build --via compile'" };
   const tool = findIreeTool('iree-compile');
   if (tool === undefined) {
@@ -102,7 +102,7 @@ function listFolder(path: string): string[] {
   }
 }
 
-async function ireeRuntime(): Promise<Finding> {
+async function ireeRuntime(): Promise<Requirement> {
   const tool = findIreeTool('iree-run-module');
   const run = tool === undefined ? undefined : await runTool(tool.path, ['--list_drivers'], { timeout: 20_000 });
   const drivers = [...(run?.stdout ?? '').matchAll(/^\s+([a-z][\w-]*): /gm)].map((match) => match[1]);
@@ -121,7 +121,7 @@ async function ireeRuntime(): Promise<Finding> {
   };
 }
 
-function rocm(): Finding {
+function rocm(): Requirement {
   const folder = process.env.ROCM_PATH ?? '/opt/rocm';
   let version: string | undefined;
   try {
@@ -140,7 +140,7 @@ function rocm(): Finding {
   };
 }
 
-function gpu(): Finding {
+function gpu(): Requirement {
   const base = { name: 'GPU', required: false, usedFor: 'nothing yet: kernels run on the virtual device' };
   if (!existsSync('/dev/kfd')) return { ...base, ok: false, found: 'no AMD GPU (/dev/kfd does not exist)', path: null };
   try {
@@ -152,7 +152,7 @@ function gpu(): Finding {
 }
 
 /** The instruction tables load and know the one instruction that every kernel ends with. */
-function virtualDevice(): Finding {
+function virtualDevice(): Requirement {
   const endProgram = new Uint8Array([0x00, 0x00, 0x81, 0xbf]);
   const broken = TARGET_NAMES.filter((target) => decode(target, endProgram)?.row.mnemonic !== 's_endpgm');
   return {

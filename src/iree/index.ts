@@ -33,7 +33,7 @@ export {
   type KernelRecord,
   readKernelRecords,
 } from './dispatches.ts';
-export { type DoctorReport, examine, type Finding } from './doctor.ts';
+export { type DoctorReport, examine, type Requirement } from './doctor.ts';
 export type { ExecutableState } from './edit-code.ts';
 export { findEdits, type ModuleEdits, type ModulePair, notLaunched, ownerOf, strictObjections } from './edits.ts';
 export {

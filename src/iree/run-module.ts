@@ -38,7 +38,7 @@ export interface ModuleDispatch {
   readonly kernel: string;
   readonly instructions: number;
   /** Findings of the strict mode. */
-  readonly diagnostics: readonly RunFinding[];
+  readonly findings: readonly RunFinding[];
 }
 
 /** A virtual GPU that programs see as theirs. */
@@ -100,6 +100,9 @@ export interface ModuleSide {
   readonly instructions: number;
   /** Names of the kernels that ran to their end. */
   readonly kernels: readonly string[];
+  /** Findings of the strict mode. */
+  readonly findings: readonly RunFinding[];
+  /** @deprecated The first name of `findings`. */
   readonly diagnostics: readonly RunFinding[];
 }
 
@@ -167,9 +170,7 @@ export async function runModules(folder: string, options: ModuleRunOptions): Pro
     }
     const objections = [
       ...edits.objections,
-      ...functions.flatMap((f) =>
-        strictObjections(f.baseline.diagnostics, f.modified?.diagnostics ?? [], edits.placeOf),
-      ),
+      ...functions.flatMap((f) => strictObjections(f.baseline.findings, f.modified?.findings ?? [], edits.placeOf)),
     ];
     const verdict = verdictOf({
       comparisons: functions.flatMap((f) => [...f.outputs, ...f.contents].map((o) => o.comparison)),
@@ -377,12 +378,14 @@ async function runSide(
   }
   if (ran.status !== 0) return { failure: firstLines(ran) };
   const { dispatches, memory } = host;
+  const findings = dispatches.flatMap((d) => d.findings);
   const side = {
     seconds: ran.milliseconds / 1000,
     dispatches: dispatches.length,
     instructions: dispatches.reduce((sum, d) => sum + d.instructions, 0),
     kernels: [...new Set(dispatches.map((d) => d.kernel))],
-    diagnostics: dispatches.flatMap((d) => d.diagnostics),
+    findings,
+    diagnostics: findings,
   };
   const most = Math.max(0, ...dispatches.map((d) => d.instructions));
   return { side, most, outputs: files.map(readOutput), memory };

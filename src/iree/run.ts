@@ -91,6 +91,8 @@ export interface SideResult {
   /** Modelled time, where the device has a clock: that of the second run, whose code is in the caches. */
   readonly timing: TimingReport | null;
   /** Findings of the strict mode, both runs. */
+  readonly findings: readonly RunFinding[];
+  /** @deprecated The first name of `findings`. */
   readonly diagnostics: readonly RunFinding[];
 }
 
@@ -171,7 +173,7 @@ export async function run(folder: string, options: RunOptions): Promise<RunResul
       for (const plan of new Map(plans.map((p) => [JSON.stringify(p), p])).values()) {
         const one = await runOne(item, plan, code, sides, options);
         runs.push(one);
-        objections.push(...strictObjections(one.baseline.diagnostics, one.modified?.diagnostics ?? [], edits.placeOf));
+        objections.push(...strictObjections(one.baseline.findings, one.modified?.findings ?? [], edits.placeOf));
       }
     }
   } finally {
@@ -341,8 +343,8 @@ function sideResult(executions: readonly SideExecution[]): SideResult {
   const [{ dispatch, seconds }] = executions;
   const { instructions = null, wavefronts, instructionsByEncoding = {} } = dispatch;
   const findings: RunFinding[] = [];
-  for (const one of executions) findings.push(...newFindings(one.diagnostics, findings.map(fingerprint)));
+  for (const one of executions) findings.push(...newFindings(one.findings, findings.map(fingerprint)));
   const last: (DispatchResult & Pick<SimDispatchResult, 'timing'>) | undefined = executions.at(-1)?.dispatch;
   const timing = last?.timing === undefined ? null : timingReport(last.timing);
-  return { instructions, wavefronts, instructionsByEncoding, seconds, timing, diagnostics: findings };
+  return { instructions, wavefronts, instructionsByEncoding, seconds, timing, findings, diagnostics: findings };
 }

@@ -20,7 +20,7 @@ export type DispatchRecorder = (
 
 /** A launch, and what the strict mode says about it. */
 export interface SideExecution extends Execution {
-  readonly diagnostics: readonly RunFinding[];
+  readonly findings: readonly RunFinding[];
 }
 
 export class Side {
@@ -56,19 +56,19 @@ export class Side {
     };
     const execution = await execute(device, loaded, plan, { fields });
     await recording?.finish();
-    if (!this.isStrict) return { ...execution, diagnostics: [] };
-    const checked: DispatchResult & Pick<SimDispatchResult, 'diagnostics' | 'isComplete'> = execution.dispatch;
-    const { diagnostics, isComplete } = checked;
-    if (diagnostics === undefined) {
+    if (!this.isStrict) return { ...execution, findings: [] };
+    const checked: DispatchResult & Pick<SimDispatchResult, 'findings' | 'isComplete'> = execution.dispatch;
+    const { findings, isComplete } = checked;
+    if (findings === undefined) {
       throw new WavesmithError('hijack/no-strict', `The device '${device.kind}' cannot check kernels while they run.`, {
         hint: 'Leave out --check, or use --device sim, which has the strict mode.',
       });
     }
-    const last = diagnostics.at(-1);
+    const last = findings.at(-1);
     if (isComplete === false && last !== undefined) {
       throw new WavesmithError(last.rule, formatRunFinding(last, kernel).trimEnd(), { pc: last.place.pc });
     }
-    return { ...execution, diagnostics };
+    return { ...execution, findings };
   }
 
   private async load(

@@ -5,7 +5,7 @@ import { assembleAndLink } from '../../src/asm/index.ts';
 import { WavesmithError } from '../../src/base/index.ts';
 import { readCodeObject } from '../../src/codeobject/index.ts';
 import { execute, planLaunch, RunTools } from '../../src/device/index.ts';
-import { explicitArguments } from '../../src/device/sim/dispatch/kernargs.ts';
+import { explicitArguments } from '../../src/device/kernargs.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import { kernelSource } from '../support/kernel-source.ts';
 

@@ -150,7 +150,7 @@ export default {
       if (compiled.result.instructions !== interpreted.result.instructions) throw new Error('the counts differ');
     }
     if (!isComplete) {
-      const last = compiled.result.diagnostics?.at(-1) ?? interpreted.result.diagnostics?.at(-1);
+      const last = compiled.result.findings?.at(-1) ?? interpreted.result.findings?.at(-1);
       throw new WavesmithError('sim/stopped', last?.message ?? 'The run was stopped.');
     }
   },

@@ -58,7 +58,7 @@ export async function strictFindings(code: string, options: StrictRun = {}): Pro
       engine: options.engine,
       strict: options.strict ?? {},
     });
-    return result.diagnostics ?? [];
+    return result.findings ?? [];
   } finally {
     device.close();
   }

@@ -38,8 +38,8 @@ export function moduleHostOpener(
       maxInstructions,
       fresh,
       strict: isStrict ? {} : undefined,
-      onDispatch: (kernel, { instructions, diagnostics = [] }) => {
-        dispatches.push({ kernel, instructions, diagnostics });
+      onDispatch: (kernel, { instructions, findings = [] }) => {
+        dispatches.push({ kernel, instructions, findings });
         progress.update(dispatches.length, kernel);
         if (dispatches.length > maxKernels) device.server.onFault(tooManyKernels(maxKernels));
       },

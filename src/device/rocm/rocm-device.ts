@@ -11,7 +11,7 @@ import type { TargetName } from '../../isa/types.ts';
 import { checkLoadable, checkSizes } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
 import { DeviceFault, DispatchAborted } from '../fault.ts';
-import { kernargBytes } from '../sim/dispatch/kernargs.ts';
+import { kernargBytes } from '../kernargs.ts';
 import type { RocmAddon, RocmAgent, RocmOutcome } from './addon.ts';
 import { callHsa } from './errors.ts';
 import { RocmMemory } from './memory.ts';

@@ -55,8 +55,12 @@ export interface SimDispatchResult extends DispatchResult {
   readonly instructions: number;
   readonly instructionsByEncoding: Readonly<Record<string, number>>;
   /** Findings of strict mode, in the order in which they first happened. */
-  readonly diagnostics?: readonly RunFinding[] | undefined;
+  readonly findings?: readonly RunFinding[] | undefined;
   /** Findings that were not kept: there are too many different ones. */
+  readonly findingsDropped?: number | undefined;
+  /** @deprecated The first name of `findings`. */
+  readonly diagnostics?: readonly RunFinding[] | undefined;
+  /** @deprecated The first name of `findingsDropped`. */
   readonly diagnosticsDropped?: number | undefined;
   /** False when a finding ended the run; then the counts are what had been done. */
   readonly isComplete?: boolean | undefined;

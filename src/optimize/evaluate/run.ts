@@ -74,7 +74,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     };
     const run = await runPlaced(device, placed, follow, fields);
     const dispatch = run.dispatch as SimDispatchResult | undefined;
-    const findings = dispatch?.diagnostics ?? [];
+    const findings = dispatch?.findings ?? [];
     const isCut = dispatch?.isComplete === false;
     const strays = run.outside.map(
       ({ address, bytes, pc }) =>

@@ -107,7 +107,7 @@ async function run(
       output: Uint8Array.from([...device.read(to), ...device.read(counters)]),
       memory: region?.bytes.slice(at, at + place.size),
       instructions: result.instructions,
-      findings: (result.diagnostics ?? [])
+      findings: (result.findings ?? [])
         .filter((d) => !d.rule.endsWith('/uninitialised'))
         .map((d) => `${d.rule}: ${d.message}`),
     };

@@ -212,7 +212,7 @@ export class Bench {
     if (size === undefined) throw new Error('no workgroup size');
     if (strictRuns.findings !== undefined) {
       const result = await this.device.dispatch({ kernel, grid, block: size, kernargs, strict: {} });
-      strictRuns.findings.push(...(result.diagnostics ?? []));
+      strictRuns.findings.push(...(result.findings ?? []));
       return;
     }
     if (this.changed !== undefined) {

@@ -2,14 +2,14 @@
 // Sources: LLVM AMDGPUUsage, "Kernarg Segment", "Kernel Descriptor"; HSA Runtime Specification, AQL kernel dispatch packet.
 import { WavesmithError } from '../../../base/index.ts';
 import { targetInfo } from '../../../isa/index.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { checkSizes } from '../../checks.ts';
 import type { DispatchSegment } from '../../device.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
+import { kernargBytes } from '../../kernargs.ts';
 import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest } from '../options.ts';
 import { LANES } from '../state/layout.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
-import { kernargBytes } from './kernargs.ts';
 import type { Launch } from './launch.ts';
 
 const DEFAULT_BUDGET = 10_000_000_000;

@@ -13,6 +13,7 @@ import {
 import { immediateOf, operandIndex, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { OperandType, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, Register } from '../../../isa/types.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { SOURCE_STRIDE } from '../state/lane-env.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, VCC, type Wave } from '../state/wave.ts';
 import { notSimulated } from './kernel-stop.ts';
@@ -23,10 +24,6 @@ export const ABS = 2;
 export const OP_SEL_0 = 4;
 export const OP_SEL_1 = 8;
 export const SEXT = 16;
-
-/** High words of the flat apertures: LDS and scratch. */
-export const SHARED_APERTURE_HIGH = 0x10000;
-export const PRIVATE_APERTURE_HIGH = 0x20000;
 
 /** The register of an operand; bits that name something else there are not simulated. */
 export function registerOf(instruction: Instruction, name: string): Register {

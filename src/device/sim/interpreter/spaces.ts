@@ -1,9 +1,9 @@
 // Address spaces: where the bytes of global, LDS, scratch, flat and buffer accesses are. Every access is checked.
 // Sources: AMD CDNA3 ISA, "Flat Memory Instructions", "Memory Buffer Addressing", "Range checking"; LLVM AMDGPUUsage, "Flat Scratch".
 
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
 import { FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from './operands.ts';
 
 /** Reads and writes 1, 2 or 4 bytes at an address of its space, as raw unsigned (1, 2) or signed (4) numbers. */
 export interface Space {

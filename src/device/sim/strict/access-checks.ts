@@ -6,8 +6,9 @@
 
 import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
-import { bindScalarWord, PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
+import { bindScalarWord } from '../interpreter/operands.ts';
 import { scratchAddress } from '../interpreter/spaces.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { AccessReports, type Actor, type DispatchRegions } from './access-reports.ts';

@@ -27,12 +27,17 @@ export async function dispatchStrict(
   run: (request: SimDispatchRequest) => Promise<SimDispatchResult>,
 ): Promise<SimDispatchResult> {
   const checker = new StrictMonitor(kernel, history, request.strict ?? {});
-  const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => ({
-    ...result,
-    diagnostics: checker.log.findings,
-    diagnosticsDropped: checker.log.dropped,
-    isComplete,
-  });
+  const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => {
+    const { findings, dropped } = checker.log;
+    return {
+      ...result,
+      findings,
+      findingsDropped: dropped,
+      diagnostics: findings,
+      diagnosticsDropped: dropped,
+      isComplete,
+    };
+  };
   try {
     const result = await run({ ...request, strict: undefined, monitors: [...(request.monitors ?? []), checker] });
     checker.finish();

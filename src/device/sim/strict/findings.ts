@@ -38,7 +38,9 @@ export interface RunFinding extends Finding {
 export interface StrictOptions {
   /** The first finding that matches ends the run; by default nothing but a fault does. */
   readonly failOn?: FailOn | undefined;
-  /** Different findings kept (by code and pc); further ones only count in `DispatchResult.diagnosticsDropped`. Default 1000. */
+  /** Different findings kept (by rule and pc); further ones only count in `SimDispatchResult.findingsDropped`. Default 1000. */
+  readonly maxFindings?: number | undefined;
+  /** @deprecated The first name of `maxFindings`. */
   readonly maxDiagnostics?: number | undefined;
 }
 
@@ -66,7 +68,7 @@ export class FindingLog {
 
   constructor(options: StrictOptions) {
     this.failOn = options.failOn ?? 'none';
-    this.limit = options.maxDiagnostics ?? 1000;
+    this.limit = options.maxFindings ?? options.maxDiagnostics ?? 1000;
   }
 
   /** Counts a finding that has been reported before; false when it is new. */

@@ -1,11 +1,11 @@
 // Records what sampled workgroups of a launch do: the path of every wave and the cache lines of its accesses. They run on the interpreter
 // before the launch itself, and what they store is undone again, so that the launch then runs as if nothing had happened.
 import { descriptorRegisters } from '../../../codeobject/index.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { contextOf, type Launch } from '../dispatch/launch.ts';
 import { groupId, groupItems, startWave } from '../dispatch/wave-start.ts';
 import { KernelStop } from '../interpreter/kernel-stop.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import { WINDOW } from '../state/layout.ts';
 import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';

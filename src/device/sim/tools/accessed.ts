@@ -1,8 +1,8 @@
 // The memory an instruction is about to touch, lane by lane, as data for traces and the debugger.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { type AccessPiece, type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 
 /** One lane's consecutive bytes. */

@@ -1,10 +1,10 @@
 // The run tools of one dispatch together: from what the user asked for to the monitors of the dispatch and their reports.
 import { type CodeObject, debugInfo, debugLines } from '../../../codeobject/index.ts';
 import type { ArgumentValue, DeviceKernel } from '../../device.ts';
+import { explicitArguments } from '../../kernargs.ts';
 import { Debugger } from '../debug/debugger.ts';
 import { placesOf } from '../debug/places.ts';
 import type { DebugFront, DebuggedArgument } from '../debug/stop.ts';
-import { explicitArguments } from '../dispatch/kernargs.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
 import { isSimKernel, noTools, type SimKernel } from '../module.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';

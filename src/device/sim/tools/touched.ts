@@ -1,11 +1,11 @@
 // Which bytes of device memory a dispatch reads before it writes them, and which it writes: the monitor behind captures. Memory is
 // looked at in chunks; the content of each is kept as it is before the dispatch first touches it. Scratch and LDS are not memory here.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
 import type { DeviceMemory, Region } from '../state/memory.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';

@@ -3,7 +3,8 @@
 import { operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, ScalarOperation, SourceSpec } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
-import { inlineWords, PRIVATE_APERTURE_HIGH, registerOf, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
+import { inlineWords, registerOf } from '../interpreter/operands.ts';
 import { WAVE_SCC } from '../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, VCC } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';

@@ -2,7 +2,7 @@
 // wavefront (lanes that follow each other, or all read one address), one for four lanes and one for a lane; what none of them
 // can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions", "Data Share".
 
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../interpreter/operands.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
 import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { locateFunction } from './mapped.ts';

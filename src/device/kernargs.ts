@@ -1,9 +1,8 @@
 // Builds the kernarg segment: explicit arguments from the request, hidden arguments as the metadata's value kinds ask.
 // Source: LLVM AMDGPUUsage, "Code Object V5 Kernel Argument Metadata", `.value_kind`.
-import { WavesmithError } from '../../../base/index.ts';
-import type { DeviceKernel, Dim3, KernelArgument } from '../../device.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../interpreter/operands.ts';
-import type { SimDispatchRequest } from '../options.ts';
+import { WavesmithError } from '../base/index.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from './apertures.ts';
+import type { DeviceKernel, Dim3, DispatchRequest, KernelArgument } from './device.ts';
 
 export interface HiddenValues {
   readonly grid: Dim3;
@@ -19,7 +18,7 @@ export function explicitArguments(kernel: { readonly arguments: readonly KernelA
 }
 
 /** The bytes of the kernarg segment. */
-export function kernargBytes(kernel: DeviceKernel, request: SimDispatchRequest, hidden: HiddenValues): Uint8Array {
+export function kernargBytes(kernel: DeviceKernel, request: DispatchRequest, hidden: HiddenValues): Uint8Array {
   const bytes = new Uint8Array(kernel.kernargSize);
   const view = new DataView(bytes.buffer);
   const { args, kernargs } = request;
@@ -48,7 +47,7 @@ export function kernargBytes(kernel: DeviceKernel, request: SimDispatchRequest, 
 
 function putExplicit(
   kernel: DeviceKernel,
-  args: NonNullable<SimDispatchRequest['args']>,
+  args: NonNullable<DispatchRequest['args']>,
   bytes: Uint8Array,
   view: DataView,
 ): void {
@@ -128,7 +127,7 @@ export function writtenBytes(kind: string): 0 | 2 | 4 | 8 {
   return kind === 'hidden_queue_ptr' ? 8 : 0;
 }
 
-/** Global offsets, printf, hostcall, heap, default queue and completion action stay zero: the sim has none of them. */
+/** Global offsets, printf, hostcall, heap, default queue and completion action stay zero: no device here has them. */
 function hiddenValue(kind: string, ldsSize: number, h: HiddenValues): number {
   const d = dimension(kind);
   if (kind === 'dynamic_shared_pointer') return ldsSize;
