@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { probeCompiler } from '../iree/compiler.ts';
-import type { DoctorReport, Finding } from '../iree/doctor.ts';
+import type { DoctorReport, Requirement } from '../iree/doctor.ts';
 import { findIreeTool, findOnPath, isExecutableFile, packageRoot } from '../iree/tools.ts';
 import {
   describeFlag,
@@ -14,7 +14,7 @@ import {
   resolveFlags,
 } from './environment.ts';
 
-async function compiler(environment: RocmlirEnvironment): Promise<Finding> {
+async function compiler(environment: RocmlirEnvironment): Promise<Requirement> {
   const base = { name: 'iree-compile', required: true, usedFor: 'rocmlir gen, export, compile, run' };
   try {
     const tool = findCompiler(environment);
@@ -26,7 +26,7 @@ async function compiler(environment: RocmlirEnvironment): Promise<Finding> {
   }
 }
 
-async function config(environment: RocmlirEnvironment): Promise<Finding[]> {
+async function config(environment: RocmlirEnvironment): Promise<Requirement[]> {
   if (environment.config === undefined) return [];
   const base = {
     name: 'IREE_CONFIG',
@@ -45,7 +45,7 @@ async function config(environment: RocmlirEnvironment): Promise<Finding[]> {
   }
 }
 
-function program(name: string, path: string | undefined, usedFor: string, missing: string): Finding {
+function program(name: string, path: string | undefined, usedFor: string, missing: string): Requirement {
   return {
     name,
     ok: path !== undefined,
@@ -61,7 +61,7 @@ export async function examineRocmlir(environment: RocmlirEnvironment): Promise<D
   const root = packageRoot();
   const shim = root === undefined ? undefined : join(root, 'bin', 'iree-export');
   const mlirOpt = ['/usr/lib/llvm-22/bin/mlir-opt'].find(isExecutableFile) ?? findOnPath('mlir-opt-22');
-  const findings: Finding[] = [
+  const findings: Requirement[] = [
     await compiler(environment),
     ...(await config(environment)),
     program(
