@@ -1,6 +1,7 @@
 // Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
 // those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
 import { descriptorRegisters } from '../codeobject/index.ts';
+import { registerFromText } from '../isa/index.ts';
 import { targetInfo } from '../isa/table/targets.ts';
 import { type Program, Slot } from '../program/index.ts';
 import { borrow, type Lenders, type Loan, SCRATCH_REACH } from './borrow.ts';
@@ -8,6 +9,7 @@ import type { DeadRegisters } from './dead.ts';
 import type { KeptPlace } from './entry-value.ts';
 import { namedSlots, type Point } from './points.ts';
 import { type CallGroup, type FreeRegisters, freeRegisters, indexedFiles } from './registers.ts';
+import { valuesOf, writtenBy } from './values.ts';
 
 /** Registers to write a point's code with. */
 export interface Attempt {
@@ -30,6 +32,7 @@ export class GroupRegisters {
   private readonly all: FreeRegisters;
   private readonly sgprs: number;
   private readonly vgprs: number;
+  private readonly agprs: number;
   private readonly indexed: { readonly vgprs: boolean; readonly sgprs: boolean };
   private readonly kept = new Set<number>();
   private keptAgpr: number | undefined;
@@ -47,6 +50,7 @@ export class GroupRegisters {
     this.scratch = freeScratch(program, group);
     this.sgprs = Math.min(102, ...own.map((r) => r.sgprs - 6));
     this.vgprs = Math.min(256, ...own.map((r) => r.vgprs));
+    this.agprs = Math.min(256, ...own.map((r) => r.totalVgprs - r.vgprs));
   }
 
   /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
@@ -67,6 +71,23 @@ export class GroupRegisters {
   /** A vector register that holds nothing when a kernel starts: any but v0, where the work-items' numbers are. */
   get atEntry(): number {
     return this.vgprs - 1;
+  }
+
+  /** The first register that a point reads and does not write, and that some kernel of the group has not; undefined when all are there. */
+  absent({ statements }: Point): string | undefined {
+    const written = writtenBy(statements);
+    const last: Readonly<Record<string, number>> = { s: this.sgprs, v: this.vgprs, a: this.agprs };
+    const names = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
+    return names.find((name) => {
+      const register = registerFromText(name);
+      const count = register === undefined ? undefined : last[register.file];
+      return (
+        count !== undefined &&
+        register !== undefined &&
+        register.index + register.dwords > count &&
+        !written.includes(name)
+      );
+    });
   }
 
   /** What to try for a point, or why something cannot be tried; `also` is kept at this point. */

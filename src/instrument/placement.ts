@@ -97,6 +97,11 @@ export class Placement {
     const names = new Set(group.functions.map((f) => f.entry));
     const own = points.filter((p) => names.has(p.kernel.entry));
     if (own.length === 0) return;
+    if (group.kernels.length === 0) {
+      for (const { kernel, pc, number } of own)
+        this.rejected.push({ kernel: kernel.name, pc, point: number, reason: 'no kernel calls the function' });
+      return;
+    }
     const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead);
     const entries = this.planEntries(group, own, registers);
     const last: Last = { s: -1, v: -1, a: -1, scratch: 0 };
@@ -208,6 +213,8 @@ export class Placement {
       if (typeof kept === 'string') return kept;
       if (kept === undefined) return 'what a kernel gets at its start is not known in a function';
     }
+    const absent = registers.absent(point);
+    if (absent !== undefined) return `the kernel has no register ${absent}`;
     const sites = new Map<string, { state: PlacedState; site: number }>();
     for (const state of this.states) sites.set(state.name, { state, site: state.sites.length });
     const keeper = typeof kept === 'object' ? kept : undefined;

@@ -9,7 +9,15 @@ import {
   kernelOccupancy,
   kernelResources,
 } from '../codeobject/index.ts';
-import { addSlots, type FurtherReads, type Program, type ProgramFunction, SLOT_WORDS, Slot } from '../program/index.ts';
+import {
+  addSlots,
+  type BasicBlock,
+  type FurtherReads,
+  type Program,
+  type ProgramFunction,
+  SLOT_WORDS,
+  Slot,
+} from '../program/index.ts';
 
 /** s0 to s101; behind them are the special registers. */
 const SGPRS = 102;
@@ -38,11 +46,43 @@ export interface CallGroup {
 const INDEXED_VGPRS = /^v_movrel|^s_set_gpr_idx_(on|mode)$/;
 const INDEXED_SGPRS = /^s_movrel/;
 
-/** Kernels each for itself; all together when the file has functions, which any of them may call. */
+/** Kernels and functions that call each other or share code; all together when a call goes to a place that is not known. */
 export function callGroups(program: Program): CallGroup[] {
-  const kernels = program.functions.filter((f) => f.kernel !== undefined);
-  if (kernels.length < program.functions.length) return [{ functions: program.functions, kernels }];
-  return kernels.map((kernel) => ({ functions: [kernel], kernels: [kernel] }));
+  const { functions, blocks } = program;
+  const groupOf = functions.map((_, n) => n);
+  const root = (n: number): number => {
+    let at = n;
+    while (groupOf[at] !== at) at = groupOf[at] as number;
+    return at;
+  };
+  const join = (a: number, b: number): void => {
+    groupOf[root(a)] = root(b);
+  };
+  const byEntry = new Map(functions.map(({ entry }, n) => [entry, n]));
+  const owner = new Map<number, number>();
+  for (const [n, subject] of functions.entries()) {
+    for (const index of subject.blocks) {
+      const { exit, callees } = blocks[index] as BasicBlock;
+      const other = owner.get(index);
+      if (other === undefined) owner.set(index, n);
+      else join(n, other);
+      const called = callees.map((pc) => byEntry.get(pc));
+      const isOpen = (exit === 'call' && callees.length === 0) || exit === 'unresolved' || called.includes(undefined);
+      if (isOpen) return [groupWith(functions)];
+      for (const one of called) join(n, one as number);
+    }
+  }
+  const members = new Map<number, ProgramFunction[]>();
+  for (const [n, subject] of functions.entries()) {
+    const list = members.get(root(n)) ?? [];
+    list.push(subject);
+    members.set(root(n), list);
+  }
+  return [...members.values()].map(groupWith);
+}
+
+function groupWith(functions: readonly ProgramFunction[]): CallGroup {
+  return { functions, kernels: functions.filter((f) => f.kernel !== undefined) };
 }
 
 /** Whether a group addresses vector, or scalar, registers by a number in M0: any of them may be read at any time then. */
@@ -62,7 +102,6 @@ export function indexedFiles(program: Program, group: CallGroup): { readonly vgp
 /** The registers that a group and `reads` name nowhere and that its kernels have or, as far as they may grow, can have. */
 export function freeRegisters(program: Program, group: CallGroup, growth: Growth, reads: FurtherReads): FreeRegisters {
   const used = new Uint32Array(SLOT_WORDS);
-  for (const ranges of [...reads.before.values(), ...reads.after.values()]) addSlots(used, ranges);
   const { vgprs: hasIndexedVgprs, sgprs: hasIndexedSgprs } = indexedFiles(program, group);
   for (const subject of group.functions) {
     for (const index of subject.blocks) {
@@ -73,6 +112,8 @@ export function freeRegisters(program: Program, group: CallGroup, growth: Growth
         addSlots(used, effects.uses);
         addSlots(used, effects.keeps);
         addSlots(used, effects.defs);
+        addSlots(used, reads.before.get(i) ?? []);
+        addSlots(used, reads.after.get(i) ?? []);
       }
     }
   }

@@ -1,4 +1,5 @@
 // A random probe for a program: random points, and at each random statements whose values an observer of the original can compute too.
+import { writtenAtBlocks } from '../../../src/check/index.ts';
 import { randomNumbers } from '../../../src/device/index.ts';
 import {
   type Body,
@@ -13,13 +14,25 @@ import {
   type Value,
 } from '../../../src/instrument/index.ts';
 import { registersOf, type Statement } from '../../../src/instrument/values.ts';
+import {
+  addSlots,
+  type CodeInstruction,
+  hasSlot,
+  type ProgramFunction,
+  SLOT_WORDS,
+  Slot,
+} from '../../../src/program/index.ts';
 
-/** What a random probe keeps. */
+/** What a random probe keeps; kernels share the totals in turn. */
 export const STATE = {
-  total: u64(),
+  total0: u64(),
+  total1: u64(),
+  total2: u64(),
+  total3: u64(),
   sites: u64PerSite(),
-  rows: records({ number: 'u32', wide: 'u64', lanes: 'lane32', wideLanes: 'lane64' }, { capacity: 400 }),
+  rows: records({ number: 'u32', wide: 'u64', lanes: 'lane32', wideLanes: 'lane64' }, { capacity: 1500 }),
 };
+export const TOTALS = ['total0', 'total1', 'total2', 'total3'] as const;
 export type State = typeof STATE;
 
 /** A point of a random probe, with what it does. */
@@ -36,6 +49,11 @@ export interface RandomProbe {
   readonly points: RandomPoint[];
 }
 
+/** Most points of a kernel that is alone. */
+const MANY = 60;
+/** Instructions of a kernel among others that may all become points. */
+const SHORT = 400;
+
 /** Instructions behind which nothing comes next. */
 const LEAVES = /^s_(endpgm|setpc|swappc|call|branch$|rfe|trap|sethalt)/;
 
@@ -43,10 +61,18 @@ class Generator {
   private readonly random: () => number;
   readonly points: RandomPoint[] = [];
   private program!: ProbeProgram;
-  /** Registers that the program names, by file. */
+  /** Registers that the kernel or function names, by file. */
   private readonly named = { s: new Set<number>(), v: new Set<number>(), a: new Set<number>() };
 
-  constructor(seed: number) {
+  /** Registers that may be read where code is written; undefined for any. */
+  private ready: Uint32Array | undefined;
+  private readonly written = new Map<ProgramFunction, ReturnType<typeof writtenAtBlocks>>();
+  private total: (typeof TOTALS)[number] = 'total0';
+  /** Most points of a kernel, unless all its instructions are. */
+  private readonly most: number;
+
+  constructor(seed: number, most: number) {
+    this.most = most;
     this.random = randomNumbers(seed);
   }
 
@@ -64,10 +90,24 @@ class Generator {
     kernels: readonly ProbeKernel[],
   ): void {
     this.program = program;
-    this.noteRegisters();
-    const all = program.instructions();
-    const blocks = program.blocks();
-    const count = this.random() < 0.15 ? all.length : 1 + this.below(60);
+    // Functions that nothing calls any more are of no kernel.
+    for (const [n, kernel] of program.kernels.entries()) {
+      this.total = TOTALS[n % TOTALS.length] as (typeof TOTALS)[number];
+      this.placeIn(kernel, at, kernels);
+    }
+  }
+
+  /** Random points in one kernel or function. */
+  private placeIn(
+    own: ProbeKernel,
+    at: Parameters<ProbeDefinition<State>['instrument']>[0]['at'],
+    kernels: readonly ProbeKernel[],
+  ): void {
+    const { blocks } = own;
+    const all = blocks.flatMap((block) => block.instructions);
+    this.noteRegisters(all);
+    const isEvery = this.random() < 0.1 && (this.most === MANY || all.length < SHORT);
+    const count = isEvery ? all.length : 1 + this.below(this.most);
     for (let n = 0; n < count; n++) {
       const one = count === all.length ? (all[n] as ProbeInstruction) : this.pick(all);
       const dice = this.random();
@@ -84,10 +124,11 @@ class Generator {
           this.note('entry', block.instructions[0] as ProbeInstruction, p);
         });
       } else {
-        const kernel = this.pick(kernels);
+        const kernel = kernels.includes(own) ? own : this.pick(kernels);
         const first = kernel.blocks.find((b) => b.pc === kernel.entry)?.instructions[0];
         if (first !== undefined)
           at.kernelEntry(kernel, (p) => {
+            this.ready = undefined;
             p.atomicAdd('sites', this.uniform(p, kernel, 2));
             this.note('kernel-entry', first, p);
           });
@@ -95,8 +136,9 @@ class Generator {
     }
   }
 
-  private noteRegisters(): void {
-    for (const { code } of this.program.instructions()) {
+  private noteRegisters(all: readonly ProbeInstruction[]): void {
+    for (const numbers of Object.values(this.named)) numbers.clear();
+    for (const { code } of all) {
       for (const o of code.instruction.operands) {
         if (o.kind !== 'reg' || (o.file !== 's' && o.file !== 'v' && o.file !== 'a')) continue;
         for (let i = 0; i < o.dwords; i++) this.named[o.file].add(o.index + i);
@@ -110,6 +152,8 @@ class Generator {
 
   private write(side: 'before' | 'after' | 'taken', one: ProbeInstruction, p: Body<State>): void {
     const { kernel } = one.block;
+    // Now and then registers that may hold nothing, whose values are not compared.
+    this.ready = this.random() < 0.1 ? undefined : this.writtenAt(one, side === 'before');
     this.statements(p, kernel, 1 + this.below(3), 2);
     this.note(side, one, p);
   }
@@ -118,7 +162,7 @@ class Generator {
     for (let n = 0; n < count; n++) {
       const dice = this.random();
       if (dice < 0.3) p.atomicAdd('sites', this.uniform(p, kernel, 3));
-      else if (dice < 0.6) p.atomicAdd('total', this.uniform(p, kernel, 3));
+      else if (dice < 0.6) p.atomicAdd(this.total, this.uniform(p, kernel, 3));
       else if (dice < 0.8 && depth > 0)
         p.if(this.uniform(p, kernel, 2), () => this.statements(p, kernel, 1 + this.below(2), depth - 1));
       else {
@@ -132,6 +176,20 @@ class Generator {
     }
   }
 
+  /** The registers that every path to an instruction, or behind it, has written. */
+  private writtenAt({ block, code }: ProbeInstruction, isBefore: boolean): Uint32Array {
+    const { subject } = block.kernel;
+    let known = this.written.get(subject);
+    if (known === undefined) {
+      known = writtenAtBlocks(this.program.lifted, subject);
+      this.written.set(subject, known);
+    }
+    const every = known.get(block.index)?.every.slice() ?? new Uint32Array(SLOT_WORDS);
+    for (let i = block.block.first; i < code.index + (isBefore ? 0 : 1); i++)
+      addSlots(every, (this.program.lifted.instructions[i] as CodeInstruction).effects.defs);
+    return every;
+  }
+
   private narrow(p: Body<State>, kernel: ProbeKernel, depth: number): Value {
     for (;;) {
       const value = this.uniform(p, kernel, depth);
@@ -139,10 +197,18 @@ class Generator {
     }
   }
 
+  private isReady(slot: number): boolean {
+    return this.ready === undefined || hasSlot(this.ready, slot);
+  }
+
   /** A register of a file that the program names, or a pair of two such. */
   private register(file: 's' | 'v' | 'a', wide: boolean): string | undefined {
-    const list = [...this.named[file]].filter((n) => file !== 's' || n < 102);
-    const first = this.pick(list.filter((n) => !wide || this.named[file].has(n + 1)));
+    const base = { s: 0, v: Slot.VGPR0, a: Slot.AGPR0 }[file];
+    const { named } = this;
+    const isFit = (n: number): boolean => named[file].has(n) && (file !== 's' || n < 102) && this.isReady(base + n);
+    const list = [...named[file]];
+    const from = this.below(list.length);
+    const first = [...list.slice(from), ...list.slice(0, from)].find((n) => isFit(n) && (!wide || isFit(n + 1)));
     if (first === undefined || (file === 's' && wide && first === 101)) return undefined;
     return wide ? `${file}[${first}:${first + 1}]` : `${file}${first}`;
   }
@@ -162,9 +228,12 @@ class Generator {
       case 1:
         return p.exec;
       case 2:
-        return p.readReg('scc');
-      case 3:
-        return p.readReg(this.pick(['vcc', 'vcc_lo', 'vcc_hi', 'm0']));
+        return this.isReady(Slot.SCC) ? p.readReg('scc') : p.exec;
+      case 3: {
+        const name = this.pick(['vcc', 'vcc_lo', 'vcc_hi', 'm0'] as const);
+        const isReady = name === 'm0' ? this.isReady(Slot.M0) : this.isReady(Slot.VCC) && this.isReady(Slot.VCC + 1);
+        return isReady ? p.readReg(name) : constant();
+      }
       case 4:
         return kernel.isKernel ? this.pick([p.workgroupId.x, p.workgroupId.y, p.workgroupId.z]) : p.exec;
       case 5:
@@ -204,9 +273,9 @@ class Generator {
   }
 }
 
-/** A random probe; the same seed gives the same for the same program. */
-export function randomProbe(seed: number): RandomProbe {
-  const generator = new Generator(seed);
+/** A random probe with at most so many points in a kernel, but in some all; the same seed gives the same for the same program. */
+export function randomProbe(seed: number, most = MANY): RandomProbe {
+  const generator = new Generator(seed, most);
   const probe = defineProbe({
     name: `random-${seed}`,
     summary: 'random statements at random points',
@@ -217,7 +286,11 @@ export function randomProbe(seed: number): RandomProbe {
         at,
         program.kernels.filter((k) => k.isKernel),
       ),
-    report: ({ state }) => ({ total: state.total.value, sites: state.sites.sites, rows: state.rows }),
+    report: ({ state }) => ({
+      totals: TOTALS.map((name) => state[name].value),
+      sites: state.sites.sites,
+      rows: state.rows,
+    }),
   });
   return { probe, points: generator.points };
 }

@@ -3,6 +3,7 @@
 
 import { initialRegisters } from '../../../src/check/index.ts';
 import type { DispatchInfo, Monitor } from '../../../src/device/sim/dispatch/monitor.ts';
+import { WAVE_SCRATCH_BASE } from '../../../src/device/sim/state/layout.ts';
 import { AGPR_BASE, EXEC, LANES, VCC, type Wave } from '../../../src/device/sim/state/wave.ts';
 import { popcount } from '../../../src/device/sim/tools/lanes.ts';
 import { isLane, isWide, type Statement, type Value } from '../../../src/instrument/values.ts';
@@ -13,23 +14,26 @@ import type { RandomPoint } from './generate.ts';
 const MASK32 = 0xffffffffn;
 const MASK64 = 0xffffffffffffffffn;
 const M0 = 124;
-/** Low halves of the virtual GPU's addresses, as far as runs of the tests get. */
-const ADDRESSES = [0x10000, 0x4000000] as const;
+/** Bytes around what a dispatch allocates, its scratch, arguments and packet, whose addresses may differ between the runs. */
+const REACH = 1 << 18;
 
 /** A record as text, to compare lists whatever their order. */
 export type Row = string;
 
 /** What the probe must have at the end. */
 export interface Expected {
-  total: bigint;
+  /** By the name of the counter. */
+  readonly totals: Map<string, bigint>;
   /** By address. */
   readonly sites: Map<number, bigint>;
   readonly rows: Map<Row, number>;
   appended: number;
   /** Points whose values depended on registers that nothing had written, or on where the code is: they are not compared. */
   readonly tainted: Set<number>;
-  /** The total is not compared, and neither is how many records there are. */
-  isTotalTainted: boolean;
+  /** Totals that are not compared. */
+  readonly taintedTotals: Set<string>;
+  /** How many records there are is not compared. */
+  isAppendedTainted: boolean;
 }
 
 export function rowText(
@@ -84,23 +88,29 @@ class WrittenLanes extends Map<number, bigint> {
 /** Watches the original at the points. */
 export class Oracle implements Monitor {
   readonly expected: Expected = {
-    total: 0n,
+    totals: new Map(),
     sites: new Map(),
     rows: new Map(),
     appended: 0,
     tainted: new Set(),
-    isTotalTainted: false,
+    taintedTotals: new Set(),
+    isAppendedTainted: false,
   };
   private readonly points = new Map<number, RandomPoint[]>();
   private readonly base: number;
   private info!: DispatchInfo;
   private readonly written = new WeakMap<Wave, WrittenLanes>();
 
-  private point: RandomPoint | undefined;
+  /** Whether what was evaluated last depends on what is not the same in both runs. */
+  private isDoubtful = false;
 
-  /** `base`: the loaded address of the file's address 0. */
-  constructor(base: number, points: readonly RandomPoint[]) {
+  /** Low halves of addresses that are not the same in both runs: of code objects, then of the dispatch's scratch. */
+  private readonly places: readonly (readonly [number, number])[];
+
+  /** `base`: the loaded address of the file's address 0; `places`: first and last address of code objects. */
+  constructor(base: number, points: readonly RandomPoint[], places: readonly (readonly [number, number])[]) {
     this.base = base;
+    this.places = places.map(([first, last]) => [first % 2 ** 32, last % 2 ** 32]);
     for (const point of points) {
       const list = this.points.get(point.pc);
       if (list === undefined) this.points.set(point.pc, [point]);
@@ -148,34 +158,49 @@ export class Oracle implements Monitor {
   }
 
   private reached(point: RandomPoint, w: Wave): void {
-    this.point = point;
     for (const statement of point.statements) this.statement(point, statement, w);
   }
 
   private taint(): void {
-    this.expected.tainted.add(this.point?.pc ?? -1);
-    this.expected.isTotalTainted = true;
+    this.isDoubtful = true;
+  }
+
+  /** What a statement changes, when it is not known whether or by how much. */
+  private doubt(point: RandomPoint, statement: Statement): void {
+    const { expected } = this;
+    expected.tainted.add(point.pc);
+    if (statement.kind === 'if') for (const inner of statement.body) this.doubt(point, inner);
+    else if (statement.kind === 'append') expected.isAppendedTainted = true;
+    else if (statement.kind === 'add' && statement.state !== 'sites') expected.taintedTotals.add(statement.state);
   }
 
   /** A word of a register; one that may be an address of code, scratch or the launch is not the same in both runs. */
-  private word(value: number): bigint {
-    if (value >= ADDRESSES[0] && value < ADDRESSES[1]) this.taint();
+  private word(value: number, w: Wave): bigint {
+    const { scratchPerWave, kernarg, packet } = this.info.launch;
+    const scratch = scratchPerWave === 0 ? kernarg : w.field(WAVE_SCRATCH_BASE);
+    for (const at of [scratch, kernarg, packet]) if (Math.abs((value >>> 0) - (at % 2 ** 32)) < REACH) this.taint();
+    for (const [first, last] of this.places) if (value >>> 0 >= first && value >>> 0 <= last) this.taint();
     return BigInt(value >>> 0);
   }
 
   private statement(point: RandomPoint, statement: Statement, w: Wave): void {
     const { expected } = this;
+    this.isDoubtful = false;
     switch (statement.kind) {
       case 'add': {
         const value = this.uniform(statement.value, w);
-        if (statement.state === 'total') expected.total = (expected.total + value) & MASK64;
+        if (this.isDoubtful) this.doubt(point, statement);
+        else if (statement.state !== 'sites')
+          expected.totals.set(statement.state, ((expected.totals.get(statement.state) ?? 0n) + value) & MASK64);
         else expected.sites.set(point.pc, ((expected.sites.get(point.pc) ?? 0n) + value) & MASK64);
         return;
       }
-      case 'if':
-        if (this.uniform(statement.condition, w) !== 0n)
-          for (const inner of statement.body) this.statement(point, inner, w);
+      case 'if': {
+        const isTrue = this.uniform(statement.condition, w) !== 0n;
+        if (this.isDoubtful) this.doubt(point, statement);
+        else if (isTrue) for (const inner of statement.body) this.statement(point, inner, w);
         return;
+      }
       case 'append': {
         const { number, wide, lanes, wideLanes } = statement.fields as Record<string, Value>;
         const active = (list: bigint[]): bigint[] => list.map((x, lane) => (w.isActive(lane) ? x : 0n));
@@ -186,6 +211,7 @@ export class Oracle implements Monitor {
           active(this.lanes(lanes as Value, w)).map(Number),
           active(this.lanes(wideLanes as Value, w)),
         );
+        if (this.isDoubtful) expected.tainted.add(point.pc);
         expected.rows.set(row, (expected.rows.get(row) ?? 0) + 1);
         expected.appended++;
         return;
@@ -200,7 +226,7 @@ export class Oracle implements Monitor {
     if (value.op !== 'register') throw new Error(`no oracle for ${value.op} by lane`);
     const { file, index, dwords } = this.register(value.name, w);
     const first = (file === 'a' ? AGPR_BASE : 0) + index;
-    const word = (n: number, lane: number): bigint => this.word(w.vgprs[(first + n) * LANES + lane] as number);
+    const word = (n: number, lane: number): bigint => this.word(w.vgprs[(first + n) * LANES + lane] as number, w);
     return Array.from({ length: LANES }, (_, lane) => word(0, lane) | (dwords === 2 ? word(1, lane) << 32n : 0n));
   }
 
@@ -213,7 +239,7 @@ export class Oracle implements Monitor {
   }
 
   private scalar(n: number, w: Wave): bigint {
-    return this.word(w.sgprs[n] as number);
+    return this.word(w.sgprs[n] as number, w);
   }
 
   private uniform(value: Value, w: Wave): bigint {
@@ -223,7 +249,7 @@ export class Oracle implements Monitor {
   }
 
   private exec(w: Wave): bigint {
-    return this.scalar(EXEC, w) | (this.scalar(EXEC + 1, w) << 32n);
+    return BigInt((w.sgprs[EXEC] as number) >>> 0) | (BigInt((w.sgprs[EXEC + 1] as number) >>> 0) << 32n);
   }
 
   private unmasked(value: Value, w: Wave): bigint {

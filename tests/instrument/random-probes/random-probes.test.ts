@@ -11,9 +11,17 @@ describe.skipIf(llvmTool('clang-22') === undefined)('random probes', { timeout: 
     [4, false],
     [7, true],
   ] as const)('seed %i', async (seed, strict) => {
-    const code = compileRandom(seed, ALL_BUILDS[(seed * 5) % ALL_BUILDS.length] as (typeof ALL_BUILDS)[number]);
-    const { problems, placed, tainted } = await checkProbe(code as Uint8Array, seed * 1000 + 1, strict);
+    const code = compileRandom([seed], ALL_BUILDS[(seed * 5) % ALL_BUILDS.length] as (typeof ALL_BUILDS)[number]);
+    const { problems, placed, tainted } = await checkProbe(code, seed * 1000 + 1, strict);
     expect(problems).toEqual([]);
     expect(placed).toBeGreaterThan(tainted);
+  });
+
+  test('many small kernels at once', async () => {
+    const seeds = [11, 12, 13, 14, 15, 16];
+    const code = compileRandom(seeds, { target: 'gfx90a', level: 1 }, 'small');
+    const { problems, placed, tainted } = await checkProbe(code, 11, false, 'interpreter');
+    expect(problems).toEqual([]);
+    expect(placed).toBeGreaterThan(4 * tainted);
   });
 });

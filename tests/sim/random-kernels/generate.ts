@@ -1,7 +1,7 @@
 // Random C kernels in the spirit of csmith (Yang et al., PLDI 2011): integers and floats of every width, branches, loops, switches,
 // calls, private arrays, LDS between barriers, integer atomics. No undefined behaviour by construction, so any two compilers agree.
 import { randomNumbers } from '../../../src/device/index.ts';
-import { driver, PRELUDE } from './prelude.ts';
+import { hostText, kernelText, PRELUDE, STAGES } from './prelude.ts';
 
 /** Types of the state's fields: u32, i32, u64, i64, f32, f64. */
 type Type = 'u' | 'i' | 'l' | 'q' | 'f' | 'd';
@@ -38,7 +38,11 @@ class Generator {
   /** One phase of a few statements. */
   private readonly isSmall: boolean;
 
-  constructor(seed: number, isSmall: boolean) {
+  /** What ends the names of its functions. */
+  private readonly suffix: string;
+
+  constructor(seed: number, isSmall: boolean, suffix: string) {
+    this.suffix = suffix;
     this.random = randomNumbers(seed);
     this.variables = this.fields;
     this.isSmall = isSmall;
@@ -52,7 +56,8 @@ class Generator {
   }
   private readonly fields = (type: Type): string[] => Array.from({ length: FIELDS[type] }, (_, n) => `s->${type}${n}`);
 
-  source(): string {
+  /** The random functions, and the number of phases. */
+  parts(): { readonly text: string; readonly phases: number } {
     const functions = Array.from({ length: this.isSmall ? 1 : 1 + this.below(3) }, (_, n) => this.helper(n));
     this.variables = this.fields;
     this.words = () => [
@@ -64,7 +69,7 @@ class Generator {
     ];
     const count = this.isSmall ? 1 : 2 + this.below(3);
     const phases = Array.from({ length: count }, (_, n) => this.phase(n));
-    return [PRELUDE, ...functions, ...phases, driver(phases.length)].join('\n');
+    return { text: [...functions, ...phases].join('\n'), phases: count };
   }
 
   private helper(n: number): string {
@@ -72,16 +77,17 @@ class Generator {
     const result = this.pick(TYPES);
     this.variables = (type) => parameters.flatMap((p, i) => (p === type ? [`p${i}`] : []));
     const list = parameters.map((p, i) => `${C_TYPE[p]} p${i}`).join(', ');
+    const name = `helper${n}${this.suffix}`;
     const condition = this.condition();
     const body = `if (${condition}) return ${this.expression(result, 3)};\n  return ${this.expression(result, 3)};`;
-    const text = `static ${this.below(2) === 0 ? '__attribute__((noinline)) ' : ''}${C_TYPE[result]} helper${n}(${list}) {\n  ${body}\n}`;
-    this.helpers.push({ name: `helper${n}`, result, parameters });
+    const text = `static ${this.below(2) === 0 ? '__attribute__((noinline)) ' : ''}${C_TYPE[result]} ${name}(${list}) {\n  ${body}\n}`;
+    this.helpers.push({ name, result, parameters });
     return text;
   }
 
   private phase(n: number): string {
     const statements = this.isSmall
-      ? Array.from({ length: 2 + this.below(3) }, () => this.statement(1))
+      ? Array.from({ length: 1 + this.below(3) }, () => this.statement(1))
       : Array.from({ length: 4 + this.below(5) }, () => this.statement(2));
     const { below } = this;
     const counter = (where: string): string => `&${where}[${this.expression('u', 1)} % COUNTERS]`;
@@ -91,7 +97,7 @@ class Generator {
     });
     const guarded = tallies.map((t) => (this.below(2) === 0 ? t : `if (${this.condition()}) ${t}`));
     return [
-      `static void phase${n}(struct State *s, u32 *a, GLOBAL const u32 *in, LDS u32 *from, LDS u32 *to, LDS u32 *tally, GLOBAL u32 *counters) {`,
+      `static STAGE void phase${n}${this.suffix}(struct State *s, u32 *a, GLOBAL const u32 *in, LDS u32 *from, LDS u32 *to, LDS u32 *tally, GLOBAL u32 *counters) {`,
       ...[...statements, ...guarded, `to[s->tid] = ${this.expression('u', 3)};`].map((line) => `  ${line}`),
       '}',
     ].join('\n');
@@ -228,7 +234,27 @@ class Generator {
   }
 }
 
-/** The C source of one kernel, `small` for many of them; the same seed gives the same text. */
-export function randomKernel(seed: number, size: 'small' | 'full' = 'full'): string {
-  return new Generator(seed, size === 'small').source();
+/** The C source of one kernel, `small` for many of them, with the host's program beside it; the same seed gives the same text. */
+export function randomKernel(seed: number, size: 'small' | 'full' = 'full', attributes = ''): string {
+  const { text, phases } = new Generator(seed, size === 'small', '').parts();
+  return [PRELUDE, STAGES, text, kernelText(phases, '', attributes), hostText(phases)].join('\n');
+}
+
+/** The C source of many kernels, `random_kernel_SEED`; only helpers that are never inlined are called, at every level. */
+export function randomKernels(
+  seeds: readonly number[],
+  size: 'small' | 'full',
+  attributes: (seed: number) => string,
+): string {
+  const kernels = seeds.map((seed) => {
+    const { text, phases } = new Generator(seed, size === 'small', `_${seed}`).parts();
+    return `${text}\n${kernelText(phases, `_${seed}`, attributes(seed))}`;
+  });
+  return [
+    '#define inline inline __attribute__((always_inline))',
+    '#define STAGE inline',
+    PRELUDE,
+    STAGES,
+    ...kernels,
+  ].join('\n');
 }

@@ -33,12 +33,12 @@ static inline u32 rotate(u32 a, u32 b) { return a << (b & 31) | a >> (-b & 31); 
 #define ATOMIC(op, p, v) __atomic_fetch_##op(p, v, __ATOMIC_RELAXED)
 `;
 
-/** Runs \`phase0\` … of the random part; \`phases\` is their number. */
-export function driver(phases: number): string {
-  const numbers = Array.from({ length: phases }, (_, n) => n);
-  const buffers = (n: number): string => `shared[${n & 1}], shared[${(n + 1) & 1}]`;
-  return `
-static void start(struct State *s, u32 *a, u32 tid, u32 group, GLOBAL const u32 *in, LDS u32 *to, LDS u32 *tally) {
+/** The first and the last part of every kernel, and what kernels share. */
+export const STAGES = `
+#ifndef STAGE
+#define STAGE
+#endif
+static STAGE void start(struct State *s, u32 *a, u32 tid, u32 group, GLOBAL const u32 *in, LDS u32 *to, LDS u32 *tally) {
 #define IN(n) in[(n) % INPUTS]
   s->u0 = IN(tid * 7); s->u1 = IN(tid * 7 + 1); s->u2 = IN(tid * 7 + 2);
   s->i0 = (i32)IN(tid * 5 + group); s->i1 = (i32)IN(tid * 5 + 1 + group); s->i2 = (i32)IN(tid * 5 + 2 + group);
@@ -49,7 +49,7 @@ static void start(struct State *s, u32 *a, u32 tid, u32 group, GLOBAL const u32 
   s->tid = tid; s->group = group; to[tid] = s->u0;
   if (tid < COUNTERS) tally[tid] = tid;
 }
-static void finish(struct State *s, u32 *a, GLOBAL u32 *out, LDS u32 *from, LDS u32 *tally) {
+static STAGE void finish(struct State *s, u32 *a, GLOBAL u32 *out, LDS u32 *from, LDS u32 *tally) {
   GLOBAL u32 *o = out + (s->group * BLOCK + s->tid) * RESULTS;
 #define WIDE(n, x) { u64 w = x; o[n] = (u32)w; o[n + 1] = (u32)(w >> 32); }
   o[0] = s->u0 ^ (u32)s->i0; o[1] = s->u1 ^ (u32)s->i1; o[2] = s->u2 ^ (u32)s->i2;
@@ -65,14 +65,36 @@ static LDS u32 tally[COUNTERS] __attribute__((loader_uninitialized));
 static inline void sync(void) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
-__attribute__((amdgpu_kernel, visibility("protected"), amdgpu_flat_work_group_size(BLOCK, BLOCK)))
-void random_kernel(GLOBAL const u32 *in, GLOBAL u32 *out, GLOBAL u32 *counters) {
+#endif
+`;
+
+/** How the phases of a kernel follow each other. */
+const buffers = (n: number): string => `shared[${n & 1}], shared[${(n + 1) & 1}]`;
+
+/** An AMDGPU kernel that runs \`phase0\` … of the random part, all names with a suffix; `attributes` begin with a comma. */
+export function kernelText(phases: number, suffix: string, attributes: string): string {
+  const calls = Array.from(
+    { length: phases },
+    (_, n) => `phase${n}${suffix}(&s, a, in, ${buffers(n)}, tally, counters); sync();`,
+  );
+  return `
+#ifdef __AMDGCN__
+__attribute__((amdgpu_kernel, visibility("protected"), amdgpu_flat_work_group_size(BLOCK, BLOCK)${attributes}))
+void random_kernel${suffix}(GLOBAL const u32 *in, GLOBAL u32 *out, GLOBAL u32 *counters) {
   struct State s; u32 a[8];
   start(&s, a, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workgroup_id_x(), in, shared[0], tally); sync();
-  ${numbers.map((n) => `phase${n}(&s, a, in, ${buffers(n)}, tally, counters); sync();`).join('\n  ')}
+  ${calls.join('\n  ')}
   finish(&s, a, out, shared[${phases & 1}], tally);
 }
-#else
+#endif
+`;
+}
+
+/** The host's program that does what the one kernel does. */
+export function hostText(phases: number): string {
+  const numbers = Array.from({ length: phases }, (_, n) => n);
+  return `
+#ifndef __AMDGCN__
 #include <stdio.h>
 static u32 in[INPUTS], out[GROUPS * BLOCK * RESULTS], counters[COUNTERS], shared[2][BLOCK], tally[COUNTERS];
 static struct State states[BLOCK];
