@@ -7,7 +7,8 @@ import { WavesmithError } from '../base/index.ts';
 import { COMMANDS } from './commands.ts';
 import { isStdoutFile } from './stdout.ts';
 
-export { withOwnFlags } from '../device/node/v8-flags.ts';
+export { isShortCommand, withOwnFlags } from '../device/node/v8-flags.ts';
+export { isAllWritten } from './stdout.ts';
 
 function help(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));

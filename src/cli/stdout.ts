@@ -3,6 +3,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 
 const STDOUT = 1;
+const STDERR = 2;
 
 /** Whether standard output goes to a file: neither a pipe nor a terminal. */
 export function isStdoutFile(): boolean {
@@ -11,6 +12,18 @@ export function isStdoutFile(): boolean {
   } catch {
     // Closed by the caller: Node's stream says so when it is written to.
     return false;
+  }
+}
+
+/** Whether everything that was written to standard output and standard error has arrived: a file, or a terminal. */
+export function isAllWritten(): boolean {
+  if (!isStdoutFile()) return false;
+  try {
+    const to = fstatSync(STDERR);
+    return to.isFile() || to.isCharacterDevice();
+  } catch {
+    // Closed by the caller: nothing arrives.
+    return true;
   }
 }
 

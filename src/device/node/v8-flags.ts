@@ -7,6 +7,14 @@ const SHIPS_RELAXED_SIMD = [11, 4] as const;
 /** The flags that were set, each with the flag of V8's own value. */
 const changes: { readonly flag: string; readonly back: string }[] = [];
 
+/** Whether the command is one of those that `optimizeLess` is for. */
+let isShort = false;
+
+/** Whether the command ends within a second or two, in one thread, and leaves nothing behind that must still run. */
+export function isShortCommand(): boolean {
+  return isShort;
+}
+
 /** Sets a flag; `back` is the flag of V8's own value. Code that is compiled from here on obeys it. */
 function setFlag(flag: string, back: string): void {
   setFlagsFromString(flag);
@@ -37,6 +45,7 @@ export function enableRelaxedSimd(): void {
  * step by step beside the work saves another 5% of `disasm --listing`; nobody waits for a step. Call it before the work begins.
  */
 export function optimizeLess(): void {
+  isShort = true;
   setFlag('--no-incremental-marking', '--incremental-marking');
   setFlag('--max-inlined-bytecode-size=150', '--max-inlined-bytecode-size=460');
   setFlag('--max-inlined-bytecode-size-cumulative=300', '--max-inlined-bytecode-size-cumulative=920');
