@@ -55,12 +55,14 @@ const CASES: readonly Case[] = [
   { name: 'sizes' },
   { name: 'more_sizes', targets: ['gfx942'] },
   // The same sizes through the functions whose names end in _spt.
-  ...['sizes', 'more_sizes'].map((source): Case => ({
-    name: `${source} per thread`,
-    sources: [source],
-    targets: ['gfx942'],
-    flags: ['-fgpu-default-stream=per-thread'],
-  })),
+  ...['sizes', 'more_sizes'].map(
+    (source): Case => ({
+      name: `${source} per thread`,
+      sources: [source],
+      targets: ['gfx942'],
+      flags: ['-fgpu-default-stream=per-thread'],
+    }),
+  ),
   { name: 'stream_values' },
   { name: 'streams' },
   { name: 'symbols' },
