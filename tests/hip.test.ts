@@ -42,6 +42,7 @@ const CASES: readonly Case[] = [
   { name: 'heap' },
   { name: 'illegal' },
   { name: 'ipc', targets: ['gfx942'] },
+  { name: 'large_memory', targets: ALL },
   { name: 'lds', targets: ALL },
   { name: 'math' },
   { name: 'memory_kinds' },

@@ -54,20 +54,28 @@ bool BytesOf(napi_env env, napi_value value, Bytes* bytes) {
   return true;
 }
 
-// mapMemory(bytes: Uint8Array over a whole WebAssembly memory): number — puts a new sparse memfd under it; the descriptor.
+bool SizeOf(napi_env env, napi_value value, int64_t* size) {
+  return napi_get_value_int64(env, value, size) == napi_ok && *size >= 0 && *size % sysconf(_SC_PAGESIZE) == 0;
+}
+
+bool IsPages(const Bytes& bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes.size != 0 && bytes.size % page == 0 && reinterpret_cast<uintptr_t>(bytes.data) % page == 0;
+}
+
+// mapMemory(bytes: Uint8Array over a whole WebAssembly memory, size: number): number — makes a sparse memfd of that size and puts its first
+// bytes under the memory; the descriptor.
 napi_value MapMemory(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
+  napi_value arguments[2];
   Bytes bytes;
-  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes)) {
-    return ThrowType(env, "mapMemory takes a Uint8Array");
+  int64_t size;
+  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes) || !SizeOf(env, arguments[1], &size)) {
+    return ThrowType(env, "mapMemory takes a Uint8Array and a number of bytes");
   }
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  if (bytes.size == 0 || bytes.size % page != 0 || reinterpret_cast<uintptr_t>(bytes.data) % page != 0) {
-    return ThrowType(env, "mapMemory takes whole pages");
-  }
+  if (!IsPages(bytes) || static_cast<uint64_t>(size) < bytes.size) return ThrowType(env, "mapMemory takes whole pages");
   const int fd = memfd_create("wavesmith-device", MFD_CLOEXEC);
   if (fd < 0) return Throw(env, "memfd_create", errno);
-  if (ftruncate(fd, static_cast<off_t>(bytes.size)) != 0) {
+  if (ftruncate(fd, size) != 0) {
     const int error = errno;
     close(fd);
     return Throw(env, "ftruncate", error);
@@ -83,14 +91,35 @@ napi_value MapMemory(napi_env env, napi_callback_info info) {
   return result;
 }
 
-// discard(bytes: Uint8Array of whole pages of the mapped memory): gives the pages back to the system; they read as zero.
-napi_value Discard(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
+// showFrame(memory: Uint8Array over a whole WebAssembly memory, at, descriptor, offset, size): maps pages of the file over those at `at`.
+napi_value ShowFrame(napi_env env, napi_callback_info info) {
+  napi_value arguments[5];
   Bytes bytes;
-  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes)) {
-    return ThrowType(env, "discard takes a Uint8Array");
+  int64_t at, offset, size;
+  int32_t fd;
+  if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes) || !SizeOf(env, arguments[1], &at) ||
+      napi_get_value_int32(env, arguments[2], &fd) != napi_ok || !SizeOf(env, arguments[3], &offset) ||
+      !SizeOf(env, arguments[4], &size) || !IsPages(bytes) || size == 0 ||
+      static_cast<uint64_t>(at) > bytes.size || static_cast<uint64_t>(size) > bytes.size - static_cast<uint64_t>(at)) {
+    return ThrowType(env, "showFrame takes a Uint8Array and where pages of it and of a file are");
   }
-  if (bytes.size != 0 && madvise(bytes.data, bytes.size, MADV_REMOVE) != 0) return Throw(env, "madvise", errno);
+  const void* const mapped =
+      mmap(bytes.data + at, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, offset);
+  return mapped == MAP_FAILED ? Throw(env, "mmap", errno) : nullptr;
+}
+
+// discard(descriptor, offset, size): gives whole pages of the file back to the system; they read as zero.
+napi_value Discard(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  int32_t fd;
+  int64_t offset, size;
+  if (!Arguments(env, info, arguments) || napi_get_value_int32(env, arguments[0], &fd) != napi_ok ||
+      !SizeOf(env, arguments[1], &offset) || !SizeOf(env, arguments[2], &size)) {
+    return ThrowType(env, "discard takes a descriptor and whole pages");
+  }
+  if (size != 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size) != 0) {
+    return Throw(env, "fallocate", errno);
+  }
   return nullptr;
 }
 
@@ -158,6 +187,7 @@ void Export(napi_env env, napi_value exports, const char* name, napi_callback ca
 
 NAPI_MODULE_INIT() {
   Export(env, exports, "mapMemory", MapMemory);
+  Export(env, exports, "showFrame", ShowFrame);
   Export(env, exports, "discard", Discard);
   Export(env, exports, "wake", Wake);
   Export(env, exports, "peer", Peer);

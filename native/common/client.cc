@@ -69,6 +69,11 @@ bool Client::MapWindow(std::string* why) {
     if (mapped != MAP_FAILED) munmap(mapped, info_.hello.window_size);
     return false;
   }
+  // A core of a program has its first 4 GiB: looking for pages in all of it takes longer than anyone waits.
+  constexpr uint64_t kDumped = 4ULL << 30;
+  if (info_.hello.window_size > kDumped) {
+    madvise(static_cast<char*>(mapped) + kDumped, info_.hello.window_size - kDumped, MADV_DONTDUMP);
+  }
   return true;
 }
 

@@ -21,7 +21,7 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 5;
+inline constexpr uint32_t kProtocolVersion = 6;
 
 // Longest payload either side accepts; a code object is the largest thing sent.
 inline constexpr uint32_t kMaxPayload = 268435456;
@@ -56,6 +56,13 @@ enum class ErrorCode : uint32_t {
   kBadCodeObject = 5,
   kUnsupported = 6,
   kBusy = 7,
+};
+
+// What memory is for.
+enum class MemoryUse : uint32_t {
+  kOwn = 0,  // The libraries' own: queues, signals, arguments. It lies in the first 4 GiB of the memfd
+  kDevice = 1,  // Device memory that the program asked for
+  kHost = 2,  // Host memory that the program asked for
 };
 
 // What stopped a queue.
@@ -95,7 +102,7 @@ struct HelloReply {
   uint32_t memory_descriptor;  // in the device process: open /proc/<device_pid>/fd/<memory_descriptor>
   uint32_t compute_units;
   uint64_t window_address;  // where byte 0 of the memfd is mapped in every process; GPU pointers are host pointers
-  uint64_t window_size;
+  uint64_t window_size;  // of the memfd; queues and signals lie in its first 4 GiB
   uint32_t wavefront_size;
   uint32_t max_workgroup_size;
   uint32_t lds_bytes;  // of one workgroup
@@ -110,7 +117,7 @@ struct AllocateRequest {
   uint64_t size;
   uint64_t alignment;  // power of two, at most 2 MiB
   uint64_t address;  // 0, or the fixed address asked for
-  uint64_t is_data;  // 1: device memory that the program asked for; 0: the libraries' own
+  uint64_t use;  // MemoryUse
 };
 static_assert(sizeof(AllocateRequest) == 32);
 

@@ -39,7 +39,8 @@ hsa_status_t AllocateFromPool(Runtime& runtime, uint64_t pool, size_t size, void
   if (pointer == nullptr || size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (size > runtime.device().hello.window_size) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   hsa_status_t status;
-  *pointer = reinterpret_cast<void*>(runtime.Allocate(size, kPage, pool, &status));
+  const bool of_program = HandleKind(pool) != kCpuKernargPool;
+  *pointer = reinterpret_cast<void*>(runtime.Allocate(size, kPage, pool, &status, of_program));
   return status;
 }
 

@@ -66,7 +66,7 @@ class Runtime {
   bool IsAgent(hsa_agent_t agent) const { return agent.handle == kCpuAgent || IsGpu(agent); }
 
   // Memory of the device process; 0 when there is none left.
-  uint64_t Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status);
+  uint64_t Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status, bool of_program = false);
   // Memory that another program of the device has allocated, or this one.
   hsa_status_t Share(uint64_t address, uint64_t size, uint64_t pool);
   // Frees an allocation of Allocate or Share. False when none begins there.

@@ -18,6 +18,7 @@ import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
 interface Options extends CheckOptions {
   device: string;
   devices: string;
+  memory?: string;
   mfma: string;
   workers?: string;
   budget?: string;
@@ -33,6 +34,9 @@ interface Options extends CheckOptions {
 
 /** As many as one machine of AMD's has at most. */
 const MAX_DEVICES = 16;
+
+/** Addresses of the memory end well before those of programs. */
+const MAX_MEMORY_GIB = 1024;
 
 /** The target of `--device sim:TARGET`. */
 export function parseDevice(text: string): TargetName {
@@ -60,6 +64,7 @@ export async function run(argv: string[]): Promise<number> {
     .argument('[program...]', 'the program and its arguments, after --')
     .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', `sim:${DEFAULT_TARGET}`)
     .option('--devices <n>', `GPUs that the program sees, at most ${MAX_DEVICES}`, '1')
+    .option('--memory <gib>', "GiB of device memory (default: the board's)")
     .option('--mfma <mode>', 'matrix numerics: exact (as silicon) or fast', 'exact')
     .option('--workers <n>', 'threads that run workgroups')
     .option('--budget <n>', 'stop a kernel after this many instructions')
@@ -101,6 +106,10 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
   if (devices > MAX_DEVICES) {
     throw new WavesmithError('cli/bad-option', `--devices takes at most ${MAX_DEVICES}, not ${devices}.`);
   }
+  const memory = parseCount(options.memory, '--memory');
+  if (memory !== undefined && (memory < 4 || memory > MAX_MEMORY_GIB)) {
+    throw new WavesmithError('cli/bad-option', `--memory takes 4 to ${MAX_MEMORY_GIB} GiB, not ${memory}.`);
+  }
   const timing = timingOf(options, target);
   const times: TimeLog = new TimeLog();
   let hasFindings = false;
@@ -108,6 +117,7 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     root: packageRoot() ?? '.',
     target,
     devices,
+    memoryBytes: memory === undefined ? undefined : memory * 2 ** 30,
     mfma,
     workers: parseCount(options.workers, '--workers'),
     maxInstructions: parseCount(options.budget, '--budget'),

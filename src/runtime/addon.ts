@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
+import type { FrameAddon } from '../device/node/index.ts';
 import type { RocmAddon } from '../device/rocm/addon.ts';
 
-export interface Addon {
-  /** Puts a new sparse memfd under the pages of a WebAssembly memory; its descriptor. */
-  mapMemory(bytes: Uint8Array): number;
-  /** Gives pages of that memory back to the system; they read as zero. */
-  discard(bytes: Uint8Array): void;
+export interface Addon extends FrameAddon {
+  /** Puts a new sparse memfd of `size` bytes under the pages of a WebAssembly memory, which show its first ones; its descriptor. */
+  mapMemory(bytes: Uint8Array, size: number): number;
+  /** Gives whole pages of such a file back to the system; they read as zero. */
+  discard(descriptor: number, offset: number, size: number): void;
   /** Wakes what sleeps on the futex whose 4 bytes these are, in any process. */
   wake(word: Uint8Array): number;
   /** The process at the other end of a connected Unix socket. */
@@ -39,8 +40,11 @@ export function findNativeBuild(root: string): NativeBuild {
   return { folder, libraries, launcher: join(folder, 'bin', 'wavesmith-launch') };
 }
 
+/** Where the addon of a build is. */
+export const addonFile = ({ libraries }: NativeBuild): string => join(libraries, 'wavesmith.node');
+
 export function loadAddon(build: NativeBuild): Addon & RocmAddon {
-  const path = join(build.libraries, 'wavesmith.node');
+  const path = addonFile(build);
   try {
     return createRequire(import.meta.url)(path) as Addon & RocmAddon;
   } catch (cause) {

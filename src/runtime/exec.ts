@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter } from 'node:path';
-import { type Addon, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
+import { type Addon, addonFile, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
 import type { WrittenMemory } from './fresh-memory.ts';
 import { FRESH_VARIABLE, SOCKET_VARIABLE } from './generated/messages.ts';
 import { RuntimeServer } from './server.ts';
@@ -42,7 +42,7 @@ export const tooManyKernels = (most: number): string =>
 export async function startDeviceProcess(options: DeviceProcessOptions): Promise<DeviceProcess> {
   const build = findNativeBuild(options.root);
   const addon = loadAddon(build);
-  const device = new SimRuntime(options, addon);
+  const device = new SimRuntime(options, addon, addonFile(build));
   const server = new RuntimeServer(device, addon, device.hello(), options.report);
   await server.listen();
   return {

@@ -56,10 +56,13 @@ export interface RuntimeDevice {
   readonly buffer: SharedArrayBuffer;
   /** GPU address of byte 0 of the buffer. */
   readonly windowAddress: number;
-  /** Allocates memory; `address` 0 lets the device choose. It is zeroed, except that a device may fill what is data of a program. */
-  allocate(size: number, alignment: number, address: number, isData: boolean): number;
+  /**
+   * Allocates memory; `address` 0 lets the device choose, `use` is a MemoryUse. It is zeroed, except that a device may fill device memory of a
+   * program; that alone and host memory of one may lie behind the buffer's end.
+   */
+  allocate(size: number, alignment: number, address: number, use: number): number;
   free(address: number): void;
-  /** Byte offset in the buffer of live memory holding all `size` bytes at an address, or undefined. */
+  /** Byte offset in the file behind the buffer of live memory holding all `size` bytes at an address, or undefined. */
   offsetOf(address: number, size: number): number | undefined;
   /** Whether an allocation of at least `size` bytes begins at an address. */
   beginsAt(address: number, size: number): boolean;

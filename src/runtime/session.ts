@@ -8,6 +8,7 @@ import {
   FaultKind,
   type FaultKindValue,
   type HelloReply,
+  MemoryUse,
   MessageType,
   PROTOCOL_VERSION,
   putAddressReply,
@@ -127,15 +128,15 @@ export class Session {
         return putHelloReply(new ByteWriter(128), this.host.hello).finish();
       }
       case MessageType.Allocate: {
-        const { size, alignment, address: wanted, isData } = readAllocateRequest(payload);
-        const address = device.allocate(size, alignment, wanted, isData !== 0);
+        const { size, alignment, address: wanted, use } = readAllocateRequest(payload);
+        const address = device.allocate(size, alignment, wanted, use);
         this.allocations.set(address, 1);
         return addressReply(address);
       }
       case MessageType.Adopt: {
         const { address, size } = readAdoptRequest(payload);
         if (address === 0) throw badAddress(address, 'memory');
-        this.allocations.set(device.allocate(size, 4096, address, false), 1);
+        this.allocations.set(device.allocate(size, 4096, address, MemoryUse.Host), 1);
         return addressReply(device.offsetOf(address, size) ?? 0);
       }
       case MessageType.Free:

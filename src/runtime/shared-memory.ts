@@ -38,10 +38,10 @@ export class SharedMemory {
     this.view = new DataView(device.buffer);
   }
 
-  /** Offset of live memory, aligned; a bad address is `runtime/bad-address`. */
+  /** Offset of live memory of the window, aligned; a bad address is `runtime/bad-address`. */
   offset(address: number, size: number, alignment: number, what: string): number {
     const offset = address % alignment === 0 ? this.device.offsetOf(address, size) : undefined;
-    if (offset === undefined) {
+    if (offset === undefined || offset >= this.bytes.length) {
       throw new WavesmithError(
         'runtime/bad-address',
         `The ${what} at 0x${address.toString(16)} (${size} bytes) is not live, aligned device memory.`,

@@ -1,18 +1,18 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
 import { WavesmithError } from '../base/index.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
-import { nodeSimOptions } from '../device/node/index.ts';
+import { type FrameSource, nodeSimOptions, showFrom } from '../device/node/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
-import { MAX_WASM_PAGES, PAGE, WASM_PAGE, WINDOW } from '../device/sim/state/layout.ts';
+import { MAX_WASM_PAGES, PAGE, WINDOW, WINDOW_BYTES } from '../device/sim/state/layout.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
 import { FreshMemory, type FreshPattern, type WrittenMemory } from './fresh-memory.ts';
-import { type HelloReply, PROTOCOL_VERSION } from './generated/messages.ts';
+import { type HelloReply, MemoryUse, PROTOCOL_VERSION } from './generated/messages.ts';
 import type { ModelClock } from './model-clock.ts';
 import type { PacketTimes } from './packet-times.ts';
 import type { RuntimeProfiler } from './profiler.ts';
@@ -35,11 +35,23 @@ export function virtualBoard(
 
 const DISPATCH_QUEUE_BYTES = 256;
 
+/** Threads that use memory beyond the window at the same time: with more, a thread could show too little of it. */
+const MAX_FRAME_THREADS = 16;
+
+/** Whether something looks at dispatches that knows the window alone. */
+const isWindowOnly = ({ timing, profiler, observe, fresh }: SimRuntimeOptions): boolean =>
+  timing !== undefined || profiler !== undefined || observe !== undefined || fresh !== undefined;
+
+const memoryOf = ({ target, memoryBytes }: SimRuntimeOptions): number =>
+  Math.max(WINDOW_BYTES, memoryBytes ?? targetInfo(target).board.memoryGib * 2 ** 30);
+
 /** How every kernel of the process runs. */
 export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructions' | 'sampleOnly'>;
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
+  /** Bytes of device memory (default the board's); what goes beyond 4 GiB is not to be had with what observes dispatches. */
+  readonly memoryBytes?: number | undefined;
   /** GPUs that programs see (default 1): each has streams and variables of its own, their memory is one. */
   readonly devices?: number | undefined;
   /** Gets what `strict` finds outside of kernels. */
@@ -80,8 +92,10 @@ export class SimRuntime implements RuntimeDevice {
   private readonly clock: ModelClock | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
+  private readonly memoryBytes: number;
 
-  constructor(options: SimRuntimeOptions, addon: Addon) {
+  /** `addonFile` is where worker threads find the addon; without it there is no memory beyond the window. */
+  constructor(options: SimRuntimeOptions, addon: Addon, addonFile?: string) {
     this.target = options.target;
     this.options = options;
     if (options.fresh !== undefined) this.fresh = new FreshMemory(options.fresh);
@@ -89,14 +103,26 @@ export class SimRuntime implements RuntimeDevice {
     this.clock = options.clock;
     const pages = MAX_WASM_PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-    const bytes = new Uint8Array(memory.buffer);
-    this.memoryDescriptor = addon.mapMemory(bytes);
+    this.memoryBytes = addonFile === undefined || isWindowOnly(options) ? WINDOW_BYTES : memoryOf(options);
+    const descriptor = addon.mapMemory(new Uint8Array(memory.buffer), this.memoryBytes);
+    this.memoryDescriptor = descriptor;
     this.buffer = memory.buffer as unknown as SharedArrayBuffer;
-    this.discard = (offset, size) => addon.discard(bytes.subarray(offset, offset + Math.ceil(size / PAGE) * PAGE));
+    this.discard = (offset, size) => addon.discard(descriptor, offset, Math.ceil(size / PAGE) * PAGE);
+    const host = nodeSimOptions();
+    const source: FrameSource | undefined = addonFile === undefined ? undefined : { addon: addonFile, descriptor };
     this.device = new VirtualGpu(options.target, {
-      ...nodeSimOptions(),
+      ...host,
       memory,
       discard: this.discard,
+      beyond:
+        this.memoryBytes === WINDOW_BYTES
+          ? undefined
+          : {
+              bytes: this.memoryBytes,
+              threads: Math.min(host.workerHost?.cores ?? 1, MAX_FRAME_THREADS),
+              show: showFrom(source, memory),
+              source,
+            },
     });
     const queue = this.device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
     queue.view.setUint32(0x40, 0x10000, true);
@@ -113,7 +139,7 @@ export class SimRuntime implements RuntimeDevice {
       memoryDescriptor: this.memoryDescriptor,
       computeUnits: board.computeUnits,
       windowAddress: WINDOW,
-      windowSize: MAX_WASM_PAGES * WASM_PAGE,
+      windowSize: this.memoryBytes,
       wavefrontSize: info.wavefrontSize,
       maxWorkgroupSize: info.maxWorkgroupSize,
       ldsBytes: info.ldsBytes,
@@ -124,13 +150,17 @@ export class SimRuntime implements RuntimeDevice {
     };
   }
 
-  allocate(size: number, alignment: number, address: number, isData: boolean): number {
+  allocate(size: number, alignment: number, address: number, use: number): number {
     const { memory } = this.device;
     if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
     // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
     const bytes = this.options.strict === undefined ? Math.ceil(size / PAGE) * PAGE : size;
-    const region = memory.alloc(bytes, 'allocation', false, Math.min(Math.max(alignment, 4096), 2 ** 21));
-    if (isData) {
+    const aligned = Math.min(Math.max(alignment, PAGE), 2 ** 21);
+    const region =
+      use === MemoryUse.Own
+        ? memory.alloc(bytes, 'allocation', false, aligned)
+        : memory.allocData(bytes, 'allocation', aligned);
+    if (use === MemoryUse.Device && !region.isBeyond) {
       this.fresh?.begin(region.base, memory.bytesAt(region.offset, region.size));
       this.unwritten?.begin(region.base, memory.bytesAt(region.offset, region.size));
     }

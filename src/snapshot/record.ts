@@ -8,7 +8,7 @@ import { nodeSimOptions } from '../device/node/index.ts';
 import type { DispatchInfo } from '../device/sim/dispatch/monitor.ts';
 import type { RunOrder } from '../device/sim/dispatch/order.ts';
 import type { SimKernel } from '../device/sim/module.ts';
-import type { Region } from '../device/sim/state/memory.ts';
+import type { Region } from '../device/sim/state/region.ts';
 import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { type Capture, readCapture } from './capture.ts';

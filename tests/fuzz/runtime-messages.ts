@@ -71,6 +71,7 @@ let host: SessionHost | undefined;
 function makeHost(): SessionHost {
   const addon: Addon = {
     mapMemory: () => 3,
+    showFrame: () => {},
     discard: () => {},
     wake: () => 0,
     peer: () => ({ pid: 1, uid: 0 }),

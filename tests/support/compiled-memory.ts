@@ -4,7 +4,8 @@
 import { randomNumbers } from '../../src/base/index.ts';
 import { bindInstruction } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
-import { DeviceMemory, type Region } from '../../src/device/sim/state/memory.ts';
+import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
+import type { Region } from '../../src/device/sim/state/region.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/state/wave.ts';
 import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
 import { WasmModule } from '../../src/device/sim/wasm/emit.ts';

@@ -32,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 5, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 6, 'Of this file: both sides must have the same.'),
   constant('MAX_PAYLOAD', 2 ** 28, 'Longest payload either side accepts; a code object is the largest thing sent.'),
 ];
 
@@ -69,6 +69,11 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Unsupported', 6],
     ['Busy', 7],
   ]),
+  enumeration('MemoryUse', 'What memory is for.', [
+    ['Own', 0, "The libraries' own: queues, signals, arguments. It lies in the first 4 GiB of the memfd"],
+    ['Device', 1, 'Device memory that the program asked for'],
+    ['Host', 2, 'Host memory that the program asked for'],
+  ]),
   enumeration('FaultKind', 'What stopped a queue.', [
     ['Memory', 1],
     ['IllegalInstruction', 2],
@@ -97,7 +102,7 @@ const STRUCTS: readonly Struct[] = [
     u32('memory_descriptor', 'in the device process: open /proc/<device_pid>/fd/<memory_descriptor>'),
     u32('compute_units'),
     place('window_address', 'where byte 0 of the memfd is mapped in every process; GPU pointers are host pointers'),
-    place('window_size'),
+    place('window_size', 'of the memfd; queues and signals lie in its first 4 GiB'),
     u32('wavefront_size'),
     u32('max_workgroup_size'),
     u32('lds_bytes', 'of one workgroup'),
@@ -111,7 +116,7 @@ const STRUCTS: readonly Struct[] = [
     place('size'),
     place('alignment', 'power of two, at most 2 MiB'),
     place('address', '0, or the fixed address asked for'),
-    place('is_data', "1: device memory that the program asked for; 0: the libraries' own"),
+    place('use', 'MemoryUse'),
   ]),
   fromProgram('AddressRequest', 'Names what begins at an address.', [place('address')]),
   fromDevice('AddressReply', 'Where something is.', [place('address')]),

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { serveWorker } from '../sim/workers/worker.ts';
 import { nodeModuleCache } from './build.ts';
+import { showFrom } from './frames.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('sim-worker runs as a worker thread only');
@@ -11,4 +12,5 @@ serveWorker(
     onMessage: (handler) => port.on('message', handler),
   },
   nodeModuleCache(),
+  showFrom,
 );

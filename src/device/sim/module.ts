@@ -16,7 +16,8 @@ import { describeKernel } from '../checks.ts';
 import type { DeviceAddress, DeviceKernel, DeviceModule, DeviceVariable } from '../device.ts';
 import { LoadedCode } from './interpreter/loaded-code.ts';
 import { PAGE } from './state/layout.ts';
-import type { DeviceMemory, Region } from './state/memory.ts';
+import type { DeviceMemory } from './state/memory.ts';
+import type { Region } from './state/region.ts';
 
 /** Largest image of a code object the loader maps. */
 const MAX_IMAGE = 2 ** 28;

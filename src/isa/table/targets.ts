@@ -82,6 +82,8 @@ export interface Board {
   /** Accelerator complex dies. */
   readonly xccs: number;
   readonly l2Channels: number;
+  /** Memory of the device. */
+  readonly memoryGib: number;
 }
 
 const COMMON = {
@@ -134,7 +136,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     publishedLdsBanks: true,
     waits: GFX90A_WAITS,
     matrixWaits: GFX90A_MATRIX,
-    board: { name: 'AMD Instinct MI210', computeUnits: 104, clockMhz: 1700, xccs: 1, l2Channels: 32 },
+    board: { name: 'AMD Instinct MI210', computeUnits: 104, clockMhz: 1700, xccs: 1, l2Channels: 32, memoryGib: 64 },
   },
   gfx942: {
     elfMach: 0x4c,
@@ -150,7 +152,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     publishedLdsBanks: true,
     waits: GFX942_WAITS,
     matrixWaits: GFX942_MATRIX,
-    board: { name: 'AMD Instinct MI300X', computeUnits: 304, clockMhz: 2100, xccs: 8, l2Channels: 128 },
+    board: { name: 'AMD Instinct MI300X', computeUnits: 304, clockMhz: 2100, xccs: 8, l2Channels: 128, memoryGib: 192 },
   },
   gfx950: {
     elfMach: 0x4f,
@@ -166,7 +168,7 @@ const PER_TARGET: Readonly<Record<TargetName, OwnFacts>> = {
     publishedLdsBanks: false,
     waits: GFX950_WAITS,
     matrixWaits: GFX950_MATRIX,
-    board: { name: 'AMD Instinct MI350X', computeUnits: 256, clockMhz: 2200, xccs: 8, l2Channels: 128 },
+    board: { name: 'AMD Instinct MI350X', computeUnits: 256, clockMhz: 2200, xccs: 8, l2Channels: 128, memoryGib: 288 },
   },
 };
 

@@ -16,7 +16,7 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** Longest payload either side accepts; a code object is the largest thing sent. */
 export const MAX_PAYLOAD = 268435456;
@@ -72,6 +72,17 @@ export const ErrorCode = {
   Busy: 7,
 } as const;
 export type ErrorCodeValue = (typeof ErrorCode)[keyof typeof ErrorCode];
+
+/** What memory is for. */
+export const MemoryUse = {
+  /** The libraries' own: queues, signals, arguments. It lies in the first 4 GiB of the memfd */
+  Own: 0,
+  /** Device memory that the program asked for */
+  Device: 1,
+  /** Host memory that the program asked for */
+  Host: 2,
+} as const;
+export type MemoryUseValue = (typeof MemoryUse)[keyof typeof MemoryUse];
 
 /** What stopped a queue. */
 export const FaultKind = {
@@ -142,6 +153,7 @@ export interface HelloReply {
   readonly computeUnits: number;
   /** where byte 0 of the memfd is mapped in every process; GPU pointers are host pointers */
   readonly windowAddress: number;
+  /** of the memfd; queues and signals lie in its first 4 GiB */
   readonly windowSize: number;
   readonly wavefrontSize: number;
   readonly maxWorkgroupSize: number;
@@ -183,8 +195,8 @@ export interface AllocateRequest {
   readonly alignment: number;
   /** 0, or the fixed address asked for */
   readonly address: number;
-  /** 1: device memory that the program asked for; 0: the libraries' own */
-  readonly isData: number;
+  /** MemoryUse */
+  readonly use: number;
 }
 
 /** Reads it from the first 32 bytes; too few are the reader's error. */
@@ -193,7 +205,7 @@ export function readAllocateRequest(r: ByteReader): AllocateRequest {
     size: r.u64AsNumber(0),
     alignment: r.u64AsNumber(8),
     address: r.u64AsNumber(16),
-    isData: r.u64AsNumber(24),
+    use: r.u64AsNumber(24),
   };
 }
 

@@ -1,7 +1,8 @@
 // What the names of a debugger's expression mean for a wave and a lane: registers, arguments, memory.
 import { WavesmithError } from '../../../base/index.ts';
 import { globalSpace, ldsSpace, scratchSpace } from '../interpreter/spaces.ts';
-import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import { MemoryFault } from '../state/region.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { hex } from '../tools/lanes.ts';
 import { isVectorSlot, scalarSlot, slotsFromText, vectorWord } from '../tools/registers.ts';

@@ -3,7 +3,7 @@ import { WavesmithError } from '../../../base/index.ts';
 import type { DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import { flatSpace } from '../interpreter/spaces.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
-import { MemoryFault } from '../state/memory.ts';
+import { MemoryFault } from '../state/region.ts';
 import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
 import { bitsOf, fromBits, type Value, valueType } from './expression.ts';
 import type { ScopeSource } from './scope-source.ts';

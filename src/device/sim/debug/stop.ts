@@ -2,7 +2,7 @@
 import type { DebugInfo, DebugLines } from '../../../codeobject/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { DeviceFault } from '../../fault.ts';
-import type { Region } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
 import type { Value } from './expression.ts';

@@ -234,7 +234,7 @@ class CrewShare {
     const { crew, memory, places } = this.device;
     const { launch, loaded } = this;
     const left = launch.workgroups - local.taken;
-    const count = Math.min(this.workers - 1, left);
+    const count = Math.min(this.workers - 1, left, crew?.most ?? 0);
     if (crew === undefined || crew.isBusy || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
     const expected = (elapsed * left) / Math.max(1, local.done);
     if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;

@@ -2,7 +2,8 @@
 import { DeviceFault, type Fault, type FaultKind } from '../../fault.ts';
 import { KernelStop } from '../interpreter/kernel-stop.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import { MemoryFault } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 
 /** Workgroup, wave and instruction of a wave, for messages. */

@@ -3,7 +3,8 @@
 
 import type { DeviceFault } from '../../fault.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
-import type { DeviceMemory, Region } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import type { Engine, EngineJob } from './engine.ts';

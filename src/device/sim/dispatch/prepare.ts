@@ -9,7 +9,8 @@ import { kernargBytes } from '../../kernargs.ts';
 import type { SimKernel } from '../module.ts';
 import type { SimDispatchRequest } from '../options.ts';
 import { LANES } from '../state/layout.ts';
-import type { DeviceMemory, Region } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import type { Launch } from './launch.ts';
 
 const DEFAULT_BUDGET = 10_000_000_000;

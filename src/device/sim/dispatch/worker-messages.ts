@@ -2,8 +2,10 @@
 import { type Position, WavesmithError } from '../../../base/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { DeviceFault, type Fault } from '../../fault.ts';
-import type { RegionRecord } from '../state/memory.ts';
+import type { BeyondWindow, FrameArea } from '../state/frames.ts';
+import type { MemoryOptions } from '../state/memory.ts';
 import type { Place } from '../state/places.ts';
+import type { RegionRecord } from '../state/region.ts';
 import type { Launch } from './launch.ts';
 import type { ScratchPlace } from './wave-start.ts';
 
@@ -19,6 +21,9 @@ export interface PlaceRecord {
 export interface MemoryMessage {
   readonly kind: 'memory';
   readonly memory: WebAssembly.Memory;
+  readonly thread: NonNullable<MemoryOptions['thread']>;
+  /** What is beyond the window; the thread makes its own `show` of the source. */
+  readonly beyond: Omit<BeyondWindow, 'show'> | undefined;
 }
 
 /** Runs workgroups of a dispatch until none is left. */
@@ -33,6 +38,7 @@ export interface RunMessage {
     readonly codeRanges: readonly (readonly [number, number])[];
   };
   readonly regions: readonly RegionRecord[];
+  readonly frameArea: FrameArea | undefined;
   readonly place: PlaceRecord;
 }
 

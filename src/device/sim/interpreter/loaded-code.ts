@@ -8,7 +8,7 @@ import { type Decoder, decoderFor, printInstruction, vgpr } from '../../../isa/i
 import { immediateOf } from '../../../isa/operand.ts';
 import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
-import type { Region } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import { M0, type Wave } from '../state/wave.ts';
 import { KernelStop, notSimulated } from './kernel-stop.ts';
 import { bindMatrix, type MatrixMode } from './matrix.ts';

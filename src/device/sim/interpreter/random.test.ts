@@ -5,7 +5,7 @@ import { makeWave } from '../../../../tests/support/one-instruction.ts';
 import { randomNumbers } from '../../../base/index.ts';
 import { decoderFor, tableFor } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
-import { MemoryFault } from '../state/memory.ts';
+import { MemoryFault } from '../state/region.ts';
 import { EXEC, M0, VCC } from '../state/wave.ts';
 import { accessPlan } from './access-plan.ts';
 import { KernelStop } from './kernel-stop.ts';

@@ -2,7 +2,8 @@
 // Sources: AMD CDNA3 ISA, "Flat Memory Instructions", "Memory Buffer Addressing", "Range checking"; LLVM AMDGPUUsage, "Flat Scratch".
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
-import { type DeviceMemory, MemoryFault } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import { MemoryFault } from '../state/region.ts';
 import { FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
 
 /** Reads and writes 1, 2 or 4 bytes at an address of its space, as raw unsigned (1, 2) or signed (4) numbers. */

@@ -19,6 +19,8 @@ export const PAGE = 4096;
 export const WASM_PAGE = 65536;
 /** The most a 32-bit WebAssembly memory can have, in WebAssembly pages. */
 export const MAX_WASM_PAGES = 65536;
+/** Bytes of the window. */
+export const WINDOW_BYTES = MAX_WASM_PAGES * WASM_PAGE;
 
 /** Words shared by all threads of a device (`CONTROL_*`), 64 bytes apart. The first page stays empty. */
 export const CONTROL = 0x10000;
@@ -41,11 +43,13 @@ export const LIMITS = 0x100000;
 /** The same for stores: zero where memory is read-only. */
 export const WRITABLE = 0x300000;
 /** Bytes of one of the two tables. */
-export const TABLE_BYTES = (MAX_WASM_PAGES * WASM_PAGE * 2) / PAGE;
+export const TABLE_BYTES = (WINDOW_BYTES * 2) / PAGE;
 /** Allocations start here. */
 export const HEAP = 0x500000;
 /** Allocations end before here: the last page is never live. */
-export const HEAP_END = MAX_WASM_PAGES * WASM_PAGE - PAGE;
+export const HEAP_END = WINDOW_BYTES - PAGE;
+/** Unit in which memory beyond the window is shown (frames.ts), and of the address table. */
+export const FRAME = 0x100000;
 
 /** Lanes of a wavefront. */
 export const LANES = 64;
@@ -80,9 +84,8 @@ export const WAVE_SHADOW = 556;
 export const WAVE_CODE_BASE = 560;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
-/** Allocations that the wave's loads, and its stores, last found outside the limits table (two records; wasm/memory/mapped.ts). */
-export const WAVE_MAPPED = 896;
-export const WAVE_MAPPED_BYTES = 64;
+/** i32: wasm offset of the thread's address table. */
+export const WAVE_ADDRESS_TABLE = 896;
 /** i32[512][64], accumulation registers from 256. */
 export const WAVE_VGPRS = 1024;
 export const VGPR_BYTES = 4 * LANES;

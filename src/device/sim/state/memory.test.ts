@@ -1,9 +1,11 @@
 // Device memory: reuse, guards, faults, fixed addresses, the limits tables, the limit of a device.
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../../base/index.ts';
+import { ADDRESS_TABLE_BYTES } from './address-table.ts';
 import { Heap } from './heap.ts';
-import { HEAP, LIMITS, PAGE, WINDOW, WRITABLE } from './layout.ts';
-import { DeviceMemory, MemoryFault, type Region } from './memory.ts';
+import { FRAME, HEAP, LIMITS, PAGE, WINDOW, WRITABLE } from './layout.ts';
+import { DeviceMemory } from './memory.ts';
+import { MemoryFault, type Region } from './region.ts';
 
 const tables = (memory: DeviceMemory, region: Region): [number[], number[]] => {
   const page = region.offset / PAGE;
@@ -186,5 +188,106 @@ describe('memory of the caller', () => {
       expect(new Uint8Array(wasm.buffer)[region.offset]).toBe(5);
       expect(() => memory.alloc(16 * 2 ** 20, 'y')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
     }
+  });
+});
+
+describe('memory beyond the window', () => {
+  const GIB = 2 ** 30;
+
+  /** A device of 64 GiB whose frames hold nothing; `shown` are the calls that would map them. */
+  function makeDevice(threads = 1) {
+    const memory = new WebAssembly.Memory({ initial: 65536, maximum: 65536, shared: true });
+    const shown: (readonly [at: number, offset: number, size: number])[] = [];
+    const discarded: (readonly [number, number])[] = [];
+    const device = new DeviceMemory({
+      memory,
+      discard: (offset, size) => discarded.push([offset, size]),
+      beyond: {
+        bytes: 64 * GIB,
+        threads,
+        show: (at, offset, size) => shown.push([at, offset, size]),
+        source: undefined,
+      },
+    });
+    return { device, shown, discarded };
+  }
+
+  it('should begin where what data may have of the window ends, and leave the rest to other things', () => {
+    const { device } = makeDevice();
+    const near = device.allocData(3 * GIB, 'near');
+    const far = device.allocData(GIB, 'far');
+    expect(near.isBeyond).toBe(false);
+    expect(far.isBeyond).toBe(true);
+    expect(far.base).toBe(WINDOW + 4 * GIB);
+    expect(device.alloc(2 ** 27, 'code').isBeyond).toBe(false);
+    expect(() => device.allocData(64 * GIB, 'x')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
+    expect(() => device.allocAt(far.base + 8 * GIB, 4096, 'x')).toThrow(
+      expect.objectContaining({ code: 'device/address-taken' }),
+    );
+  });
+
+  it('should show what is accessed, with its bounds, and have the oldest give way', () => {
+    const { device, shown } = makeDevice();
+    const far = device.allocData(40 * GIB + 4096, 'far');
+    const end = far.base + far.size;
+    const part = device.access(far.base + 5 * FRAME + 12, 4, false);
+    expect(shown).toEqual([[part.offset, far.offset + 5 * FRAME, FRAME + PAGE]]);
+    expect([part.base, part.size]).toEqual([far.base + 5 * FRAME, FRAME + PAGE]);
+    expect(device.access(end - 4, 4, true).size).toBe(4096);
+    expect(() => device.access(end - 3, 4, true)).toThrow(MemoryFault);
+    // The first bytes of a frame's end are shown with it.
+    expect(device.translate(far.base + 6 * FRAME - 2, 4, false)).toBe(part.offset + FRAME - 2);
+    expect(shown).toHaveLength(2);
+    const positions = Math.floor((device.frameArea?.bytes ?? 0) / (FRAME + PAGE));
+    for (let n = 10; n < 10 + positions; n++) device.translate(far.base + n * FRAME, 4, false);
+    expect(device.access(far.base + 5 * FRAME, 4, false).size).toBe(FRAME + PAGE);
+    expect(shown).toHaveLength(positions + 3);
+  });
+
+  it('should name it to compiled code until it gives way or is freed', () => {
+    const { device } = makeDevice();
+    const far = device.allocData(40 * GIB, 'far');
+    const words = new Int32Array(device.wasm.buffer, device.addressTable, ADDRESS_TABLE_BYTES / 4);
+    const names = (): number => words.reduce((count, word) => count + (word === 0 ? 0 : 1), 0);
+    expect(device.locate(far.base + far.size, false)).toBe(false);
+    expect(names()).toBe(0);
+    expect(device.locate(far.base + 3 * FRAME, true)).toBe(true);
+    const before = words.slice();
+    expect(names()).toBeGreaterThan(0);
+    const positions = Math.floor((device.frameArea?.bytes ?? 0) / (FRAME + PAGE));
+    for (let n = 10; n < 10 + positions; n++) device.translate(far.base + n * FRAME, 4, false);
+    expect(names()).toBe(0);
+    device.locate(far.base + 3 * FRAME, true);
+    expect([...words].filter((word) => word !== 0).length).toBe([...before].filter((word) => word !== 0).length);
+    device.free(far.base);
+    expect(names()).toBe(0);
+    expect(device.locate(far.base + 3 * FRAME, true)).toBe(false);
+  });
+
+  it('should give each thread positions of its own', () => {
+    const { device, shown } = makeDevice(2);
+    const far = device.allocData(40 * GIB, 'far');
+    const other: (readonly [number, number, number])[] = [];
+    const thread = new DeviceMemory({
+      memory: device.wasm,
+      thread: { number: 1, addressTable: device.reserve(ADDRESS_TABLE_BYTES, 'table').byteOffset },
+      beyond: {
+        bytes: 64 * GIB,
+        threads: 2,
+        show: (at, offset, size) => other.push([at, offset, size]),
+        source: undefined,
+      },
+    });
+    thread.adopt(device.snapshot(), device.frameArea);
+    const area = device.frameArea;
+    for (let n = 0; n < 3000; n++) {
+      device.translate(far.base + n * FRAME, 4, false);
+      thread.translate(far.base + n * FRAME, 4, false);
+    }
+    const first = Math.max(...shown.map(([at, , size]) => at + size));
+    expect(first).toBeLessThanOrEqual(Math.min(...other.map(([at]) => at)));
+    expect(Math.max(...other.map(([at, , size]) => at + size))).toBeLessThanOrEqual(
+      (area?.at ?? 0) + (area?.bytes ?? 0),
+    );
   });
 });

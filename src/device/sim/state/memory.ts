@@ -1,10 +1,24 @@
 // Device memory of the virtual GPU: allocations in one WebAssembly memory, which compiled code and worker threads share. Every access
-// is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`).
+// is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`). What does not
+// fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
-import type { FaultingAccess } from '../../fault.ts';
+import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
+import { type BeyondWindow, type FrameArea, Frames } from './frames.ts';
 import { Heap } from './heap.ts';
-import { HEAP, HEAP_END, LIMITS, MAX_WASM_PAGES, PAGE, TABLE_BYTES, WASM_PAGE, WINDOW, WRITABLE } from './layout.ts';
+import {
+  HEAP,
+  HEAP_END,
+  LIMITS,
+  MAX_WASM_PAGES,
+  PAGE,
+  TABLE_BYTES,
+  WASM_PAGE,
+  WINDOW,
+  WINDOW_BYTES,
+  WRITABLE,
+} from './layout.ts';
 import type { ModuleCache } from './module-cache.ts';
+import { type FreedRegion, MemoryFault, Region, type RegionRecord } from './region.ts';
 
 /** Dead space kept behind an allocation; less when memory is nearly full, but never less than a page. */
 const GUARD = 0x10000;
@@ -12,73 +26,26 @@ const GUARD = 0x10000;
 const GROWTH = 2 ** 24;
 /** A memory that is not shared cannot grow without moving, so it has its full size from the start. */
 const UNSHARED_BYTES = 2 ** 30;
+/** Bytes of the window that data leaves to code, queues, signals and the device itself where there is memory beyond it. */
+const KEPT_BYTES = 2 ** 28;
+/** Bytes of the window that frames take at least, and what they leave to smaller allocations when much of it is free. */
+const LEAST_FRAME_BYTES = 2 ** 29;
+const LEFT_BYTES = 2 ** 30;
 /** Freed spans that are not handed out again yet, so that a use after free faults. */
 const QUARANTINE_BYTES = 2 ** 26;
 const QUARANTINE_SPANS = 256;
 /** Freed allocations whose names fault messages still know. */
 const REMEMBERED = 256;
 
-/** What another thread needs to know of an allocation. */
-export interface RegionRecord {
-  readonly base: number;
-  readonly size: number;
-  readonly label: string;
-  readonly offset: number;
-  readonly readOnlyRanges: readonly (readonly [number, number])[];
-}
-
-/** A live allocation. */
-export class Region implements RegionRecord {
-  readonly base: number;
-  readonly size: number;
-  readonly label: string;
-  /** Where its bytes are in wasm memory. */
-  readonly offset: number;
-  /** Byte ranges that kernels cannot store to: code. */
-  readonly readOnlyRanges: readonly (readonly [number, number])[];
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-
-  constructor(buffer: ArrayBufferLike, record: RegionRecord) {
-    this.base = record.base;
-    this.size = record.size;
-    this.label = record.label;
-    this.offset = record.offset;
-    this.readOnlyRanges = record.readOnlyRanges;
-    this.bytes = new Uint8Array(buffer, record.offset, record.size);
-    this.view = new DataView(buffer, record.offset, record.size);
-  }
-
-  /** Whether a store at an address would change read-only bytes. */
-  isReadOnly(address: number, size: number): boolean {
-    const at = address - this.base;
-    return this.readOnlyRanges.some(([from, to]) => at < to && at + size > from);
-  }
-}
-
-/** A freed allocation. */
-export interface FreedRegion {
-  readonly base: number;
-  readonly size: number;
-  readonly label: string;
-}
-
-/** Thrown by an access outside live memory; the interpreter adds kernel, pc and lane. */
-export class MemoryFault extends Error {
-  readonly access: FaultingAccess;
-
-  constructor(space: FaultingAccess['space'], address: number, size: number, isWrite: boolean, target = '') {
-    const what = { global: '', lds: 'LDS ', scratch: 'scratch ' }[space] + (isWrite ? 'store' : 'load') + target;
-    super(`${what} of ${size} bytes at 0x${address.toString(16)}`);
-    this.access = { space, address, size, isWrite };
-  }
-}
-
 export interface MemoryOptions {
   /** Memory of a fixed size made by the caller, for example over pages other processes share. */
   readonly memory?: WebAssembly.Memory | undefined;
-  /** Makes pages of `memory` read as zeros again without touching them; without it they are overwritten. */
+  /** Makes pages of `memory`, or of the file beyond it, read as zeros again without touching them; without it they are overwritten. */
   readonly discard?: ((offset: number, size: number) => void) | undefined;
+  /** In another thread than the device's own: its number from 1, and where its address table is. */
+  readonly thread?: { readonly number: number; readonly addressTable: number } | undefined;
+  /** Memory beyond the window; needs `memory` and `discard`. */
+  readonly beyond?: BeyondWindow | undefined;
   /** Where compiled modules of code in this memory are kept. */
   readonly moduleCache?: ModuleCache | undefined;
 }
@@ -122,6 +89,11 @@ export class DeviceMemory {
   private readonly limits: Uint16Array;
   private readonly writable: Uint16Array;
   private readonly heap: Heap;
+  readonly beyond: BeyondWindow | undefined;
+  private readonly heapBeyond: Heap | undefined;
+  private frames: Frames | undefined;
+  private readonly thread: number;
+  private readonly table: AddressTable;
   /** Sorted by address. */
   private readonly regions: Region[] = [];
   private last: Region | undefined;
@@ -139,19 +111,48 @@ export class DeviceMemory {
     this.isShared = !(this.buffer instanceof ArrayBuffer);
     this.discard = options.discard;
     this.moduleCache = options.moduleCache;
-    this.capacity =
-      given === undefined && this.isShared ? MAX_WASM_PAGES * WASM_PAGE : Math.min(this.buffer.byteLength, HEAP_END);
+    this.capacity = given === undefined && this.isShared ? WINDOW_BYTES : Math.min(this.buffer.byteLength, HEAP_END);
     this.limits = new Uint16Array(this.buffer, LIMITS, TABLE_BYTES / 2);
     this.writable = new Uint16Array(this.buffer, WRITABLE, TABLE_BYTES / 2);
+    const { beyond } = options;
+    this.beyond = beyond;
     this.heap = new Heap(HEAP, Math.min(this.capacity, HEAP_END));
+    this.heapBeyond = beyond === undefined ? undefined : new Heap(WINDOW_BYTES, beyond.bytes);
+    this.thread = options.thread?.number ?? 0;
+    const table = options.thread?.addressTable ?? this.reserve(ADDRESS_TABLE_BYTES, 'address table').byteOffset;
+    this.table = new AddressTable(this.buffer, table);
   }
 
-  /** In another thread: takes over the allocations as they were when `snapshot` was taken. */
-  adopt(records: readonly RegionRecord[]): void {
+  /** In another thread: takes over the allocations as they were when `snapshot` was taken, and its share of `frameArea`. */
+  adopt(records: readonly RegionRecord[], area?: FrameArea): void {
     this.viewBuffer();
-    this.last = undefined;
+    if (area !== undefined && this.frames === undefined) this.showIn(area);
+    this.forget();
     this.regions.length = 0;
     for (const record of records) this.regions.push(new Region(this.buffer, record));
+  }
+
+  /** What was looked up before allocations changed. */
+  private forget(): void {
+    this.last = undefined;
+    this.table.clear();
+    this.frames?.forgetNames();
+  }
+
+  private showIn(area: FrameArea): void {
+    if (this.beyond !== undefined) {
+      this.frames = new Frames(this.buffer, area, this.beyond, this.thread, this.table);
+    }
+  }
+
+  /** Where memory beyond the window is shown, once there is such an allocation. */
+  get frameArea(): FrameArea | undefined {
+    return this.frames?.area;
+  }
+
+  /** Wasm offset of the address table of this thread. */
+  get addressTable(): number {
+    return this.table.at;
   }
 
   private viewBuffer(): void {
@@ -201,11 +202,18 @@ export class DeviceMemory {
     });
   }
 
+  /** As `alloc`, for what only programs and kernels use: beyond the window when that is nearly full. */
+  allocData(size: number, label: string, alignment = PAGE): Region {
+    checkSize(size);
+    const offset = this.takeData(size, label, Math.max(alignment, PAGE));
+    return this.insert({ base: WINDOW + offset, size, label, offset, readOnlyRanges: [] });
+  }
+
   /** Allocates zeroed memory at a GPU address of the caller's choice; an address in use is `device/address-taken`. */
   allocAt(address: number, size: number, label: string): Region {
     checkSize(size);
     const offset = address - WINDOW;
-    if (offset >= 0 && offset < MAX_WASM_PAGES * WASM_PAGE) {
+    if (offset >= 0 && offset < WINDOW_BYTES) {
       if (offset % PAGE !== 0 || !this.takeAt(offset, roundUp(Math.max(size, 1), PAGE) + PAGE)) {
         throw addressTaken(address, size, label);
       }
@@ -213,7 +221,7 @@ export class DeviceMemory {
       return this.insert({ base: address, size, label, offset, readOnlyRanges: [] });
     }
     this.checkUnmapped(address, size, label);
-    const storage = this.take(size, label, PAGE);
+    const storage = this.takeData(size, label, PAGE);
     return this.insert({ base: address, size, label, offset: storage, readOnlyRanges: [] });
   }
 
@@ -236,8 +244,8 @@ export class DeviceMemory {
   private checkUnmapped(address: number, size: number, label: string): void {
     const end = address + Math.max(size, 1);
     const isAddress = Number.isSafeInteger(address) && address > 0 && Number.isSafeInteger(end);
-    const overlapsWindow = address < WINDOW + MAX_WASM_PAGES * WASM_PAGE && end > WINDOW;
-    if (!isAddress || overlapsWindow || this.regions.some((r) => address < r.base + r.size && end > r.base)) {
+    const isOurs = address < WINDOW + (this.beyond?.bytes ?? WINDOW_BYTES) && end > WINDOW;
+    if (!isAddress || isOurs || this.regions.some((r) => address < r.base + r.size && end > r.base)) {
       throw addressTaken(address, size, label);
     }
   }
@@ -259,6 +267,26 @@ export class DeviceMemory {
     return this.heap.takeAt(offset, bytes);
   }
 
+  /** As `take`, beyond the window when what is left of it is needed for other things. */
+  private takeData(size: number, label: string, alignment: number): number {
+    const { heap, heapBeyond } = this;
+    const kept = KEPT_BYTES + (this.frames === undefined ? LEAST_FRAME_BYTES : 0);
+    if (heapBeyond === undefined || heap.largest >= size + kept) return this.take(size, label, alignment);
+    if (this.frames === undefined) {
+      const bytes = roundUp(Math.max(LEAST_FRAME_BYTES, heap.largest - LEFT_BYTES) - WASM_PAGE, WASM_PAGE);
+      this.showIn({ at: this.take(bytes, label, PAGE), bytes });
+    }
+    const pages = roundUp(Math.max(size, 1), PAGE);
+    let offset = heapBeyond.take(pages + GUARD, alignment);
+    if (offset === undefined) {
+      this.endQuarantine(0, 0);
+      offset = heapBeyond.take(pages + PAGE, alignment);
+    }
+    if (offset === undefined) throw this.outOfMemory(size, label);
+    this.discard?.(offset, size);
+    return offset;
+  }
+
   private take(size: number, label: string, alignment: number): number {
     const pages = roundUp(Math.max(size, 1), PAGE);
     let offset = this.heap.take(pages + GUARD, alignment) ?? this.heap.take(pages + PAGE, alignment);
@@ -271,9 +299,11 @@ export class DeviceMemory {
     return offset;
   }
 
-  /** Where the bytes of all live allocations are in wasm memory, each once. */
+  /** Where the bytes of all live allocations of the window are in wasm memory, each once. */
   spans(): { readonly offset: number; readonly size: number }[] {
-    return this.regions.filter((r) => !this.aliases.has(r)).map(({ offset, size }) => ({ offset, size }));
+    return this.regions
+      .filter((r) => !this.aliases.has(r) && !r.isBeyond)
+      .map(({ offset, size }) => ({ offset, size }));
   }
 
   /** Makes taken bytes exist and read as zeros. */
@@ -299,9 +329,13 @@ export class DeviceMemory {
   }
 
   private outOfMemory(size: number, label: string, cause?: unknown): WavesmithError {
+    const { beyond, capacity, heap, heapBeyond = heap } = this;
+    const end =
+      beyond === undefined ? `${capacity} bytes, the limit of WebAssembly memory here` : `${beyond.bytes} bytes`;
+    const free = Math.max(0, heapBeyond.largest - PAGE);
     const message =
       cause === undefined
-        ? `${size} bytes for '${label}' do not fit into the memory of the device: it ends at ${this.capacity} bytes, the limit of WebAssembly memory here, and at most ${Math.max(0, this.heap.largest - PAGE)} are free in one piece.`
+        ? `${size} bytes for '${label}' do not fit into the memory of the device: it ends at ${end}, and at most ${free} are free in one piece.`
         : `The host cannot provide ${size} bytes for '${label}'.`;
     return new WavesmithError('device/out-of-memory', message, {
       hint: 'Use a smaller buffer or shape, or free buffers that are no longer needed.',
@@ -313,8 +347,9 @@ export class DeviceMemory {
     const region = new Region(this.buffer, record);
     const at = this.regions.findIndex((r) => r.base > region.base);
     this.regions.splice(at < 0 ? this.regions.length : at, 0, region);
+    this.forget();
     if (isAlias) this.aliases.add(region);
-    else if (region.base === WINDOW + region.offset) this.setLimits(region, true);
+    else if (isInWindow(region)) this.setLimits(region, true);
     return region;
   }
 
@@ -348,8 +383,8 @@ export class DeviceMemory {
     const { base, size, label, offset } = region;
     const changed = new Region(this.buffer, { base, size, label, offset, readOnlyRanges: ranges });
     this.regions[at] = changed;
-    this.last = undefined;
-    if (base === WINDOW + offset) this.setLimits(changed, true);
+    this.forget();
+    if (isInWindow(changed)) this.setLimits(changed, true);
     return changed;
   }
 
@@ -359,8 +394,8 @@ export class DeviceMemory {
     const region = this.regions[at];
     if (region === undefined) return false;
     this.regions.splice(at, 1);
-    this.last = undefined;
-    if (base === WINDOW + region.offset) this.setLimits(region, false);
+    this.forget();
+    if (isInWindow(region)) this.setLimits(region, false);
     if (!this.aliases.delete(region)) {
       this.quarantine.push({ start: region.offset, size: region.size });
       this.quarantined += region.size;
@@ -376,11 +411,11 @@ export class DeviceMemory {
       const oldest = this.quarantine.shift();
       if (oldest === undefined) return;
       this.quarantined -= oldest.size;
-      this.heap.give(oldest.start);
+      (oldest.start < WINDOW_BYTES ? this.heap : (this.heapBeyond as Heap)).give(oldest.start);
     }
   }
 
-  /** The allocation holding all `size` bytes at `address`, or undefined. */
+  /** The allocation holding all `size` bytes at `address`, or undefined. Beyond the window `access` gives the bytes. */
   find(address: number, size: number): Region | undefined {
     const last = this.last;
     if (last !== undefined && address >= last.base && address + size <= last.base + last.size) return last;
@@ -399,14 +434,28 @@ export class DeviceMemory {
     return undefined;
   }
 
-  /** The allocation to read or write, or a fault. */
+  /** Has the address table of this thread name the memory at an address; false when it is not live, or partly read-only and to be written. */
+  locate(address: number, write: boolean): boolean {
+    const region = this.find(address, 1);
+    if (region === undefined || (write && region.readOnlyRanges.length > 0)) return false;
+    if (region.isBeyond) this.framesOf(region).name(region, address, write);
+    else this.table.set(this.table.entryOf(address, write), region);
+    return true;
+  }
+
+  private framesOf({ label }: Region): Frames {
+    if (this.frames === undefined) throw new Error(`this thread shows nothing of '${label}' beyond the window`);
+    return this.frames;
+  }
+
+  /** The allocation to read or write, or the part of it that is shown around the address, or a fault. */
   access(address: number, size: number, write: boolean): Region {
     const region = this.find(address, size);
     if (region === undefined) throw new MemoryFault('global', address, size, write);
     if (write && region.readOnlyRanges.length > 0 && region.isReadOnly(address, size)) {
       throw new MemoryFault('global', address, size, true, ' to read-only memory');
     }
-    return region;
+    return region.isBeyond ? this.framesOf(region).partAt(region, address) : region;
   }
 
   /** Offset in wasm memory of live bytes at any address, or a fault: what compiled code calls when the limits table does not say yes. */
@@ -431,6 +480,9 @@ export class DeviceMemory {
     return this.freed.findLast((r) => address >= r.base && address < r.base + r.size);
   }
 }
+
+/** Whether the limits table describes it. */
+const isInWindow = ({ base, offset, isBeyond }: Region): boolean => base === WINDOW + offset && !isBeyond;
 
 function checkSize(size: number): void {
   if (!Number.isSafeInteger(size) || size < 0) {

@@ -3,7 +3,8 @@ import { targetInfo } from '../../../isa/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
 import type { ScratchPlace } from '../dispatch/wave-start.ts';
 import { WAVE_BYTES } from './layout.ts';
-import type { DeviceMemory, Region } from './memory.ts';
+import type { DeviceMemory } from './memory.ts';
+import type { Region } from './region.ts';
 
 /** One place, as wasm offsets. */
 export interface Place {

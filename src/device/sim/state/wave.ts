@@ -8,6 +8,7 @@ import {
   FLAG_VSKIP,
   LANES,
   RUNNING,
+  WAVE_ADDRESS_TABLE,
   WAVE_BYTES,
   WAVE_CODE_BASE,
   WAVE_EXECUTED,
@@ -122,6 +123,7 @@ export class Wave {
     this.words[WAVE_LDS_BASE / 4] = workgroup.lds.byteOffset;
     this.words[WAVE_LDS_BYTES / 4] = workgroup.lds.byteLength;
     this.words[WAVE_SCRATCH_BYTES / 4] = workgroup.dispatch.scratchPerLane;
+    this.words[WAVE_ADDRESS_TABLE / 4] = this.memory.addressTable;
   }
 
   /** Sets an i32 field of the block by its WAVE_* offset. */

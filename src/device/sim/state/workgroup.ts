@@ -1,7 +1,7 @@
 // What the waves of a workgroup share: LDS, ids, scratch, the dispatch.
 import type { TargetName } from '../../../isa/types.ts';
-import { MemoryFault } from './memory.ts';
 import type { ModelledClock, WorkgroupReadings } from './modelled-clock.ts';
+import { MemoryFault } from './region.ts';
 
 /** Facts of the running dispatch that every wave may ask for. */
 export interface DispatchContext {

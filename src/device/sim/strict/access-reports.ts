@@ -1,7 +1,7 @@
 // Who accesses memory, and the findings about one access: outside of allocations, misaligned, of bytes that nothing has written.
 import type { TargetName } from '../../../isa/types.ts';
 import type { AccessPlan } from '../interpreter/access-plan.ts';
-import type { Region } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { GroupState } from './fast-accesses.ts';
 import type { LdsShadow } from './lds.ts';

@@ -10,7 +10,7 @@ import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
-import type { Region } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';

@@ -1,7 +1,8 @@
 // The quick way through the checks of a memory access: whole dwords of live, written memory that nobody else touches. It says yes, and
 // then everything is recorded, or no, and the checks that can say what is wrong look at it (access-checks.ts).
 import type { AccessPlan } from '../interpreter/access-plan.ts';
-import type { DeviceMemory, Region } from '../state/memory.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';

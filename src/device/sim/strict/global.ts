@@ -1,5 +1,5 @@
 // Shadow of global memory during a strict dispatch: written bytes, and the wavefronts that touched each dword, to find races. Bounded: at most MAX_TRACKED bytes of memory are followed, page by page as they are touched.
-import type { Region } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 import {
   ATOMIC_WRITE,

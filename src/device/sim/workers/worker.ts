@@ -10,6 +10,7 @@ import { SharedProgress } from '../dispatch/progress.ts';
 import { Runner } from '../dispatch/runner.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from '../dispatch/worker-messages.ts';
 import { LoadedCode } from '../interpreter/loaded-code.ts';
+import type { BeyondWindow } from '../state/frames.ts';
 import { WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
@@ -19,14 +20,26 @@ import type { WorkerPort } from './worker-host.ts';
 /** Pieces of loaded code that a worker keeps decoded and compiled. */
 const KEPT = 16;
 
-/** Answers a device's messages. */
-export function serveWorker(port: WorkerPort, moduleCache?: ModuleCache): void {
+/** Answers a device's messages. `showFrom` makes the host's `show` of what the device names as its source. */
+export function serveWorker(
+  port: WorkerPort,
+  moduleCache?: ModuleCache,
+  showFrom?: (source: unknown, memory: WebAssembly.Memory) => BeyondWindow['show'],
+): void {
   let memory: DeviceMemory | undefined;
   const known = new Map<number, LoadedCode>();
   port.onMessage((received) => {
     const message = received as MemoryMessage | RunMessage;
-    if (message.kind === 'memory') memory = new DeviceMemory({ memory: message.memory, moduleCache });
-    else if (memory === undefined) throw new Error('the device sent no memory');
+    if (message.kind === 'memory') {
+      const { thread, beyond } = message;
+      const show = beyond === undefined ? undefined : showFrom?.(beyond.source, message.memory);
+      memory = new DeviceMemory({
+        memory: message.memory,
+        moduleCache,
+        thread,
+        beyond: beyond === undefined || show === undefined ? undefined : { ...beyond, show },
+      });
+    } else if (memory === undefined) throw new Error('the device sent no memory');
     else port.post(run(memory, known, message));
   });
 }
@@ -44,8 +57,8 @@ function loadedOf(memory: DeviceMemory, known: Map<number, LoadedCode>, { code }
 }
 
 function run(memory: DeviceMemory, known: Map<number, LoadedCode>, message: RunMessage): DoneMessage {
-  const { launch, regions, place: record } = message;
-  memory.adopt(regions);
+  const { launch, regions, frameArea, place: record } = message;
+  memory.adopt(regions, frameArea);
   const loaded = loadedOf(memory, known, message);
   loaded.useMatrixMode(launch.mfma);
   const engine = createEngine({ loaded, launch, memory });

@@ -82,11 +82,7 @@ function liveOffset(f: Frame, t: Transfer, address: number, a: number, bytes: nu
   checkPage(fn, a, bytes, t.write);
   fn.op('i32.and').op('i32.eqz');
   code.if(() => {
-    fn.get(f.wave)
-      .get(address)
-      .call(locateFunction(module, bytes, t.write))
-      .tee(a)
-      .op('i32.eqz');
+    fn.get(f.wave).get(address).i32(bytes).call(locateFunction(module, t.write)).tee(a).op('i32.eqz');
     code.if(() => f.resume());
   });
 }
@@ -110,6 +106,7 @@ function bindBuffer(
   const { code, module } = f;
   const { fn } = code;
   const offsets = code.local('i32');
+  const linear = code.local('i32');
   const quick = code.local('i32');
   const perLane = code.local('i32');
   const start = code.local('i32');
@@ -140,13 +137,13 @@ function bindBuffer(
   fn.i32(t.bytes - t.piece)
     .op('i32.add')
     .set(outside);
-  // The quick paths take linear buffers, in the window, without index arithmetic, with room for one element.
+  // The quick paths take linear buffers without index arithmetic, with room for one element; but for whole wavefronts in the window.
   fn.get(room).i64(0n).op('i64.ge_s');
-  fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and');
   fn.get(resource).memory('i32.load', 12).i32(ADD_THREAD_ID).op('i32.and').op('i32.eqz').op('i32.and');
   fn.get(resource).memory('i32.load', 4).i32(0).op('i32.ge_s').op('i32.and');
   if (idxen) fn.get(resource).memory('i32.load', 4).i32(0x3fff0000).op('i32.and').op('i32.eqz').op('i32.and');
-  fn.set(quick);
+  fn.tee(linear);
+  fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and').set(quick);
 
   // So do the private segments of gfx90a: swizzled by thread id with index stride 64, no index, no stride.
   if (!idxen) {
@@ -185,10 +182,10 @@ function bindBuffer(
   };
   return {
     full: (done) => {
-      fn.get(quick);
+      fn.get(offen ? linear : quick);
       code.if(() => {
         if (offen) {
-          offsetWave(f, t, offsets, low, a, { local: limit }, done);
+          offsetWave(f, t, offsets, base, a, () => fn.get(limit).op('i64.extend_i32_u'), done);
           return;
         }
         const { broadcast } = t;

@@ -1,45 +1,52 @@
-// Device memory that the limits table does not describe in one entry: allocations mapped outside the window, and elements that cross
-// a page. The allocation last found by a wave's loads, and by its stores, is remembered in the wave block.
-import { WAVE_MAPPED, WAVE_MAPPED_BYTES } from '../../state/layout.ts';
+// Device memory that the limits table does not describe in one entry: allocations mapped outside the window, memory beyond it, and elements
+// that cross a page. The address table of the thread names what was found last (state/address-table.ts); the device fills it.
+import { ENTRIES, ENTRY_BYTES, ENTRY_DELTA, ENTRY_SIZE, ENTRY_START } from '../../state/address-table.ts';
+import { FRAME, WAVE_ADDRESS_TABLE } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 
-// Fields of a record: address and bytes of the allocation, and what makes an address an offset in wasm memory.
-const START = 0;
-const SIZE = 8;
-const DELTA = 16;
-
-/** Index of the import `locate(wave, low, high, write)`: fills the wave's record with the allocation at an address, or returns 0. */
+/** Index of the import `locate(low, high, write)`: has the address table name the memory at an address, or returns 0. */
 export function locateIndex(module: WasmModule): number {
-  return module.importFunction('env', 'locate', ['i32', 'i32', 'i32', 'i32'], ['i32']);
+  return module.importFunction('env', 'locate', ['i32', 'i32', 'i32'], ['i32']);
 }
 
-/** (wave, address) -> offset in wasm memory of `bytes` live bytes, or 0 when one allocation does not hold them all. */
-export function locateFunction(module: WasmModule, bytes: number, write: boolean): WasmFunction {
+/** (wave, address, bytes) -> offset in wasm memory of that many live bytes, or 0 when nothing that the table can name holds them all. */
+export function locateFunction(module: WasmModule, write: boolean): WasmFunction {
   const locate = locateIndex(module);
-  return module.helper(`memory.locate.${bytes}.${write ? 'store' : 'load'}`, ['i32', 'i64'], ['i32'], (fn) => {
-    const [wave, address] = [0, 1] as const;
-    const at = WAVE_MAPPED + (write ? WAVE_MAPPED_BYTES : 0);
-    /** Leaves 1 when the record holds the bytes. */
+  return module.helper(`memory.locate.${write ? 'store' : 'load'}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
+    const [wave, address, bytes] = [0, 1, 2] as const;
+    const half = ENTRIES / 2;
+    const first = write ? half * ENTRY_BYTES : 0;
+    const entry = fn.local('i32');
+    const need = fn.local('i64');
+    const size = fn.local('i64');
+    /** Leaves 1 when the entry holds the bytes. */
     const holds = (): void => {
-      fn.get(address)
-        .get(wave)
-        .memory('i64.load', at + START)
-        .op('i64.sub');
-      fn.get(wave)
-        .memory('i64.load', at + SIZE)
-        .i64(BigInt(bytes))
+      fn.get(entry)
+        .memory('i64.load', first + ENTRY_SIZE)
+        .get(need)
         .op('i64.sub')
-        .op('i64.le_u');
-      fn.get(wave)
-        .memory('i64.load', at + SIZE)
-        .i64(BigInt(bytes))
-        .op('i64.ge_u')
-        .op('i32.and');
+        .set(size);
+      fn.get(size).i64(0n).op('i64.ge_s');
+      fn.get(address)
+        .get(entry)
+        .memory('i64.load', first + ENTRY_START)
+        .op('i64.sub');
+      fn.get(size).op('i64.le_u').op('i32.and');
     };
+    fn.get(bytes).op('i64.extend_i32_u').set(need);
+    fn.get(address)
+      .i64(BigInt(Math.log2(FRAME)))
+      .op('i64.shr_u')
+      .op('i32.wrap_i64');
+    fn.i32(half - 1)
+      .op('i32.and')
+      .i32(ENTRY_BYTES)
+      .op('i32.mul');
+    fn.get(wave).memory('i32.load', WAVE_ADDRESS_TABLE).op('i32.add').set(entry);
     holds();
     fn.op('i32.eqz').if();
-    fn.get(wave).get(address).op('i32.wrap_i64').get(address).i64(32n).op('i64.shr_u').op('i32.wrap_i64');
+    fn.get(address).op('i32.wrap_i64').get(address).i64(32n).op('i64.shr_u').op('i32.wrap_i64');
     fn.i32(write ? 1 : 0)
       .call(locate)
       .op('i32.eqz')
@@ -49,24 +56,14 @@ export function locateFunction(module: WasmModule, bytes: number, write: boolean
     fn.op('i32.eqz').if();
     fn.i32(0).return().end().end();
     fn.get(address)
-      .get(wave)
-      .memory('i64.load', at + DELTA)
-      .op('i64.add')
-      .op('i32.wrap_i64');
+      .op('i32.wrap_i64')
+      .get(entry)
+      .memory('i32.load', first + ENTRY_DELTA)
+      .op('i32.add');
   });
 }
 
-/** The import `locate`. Memory that is partly read-only is not located for stores. */
-export function locateImport(memory: DeviceMemory): (wave: number, low: number, high: number, write: number) => number {
-  let words = new BigUint64Array(memory.wasm.buffer);
-  return (wave, low, high, write) => {
-    const region = memory.find((high >>> 0) * 4294967296 + (low >>> 0), 1);
-    if (region === undefined || (write !== 0 && region.readOnlyRanges.length > 0)) return 0;
-    if (words.buffer !== memory.wasm.buffer) words = new BigUint64Array(memory.wasm.buffer);
-    const at = (wave + WAVE_MAPPED + (write !== 0 ? WAVE_MAPPED_BYTES : 0)) / 8;
-    words[at] = BigInt(region.base);
-    words[at + 1] = BigInt(region.size);
-    words[at + 2] = BigInt.asUintN(64, BigInt(region.offset) - BigInt(region.base));
-    return 1;
-  };
+/** The import `locate`. */
+export function locateImport(memory: DeviceMemory): (low: number, high: number, write: number) => number {
+  return (low, high, write) => (memory.locate((high >>> 0) * 2 ** 32 + (low >>> 0), write !== 0) ? 1 : 0);
 }

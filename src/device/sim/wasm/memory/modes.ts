@@ -13,11 +13,12 @@ import {
   adjacent,
   checkPage,
   moveLane,
+  offsetWaveFunction,
   overQuads,
   progressionFunction,
   type QuadLocals,
   quadLocals,
-  spanFunction,
+  wideWaveFunction,
   windowQuad,
 } from './window.ts';
 
@@ -34,15 +35,9 @@ function byStride(f: Frame, register: number, bytes: number, ascending: () => vo
   code.if(same);
 }
 
-/** The whole wavefront at window offset `a` (consecutive or one address), when the memory is live. */
+/** The whole wavefront at offset `a` of wasm memory (consecutive or one address), which is on the stack too; 0 is none. */
 function wholeWave(f: Frame, t: Transfer, a: number, done: Label, one: boolean): void {
-  const { code, module } = f;
-  if (one) checkPage(code.fn, a, t.bytes, t.write);
-  else
-    code.fn
-      .get(a)
-      .i32(64 * t.bytes)
-      .call(spanFunction(module, t.write));
+  const { code } = f;
   code.if(() => {
     if (one) overQuads(f, a, 0, () => t.broadcast?.(f, a));
     else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
@@ -66,16 +61,10 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
   const a = code.local('i32');
   const address = code.local('i64');
   const q = quadLocals(code);
-  /** Sets `a` to lane 0's window offset. The sum may only wrap into the first or last page, which are never live. */
-  const first = (): void => {
-    fn.get(register).memory('i32.load').get(offset).op('i32.wrap_i64').op('i32.add').set(a);
-  };
   const whole = (stride: number, done: Label): void => {
-    fn.get(register).i32(stride).call(progressionFunction(module, true));
-    code.if(() => {
-      first();
-      wholeWave(f, t, a, done, stride === 0);
-    });
+    fn.get(f.wave).get(register).get(offset).i32(stride).i32(spanned(t, stride));
+    fn.call(wideWaveFunction(module, t.write)).tee(a);
+    wholeWave(f, t, a, done, stride === 0);
   };
   const { broadcast } = t;
   return {
@@ -144,10 +133,7 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
         f.resume();
       });
     }
-    fn.get(f.wave)
-      .get(address)
-      .call(locateFunction(module, t.bytes, t.write))
-      .tee(a);
+    fn.get(f.wave).get(address).i32(t.bytes).call(locateFunction(module, t.write)).tee(a);
     code.if(move);
     f.resume();
   });
@@ -173,10 +159,7 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
   };
   fn.get(base).op('i32.wrap_i64').set(low);
   return {
-    full: (done) => {
-      inWindow();
-      code.if(() => offsetWave(f, t, register, low, a, 2 ** 32 - 1, done));
-    },
+    full: (done) => offsetWave(f, t, register, base, a, () => fn.i64(BigInt(2 ** 32 - 1)), done),
     quad: (next) => {
       inWindow();
       code.if(() => {
@@ -192,31 +175,26 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
   };
 }
 
-/** All lanes at window offset `low` + the register's value, which must not exceed the constant or local `limit` at its end. */
+/** Bytes of a whole wavefront's elements, which follow each other or are one. */
+const spanned = (t: Transfer, stride: number): number => (stride === 0 ? t.bytes : 64 * t.bytes);
+
+/** All lanes at the address `base` + the register's value, which must not exceed at its end the i64 that `limit` leaves. */
 export function offsetWave(
   f: Frame,
   t: Transfer,
   register: number,
-  low: number,
+  base: number,
   a: number,
-  limit: number | { readonly local: number },
+  limit: () => void,
   done: Label,
 ): void {
   const { code, module } = f;
   const { fn } = code;
   const whole = (stride: number): void => {
-    fn.get(register).i32(stride).call(progressionFunction(module, false));
-    // Neither the lanes' offsets nor the sum with the base may wrap.
-    fn.get(register)
-      .memory('i32.load')
-      .op('i64.extend_i32_u')
-      .i64(BigInt(63 * stride))
-      .op('i64.add');
-    if (typeof limit === 'number') fn.i64(BigInt(limit));
-    else fn.get(limit.local).op('i64.extend_i32_u');
-    fn.op('i64.le_u').op('i32.and');
-    fn.get(register).memory('i32.load').get(low).op('i32.add').tee(a).get(low).op('i32.ge_u').op('i32.and');
-    code.if(() => wholeWave(f, t, a, done, stride === 0));
+    fn.get(f.wave).get(register).get(base);
+    limit();
+    fn.i32(stride).i32(spanned(t, stride)).call(offsetWaveFunction(module, t.write)).tee(a);
+    wholeWave(f, t, a, done, stride === 0);
   };
   const same = t.broadcast === undefined ? undefined : () => whole(0);
   byStride(f, register, t.bytes, () => whole(t.bytes), same);

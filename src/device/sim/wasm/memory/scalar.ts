@@ -72,11 +72,7 @@ function liveOffset(
   checkPage(fn, a, bytes, write);
   fn.op('i32.eqz').op('i32.or');
   code.if(() => {
-    fn.get(wave)
-      .get(address)
-      .call(locateFunction(module, bytes, write))
-      .tee(a)
-      .op('i32.eqz');
+    fn.get(wave).get(address).i32(bytes).call(locateFunction(module, write)).tee(a).op('i32.eqz');
     leave();
   });
 }

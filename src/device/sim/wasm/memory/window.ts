@@ -4,6 +4,7 @@
 import { LIMITS, VGPR_BYTES, WINDOW_HIGH, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { Code, Label } from './code.ts';
+import { locateFunction } from './mapped.ts';
 import type { Frame, Transfer } from './transfer.ts';
 
 /** Leaves 1 when `bytes` bytes at the window offset in a local lie inside the live part of their page. */
@@ -39,7 +40,7 @@ export function spanFunction(module: WasmModule, write: boolean): WasmFunction {
   });
 }
 
-/** (register address, stride) -> 1 when lane l holds lane 0's value + l × stride (modulo 2^32), in the wide form with the window's high word. */
+/** (register address, stride) -> 1 when lane l holds lane 0's value + l × stride (modulo 2^32), in the wide form with lane 0's high word. */
 export function progressionFunction(module: WasmModule, wide: boolean): WasmFunction {
   const name = `memory.progression.${wide ? 'wide' : 'narrow'}`;
   return module.helper(name, ['i32', 'i32'], ['i32'], (fn) => {
@@ -48,6 +49,8 @@ export function progressionFunction(module: WasmModule, wide: boolean): WasmFunc
     const expected = fn.local('v128');
     const step = fn.local('v128');
     const wrong = fn.local('v128');
+    const high = wide ? fn.local('v128') : -1;
+    if (wide) fn.get(register).memory('v128.load32_splat', VGPR_BYTES).set(high);
     fn.get(register).memory('v128.load32_splat');
     fn.v128(0, 1, 2, 3).get(stride).op('i32x4.splat').op('i32x4.mul').op('i32x4.add').set(expected);
     fn.get(stride).i32(2).op('i32.shl').op('i32x4.splat').set(step);
@@ -59,12 +62,82 @@ export function progressionFunction(module: WasmModule, wide: boolean): WasmFunc
       fn.get(wrong).op('v128.or');
       if (wide) {
         fn.get(register).memory('v128.load', VGPR_BYTES + 16 * quad);
-        fn.v128(WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH).op('v128.xor').op('v128.or');
+        fn.get(high).op('v128.xor').op('v128.or');
       }
       fn.set(wrong);
       if (quad < 15) fn.get(expected).get(step).op('i32x4.add').set(expected);
     }
     fn.get(wrong).op('v128.any_true').op('i32.eqz');
+  });
+}
+
+/** (wave, address, bytes) -> offset in wasm memory of that many live bytes of one allocation, at most a page, or 0. */
+function liveFunction(module: WasmModule, write: boolean): WasmFunction {
+  const span = spanFunction(module, write);
+  const locate = locateFunction(module, write);
+  return module.helper(`memory.live.${write ? 'store' : 'load'}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
+    const [wave, address, bytes] = [0, 1, 2] as const;
+    const low = fn.local('i32');
+    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq');
+    fn.if();
+    fn.get(address).op('i32.wrap_i64').tee(low).get(bytes).call(span);
+    fn.if().get(low).return().end();
+    fn.i32(0).return().end();
+    fn.get(wave).get(address).get(bytes).call(locate);
+  });
+}
+
+/**
+ * (wave, register, constant, stride, bytes) -> offset in wasm memory of `bytes` live bytes from lane 0's address on, when the lanes' 64-bit
+ * addresses are `stride` apart; else 0. The constant is added to them.
+ */
+export function wideWaveFunction(module: WasmModule, write: boolean): WasmFunction {
+  const progression = progressionFunction(module, true);
+  const live = liveFunction(module, write);
+  return module.helper(
+    `memory.wave.wide.${write ? 'store' : 'load'}`,
+    ['i32', 'i32', 'i64', 'i32', 'i32'],
+    ['i32'],
+    (fn) => {
+      const [wave, register, constant, stride, bytes] = [0, 1, 2, 3, 4] as const;
+      const low = fn.local('i32');
+      fn.get(register).get(stride).call(progression);
+      // The lanes' low words do not wrap.
+      fn.get(register)
+        .memory('i32.load')
+        .tee(low)
+        .get(stride)
+        .i32(63)
+        .op('i32.mul')
+        .op('i32.add')
+        .get(low)
+        .op('i32.ge_u');
+      fn.op('i32.and').if();
+      fn.get(wave);
+      fn.get(register).memory('i64.load32_u', VGPR_BYTES).i64(32n).op('i64.shl');
+      fn.get(register).memory('i64.load32_u').op('i64.or').get(constant).op('i64.add');
+      fn.get(bytes).call(live).return().end();
+      fn.i32(0);
+    },
+  );
+}
+
+/**
+ * (wave, register, base, limit, stride, bytes) -> the same for lanes at a base plus 32-bit offsets, when the last offset is at most `limit`.
+ */
+export function offsetWaveFunction(module: WasmModule, write: boolean): WasmFunction {
+  const progression = progressionFunction(module, false);
+  const live = liveFunction(module, write);
+  const types = ['i32', 'i32', 'i64', 'i64', 'i32', 'i32'] as const;
+  return module.helper(`memory.wave.offset.${write ? 'store' : 'load'}`, types, ['i32'], (fn) => {
+    const [wave, register, base, limit, stride, bytes] = [0, 1, 2, 3, 4, 5] as const;
+    const first = fn.local('i64');
+    fn.get(register).get(stride).call(progression);
+    fn.get(register).memory('i64.load32_u').tee(first);
+    fn.get(stride).i32(63).op('i32.mul').op('i64.extend_i32_u').op('i64.add').get(limit).op('i64.le_u');
+    fn.op('i32.and').if();
+    fn.get(wave).get(base).get(first).op('i64.add').get(bytes).call(live).return().end();
+    fn.i32(0);
   });
 }
 
