@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import type { FrameAddon } from '../device/node/index.ts';
+import type { FrameAddon } from '../device/node/frames.ts';
 import type { RocmAddon } from '../device/rocm/addon.ts';
 
 export interface Addon extends FrameAddon {

@@ -1,7 +1,8 @@
 // The virtual GPU as the device of other processes: its wasm memory is a memfd that programs map, its kernels are found by descriptor.
 import { WavesmithError } from '../base/index.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimRunOptions } from '../device/index.ts';
-import { type FrameSource, nodeSimOptions, showFrom } from '../device/node/index.ts';
+import { type FrameSource, showFrom } from '../device/node/frames.ts';
+import { nodeSimOptions } from '../device/node/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';

@@ -6,7 +6,6 @@ import { nodeModuleCache } from './build.ts';
 import { nodeWorkerHost } from './host.ts';
 
 export { nodeModuleCache, nodeProbeCache } from './build.ts';
-export { type FrameAddon, type FrameSource, showFrom } from './frames.ts';
 export { nodeWorkerHost } from './host.ts';
 export { clearModuleCache, DiskModuleCache, type ModuleCacheFacts, moduleCacheFacts } from './module-cache.ts';
 
