@@ -99,12 +99,12 @@ napi_value ShowFrame(napi_env env, napi_callback_info info) {
   int32_t fd;
   if (!Arguments(env, info, arguments) || !BytesOf(env, arguments[0], &bytes) || !SizeOf(env, arguments[1], &at) ||
       napi_get_value_int32(env, arguments[2], &fd) != napi_ok || !SizeOf(env, arguments[3], &offset) ||
-      !SizeOf(env, arguments[4], &size) || !IsPages(bytes) || size == 0 ||
-      static_cast<uint64_t>(at) > bytes.size || static_cast<uint64_t>(size) > bytes.size - static_cast<uint64_t>(at)) {
+      !SizeOf(env, arguments[4], &size) || !IsPages(bytes) || size == 0 || static_cast<uint64_t>(at) > bytes.size ||
+      static_cast<uint64_t>(size) > bytes.size - static_cast<uint64_t>(at)) {
     return ThrowType(env, "showFrame takes a Uint8Array and where pages of it and of a file are");
   }
-  const void* const mapped =
-      mmap(bytes.data + at, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, offset);
+  const void* const mapped = mmap(bytes.data + at, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, offset);
   return mapped == MAP_FAILED ? Throw(env, "mmap", errno) : nullptr;
 }
 

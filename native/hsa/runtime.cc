@@ -213,7 +213,8 @@ void Runtime::UnloadTools() {
 }
 
 uint64_t Runtime::Allocate(uint64_t size, uint64_t alignment, uint64_t pool, hsa_status_t* status, bool of_program) {
-  const auto use = of_program ? HandleKind(pool) == kGpuCoarsePool ? MemoryUse::kDevice : MemoryUse::kHost : MemoryUse::kOwn;
+  const auto use =
+      of_program ? HandleKind(pool) == kGpuCoarsePool ? MemoryUse::kDevice : MemoryUse::kHost : MemoryUse::kOwn;
   const AllocateRequest request{size, alignment, 0, static_cast<uint64_t>(use)};
   const Answer answer = client_->Request(MessageType::kAllocate, Writer().Put(request).bytes());
   if (!answer.ok) {
