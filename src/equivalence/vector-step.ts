@@ -1,6 +1,6 @@
 // Vector ALU, matrix and conversion instructions on terms.
 // Integer operations without modifiers are read through their expressions; everything else stays one operation with its parameters.
-import { immediateOf, operandNamed } from '../isa/operand.ts';
+import { immediateOf, maskSource, operandNamed } from '../isa/operand.ts';
 import type { MatrixOperation, OperandType, ScaleConvertOperation, VectorOperation } from '../isa/semantics/index.ts';
 import { OPERAND_TYPES } from '../isa/semantics/index.ts';
 import type { Instruction, Operand, Register } from '../isa/types.ts';
@@ -119,8 +119,7 @@ function narrow(step: Step, word: Term, type: OperandType): Term {
 /** The lane mask an instruction reads: the last source of the VOP3 form, VCC otherwise. */
 function carryMask(step: Step): Term {
   const { instruction, algebra, state } = step;
-  const index = instruction.row.operands.findIndex((o) => o.name === 'src2' && o.cls === 'SSrc_i1');
-  const operand = index < 0 ? undefined : instruction.operands[index];
+  const operand = maskSource(instruction);
   if (operand !== undefined) return readPair(step, operand);
   return algebra.integers.pair(state[Slot.VCC] as Term, state[Slot.VCC + 1] as Term);
 }

@@ -32,6 +32,12 @@ export function requireOperand(instruction: Instruction, name: string): Operand 
   return operand;
 }
 
+/** The lane mask that an instruction reads as its last source (VOP3); undefined for rows without one, whose short forms read VCC. */
+export function maskSource({ row, operands }: Pick<Instruction, 'row' | 'operands'>): Operand | undefined {
+  const index = operandIndex(row, 'src2');
+  return row.operands[index]?.cls === 'SSrc_i1' ? operands[index] : undefined;
+}
+
 /** The value of an immediate or literal operand; 0 when the row has none of this name, or when it holds something else. */
 export function immediateOf(instruction: Instruction, name: string): number {
   const operand = operandNamed(instruction, name);

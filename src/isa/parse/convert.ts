@@ -1,6 +1,8 @@
 // Matched operands to the row's operand list: sources and their modifiers, defaults, tied operands, op_sel and neg bits.
 // Source: AMDGPUAsmParser's cvt… functions (cvtVOP3, cvtVOP3P, cvtVOP3OpSel, cvtSDWA, cvtDPP, cvtMubuf, cvtScaledMFMA).
+
 import { immediate } from '../codec/decode.ts';
+import { operandIndex } from '../operand.ts';
 import { type OperandClass, operandClass } from '../table/operand-classes.ts';
 import { special } from '../table/registers.ts';
 import type { Immediate, InstructionRow, Operand, Register } from '../types.ts';
@@ -41,7 +43,7 @@ const SDWA_DEFAULTS: Readonly<Record<string, number>> = { dst_sel: 6, src0_sel: 
 
 function planOf(row: InstructionRow): Plan {
   const { operands } = row;
-  const at = (name: string): number => operands.findIndex((o) => o.name === name);
+  const at = (name: string): number => operandIndex(row, name);
   const classes = operands.map((o) => operandClass(o.cls));
   const sdwa = row.conversion.startsWith('cvtSdwa');
   const packed = row.flags.has('IsPacked');

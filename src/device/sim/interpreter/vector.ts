@@ -11,7 +11,7 @@ import {
   roundToF32,
   roundToPrecision,
 } from '../../../base/elements/formats.ts';
-import { hasOperand, immediateOf, operandNamed } from '../../../isa/operand.ts';
+import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';
@@ -84,8 +84,7 @@ function usesCarry(op: VectorOperation): boolean {
 
 /** The mask input: the last source of the VOP3 form, VCC otherwise. */
 function carrySource(instruction: Instruction): number {
-  const index = instruction.row.operands.findIndex((o) => o.name === 'src2' && o.cls === 'SSrc_i1');
-  const operand = index < 0 ? undefined : instruction.operands[index];
+  const operand = maskSource(instruction);
   return operand?.kind === 'reg' ? operand.encoding : VCC;
 }
 

@@ -1,6 +1,6 @@
 // Vector ALU instructions in a run: sources, expression, output modifiers, and the way a result goes into its register or mask.
 // The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
-import { hasOperand, immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
+import { hasOperand, immediateOf, maskSource, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
@@ -37,8 +37,7 @@ function usesCarry(op: VectorOperation): boolean {
 /** The scalar pair of the mask input, if the operation has one. */
 function carrySource(instruction: Instruction, op: VectorOperation): number | undefined {
   if (!usesCarry(op)) return undefined;
-  const index = instruction.row.operands.findIndex((o) => o.name === 'src2' && o.cls === 'SSrc_i1');
-  const operand = index < 0 ? undefined : instruction.operands[index];
+  const operand = maskSource(instruction);
   return operand?.kind === 'reg' ? operand.encoding : VCC;
 }
 
