@@ -1,5 +1,6 @@
 // What strict mode costs: the same dispatches compiled, and compiled with checks. Interleaved rounds, median; the ratio is the time of
 // strict mode to that of the compiled engine without it. Compiling is part of both (strict code is not kept between dispatches).
+// `npm run bench strict -- WORD…` takes the cases whose names contain one of the words.
 // Timed inside one process, its start not included; the dispatches repeat, so the engine itself is warm.
 import { assembleAndLink } from '../src/asm/index.ts';
 import { type ArgumentValue, createDevice, type DeviceBuffer, type SimDispatchRequest } from '../src/device/index.ts';
@@ -111,7 +112,9 @@ console.log(
 console.log(
   `${'ms of processor time, median of rounds'.padEnd(44)}${MODES.map(([name]) => name.padStart(20)).join('')}   ratio`,
 );
+const only = process.argv.slice(2).filter((word) => word !== '--');
 for (const { name, run } of CASES) {
+  if (only.length > 0 && !only.some((word) => name.includes(word))) continue;
   const times = MODES.map((): number[] => []);
   for (let round = 0; round < ROUNDS; round++) {
     for (const [i, [, request]] of MODES.entries()) {

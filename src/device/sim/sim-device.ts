@@ -33,7 +33,7 @@ export class SimDevice implements Device {
   private readonly crew: Crew | undefined;
   private readonly run: SimRunOptions;
   /** Which bytes of the buffers have been written, for strict mode. */
-  private readonly history = new MemoryHistory();
+  private readonly history: MemoryHistory;
   /** The dispatch that runs last of those that run one after the other. */
   private lastDispatch: Promise<unknown> | undefined;
   /** End the dispatches that run. */
@@ -43,6 +43,7 @@ export class SimDevice implements Device {
   constructor(target: TargetName, options: SimOptions = {}) {
     this.target = target;
     this.memory = new DeviceMemory(options);
+    this.history = new MemoryHistory(this.memory);
     this.freePlaces = Array.from({ length: MAX_CONCURRENT }, () => new PlacePool(this.memory));
     const { workerHost, run = {} } = options;
     this.run = run;

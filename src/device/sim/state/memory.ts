@@ -255,6 +255,18 @@ export class DeviceMemory {
     const offset = this.take(size, label, PAGE);
     return new Uint8Array(this.buffer, offset, size);
   }
+
+  /** The same for what the device can do without; undefined when its memory is full. */
+  tryReserve(size: number): Uint8Array | undefined {
+    return this.heap.largest < size + 2 * PAGE ? undefined : this.reserve(size, 'strict mode');
+  }
+
+  /** Whether bytes are in the memory that compiled code sees. */
+  holds({ buffer }: Uint8Array): boolean {
+    // A shared memory has another buffer object each time that it has grown.
+    return buffer === this.buffer || (this.isShared && !(buffer instanceof ArrayBuffer));
+  }
+
   /** Gives back what `reserve` gave. */
   release(bytes: Uint8Array): void {
     this.heap.give(bytes.byteOffset);
@@ -322,7 +334,8 @@ export class DeviceMemory {
     }
     if (offset < this.fresh) {
       const dirty = Math.min(end, this.fresh) - offset;
-      if (this.discard === undefined) new Uint8Array(this.buffer, offset, dirty).fill(0);
+      // Pages. V8 fills shared memory element by element.
+      if (this.discard === undefined) new Float64Array(this.buffer, offset, dirty / 8).fill(0);
       else this.discard(offset, dirty);
     }
     this.fresh = Math.max(this.fresh, end);

@@ -88,7 +88,7 @@ export class AccessChecks {
   }
 
   /** Atomics order workgroups, and so do accesses that go past the caches of a compute unit (LLVM's memory model). */
-  private isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
+  isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
     return access?.kind === 'atomic' || (cachePolicy & this.deviceScope) !== 0;
   }
 

@@ -10,6 +10,7 @@ import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
+import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
@@ -19,13 +20,16 @@ import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
-import { LdsShadow } from './lds.ts';
+import { LdsShadow, tagsOf } from './lds.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
+import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
+import type { Acquisition } from './synchronisation.ts';
 import { type Executed, PathHazards } from './wait-states.ts';
+import type { IssuedOperation } from './waits.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
 /** What the device knows of the kernel besides the launch. */
@@ -67,6 +71,7 @@ export class StrictChecker implements Monitor {
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
   private readonly freeShadows: WaveShadow[] = [];
+  private readonly freeLds: LdsShadow[] = [];
   private instructions = 0;
   private started = 0;
   private finished = 0;
@@ -87,7 +92,7 @@ export class StrictChecker implements Monitor {
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
-    const global = new GlobalShadow(this.history);
+    const global = new GlobalShadow(this.history, memory);
     const accesses = new AccessChecks(
       reporter,
       registers,
@@ -115,11 +120,18 @@ export class StrictChecker implements Monitor {
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
-    const lds = new LdsShadow(workgroup.lds.byteLength, waves.length);
+    const planAt = (pc: number): StrictPlan =>
+      this.planFor(pc, info.loaded.at(info.loaded.region.base + pc).instruction);
+    const lds = this.takeLds(info.memory, workgroup.lds.byteLength, waves.length);
+    const { table } = global.pages;
     const shadows = waves.map((wave) => {
       const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
       const exec = [wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number] as const;
-      shadow.reset(wave, lds, scalars, exec, (one) => global.synchronisation.acquire(number, one));
+      const acquire = (one: Acquisition): void => global.synchronisation.acquire(number, one);
+      shadow.reset(wave, lds, scalars, exec, acquire, planAt);
+      const tag = tagsOf(wave.index);
+      const actor = actorOf(number, wave.index);
+      shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
       shadow.registers.trail[1] = Math.imul(this.now.number, 0x9e3779b1);
       return shadow;
     });
@@ -127,6 +139,14 @@ export class StrictChecker implements Monitor {
     this.wavefronts += waves.length;
     this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false });
     deadlocks.startWorkgroup(waves);
+  }
+
+  /** The shadow of a workgroup's LDS; those of workgroups that have ended are used again. */
+  private takeLds(memory: DeviceMemory, bytes: number, waves: number): LdsShadow {
+    const at = this.freeLds.findIndex((one) => one.fits(bytes, waves));
+    const known = at < 0 ? undefined : this.freeLds.splice(at, 1)[0];
+    known?.clear();
+    return known ?? new LdsShadow(memory, bytes, waves);
   }
 
   private scratchOf(wave: Wave | undefined): Region | undefined {
@@ -256,10 +276,7 @@ export class StrictChecker implements Monitor {
       if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
       checks.checkReads(w, shadow, pc, plan);
     }
-    if (plan.role.isBarrier) {
-      shadow.barriers++;
-      shadow.lastBarrier = pc;
-    }
+    if (plan.role.isBarrier) shadow.registers.passBarrier(pc);
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
     const { access } = plan;
@@ -296,6 +313,11 @@ export class StrictChecker implements Monitor {
     }
   }
 
+  /** Whether an access orders workgroups. */
+  isSynchronising(plan: StrictPlan): boolean {
+    return this.now.accesses.isSynchronising(plan);
+  }
+
   /** Looks for wavefronts that never end, from now on. */
   examine(): void {
     this.now.deadlocks.examine();
@@ -322,23 +344,28 @@ export class StrictChecker implements Monitor {
   barrier(workgroup: Workgroup): void {
     const { lds, waves } = this.stateOf(workgroup);
     const { epoch } = lds;
-    const outstanding = waves.flatMap(({ queue }) => (queue.total === 0 ? [] : [...queue.writingLds(epoch)]));
+    const outstanding: IssuedOperation[] = [];
+    for (const shadow of waves) {
+      if (shadow.registers.outstanding[0] !== 0) outstanding.push(...shadow.queue.writingLds(epoch));
+    }
     lds.barrier(outstanding);
+    if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !targetInfo(this.now.info.launch.target).scopedCachePolicy);
     this.now.deadlocks.changed();
   }
 
   /** All waves of the workgroup have ended. */
   endWorkgroup(workgroup: Workgroup): void {
-    const { waves, number } = this.stateOf(workgroup);
+    const { waves, number, lds } = this.stateOf(workgroup);
     const { global, deadlocks, reporter } = this.now;
-    const most = waves.reduce((a, b) => (b.barriers > a.barriers ? b : a));
-    const least = waves.reduce((a, b) => (b.barriers < a.barriers ? b : a));
-    if (most.barriers !== least.barriers) {
+    const most = waves.reduce((a, b) => (b.registers.barriers > a.registers.barriers ? b : a));
+    const least = waves.reduce((a, b) => (b.registers.barriers < a.registers.barriers ? b : a));
+    const [mostPassed, leastPassed] = [most.registers.barriers, least.registers.barriers];
+    if (mostPassed !== leastPassed) {
       const count = (n: number): string => `${n} barrier${n === 1 ? '' : 's'}`;
-      reporter.report('barriers/divergence', most.wave, most.lastBarrier, () => ({
+      reporter.report('barriers/divergence', most.wave, most.registers.lastBarrier, () => ({
         message:
-          `Wavefront ${most.wave.index} passed ${count(most.barriers)}, wavefront ${least.wave.index} only ${least.barriers}: ` +
+          `Wavefront ${most.wave.index} passed ${count(mostPassed)}, wavefront ${least.wave.index} only ${leastPassed}: ` +
           'one that has ended no longer takes part, so the barriers did not wait for it.',
         advice: 'Let every wavefront of the workgroup execute the same barriers before it ends.',
       }));
@@ -348,6 +375,7 @@ export class StrictChecker implements Monitor {
     this.groups.delete(workgroup);
     this.lastGroup = undefined;
     this.freeShadows.push(...waves);
+    this.freeLds.push(lds);
     global.synchronisation.end(number);
     deadlocks.endWorkgroup(waves.map(({ wave }) => wave));
   }
@@ -356,13 +384,17 @@ export class StrictChecker implements Monitor {
   endDispatch(): void {
     const all = [...this.freeShadows, ...[...this.groups.values()].flatMap(({ waves }) => waves)];
     for (const { bytes, wave } of all) wave.memory.release(bytes);
+    for (const { lds } of this.groups.values()) this.freeLds.push(lds);
+    for (const { storage } of this.freeLds) this.running?.info.memory.release(storage);
     this.freeShadows.length = 0;
+    this.freeLds.length = 0;
+    this.running?.global.release();
   }
 
   /** A dispatch that ended well: what was not looked at. */
   finish(): void {
     const { global, reporter } = this.now;
-    if (!global.isTruncated) return;
+    if (!global.pages.isTruncated) return;
     reporter.report('races/untracked', undefined, undefined, () => ({
       message: 'The dispatch touches more memory than strict mode follows; races in the rest of it are not found.',
       advice: 'Run a smaller grid or smaller buffers.',

@@ -1,19 +1,23 @@
 // Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
 
+import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
-import { LANES, WAVE_SHADOW, WAVE_VGPRS } from '../state/layout.ts';
+import { WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
-import { type GroupState, isPlain } from './fast-accesses.ts';
+import { emitLogged, emitLooks, lookedAt, waitFunction } from './compiled-accesses.ts';
+import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
 import {
   ACCESS_REGISTERS,
   SHADOW_ACCESS,
+  SHADOW_BARRIERS,
+  SHADOW_LAST_BARRIER,
   SHADOW_PENDING,
   SHADOW_SCALARS,
   SHADOW_TOTAL,
@@ -147,58 +151,68 @@ export class StrictInstrument implements Instrument {
     fn.release('i32', count);
   }
 
-  /** An instruction that the checker looks at each time; a wait only while something is outstanding. */
-  private emitOne({ fn, module, wave, pc }: FunctionContext, plan: StrictPlan): void {
-    if (plan.wait !== undefined) {
-      fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
-    }
-    this.emitAccess(fn, module, wave, plan);
+  /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. */
+  private emitOne(context: FunctionContext, plan: StrictPlan): void {
+    const { fn, module, wave, pc } = context;
     this.ones[pc >>> 2] = plan;
     const isBeyond = this.checker.isBeyondAllocation(plan);
-    fn.get(wave)
-      .i32(pc)
-      .call(this.index(module, isBeyond ? 'strictBefore' : 'strictOne'));
-    if (plan.wait !== undefined) fn.end();
+    const look = (): void => {
+      fn.get(wave)
+        .i32(pc)
+        .call(this.index(module, isBeyond ? 'strictBefore' : 'strictOne'));
+    };
+    const { wait } = plan;
+    if (wait !== undefined) {
+      fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
+      fn.get(wave).memory('i32.load', WAVE_SHADOW).i32(wait.vm).i32(wait.lgkm).call(waitFunction(module));
+      fn.op('i32.eqz').if();
+      look();
+      fn.end().end();
+      return;
+    }
+    if (plan.role.isBarrier) {
+      const shadow = fn.local('i32');
+      fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
+      fn.get(shadow).memory('i32.load', SHADOW_BARRIERS).i32(1).op('i32.add').memory('i32.store', SHADOW_BARRIERS);
+      fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
+      fn.release('i32', shadow);
+      return;
+    }
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker.isSynchronising(plan));
+    if (operation === undefined || !this.emitAccess(context, plan, operation, look)) look();
   }
 
-  /** Tells the checker what a few instructions can find out about an access: its registers are fine, its lanes follow each other. */
-  private emitAccess(fn: WasmFunction, module: WasmModule, wave: number, { access, ...plan }: StrictPlan): void {
-    if (access?.laneOffsets === undefined || !isPlain(access)) return;
-    const shadow = fn.local('i32');
-    const exec = fn.local('i64');
-    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+  /** An access whose registers are fine and whose bytes are all right is recorded here; else `look` is executed. */
+  private emitAccess(
+    context: FunctionContext,
+    plan: StrictPlan,
+    operation: LoadOperation | StoreOperation,
+    look: () => void,
+  ): boolean {
+    const { fn, wave } = context;
+    const mark = fn.size;
+    const [shadow, known, exec] = [fn.local('i32'), fn.local('i32'), fn.local('i64')];
+    const segment = accessSegment(plan);
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow).i32(0).set(known);
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .set(exec);
-    fn.get(shadow)
-      .get(wave)
-      .i32(WAVE_VGPRS + 4 * access.laneOffsets)
-      .op('i32.add')
-      .get(exec)
-      .call(this.consecutive(module, access.span));
-    if (!this.pushProblems(fn, shadow, exec, accessSegment({ access, ...plan }))) fn.i64(0n);
-    fn.op('i64.eqz').i32(ACCESS_REGISTERS).op('i32.mul').op('i32.or').memory('i32.store', SHADOW_ACCESS);
+    fn.block().block();
+    if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
+    fn.i32(ACCESS_REGISTERS).set(known);
+    const hasCode = emitLooks(context, shadow, plan, operation);
+    if (hasCode) {
+      this.writeResults(fn, shadow, exec, segment);
+      emitLogged(context, shadow, plan, operation);
+      fn.br(1).end();
+      fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
+      look();
+      fn.end();
+    } else fn.truncate(mark);
     fn.release('i32', shadow);
+    fn.release('i32', known);
     fn.release('i64', exec);
-  }
-
-  /** A function (address of 64 offsets, EXEC) → 1 (ACCESS_CONSECUTIVE) when all lanes are active and their offsets grow by `span`. */
-  private consecutive(module: WasmModule, span: number): number {
-    return module.helper(`strict consecutive ${span}`, ['i32', 'i64'], ['i32'], (fn) => {
-      const first = fn.local('v128');
-      fn.get(0).memory('v128.load32_splat', 0).set(first);
-      for (let chunk = 0; chunk < LANES / 4; chunk++) {
-        fn.get(0)
-          .memory('v128.load', 16 * chunk, 4)
-          .get(first);
-        const steps = [0, 1, 2, 3].map((n) => (4 * chunk + n) * span) as [number, number, number, number];
-        fn.v128(...steps)
-          .op('i32x4.add')
-          .op('i32x4.eq');
-        if (chunk > 0) fn.op('v128.and');
-      }
-      fn.op('i32x4.all_true').get(1).i64(-1n).op('i64.eq').op('i32.and');
-    }).index;
+    return hasCode;
   }
 
   private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {

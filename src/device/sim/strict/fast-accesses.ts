@@ -7,8 +7,8 @@ import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import { actorOf, type Toucher } from './race-page.ts';
-import { ACCESS_CONSECUTIVE, ACCESS_REGISTERS } from './registers.ts';
+import type { Toucher } from './race-page.ts';
+import { ACCESS_REGISTERS } from './registers.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
@@ -28,7 +28,7 @@ export interface GroupState {
 export const NO_LDS: readonly LdsBytes[] = [];
 
 /** Accesses of whole dwords that may go the quick way. */
-export function isPlain({ span, toLds, kind }: AccessPlan): boolean {
+function isPlain({ span, toLds, kind }: AccessPlan): boolean {
   return span !== 0 && (span & 3) === 0 && !toLds && kind !== 'atomic';
 }
 
@@ -70,10 +70,9 @@ export class FastAccesses {
     }
     let written: readonly LdsBytes[] | undefined;
     if (access.space === 'lds' && access.laneOffsets !== undefined) {
-      const start = known & ACCESS_CONSECUTIVE ? wholeStart(w, access) : undefined;
-      written = start === undefined ? eachLds(w, state, pc, access, low, high) : wholeLds(w, state, pc, access, start);
+      written = eachLds(w, state, pc, access, low, high);
     } else if (access.space === 'global') {
-      const start = known & ACCESS_CONSECUTIVE ? wholeStart(w, access) : this.gather(w, access, low, high);
+      const start = this.gather(w, access, low, high);
       if (start === undefined) return undefined;
       const who = toucherOf(w, state, pc);
       const isFine =
@@ -131,31 +130,17 @@ export class FastAccesses {
   /** Consecutive dwords. */
   private one(of: RegionShadow, offset: number, bytes: number, isWrite: boolean, who: Toucher): boolean {
     if (!isWrite && !of.hasDwords(offset, bytes)) return false;
-    if (this.followsRaces && !this.global.accessDwords(of, offset, bytes, who, isWrite)) return false;
+    if (!this.followsRaces) this.global.open(of, offset);
+    else if (!this.global.accessDwords(of, offset, bytes, who, isWrite)) return false;
     if (isWrite) of.setDwords(offset, bytes);
     return true;
   }
 }
 
 /** Who a wavefront is to the records of global memory. */
-export function toucherOf(w: Wave, { number, lds, waves }: GroupState, pc: number): Toucher {
-  const store = (waves[w.index] as WaveShadow).queue.storesIssued;
-  return { actor: actorOf(number, w.index), epoch: lds.epoch, store, pc };
-}
-
-function wholeLds(
-  w: Wave,
-  { lds }: GroupState,
-  pc: number,
-  access: AccessPlan,
-  from: number,
-): readonly LdsBytes[] | undefined {
-  const bytes = LANES * access.span;
-  if (!lds.isSettled || (from & 3) !== 0 || from + bytes > w.workgroup.lds.byteLength) return undefined;
-  lds.touchRange(from, from + bytes);
-  if (access.kind === 'load') return lds.readDwords(w.index, from, bytes, pc) ? NO_LDS : undefined;
-  if (!lds.writeDwords(w.index, from, bytes, pc)) return undefined;
-  return lds.isShared ? [{ addresses: Uint32Array.of(from), count: 1, bytes }] : NO_LDS;
+export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
+  const { registers } = waves[w.index] as WaveShadow;
+  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc };
 }
 
 function eachLds(
@@ -174,18 +159,6 @@ function eachLds(
   const starts = isWrite && lds.isShared ? lds.takeArray() : undefined;
   if (!lds.accessLanes(w.index, pc, w.vgprs, first, delta, span, isWrite, low, high, starts)) return undefined;
   return starts === undefined ? NO_LDS : [{ addresses: starts, count: lds.laneCount, bytes: span }];
-}
-
-/** First address of an access whose lanes follow each other, as far as their offsets are concerned. */
-function wholeStart(w: Wave, access: AccessPlan): number | undefined {
-  const pieces = access.pieces(w);
-  const first = pieces[0];
-  const last = pieces[pieces.length - 1];
-  if (first === undefined || last === undefined) return undefined;
-  const start = access.address(w, 0, first);
-  const end = access.address(w, LANES - 1, last);
-  // Not so where the sum wraps, or a buffer's bounds drop a lane.
-  return start >= 0 && end - start === LANES * access.span - last.bytes ? start : undefined;
 }
 
 /** Whether lane after lane follows without a gap. */

@@ -1,4 +1,6 @@
-// Shadow of global memory during a strict dispatch: written bytes, and the wavefronts that touched each dword, to find races. Bounded: at most MAX_TRACKED bytes of memory are followed, page by page as they are touched.
+// Shadow of global memory during a strict dispatch: written bytes, and the wavefronts that touched each dword, to find races. Bounded: so
+// much memory is followed as race-pages.ts says, page by page as it is touched.
+import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 import {
@@ -9,16 +11,14 @@ import {
   noteReader,
   PAGE,
   type RaceDetails,
-  RacePage,
+  type RacePage,
   readDwords,
   type Toucher,
   waveOf,
   writeDwords,
 } from './race-page.ts';
+import { RacePages } from './race-pages.ts';
 import { Synchronisation } from './synchronisation.ts';
-
-/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 34 KiB. */
-const MAX_TRACKED = 2 ** 28;
 
 /** The other side of a race. */
 export interface GlobalConflict {
@@ -86,13 +86,19 @@ export class GlobalShadow {
   private readonly history: MemoryHistory;
   private readonly shadows = new Map<number, RegionShadow>();
   private last: RegionShadow | undefined;
-  private trackedBytes = 0;
-  /** Accesses were made to memory that is not followed. */
-  isTruncated = false;
+  readonly pages: RacePages;
   readonly synchronisation = new Synchronisation();
 
-  constructor(history: MemoryHistory) {
+  constructor(history: MemoryHistory, memory: DeviceMemory) {
     this.history = history;
+    this.pages = new RacePages(memory);
+    history.hold();
+  }
+
+  /** The dispatch is over. */
+  release(): void {
+    this.pages.release();
+    this.history.letGo();
   }
 
   of(region: Region): RegionShadow {
@@ -117,15 +123,21 @@ export class GlobalShadow {
     const index = Math.floor(dword / PAGE);
     let page = shadow.pages[index];
     if (page === undefined) {
-      if (this.trackedBytes >= MAX_TRACKED) {
-        this.isTruncated = true;
-        return undefined;
-      }
-      this.trackedBytes += 4 * PAGE;
-      page = new RacePage();
-      shadow.pages[index] = page;
+      page = this.pages.open(shadow.region, index, shadow.written);
+      if (page !== undefined) shadow.pages[index] = page;
     }
     return page;
+  }
+
+  private detailed(shadow: RegionShadow, dword: number): RaceDetails | undefined {
+    const page = this.page(shadow, dword);
+    if (page?.isDetailed === false) this.pages.close(shadow.region, Math.floor(dword / PAGE));
+    return page?.detailed;
+  }
+
+  /** Whole dwords are accessed that only one wavefront can touch: compiled code may look at them from now on. */
+  open(shadow: RegionShadow, offset: number): void {
+    this.page(shadow, Math.floor(offset / 4));
   }
 
   /**
@@ -140,7 +152,7 @@ export class GlobalShadow {
       const end = Math.min(PAGE, first + (offset + bytes - at) / 4);
       if (!page.note(who, first, end, isWrite)) {
         const access = isWrite ? writeDwords : readDwords;
-        if (!access(page.detailed, first, end, who)) return false;
+        if (!access(this.detailed(shadow, dword) as RaceDetails, first, end, who)) return false;
       }
       at += (end - first) * 4;
     }
@@ -153,7 +165,7 @@ export class GlobalShadow {
    */
   read(shadow: RegionShadow, offset: number, bytes: number, who: Toucher): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
-    const page = this.page(shadow, dword)?.detailed;
+    const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
     const at = dword % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
@@ -177,7 +189,7 @@ export class GlobalShadow {
     isAtomic: boolean,
   ): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
-    const page = this.page(shadow, dword)?.detailed;
+    const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
     const at = dword % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);

@@ -1,7 +1,11 @@
 // Which bytes of the buffers host and kernels have written before a strict dispatch. Kept always, so it is a few ranges per buffer;
 // strict dispatches turn them into one bit per byte. Allocations that are not buffers (code, arguments) count as written.
+import type { DeviceMemory } from '../state/memory.ts';
 
 const MAX_RANGES = 256;
+
+/** Where bits are kept: compiled code sets and reads them. */
+type BitStorage = Pick<DeviceMemory, 'tryReserve' | 'holds' | 'release'>;
 
 /** The written bytes of one allocation: ranges, and bits once a strict dispatch has asked for them. */
 class WrittenBytes {
@@ -10,9 +14,12 @@ class WrittenBytes {
   /** Starts and ends. */
   private ranges: number[] = [];
   private bits: Uint8Array | undefined;
+  private readonly drop: (bits: Uint8Array) => void;
 
-  constructor(size: number) {
+  /** `drop` takes bits that are no longer needed. */
+  constructor(size: number, drop: (bits: Uint8Array) => void) {
     this.size = size;
+    this.drop = drop;
   }
 
   add(from: number, to: number): void {
@@ -28,13 +35,15 @@ class WrittenBytes {
   setAll(): void {
     this.isAll = true;
     this.ranges = [];
+    if (this.bits !== undefined) this.drop(this.bits);
     this.bits = undefined;
   }
 
   /** One bit per byte, undefined when all are written. */
-  asBits(): Uint8Array | undefined {
+  asBits(storage: BitStorage): Uint8Array | undefined {
     if (this.isAll || this.bits !== undefined) return this.bits;
-    this.bits = new Uint8Array((this.size + 7) >>> 3);
+    const bytes = Math.ceil(this.size / 8);
+    this.bits = storage.tryReserve(bytes) ?? new Uint8Array(bytes);
     for (let i = 0; i < this.ranges.length; i += 2) {
       setBits(this.bits, this.ranges[i] as number, this.ranges[i + 1] as number);
     }
@@ -64,14 +73,41 @@ interface Allocation {
 }
 
 export class MemoryHistory {
+  private readonly storage: BitStorage;
   private readonly written = new Map<number, WrittenBytes>();
+  /** Strict dispatches that run, and bits that are given back when the last of them has ended. */
+  private held = 0;
+  private dropped: Uint8Array[] = [];
+
+  constructor(storage: BitStorage) {
+    this.storage = storage;
+  }
+
+  private readonly drop = (bits: Uint8Array): void => {
+    if (!this.storage.holds(bits)) return;
+    if (this.held > 0) this.dropped.push(bits);
+    else this.storage.release(bits);
+  };
+
+  /** A strict dispatch begins: the bits stay where they are until it ends. */
+  hold(): void {
+    this.held++;
+  }
+
+  /** A strict dispatch has ended. */
+  letGo(): void {
+    if (--this.held > 0) return;
+    for (const bits of this.dropped) this.storage.release(bits);
+    this.dropped = [];
+  }
 
   /** A buffer has been allocated: nothing has written it, although it reads as zeros. */
   alloc({ base, size }: Allocation): void {
-    this.written.set(base, new WrittenBytes(size));
+    this.written.set(base, new WrittenBytes(size, this.drop));
   }
 
   free(base: number): void {
+    this.written.get(base)?.setAll();
     this.written.delete(base);
   }
 
@@ -87,6 +123,6 @@ export class MemoryHistory {
 
   /** Bits of the written bytes, undefined when all are; strict mode sets further ones in place. */
   bits(base: number): Uint8Array | undefined {
-    return this.written.get(base)?.asBits();
+    return this.written.get(base)?.asBits(this.storage);
   }
 }

@@ -1,10 +1,30 @@
 // Shadow of a workgroup's LDS: which bytes have been written, which wavefronts touched them since the last barrier, and which are
 // written by operations that no wait has proved complete. Source: CDNA3 ISA manual, "Data Share", "Data Dependency Resolution".
+import type { DeviceMemory } from '../state/memory.ts';
 import type { IssuedOperation, LdsBytes } from './waits.ts';
+
+// The shadow in wasm memory, which compiled code reads and writes too (compiled-lds.ts): i32[4] lowest bytes touched by anybody whose tags
+// are there, i32[4] highest + 1 (the least and the most of four count); operations in flight; 1 when the tags are from before a barrier;
+// then the places of the arrays.
+export const LDS_LOW = 0;
+export const LDS_HIGH = 16;
+export const LDS_UNSETTLED = 32;
+export const LDS_STALE = 36;
+export const LDS_WRITTEN = 40;
+export const LDS_WRITER = 44;
+export const LDS_READER = 48;
+export const LDS_WRITER_PC = 52;
+export const LDS_READER_PC = 56;
+const LDS_HEAD = 64;
+/** Bytes behind each array that compiled code may read. */
+const SPARE = 16;
 
 /** Tags of bytes: wavefront + 1, with this bit for an atomic; MANY for several wavefronts. */
 const ATOMIC = 0x80;
 const MANY = 0x7f;
+export const MANY_TAGS = MANY * 0x01010101;
+/** Lowest byte touched when there is none. */
+const NOTHING = 0xffffffff;
 
 /** What an access of some bytes collides with. */
 export interface LdsConflict {
@@ -16,6 +36,11 @@ export interface LdsConflict {
   readonly wave: number;
   /** Address of the other access's instruction, -1 when not known. */
   readonly pc: number;
+}
+
+/** The tag of a wavefront in the four bytes of a dword. */
+export function tagsOf(wave: number): number {
+  return (wave + 1) * 0x01010101;
 }
 
 export class LdsShadow {
@@ -33,10 +58,14 @@ export class LdsShadow {
   /** The tags of four bytes at a time. */
   private readonly writer4: Uint32Array;
   private readonly reader4: Uint32Array;
+  /** The tags of eight bytes at a time, to clear them: V8 fills shared memory element by element. */
+  private readonly tags8: { readonly writer: Float64Array; readonly reader: Float64Array };
   /** Lanes of the last `accessLanes`. */
   laneCount = 0;
-  private low = Number.POSITIVE_INFINITY;
-  private high = 0;
+  /** The first words of the shadow. */
+  private readonly head: Uint32Array;
+  /** The whole of it, to be given back. */
+  readonly storage: Uint8Array;
   /** Id of the operation in flight that writes each byte; made when the first one appears. */
   private inFlight: Uint16Array | undefined;
   private readonly operations: (IssuedOperation | undefined)[] = [undefined];
@@ -44,20 +73,84 @@ export class LdsShadow {
   private settled: IssuedOperation[] = [];
   private readonly arrays: Uint32Array[] = [];
 
-  constructor(bytes: number, waves: number) {
+  constructor(memory: DeviceMemory, bytes: number, waves: number) {
     this.bytes = bytes;
     this.waves = waves;
-    this.written = new Uint8Array((bytes + 7) >>> 3);
     const dwords = (bytes + 3) >>> 2;
-    this.writer4 = new Uint32Array(dwords);
-    this.reader4 = new Uint32Array(dwords);
-    this.writer = new Uint8Array(this.writer4.buffer);
-    this.reader = new Uint8Array(this.reader4.buffer);
-    this.writerPc = new Int32Array((bytes + 3) >>> 2);
-    this.readerPc = new Int32Array((bytes + 3) >>> 2);
+    const bits = (((bytes + 7) >>> 3) + SPARE + 15) & -16;
+    const words = (4 * dwords + SPARE + 15) & -16;
+    this.storage = memory.reserve(LDS_HEAD + bits + 4 * words, 'strict mode');
+    const { buffer, byteOffset } = this.storage;
+    this.head = new Uint32Array(buffer, byteOffset, LDS_HEAD / 4);
+    const places = [0, bits, bits + words, bits + 2 * words, bits + 3 * words].map((at) => byteOffset + LDS_HEAD + at);
+    this.head.set(places, LDS_WRITTEN / 4);
+    const [written, writer, reader, writerPc, readerPc] = places as [number, number, number, number, number];
+    this.written = new Uint8Array(buffer, written, (bytes + 7) >>> 3);
+    this.writer4 = new Uint32Array(buffer, writer, dwords);
+    this.reader4 = new Uint32Array(buffer, reader, dwords);
+    const eights = (dwords + 1) >>> 1;
+    this.tags8 = {
+      writer: new Float64Array(buffer, writer, eights),
+      reader: new Float64Array(buffer, reader, eights),
+    };
+    this.writer = new Uint8Array(buffer, writer, 4 * dwords);
+    this.reader = new Uint8Array(buffer, reader, 4 * dwords);
+    this.writerPc = new Int32Array(buffer, writerPc, dwords);
+    this.readerPc = new Int32Array(buffer, readerPc, dwords);
+    this.low = NOTHING;
+  }
+
+  /** Whether it is for workgroups like this. */
+  fits(bytes: number, waves: number): boolean {
+    return this.bytes === bytes && this.waves === waves;
+  }
+
+  /** As it is for a new workgroup. */
+  clear(): void {
+    this.written.fill(0);
+    this.tags8.writer.fill(0);
+    this.tags8.reader.fill(0);
+    this.low = NOTHING;
+    this.high = 0;
+    this.head[LDS_STALE / 4] = 0;
+    this.epoch = 0;
+    this.inFlight?.fill(0);
+    this.operations.length = 1;
+    this.freeIds.length = 0;
+    this.settled = [];
+    this.countUnsettled();
+  }
+
+  private get low(): number {
+    const { head } = this;
+    return Math.min(head[0] as number, head[1] as number, head[2] as number, head[3] as number);
+  }
+  private set low(value: number) {
+    this.head.fill(value, LDS_LOW / 4, LDS_LOW / 4 + 4);
+  }
+  private get high(): number {
+    const { head } = this;
+    return Math.max(head[4] as number, head[5] as number, head[6] as number, head[7] as number);
+  }
+  private set high(value: number) {
+    this.head.fill(value, LDS_HIGH / 4, LDS_HIGH / 4 + 4);
+  }
+
+  /** Clears tags from before the last barrier. */
+  private freshen(): void {
+    if (this.head[LDS_STALE / 4] === 0) return;
+    this.tags8.writer.fill(0, this.low >>> 3, (this.high + 7) >>> 3);
+    this.tags8.reader.fill(0, this.low >>> 3, (this.high + 7) >>> 3);
+    this.low = NOTHING;
+    this.high = 0;
+    this.head[LDS_STALE / 4] = 0;
+  }
+  private countUnsettled(): void {
+    this.head[LDS_UNSETTLED / 4] = this.operations.length - this.freeIds.length - 1;
   }
 
   private touch(address: number, bytes: number): void {
+    this.freshen();
     if (address < this.low) this.low = address;
     if (address + bytes > this.high) this.high = address + bytes;
   }
@@ -114,47 +207,7 @@ export class LdsShadow {
 
   /** Nothing is in flight that someone could read too early. */
   get isSettled(): boolean {
-    return this.inFlight === undefined || this.operations.length - this.freeIds.length <= 1;
-  }
-
-  /** Whole aligned dwords are read: false at the first that has not been written or that another wavefront has touched so. */
-  readDwords(wave: number, address: number, bytes: number, pc: number): boolean {
-    const { written, writer4, reader4, readerPc } = this;
-    const mine = (wave + 1) * 0x01010101;
-    const isShared = this.waves > 1;
-    for (let at = address; at < address + bytes; at += 4) {
-      if ((((written[at >>> 3] as number) >>> (at & 4)) & 15) === 0) return false;
-      if (!isShared) continue;
-      const i = at >>> 2;
-      const writer = writer4[i] as number;
-      if (writer !== 0 && writer !== mine) return false;
-      const reader = reader4[i] as number;
-      if (reader === mine) continue;
-      // A dword of which parts have been read is looked at byte by byte.
-      if (reader !== (reader & 0xff) * 0x01010101) return false;
-      reader4[i] = reader === 0 ? mine : MANY * 0x01010101;
-      readerPc[i] = pc;
-    }
-    return true;
-  }
-
-  /** Whole aligned dwords are written: false at the first that another wavefront has touched. */
-  writeDwords(wave: number, address: number, bytes: number, pc: number): boolean {
-    const { written, writer4, reader4, writerPc } = this;
-    const mine = (wave + 1) * 0x01010101;
-    const isShared = this.waves > 1;
-    for (let at = address; at < address + bytes; at += 4) {
-      const i = at >>> 2;
-      if (isShared) {
-        const writer = writer4[i] as number;
-        const reader = reader4[i] as number;
-        if ((writer !== 0 && writer !== mine) || (reader !== 0 && reader !== mine)) return false;
-        writer4[i] = mine;
-        writerPc[i] = pc;
-      }
-      written[at >>> 3] = (written[at >>> 3] as number) | (15 << (at & 4));
-    }
-    return true;
+    return this.head[LDS_UNSETTLED / 4] === 0;
   }
 
   /**
@@ -174,9 +227,10 @@ export class LdsShadow {
     starts: Uint32Array | undefined,
   ): boolean {
     const { written, writer4, reader4, writerPc, readerPc } = this;
-    const mine = (wave + 1) * 0x01010101;
+    const mine = tagsOf(wave);
     const isShared = this.waves > 1;
     const last = this.bytes - span;
+    this.freshen();
     let least = this.low;
     let most = this.high;
     let count = 0;
@@ -219,7 +273,7 @@ export class LdsShadow {
           isFine = false;
           break;
         }
-        reader4[i] = reader === 0 ? mine : MANY * 0x01010101;
+        reader4[i] = reader === 0 ? mine : MANY_TAGS;
         readerPc[i] = pc;
       }
     }
@@ -227,11 +281,6 @@ export class LdsShadow {
     this.high = most;
     this.laneCount = count;
     return isFine;
-  }
-
-  /** Accesses between these addresses have been made with `readDwords` and `writeDwords`. */
-  touchRange(low: number, high: number): void {
-    this.touch(low, high - low);
   }
 
   /** Bytes become written, with a defined value or not. */
@@ -255,6 +304,7 @@ export class LdsShadow {
     this.inFlight ??= new Uint16Array(this.bytes);
     operation.ldsId = id;
     this.operations[id] = operation;
+    this.countUnsettled();
     for (const piece of operation.lds) this.mark(piece, id);
   }
 
@@ -298,12 +348,7 @@ export class LdsShadow {
   /** A barrier is released: accesses before it are ordered with those after it, but for what is still in flight. */
   barrier(outstanding: Iterable<IssuedOperation>): void {
     for (const operation of outstanding) this.setInFlight(operation);
-    if (this.high > this.low) {
-      this.writer.fill(0, this.low, this.high);
-      this.reader.fill(0, this.low, this.high);
-      this.low = Number.POSITIVE_INFINITY;
-      this.high = 0;
-    }
+    if (this.high > this.low) this.head[LDS_STALE / 4] = 1;
     this.epoch++;
     for (const operation of this.settled) {
       const table = this.inFlight as Uint16Array;
@@ -318,5 +363,6 @@ export class LdsShadow {
       operation.ldsId = 0;
     }
     this.settled = [];
+    this.countUnsettled();
   }
 }

@@ -1,10 +1,11 @@
 // Who touched the dwords of 4 KiB of global memory, and when: the wavefront, the barrier interval of its workgroup, and which of the
-// wavefront's stores it was. Lines of 256 bytes that one wavefront alone touches are kept as a whole.
+// wavefront's stores it was. Lines of 64 bytes are kept as a whole as long as that says the same.
 
 /** Dwords of a page, and of a line. */
 export const PAGE = 1024;
-const LINE = 64;
-const LINES = PAGE / LINE;
+export const LINE = 16;
+const LINE_SHIFT = 4;
+export const LINES = PAGE / LINE;
 
 /** Wavefronts of a workgroup have numbers below this: 1,024 work-items are 16 wavefronts. */
 const WAVES = 16;
@@ -67,72 +68,121 @@ function newDetails(): RaceDetails {
   };
 }
 
-/** Bits of `count` dwords from `first` on within one word of 32. */
-function maskOf(first: number, count: number): number {
-  return count === 32 ? -1 : ((1 << count) - 1) << first;
-}
-
-/** Where the fields of a page's lines begin in its words; one array costs less than nine. */
-const OWNER = 0;
-const READ_PC = LINES;
-const WRITTEN_PC = 2 * LINES;
-const READ_EPOCH = 3 * LINES;
-/** Of the oldest store whose bytes the line may still hold, as WRITTEN_STORE. */
-const WRITTEN_EPOCH = 4 * LINES;
-const WRITTEN_STORE = 5 * LINES;
-/** A bit for each dword. */
-const READ_BITS = 6 * LINES;
-const WRITTEN_BITS = READ_BITS + PAGE / 32;
-const WORDS = WRITTEN_BITS + PAGE / 32;
+// Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
+/** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. */
+export const PAGE_WRITTEN = 0;
+const FIELDS = 16;
+export const LINE_WRITER = FIELDS;
+export const LINE_WRITER_PC = FIELDS + LINES;
+/** Of the oldest store whose bytes the line may still hold, as LINE_WRITER_STORE; then of the latest. */
+export const LINE_WRITER_EPOCH = FIELDS + 2 * LINES;
+export const LINE_WRITER_LATEST = FIELDS + 3 * LINES;
+export const LINE_WRITER_STORE = FIELDS + 4 * LINES;
+export const LINE_READER = FIELDS + 5 * LINES;
+export const LINE_READER_PC = FIELDS + 6 * LINES;
+export const LINE_READER_EPOCH = FIELDS + 7 * LINES;
+/** By dword: low half written, high half read. */
+export const LINE_BITS = FIELDS + 8 * LINES;
+/** By dword: low half read by several workgroups, high half by several wavefronts of the reader's workgroup in its barrier interval. */
+export const LINE_MANY = FIELDS + 9 * LINES;
+export const PAGE_WORDS = FIELDS + 10 * LINES;
 
 export class RacePage {
-  private readonly words = new Uint32Array(WORDS);
+  private readonly words: Uint32Array;
   private details: RaceDetails | undefined;
 
-  /** Notes whole dwords of lines that nobody else has touched; false when there are others. */
+  /** Over the page's record. */
+  constructor(words: Uint32Array = new Uint32Array(PAGE_WORDS)) {
+    this.words = words;
+  }
+
+  /** Whether the records are by dword. */
+  get isDetailed(): boolean {
+    return this.details !== undefined;
+  }
+
+  /**
+   * Notes whole dwords as long as a line's record can say who touched them; false at the first line that needs records by dword.
+   * Compiled code does the same (compiled-pages.ts).
+   */
   note(who: Toucher, first: number, end: number, isWrite: boolean): boolean {
     if (this.details !== undefined) return false;
-    const { actor } = who;
-    const { words } = this;
-    const last = (end - 1) >> 6;
-    for (let line = first >> 6; line <= last; line++) {
-      const known = words[OWNER + line] as number;
-      if (known !== 0 && known !== actor) return false;
-    }
-    for (let line = first >> 6; line <= last; line++) {
-      words[OWNER + line] = actor;
-      const from = Math.max(first, line * LINE);
-      const to = Math.min(end, (line + 1) * LINE);
-      if (isWrite) this.noteWrite(who, line, from, to);
-      else {
-        this.mark(READ_BITS, from, to);
-        words[READ_PC + line] = who.pc;
-        words[READ_EPOCH + line] = who.epoch;
-      }
+    for (let line = first >> LINE_SHIFT; line <= (end - 1) >> LINE_SHIFT; line++) {
+      const from = Math.max(first - line * LINE, 0);
+      const to = Math.min(end - line * LINE, LINE);
+      const mask = ((1 << (to - from)) - 1) << from;
+      if (!(isWrite ? this.noteWrite(who, line, mask) : this.noteRead(who, line, mask))) return false;
     }
     return true;
   }
 
-  private noteWrite({ epoch, store, pc }: Toucher, line: number, first: number, end: number): void {
-    const { words } = this;
-    const before = (words[WRITTEN_BITS + 2 * line] as number) | (words[WRITTEN_BITS + 2 * line + 1] as number);
-    // Where older bytes of the line stay, their store is the one that counts: that may miss a race and invents none.
-    if (before === 0 || end - first === LINE) {
-      words[WRITTEN_EPOCH + line] = epoch;
-      words[WRITTEN_STORE + line] = store;
-    }
-    this.mark(WRITTEN_BITS, first, end);
-    words[WRITTEN_PC + line] = pc;
+  /** Whether another wavefront's stores to a line come before what `actor` does now. */
+  private isBehindWriter(line: number, { actor, epoch }: Toucher): boolean {
+    const writer = this.words[LINE_WRITER + line] as number;
+    if (writer === 0 || writer === actor) return true;
+    return isSameGroup(writer, actor) && this.words[LINE_WRITER_LATEST + line] !== epoch;
   }
 
-  private mark(bits: number, first: number, end: number): void {
+  private noteRead(who: Toucher, line: number, mask: number): boolean {
     const { words } = this;
-    for (let i = first; i < end; ) {
-      const count = Math.min(32 - (i & 31), end - i);
-      const at = bits + (i >>> 5);
-      words[at] = (words[at] as number) | maskOf(i & 31, count);
-      i += count;
+    const { actor, epoch, pc } = who;
+    if (!this.isBehindWriter(line, who)) return false;
+    const reader = words[LINE_READER + line] as number;
+    const bits = words[LINE_BITS + line] as number;
+    const read = bits >>> 16;
+    const many = words[LINE_MANY + line] as number;
+    const isSameEpoch = words[LINE_READER_EPOCH + line] === epoch;
+    const take = (next: number): true => {
+      words[LINE_READER + line] = actor;
+      words[LINE_READER_PC + line] = pc;
+      words[LINE_READER_EPOCH + line] = epoch;
+      words[LINE_BITS + line] = bits | (mask << 16);
+      words[LINE_MANY + line] = next;
+      return true;
+    };
+    const covers = (read & ~mask) === 0;
+    if (reader === 0) return take(0);
+    if (reader === actor) return isSameEpoch ? take(many) : covers ? take(many & 0xffff) : false;
+    if (isSameGroup(reader, actor)) {
+      if (!isSameEpoch) return covers ? take(many & 0xffff) : false;
+      const next = many | ((mask & read) << 16);
+      if ((read & ~(next | (next >>> 16)) & 0xffff) === 0) return take(next);
+      if ((mask & ~read) !== 0) return false;
+      words[LINE_MANY + line] = next;
+      return true;
     }
+    const next = (many & 0xffff) | (mask & read);
+    if ((read & ~next) === 0) return take(next);
+    if ((mask & ~read) !== 0) return false;
+    words[LINE_MANY + line] = many | (mask & read);
+    return true;
+  }
+
+  private noteWrite(who: Toucher, line: number, mask: number): boolean {
+    const { words } = this;
+    const { actor, epoch, store, pc } = who;
+    if (!this.isBehindWriter(line, who)) return false;
+    const bits = words[LINE_BITS + line] as number;
+    const covers = (bits & 0xffff & ~mask) === 0;
+    const writer = words[LINE_WRITER + line] as number;
+    if (writer !== 0 && writer !== actor && !covers) return false;
+    const reader = words[LINE_READER + line] as number;
+    if (((bits >>> 16) & mask) !== 0) {
+      const many = words[LINE_MANY + line] as number;
+      const isSameEpoch = words[LINE_READER_EPOCH + line] === epoch;
+      if ((many & mask) !== 0 || (isSameEpoch && ((many >>> 16) & mask) !== 0)) return false;
+      if (reader !== actor && (isSameEpoch || !isSameGroup(reader, actor))) return false;
+    }
+    // Where older bytes of the line stay, their store is the one that counts: that may miss a race and invents none.
+    if (covers) {
+      words[LINE_WRITER_EPOCH + line] = epoch;
+      words[LINE_WRITER_STORE + line] = store;
+    }
+    words[LINE_WRITER + line] = actor;
+    words[LINE_WRITER_LATEST + line] = epoch;
+    words[LINE_WRITER_PC + line] = pc;
+    words[LINE_BITS + line] = bits | mask;
+    return true;
   }
 
   /** The records by dword, from now on. */
@@ -141,22 +191,23 @@ export class RacePage {
     const details = newDetails();
     const { words } = this;
     for (let i = 0; i < PAGE; i++) {
-      const bit = 1 << (i & 31);
-      const line = i >> 6;
-      const owner = words[OWNER + line] as number;
-      if (((words[WRITTEN_BITS + (i >>> 5)] as number) & bit) !== 0) {
-        details.writer[i] = owner;
-        details.writerPc[i] = words[WRITTEN_PC + line] as number;
-        details.writerEpoch[i] = words[WRITTEN_EPOCH + line] as number;
-        details.writerStore[i] = words[WRITTEN_STORE + line] as number;
+      const bit = 1 << (i & (LINE - 1));
+      const line = i >> LINE_SHIFT;
+      const bits = words[LINE_BITS + line] as number;
+      if ((bits & bit) !== 0) {
+        details.writer[i] = words[LINE_WRITER + line] as number;
+        details.writerPc[i] = words[LINE_WRITER_PC + line] as number;
+        details.writerEpoch[i] = words[LINE_WRITER_EPOCH + line] as number;
+        details.writerStore[i] = words[LINE_WRITER_STORE + line] as number;
         details.bytes[i] = 15;
       }
-      if (((words[READ_BITS + (i >>> 5)] as number) & bit) !== 0) {
-        details.reader[i] = owner;
-        details.readerPc[i] = words[READ_PC + line] as number;
-        details.readerEpoch[i] = words[READ_EPOCH + line] as number;
-        details.bytes[i] = (details.bytes[i] as number) | 0xf0;
-      }
+      if (((bits >>> 16) & bit) === 0) continue;
+      const many = words[LINE_MANY + line] as number;
+      details.reader[i] = words[LINE_READER + line] as number;
+      details.readerPc[i] = words[LINE_READER_PC + line] as number;
+      details.readerEpoch[i] = words[LINE_READER_EPOCH + line] as number;
+      details.bytes[i] = (details.bytes[i] as number) | 0xf0;
+      details.flags[i] = ((many & bit) === 0 ? 0 : 0xf0) | (((many >>> 16) & bit) === 0 ? 0 : MANY_WAVES);
     }
     this.details = details;
     return details;

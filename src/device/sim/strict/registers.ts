@@ -8,19 +8,48 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 export const SHADOW_VECTORS = 0;
 export const SHADOW_SCALARS = 512 * 16;
 export const SHADOW_PENDING = SHADOW_SCALARS + 32;
-/** i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute. */
+/**
+ * i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute, the vector stores that the
+ * wavefront has issued, and those of them that are known to be complete.
+ */
 export const SHADOW_TOTAL = SHADOW_PENDING + 96;
 export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
+export const SHADOW_STORES = SHADOW_TOTAL + 8;
+export const SHADOW_COMPLETE = SHADOW_TOTAL + 12;
 /** i32: a number for the last blocks executed, one for the dispatch, how many blocks, and the last TRAIL_BLOCKS of them (wait-states.ts). */
-export const SHADOW_TRAIL = SHADOW_TOTAL + 8;
+export const SHADOW_TRAIL = SHADOW_TOTAL + 16;
 export const TRAIL_DISPATCH = SHADOW_TRAIL + 4;
 export const TRAIL_COUNT = SHADOW_TRAIL + 8;
 export const TRAIL_RING = SHADOW_TRAIL + 12;
 export const TRAIL_BLOCKS = 8;
-export const SHADOW_BYTES = (TRAIL_RING + 4 * TRAIL_BLOCKS + 15) & -16;
+/** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
+export const SHADOW_ACTOR = TRAIL_RING + 4 * TRAIL_BLOCKS;
+export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
+export const SHADOW_PAGES = SHADOW_ACTOR + 8;
+export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
+/** i32: the shadow of the workgroup's LDS (lds.ts), and this wavefront's tag in it, four times. */
+export const SHADOW_LDS = SHADOW_ACTOR + 16;
+export const SHADOW_LDS_TAG = SHADOW_ACTOR + 20;
+/** The operations that compiled code has issued since WaitQueue was last told: how many, how many of them of kind 'vm', and the log. */
+export const SHADOW_LOGGED = SHADOW_ACTOR + 24;
+export const SHADOW_LOGGED_VM = SHADOW_ACTOR + 28;
+/** i32: s_barrier instructions executed, and the last one's place in the image. */
+export const SHADOW_BARRIERS = SHADOW_ACTOR + 32;
+export const SHADOW_LAST_BARRIER = SHADOW_ACTOR + 36;
+export const SHADOW_LOG = (SHADOW_ACTOR + 40 + 15) & -16;
+/**
+ * An entry of the log: i32 place in the image, i32 number of LDS parts; then for each part i64 lanes, i32 1 when all lanes are one run of
+ * bytes from the first address on, and 64 LDS addresses.
+ */
+export const LOG_PC = 0;
+export const LOG_PARTS = 4;
+export const LOG_PART = 16;
+export const LOG_PART_BYTES = 16 + 4 * 64;
+export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
+/** Entries; a full log is told to the queue. */
+export const LOG_ENTRIES = 24;
+export const SHADOW_BYTES = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
 
-/** All lanes are active and their offsets follow each other. */
-export const ACCESS_CONSECUTIVE = 1;
 /** Every register that is read is defined, and none that is named is in flight. */
 export const ACCESS_REGISTERS = 2;
 
@@ -31,16 +60,25 @@ export interface Origin {
   readonly pc: number;
 }
 
+/** An operation that compiled code has issued, and what it writes to LDS: the first byte of all lanes, or one address a lane. */
+export interface LoggedOperation {
+  readonly pc: number;
+  readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
+}
+
 export class RegisterShadow {
   /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
   readonly vectors: Uint32Array;
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
-  /** Operations that are outstanding; what is known of the next access (ACCESS_*). */
+  /** From SHADOW_TOTAL on: operations outstanding, what is known of the next access (ACCESS_*), stores issued, stores complete. */
   readonly outstanding: Int32Array;
   /** From SHADOW_TRAIL on. */
   readonly trail: Int32Array;
+  /** From SHADOW_ACTOR up to the log; then the log. */
+  private readonly machine: Uint32Array;
+  private readonly log: Uint32Array;
   /** By slot: the load that left it undefined. */
   readonly origins = new Map<number, Origin>();
 
@@ -48,8 +86,64 @@ export class RegisterShadow {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
-    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 2);
+    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 4);
     this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 3 + TRAIL_BLOCKS);
+    this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
+    this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
+  }
+
+  /** Says who the wavefront is to compiled code, with the words from SHADOW_ACTOR on. */
+  identify(words: readonly number[]): void {
+    this.machine.set(words);
+  }
+
+  get actor(): number {
+    return this.machine[0] as number;
+  }
+
+  /** Barriers that count for races: those of a workgroup that has other wavefronts. */
+  get epoch(): number {
+    return this.machine[1] as number;
+  }
+  set epoch(value: number) {
+    this.machine[1] = value;
+  }
+
+  get barriers(): number {
+    return this.machine[(SHADOW_BARRIERS - SHADOW_ACTOR) / 4] as number;
+  }
+  get lastBarrier(): number {
+    return this.machine[(SHADOW_LAST_BARRIER - SHADOW_ACTOR) / 4] as number;
+  }
+  /** An s_barrier is executed. */
+  passBarrier(pc: number): void {
+    this.machine[(SHADOW_BARRIERS - SHADOW_ACTOR) / 4] = this.barriers + 1;
+    this.machine[(SHADOW_LAST_BARRIER - SHADOW_ACTOR) / 4] = pc;
+  }
+
+  /** Operations in the log. */
+  get logged(): number {
+    return this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] as number;
+  }
+
+  /** Takes the operations that compiled code has issued out of the log; they are no longer among those outstanding. */
+  takeLog(): LoggedOperation[] {
+    const { logged, log, outstanding } = this;
+    outstanding[0] = (outstanding[0] as number) - logged;
+    this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] = 0;
+    this.machine[(SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4] = 0;
+    return Array.from({ length: logged }, (_, n) => {
+      const entry = (n * LOG_ENTRY_BYTES) / 4;
+      const lds = Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
+        const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
+        const lanes = [log[at] as number, log[at + 1] as number] as const;
+        if (log[at + 2] === 1) return { isRun: true, addresses: log.slice(at + 4, at + 5) };
+        const isActive = (_: number, lane: number): boolean =>
+          (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
+        return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
+      });
+      return { pc: log[entry + LOG_PC / 4] as number, lds };
+    });
   }
 
   /** The blocks that a wavefront has executed, the latest last; none since it left compiled code. */
@@ -69,7 +163,8 @@ export class RegisterShadow {
     this.vectors.fill(0);
     this.scalars.fill(0);
     this.pending.fill(0);
-    this.outstanding[0] = 0;
+    this.outstanding.fill(0);
+    this.machine.fill(0);
     this.origins.clear();
     this.forgetBlocks();
   }

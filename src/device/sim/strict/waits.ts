@@ -93,16 +93,13 @@ export class WaitQueue {
   /** Complete operations that are used again. */
   private readonly free: IssuedOperation[] = [];
   private readonly issued = { vm: 0, lds: 0, scalar: 0, flat: 0 };
-  /** Vector stores issued, and those of them that are known to be complete. */
-  storesIssued = 0;
-  storesComplete = 0;
   /** How many outstanding operations write each slot, and the same as a bit set. */
   private readonly writers = new Uint8Array(SLOT_COUNT);
   readonly pending: Uint32Array;
   private readonly outstanding: Int32Array;
   private readonly completed: (operation: IssuedOperation) => void;
 
-  /** `pending` has a bit per slot, `outstanding` one number; compiled code reads them. */
+  /** `pending` has a bit per slot; `outstanding` has four numbers (registers.ts), which compiled code reads and changes too. */
   constructor(pending: Uint32Array, outstanding: Int32Array, completed: (operation: IssuedOperation) => void) {
     this.pending = pending;
     this.outstanding = outstanding;
@@ -114,10 +111,18 @@ export class WaitQueue {
     return this.outstanding[0] as number;
   }
 
+  /** Vector stores that the wavefront has issued, and those of them that are known to be complete. */
+  get storesIssued(): number {
+    return this.outstanding[2] as number;
+  }
+  get storesComplete(): number {
+    return this.outstanding[3] as number;
+  }
+
   clear(): void {
     for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
-    this.storesIssued = 0;
-    this.storesComplete = 0;
+    this.outstanding[2] = 0;
+    this.outstanding[3] = 0;
     this.writers.fill(0);
     this.pending.fill(0, 0, SLOT_WORDS);
     this.outstanding[0] = 0;
@@ -137,7 +142,7 @@ export class WaitQueue {
 
   private complete(operation: IssuedOperation, epoch: number): void {
     this.outstanding[0] = this.total - 1;
-    if (isVectorStore(operation)) this.storesComplete++;
+    if (isVectorStore(operation)) this.outstanding[3] = this.storesComplete + 1;
     if (!operation.isReported) this.count(operation, -1);
     if (!operation.isComplete) this.finish(operation, epoch);
     if (operation.lds === undefined && this.free.length < MAX_FREE) this.free.push(operation);
@@ -156,6 +161,12 @@ export class WaitQueue {
 
   /** An operation is issued. */
   issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
+    if (kind === 'vm' && plan.access?.kind === 'store') this.outstanding[2] = this.storesIssued + 1;
+    return this.add(kind, pc, plan, wave, epoch);
+  }
+
+  /** An operation joins those outstanding; its store has been counted. */
+  add(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
     const sequence = this.nextSequence(kind);
     const operation =
       this.free.pop()?.reuse(kind, pc, plan, wave, epoch, sequence) ??
@@ -164,7 +175,6 @@ export class WaitQueue {
     this.count(operation, 1);
     if (kind === 'vm') {
       this.vm.push(operation);
-      if (isVectorStore(operation)) this.storesIssued++;
       this.keepLast(this.vm, VM_FULL, epoch);
     } else if (kind === 'lds') {
       this.lds.push(operation);

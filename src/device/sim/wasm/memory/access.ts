@@ -1,5 +1,5 @@
 // Assembles the helper functions of loads and stores: one per address mode and transfer, added to the module on first use.
-import type { WasmFunction, WasmModule } from '../emit.ts';
+import type { ValType, WasmFunction, WasmModule } from '../emit.ts';
 import { Code } from './code.ts';
 import { EXEC_AT, resumeIndex } from './frame.ts';
 import type { Mode } from './mode.ts';
@@ -10,65 +10,86 @@ import type { Frame, Transfer } from './transfer.ts';
  * It works in lane order and leaves the rest, from the first lane it cannot prove harmless, to the interpreter.
  */
 export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
-  const extra = Array.from({ length: t.parameters }, (_, i) => 3 + i);
-  const types = [...Array.from({ length: 3 + t.parameters }, () => 'i32' as const), ...mode.parameters];
   const resume = resumeIndex(module);
-  return module.helper(`memory.${mode.key}.${t.key}`, types, [], (fn) => {
-    const code = new Code(fn);
-    const [wave, pc, data] = [0, 1, 2] as const;
-    const exec = code.local('i64');
-    const at = code.local('i32');
-    const quad = code.local('i32');
-    const bits = code.local('i32');
-    const laneWord = code.local('i32');
-    const f: Frame = {
-      code,
-      module,
-      wave,
-      data,
-      at,
-      laneWord,
-      extra,
-      resume: () => {
-        fn.get(wave).get(pc).get(at).i32(2).op('i32.shr_u').call(resume).return();
-      },
-    };
-    fn.get(wave).get(data).op('i32.add').set(data);
-    fn.get(wave).memory('i64.load', EXEC_AT).set(exec);
-    t.prologue(f);
-    const bound = mode.bind(
-      f,
-      t,
-      mode.parameters.map((_, i) => 3 + t.parameters + i),
-    );
-    code.block((done) => {
-      const { full, quad: four } = t.lanesOnly ? { full: undefined, quad: undefined } : bound;
-      if (full !== undefined) {
-        fn.get(exec).i64(-1n).op('i64.eq');
-        code.if(() => full(done));
-      }
-      code.loop((again) => {
-        code.block((next) => {
-          fn.get(exec).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits).op('i32.eqz');
-          code.brIf(next);
-          fn.get(quad).set(at);
-          fn.get(data).get(at).op('i32.add').set(laneWord);
-          if (four !== undefined) {
-            fn.get(bits).i32(15).op('i32.eq');
-            code.if(() => four(next));
-          }
-          code.loop((lanes) => {
-            fn.get(bits).op('i32.ctz').i32(2).op('i32.shl').get(quad).op('i32.add').tee(at);
-            fn.get(data).op('i32.add').set(laneWord);
-            bound.lane();
-            fn.get(bits).get(bits).i32(1).op('i32.sub').op('i32.and').tee(bits);
-            code.brIf(lanes);
-          });
+  return module.helper(`memory.${mode.key}.${t.key}`, parameterTypes(mode, t), [], (fn) => {
+    writeAccess(fn, module, mode, t, (wave, pc, at) => {
+      fn.get(wave).get(pc).get(at).i32(2).op('i32.shr_u').call(resume).return();
+    });
+  });
+}
+
+/** The same for a transfer that only looks: it leaves 1 when it could look at all lanes, and 0 when one of them made it resume. */
+export function lookFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
+  return module.helper(`look.${mode.key}.${t.key}`, parameterTypes(mode, t), ['i32'], (fn) => {
+    writeAccess(fn, module, mode, t, () => fn.i32(0).return());
+    fn.i32(1);
+  });
+}
+
+function parameterTypes(mode: Mode, t: Transfer): ValType[] {
+  return [...Array.from({ length: 3 + t.parameters }, () => 'i32' as const), ...mode.parameters];
+}
+
+function writeAccess(
+  fn: WasmFunction,
+  module: WasmModule,
+  mode: Mode,
+  t: Transfer,
+  resume: (wave: number, pc: number, at: number) => void,
+): void {
+  const extra = Array.from({ length: t.parameters }, (_, i) => 3 + i);
+  const code = new Code(fn);
+  const [wave, pc, data] = [0, 1, 2] as const;
+  const exec = code.local('i64');
+  const at = code.local('i32');
+  const quad = code.local('i32');
+  const bits = code.local('i32');
+  const laneWord = code.local('i32');
+  const f: Frame = {
+    code,
+    module,
+    wave,
+    data,
+    at,
+    laneWord,
+    extra,
+    resume: () => resume(wave, pc, at),
+  };
+  fn.get(wave).get(data).op('i32.add').set(data);
+  fn.get(wave).memory('i64.load', EXEC_AT).set(exec);
+  t.prologue(f);
+  const bound = mode.bind(
+    f,
+    t,
+    mode.parameters.map((_, i) => 3 + t.parameters + i),
+  );
+  code.block((done) => {
+    const { full, quad: four } = t.lanesOnly ? { full: undefined, quad: undefined } : bound;
+    if (full !== undefined) {
+      fn.get(exec).i64(-1n).op('i64.eq');
+      code.if(() => full(done));
+    }
+    code.loop((again) => {
+      code.block((next) => {
+        fn.get(exec).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits).op('i32.eqz');
+        code.brIf(next);
+        fn.get(quad).set(at);
+        fn.get(data).get(at).op('i32.add').set(laneWord);
+        if (four !== undefined) {
+          fn.get(bits).i32(15).op('i32.eq');
+          code.if(() => four(next));
+        }
+        code.loop((lanes) => {
+          fn.get(bits).op('i32.ctz').i32(2).op('i32.shl').get(quad).op('i32.add').tee(at);
+          fn.get(data).op('i32.add').set(laneWord);
+          bound.lane();
+          fn.get(bits).get(bits).i32(1).op('i32.sub').op('i32.and').tee(bits);
+          code.brIf(lanes);
         });
-        fn.get(quad).i32(16).op('i32.add').set(quad);
-        fn.get(exec).i64(4n).op('i64.shr_u').tee(exec).i64(0n).op('i64.ne');
-        code.brIf(again);
       });
+      fn.get(quad).i32(16).op('i32.add').set(quad);
+      fn.get(exec).i64(4n).op('i64.shr_u').tee(exec).i64(0n).op('i64.ne');
+      code.brIf(again);
     });
   });
 }

@@ -5,29 +5,27 @@
 // Compiled memory instructions: chooses mode and transfer of an instruction and emits the call of their helper.
 // The interpreter's binders (interpreter/memory-access.ts, interpreter/structural.ts) are the reference; every helper must agree with them bit for bit.
 
-import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
+import { immediateOf } from '../../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';
-import { accessFunction } from './access.ts';
+import { accessFunction, lookFunction } from './access.ts';
+import { type Addressing, addressingOf, ldsAddressing } from './addressing.ts';
 import { atomicTransfer, canCompile } from './atomic.ts';
-import { bufferMode } from './buffer.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
 import { locateImport, locateIndex } from './mapped.ts';
-import type { Mode } from './mode.ts';
-import { ldsMode, scalarBaseMode, wideMode } from './modes.ts';
-import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
+import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
-import { scratchMode } from './scratch.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
 
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
+export type { Frame, Transfer } from './transfer.ts';
 
 /** Declares the imports that memory helpers call; to be done before the module's first function. */
 export function declareMemoryImports(module: WasmModule): void {
@@ -72,92 +70,6 @@ export function memoryImports(
   return { resume: resumeImport(interpret, memory.wasm), locate: locateImport(memory) };
 }
 
-/** A mode with what pushes its parameters. */
-interface Addressing {
-  readonly mode: Mode;
-  push(context: MemoryContext): void;
-}
-
-function flatAddressing(instruction: Instruction, flat: boolean): Addressing | undefined {
-  const vaddr = namedVector(instruction, 'vaddr');
-  const saddr = operandNamed(instruction, 'saddr');
-  if (vaddr === undefined) return undefined;
-  const offset = BigInt(immediateOf(instruction, 'offset'));
-  if (saddr?.kind !== 'reg') {
-    return { mode: wideMode(flat), push: ({ fn }) => fn.i32(vaddr).i64(offset) };
-  }
-  if (saddr.encoding > 126) return undefined;
-  return {
-    mode: scalarBaseMode,
-    push: ({ fn, wave }) =>
-      fn
-        .i32(vaddr)
-        .get(wave)
-        .memory('i64.load', 4 * saddr.encoding)
-        .i64(offset)
-        .op('i64.add'),
-  };
-}
-
-function scratchAddressing(instruction: Instruction): Addressing | undefined {
-  const vaddr = namedVector(instruction, 'vaddr');
-  const saddr = operandNamed(instruction, 'saddr');
-  if (saddr?.kind === 'reg' && saddr.encoding > 127) return undefined;
-  const offset = immediateOf(instruction, 'offset');
-  return {
-    mode: scratchMode(vaddr !== undefined),
-    push: ({ fn, wave }) => {
-      fn.i32(vaddr ?? 0);
-      if (saddr?.kind !== 'reg') fn.i32(offset);
-      else
-        fn.get(wave)
-          .memory('i32.load', 4 * saddr.encoding)
-          .i32(offset)
-          .op('i32.add');
-    },
-  };
-}
-
-function bufferAddressing(instruction: Instruction): Addressing | undefined {
-  const { template } = instruction.row;
-  const vaddr = namedVector(instruction, 'vaddr');
-  const srsrc = operandNamed(instruction, 'srsrc');
-  const soffset = operandNamed(instruction, 'soffset');
-  if (srsrc?.kind !== 'reg' || soffset === undefined || !isPlainScalar(soffset) || srsrc.encoding > 124)
-    return undefined;
-  return {
-    mode: bufferMode(/ idxen/.test(template), / offen/.test(template)),
-    push: (context) => {
-      context.fn.i32(vaddr ?? 0).i32(4 * srsrc.encoding);
-      pushScalar(context, soffset);
-      context.fn.i32(immediateOf(instruction, 'offset'));
-    },
-  };
-}
-
-/** DS addressing from a constant. */
-function ldsAddressing(instruction: Instruction, offset: number): Addressing | undefined {
-  const addr = namedVector(instruction, 'addr');
-  if (addr === undefined || immediateOf(instruction, 'gds') !== 0) return undefined;
-  return { mode: ldsMode, push: ({ fn }) => fn.i32(addr).i32(offset) };
-}
-
-function addressingOf(instruction: Instruction, space: LoadOperation['space']): Addressing | undefined {
-  switch (space) {
-    case 'flat':
-    case 'global':
-      return flatAddressing(instruction, space === 'flat');
-    case 'scratch':
-      return scratchAddressing(instruction);
-    case 'buffer':
-      return bufferAddressing(instruction);
-    case 'lds':
-      return ldsAddressing(instruction, immediateOf(instruction, 'offset'));
-    default:
-      return undefined;
-  }
-}
-
 function emitAccess(
   context: MemoryContext,
   module: WasmModule,
@@ -171,6 +83,33 @@ function emitAccess(
   fn.get(wave).i32(pc).i32(data);
   for (const value of extra) fn.i32(value);
   push(context);
+  fn.call(helper);
+  return true;
+}
+
+/**
+ * Has `look`, a transfer that only looks, go over the lanes of a load or store of registers; `push` pushes its own parameters.
+ * Leaves 1 when it could look at all of them. `part` counts the elements of a pair. False when nothing was emitted.
+ */
+export function emitLook(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  { pairStride, space }: LoadOperation | StoreOperation,
+  part: number,
+  look: Transfer,
+  push: () => void,
+): boolean {
+  const addressing =
+    pairStride === undefined
+      ? addressingOf(instruction, space)
+      : ldsAddressing(instruction, immediateOf(instruction, part === 0 ? 'offset0' : 'offset1') * pairStride);
+  if (addressing === undefined) return false;
+  const helper = lookFunction(module, addressing.mode, look);
+  const { fn, wave, pc } = context;
+  fn.get(wave).i32(pc).i32(0);
+  push();
+  addressing.push(context);
   fn.call(helper);
   return true;
 }

@@ -3,7 +3,7 @@
 // can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions", "Data Share".
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
-import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
+import { LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { locateFunction } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
@@ -39,10 +39,16 @@ function byStride(f: Frame, register: number, bytes: number, ascending: () => vo
 function wholeWave(f: Frame, t: Transfer, a: number, done: Label, one: boolean): void {
   const { code } = f;
   code.if(() => {
-    if (one) overQuads(f, a, 0, () => t.broadcast?.(f, a));
-    else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
+    moveWave(f, t, a, one);
     code.br(done);
   });
+}
+
+/** Moves all lanes, whose elements follow each other from `a` on or are all there. */
+function moveWave(f: Frame, t: Transfer, a: number, one: boolean): void {
+  if (t.wave !== undefined) t.wave(f, a, one ? t.bytes : LANES * t.bytes);
+  else if (one) overQuads(f, a, 0, () => t.broadcast?.(f, a));
+  else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
 }
 
 /** 64-bit addresses in a register pair plus a constant: FLAT and GLOBAL without a scalar base. */
@@ -255,8 +261,7 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
     }
     code.if(() => {
       fn.get(a).get(base).op('i32.add').set(a);
-      if (stride === 0) overQuads(f, a, 0, () => t.broadcast?.(f, a));
-      else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
+      moveWave(f, t, a, stride === 0);
       code.br(done);
     });
   };

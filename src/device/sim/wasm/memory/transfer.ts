@@ -44,6 +44,8 @@ export interface Transfer {
   contiguous(f: Frame, a: number): void;
   /** Four lanes at the addresses in four locals. */
   scattered(f: Frame, addresses: readonly number[]): void;
+  /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
+  readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */
   readonly broadcast?: (f: Frame, a: number) => void;
   /** Word `n` of four lanes, the words following each other from `a + offset` (scratch). */

@@ -1,0 +1,271 @@
+// Loads and stores in compiled code: their lanes' bytes are noted in the shadows of memory, and the operation goes into the wavefront's
+// log of outstanding ones, which WaitQueue takes over when somebody asks it. Waits that complete all of the log empty it.
+import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
+import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
+import { EXEC } from '../state/wave.ts';
+import type { FunctionContext } from '../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { emitLook, type Frame, type Transfer } from '../wasm/memory/index.ts';
+import { ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
+import { pageFunction } from './compiled-pages.ts';
+import type { StrictPlan } from './plan.ts';
+import {
+  LOG_ENTRIES,
+  LOG_ENTRY_BYTES,
+  LOG_PART,
+  LOG_PART_BYTES,
+  LOG_PARTS,
+  LOG_PC,
+  SHADOW_COMPLETE,
+  SHADOW_LOG,
+  SHADOW_LOGGED,
+  SHADOW_LOGGED_VM,
+  SHADOW_PENDING,
+  SHADOW_STORES,
+  SHADOW_TOTAL,
+} from './registers.ts';
+
+/** In a part of a log entry: lanes, whether there is one run of bytes for all, the LDS addresses. */
+const PART_RUN = 8;
+const PART_ADDRESSES = 16;
+
+/** The load or store of an instruction when compiled code can look at it. `isSynchronising`: it orders workgroups. */
+export function lookedAt(plan: StrictPlan, isSynchronising: boolean): LoadOperation | StoreOperation | undefined {
+  const { access, operation, role } = plan;
+  if (access === undefined || access.isScalar || access.toLds || isSynchronising) return undefined;
+  if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
+  if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
+  if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
+  return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
+}
+
+/** Notes accesses of global memory. The parameter is the instruction's place in the image. */
+function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
+  let shadow = 0;
+  const note = (f: Frame, a: number, offset: number, count: number): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow).get(a);
+    if (offset !== 0) fn.i32(offset).op('i32.add');
+    fn.i32(count).get(pc).call(pageFunction(f.module, isWrite)).op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  return looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
+    shadow = f.code.local('i32');
+    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+  });
+}
+
+/** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
+function lookAtLds(bytes: number, isWrite: boolean): Transfer {
+  let [shadow, base, address] = [0, 0, 0];
+  const note = (f: Frame, a: number, offset: number, count: number): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow).get(a).get(base).op('i32.sub');
+    if (offset !== 0) fn.i32(offset).op('i32.add');
+    fn.i32(count).get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  const prologue = (f: Frame): void => {
+    const { fn } = f.code;
+    [shadow, base, address] = [f.code.local('i32'), f.code.local('i32'), f.code.local('i32')];
+    fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
+    if (!isWrite) return;
+    const [, part] = f.extra as [number, number];
+    fn.get(part)
+      .get(f.wave)
+      .memory('i64.load', 4 * EXEC)
+      .memory('i64.store');
+    fn.get(part).i32(0).memory('i32.store', PART_RUN);
+  };
+  const plain = looking(bytes, isWrite, `lds.${bytes}${isWrite ? '.store' : ''}`, isWrite ? 2 : 1, note, prologue);
+  const scattered = (f: Frame, addresses: readonly number[]): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow);
+    for (const a of addresses) fn.get(a).get(base).op('i32.sub');
+    fn.get(pc).call(ldsQuadFunction(f.module, isWrite)).op('i32.eqz');
+    f.code.if(() => plain.scattered(f, addresses));
+  };
+  const look = bytes === 4 ? { ...plain, scattered } : plain;
+  if (!isWrite) return look;
+  /** Keeps the address of the lane that is `lanes` behind the current one. */
+  const keep = (f: Frame, a: number, lanes: number): void => {
+    const [, part] = f.extra as [number, number];
+    const { fn } = f.code;
+    fn.get(part).get(f.at).op('i32.add').get(a).get(base).op('i32.sub');
+    fn.memory('i32.store', PART_ADDRESSES + 4 * lanes);
+  };
+  return {
+    ...look,
+    wave: (f, a, count) => {
+      const [, part] = f.extra as [number, number];
+      const { fn } = f.code;
+      fn.get(part).i32(1).memory('i32.store', PART_RUN);
+      fn.get(part).get(a).get(base).op('i32.sub').memory('i32.store', PART_ADDRESSES);
+      note(f, a, 0, count);
+    },
+    contiguous: (f, a) => {
+      const { fn } = f.code;
+      for (let lane = 0; lane < 4; lane++) {
+        fn.get(a)
+          .i32(lane * bytes)
+          .op('i32.add')
+          .set(address);
+        keep(f, address, lane);
+      }
+      note(f, a, 0, 4 * bytes);
+    },
+    scattered: (f, addresses) => {
+      addresses.forEach((a, lane) => {
+        keep(f, a, lane);
+      });
+      look.scattered(f, addresses);
+    },
+    move: (f, n, a, offset) => {
+      if (n === 0) keep(f, a, 0);
+      note(f, a, offset, look.piece);
+    },
+  };
+}
+
+/** A transfer that moves nothing: `note` looks at bytes. */
+function looking(
+  bytes: number,
+  isWrite: boolean,
+  key: string,
+  parameters: number,
+  note: (f: Frame, a: number, offset: number, count: number) => void,
+  prologue: (f: Frame) => void,
+): Transfer {
+  return {
+    key: `strict.${key}`,
+    bytes,
+    write: isWrite,
+    parameters,
+    piece: Math.min(4, bytes),
+    pieces: Math.max(1, bytes / 4),
+    prologue,
+    wave: (f, a, count) => note(f, a, 0, count),
+    contiguous: (f, a) => note(f, a, 0, 4 * bytes),
+    scattered: (f, addresses) => {
+      for (const a of addresses) note(f, a, 0, bytes);
+    },
+    ...(isWrite || bytes < 4 ? {} : { broadcast: (f: Frame, a: number) => note(f, a, 0, bytes) }),
+    move: (f, _, a, offset) => note(f, a, offset, Math.min(4, bytes)),
+    // What a buffer's bounds drop is reported.
+    skip: (f) => f.resume(),
+    commit: () => {},
+  };
+}
+
+/**
+ * Looks at the bytes of a load or store. Written inside of a block: leaves it when TypeScript has to look. False when there is no code
+ * for its addresses; then nothing has been written.
+ */
+export function emitLooks(
+  context: FunctionContext,
+  shadow: number,
+  { access, instruction }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+): boolean {
+  const { fn, module, pc } = context;
+  const mark = fn.size;
+  const isWrite = operation.kind === 'store';
+  const isLds = access?.space === 'lds';
+  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
+  for (let part = 0; part < partsOf(operation); part++) {
+    const look = isLds ? lookAtLds(operation.bytes, isWrite) : lookAtGlobal(operation.bytes, isWrite);
+    const push = (): void => {
+      fn.i32(pc);
+      if (!isLds || !isWrite) return;
+      pushEntry(fn, shadow)
+        .i32(LOG_PART + part * LOG_PART_BYTES)
+        .op('i32.add');
+    };
+    if (!emitLook(context, module, instruction, operation, part, look, push)) {
+      fn.truncate(mark);
+      return false;
+    }
+    fn.op('i32.eqz').brIf(0);
+  }
+  return true;
+}
+
+function partsOf({ pairStride }: LoadOperation | StoreOperation): number {
+  return pairStride === undefined ? 1 : 2;
+}
+
+/** Pushes the place of the next entry of the log, but for SHADOW_LOG. */
+function pushEntry(fn: WasmFunction, shadow: number): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+  return fn.i32(SHADOW_LOG).op('i32.add');
+}
+
+/** The load or store joins the outstanding operations. */
+export function emitLogged(
+  { fn, pc }: { readonly fn: WasmFunction; readonly pc: number },
+  shadow: number,
+  { access, role, effects }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+): void {
+  pushEntry(fn, shadow).i32(pc).memory('i32.store', LOG_PC);
+  const writesLds = access?.space === 'lds' && operation.kind === 'store';
+  pushEntry(fn, shadow)
+    .i32(writesLds ? partsOf(operation) : 0)
+    .memory('i32.store', LOG_PARTS);
+  const increment = (at: number): void => {
+    fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
+  };
+  increment(SHADOW_LOGGED);
+  increment(SHADOW_TOTAL);
+  if (role.kind === 'vm') {
+    increment(SHADOW_LOGGED_VM);
+    if (operation.kind === 'store') increment(SHADOW_STORES);
+  }
+  const pending = new Map<number, bigint>();
+  for (const { first, count } of effects.defs) {
+    for (let slot = first; slot < first + count; slot++) {
+      pending.set(slot >>> 6, (pending.get(slot >>> 6) ?? 0n) | (1n << BigInt(slot & 63)));
+    }
+  }
+  for (const [word, mask] of pending) {
+    const at = SHADOW_PENDING + 8 * word;
+    fn.get(shadow).get(shadow).memory('i64.load', at).i64(BigInt.asIntN(64, mask)).op('i64.or').memory('i64.store', at);
+  }
+}
+
+/** (shadow, vmcnt, lgkmcnt) → 1 when a wait has been passed: it completes all that the log holds, or nothing. */
+export function waitFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.wait', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, vm, lgkm] = [0, 1, 2] as const;
+    const [logged, vms, ldses] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged);
+    fn.get(shadow).memory('i32.load', SHADOW_TOTAL).op('i32.ne').if().i32(0).return().end();
+    fn.get(shadow).memory('i32.load', SHADOW_LOGGED_VM).set(vms);
+    fn.get(logged).get(vms).op('i32.sub').set(ldses);
+    for (const [count, outstanding] of [
+      [vm, vms],
+      [lgkm, ldses],
+    ] as const) {
+      fn.get(count).op('i32.eqz').get(outstanding).op('i32.eqz').op('i32.or');
+      if (count === lgkm) fn.op('i32.and');
+    }
+    fn.if();
+    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_TOTAL]) fn.get(shadow).i32(0).memory('i32.store', at);
+    fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_COMPLETE);
+    for (let at = 0; at < PENDING_BYTES; at += 16) {
+      fn.get(shadow)
+        .v128(0, 0, 0, 0)
+        .memory('v128.store', SHADOW_PENDING + at);
+    }
+    fn.i32(1).return().end();
+    fn.get(vm).get(vms).op('i32.ge_u').get(lgkm).get(ldses).op('i32.ge_u').op('i32.and');
+  });
+}
+
+const PENDING_BYTES = SHADOW_TOTAL - SHADOW_PENDING;
+if (PENDING_BYTES % 16 !== 0 || LOG_PART_BYTES !== PART_ADDRESSES + 4 * LANES)
+  throw new Error('the log is laid out otherwise');

@@ -1,0 +1,272 @@
+// Compiled code notes accesses of LDS in its shadow (lds.ts): whole dwords that are written, and that no other wavefront touches so.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import {
+  LDS_HIGH,
+  LDS_LOW,
+  LDS_READER,
+  LDS_READER_PC,
+  LDS_STALE,
+  LDS_UNSETTLED,
+  LDS_WRITER,
+  LDS_WRITER_PC,
+  LDS_WRITTEN,
+  MANY_TAGS,
+} from './lds.ts';
+import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
+
+/** Selects the lowest byte of each dword four times. */
+const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
+
+/** (shadow, LDS address, bytes, place in the image) → 1 when all is right and noted, 0 when TypeScript has to look. */
+export function ldsFunction(module: WasmModule, isWrite: boolean): WasmFunction {
+  const name = `strict.lds.${isWrite ? 'store' : 'load'}`;
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite));
+}
+
+/**
+ * (shadow, four LDS addresses, place in the image) → 1 when the dwords there are all right and noted, 0 when they have to be looked at
+ * one by one: nothing wrong has been noted then.
+ */
+export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
+  const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite));
+}
+
+/** Sets `head`, and clears the tags when they are from before a barrier. Leaves 1 when operations are in flight. */
+function begin(fn: WasmFunction, shadow: number, head: number): void {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(head).memory('i32.load', LDS_STALE).if();
+  const [low, bytes] = [fn.local('i32'), fn.local('i32')];
+  const least = (at: number, least: string): void => {
+    const [a, b] = [fn.local('i32'), fn.local('i32')];
+    fn.get(head).memory('i32.load', at).set(a);
+    for (const further of [4, 8, 12]) {
+      fn.get(head)
+        .memory('i32.load', at + further)
+        .set(b);
+      fn.get(a).get(b).get(a).get(b).op(least).select().set(a);
+    }
+    fn.get(a);
+    fn.release('i32', a);
+    fn.release('i32', b);
+  };
+  least(LDS_LOW, 'i32.lt_u');
+  fn.set(low);
+  least(LDS_HIGH, 'i32.gt_u');
+  fn.get(low).op('i32.sub').set(bytes);
+  for (const which of [LDS_WRITER, LDS_READER]) {
+    fn.get(head).memory('i32.load', which).get(low).op('i32.add').i32(0).get(bytes).memoryFill();
+  }
+  fn.get(head).v128(-1, -1, -1, -1).memory('v128.store', LDS_LOW);
+  fn.get(head).v128(0, 0, 0, 0).memory('v128.store', LDS_HIGH);
+  fn.get(head).i32(0).memory('i32.store', LDS_STALE).end();
+  fn.get(head).memory('i32.load', LDS_UNSETTLED);
+}
+
+function writeQuad(fn: WasmFunction, isWrite: boolean): void {
+  const code = new Code(fn);
+  const shadow = 0;
+  const addresses = [1, 2, 3, 4];
+  const pc = 5;
+  const [head, bits, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  const [all, tags, tagged] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  const leave = (): void => {
+    fn.if().i32(0).return().end();
+  };
+  begin(fn, shadow, head);
+  fn.get(addresses[0] as number).op('i32x4.splat');
+  for (const n of [1, 2, 3]) fn.get(addresses[n] as number).lane('i32x4.replace_lane', n);
+  fn.tee(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').op('i32.or');
+  leave();
+  fn.get(head).get(head).memory('v128.load', LDS_LOW).get(all).op('i32x4.min_u').memory('v128.store', LDS_LOW);
+  fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(all).v128(4, 4, 4, 4).op('i32x4.add');
+  fn.op('i32x4.max_u').memory('v128.store', LDS_HIGH);
+  fn.get(shadow).memory('v128.load32_splat', SHADOW_LDS_TAG).set(tags);
+  /** Sets `tagged` to an array's words. */
+  const gather = (which: number): void => {
+    fn.get(head).memory('i32.load', which).set(place);
+    for (const [n, address] of addresses.entries()) {
+      fn.get(place).get(address).op('i32.add');
+      if (n === 0) fn.memory('v128.load32_zero');
+      else fn.get(tagged).memoryLane('v128.load32_lane', n);
+      fn.set(tagged);
+    }
+  };
+  const put = (which: number, push: () => void): void => {
+    fn.get(head).memory('i32.load', which).set(place);
+    for (const address of addresses) {
+      fn.get(place).get(address).op('i32.add');
+      push();
+      fn.memory('i32.store');
+    }
+  };
+  const leaveForeign = (): void => {
+    fn.get(tagged).get(tags).op('i32x4.eq').get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+    fn.op('i32x4.all_true').op('i32.eqz');
+    leave();
+  };
+  gather(LDS_WRITER);
+  leaveForeign();
+  if (!isWrite) {
+    fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
+    for (const address of addresses) {
+      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
+      fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
+    }
+    fn.get(bits).i32(15).op('i32.ne');
+    leave();
+  }
+  gather(LDS_READER);
+  if (isWrite) {
+    leaveForeign();
+    put(LDS_WRITER, () => fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG));
+    put(LDS_WRITER_PC, () => fn.get(pc));
+    fn.get(head).memory('i32.load', LDS_WRITTEN).set(place);
+    for (const address of addresses) {
+      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').tee(bits).get(bits).memory('i32.load8_u');
+      fn.i32(15).get(address).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
+    }
+    fn.i32(1);
+    return;
+  }
+  // All the wavefront's own, or all untouched: other readers are looked at one by one.
+  fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+  code.if(() => {
+    fn.get(tagged).op('v128.any_true');
+    leave();
+    put(LDS_READER, () => fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG));
+    put(LDS_READER_PC, () => fn.get(pc));
+  });
+  fn.i32(1);
+}
+
+function writeLds(fn: WasmFunction, isWrite: boolean): void {
+  const code = new Code(fn);
+  const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
+  const [head, tag, word, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  const leave = (): void => {
+    fn.if().i32(0).return().end();
+  };
+  const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
+  begin(fn, shadow, head);
+  fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and').op('i32.or');
+  leave();
+  fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
+  fn.get(at).get(head).memory('i32.load', LDS_LOW).op('i32.lt_u');
+  code.if(() => fn.get(head).get(at).memory('i32.store', LDS_LOW));
+  fn.get(at).get(bytes).op('i32.add').tee(word).get(head).memory('i32.load', LDS_HIGH).op('i32.gt_u');
+  code.if(() => fn.get(head).get(word).memory('i32.store', LDS_HIGH));
+  /** The bits of `count` dwords from `at` on must be set, or become so. */
+  const bits = (count: number): void => {
+    const all = (1 << (4 * count)) - 1;
+    fn.get(head).memory('i32.load', LDS_WRITTEN).get(at).i32(3).op('i32.shr_u').op('i32.add').tee(place);
+    fn.memory('i32.load').set(word);
+    fn.i32(all).get(at).i32(4).op('i32.and').op('i32.shl');
+    if (isWrite) {
+      fn.get(word).op('i32.or').set(word).get(place).get(word).memory('i32.store');
+      return;
+    }
+    fn.get(word).i32(-1).op('i32.xor').op('i32.and');
+    leave();
+  };
+  const step = (size: number): void => {
+    fn.get(at).i32(size).op('i32.add').set(at).get(bytes).i32(size).op('i32.sub').set(bytes);
+  };
+  code.loop((again) => {
+    fn.get(bytes).i32(16).op('i32.ge_u');
+    code.if(
+      () => {
+        fourDwords(fn, code, { tag, pc, word, isWrite, array, leave });
+        bits(4);
+        step(16);
+      },
+      () => {
+        oneDword(fn, code, { tag, pc, word, isWrite, array, leave });
+        bits(1);
+        step(4);
+      },
+    );
+    fn.get(bytes);
+    code.brIf(again);
+  });
+  fn.i32(1);
+}
+
+interface Parts {
+  readonly tag: number;
+  readonly pc: number;
+  readonly word: number;
+  readonly isWrite: boolean;
+  readonly array: (which: number) => WasmFunction;
+  readonly leave: () => void;
+}
+
+function oneDword(fn: WasmFunction, code: Code, { tag, pc, word, isWrite, array, leave }: Parts): void {
+  const put = (which: number, push: () => void): void => {
+    array(which);
+    push();
+    fn.memory('i32.store');
+  };
+  const isForeign = (): WasmFunction => {
+    fn.tee(word).get(tag).op('i32.ne');
+    return fn.get(word).i32(0).op('i32.ne').op('i32.and');
+  };
+  array(LDS_WRITER).memory('i32.load');
+  isForeign();
+  leave();
+  array(LDS_READER).memory('i32.load');
+  if (isWrite) {
+    isForeign();
+    leave();
+    put(LDS_WRITER, () => fn.get(tag));
+    put(LDS_WRITER_PC, () => fn.get(pc));
+    return;
+  }
+  fn.tee(word).get(tag).op('i32.ne');
+  code.if(() => {
+    fn.get(word).i32(255).op('i32.and').i32(0x01010101).op('i32.mul').get(word).op('i32.ne');
+    leave();
+    put(LDS_READER, () => fn.i32(MANY_TAGS).get(tag).get(word).select());
+    put(LDS_READER_PC, () => fn.get(pc));
+  });
+}
+
+function fourDwords(fn: WasmFunction, code: Code, { tag, pc, isWrite, array, leave }: Parts): void {
+  const [tags, tagged, own] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  const put = (which: number, push: () => void): void => {
+    array(which);
+    push();
+    fn.memory('v128.store');
+  };
+  const splat = (local: number) => (): void => {
+    fn.get(local).op('i32x4.splat');
+  };
+  fn.get(tag).op('i32x4.splat').set(tags);
+  const isOwnOrNone = (which: number): WasmFunction => {
+    array(which).memory('v128.load').tee(tagged).get(tags).op('i32x4.eq').tee(own);
+    return fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  };
+  isOwnOrNone(LDS_WRITER);
+  if (isWrite) {
+    isOwnOrNone(LDS_READER).op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    leave();
+    put(LDS_WRITER, splat(tag));
+    put(LDS_WRITER_PC, splat(pc));
+    return;
+  }
+  fn.op('i32x4.all_true').op('i32.eqz');
+  leave();
+  array(LDS_READER).memory('v128.load').tee(tagged).get(tags).op('i32x4.eq').tee(own);
+  fn.op('i32x4.all_true').op('i32.eqz');
+  code.if(() => {
+    fn.get(tagged).get(tagged).shuffle(LOWEST).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    leave();
+    put(LDS_READER, () => {
+      fn.get(tags).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).get(own);
+      fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.bitselect');
+    });
+    put(LDS_READER_PC, () => {
+      array(LDS_READER_PC).memory('v128.load').get(pc).op('i32x4.splat').get(own).op('v128.bitselect');
+    });
+  });
+}

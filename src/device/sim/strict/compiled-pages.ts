@@ -1,0 +1,363 @@
+// Compiled code notes accesses of global memory in the records of pages, as RacePage.note does, and in the bits of written bytes.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import {
+  LINE,
+  LINE_BITS,
+  LINE_MANY,
+  LINE_READER,
+  LINE_READER_EPOCH,
+  LINE_READER_PC,
+  LINE_WRITER,
+  LINE_WRITER_EPOCH,
+  LINE_WRITER_LATEST,
+  LINE_WRITER_PC,
+  LINE_WRITER_STORE,
+  LINES,
+  PAGE_WRITTEN,
+} from './race-page.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+
+const LINE_BYTES = 4 * LINE;
+/** Lines that are noted at once when one wavefront has them to itself. */
+const QUAD = 4;
+
+/**
+ * (shadow, offset in wasm memory, bytes, place in the image) → 1 when the bytes are whole dwords and all is right and noted; 0 when
+ * TypeScript has to look: nothing wrong has been noted then.
+ */
+export function pageFunction(module: WasmModule, isWrite: boolean): WasmFunction {
+  const name = `strict.pages.${isWrite ? 'store' : 'load'}`;
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => new PageWriter(fn, isWrite).write());
+}
+
+class PageWriter {
+  private readonly fn: WasmFunction;
+  private readonly code: Code;
+  private readonly isWrite: boolean;
+  private readonly shadow = 0;
+  private readonly at = 1;
+  private readonly bytes = 2;
+  private readonly pc = 3;
+  private readonly actor: number;
+  private readonly epoch: number;
+  private readonly page: number;
+  /** The page's record plus four times the number of the line. */
+  private readonly line: number;
+  /** Where the bits of the line's written bytes are, 0 when all are written. */
+  private readonly written: number;
+  private readonly mask: number;
+  private readonly bits: number;
+
+  constructor(fn: WasmFunction, isWrite: boolean) {
+    this.fn = fn;
+    this.code = new Code(fn);
+    this.isWrite = isWrite;
+    [this.actor, this.epoch, this.page, this.line] = [this.local(), this.local(), this.local(), this.local()];
+    [this.written, this.mask, this.bits] = [this.local(), this.local(), this.local()];
+  }
+
+  private local(): number {
+    return this.fn.local('i32');
+  }
+
+  /** Returns 0 when the i32 on the stack is not zero. */
+  private leave(): void {
+    this.fn.if().i32(0).return().end();
+  }
+
+  private field(word: number): WasmFunction {
+    return this.fn.get(this.line).memory('i32.load', 4 * word);
+  }
+
+  private setField(word: number, local: number): void {
+    this.fn
+      .get(this.line)
+      .get(local)
+      .memory('i32.store', 4 * word);
+  }
+
+  /** Leaves 1 when two actors are of one workgroup. */
+  private isSameGroup(actor: number): WasmFunction {
+    const { fn } = this;
+    fn.get(actor).i32(1).op('i32.sub').i32(4).op('i32.shr_u');
+    return fn.get(this.actor).i32(1).op('i32.sub').i32(4).op('i32.shr_u').op('i32.eq');
+  }
+
+  write(): void {
+    const { fn, code, shadow, at, bytes, page, line, written } = this;
+    fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
+    this.leave();
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
+    code.loop((again) => {
+      fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+      this.leave();
+      fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
+      fn.memory('i32.load').tee(page).op('i32.eqz');
+      this.leave();
+      fn.get(at)
+        .i32(Math.log2(LINE_BYTES))
+        .op('i32.shr_u')
+        .i32(LINES - 1)
+        .op('i32.and')
+        .tee(line);
+      fn.i32(3)
+        .op('i32.shl')
+        .get(page)
+        .memory('i32.load', 4 * PAGE_WRITTEN)
+        .tee(written)
+        .op('i32.add');
+      fn.i32(0).get(written).select().set(written);
+      fn.get(page).get(line).i32(2).op('i32.shl').op('i32.add').set(line);
+      code.block((done) => {
+        fn.get(at)
+          .i32(QUAD * LINE_BYTES - 1)
+          .op('i32.and')
+          .op('i32.eqz');
+        fn.get(bytes)
+          .i32(QUAD * LINE_BYTES)
+          .op('i32.ge_u')
+          .op('i32.and');
+        code.if(() => {
+          this.pushIsOwn();
+          code.if(() => {
+            this.noteQuad();
+            this.advance(() => fn.i32(QUAD * LINE_BYTES));
+            code.br(done);
+          });
+        });
+        const count = this.pushLineMask();
+        if (this.isWrite) this.noteWrite();
+        else this.noteRead();
+        this.advance(() => fn.get(count).i32(2).op('i32.shl'));
+      });
+      fn.get(bytes);
+      code.brIf(again);
+    });
+    fn.i32(1);
+  }
+
+  private advance(push: () => void): void {
+    const { fn, at, bytes } = this;
+    fn.get(at);
+    push();
+    fn.op('i32.add').set(at).get(bytes);
+    push();
+    fn.op('i32.sub').set(bytes);
+  }
+
+  /** Leaves 1 when nobody else has touched four lines and all bytes that are read have been written. */
+  private pushIsOwn(): void {
+    const { fn, line } = this;
+    const actor = fn.local('v128');
+    fn.get(this.actor).op('i32x4.splat').set(actor);
+    for (const [n, word] of [LINE_WRITER, LINE_READER].entries()) {
+      const owner = fn.local('v128');
+      fn.get(line)
+        .memory('v128.load', 4 * word)
+        .tee(owner)
+        .get(actor)
+        .op('i32x4.eq')
+        .get(owner)
+        .v128(0, 0, 0, 0)
+        .op('i32x4.eq')
+        .op('v128.or');
+      if (n > 0) fn.op('v128.and');
+      fn.release('v128', owner);
+    }
+    fn.op('i32x4.all_true')
+      .get(line)
+      .memory('v128.load', 4 * LINE_MANY)
+      .op('v128.any_true')
+      .op('i32.eqz')
+      .op('i32.and');
+    fn.release('v128', actor);
+    if (this.isWrite) return;
+    fn.get(this.written).op('i32.eqz').if('i32').i32(1).else();
+    fn.get(this.written).memory('v128.load').get(this.written).memory('v128.load', 16).op('v128.and');
+    fn.v128(-1, -1, -1, -1).op('i32x4.eq').op('i32x4.all_true').end().op('i32.and');
+  }
+
+  private noteQuad(): void {
+    const { fn, line, actor, epoch, pc, written, shadow } = this;
+    const put = (word: number, push: () => void): void => {
+      fn.get(line);
+      push();
+      fn.memory('v128.store', 4 * word);
+    };
+    const splat = (local: number) => (): void => {
+      fn.get(local).op('i32x4.splat');
+    };
+    const touched = this.isWrite ? 0xffff : -0x10000;
+    put(LINE_BITS, () =>
+      fn
+        .get(line)
+        .memory('v128.load', 4 * LINE_BITS)
+        .v128(touched, touched, touched, touched)
+        .op('v128.or'),
+    );
+    if (!this.isWrite) {
+      put(LINE_READER, splat(actor));
+      put(LINE_READER_PC, splat(pc));
+      put(LINE_READER_EPOCH, splat(epoch));
+      return;
+    }
+    put(LINE_WRITER, splat(actor));
+    put(LINE_WRITER_PC, splat(pc));
+    put(LINE_WRITER_EPOCH, splat(epoch));
+    put(LINE_WRITER_LATEST, splat(epoch));
+    put(LINE_WRITER_STORE, () => fn.get(shadow).memory('i32.load', SHADOW_STORES).op('i32x4.splat'));
+    fn.get(written).if();
+    for (const offset of [0, 16]) fn.get(written).v128(-1, -1, -1, -1).memory('v128.store', offset);
+    fn.end();
+  }
+
+  /** Sets `mask` to the dwords of the line, and looks at the bits of written bytes; the local with the number of dwords. */
+  private pushLineMask(): number {
+    const { fn, at, bytes, mask, written } = this;
+    const first = this.local();
+    const count = this.local();
+    const nibbles = fn.local('i64');
+    fn.get(at)
+      .i32(2)
+      .op('i32.shr_u')
+      .i32(LINE - 1)
+      .op('i32.and')
+      .set(first);
+    fn.i32(LINE).get(first).op('i32.sub').tee(count).get(bytes).i32(2).op('i32.shr_u');
+    fn.get(count).get(bytes).i32(2).op('i32.shr_u').op('i32.lt_u').select().set(count);
+    fn.i32(1).get(count).op('i32.shl').i32(1).op('i32.sub').get(first).op('i32.shl').set(mask);
+    fn.get(written).if();
+    // -1 >>> (64 - 4 × count), moved up by 4 × first.
+    fn.i64(-1n).i32(LINE).get(count).op('i32.sub').i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shr_u');
+    fn.get(first).i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shl').set(nibbles);
+    if (this.isWrite) {
+      fn.get(written).get(written).memory('i64.load').get(nibbles).op('i64.or').memory('i64.store');
+    } else {
+      fn.get(nibbles).get(written).memory('i64.load').op('i64.and').get(nibbles).op('i64.ne');
+      this.leave();
+    }
+    fn.end();
+    return count;
+  }
+
+  /** Leaves the function when another wavefront's stores to the line do not come before this access. */
+  private checkWriter(): void {
+    const { code, actor, epoch } = this;
+    const writer = this.local();
+    this.field(LINE_WRITER).tee(writer).i32(0).op('i32.ne').get(writer).get(actor).op('i32.ne').op('i32.and');
+    code.if(() => {
+      this.isSameGroup(writer).op('i32.eqz');
+      this.field(LINE_WRITER_LATEST).get(epoch).op('i32.eq').op('i32.or');
+      this.leave();
+    });
+  }
+
+  private noteRead(): void {
+    const { fn, code, actor, epoch, pc, mask, bits } = this;
+    const [reader, read, many, next, takes] = [this.local(), this.local(), this.local(), this.local(), this.local()];
+    this.checkWriter();
+    this.field(LINE_READER).set(reader);
+    this.field(LINE_BITS).tee(bits).i32(16).op('i32.shr_u').set(read);
+    this.field(LINE_MANY).tee(many).set(next);
+    fn.i32(1).set(takes);
+    const isSameEpoch = (): WasmFunction => this.field(LINE_READER_EPOCH).get(epoch).op('i32.eq');
+    /** A new barrier interval: the record is of this read alone, which must cover the earlier ones. */
+    const begin = (): void => {
+      fn.get(read).get(mask).i32(-1).op('i32.xor').op('i32.and');
+      this.leave();
+      fn.get(many).i32(0xffff).op('i32.and').set(next);
+    };
+    /** When dwords are left that only the reader has read, the record stays its, and this read may not go beyond them. */
+    const stay = (): void => {
+      fn.get(mask).get(read).i32(-1).op('i32.xor').op('i32.and');
+      this.leave();
+      fn.i32(0).set(takes);
+    };
+    fn.get(reader).get(actor).op('i32.eq');
+    code.if(
+      () => {
+        isSameEpoch().op('i32.eqz');
+        code.if(begin);
+      },
+      () => {
+        fn.get(reader);
+        code.if(
+          () => {
+            this.isSameGroup(reader);
+            code.if(
+              () => {
+                isSameEpoch();
+                code.if(() => {
+                  fn.get(mask).get(read).op('i32.and').i32(16).op('i32.shl').get(many).op('i32.or').set(next);
+                  fn.get(read).get(next).get(next).i32(16).op('i32.shr_u').op('i32.or').i32(-1).op('i32.xor');
+                  fn.op('i32.and').i32(0xffff).op('i32.and');
+                  code.if(stay);
+                }, begin);
+              },
+              () => {
+                fn.get(many).i32(0xffff).op('i32.and').get(mask).get(read).op('i32.and').op('i32.or').set(next);
+                fn.get(read).get(next).i32(-1).op('i32.xor').op('i32.and');
+                code.if(() => {
+                  stay();
+                  fn.get(many).get(next).op('i32.or').set(next);
+                });
+              },
+            );
+          },
+          () => fn.i32(0).set(next),
+        );
+      },
+    );
+    this.setField(LINE_MANY, next);
+    fn.get(takes);
+    code.if(() => {
+      this.setField(LINE_READER, actor);
+      this.setField(LINE_READER_PC, pc);
+      this.setField(LINE_READER_EPOCH, epoch);
+      fn.get(bits).get(mask).i32(16).op('i32.shl').op('i32.or').set(bits);
+      this.setField(LINE_BITS, bits);
+    });
+  }
+
+  private noteWrite(): void {
+    const { fn, code, actor, epoch, pc, mask, bits, shadow } = this;
+    const [others, reader, many] = [this.local(), this.local(), this.local()];
+    this.checkWriter();
+    this.field(LINE_BITS).tee(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and').set(others);
+    this.field(LINE_WRITER).i32(0).op('i32.ne');
+    this.field(LINE_WRITER).get(actor).op('i32.ne').op('i32.and').get(others).i32(0).op('i32.ne').op('i32.and');
+    this.leave();
+    fn.get(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
+    code.if(() => {
+      this.field(LINE_READER).set(reader);
+      this.field(LINE_MANY).tee(many).get(mask).op('i32.and');
+      this.leave();
+      this.field(LINE_READER_EPOCH).get(epoch).op('i32.eq');
+      code.if(
+        () => {
+          fn.get(many).i32(16).op('i32.shr_u').get(mask).op('i32.and').get(reader).get(actor).op('i32.ne').op('i32.or');
+          this.leave();
+        },
+        () => {
+          fn.get(reader).get(actor).op('i32.ne');
+          this.isSameGroup(reader).op('i32.eqz').op('i32.and');
+          this.leave();
+        },
+      );
+    });
+    fn.get(others).op('i32.eqz');
+    code.if(() => {
+      this.setField(LINE_WRITER_EPOCH, epoch);
+      const store = this.local();
+      fn.get(shadow).memory('i32.load', SHADOW_STORES).set(store);
+      this.setField(LINE_WRITER_STORE, store);
+    });
+    this.setField(LINE_WRITER, actor);
+    this.setField(LINE_WRITER_LATEST, epoch);
+    this.setField(LINE_WRITER_PC, pc);
+    fn.get(bits).get(mask).op('i32.or').set(bits);
+    this.setField(LINE_BITS, bits);
+  }
+}

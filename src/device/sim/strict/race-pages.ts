@@ -1,0 +1,77 @@
+// The records of pages of global memory (race-page.ts) in wasm memory, and the table through which compiled code finds them: for each
+// 4 KiB page of the window the place of its record, 0 where TypeScript is to look at each access.
+import { PAGE as PAGE_BYTES, WINDOW } from '../state/layout.ts';
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Region } from '../state/region.ts';
+import { PAGE_WORDS, PAGE_WRITTEN, RacePage } from './race-page.ts';
+
+/** Records made at a time. */
+const BATCH = 64;
+/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 37 KiB. */
+const MAX_TRACKED = 2 ** 28;
+
+export class RacePages {
+  private readonly memory: DeviceMemory;
+  /** By page of the window. */
+  readonly table: Uint32Array;
+  private readonly reserved: Uint8Array[] = [];
+  private trackedBytes = 0;
+  /** Accesses were made to memory that is not followed. */
+  isTruncated = false;
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+    const pages = Math.ceil(memory.wasm.buffer.byteLength / PAGE_BYTES);
+    const bytes = memory.reserve(4 * pages, 'strict mode');
+    this.reserved.push(bytes);
+    this.table = new Uint32Array(bytes.buffer, bytes.byteOffset, pages);
+  }
+
+  /**
+   * The record of page `index` of an allocation, and those of the pages behind it in the table. `written` has the bits of the
+   * allocation's written bytes. Undefined when no more memory can be followed.
+   */
+  open(region: Region, index: number, written: Uint8Array | undefined): RacePage | undefined {
+    const first = (region.base - WINDOW) / PAGE_BYTES + index;
+    const isSeen = written === undefined || this.memory.holds(written);
+    const isWindow = isSeen && region.base === WINDOW + region.offset && first < this.table.length;
+    const known = isWindow ? (this.table[first] as number) : 0;
+    if (known !== 0) return this.at(known);
+    if (this.trackedBytes >= MAX_TRACKED) {
+      this.isTruncated = true;
+      return undefined;
+    }
+    const pages = isWindow ? Math.ceil(region.size / PAGE_BYTES) - index : 1;
+    let count = 1;
+    while (count < Math.min(BATCH, pages) && this.table[first + count] === 0) count++;
+    this.trackedBytes += count * PAGE_BYTES;
+    const records = isWindow ? this.memory.tryReserve(4 * PAGE_WORDS * count) : undefined;
+    if (records === undefined) return new RacePage();
+    this.reserved.push(records);
+    for (let n = 0; n < count; n++) {
+      const at = records.byteOffset + 4 * PAGE_WORDS * n;
+      this.table[first + n] = at;
+      if (written !== undefined) {
+        const bits = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
+        new Uint32Array(records.buffer, at, 1)[PAGE_WRITTEN] = bits;
+      }
+    }
+    return this.at(records.byteOffset);
+  }
+
+  private at(offset: number): RacePage {
+    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS));
+  }
+
+  /** TypeScript is to look at each access of page `index` of an allocation from now on. */
+  close(region: Region, index: number): void {
+    const at = (region.base - WINDOW) / PAGE_BYTES + index;
+    if (at >= 0 && at < this.table.length) this.table[at] = 0;
+  }
+
+  /** The dispatch is over. */
+  release(): void {
+    for (const bytes of this.reserved) this.memory.release(bytes);
+    this.reserved.length = 0;
+  }
+}
