@@ -1,8 +1,10 @@
 // HIP programs, compiled by clang and unmodified, on the virtual GPU: tests/hip/*.cpp. Each checks itself and prints `ok`.
 // WAVESMITH_HIP_TARGETS=all runs every program for every target.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { TargetName } from '../src/isa/types.ts';
-import { canCompileHip, compileHip, execHip, type HipProgram, nativeLibraries, run } from './support/hip.ts';
+import { canCompileHip, compileHip, execHip, type HipProgram, nativeLibraries, root, run } from './support/hip.ts';
 
 const ALL: readonly TargetName[] = ['gfx90a', 'gfx942', 'gfx950'];
 const USUAL: readonly TargetName[] = process.env.WAVESMITH_HIP_TARGETS === 'all' ? ALL : ['gfx90a', 'gfx942'];
@@ -197,6 +199,40 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'ok\n' });
     expect(stderr).toContain('warning[memory/uninitialised-copy]: 16 of 256 bytes');
     expect(stderr.match(/warning\[/g)).toHaveLength(1);
+  });
+
+  describe('--check and bugs of published programs', () => {
+    const program = (flags: readonly string[] = []): Promise<string> =>
+      compileHip({ sources: ['published_bugs'], targets: ['gfx942'], flags: ['-g', ...flags] });
+    const source = readFileSync(join(root, 'tests/hip/published_bugs.cpp'), 'utf8').split('\n');
+    /** The line of the source that says so, from 1. */
+    const lineOf = (name: string): number => source.findIndex((line) => line.endsWith(`// line: ${name}`)) + 1;
+
+    test('LDS of a reduction that is used again without a barrier', async () => {
+      const { status, stderr } = await execHip('gfx942', await program(), ['reduction'], ['--check']);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(new RegExp(`published_bugs\\.cpp:${lineOf('reduction')} \\(pc .*error\\[races/lds\\]`));
+      expect(stderr).toMatch(new RegExp(`inlined at .*published_bugs\\.cpp:${lineOf('second sum')}`));
+    });
+
+    test('a histogram that writes one element too far', async () => {
+      const { status, stderr } = await execHip('gfx942', await program(), ['histogram'], ['--check']);
+      expect(status).toBe(1);
+      expect(stderr).toContain('error[memory/out-of-bounds]: The atomic of 4 bytes');
+      expect(stderr).toMatch(new RegExp(`inlined at .*published_bugs\\.cpp:${lineOf('histogram')}\\n`));
+    });
+
+    test('a result that is copied without being written', async () => {
+      const { stderr } = await execHip('gfx942', await program(), ['result'], ['--check']);
+      expect(stderr).toContain('warning[memory/uninitialised-copy]: 4 of 400 bytes');
+    });
+
+    test('nothing in the same programs without them', async () => {
+      for (const which of ['reduction', 'histogram', 'result']) {
+        const { status, stdout, stderr } = await execHip('gfx942', await program(['-DRIGHT']), [which], ['--check']);
+        expect({ which, status, stdout, stderr }).toEqual({ which, status: 0, stdout: 'ok\n', stderr: '' });
+      }
+    });
   });
 
   test('--check finds nothing in a program that is right', async () => {

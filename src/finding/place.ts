@@ -23,6 +23,8 @@ export interface Place {
   readonly file?: string | undefined;
   /** The line that it was made from, where a line table or the assembler knows. */
   readonly source?: SourcePlace | undefined;
+  /** Where that line's function was inlined, the innermost call first. */
+  readonly inlinedAt?: readonly SourcePlace[] | undefined;
 }
 
 /** Another place that a finding cannot be understood without. */

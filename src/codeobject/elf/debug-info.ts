@@ -40,6 +40,17 @@ export interface DebugInfo {
   variables(address: number): readonly DebugVariable[];
   /** Functions at an address, inlined ones first, by name. */
   functions(address: number): readonly string[];
+  /** Where the inlined functions at an address are called, the innermost call first. */
+  calls(address: number): readonly DebugCall[];
+}
+
+/** A call that was inlined. */
+export interface DebugCall {
+  /** Offset of the unit's line table in .debug_line. */
+  readonly table: number;
+  /** Number of the file in that table. */
+  readonly file: number;
+  readonly line: number;
 }
 
 const SHF_COMPRESSED = 0x800n;
@@ -66,6 +77,8 @@ const AT = {
   specification: 0x47,
   type: 0x49,
   ranges: 0x55,
+  callFile: 0x58,
+  callLine: 0x59,
   linkageName: 0x6e,
   strOffsetsBase: 0x72,
   addrBase: 0x73,
@@ -168,6 +181,7 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
   return {
     variables: (address) => read().variables(address),
     functions: (address) => read().functions(address),
+    calls: (address) => read().calls(address),
   };
 }
 
@@ -503,6 +517,18 @@ class Reader {
       if (entry.tag === TAG.subprogram || entry.tag === TAG.inlinedSubroutine) names.unshift(this.nameOf(entry));
     });
     return names;
+  }
+
+  calls(address: number): DebugCall[] {
+    const calls: DebugCall[] = [];
+    this.walk(address, (entry) => {
+      if (entry.tag !== TAG.inlinedSubroutine || entry.unit.root === undefined) return;
+      const table = this.number(entry.unit.root, AT.stmtList);
+      const file = this.number(entry, AT.callFile);
+      const line = this.number(entry, AT.callLine);
+      if (table !== undefined && file !== undefined && line !== undefined) calls.unshift({ table, file, line });
+    });
+    return calls;
   }
 
   /** Visits functions and blocks around an address, outer ones first, then every unit's own variables. */

@@ -1,5 +1,6 @@
 // Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
 // Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
+import { type DebugInfo, debugInfo } from './debug-info.ts';
 import { DwarfCursor as Cursor, Damaged } from './dwarf-cursor.ts';
 import type { ElfFile } from './read.ts';
 
@@ -14,6 +15,8 @@ export interface DebugLine {
 export interface DebugLines {
   /** The line that the instruction at an address (as in the ELF file) was made from. */
   at(address: number): DebugLine | undefined;
+  /** The lines from which the code at an address was inlined, the innermost call first; empty without further debug information. */
+  callsAt(address: number): readonly DebugLine[];
   /** Source files that instructions were made from, each once. */
   files(): readonly string[];
   /**
@@ -42,6 +45,13 @@ interface Sections {
   readonly strings: Uint8Array | undefined;
 }
 
+interface Table {
+  readonly rows: readonly Row[];
+  readonly files: readonly string[];
+  /** Of each unit by its offset: where file number 0 of its table would be in `files`. */
+  readonly units: ReadonlyMap<number, number>;
+}
+
 /** The line table of a code object, or undefined when it has none. Nothing is decoded before the first question. */
 export function debugLines(elf: ElfFile): DebugLines | undefined {
   const section = (name: string): Uint8Array | undefined => {
@@ -50,13 +60,23 @@ export function debugLines(elf: ElfFile): DebugLines | undefined {
   };
   const line = section('.debug_line');
   if (line === undefined) return undefined;
-  let read: { rows: readonly Row[]; files: readonly string[] } | undefined;
-  const table = (): { rows: readonly Row[]; files: readonly string[] } => {
+  let read: Table | undefined;
+  let info: DebugInfo | undefined;
+  const table = (): Table => {
     read ??= readTable({ line, lineStrings: section('.debug_line_str'), strings: section('.debug_str') });
     return read;
   };
   return {
     at: (address) => find(table().rows, table().files, address),
+    callsAt: (address) => {
+      const { units, files } = table();
+      info ??= debugInfo(elf);
+      return (info?.calls(address) ?? []).flatMap(({ table: at, file: number, line: from }) => {
+        const first = units.get(at);
+        const file = first === undefined ? undefined : files[first + number];
+        return file === undefined || from < 1 ? [] : [{ file, line: from }];
+      });
+    },
     files: () => {
       const { rows, files } = table();
       return [...new Set(rows.flatMap((row) => files[row.file] ?? []))];
@@ -109,12 +129,14 @@ function find(rows: readonly Row[], files: readonly string[], address: number): 
   return row === undefined || file === undefined || row.line < 1 ? undefined : { file, line: row.line };
 }
 
-function readTable(sections: Sections): { rows: Row[]; files: string[] } {
+function readTable(sections: Sections): Table {
   const rows: Row[] = [];
   const files: string[] = [];
+  const units = new Map<number, number>();
   let at = 0;
   while (at + 4 <= sections.line.length && rows.length < MAX_ROWS && files.length < MAX_FILES) {
     const cursor = new Cursor(sections.line, at, sections.line.length);
+    const start = at;
     try {
       let length = cursor.u32();
       const is64 = length === 0xffffffff;
@@ -122,7 +144,9 @@ function readTable(sections: Sections): { rows: Row[]; files: string[] } {
       const end = cursor.at + length;
       if (length === 0 || end > sections.line.length) break;
       at = end;
-      readUnit(new Cursor(sections.line, cursor.at, end), is64, sections, rows, files);
+      const first = files.length;
+      const firstNumber = readUnit(new Cursor(sections.line, cursor.at, end), is64, sections, rows, files);
+      units.set(start, first - firstNumber);
     } catch (error) {
       if (!(error instanceof Damaged)) throw error;
       if (at <= cursor.at && cursor.isDone) break;
@@ -130,7 +154,7 @@ function readTable(sections: Sections): { rows: Row[]; files: string[] } {
   }
   // Where sequences touch, the start of the one wins over the end of the other.
   rows.sort((a, b) => a.address - b.address || a.file - b.file);
-  return { rows, files };
+  return { rows, files, units };
 }
 
 interface UnitHeader {
@@ -144,9 +168,11 @@ interface UnitHeader {
   readonly fileOffset: number;
 }
 
-function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], files: string[]): void {
+/** Reads a unit; gives the number of its first file. */
+function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], files: string[]): number {
   const version = c.u16();
-  if (version < 2 || version > 5) return;
+  const firstFile = version === 5 ? 0 : 1;
+  if (version < 2 || version > 5) return firstFile;
   if (version === 5) c.skip(2);
   const headerLength = is64 ? c.u64() : c.u32();
   const program = c.at + headerLength;
@@ -156,15 +182,15 @@ function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], fil
   const lineBase = c.s8();
   const lineRange = c.u8();
   const opcodeBase = c.u8();
-  if (lineRange === 0 || opcodeBase === 0) return;
+  if (lineRange === 0 || opcodeBase === 0) return firstFile;
   const operandCounts = Array.from({ length: opcodeBase - 1 }, () => c.u8());
   const fileOffset = files.length;
   if (version === 5) readNames5(c, is64, sections, files);
   else readNames4(c, files);
-  if (program > c.end) return;
+  if (program > c.end) return firstFile;
   c.at = program;
-  const firstFile = version === 5 ? 0 : 1;
   run(c, { minimumLength, lineBase, lineRange, opcodeBase, operandCounts, firstFile, fileOffset }, rows);
+  return firstFile;
 }
 
 function join(folder: string | undefined, name: string): string {

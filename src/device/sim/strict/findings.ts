@@ -8,6 +8,7 @@ import {
   finding,
   RUN_RULES,
   type RunRuleId,
+  type SourcePlace,
 } from '../../../finding/index.ts';
 
 /** The live or freed allocation nearest to an address. */
@@ -117,15 +118,18 @@ export class FindingLog {
 export function formatRunFinding(found: RunFinding, file: string): string {
   const { place, related } = found;
   const hex = (n: number): string => `0x${n.toString(16)}`;
-  const where = place.source !== undefined ? `${place.source.file}:${place.source.line}` : file;
+  const line = ({ file: name, line: number }: SourcePlace): string => `${name}:${number}`;
+  const where = place.source === undefined ? file : line(place.source);
   const at = place.pc === undefined ? '' : ` (pc ${hex(place.pc)})`;
   const lines = [`${where}${at}: ${found.severity}[${found.rule}]: ${found.message}`];
   for (const { place: other, workgroup, wavefront } of related) {
     const who = wavefront === undefined ? '' : ` (${whoText(workgroup, wavefront, undefined)})`;
-    if (other.pc !== undefined) lines.push(`    ${hex(other.pc)}: ${other.instruction}${who}`);
+    const from = other.source === undefined ? '' : ` at ${line(other.source)}`;
+    if (other.pc !== undefined) lines.push(`    ${hex(other.pc)}: ${other.instruction}${who}${from}`);
   }
   if (place.pc !== undefined && place.instruction !== undefined)
     lines.push(`    ${hex(place.pc)}: ${place.instruction}`);
+  for (const call of place.inlinedAt ?? []) lines.push(`  inlined at ${line(call)}`);
   const who = whoText(found.workgroup, found.wavefront, found.lane);
   const times = found.count === 1 ? '' : `, ${found.count} times in all`;
   if (found.kernel !== '') lines.push(`  in kernel '${found.kernel}'${who === '' ? '' : `, ${who}`}${times}`);

@@ -63,7 +63,11 @@ export class Reporter {
 
   /** An instruction of the code object, with its line. */
   placeAt(pc: number | undefined): Place {
-    return pc === undefined ? {} : { pc, instruction: this.text(pc), source: this.dispatch.lines?.at(pc) };
+    if (pc === undefined) return {};
+    const { lines } = this.dispatch;
+    const inlinedAt = lines?.callsAt(pc) ?? [];
+    const place = { pc, instruction: this.text(pc), source: lines?.at(pc) };
+    return inlinedAt.length === 0 ? place : { ...place, inlinedAt };
   }
 
   /** Another instruction of a finding. */
