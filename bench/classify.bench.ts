@@ -1,8 +1,10 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
+import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { BOTTLENECKS } from '../src/profile/index.ts';
 import { classesOf } from '../tests/limiters/classify.ts';
+import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 
@@ -11,15 +13,18 @@ const { values } = parseArgs({
     chip: { type: 'string', default: 'mi300x' },
     only: { type: 'string' },
     'held-out': { type: 'boolean', default: false },
+    compiled: { type: 'boolean', default: false },
   },
 });
 const counts = new Map<string, number>();
 let first = 0;
 let second = 0;
-const all = values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS;
+const all = values.compiled ? COMPILED_KERNELS : values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS;
+const object = values.compiled ? compiledObject(chipNamed(values.chip).target) : undefined;
+if (values.compiled && object === undefined) throw new Error('clang-22 is not installed');
 const kernels = all.filter((k) => values.only === undefined || k.name.includes(values.only));
 for (const kernel of kernels) {
-  const classes = await classesOf(kernel, values.chip);
+  const classes = await classesOf(kernel, values.chip, object);
   const names = classes.map((c) => c.class);
   const found = names[0] ?? 'none';
   counts.set(`${kernel.limiter} ${found}`, (counts.get(`${kernel.limiter} ${found}`) ?? 0) + 1);

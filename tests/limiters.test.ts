@@ -1,6 +1,7 @@
 // Kernels whose limiter is known, classified from their simulated profile: the quickest of each kind; `npm run bench classify` has all.
 import { describe, expect, test } from 'vitest';
 import { classesOf } from './limiters/classify.ts';
+import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 
@@ -22,7 +23,18 @@ const QUICK = [
   'index-then-value',
   'mfma-4x4',
 ];
+const COMPILED = compiledObject('gfx942');
 const KERNELS = [...LIMITED_KERNELS, ...HELD_OUT_KERNELS];
+
+describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () => {
+  test.each(['next_step', 'relay', 'unrolled'])('%s', async (name) => {
+    const kernel = COMPILED_KERNELS.find((k) => k.name === name);
+    expect(kernel).toBeDefined();
+    if (kernel === undefined) return;
+    const [first] = await classesOf(kernel, 'mi300x', COMPILED);
+    expect(first?.class, kernel.because).toBe(kernel.limiter);
+  });
+});
 
 describe('the limiter of a kernel that was written to have it', () => {
   test('there are sixty, five of each kind, matrix products and vector operations both compute', () => {

@@ -1,5 +1,5 @@
 // The report page in headless Chromium: complete, safe with hostile names, usable by keyboard, readable in light and dark.
-// `WAVESMITH_SCREENSHOTS=DIR` keeps the screenshots to look at.
+// The screenshots are kept in .wavesmith/screenshots, or where `WAVESMITH_SCREENSHOTS=DIR` says.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,14 @@ import {
   recordSimulated,
 } from '../src/profile/index.ts';
 import { comparisonPage, profilePage } from '../src/report/index.ts';
-import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeAttFolder, writeRocprofCsv } from './profile-fixtures.ts';
+import {
+  kernelTraceCsv,
+  sampleCodeObject,
+  sampleSqtt,
+  writeAttFolder,
+  writeComputeFolder,
+  writeRocprofCsv,
+} from './profile-fixtures.ts';
 import { findChromium, Page } from './support/chromium.ts';
 
 const chromium = findChromium();
@@ -160,8 +167,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   afterAll(() => page?.close());
 
   const keep = (name: string, png: Buffer) => {
-    const folder = process.env.WAVESMITH_SCREENSHOTS;
-    if (folder === undefined) return;
+    const folder = process.env.WAVESMITH_SCREENSHOTS ?? join('.wavesmith', 'screenshots');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, `${name}.png`), png);
   };
@@ -225,6 +231,41 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     )) as string[];
     expect(lanes).toContain('HIP_RUNTIME_API');
     await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
+  });
+
+  test('kernels without FLOPs, or with unknown ones, stand below the roofs of memory', async () => {
+    const folder = join(temporary, 'copies');
+    writeComputeFolder(folder);
+    const plain = readFileSync(join(folder, 'pmc_perf.csv'), 'utf8');
+    writeFileSync(
+      join(folder, 'pmc_perf.csv'),
+      plain.replace('8.1097E+14,8.1097E+14', '810970000000000,810970000010000'),
+    );
+    const copies = join(temporary, 'copies.html');
+    writeFileSync(copies, pageOf(loadProfile([folder]).recording));
+    await page.open(pathToFileURL(copies).href, "document.documentElement.dataset.ready === 'true'");
+    const marks = (await page.evaluate(
+      "[...document.querySelectorAll('#roofline path.dot')].map((mark) => mark.getAttribute('aria-label'))",
+    )) as string[];
+    expect(marks).toHaveLength(1);
+    expect(marks[0]).toMatch(/^copy.*\nHBM: \d+ GB\/s, \d.*% of the HBM peak; its FLOPs are unknown \(not collected/);
+    expect(await text('#roofline')).not.toContain('Not on the plot');
+    expect(await text('#roofline svg')).not.toMatch(/\d (k|M)(?!\w)/);
+    keep('roofline-copy', await page.screenshot());
+    await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
+  });
+
+  test('counters of dispatches are tracks below the lanes, with their unit', async () => {
+    const steps = await count('#timeline svg .track');
+    expect(steps).toBeGreaterThan(2);
+    const labels = (await page.evaluate(
+      "[...document.querySelectorAll('#timeline svg text')].map((text) => text.textContent)",
+    )) as string[];
+    expect(labels).toContain('HBM bandwidth');
+    expect(labels.filter((label) => /^to .* [GT]B\/s$/.test(label))).toHaveLength(1);
+    await page.evaluate("document.querySelector('#timeline').scrollIntoView()");
+    keep('timeline-tracks', await page.screenshot());
+    await page.evaluate('scrollTo(0, 0)');
   });
 
   test('the kernel table sorts and searches', async () => {
@@ -429,12 +470,24 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       await page.open(url, "document.documentElement.dataset.ready === 'true'");
       expect(await text('.simulated')).toContain('times are unknown');
       expect(await text('#timeline h2')).toBe('Dependencies');
+      expect(await text('#kernels tbody')).toMatch(/45/);
       expect(await count('#timeline svg rect.critical')).toBeGreaterThan(1);
       expect(await count('#roofline line.intensity')).toBeGreaterThan(2);
       expect(await count('#roofline circle')).toBe(0);
       await page.evaluate("document.querySelector('#roofline line.intensity').focus()");
       expect(await text('#tooltip')).toMatch(/Requested: .* FLOP\/byte; the rate is unknown/);
-      // Nothing that is measured in seconds, but what names the simulator's own time.
+      keep(`simulated-${scheme}`, await page.screenshot());
+      // Times are lower bounds and say so, with the roof; what a kernel took is unknown and does not lead.
+      expect(await text('#answer table caption')).toContain('lower bounds from the roofs, no times');
+      expect(await text('#answer tbody tr')).toMatch(/(ns|µs).*(VALU|bandwidth)/);
+      const columns = "[...document.querySelectorAll('#kernels thead th')].map((th) => th.textContent)";
+      const order = (await page.evaluate(columns)) as string[];
+      expect(order.indexOf('Total')).toBeGreaterThan(order.indexOf('At least, by the roofs'));
+      expect(await page.evaluate("document.querySelector('#kernels th[aria-sort=descending]').textContent")).toBe(
+        'At least, by the roofs',
+      );
+      // Nothing else is measured in seconds, but what names the simulator's own time.
+      await page.evaluate("document.querySelectorAll('#answer table, #kernels tbody').forEach((one) => one.remove())");
       const times = await page.evaluate(
         "document.querySelector('#all').textContent.match(/.{12}\\d (?:ns|µs|ms|s)(?![\\w\\[]).{12}/)?.[0] ?? ''",
       );
@@ -443,9 +496,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       expect(heads).toEqual(
         expect.arrayContaining(['Instructions', 'Lanes per VALU instruction', 'Bytes asked for', 'FLOPs']),
       );
-      expect(await text('#kernels tbody')).toMatch(/45/);
       expect(await text('#traces .listing thead')).toContain('Lanes');
-      keep(`simulated-${scheme}`, await page.screenshot());
       await page.press('Enter');
       await page.open(`${url}#kernel-0`, "document.querySelector('#kernel') !== null");
       expect(await count('#kernel .listing tbody tr')).toBe(4);

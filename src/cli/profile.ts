@@ -217,6 +217,11 @@ function summary(document: ProfileDocument, folder: string): string {
       `\n${clean(kernel.name)}`,
       `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, us)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
+      ...(isKnown(kernel.totalNs) || !isKnown(kernel.roofline.leastNs)
+        ? []
+        : [
+            `  at least ${show(kernel.roofline.leastNs, us)} in all: a lower bound from the roof of ${kernel.roofline.leastBy ?? ''}, no time`,
+          ]),
       ...(asked === undefined
         ? []
         : [

@@ -3,6 +3,7 @@
 import { isTargetName, targetInfo } from '../isa/index.ts';
 import { answerSection } from './analysis/answer.ts';
 import { classify } from './analysis/bottleneck.ts';
+import { counterTracks, type TrackedDispatch } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
@@ -75,7 +76,7 @@ function analysis(
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
   const features = recording.traces.map(traceFeatures);
   const kernels = kernelEntries(recording, table, path, features, options, domain);
-  const dispatches = dispatchSection(recording, table, kernels, options);
+  const dispatches = dispatchSection(recording, table, kernels, options, domain);
   const criticalSection = pathSection(recording, work, path);
   const gapNs = recording.serialised.has(domain) ? unknown(SERIALISED) : criticalSection.gapNs;
   const document: ProfileDocument = {
@@ -368,6 +369,8 @@ function kernelEntries(
         points: roofline.points,
         boundBy: roofline.boundBy ?? null,
         headroom: roofline.headroom,
+        leastNs: roofline.leastNs,
+        leastBy: roofline.leastBy ?? null,
       },
       occupancy: { ...occupancy, resident },
       critical: {
@@ -437,6 +440,7 @@ function dispatchSection(
   table: MetricTable,
   kernels: readonly KernelEntry[],
   options: AnalyseOptions,
+  domain: number,
 ): DispatchSection {
   const entries = new Map(kernels.map((entry) => [`${entry.name}\0${entry.agent}`, entry.id]));
   const entryOf = (row: number): number => {
@@ -452,6 +456,8 @@ function dispatchSection(
   const rows = largest(total, MAX_SHOWN, length);
   let first = Number.POSITIVE_INFINITY;
   for (let row = 0; row < total; row++) if (timing[row] === Timing.KNOWN) first = Math.min(first, d.start.get(row));
+  const origin = firstStart(r, domain);
+  const tracked: TrackedDispatch[] = [];
   const shown = Array.from(rows, (row) => {
     const known1 = timing[row] === Timing.KNOWN;
     const why = unknown(TIMING_REASONS[timing[row]] ?? 'no timestamps');
@@ -459,6 +465,10 @@ function dispatchSection(
     const sums = r.counters.size > 0 && agent?.arch !== undefined ? table.sum(agent.arch, Int32Array.of(row)) : [];
     const roofline =
       sums.length > 0 ? kernelRoofline(sums, ceilings(agent, roofSources(r, options)), run !== undefined) : undefined;
+    if (roofline !== undefined && known1 && d.domain.get(row) === domain) {
+      const [start, end] = [d.start.get(row) - origin, d.end.get(row) - origin];
+      tracked.push({ start, end, roofline, sums });
+    }
     return {
       row,
       id: d.dispatchId.get(row),
@@ -480,7 +490,19 @@ function dispatchSection(
             },
     };
   });
-  return { total, timed, shown };
+  return { total, timed, shown, tracks: counterTracks(tracked) };
+}
+
+/** The first start of timed work of a clock, from which the timeline counts. */
+function firstStart(r: Recording, domain: number): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const table of [r.dispatches, r.copies]) {
+    const [start, timing, domains] = [table.start.view(), table.timing.view(), table.domain.view()];
+    for (let row = 0; row < start.length; row++) {
+      if (timing[row] === Timing.KNOWN && domains[row] === domain && start[row] < first) first = start[row];
+    }
+  }
+  return first;
 }
 
 function allCeilings(

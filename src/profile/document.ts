@@ -1,6 +1,7 @@
 // The profile document: everything the analysis found, as versioned JSON. The published schema is schema/profile-1.schema.json.
 import type { Severity } from '../finding/index.ts';
 import type { Classification } from './analysis/bottleneck-types.ts';
+import type { CounterTrack } from './analysis/counter-tracks.ts';
 import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
 import type { ClassSum } from './analysis/trace-features.ts';
@@ -9,7 +10,7 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.3';
+export const PROFILE_VERSION = '1.4';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -133,6 +134,9 @@ export interface KernelEntry {
     readonly points: readonly RooflinePoint[];
     readonly boundBy: string | null;
     readonly headroom: Measure;
+    /** A lower bound of the time of all calls, in ns: what the roof `leastBy` needs for their FLOPs or bytes. */
+    readonly leastNs: Measure;
+    readonly leastBy: string | null;
   };
   /** What the launch allows, and the resident waves per CU that were measured. */
   readonly occupancy: KernelOccupancy & { readonly resident: Measure };
@@ -168,6 +172,8 @@ export interface DispatchSection {
       readonly hostMs: number;
     } | null;
   }[];
+  /** What the counters of the dispatches above say, over time. */
+  readonly tracks: readonly CounterTrack[];
 }
 
 export interface RooflineSection {

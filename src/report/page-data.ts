@@ -64,6 +64,8 @@ export interface PageKernel {
     readonly points: readonly PagePoint[];
     readonly boundBy: string | null;
     readonly headroom: PageMeasure;
+    readonly leastNs: PageMeasure;
+    readonly leastBy: string | null;
   };
   readonly occupancy: {
     readonly wavesPerCu: PageMeasure;
@@ -230,6 +232,11 @@ export interface PageData {
         readonly wavefronts: number;
         readonly hostMs: number;
       } | null;
+    }[];
+    readonly tracks: readonly {
+      readonly name: string;
+      readonly unit: string;
+      readonly points: readonly (readonly [number, number, number])[];
     }[];
   };
   readonly roofline: {

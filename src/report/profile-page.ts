@@ -9,6 +9,7 @@ import { startPage } from './client/page.ts';
 import { rooflineView } from './client/roofline.ts';
 import { timelineView } from './client/timeline.ts';
 import { traceView } from './client/traces.ts';
+import { counterTracks } from './client/tracks.ts';
 import { createUi } from './client/ui.ts';
 import { waveInstructions } from './client/wave.ts';
 import { openWork } from './client/work.ts';
@@ -21,6 +22,7 @@ const PARTS = {
   rooflineView,
   openWork,
   timelineView,
+  counterTracks,
   kernelTable,
   kernelPage,
   traceView,

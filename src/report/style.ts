@@ -44,9 +44,9 @@ svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.
 .legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
-svg .density{fill:var(--work);fill-opacity:.55}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
+svg .density{fill:var(--work);fill-opacity:.55}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
 svg .bar-label{pointer-events:none}
-.key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}.call-key{background:var(--idle)}
+.key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}.call-key{background:var(--idle)}.track-key{background:var(--exec)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}
 .curve{fill:none;stroke:var(--l0);stroke-width:1.5}.line-exec{stroke:var(--exec)}.line-wait{stroke:var(--wait)}.line-stall{stroke:var(--stall)}.line-idle{stroke:var(--dim)}
 svg .one{fill:var(--c);stroke:var(--bg);stroke-width:1;cursor:pointer}
@@ -59,7 +59,7 @@ thead th{position:sticky;top:0;background:var(--panel);z-index:1}
 th button{border:0;background:none;padding:0;font-weight:600}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.kernels .name{max-width:380px;overflow-wrap:anywhere}
+.kernels .name{max-width:380px;overflow-wrap:anywhere}.kernels .name:first-child{min-width:220px}
 .listing td{padding:1px 10px;white-space:nowrap}
 .listing .isa{background:linear-gradient(90deg,var(--hot) var(--heat,0%),transparent var(--heat,0%))}
 .listing .title th{background:var(--panel)}

@@ -1,6 +1,8 @@
 // Runs a kernel of kernels.ts on the virtual GPU under counters and clock, and says what the profile takes for its limiter.
+import { readCodeObject } from '../../src/codeobject/index.ts';
 import type { Monitor } from '../../src/device/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
+import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { chipNamed } from '../../src/device/sim/timing/chips/index.ts';
 import { TimingModel } from '../../src/device/sim/timing/model.ts';
 import { analyse, type Bottleneck, type ProfileDocument, recordSimulated } from '../../src/profile/index.ts';
@@ -8,34 +10,30 @@ import { ModelClock } from '../../src/runtime/model-clock.ts';
 import { profiledChip, RuntimeProfiler } from '../../src/runtime/profiler.ts';
 import { virtualBoard } from '../../src/runtime/sim-runtime.ts';
 import { kernelObject } from '../support/kernel-source.ts';
-import type { LimitedKernel } from './kernels.ts';
+import type { CompiledKernel } from './compiled.ts';
+import type { Launch, LimitedKernel } from './kernels.ts';
 
-/** The profile of a kernel on a chip. */
-export async function profileOf(kernel: LimitedKernel, chipName: string): Promise<ProfileDocument> {
-  const chip = chipNamed(chipName);
+/** A kernel of an object and how it is launched. */
+interface Placed {
+  readonly object: Uint8Array;
+  readonly kernel: string;
+  readonly launch: Launch;
+  readonly lds: number;
+}
+
+/** The profile of a kernel under the clock of a chip. */
+async function profileOf({ object, kernel, launch, lds }: Placed, chip: Chip): Promise<ProfileDocument> {
   const { target } = chip;
   const device = new SimDevice(target, {});
-  const { vgprs = 24, lds = 0, groups, threads, launches = 1 } = kernel;
+  const { groups, threads, launches = 1, bytes, fill } = launch;
   try {
-    const { bytes } = kernelObject({
-      target,
-      code: `s_mov_b32 s8, s2\ns_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32_e32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n${kernel.code}`,
-      descriptor: {
-        next_free_sgpr: 32,
-        next_free_vgpr: vgprs,
-        accum_offset: Math.min(256, vgprs),
-        group_segment_fixed_size: lds,
-        system_sgpr_workgroup_id_x: 1,
-      },
-      metadata: { '.group_segment_fixed_size': lds, '.max_flat_workgroup_size': 1024, '.vgpr_count': vgprs },
-    });
-    const buffer = device.alloc(kernel.bytes);
-    if (kernel.fill !== undefined) {
-      const words = new Int32Array(kernel.bytes / 4);
-      kernel.fill(words);
+    const buffer = device.alloc(bytes);
+    if (fill !== undefined) {
+      const words = new Int32Array(bytes / 4);
+      fill(words);
       device.write(buffer, new Uint8Array(words.buffer));
     }
-    const code = device.load(bytes).kernel('k');
+    const code = device.load(object).kernel(kernel);
     const timing = new TimingModel(chip, { keepsWaves: true });
     const clock = new ModelClock(chip);
     const profiler = new RuntimeProfiler();
@@ -61,15 +59,50 @@ export async function profileOf(kernel: LimitedKernel, chipName: string): Promis
     }
     const { name, computeUnits } = virtualBoard(target, chip);
     const { dispatches, failures } = profiler;
-    const facts = { program: kernel.name, target, device: name, computeUnits, chip: profiledChip(chip) };
+    const facts = { program: kernel, target, device: name, computeUnits, chip: profiledChip(chip) };
     return analyse(recordSimulated({ ...facts, dispatches, failures }));
   } finally {
     device.close();
   }
 }
 
+function assembled(kernel: LimitedKernel, target: string): Placed {
+  const { vgprs = 24, lds = 0 } = kernel;
+  const { bytes } = kernelObject({
+    target,
+    code: `s_mov_b32 s8, s2\ns_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32_e32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n${kernel.code}`,
+    descriptor: {
+      next_free_sgpr: 32,
+      next_free_vgpr: vgprs,
+      accum_offset: Math.min(256, vgprs),
+      group_segment_fixed_size: lds,
+      system_sgpr_workgroup_id_x: 1,
+    },
+    metadata: { '.group_segment_fixed_size': lds, '.max_flat_workgroup_size': 1024, '.vgpr_count': vgprs },
+  });
+  return { object: bytes, kernel: 'k', launch: kernel, lds };
+}
+
+/** The profile of a kernel on a chip; `compiled` is what clang made of compiled.c for its target. */
+export async function limiterProfile(
+  kernel: LimitedKernel | CompiledKernel,
+  chipName: string,
+  compiled?: Uint8Array,
+): Promise<ProfileDocument> {
+  const chip = chipNamed(chipName);
+  if ('code' in kernel) return profileOf(assembled(kernel, chip.target), chip);
+  if (compiled === undefined) throw new Error('compiled.c was not compiled');
+  const lds = readCodeObject(compiled).kernels.find(({ name }) => name === kernel.name)?.descriptor
+    ?.groupSegmentFixedSize;
+  return profileOf({ object: compiled, kernel: kernel.name, launch: kernel, lds: lds ?? 0 }, chip);
+}
+
 /** The classes of the kernel, the most likely one first. */
-export async function classesOf(kernel: LimitedKernel, chip: string): Promise<readonly Bottleneck[]> {
-  const document = await profileOf(kernel, chip);
+export async function classesOf(
+  kernel: LimitedKernel | CompiledKernel,
+  chip: string,
+  compiled?: Uint8Array,
+): Promise<readonly Bottleneck[]> {
+  const document = await limiterProfile(kernel, chip, compiled);
   return document.kernels[0]?.bottleneck.classes ?? [];
 }

@@ -2,22 +2,26 @@
 // timing model, profiled, and classified (classify.ts); a person can say of each, without any tool, what holds it up.
 import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
 
+/** How a kernel is launched, on a buffer of `bytes`. */
+export interface Launch {
+  readonly groups: number;
+  readonly threads: number;
+  readonly bytes: number;
+  /** Dispatches of the kernel, one after the other. */
+  readonly launches?: number;
+  /** Fills the buffer, which is zero otherwise. */
+  readonly fill?: (words: Int32Array) => void;
+}
+
 /** A kernel and its launch. The code has the buffer's address in s[2:3], the workgroup's number in s8, the work-item's in v0, 4 v0 in v1. */
-export interface LimitedKernel {
+export interface LimitedKernel extends Launch {
   readonly name: string;
   readonly limiter: BottleneckClass;
   /** Why it is so. */
   readonly because: string;
   readonly code: string;
-  readonly groups: number;
-  readonly threads: number;
-  readonly bytes: number;
   readonly vgprs?: number;
   readonly lds?: number;
-  /** Dispatches of the kernel, one after the other. */
-  readonly launches?: number;
-  /** Fills the buffer, which is zero otherwise. */
-  readonly fill?: (words: Int32Array) => void;
 }
 
 const MB = 2 ** 20;

@@ -255,7 +255,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: 'latency of waits for vector memory / (latency + idle) of all instructions',
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm, ...storesBusy, ...atomics],
+      refutes: [hbm, ...storesBusy, ...atomics, ...launches],
     },
     {
       class: 'memory-latency',

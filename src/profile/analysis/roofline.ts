@@ -155,8 +155,10 @@ export interface KernelRoofline {
   readonly integerOps: Measure;
   readonly integerOfPeak: Measure;
   readonly points: readonly RooflinePoint[];
-  /** Least time the bytes and FLOPs could take at the ceilings, in ns, over the timed dispatches. */
+  /** Time in ns that no run of this work can be shorter than: the longest that one roof needs for the FLOPs or bytes of all dispatches. */
   readonly leastNs: Measure;
+  /** The roof that needs it. */
+  readonly leastBy: string | undefined;
   readonly boundBy: string | undefined;
   /** 1 - least time / measured time. */
   readonly headroom: Measure;
@@ -185,6 +187,39 @@ const BYTES_OF: Readonly<Record<Level, readonly string[]>> = {
 };
 
 const SIMULATED_LDS = ['bytes.requested.lds'];
+
+/** Bytes of these levels pass through the roof of a level. What instructions ask for comes from L1 at best, however small it is. */
+const ROOF_OF_LEVEL: Readonly<Record<Level, string>> = { Requested: 'L1', HBM: 'HBM', L2: 'L2', L1: 'L1', LDS: 'LDS' };
+
+/** What the roofs alone say about the time of a kernel's work: FLOPs of one unit follow each other, units and levels overlap. */
+function leastTime(
+  units: Readonly<Record<string, readonly string[]>>,
+  total: (ids: readonly string[], pick: (sum: MetricSum) => Measure) => Measure,
+  points: readonly RooflinePoint[],
+  roofs: Ceilings,
+): { readonly leastNs: Measure; readonly leastBy: string | undefined } {
+  const ofUnit = (ids: readonly string[]): Measure =>
+    total(ids, ({ metric, value }) => {
+      if (!isKnown(value) || value.value === 0) return value;
+      const peak = roofs.rates.find(({ id }) => id === ROOF_OF[metric.id])?.peak;
+      return peak === undefined ? unknown(`the peak for ${metric.label} is unknown`) : ratio(value, peak, 'the peak');
+    });
+  const parts = [
+    ...Object.entries(units).map(([unit, ids]) => ({ by: unit, ns: ofUnit(ids) })),
+    ...points.map(({ level, bytes }) => {
+      const roof = roofs.bandwidths.find(({ id }) => id === ROOF_OF_LEVEL[level]);
+      const name =
+        roof === undefined ? 'an unknown' : `${roof.id === level ? '' : 'bytes asked for at the '}${roof.id}`;
+      return { by: `${name} bandwidth`, ns: ratio(bytes, roof?.peak ?? unknown('the peak is unknown'), 'the peak') };
+    }),
+  ];
+  let most: { readonly by: string; readonly ns: number } | undefined;
+  for (const { by, ns } of parts) {
+    if (isKnown(ns) && ns.value > (most?.ns ?? 0)) most = { by, ns: ns.value };
+  }
+  if (most === undefined) return { leastNs: unknown('neither FLOPs nor bytes are known'), leastBy: undefined };
+  return { leastNs: known(most.ns), leastBy: most.by };
+}
 
 /** Places a kernel on the roofline from its metric sums. */
 export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simulated = false): KernelRoofline {
@@ -272,7 +307,6 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     (best, s) => (best === undefined || s.share > best.share ? s : best),
     undefined,
   );
-  const timedNs = Math.max(0, ...sums.map((sum) => sum.timedNs));
   const share: Measure =
     highest === undefined ? unknown('no roof has both a peak and an achieved rate') : known(Math.min(1, highest.share));
   return {
@@ -284,7 +318,7 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     integerOps: total(integer, value),
     integerOfPeak,
     points,
-    leastNs: combine([share], (s) => s * timedNs),
+    ...leastTime({ VALU: valu, 'matrix units': mfma, 'integer matrix units': integer }, total, points, roofs),
     boundBy: highest?.name,
     headroom: combine([share], (s) => 1 - s),
   };

@@ -56,6 +56,26 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
       );
     }
   }
+  const bounds = data.kernels
+    .filter((kernel) => (kernel.roofline.leastNs.value ?? 0) > 0)
+    .sort((a, b) => (b.roofline.leastNs.value ?? 0) - (a.roofline.leastNs.value ?? 0));
+  if (shares.length === 0 && bounds.length > 0) {
+    section.append(
+      ui.table(
+        'Where time must go: lower bounds from the roofs, no times',
+        ['Kernel', 'GPU', 'At least', 'Roof'],
+        bounds
+          .slice(0, 5)
+          .map((kernel) => [
+            link(kernel.id, kernel.name),
+            kernel.agent,
+            ui.measure(kernel.roofline.leastNs, ui.ns),
+            kernel.roofline.leastBy ?? '',
+          ]),
+        [2],
+      ),
+    );
+  }
   if (answer.changes.length === 0) {
     section.append(
       ui.el('p', { class: 'empty' }, 'No change has evidence: see which classes could not be judged, by kernel.'),

@@ -35,7 +35,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     sum('Bytes asked for', (k) => [metric(k, 'bytes.requested.read'), metric(k, 'bytes.requested.write')]),
     sum('FLOPs', (k) => [k.roofline.flops]),
   ];
-  const columns: readonly Column[] = [
+  const all: readonly Column[] = [
     {
       name: 'Kernel',
       key: (k) => k.name,
@@ -89,9 +89,21 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       numeric: false,
     },
     ...(data.simulated ? counted : []),
+    {
+      name: 'At least, by the roofs',
+      key: (k) => number(k.roofline.leastNs),
+      cell: (k) => ui.measure(k.roofline.leastNs, ui.ns),
+      numeric: true,
+    },
     { name: 'GPU', key: (k) => k.agent, cell: (k) => k.agent, numeric: false },
   ];
-  let sorted = 2;
+  // What is unknown for all kernels does not lead.
+  const isBare = (column: Column) =>
+    column.numeric && data.kernels.every((k) => column.key(k) === Number.NEGATIVE_INFINITY);
+  const columns = [...all.filter((column) => !isBare(column)), ...all.filter(isBare)];
+  const lead = ['Total', 'At least, by the roofs', 'Instructions', 'Calls'];
+  const first = lead.find((name) => all.some((column) => column.name === name && !isBare(column)));
+  let sorted = columns.findIndex((column) => column.name === first);
   let down = true;
   const search = ui.el('input', {
     type: 'search',
@@ -191,21 +203,31 @@ export function kernelPage(
   );
   const tile = (label: string, value: Node | string) =>
     ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
+  const { leastNs, leastBy } = kernel.roofline;
+  const facts: readonly (readonly [string, PageMeasure, (value: number) => string])[] = [
+    ['Calls', { value: kernel.calls }, ui.num],
+    ['Total', kernel.totalNs, ui.ns],
+    ['Mean', kernel.meanNs, ui.ns],
+    ['Min', kernel.minNs, ui.ns],
+    ['Max', kernel.maxNs, ui.ns],
+    ['Variation', kernel.variation, ui.percent],
+    ['Gain if twice as fast', kernel.critical.gainIfTwiceAsFastNs, (v) => `at most ${ui.ns(v)}`],
+    ['Headroom to the roofline', kernel.roofline.headroom, ui.percent],
+    [
+      `Lower bound of the total${leastBy === null ? '' : `: roof of ${leastBy}`}`,
+      leastNs,
+      (v) => `at least ${ui.ns(v)}`,
+    ],
+  ];
+  const isKnown = ([, measure]: (typeof facts)[number]) => measure.value !== undefined;
   section.append(
     ui.el(
       'div',
       { class: 'tiles' },
-      tile('Calls', ui.num(kernel.calls)),
-      tile('Total', ui.measure(kernel.totalNs, ui.ns)),
-      tile('Mean', ui.measure(kernel.meanNs, ui.ns)),
-      tile('Min', ui.measure(kernel.minNs, ui.ns)),
-      tile('Max', ui.measure(kernel.maxNs, ui.ns)),
-      tile('Variation', ui.measure(kernel.variation, ui.percent)),
-      tile(
-        'Gain if twice as fast',
-        ui.measure(kernel.critical.gainIfTwiceAsFastNs, (v) => `at most ${ui.ns(v)}`),
+      // What is unknown does not lead.
+      ...[...facts.filter(isKnown), ...facts.filter((fact) => !isKnown(fact))].map(([label, measure, format]) =>
+        tile(label, ui.measure(measure, format)),
       ),
-      tile('Headroom to the roofline', ui.measure(kernel.roofline.headroom, ui.percent)),
     ),
   );
   const evidence = ui.el('div', {}, ui.el('h3', {}, 'Bottlenecks'));

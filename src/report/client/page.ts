@@ -5,6 +5,7 @@
 import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
 import type { CodeViews } from './kernels.ts';
 import type { Listing } from './listing.ts';
+import type { counterTracks } from './tracks.ts';
 import type { Child, Ui } from './ui.ts';
 import type { WorkStore } from './work.ts';
 
@@ -14,7 +15,8 @@ export interface Parts {
   answerView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   rooflineView(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   openWork(packed: PageData['work']): WorkStore | undefined;
-  timelineView(ui: Ui, data: PageData, all: WorkStore | undefined): HTMLElement;
+  timelineView(ui: Ui, data: PageData, all: WorkStore | undefined, tracks: typeof counterTracks): HTMLElement;
+  counterTracks: typeof counterTracks;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
   kernelPage(ui: Ui, data: PageData, kernel: PageKernel, code: CodeViews, close: () => void): HTMLElement;
   waveInstructions(ui: Ui, trace: PageTrace, listing: HTMLElement): HTMLElement | undefined;
@@ -123,7 +125,7 @@ export function startPage(parts: Parts): void {
   all.append(
     parts.answerView(ui, data, open),
     parts.rooflineView(ui, data, open),
-    parts.timelineView(ui, data, parts.openWork(data.work)),
+    parts.timelineView(ui, data, parts.openWork(data.work), parts.counterTracks),
     parts.kernelTable(ui, data, open),
     parts.traceView(ui, data, parts.instructionListing, parts.waveInstructions),
     findings,

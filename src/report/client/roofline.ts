@@ -1,5 +1,6 @@
 // The roofline plot: log-log, every known ceiling, a point per kernel and memory level, sized by time; when asked, a point per
-// dispatch. A kernel whose rate is unknown stands as a line at its intensity.
+// dispatch. A kernel whose rate is unknown stands as a line at its intensity; one without FLOPs, or whose FLOPs are unknown, stands at the left
+// edge below the roofs of its memory levels.
 import type { PageData } from '../page-data.ts';
 import type { Ui } from './ui.ts';
 
@@ -34,8 +35,17 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
           return x !== undefined && x > 0 ? [{ kernel, point, x }] : [];
         }),
   );
+  /** Kernels that have no place by FLOPs, with the bandwidths they reach. */
+  const edge = data.kernels.flatMap((kernel) =>
+    points.some((p) => p.kernel === kernel) || lines.some((l) => l.kernel === kernel)
+      ? []
+      : kernel.roofline.points.flatMap((point) => {
+          const rate = point.bandwidth.value;
+          return rate !== undefined && rate > 0 ? [{ kernel, point, rate }] : [];
+        }),
+  );
   const hidden = data.kernels.filter(
-    (kernel) => !points.some((p) => p.kernel === kernel) && !lines.some((l) => l.kernel === kernel),
+    (kernel) => ![...points, ...lines, ...edge].some((placed) => placed.kernel === kernel),
   );
   const choice = ui.el('select', { id: 'roof-set' });
   sets.forEach((set, i) => {
@@ -69,7 +79,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       holder.append(ui.el('p', { class: 'empty' }, `No ceiling is known${why === undefined ? '' : `: ${why}`}.`));
       return;
     }
-    const [W, H, L, R, T, B] = [900, 470, 78, 16, 14, 48];
+    const [W, H, L, R, T, B] = [900, 470, 104, 16, 14, 48];
     const dots = each.checked ? single : [];
     const all = [...points, ...dots];
     const top = all.reduce((max, p) => Math.max(max, p.y), Math.max(...rates.map((r) => r.value), 1)) * 2;
@@ -77,7 +87,8 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     const x0 = 10 ** Math.floor(Math.log10(xs.reduce((min, x) => Math.min(min, x), 0.01)));
     const x1 = 10 ** Math.ceil(Math.log10(xs.reduce((max, x) => Math.max(max, x), 1000)));
     const floor = Math.min(...bandwidths.map((b) => b.value * x0 * 4), top / 1e3);
-    const low = all.reduce((min, p) => Math.min(min, p.y / 2), floor);
+    const ys = [...all.map((p) => p.y), ...edge.map((p) => p.rate * x0)];
+    const low = ys.reduce((min, y) => Math.min(min, y / 2), floor);
     const y0 = 10 ** Math.floor(Math.log10(low));
     const px = (x: number) => L + ((Math.log10(x) - Math.log10(x0)) / (Math.log10(x1) - Math.log10(x0))) * (W - L - R);
     const py = (y: number) =>
@@ -95,17 +106,10 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     }
     for (let y = y0; y <= top; y *= 10) {
       root.append(ui.svg('line', { x1: L, x2: W - R, y1: py(y), y2: py(y), class: 'grid' }));
-      root.append(ui.svg('text', { x: L - 8, y: py(y) + 4, 'text-anchor': 'end' }, ui.num(y)));
+      root.append(ui.svg('text', { x: L - 8, y: py(y) + 4, 'text-anchor': 'end' }, ui.flops(y)));
     }
     root.append(
       ui.svg('text', { x: (L + W - R) / 2, y: H - 8, 'text-anchor': 'middle', class: 'axis' }, 'FLOP per byte'),
-    );
-    root.append(
-      ui.svg(
-        'text',
-        { transform: `translate(16 ${(T + H - B) / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'axis' },
-        'GFLOP/s',
-      ),
     );
     const highest = Math.max(...rates.map((r) => r.value), 0) || top;
     for (const [i, roof] of bandwidths.entries()) {
@@ -198,6 +202,28 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       ui.tip(dot, text);
       root.append(dot);
     }
+    for (const { kernel, point, rate } of edge) {
+      const none =
+        kernel.roofline.flops.value === 0
+          ? 'it computes no FLOPs'
+          : `its FLOPs are unknown (${kernel.roofline.flops.unknown ?? kernel.roofline.gflops.unknown ?? ''})`;
+      const text = () =>
+        `${kernel.name}\n${point.level}: ${ui.bandwidth(rate)}, ${ui.show(point.ofPeak, ui.percent)} of the ${point.level} peak; ${none}`;
+      const y = py(rate * x0);
+      const mark = ui.svg('path', {
+        d: `M${L} ${y}l14 -7v14Z`,
+        class: `dot level-${Math.max(0, levels.indexOf(point.level))}`,
+        tabindex: 0,
+        role: 'button',
+        'aria-label': text(),
+      });
+      mark.addEventListener('click', () => open(kernel.id));
+      mark.addEventListener('keydown', (event) => {
+        if ((event as KeyboardEvent).key === 'Enter') open(kernel.id);
+      });
+      ui.tip(mark, text);
+      root.append(mark);
+    }
     for (const { one, point, x, y } of dots) {
       const dot = ui.svg('circle', {
         cx: px(x),
@@ -219,6 +245,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     levels.forEach((level, i) => {
       legend.append(ui.el('li', {}, ui.el('span', { class: `swatch level-${i}`, 'aria-hidden': 'true' }), level));
     });
+    if (edge.length > 0) legend.append(ui.el('li', {}, '◀ at the left edge: no FLOPs, or unknown ones'));
     holder.append(legend);
   };
   choice.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
@@ -227,7 +254,7 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
   if (hidden.length > 0) {
     const reason = (kernel: (typeof hidden)[number]) => {
       const r = kernel.roofline;
-      if (r.flops.value === 0) return 'it computes no FLOPs';
+      if (r.flops.value === 0) return 'it computes no FLOPs, and its bandwidths are unknown';
       return r.flops.unknown ?? r.gflops.unknown ?? r.points[0]?.intensity.unknown ?? 'not enough counters';
     };
     section.append(

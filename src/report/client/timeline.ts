@@ -1,10 +1,16 @@
 // The timeline of dispatches and copies with the critical path; zoom and pan by buttons, keys and wheel.
 import type { PageData } from '../page-data.ts';
+import type { counterTracks } from './tracks.ts';
 import type { Ui } from './ui.ts';
 import type { WorkStore } from './work.ts';
 
 /** Draws the timeline section. */
-export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined): HTMLElement {
+export function timelineView(
+  ui: Ui,
+  data: PageData,
+  all: WorkStore | undefined,
+  drawTracks: typeof counterTracks,
+): HTMLElement {
   const path = data.criticalPath;
   const work = data.dependencyPath;
   const section = ui.el(
@@ -16,16 +22,20 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
   const amount = (value: number) => `${ui.num(value)} instructions`;
   const show = work === null ? ui.ns : amount;
   if (work === null) {
+    const facts = [
+      ['Span', path.spanNs],
+      ['Critical path', path.lengthNs],
+      ['GPU work', path.busyNs],
+      ['GPU idle', path.gapNs],
+      ['Overlapped', path.overlapNs],
+    ] as const;
+    // What is unknown does not lead.
+    const inOrder = [
+      ...facts.filter(([, m]) => m.value !== undefined),
+      ...facts.filter(([, m]) => m.value === undefined),
+    ];
     section.append(
-      ui.el(
-        'div',
-        { class: 'tiles' },
-        tile('Span', ui.measure(path.spanNs, ui.ns)),
-        tile('Critical path', ui.measure(path.lengthNs, ui.ns)),
-        tile('GPU work', ui.measure(path.busyNs, ui.ns)),
-        tile('GPU idle', ui.measure(path.gapNs, ui.ns)),
-        tile('Overlapped', ui.measure(path.overlapNs, ui.ns)),
-      ),
+      ui.el('div', { class: 'tiles' }, ...inOrder.map(([label, m]) => tile(label, ui.measure(m, ui.ns)))),
       ui.el(
         'p',
         { class: 'note' },
@@ -68,7 +78,9 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
   const store = work === null ? all : undefined;
   const lanes = [...new Set([...items.map((item) => item.lane), ...(store?.lanes ?? [])])].slice(0, 64);
   const [W, L, ROW, MOST] = [1000, 170, 26, 3000];
-  const H = lanes.length * ROW + 30;
+  const tracks = work === null ? data.dispatches.tracks : [];
+  const TRACK = 44;
+  const H = lanes.length * ROW + tracks.length * TRACK + 30;
   const last = items.reduce((max, item) => Math.max(max, item.start + item.duration), 1);
   const [begin, end] =
     store === undefined ? [0, last] : [Math.min(0, store.span()[0]), Math.max(last, store.span()[1])];
@@ -163,6 +175,8 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
       }
     }
     if (arrows !== '') root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
+    const place = { left: L, right: W - 8, top: lanes.length * ROW, height: TRACK };
+    drawTracks(ui, root, tracks, place, [from, from + width]);
     root.dataset.pieces = String(near?.length ?? -1);
     for (let i = 0; i <= 5; i++) {
       const t = from + (width * i) / 5;
@@ -233,6 +247,7 @@ export function timelineView(ui: Ui, data: PageData, all: WorkStore | undefined)
       ui.el('span', { class: 'key dispatch-key' }, 'dispatch'),
       ui.el('span', { class: 'key copy-key' }, 'copy'),
       ui.el('span', { class: 'key call-key' }, 'API call or marker'),
+      tracks.length === 0 ? undefined : ui.el('span', { class: 'key track-key' }, 'counters of a dispatch'),
     ),
     ui.el('div', { class: 'chart' }, root),
   );
