@@ -96,8 +96,9 @@ export async function buildAll() {
     target: 'node20',
     splitting: true,
     plugins: [lazyChildProcess, lazyPackages],
-    // esbuild reads users' probes, and finds its own binary beside itself. The others are for language models: large, and not for scripts.
-    external: ['esbuild', 'ai', '@ai-sdk/*'],
+    // esbuild reads users' probes, and finds its own binary beside itself; piscina its thread. The others are for language models and queues: large,
+    // and not for scripts.
+    external: ['esbuild', 'ai', '@ai-sdk/*', 'piscina', 'bullmq', 'ioredis', '@bull-board/*', 'hono', '@hono/*'],
     minifySyntax: true,
     logLevel: 'warning',
     sourcemap: true,
@@ -120,6 +121,7 @@ export async function buildAll() {
     cli: join(root, 'src/cli/main.ts'),
     'device-node': join(root, 'src/device/node/index.ts'),
     'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
+    'task-thread': join(root, 'src/optimize/evaluators/task-thread.ts'),
   };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
   const { outputs } = (await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root })).metafile;

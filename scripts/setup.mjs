@@ -1,4 +1,5 @@
-// Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle) and Chromium (tests of pages), IREE in a Python
+// Installs what a fresh machine lacks: npm packages, Debian's LLVM 22 (test oracle), Chromium (tests of pages) and
+// Redis (tests of queues), IREE in a Python
 // environment of this checkout, builds the native libraries and makes what clang needs to compile HIP programs (tests).
 // Plain Node, no dependency. Does nothing, in well under a second, when everything is there.
 import { spawnSync } from 'node:child_process';
@@ -142,6 +143,22 @@ function ensureChromium() {
     ok: false,
     changed: true,
     detail: `Chromium is still missing${failure === undefined ? '' : `: ${failure}`}`,
+  };
+}
+
+/** Redis or Valkey, for tests of queues; the names are those of tests/support/redis.ts. */
+const findRedis = () => onPath('redis-server') ?? onPath('valkey-server');
+
+function ensureRedis() {
+  if (findRedis() !== undefined) return { ok: true, changed: false, detail: 'Redis is present' };
+  if (noInstall) return { ok: false, changed: false, detail: 'Redis is missing and WAVESMITH_NO_INSTALL=1' };
+  say('installing Redis with apt-get…');
+  const failure = aptInstall(['redis-server']);
+  if (findRedis() !== undefined) return { ok: true, changed: true, detail: 'Redis installed' };
+  return {
+    ok: false,
+    changed: true,
+    detail: `Redis is still missing${failure === undefined ? '' : `: ${failure}`}`,
   };
 }
 
@@ -353,6 +370,7 @@ const parts = {
   npm: ensureNpm,
   llvm: ensureLlvm,
   chromium: ensureChromium,
+  redis: ensureRedis,
   iree: ensureIree,
   native: ensureNative,
   hip: ensureHip,
@@ -384,6 +402,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const without = {
     llvm: 'tests that compare with LLVM skip',
     chromium: 'tests of pages skip',
+    redis: 'tests of queues skip',
     iree: 'hijack needs a compiled .vmfb; the demo uses its own',
     native: 'wavesmith exec does not work, and its tests skip',
     hip: 'tests that compile HIP programs skip',

@@ -43,6 +43,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'make a captured kernel faster, every step proved or tested exactly',
     load: () => import('./optimize.ts'),
   },
+  worker: {
+    summary: 'evaluate candidates for optimize --queue, on as many machines as there are',
+    load: () => import('./worker.ts'),
+  },
   mcp: {
     summary: 'the same verbs as tools for agents (Model Context Protocol)',
     load: () => import('./mcp.ts'),

@@ -15,13 +15,14 @@ import {
 } from '../optimize/index.ts';
 import type { Talk } from '../optimize/model/conversation.ts';
 import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
+import { addElsewhereOptions, type ElsewhereFlags, openElsewhere } from './optimize/elsewhere.ts';
 import { addHipOptions, type HipFlags, isHip, optimizeHip } from './optimize/hip.ts';
 import { addModelOptions, atLeastOne, openModel, talkLines } from './optimize/model.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
-interface Options extends HipFlags {
+interface Options extends HipFlags, ElsewhereFlags {
   write?: boolean;
   class: string;
   chip?: string;
@@ -62,7 +63,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--no-diff', 'do not print the diffs of the steps')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);
-  addHipOptions(addModelOptions(command));
+  addHipOptions(addModelOptions(addElsewhereOptions(command)));
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const [target] = command.args;
@@ -148,8 +149,14 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
     }
     const onLook = (done: number, of: number, best: number): void =>
       onStep?.(`${done} of ${of} candidates, best ${durationText(best / 1000)}`);
-    const result = await searchMoves(evaluator, { budget, beam, kinds, ledger, onLook, signal });
-    return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk: undefined };
+    const opened = await openElsewhere(options, capture, evaluator.options);
+    try {
+      const how = { budget, beam, kinds, ledger, onLook, signal, elsewhere: opened?.elsewhere };
+      const result = await searchMoves(evaluator, how);
+      return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk: undefined };
+    } finally {
+      await opened?.close();
+    }
   } finally {
     onStep?.('');
     ledger?.close();

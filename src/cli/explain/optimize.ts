@@ -30,6 +30,35 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'The file is no SQLite database, was damaged, or was made by another version of Wavesmith.',
     'Name another file with --ledger. Nothing was changed in this one.',
   ],
+  'optimize/stopped': [
+    'A candidate was asked for when the search had been stopped.',
+    'Run the command again; with --ledger it goes on.',
+  ],
+  'queue/lost': [
+    'Redis or Valkey cannot be reached, or has not answered for ten seconds, or refuses the password.',
+    'Start it, or mend the address. With --ledger the same command goes on: what was evaluated is kept.',
+  ],
+  'queue/no-blob': [
+    'A worker found no candidate or capture of the name that a task gives, or its content is not what the name says.',
+    'Give submitter and workers the same folder with --blobs, or let workers reach the submitter with --blob-host.',
+  ],
+  'queue/no-server': [
+    'A port of this machine is taken, or the address is none of it.',
+    'Choose another port, or the address of a network card of this machine.',
+  ],
+  'queue/not-installed': [
+    'Queues and their dashboard need packages that are optional.',
+    'Install them: bullmq and ioredis; for the dashboard hono, @hono/node-server and the packages of @bull-board.',
+  ],
+  'queue/poison': [
+    'Whoever took a task died of it, three times.',
+    'Give workers more memory. When it happens again, report the candidate: no kernel may end a worker.',
+  ],
+  'queue/unprotected': [
+    'A queue of another machine has no password, so everybody there could give work to the workers.',
+    'Give the address a user and a password, or say --allow-unprotected-queue in a network that you trust.',
+  ],
+  'worker/no-measure': ['Times on a real GPU are not measured by workers.', 'Use --target sim: times are modelled.'],
   'model/insecure': [
     'A language model was asked for at an address that is neither encrypted nor on this machine.',
     'Give an address that begins with https, or run the server on this machine.',

@@ -15,7 +15,7 @@ import { sha256 } from '../hash.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
 import { KernelView, type Move, type MoveKind } from '../moves/view.ts';
-import { Judge } from './judge.ts';
+import { type Elsewhere, Judge } from './judge.ts';
 
 export interface SearchOptions {
   /** First looks that may be made. */
@@ -27,6 +27,8 @@ export interface SearchOptions {
   readonly ledger?: Ledger | undefined;
   readonly onLook?: ((done: number, budget: number, best: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Who evaluates; this thread by default. */
+  readonly elsewhere?: Elsewhere | undefined;
 }
 
 /** A move that was kept. */
@@ -98,7 +100,7 @@ class Search {
   constructor(evaluator: Evaluator, options: SearchOptions) {
     this.evaluator = evaluator;
     this.options = options;
-    this.judge = new Judge(evaluator, options.ledger);
+    this.judge = new Judge(evaluator, options.ledger, options.elsewhere, options.signal);
   }
 
   private get isSpent(): boolean {
@@ -155,10 +157,12 @@ class Search {
     const found: Tried[] = [];
     const { looks } = this.judge;
     const limit = looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - looks) * SINGLES_SHARE));
-    for (const { move } of moves) {
-      if (this.isSpent || this.judge.looks >= limit) break;
-      const tried = await this.look(state, view, [move], best);
-      if (tried !== undefined) found.push(tried);
+    for (let next = 0; next < moves.length && !this.isSpent && this.judge.looks < limit; ) {
+      const room = Math.min(limit, this.options.budget) - this.judge.looks;
+      const batch: (readonly Move[])[] = [];
+      const size = Math.min(room, this.judge.batch);
+      for (; next < moves.length && batch.length < size; next++) batch.push([(moves[next] as { move: Move }).move]);
+      found.push(...(await this.look(state, view, batch, best)));
     }
     found.sort((a, b) => a.nanoseconds - b.nanoseconds);
     const together: Move[] = [];
@@ -168,7 +172,7 @@ class Search {
       if (move !== undefined && together.every((m) => isApart(m, move))) together.push(move);
     }
     while (together.length > 1 && !this.isSpent) {
-      const tried = await this.look(state, view, together, best);
+      const [tried] = await this.look(state, view, [[...together]], best);
       if (tried !== undefined) found.push(tried);
       if (tried !== undefined && tried.nanoseconds <= (found[0] as Tried).nanoseconds) break;
       together.length = together.length >> 1;
@@ -176,50 +180,72 @@ class Search {
     return found;
   }
 
-  /** A first look at a state with moves; undefined when they are worth nothing. */
-  private async look(from: State, view: KernelView, moves: readonly Move[], best: State): Promise<Tried | undefined> {
-    const replace = new Map(moves.flatMap((m) => [...m.replace]));
-    const code = rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes;
-    const hash = sha256(code);
-    if (this.seen.has(hash)) return undefined;
-    this.seen.add(hash);
+  /** First looks at a state with each of several sets of moves; those that are worth something. */
+  private async look(from: State, view: KernelView, sets: readonly (readonly Move[])[], best: State): Promise<Tried[]> {
+    const fresh: { readonly moves: readonly Move[]; readonly code: Uint8Array }[] = [];
+    for (const moves of sets) {
+      const replace = new Map(moves.flatMap((m) => [...m.replace]));
+      const code = rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes;
+      const hash = sha256(code);
+      if (this.seen.has(hash)) continue;
+      this.seen.add(hash);
+      fresh.push({ moves, code });
+    }
     const { onLook, budget } = this.options;
     const least = from.nanoseconds * (1 - LEAST_GAIN);
-    const { nanoseconds, problem } = await this.judge.look(code, least);
+    const records = await this.judge.lookAll(
+      fresh.map((f) => f.code),
+      least,
+    );
     onLook?.(this.judge.looks, budget, best.nanoseconds);
-    if (nanoseconds === undefined) {
-      this.judge.count(problem?.split(':')[0] ?? 'rejected');
-      return undefined;
-    }
-    const isFaster = nanoseconds < least;
-    this.judge.count(isFaster ? 'faster' : 'no gain');
-    return isFaster ? { from, moves, code, nanoseconds } : undefined;
+    return fresh.flatMap(({ moves, code }, i) => {
+      const record = records[i];
+      if (record === undefined) return [];
+      const { nanoseconds, problem } = record;
+      if (nanoseconds === undefined) {
+        this.judge.count(problem?.split(':')[0] ?? 'rejected');
+        return [];
+      }
+      const isFaster = nanoseconds < least;
+      this.judge.count(isFaster ? 'faster' : 'no gain');
+      return isFaster ? [{ from, moves, code, nanoseconds }] : [];
+    });
   }
 
   /** The best of a round that are right: they climb the whole ladder. */
   private async keep(tried: readonly Tried[]): Promise<State[]> {
     const kept: State[] = [];
-    for (const one of [...tried].sort((a, b) => a.nanoseconds - b.nanoseconds)) {
-      if (kept.length >= this.options.beam || this.options.signal?.aborted === true) break;
-      const origin = { parent: sha256(one.from.code), change: one.moves.map((m) => `${m.kind}: ${m.text}`).join('\n') };
-      const evaluation = await this.judge.climb(one.code, origin);
-      if (evaluation.verdict === 'rejected') {
-        this.judge.count(evaluation.rung ?? 'rejected');
-        continue;
+    const sorted = [...tried].sort((a, b) => a.nanoseconds - b.nanoseconds);
+    while (sorted.length > 0 && kept.length < this.options.beam && this.options.signal?.aborted !== true) {
+      // As many as there are places: one after the other would ask for the same.
+      const asked = sorted.splice(0, this.options.beam - kept.length);
+      const evaluations = await this.judge.climbAll(
+        asked.map(({ from, moves, code }) => ({
+          code,
+          origin: { parent: sha256(from.code), change: moves.map((m) => `${m.kind}: ${m.text}`).join('\n') },
+        })),
+      );
+      for (const [i, one] of asked.entries()) {
+        const evaluation = evaluations[i];
+        if (evaluation === undefined) continue;
+        if (evaluation.verdict === 'rejected') this.judge.count(evaluation.rung ?? 'rejected');
+        else kept.push(await this.state(one, evaluation));
       }
-      const { from, moves, code, nanoseconds } = one;
-      const again = await this.evaluator.look(code, 0);
-      const step: Step = {
-        moves: moves.map(({ kind, pc, text }) => ({ kind, pc, text })),
-        hash: sha256(code),
-        nanoseconds,
-        diff: diffOf(from.code, code),
-        verdict: evaluation.verdict,
-        reached: evaluation.reached,
-      };
-      kept.push({ code, nanoseconds, stalls: stallsOf(again.time), steps: [...from.steps, step], evaluation });
     }
     return kept;
+  }
+
+  private async state({ from, moves, code, nanoseconds }: Tried, evaluation: Evaluation): Promise<State> {
+    const again = await this.evaluator.look(code, 0);
+    const step: Step = {
+      moves: moves.map(({ kind, pc, text }) => ({ kind, pc, text })),
+      hash: sha256(code),
+      nanoseconds,
+      diff: diffOf(from.code, code),
+      verdict: evaluation.verdict,
+      reached: evaluation.reached,
+    };
+    return { code, nanoseconds, stalls: stallsOf(again.time), steps: [...from.steps, step], evaluation };
   }
 }
 

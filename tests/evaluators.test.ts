@@ -1,0 +1,187 @@
+// Who evaluates: threads and workers of a queue pass one suite, and a search makes the same ledger with all of them, also when workers are killed
+// or the queue is gone for a while.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { QueueEvaluators } from '../src/optimize/evaluators/queue.ts';
+import { queueAddress } from '../src/optimize/evaluators/redis.ts';
+import { ThreadEvaluators } from '../src/optimize/evaluators/threads.ts';
+import { runWorker } from '../src/optimize/evaluators/worker.ts';
+import { record } from './support/captures.ts';
+import { wavesmith } from './support/cli.ts';
+import { evaluatorsContract } from './support/optimize/evaluators-contract.ts';
+import { SUBJECTS } from './support/optimize/subjects.ts';
+import { variantObject } from './support/optimize/variants.ts';
+import { redisProgram, startRedis } from './support/redis.ts';
+
+evaluatorsContract('threads', {
+  open: async (blobs, file) => {
+    const evaluators = new ThreadEvaluators(blobs.folder, 2, file);
+    return { evaluators, close: () => evaluators.close() };
+  },
+});
+
+if (redisProgram !== undefined) {
+  evaluatorsContract('a queue with one worker', {
+    open: async (blobs, threadFile) => {
+      const redis = await startRedis();
+      const address = queueAddress(redis.url, false);
+      const evaluators = await QueueEvaluators.open({ address, blobs: { isShared: true } });
+      const stop = new AbortController();
+      const options = { slots: 2, drain: false, shared: blobs.folder, cache: blobs.folder, stallMs: 2000, threadFile };
+      const working = runWorker({ address, ...options, signal: stop.signal });
+      const close = async (): Promise<void> => {
+        stop.abort();
+        await working;
+        await evaluators.close();
+        await redis.stop();
+      };
+      return { evaluators, close };
+    },
+  });
+}
+
+describe('addresses of queues', () => {
+  test.each(['redis://queue.example:6379', 'rediss://user@queue.example', 'redis://10.0.0.1'])(
+    '%s needs a password',
+    (url) => {
+      expect(() => queueAddress(url, false)).toThrow(expect.objectContaining({ code: 'queue/unprotected' }));
+      expect(queueAddress(url, true).url).toBe(url);
+    },
+  );
+  test.each(['redis://127.0.0.1:6379', 'redis://localhost', 'redis://[::1]:7000', 'rediss://u:secret@queue.example'])(
+    '%s is taken',
+    (url) => {
+      expect(queueAddress(url, false).shown).not.toContain('secret');
+    },
+  );
+  test('what is no address is a wrong use', async () => {
+    expect(await wavesmith('worker', '--queue', 'nowhere')).toMatchObject({ code: 2 });
+    expect(await wavesmith('worker', '--queue', 'http://127.0.0.1')).toMatchObject({ code: 2 });
+    expect(await wavesmith('worker', '--queue', 'redis://127.0.0.1', '--target', 'rocm')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('worker/no-measure'),
+    });
+  });
+});
+
+describe.skipIf(redisProgram === undefined)('a search by workers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-workers-'));
+  const path = (name: string): string => join(folder, name);
+  const bin = join(import.meta.dirname, '..', 'bin', 'wavesmith');
+  let redis: Awaited<ReturnType<typeof startRedis>>;
+  const workers = new Set<ChildProcess>();
+  const startWorker = (...args: string[]): ChildProcess => {
+    const flags = ['--queue', redis.url, '--stall-seconds', '2', ...args];
+    const child = spawn(process.execPath, [bin, 'worker', ...flags], { stdio: 'ignore' });
+    workers.add(child);
+    child.once('exit', () => workers.delete(child));
+    return child;
+  };
+  const endWorkers = async (): Promise<void> => {
+    const ended = [...workers].map((child) => new Promise((resolve) => child.once('exit', resolve)));
+    for (const child of workers) child.kill('SIGKILL');
+    await Promise.all(ended);
+  };
+  const search = async (ledger: string, ...args: string[]) => {
+    const done = await wavesmith(
+      'optimize',
+      path('k.wscap'),
+      '--budget',
+      '4',
+      '--beam',
+      '1',
+      '--ledger',
+      path(ledger),
+      '--json',
+      ...args,
+    );
+    return { ...done, digest: done.code === 1 ? undefined : JSON.parse(done.out).ledger };
+  };
+  let expected: string;
+  beforeAll(async () => {
+    redis = await startRedis();
+    const { args, grid, block } = SUBJECTS.reverse;
+    const code = variantObject({
+      name: 'wasteful',
+      of: 'reverse',
+      replace: [['s_barrier', 's_barrier\n  s_nop 7\n  s_barrier\n  s_nop 15']],
+    });
+    await record(folder, 'k.wscap', { code, args, grid, block });
+    expected = (await search('here.db', '--jobs', '1')).digest;
+  }, 60_000);
+  afterAll(async () => {
+    await endWorkers();
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('threads make the ledger of one thread', async () => {
+    expect((await search('threads.db', '--jobs', '2')).digest).toBe(expected);
+  });
+
+  test('one worker, and four of which one is killed, make it too', async () => {
+    startWorker();
+    expect((await search('one.db', '--queue', redis.url)).digest).toBe(expected);
+    await endWorkers();
+    // Answers of before are not taken.
+    await redis.stop();
+    redis = await startRedis();
+    const [victim] = [1, 2, 3, 4].map(() => startWorker('--blobs', path('blobs')));
+    const searching = search('four.db', '--queue', redis.url, '--blobs', path('blobs'));
+    setTimeout(() => victim?.kill('SIGKILL'), 2500);
+    expect((await searching).digest).toBe(expected);
+    await endWorkers();
+  }, 60_000);
+
+  test('the dashboard is served to this machine and no other name', async () => {
+    const child = spawn(process.execPath, [
+      bin,
+      'worker',
+      '--queue',
+      redis.url,
+      '--dashboard',
+      '--port',
+      '0',
+      '--json',
+    ]);
+    const text = await new Promise<string>((resolve) =>
+      child.stdout.once('data', (data: Buffer) => resolve(String(data))),
+    );
+    const { dashboard } = JSON.parse(text);
+    expect(dashboard).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(await (await fetch(dashboard)).text()).toContain('<html');
+    expect(await (await fetch(`${dashboard}api/queues`)).text()).toContain('wavesmith-sim');
+    const status = await new Promise((resolve) => {
+      get(dashboard, { headers: { host: 'elsewhere.example' } }, (answer) => resolve(answer.statusCode));
+    });
+    expect(status).toBe(403);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  }, 60_000);
+
+  test('a queue that is gone is an error, and the search goes on when it is back', async () => {
+    await redis.stop();
+    const gone = await wavesmith(
+      'optimize',
+      path('k.wscap'),
+      '--budget',
+      '4',
+      '--queue',
+      redis.url,
+      '--ledger',
+      path('gone.db'),
+      '--beam',
+      '1',
+    );
+    expect(gone).toMatchObject({ code: 1, err: expect.stringContaining('queue/lost') });
+    redis = await startRedis(redis.port);
+    startWorker();
+    expect((await search('gone.db', '--queue', redis.url)).digest).toBe(expected);
+    await endWorkers();
+  }, 60_000);
+});
