@@ -188,7 +188,7 @@ export async function serveBlobs(blobs: Blobs, host: string, port = 0): Promise<
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(blobs.get(blob));
+    response.writeHead(200).end(blobs.get(blob));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
