@@ -9,7 +9,7 @@ import { type Leaves, readExpression } from './expressions.ts';
 import { stepMemory } from './memory-step.ts';
 import { stepScalar } from './scalar-step.ts';
 import type { State } from './state.ts';
-import type { Algebra, Outcome, Step } from './step.ts';
+import type { Algebra, CodePlaces, Outcome, Step } from './step.ts';
 import { stepStructural } from './structural-step.ts';
 import type { Term } from './terms.ts';
 import { stepOpaque, stepVector } from './vector-step.ts';
@@ -17,18 +17,25 @@ import { stepOpaque, stepVector } from './vector-step.ts';
 const slotsIn = ({ first, count }: SlotRange): number[] => Array.from({ length: count }, (_, n) => first + n);
 
 /**
- * Executes instructions of one program. `imageShift` and `watcher`: see `Step`. What instructions of `early` (indexes) leave is what
+ * Executes instructions of one program. `imageShift`, `places` and `watcher`: see `Step`. What instructions of `early` (indexes) leave is what
  * they compute when they come too early, before what they read is there: another value, of which nothing else is known.
  */
 export class Machine {
   private readonly algebra: Algebra;
   private readonly imageShift: bigint | undefined;
   private readonly early: ReadonlySet<number>;
+  private readonly places: CodePlaces | undefined;
 
-  constructor(algebra: Algebra, imageShift: bigint | undefined, early: ReadonlySet<number>) {
+  constructor(
+    algebra: Algebra,
+    imageShift: bigint | undefined,
+    early: ReadonlySet<number>,
+    places: CodePlaces | undefined,
+  ) {
     this.algebra = algebra;
     this.imageShift = imageShift;
     this.early = early;
+    this.places = places;
   }
 
   /** Executes one instruction, changing `state`. Throws `NotFollowed` for what has no terms. */
@@ -54,7 +61,9 @@ export class Machine {
   private execute(code: CodeInstruction, state: State, watcher: Step['watcher']): Outcome {
     const { instruction } = code;
     const exec = this.algebra.integers.pair(state[Slot.EXEC] as Term, state[Slot.EXEC + 1] as Term);
-    const step = { algebra: this.algebra, code, instruction, state, exec, imageShift: this.imageShift, watcher };
+    const { algebra, imageShift, places } = this;
+    algebra.mustBeNumber(exec);
+    const step = { algebra, code, instruction, state, exec, imageShift, places, watcher };
     const operation = semanticsOf(instruction.row.operation);
     if (operation === undefined) throw new NotFollowed(`'${instruction.row.mnemonic}' has no semantics`);
     const isVector = VECTOR_CLASSES.some((name) => instruction.row.flags.has(name));
@@ -74,7 +83,7 @@ function dispatch(step: Step, operation: Operation): Outcome {
       stepScalar(step, operation);
       return undefined;
     case 'branch':
-      return { kind: 'branch', condition: branchCondition(step, operation.condition) };
+      return branch(step, operation.condition);
     case 'load':
     case 'store':
     case 'atomic':
@@ -90,6 +99,12 @@ function dispatch(step: Step, operation: Operation): Outcome {
     case 'unreachable':
       throw new NotFollowed(`'${step.instruction.row.mnemonic}' is not followed: ${operation.reason}`);
   }
+}
+
+function branch(step: Step, on: Expr | undefined): Outcome {
+  const condition = branchCondition(step, on);
+  step.algebra.mustBeNumber(condition);
+  return { kind: 'branch', condition };
 }
 
 function branchCondition({ algebra, state, exec }: Step, condition: Expr | undefined): Term {

@@ -26,7 +26,7 @@ import {
 import { isScoped, orderedEffect, orderedState, scopedAccess } from './scopes.ts';
 import { Memory } from './state.ts';
 import type { Step } from './step.ts';
-import type { Term } from './terms.ts';
+import { Code, type Term } from './terms.ts';
 
 type MemoryOperation = LoadOperation | StoreOperation | AtomicOperation | FormatOperation;
 
@@ -55,6 +55,11 @@ function memoriesOf({ algebra }: Step, space: MemorySpace): readonly number[] {
       return [Memory.GLOBAL];
   }
 }
+
+/** Lanes of a wavefront; bytes of the widest access; where the scalar offset is among the parts of a buffer's base. */
+const LANES = 64n;
+const MOST_BYTES = 16;
+const BUFFER_SOFFSET = 4;
 
 /** What changes the result of a buffer access beside its offset. */
 function bufferBase(step: Step): Term {
@@ -133,9 +138,10 @@ function placer(step: Step, space: MemorySpace): Placer {
       const base = bufferBase(step);
       const sum = integers.addConstant(start, offset);
       const perRecord = isPerRecord(step);
+      const isPrivate = algebra.isScratchBuffer(base) && !perRecord;
       return (more, bytes) => {
         step.watcher.risk(step.code, { kind: 'bufferOffset', register: start, constant: offset + more });
-        return { base, offset: integers.addConstant(sum, more), bytes, isPrivate: false, isPerRecord: perRecord };
+        return { base, offset: integers.addConstant(sum, more), bytes, isPrivate, isPerRecord: perRecord };
       };
     }
     case 'scalar':
@@ -191,12 +197,13 @@ function* pieces(
 /** Tells of an access by address, which faults where there is no memory. */
 function reach(step: Step, space: MemorySpace, place: Place): void {
   const { base, offset, bytes } = place;
+  for (const part of [offset, base]) if (part !== undefined) step.algebra.mustBeNumber(part);
+  step.algebra.noteRead(offset, base);
   if (space === 'lds' || space === 'flat') staysInLds(step, place, space === 'flat');
-  if (space === 'scratch') reachScratch(step, place);
+  if (place.isPrivate) reachScratch(step, place);
   else if (step.algebra.isOfScratch(offset) || (base !== undefined && step.algebra.isOfScratch(base)))
     throw new NotFollowed('scratch is reached by its address');
   if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
-  step.algebra.noteRead(offset);
   const lanes = isScalarSpace(space) ? undefined : step.exec;
   step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
 }
@@ -211,9 +218,13 @@ export function staysInLds({ algebra }: Step, { offset, bytes }: Place, mayBeEls
 
 /** Scratch that every kernel has may be touched anywhere in it; past it are the bytes of other wavefronts. */
 function reachScratch(step: Step, { base, offset, bytes }: Place): void {
-  const { terms, scratchBytes } = step.algebra;
-  const isInside = offset.op === 'const' && offset.value + BigInt(bytes) <= BigInt(scratchBytes);
-  if (isInside && base === undefined) return;
+  const { algebra } = step;
+  const { terms, scratchBytes } = algebra;
+  // The scalar offset of scratch that is a buffer counts the bytes of all lanes.
+  const start = algebra.isScratchBuffer(base) ? base?.args[BUFFER_SOFFSET] : undefined;
+  const from = start?.op === 'const' ? start.value / LANES : 0n;
+  const isInside = offset.op === 'const' && from + offset.value + BigInt(bytes) <= BigInt(scratchBytes);
+  if (isInside && (base === undefined || start?.op === 'const')) return;
   const parts = [base ?? terms.i64(0n), isInside ? terms.i32(0) : offset];
   const address = terms.make('scratchAddress', 'i64', parts);
   step.watcher.risk(step.code, { kind: 'reach', address, bytes, lanes: step.exec });
@@ -262,6 +273,7 @@ function loadPiece(step: Step, op: LoadOperation, place: Place, memory: Term): T
       ? scopedLoad(step, op.space, place)
       : algebra.memories.load(isArgument ? terms.symbol('arguments', 'effect') : memory, place, attr, isUniform, exec);
   step.watcher.access(code, raw);
+  if (place.isPrivate && raw.op === 'load') algebra.openLoads.push(place);
   if (place.bytes >= 4) return raw;
   const bits = 8 * place.bytes;
   const field = integers.and(raw, terms.i32(2 ** bits - 1));
@@ -310,6 +322,7 @@ function storePiece(step: Step, space: MemorySpace, place: Place, value: Term, p
   reach(step, space, place);
   if (algebra.isOfScratch(value)) throw new NotFollowed('the address of scratch is stored');
   const attr = `${space} ${place.bytes} ${policyOf(step)}${part}`;
+  if (place.isPrivate && (value.code & Code.PLACE) !== 0) algebra.savedPlaces.push(place);
   const lanes = isScalarSpace(space) ? algebra.terms.i64(1n) : exec;
   if (isScoped(step, space)) {
     scopedAccess(step, space, place, lanes, [value]);
@@ -391,6 +404,7 @@ function stepWhole(step: Step, op: AtomicOperation | FormatOperation): void {
   const { row } = instruction;
   const place = placer(step, op.space)(0, 4);
   reach(step, op.space, place);
+  if (place.isPrivate) algebra.openLoads.push({ ...place, bytes: MOST_BYTES });
   const isScalar = isScalarSpace(op.space);
   const isOrdered = op.kind === 'atomic' || isScoped(step, op.space);
   const memory = isOrdered ? orderedState(step, op.space) : stateOf(step, op.space);

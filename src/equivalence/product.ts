@@ -8,7 +8,7 @@ import { NotFollowed } from './errors.ts';
 import { knownTrailingZeros } from './integers.ts';
 import { Machine } from './machine.ts';
 import { Memory, STATE_SIZE, type State } from './state.ts';
-import type { Algebra, Risk, Watcher } from './step.ts';
+import type { Algebra, CodePlaces, Risk, Watcher } from './step.ts';
 import { isConstant, type Term } from './terms.ts';
 
 /** One of the two programs, with where its addresses count from. */
@@ -18,6 +18,8 @@ export interface Side {
   readonly imageShift: bigint | undefined;
   /** Indexes of instructions that may come too early, see `Machine`. */
   readonly early: ReadonlySet<number>;
+  /** See `Step`. */
+  readonly places: CodePlaces | undefined;
 }
 
 /** Where a proof stopped: an address of each program, and why. */
@@ -70,6 +72,8 @@ interface Edge {
   readonly states: readonly [State, State];
 }
 
+type CodeParts = Pick<Term, 'code' | 'codeLanes'>;
+
 interface Point {
   readonly id: number;
   /** Address in each program; blocks begin there, and kernels with preloaded arguments. */
@@ -85,6 +89,8 @@ interface Point {
   readonly even: Uint8Array;
   /** Registers that nobody had written on one way that was seen. */
   readonly unspecified: Set<number>;
+  /** By class: what of `Code` its registers were on any way that was seen, and in which lanes. */
+  readonly code: Map<number, CodeParts>;
 }
 
 /** Told what happens on each side while the solved product is walked once more. */
@@ -104,6 +110,10 @@ const STEPS_BETWEEN_CHECKS = 64;
 /** How many of a value's lowest bits are known to be zero; of other things none. */
 const evenBits = (term: Term): number => (term.kind === 'i32' || term.kind === 'i64' ? knownTrailingZeros(term) : 0);
 
+const NO_CODE: CodeParts = { code: 0, codeLanes: 0n };
+const joinCode = (x: CodeParts, y: CodeParts): CodeParts =>
+  y.code === 0 ? x : { code: x.code | y.code, codeLanes: x.codeLanes | y.codeLanes };
+
 export class Product {
   private readonly algebra: Algebra;
   private readonly sides: readonly [Side, Side];
@@ -121,7 +131,7 @@ export class Product {
     this.isUnrolling = isUnrolling;
     this.sides = sides;
     this.limits = limits;
-    const machine = ({ imageShift, early }: Side): Machine => new Machine(algebra, imageShift, early);
+    const machine = ({ imageShift, early, places }: Side): Machine => new Machine(algebra, imageShift, early, places);
     this.machines = [machine(sides[0]), machine(sides[1])];
   }
 
@@ -200,6 +210,7 @@ export class Product {
         classes: new Int32Array(2 * STATE_SIZE).fill(-1),
         even: new Uint8Array(2 * STATE_SIZE).fill(64),
         unspecified: new Set(),
+        code: new Map(),
       };
       this.points.set(key, point);
     }
@@ -368,6 +379,8 @@ export class Product {
   /** A jump through registers is followed when the address is known. */
   private jump(side: 0 | 1, code: CodeInstruction, target: Term): number {
     const { terms, integers } = this.algebra;
+    const known = this.sides[side].places?.addresses.get(target);
+    if (known !== undefined) return this.checked(side, code, known);
     const offset = integers.sub(target, terms.symbol('image', 'i64'));
     if (offset.op !== 'const') throw this.stopped(side, code.pc, 'a jump to an address that is not known');
     return this.checked(side, code, Number(BigInt.asIntN(64, offset.value + (this.sides[side].imageShift ?? 0n))));
@@ -403,7 +416,6 @@ export class Product {
         classes.set(key, name);
       }
       point.classes[i] = name;
-      for (const value of values) this.algebra.noteLost(value);
       // By the register the class is named after, so that the same name always means the same.
       const isUniform = (name < STATE_SIZE ? name : name - STATE_SIZE) < Slot.VGPR0;
       let even = point.even[i] as number;
@@ -411,7 +423,10 @@ export class Product {
       point.even[i] = even;
       if (values.some((v) => v.isUnspecified)) point.unspecified.add(name);
       const isUnspecified = point.unspecified.has(name);
-      entry[i] = terms.phi(point.id, name, first.kind, { isUniform, even, isUnspecified });
+      const known = point.code.get(name) ?? NO_CODE;
+      const code = first.kind === 'effect' ? NO_CODE : values.reduce(joinCode, known);
+      point.code.set(name, code);
+      entry[i] = terms.phi(point.id, name, first.kind, { isUniform, even, isUnspecified, ...code });
     }
     const before = point.entry;
     point.entry = entry;

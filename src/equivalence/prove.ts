@@ -6,6 +6,7 @@ import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../progr
 import { dataShift, hasSameCodeSections, hasSameTables, hasTables, isDataAddress, isSameBytes } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
+import { codePlaces } from './places.ts';
 import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
 import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
@@ -75,6 +76,7 @@ const ASSUMPTIONS = {
   arguments: 'The kernel does not write its own argument segment.',
   firstLane: 'No v_readfirstlane of the baseline runs with every lane off.',
   dynamicLds: 'The LDS that a launch adds to that of the edited kernel still fits.',
+  places: 'No pointer reaches an address of code that was put into scratch.',
   offsets: 'Byte offsets into buffers do not pass 4 GB.',
 } as const;
 
@@ -183,9 +185,10 @@ function* proof(
   algebra.isData = (address) => isDataAddress(baseline, address);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const early = earlyInBoth(a, b);
+  const places = shift === undefined ? undefined : codePlaces(algebra, [a.program, b.program], shift);
   const sides = [
-    { program: a.program, imageShift: 0n, early: early[0] },
-    { program: b.program, imageShift: shift, early: early[1] },
+    { program: a.program, imageShift: 0n, early: early[0], places: places?.[0] },
+    { program: b.program, imageShift: shift, early: early[1], places: places?.[1] },
   ] as const;
   const states = initialStates(algebra, a, b);
   const facts = options.facts ?? {};
@@ -199,6 +202,7 @@ function* proof(
     try {
       product.solve(entryPairs(a, b), states);
       [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
+      algebra.forgetScratch();
       product.observe({ access: pairs.access, risk: risks.observe });
       break;
     } catch (error) {
@@ -220,6 +224,7 @@ function* proof(
   if (mayRead && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
     return stop('the kernel may read constants that lie between the code, and these differ or moved');
   }
+  if (algebra.mayLoadPlaces) return stop('an address of code may be read from scratch as a number, and code has moved');
   if (risks.equalised !== undefined) {
     const text = b.program.text(risks.equalised.pc);
     return stop(`'${text}' takes registers that nobody has written for equal`, [undefined, risks.equalised.pc]);
@@ -239,6 +244,7 @@ function* proof(
     ASSUMPTIONS.arguments,
     ASSUMPTIONS.firstLane,
     ...(risks.hasOtherOffsets ? [ASSUMPTIONS.offsets] : []),
+    ...(algebra.savedPlaces.length > 0 ? [ASSUMPTIONS.places] : []),
     ...(ldsOf(b) > ldsOf(a) ? [ASSUMPTIONS.dynamicLds] : []),
     ...stated,
   ];

@@ -1,8 +1,8 @@
 // Scalar ALU instructions on terms.
 import { operandNamed } from '../isa/operand.ts';
 import type { ScalarOperation } from '../isa/semantics/index.ts';
-import type { Operand } from '../isa/types.ts';
-import { Slot } from '../program/index.ts';
+import type { Operand, Register } from '../isa/types.ts';
+import { Slot, slotsOf } from '../program/index.ts';
 import { NotFollowed } from './errors.ts';
 import { type Leaves, readExpression } from './expressions.ts';
 import { readPair, readWord, registerAt, watchUnspecified, writePair, writeScalar } from './operands.ts';
@@ -56,6 +56,7 @@ export function stepScalar(step: Step, operation: ScalarOperation): void {
   if (when === undefined) {
     if (isWide) writePair(step, target, result);
     else writeScalar(step, target, 0, result);
+    nameFunction(step, target);
     return;
   }
   const words = isWide ? [integers.lo(result), integers.hi(result)] : [result];
@@ -63,4 +64,20 @@ export function stepScalar(step: Step, operation: ScalarOperation): void {
     const old = readWord(step, target, n, 'i32');
     writeScalar(step, target, n, integers.select(when, word, old));
   }
+}
+
+/** Two registers that hold the address of a function from the upper half of a sum on: from then on by its symbol. */
+function nameFunction(step: Step, upper: Register): void {
+  const { places, algebra, imageShift, state, instruction } = step;
+  if (places === undefined || imageShift === undefined || instruction.row.operation !== 's_addc_u32') return;
+  const slot = slotsOf(upper)?.first ?? 0;
+  if (upper.file !== 's' || slot === 0) return;
+  const { integers, terms } = algebra;
+  const address = integers.pair(state[slot - 1] as Term, state[slot] as Term);
+  const offset = integers.sub(address, terms.symbol('image', 'i64'));
+  if (offset.op !== 'const') return;
+  const symbol = places.entries.get(Number(BigInt.asIntN(64, offset.value + imageShift)));
+  if (symbol === undefined) return;
+  state[slot - 1] = integers.lo(symbol);
+  state[slot] = integers.hi(symbol);
 }

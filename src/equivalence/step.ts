@@ -1,11 +1,14 @@
 // What the steps of one instruction share: the pool with its normal forms, and the state before the instruction.
 import type { Instruction } from '../isa/types.ts';
 import type { CodeInstruction } from '../program/index.ts';
+import { NotFollowed } from './errors.ts';
 import { Integers } from './integers.ts';
 import { Masks } from './masks.ts';
-import { Memories } from './memory.ts';
+import { Memories, type Place } from './memory.ts';
 import type { State } from './state.ts';
-import { type Term, Terms } from './terms.ts';
+import { Code, type Term, Terms } from './terms.ts';
+
+const PLACE_AS_NUMBER = 'the address of a function or of what is behind a call is used as a number, and code has moved';
 
 /** The pool and the normal forms of one comparison; both programs use the same. */
 export class Algebra {
@@ -33,28 +36,61 @@ export class Algebra {
   isData: (address: bigint) => boolean = () => true;
   /** Something is read from a code section. */
   readsCode = false;
-  /** An address in a code section was lost sight of: often one to return to. */
+  /** An address in a code section was put into memory. */
   keepsCodeAddress = false;
+  /** Where in scratch places in the code were put, and where something was loaded that was not seen being stored. */
+  savedPlaces: Place[] = [];
+  openLoads: Place[] = [];
 
-  /** Notes that something is read at an address. */
-  noteRead(address: Term): void {
-    if (!this.readsCode && this.isBetweenCode(address)) this.readsCode = true;
-  }
-
-  /** Notes a value that is known by its register only from now on. */
-  noteLost(value: Term): void {
-    if (!this.keepsCodeAddress && this.isBetweenCode(value)) this.keepsCodeAddress = true;
-  }
-
-  /** Whether a value is the address of something in the file that is no data; of halves the low one tells. */
-  private isBetweenCode(value: Term): boolean {
-    if (value.kind === 'effect' || value.kind === 'bool') return false;
-    if (value.op === 'merge' || value.op === 'select') return value.args.slice(1).some((v) => this.isBetweenCode(v));
+  constructor() {
     const image = this.terms.symbol('image', 'i64');
-    const whole = value.kind === 'i64' ? image : this.integers.lo(image);
-    const isImage = value === whole || (value.op === 'sum' && value.args.includes(whole));
-    if (!isImage) return false;
-    return !this.isData(value.op === 'sum' ? value.value : 0n);
+    const low = this.integers.lo(image);
+    this.terms.isInCode = (sum, constant) => (sum.includes(image) || sum.includes(low)) && !this.isData(constant);
+    this.terms.onCode = (effect) => this.noteCode(effect);
+  }
+
+  /** Something of `Code` went into what happened to a memory. */
+  private noteCode(effect: Term): void {
+    if (effect.op === 'write') return;
+    if ((effect.code & Code.ADDRESS) !== 0) this.keepsCodeAddress = true;
+    if ((effect.code & Code.PLACE) === 0) return;
+    const [, lanes, offset, , base] = effect.args;
+    const isSaved = effect.op === 'store' && /^(?:scratch|buffer) /.test(effect.attr);
+    for (const value of isSaved ? [lanes, offset, base] : effect.args)
+      if (value !== undefined) this.mustBeNumber(value);
+    if (effect.attr.startsWith('buffer ') && !this.isScratchBuffer(base)) throw new NotFollowed(PLACE_AS_NUMBER);
+  }
+
+  /** Begins the lists of what was put into scratch and loaded from it anew. */
+  forgetScratch(): void {
+    this.savedPlaces = [];
+    this.openLoads = [];
+  }
+
+  /** The symbol of a place in the code, by a name that both programs share. */
+  codePlace(name: string): Term {
+    return this.terms.symbol(name, 'i64', { code: Code.PLACE });
+  }
+
+  /** Whether something that was loaded from scratch may be a place in the code. */
+  get mayLoadPlaces(): boolean {
+    const { memories } = this;
+    return this.savedPlaces.some((saved) => this.openLoads.some((load) => !memories.areApart(saved, load)));
+  }
+
+  /** Whether what a buffer instruction counts from is the scratch that the kernel was given. */
+  isScratchBuffer(base: Term | undefined): boolean {
+    return this.scratchResource !== undefined && base?.op === 'buffer' && base.args[3] === this.scratchResource;
+  }
+
+  /** Throws `NotFollowed` for what is computed from a place in the code: it is another number in each program. */
+  mustBeNumber(value: Term): void {
+    if (value.kind !== 'effect' && (value.code & Code.PLACE) !== 0) throw new NotFollowed(PLACE_AS_NUMBER);
+  }
+
+  /** Notes that something is read at an address, counted from a base if it has one. */
+  noteRead(address: Term, base: Term | undefined): void {
+    if (((address.code | (base?.code ?? 0)) & Code.ADDRESS) !== 0) this.readsCode = true;
   }
 
   /** Whether a value is computed from the address of scratch. */
@@ -94,6 +130,15 @@ export type Risk =
   /** A buffer's byte offset as the sum of a register and a constant. */
   | { readonly kind: 'bufferOffset'; readonly register: Term; readonly constant: number };
 
+/** Places in one program's code where code has moved: a symbol for each, the same one for its counterpart in the other program. */
+export interface CodePlaces {
+  /** What a call leaves to return to, by that address. */
+  readonly behindCalls: ReadonlyMap<number, Term>;
+  /** Functions by their address. */
+  readonly entries: ReadonlyMap<number, Term>;
+  readonly addresses: ReadonlyMap<Term, number>;
+}
+
 /** Told what happens while a solved comparison is walked once more. */
 export interface Watcher {
   /** The term that an access of memory made. */
@@ -114,6 +159,8 @@ export interface Step {
    * because the constant data of the two files differ.
    */
   readonly imageShift: bigint | undefined;
+  /** Undefined: addresses of code are numbers. */
+  readonly places: CodePlaces | undefined;
   readonly watcher: Watcher;
 }
 

@@ -52,6 +52,12 @@ export function imageAddress({ algebra, imageShift }: Step, pc: number): Term {
   return algebra.integers.add(image, algebra.terms.i64(BigInt(pc) - imageShift));
 }
 
+/** Where a call leaves the address behind it. */
+function writeReturnAddress(step: Step): void {
+  const pc = step.code.pc + step.instruction.size;
+  writePair(step, requiredRegister(step, 'sdst'), step.places?.behindCalls.get(pc) ?? imageAddress(step, pc));
+}
+
 /** Everything before is done to a memory before anything after. */
 function fence({ algebra, state, code, watcher }: Step, what: string, memories: readonly number[]): void {
   const { terms } = algebra;
@@ -116,7 +122,7 @@ export function stepStructural(step: Step, op: StructuralOperation): Outcome {
       return { kind: 'jump', target: readPair(step, required(step, 'src0')) };
     case 'swappc': {
       const target = readPair(step, required(step, 'src0'));
-      writePair(step, requiredRegister(step, 'sdst'), imageAddress(step, step.code.pc + step.instruction.size));
+      writeReturnAddress(step);
       return { kind: 'jump', target };
     }
     case 'call':
@@ -183,7 +189,7 @@ function trap(step: Step): Outcome {
 function call(step: Step): Outcome {
   const target = branchTarget(step.instruction, step.code.pc);
   if (target === undefined) throw new NotFollowed('a call without a target');
-  writePair(step, requiredRegister(step, 'sdst'), imageAddress(step, step.code.pc + step.instruction.size));
+  writeReturnAddress(step);
   return { kind: 'jump', target: imageAddress(step, target) };
 }
 

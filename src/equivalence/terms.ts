@@ -25,7 +25,19 @@ export interface Term {
   readonly points: number;
   /** Computed from a register that nobody has written. What is loaded from memory does not count. */
   readonly isUnspecified: boolean;
+  /** What is known of it only where the code lies: see `Code`. Of effects, what went into them beside earlier effects. */
+  readonly code: number;
+  /** The lanes of a vector register that `code` is true of; other values have it in all. */
+  readonly codeLanes: bigint;
 }
+
+/** Bits of `Term.code`. */
+export const Code = {
+  /** Computed from the address of something in a code section. */
+  ADDRESS: 1,
+  /** Computed from a place in the code that has moved: one symbol for both programs, and another number in each. */
+  PLACE: 2,
+} as const;
 
 export const MASK32 = 0xffff_ffffn;
 export const MASK64 = 0xffff_ffff_ffff_ffffn;
@@ -45,6 +57,8 @@ export interface TermOptions {
   readonly value?: bigint;
   readonly factors?: readonly bigint[];
   readonly isUnspecified?: boolean;
+  readonly code?: number;
+  readonly codeLanes?: bigint;
 }
 
 /** The terms of one comparison. Terms of different pools must not meet. */
@@ -57,6 +71,10 @@ export class Terms {
   private readonly replaced = new Map<Term, Term>();
   readonly true_: Term;
   readonly false_: Term;
+  /** Told of every effect that something of `Code` goes into. */
+  onCode: (effect: Term) => void = () => {};
+  /** Whether a sum is the address of something in a code section. */
+  isInCode: (sum: readonly Term[], constant: bigint) => boolean = () => false;
 
   constructor() {
     this.true_ = this.constant('bool', 1n);
@@ -97,20 +115,23 @@ export class Terms {
 
   /**
    * The value of a class of registers where paths meet; `point` numbers the place, `name` the class, and the lowest `even` bits of the
-   * value are zero on every path. `isUnspecified`: on one path at least it is.
+   * value are zero on every path. `isUnspecified`: on one path at least it is. `code`: what it is on any path.
    */
   phi(
     point: number,
     name: number,
     kind: TermKind,
-    { isUniform, even, isUnspecified }: { isUniform: boolean; even: number; isUnspecified: boolean },
+    options: Required<Pick<TermOptions, 'isUniform' | 'isUnspecified' | 'code' | 'codeLanes'>> & {
+      readonly even: number;
+    },
   ): Term {
-    const key = `phi|${kind}|${point}.${name}|${even}|${isUnspecified}`;
+    const { even, isUnspecified, code, codeLanes } = options;
+    const key = `phi|${kind}|${point}.${name}|${even}|${isUnspecified}|${code}.${codeLanes}`;
     const found = this.known.get(key);
     if (found !== undefined) return found;
     const zeros = (1n << BigInt(even)) - 1n;
-    const options = { attr: `${point}.${name}`, isUniform, zeros, isUnspecified };
-    return this.add(key, 'phi', kind, NO_TERMS, options, this.internPoints([point]));
+    const attr = `${point}.${name}`;
+    return this.add(key, 'phi', kind, NO_TERMS, { ...options, attr, zeros }, this.internPoints([point]));
   }
 
   /** An operation that is only known by its name, parameters and arguments. */
@@ -118,10 +139,15 @@ export class Terms {
     let key = `${op}|${kind}|${options.attr ?? ''}|`;
     for (const a of args) key += `${a.id},`;
     const found = this.known.get(key);
-    if (found !== undefined) return this.replaced.size === 0 ? found : this.current(found);
+    if (found !== undefined) {
+      if (kind === 'effect' && found.code !== 0) this.onCode(found);
+      return this.replaced.size === 0 ? found : this.current(found);
+    }
     let points = 0;
     for (const a of args) points = this.union(points, a.points);
-    return this.add(key, op, kind, args, options, points);
+    const made = this.add(key, op, kind, args, options, points);
+    if (kind === 'effect' && made.code !== 0) this.onCode(made);
+    return made;
   }
 
   /** What stands for a term now. */
@@ -147,6 +173,7 @@ export class Terms {
     options: TermOptions,
     points: number,
   ): Term {
+    const [code, codeLanes] = this.codeOf(op, args, options);
     const term: Term = {
       id: this.known.size,
       op,
@@ -159,9 +186,29 @@ export class Terms {
       zeros: options.zeros ?? 0n,
       points,
       isUnspecified: options.isUnspecified ?? (kind !== 'effect' && args.some((a) => a.isUnspecified)),
+      code,
+      codeLanes,
     };
     this.known.set(key, term);
     return term;
+  }
+
+  /** `code` and `codeLanes` of a term. */
+  private codeOf(op: string, args: readonly Term[], { code: given, codeLanes, value }: TermOptions): [number, bigint] {
+    if (given !== undefined) return [given, codeLanes ?? MASK64];
+    let code = op === 'sum' && this.isInCode(args, value ?? 0n) ? Code.ADDRESS : 0;
+    for (const a of args) if (a.kind !== 'effect') code |= a.code;
+    if (code === 0) return [0, 0n];
+    const [first, second, third] = args as [Term, Term | undefined, Term | undefined];
+    const lane = second?.op === 'const' ? 1n << (second.value & 63n) : undefined;
+    if (op === 'readlane' && lane !== undefined) return (first.codeLanes & lane) === 0n ? [0, 0n] : [code, MASK64];
+    if (op === 'writelane' && lane !== undefined) {
+      const kept = first.codeLanes & ~lane;
+      const written = (third?.code ?? 0) === 0 ? 0n : lane;
+      return (kept | written) === 0n ? [0, 0n] : [code, kept | written];
+    }
+    if (op === 'merge' && first.code === 0) return [code, (second?.codeLanes ?? 0n) | (third?.codeLanes ?? 0n)];
+    return [code, MASK64];
   }
 
   /** Whether a term contains a value that was named at a merge point. */
