@@ -232,9 +232,10 @@ export function spread(kernel: EditableKernel, pick: Pick): CodeEdit | undefined
   if (kernel.code.length > MOST_LINES) return undefined;
   const lines = disassembleCodeObject(kernel.codeObject, {}).split('\n');
   let count = 0;
-  const text = lines.flatMap((line) => {
+  const text = lines.flatMap((line, i) => {
+    // What is added to a program counter counts from the instruction behind s_getpc.
     const isCode = /^\s+[a-z]+_\w+( |$)/.test(line) && !/^\s+(?:s_getpc|s_add_u32|s_addc_u32|s_set_gpr_idx)/.test(line);
-    if (!isCode || pick(40) > 0) return [line];
+    if (!isCode || /^\s+s_getpc/.test(lines[i - 1] ?? '') || pick(40) > 0) return [line];
     count++;
     return [pick(2) === 0 ? '\ts_nop 0' : '\ts_waitcnt vmcnt(0) lgkmcnt(0)', line];
   });
