@@ -118,6 +118,13 @@ function namesOf({ program }: Subject): readonly string[] {
   });
 }
 
+/** Whether two programs are the same operations in the same order: only operands differ, as where registers have other names. */
+const hasSameOperations = ({ program: p }: Subject, { program: q }: Subject): boolean =>
+  p.instructions.length === q.instructions.length &&
+  p.instructions.every(
+    ({ instruction }, i) => instruction.row.operation === q.instructions[i]?.instruction.row.operation,
+  );
+
 /**
  * Indexes of the instructions of baseline and edited kernel that may come too early: with one finding in common, the two may still do
  * different things at the wrong time. Of the baseline's only those whose namesakes in the edited kernel come too early as well: the
@@ -126,6 +133,7 @@ function namesOf({ program }: Subject): readonly string[] {
 export function earlyInBoth(a: Subject, b: Subject): readonly [ReadonlySet<number>, ReadonlySet<number>] {
   const edited = earlyIn(b);
   if (edited.size === 0) return [edited, edited];
+  if (hasSameOperations(a, b)) return [new Set([...earlyIn(a)].filter((index) => edited.has(index))), edited];
   const names = namesOf(b);
   const wanted = new Set([...edited].map((index) => names[index]));
   const own = namesOf(a);
