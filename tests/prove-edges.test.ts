@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { proveKernel } from '../src/equivalence/index.ts';
 import { all, build, LGKM, LOAD, prove, STORE, type Variant, VM } from './support/prove-kernel.ts';
 import { PAIRS as INTERFACE } from './support/prove-pairs/interface.ts';
+import { PAIRS as LANES } from './support/prove-pairs/lanes.ts';
 import { PAIRS as MEMORY } from './support/prove-pairs/memory.ts';
+import { PAIRS as ORDER } from './support/prove-pairs/order.ts';
+import { PAIRS as PLACES } from './support/prove-pairs/places.ts';
 import { PAIRS as REGISTERS } from './support/prove-pairs/registers.ts';
 import { PAIRS as TIMING } from './support/prove-pairs/timing.ts';
 
@@ -31,7 +34,7 @@ const scratchPointer = (...accesses: readonly string[]): Variant => ({
 });
 
 describe('never proved', () => {
-  it.each([...INTERFACE, ...MEMORY, ...REGISTERS, ...TIMING])('%s', (_name, a, b) => {
+  it.each([...INTERFACE, ...LANES, ...MEMORY, ...ORDER, ...PLACES, ...REGISTERS, ...TIMING])('%s', (_name, a, b) => {
     expect(proveKernel(build(a), build(a), 'k', { ignoreIdentity: true })).toMatchObject({ verdict: 'proved' });
     expect(prove(a, b)).toMatchObject({ verdict: 'not-proved', reason: expect.stringMatching(/^[A-Z'].*\.$/s) });
   });
@@ -50,6 +53,52 @@ describe('proved', () => {
     const stores = Array.from({ length: 3000 }, (_, i) => `ds_write_b32 v3, v2 offset:${4 * i}`);
     const kernel = build(all(LOAD, VM, 'v_lshlrev_b32_e32 v3, 16, v0', ...stores));
     expect(proveKernel(kernel, kernel, 'k', { ignoreIdentity: true }).verdict).toBe('proved');
+  });
+
+  it('moved code with addresses to return to in lanes and in scratch', () => {
+    const call = (name: string): string =>
+      all(
+        's_getpc_b64 s[12:13]',
+        `s_add_u32 s12, s12, ${name}@rel32@lo+4`,
+        `s_addc_u32 s13, s13, ${name}@rel32@hi+12`,
+        's_swappc_b64 s[30:31], s[12:13]',
+      );
+    const kernel = (extra: string): Variant => ({
+      body: all(extra, call('outer'), call('outer'), STORE),
+      after: all(
+        'outer:',
+        's_xor_saveexec_b64 s[14:15], -1',
+        'scratch_store_dword off, v5, off offset:4',
+        's_mov_b64 exec, s[14:15]',
+        'v_writelane_b32 v5, s30, 0',
+        'v_writelane_b32 v5, s31, 1',
+        's_or_saveexec_b64 s[16:17], -1',
+        'scratch_store_dword off, v5, off offset:8',
+        's_mov_b64 exec, s[16:17]',
+        call('inner'),
+        extra,
+        's_or_saveexec_b64 s[16:17], -1',
+        'scratch_load_dword v5, off, off offset:8',
+        's_mov_b64 exec, s[16:17]',
+        VM,
+        's_nop 4',
+        'v_readlane_b32 s30, v5, 0',
+        'v_readlane_b32 s31, v5, 1',
+        's_xor_saveexec_b64 s[14:15], -1',
+        'scratch_load_dword v5, off, off offset:4',
+        's_mov_b64 exec, s[14:15]',
+        VM,
+        's_setpc_b64 s[30:31]',
+        'inner:',
+        'v_add_u32_e32 v2, 3, v0',
+        's_setpc_b64 s[30:31]',
+      ),
+      directives: '.amdhsa_private_segment_fixed_size 64\n.amdhsa_enable_private_segment 1',
+      change: (t) => t.replace('.private_segment_fixed_size: 0', '.private_segment_fixed_size: 64'),
+    });
+    const proof = prove(kernel(''), kernel('s_nop 0'));
+    expect(proof).toMatchObject({ verdict: 'proved', reason: undefined });
+    expect(proof.assumptions.join()).toContain('No pointer reaches an address of code');
   });
 
   it('a flag in code that is never reached', () => {

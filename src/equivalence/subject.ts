@@ -85,10 +85,14 @@ export function contextOf(s: Subject): CheckContext {
   return { target, codeObject, program, subject, kernel, baseline: undefined };
 }
 
-/** The first finding of the edited kernel that the baseline does not have, and how many they share. */
-export function compareFindings(a: Subject, b: Subject): { finding: Finding | undefined; shared: number } {
+/** The first finding of the edited kernel that the baseline does not have, how many they share, and how many only the baseline has. */
+export function compareFindings(
+  a: Subject,
+  b: Subject,
+): { finding: Finding | undefined; shared: number; mended: number } {
   const added = newFindings(b.findings, a.findings.map(fingerprint));
-  return { finding: added[0], shared: b.findings.length - added.length };
+  const mended = newFindings(a.findings, b.findings.map(fingerprint)).length;
+  return { finding: added[0], shared: b.findings.length - added.length, mended };
 }
 
 /** Indexes of the instructions that may come too early, by the findings of one kernel. */
