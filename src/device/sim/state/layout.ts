@@ -86,6 +86,8 @@ export const WAVE_CODE_BASE = 560;
 export const WAVE_TEMPORARY = 640;
 /** i32: wasm offset of the thread's address table. */
 export const WAVE_ADDRESS_TABLE = 896;
+/** i32[2]: vector registers of each file that may hold something since the last reset. It outlasts the wave: a block is used again. */
+export const WAVE_USED = 904;
 /** i32[512][64], accumulation registers from 256. */
 export const WAVE_VGPRS = 1024;
 export const VGPR_BYTES = 4 * LANES;

@@ -20,6 +20,7 @@ import {
   WAVE_SCC,
   WAVE_SCRATCH_BYTES,
   WAVE_STATE,
+  WAVE_USED,
   WAVE_VGPRS,
 } from './layout.ts';
 import type { DeviceMemory } from './memory.ts';
@@ -43,7 +44,6 @@ export interface WaveRemainder {
   readonly workgroup: Workgroup;
   readonly base: number;
   readonly stray: number;
-  readonly used: readonly [number, number];
 }
 
 /** Largest image whose program counters are kept as offsets. */
@@ -71,9 +71,6 @@ export class Wave {
   private envMode = 0;
   /** Lane being accessed, for fault messages. */
   lane = 0;
-  /** Vector registers of each file that may hold something since the last reset. */
-  used: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
-
   /** A wave whose state is in `block` (WAVE_BYTES of the device's own memory). */
   constructor(
     memory: DeviceMemory,
@@ -103,10 +100,19 @@ export class Wave {
     this.codeBase = codeBase;
   }
 
+  /** Vector registers of each file that may hold something since the last reset. */
+  get used(): readonly [number, number] {
+    return [this.words[WAVE_USED / 4] as number, this.words[WAVE_USED / 4 + 1] as number];
+  }
+  set used([vgprs, agprs]: readonly [number, number]) {
+    this.words[WAVE_USED / 4] = vgprs;
+    this.words[WAVE_USED / 4 + 1] = agprs;
+  }
+
   /** What of the wave is not in its block. */
   save(): WaveRemainder {
-    const { index, workgroup, base, stray, used } = this;
-    return { index, workgroup, base, stray, used };
+    const { index, workgroup, base, stray } = this;
+    return { index, workgroup, base, stray };
   }
   /** After the block's bytes have been put back. */
   restore(state: WaveRemainder): void {
@@ -114,7 +120,6 @@ export class Wave {
     this.workgroup = state.workgroup;
     this.base = state.base;
     this.stray = state.stray;
-    this.used = state.used;
     this.setMode(this.mode);
   }
 
