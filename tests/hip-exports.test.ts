@@ -1,6 +1,6 @@
 // What libamdhip64 exports is what tools/gen-hip/functions.tsv says, name by name and version by version, in all three libraries.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nativeLibraries, root } from './support/hip.ts';
@@ -56,3 +56,19 @@ const INLINE = new Set(['hip_init']);
 function mangled(name: string): string {
   return rows.find(([, n]) => n.startsWith(`_Z${name.length}${name}`))?.[1] ?? '';
 }
+
+it('docs/exec.md names the HSA functions that are refused', () => {
+  const folder = join(root, 'native/hsa');
+  const refused = readdirSync(folder)
+    .filter((name) => name.endsWith('.cc'))
+    .flatMap((name) => [
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /^hsa_status_t (hsa_\w+)\([^{};]*\) \{\s*return kStatusNotSupported;\s*\}/gm,
+      ),
+    ])
+    .map(([, name]) => name);
+  const line = /^- These HSA functions answer [^]*?(?=\n- )/m.exec(readFileSync(join(root, 'docs/exec.md'), 'utf8'));
+  const named = [...(line?.[0] ?? '').matchAll(/`(hsa_\w+)`/g)].map(([, name]) => name);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(named.sort()).toEqual(refused.sort());
+});
