@@ -65,10 +65,10 @@ export function checkSizes(kernel: DeviceKernel, request: DispatchRequest, info:
 }
 
 function checkDimensions(what: 'grid' | 'block', d: Dim3, limit: number): void {
-  if (d.length !== 3 || d.some((n) => !Number.isInteger(n) || n < 1 || n > limit)) {
+  if (!Array.isArray(d) || d.length !== 3 || d.some((n) => !Number.isInteger(n) || n < 1 || n > limit)) {
     throw new WavesmithError(
       `device/bad-${what}`,
-      `The ${what} ${d.join(',')} is not three whole numbers from 1 to ${limit}.`,
+      `The ${what} ${String(d)} is not three whole numbers from 1 to ${limit}.`,
     );
   }
 }

@@ -2,7 +2,8 @@
 // Source: LLVM AMDGPUUsage, "Code Object V5 Kernel Argument Metadata", `.value_kind`.
 import { WavesmithError } from '../base/index.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from './apertures.ts';
-import type { DeviceBuffer, DeviceKernel, Dim3, DispatchRequest, KernelArgument } from './device.ts';
+import type { DeviceKernel, Dim3, DispatchRequest, KernelArgument } from './device.ts';
+import { bytesHint, isBuffer, valueText } from './values.ts';
 
 export interface HiddenValues {
   readonly grid: Dim3;
@@ -78,10 +79,10 @@ function putExplicit(
       return;
     }
     if (!isBuffer(value)) {
-      throw new WavesmithError('device/arguments', `${described(value)} was given for ${label}.`, {
-        hint: ArrayBuffer.isView(value)
-          ? 'Give its bytes: new Uint8Array(array.buffer, array.byteOffset, array.byteLength).'
-          : 'Give a buffer of device.alloc, a Uint8Array with the bytes of a value, or a whole number.',
+      throw new WavesmithError('device/arguments', `For ${label} ${valueText(value)} was given.`, {
+        hint:
+          bytesHint(value) ??
+          'Give a buffer of device.alloc, a Uint8Array with the bytes of a value, or a whole number.',
       });
     }
     if (argument.size !== 8) {
@@ -92,16 +93,6 @@ function putExplicit(
     }
     view.setBigUint64(argument.offset, BigInt(value.address), true);
   });
-}
-
-/** Programs in JavaScript may give anything. */
-function isBuffer(value: unknown): value is DeviceBuffer {
-  return typeof value === 'object' && value !== null && 'address' in value && Number.isSafeInteger(value.address);
-}
-
-function described(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `'${value}'` : String(value);
-  return `An object of type ${value.constructor?.name ?? 'unknown'}`;
 }
 
 /** Puts a whole number that fits the argument, signed or unsigned. */

@@ -12,6 +12,7 @@ import { checkLoadable, checkSizes } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
 import { DeviceFault, DispatchAborted } from '../fault.ts';
 import { kernargBytes } from '../kernargs.ts';
+import { requireBytes } from '../values.ts';
 import type { RocmAddon, RocmAgent, RocmOutcome } from './addon.ts';
 import { callHsa } from './errors.ts';
 import { RocmMemory } from './memory.ts';
@@ -96,6 +97,7 @@ export class RocmDevice implements Device {
   }
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset = 0): void {
     this.requireOpen();
+    requireBytes(bytes, 'write');
     this.memory.write(buffer, bytes, offset);
   }
   read(buffer: DeviceBuffer, offset = 0, size = buffer.size - offset, into?: Uint8Array): Uint8Array {
@@ -120,6 +122,7 @@ export class RocmDevice implements Device {
   /** The runtime chooses where code goes: with an `address` that it does not choose this is `device/address-taken`. */
   load(codeObject: Uint8Array, address?: DeviceAddress): RocmModule {
     this.requireOpen();
+    requireBytes(codeObject, 'load');
     const object = readCodeObject(codeObject);
     checkLoadable(object, this.target);
     imageSize(object);

@@ -4,9 +4,11 @@
 // dispatch/runner.ts (the turns). module.ts loads code objects; options.ts is what only this device knows.
 import { WavesmithError } from '../../base/index.ts';
 import { readCodeObject } from '../../codeobject/index.ts';
+import { isTargetName } from '../../isa/index.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { checkLoadable } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer } from '../device.ts';
+import { requireBytes } from '../values.ts';
 import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimOptions, SimRunOptions } from './options.ts';
@@ -41,6 +43,8 @@ export class SimDevice implements Device {
   private isClosed = false;
 
   constructor(target: TargetName, options: SimOptions = {}) {
+    if (!isTargetName(target))
+      throw new WavesmithError('device/unsupported-target', `No device runs code for ${String(target)}.`);
     this.target = target;
     this.memory = new DeviceMemory(options);
     this.history = new MemoryHistory(this.memory);
@@ -74,6 +78,7 @@ export class SimDevice implements Device {
     this.history.free(buffer.address);
   }
   write(buffer: DeviceBuffer, bytes: Uint8Array, offset = 0): void {
+    requireBytes(bytes, 'write');
     this.range(buffer, offset, bytes.length).set(bytes);
     this.history.write(buffer.address, offset, bytes.length);
   }
@@ -107,6 +112,7 @@ export class SimDevice implements Device {
 
   load(codeObject: Uint8Array, address?: DeviceAddress): SimModule {
     this.requireOpen();
+    requireBytes(codeObject, 'load');
     const object = readCodeObject(codeObject);
     checkLoadable(object, this.target);
     return new SimModule(this.memory, this.target, object, address);
@@ -126,9 +132,9 @@ export class SimDevice implements Device {
     };
     this.requireOpen();
     const kernel = request.kernel as SimKernel;
-    const { module } = kernel;
+    const module = kernel?.module;
     if (!(module instanceof SimModule) || !module.isLoadedIn(this.memory)) {
-      throw new WavesmithError('device/not-loaded', `Kernel '${kernel.name}' is not loaded on this device.`);
+      throw new WavesmithError('device/not-loaded', `Kernel '${kernel?.name}' is not loaded on this device.`);
     }
     module.hold();
     const before = request.concurrent === true ? undefined : this.lastDispatch;

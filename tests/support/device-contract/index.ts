@@ -295,7 +295,26 @@ export function deviceContract(name: string, subject: DeviceSubject): void {
       });
 
       it.each([
+        ['numbers', [1, 2]],
+        ['an array of other elements', Float32Array.of(1)],
+        ['a text', '1'],
+        ['nothing', undefined],
+      ])('should refuse to write and to load what is no bytes: %s', async (_what, value) => {
+        const { device } = await load();
+        const out = device.alloc(16);
+        for (const act of [
+          () => device.write(out, value as unknown as Uint8Array),
+          () => device.load(value as unknown as Uint8Array),
+        ]) {
+          expect((await failure(async () => act())).code).toBe('device/arguments');
+        }
+        expect(device.read(out)).toEqual(new Uint8Array(16));
+      });
+
+      it.each([
         ['device/bad-grid', { grid: [0, 1, 1] }],
+        ['device/bad-grid', { grid: undefined }],
+        ['device/bad-block', { block: '1' }],
         ['device/bad-grid', { grid: [1.5, 1, 1] }],
         ['device/bad-grid', { grid: [2 ** 33, 1, 1] }],
         ['device/bad-block', { block: [0, 1, 1] }],
@@ -308,7 +327,13 @@ export function deviceContract(name: string, subject: DeviceSubject): void {
       ] as const)('should refuse %s', async (code, more) => {
         const { device, module } = await load();
         const out = device.alloc(256);
-        expect((await failure(() => device.dispatch(request(module.kernel('store'), out, 0, more)))).code).toBe(code);
+        expect(
+          (
+            await failure(() =>
+              device.dispatch(request(module.kernel('store'), out, 0, more as Partial<DispatchRequest>)),
+            )
+          ).code,
+        ).toBe(code);
         await expectUsable(device, module);
       });
 
