@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 78, factor: 1.274 },
-    memory: { points: 18, factor: 1.17 },
-    dispatch: { points: 6, factor: 1.098 },
-    cache: { points: 6, factor: 1.12 },
-    compute: { points: 2, factor: 1.051 },
+    latency: { points: 144, factor: 1.258 },
+    memory: { points: 41, factor: 1.291 },
+    dispatch: { points: 11, factor: 1.064 },
+    cache: { points: 17, factor: 1.146 },
+    compute: { points: 5, factor: 1.055 },
   },
 };
