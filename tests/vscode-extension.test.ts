@@ -114,6 +114,10 @@ test('the package holds what VS Code installs, its client with it, and claims so
   await extension.activate?.(context);
   expect(documents.map((d) => d.languageId === 'amdgpu')).toEqual(SOURCES.map(([, , isOurs]) => isOurs));
   expect(host.shown.join()).toContain("Set 'wavesmith.command' to where it is");
+  expect(host.shown.join()).not.toContain('undefined');
+  const other = fakeHost({ command: '/elsewhere/wavesmith' }, []);
+  await loadExtension(text('extension/extension.js'), other.vscode).activate?.({ subscriptions: [] });
+  expect(other.shown.join()).toContain('/elsewhere/wavesmith');
   const later = documentOf(['later.s', 's_endpgm\n', true]);
   host.open(later);
   expect(later.languageId).toBe('amdgpu');

@@ -22,7 +22,8 @@ function claim(document) {
 /** The command line of a subcommand, from the settings. */
 function commandLine(name) {
   const configured = workspace.getConfiguration('wavesmith').get('command');
-  const words = Array.isArray(configured) && configured.length > 0 ? configured.map(String) : ['wavesmith'];
+  const given = (Array.isArray(configured) ? configured.map(String) : [configured]).filter(Boolean);
+  const words = given.length > 0 ? given : ['wavesmith'];
   return { command: words[0], args: [...words.slice(1), name] };
 }
 
@@ -51,8 +52,10 @@ async function activate(context) {
   try {
     await client.start();
   } catch (error) {
+    // VS Code's client rejects with nothing where the program is not found, and has told the cause itself.
+    const cause = error?.message === undefined ? '' : `: ${error.message}`;
     window.showErrorMessage(
-      `The Wavesmith language server did not start: ${error.message}. Set 'wavesmith.command' to where it is.`,
+      `The Wavesmith language server did not start${cause}. Set 'wavesmith.command' to where it is.`,
     );
   }
 }
