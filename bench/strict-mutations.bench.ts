@@ -1,4 +1,4 @@
-// Proof of the missing-wait detector: 20 compiled kernels (clang-22, Triton) run in strict mode, first as they are (no finding is
+// Proof of the missing-wait detector: compiled kernels (clang-22, Triton) run in strict mode, first as they are (no finding is
 // allowed), then with every counter of every s_waitcnt raised by one and taken out, one at a time. Prints how many mutants are found,
 // and what the others' waits were for. Arguments: words that kernel names must contain; `--all` mutates more than MAX_WAITS waits.
 

@@ -9,15 +9,25 @@ export type FailOn = Severity | 'none' | readonly string[];
 
 /** Parses a severity, `none`, or a comma-separated list of `rules` and their areas; anything else is `finding/unknown-rule`. */
 export function parseFailOn(text: string, rules: readonly RuleId[]): FailOn {
-  if (text === 'none' || (SEVERITIES as readonly string[]).includes(text)) return text as Severity | 'none';
+  if (isSeverityOrNone(text)) return text;
   const names = text.split(',').map((part) => part.trim());
-  for (const name of names) {
+  checkFailOn(names, rules);
+  return names;
+}
+
+function isSeverityOrNone(text: string): text is Severity | 'none' {
+  return text === 'none' || (SEVERITIES as readonly string[]).includes(text);
+}
+
+/** Checks what a program asks for; a name that is no severity and none of `rules` or their areas is `finding/unknown-rule`. */
+export function checkFailOn(failOn: FailOn, rules: readonly RuleId[]): void {
+  if (typeof failOn === 'string' && isSeverityOrNone(failOn)) return;
+  for (const name of typeof failOn === 'string' ? [failOn] : failOn) {
     if (name !== '' && matchRules(name).some((rule) => rules.includes(rule))) continue;
     throw new WavesmithError('finding/unknown-rule', `'${name}' is no rule and no area of rules.`, {
       hint: `Write ${SEVERITIES.join(', ')}, none, or some of: ${rules.join(', ')}.`,
     });
   }
-  return names;
 }
 
 /** Whether a finding is one of those. */

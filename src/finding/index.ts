@@ -15,7 +15,7 @@ export {
   type WaitCounters,
   waitText,
 } from './edits.ts';
-export { type FailOn, failsOn, parseFailOn } from './fail-on.ts';
+export { checkFailOn, type FailOn, failsOn, parseFailOn } from './fail-on.ts';
 export {
   type Basis,
   countFindings,

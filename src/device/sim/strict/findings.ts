@@ -1,6 +1,7 @@
 // What strict mode reports: one finding per rule and instruction with a count, and which of them stop a run.
 // The rules are documented, with an example and a fix each, in docs/virtual-gpu.md, "Strict".
 import {
+  checkFailOn,
   type FailOn,
   type Finding,
   type FindingParts,
@@ -37,7 +38,7 @@ export interface RunFinding extends Finding {
 
 /** Options of a strict dispatch. */
 export interface StrictOptions {
-  /** The first finding that matches ends the run; by default nothing but a fault does. */
+  /** The first finding that matches ends the run; by default nothing but a fault does. An unknown name is `finding/unknown-rule`. */
   readonly failOn?: FailOn | undefined;
   /** Different findings kept (by rule and pc); further ones only count in `SimDispatchResult.findingsDropped`. Default 1000. */
   readonly maxFindings?: number | undefined;
@@ -69,6 +70,7 @@ export class FindingLog {
 
   constructor(options: StrictOptions) {
     this.failOn = options.failOn ?? 'none';
+    checkFailOn(this.failOn, Object.keys(RUN_RULES) as RunRuleId[]);
     this.limit = options.maxFindings ?? options.maxDiagnostics ?? 1000;
   }
 

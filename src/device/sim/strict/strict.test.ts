@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type StrictRun, shortFindings, strictFindings } from '../../../../tests/support/strict.ts';
-import { RUN_RULES } from '../../../finding/index.ts';
-import { formatRunFinding } from './findings.ts';
+import { type FailOn, RUN_RULES } from '../../../finding/index.ts';
+import { FindingLog, formatRunFinding } from './findings.ts';
 
 interface Case {
   readonly name: string;
@@ -444,4 +444,16 @@ test('every code has a row with its severity in the documentation', () => {
     ([rule, { severity }]) => !page.includes(`| \`${rule}\` | ${severity} |`),
   );
   expect(missing).toEqual([]);
+});
+
+test.each([
+  [['nonsense'], 'nonsense'],
+  [['waits', ''], ''],
+  // A rule of the checker alone: no run can find it.
+  [['control-flow/no-end'], 'control-flow/no-end'],
+  ['errors', 'errors'],
+])('failOn %j names no rule of strict mode', (failOn, name) => {
+  const log = () => new FindingLog({ failOn: failOn as FailOn });
+  expect(log).toThrow(`'${name}' is no rule and no area of rules.`);
+  expect(() => new FindingLog({ failOn: ['waits', 'races/lds'] })).not.toThrow();
 });
