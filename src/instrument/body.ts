@@ -2,12 +2,25 @@
 
 import { WavesmithError } from '../base/index.ts';
 import type { KernelArgument } from '../codeobject/index.ts';
-import { hwregNames, type TargetName } from '../isa/index.ts';
+import { hwregNames, type Operand, type Register, type TargetName } from '../isa/index.ts';
+import { operandNamed } from '../isa/operand.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
 import type { ProbeInstruction, ProbeKernel } from './select.ts';
 import type { FieldType, Records, StateShapes } from './state.ts';
-import { asValue, combine, isLane, isWide, type Statement, typeError, type Value, type ValueLike } from './values.ts';
+import {
+  asValue,
+  combine,
+  float,
+  isLane,
+  isWide,
+  type Statement,
+  typeError,
+  typeOf,
+  type Value,
+  type ValueLike,
+  writtenBy,
+} from './values.ts';
 
 type NamesOf<S extends StateShapes, Kind> = { [K in keyof S]: S[K] extends { kind: Kind } ? K : never }[keyof S] &
   string;
@@ -21,9 +34,36 @@ export class Body<S extends StateShapes = StateShapes> {
   private readonly shapes: S;
   private readonly kernel: ProbeKernel;
   private readonly instruction: ProbeInstruction | undefined;
+  private readonly side: 'before' | 'after' | 'taken' | 'replace';
   private list: Statement[] = this.statements;
+  private loops = 0;
 
-  constructor(shapes: S, kernel: ProbeKernel, instruction: ProbeInstruction | undefined, target: TargetName) {
+  /** Operations on floats, in every lane or on values that are one for the wave; rounding is as the kernel has set it. */
+  readonly f32 = {
+    add: (a: ValueLike, b: ValueLike): Value => float('f32-add', [a, b]),
+    mul: (a: ValueLike, b: ValueLike): Value => float('f32-mul', [a, b]),
+    min: (a: ValueLike, b: ValueLike): Value => float('f32-min', [a, b]),
+    max: (a: ValueLike, b: ValueLike): Value => float('f32-max', [a, b]),
+    /** 1 where a is less than b, else 0. */
+    less: (a: ValueLike, b: ValueLike): Value => float('f32-less', [a, b]),
+    fromU32: (a: ValueLike): Value => float('f32-from-u32', [a]),
+    /** Towards zero; what does not fit is the nearest that does. */
+    toU32: (a: ValueLike): Value => float('u32-from-f32', [a]),
+  };
+  readonly f64 = {
+    add: (a: ValueLike, b: ValueLike): Value => float('f64-add', [a, b]),
+    mul: (a: ValueLike, b: ValueLike): Value => float('f64-mul', [a, b]),
+    fromF32: (a: ValueLike): Value => float('f64-from-f32', [a]),
+  };
+
+  constructor(
+    shapes: S,
+    kernel: ProbeKernel,
+    instruction: ProbeInstruction | undefined,
+    side: 'before' | 'after' | 'taken' | 'replace',
+    target: TargetName,
+  ) {
+    this.side = side;
     this.target = target;
     this.shapes = shapes;
     this.kernel = kernel;
@@ -109,15 +149,48 @@ export class Body<S extends StateShapes = StateShapes> {
     return { type: memory === 'scalar' ? 'u64' : memory === 'lds' ? 'lane32' : 'lane64', op: 'address' };
   }
 
+  /**
+   * What the vector memory or LDS instruction of this point moves, by lane: its registers from number `dword` on, two of them when it has
+   * two. What a load brings is there behind it.
+   */
+  data(dword = 0): Value {
+    const { instruction } = this;
+    const isVector = instruction?.memory !== undefined && instruction.memory !== 'scalar';
+    const isResult = instruction?.isLoad === true && !instruction.isStore;
+    const names = isResult ? ['vdst', 'vdata', 'vdst_in'] : ['vdata', 'data', 'data0', 'src'];
+    const operand = isVector
+      ? names.map((name) => operandNamed(instruction.code.instruction, name)).find(isRegister)
+      : undefined;
+    if (instruction === undefined || operand === undefined || dword < 0 || dword >= operand.dwords)
+      throw new WavesmithError(
+        'probe/no-data',
+        `There is no data ${dword} of a vector memory access at this point${instruction === undefined ? '' : `: '${instruction.text}'`}.`,
+      );
+    if (isResult && this.side !== 'after')
+      throw new WavesmithError('probe/no-data', `'${instruction.text}' has not returned before it has run.`, {
+        hint: 'Put the point after the instruction.',
+      });
+    const first = operand.index + dword;
+    const wide = operand.dwords - dword >= 2;
+    return this.readReg(wide ? `${operand.file}[${first}:${first + 1}]` : `${operand.file}${first}`);
+  }
+
+  /** Whole numbers without sign; by lane when one of both is by lane, of 64 bits when one has 64. */
   add(a: ValueLike, b: ValueLike): Value {
     return combine('add', a, b);
   }
   sub(a: ValueLike, b: ValueLike): Value {
     return combine('sub', a, b);
   }
-  /** 32 bits. */
+  /** 32 bits, as are `min` and `max`. */
   mul(a: ValueLike, b: ValueLike): Value {
     return combine('mul', a, b);
+  }
+  min(a: ValueLike, b: ValueLike): Value {
+    return combine('min', a, b);
+  }
+  max(a: ValueLike, b: ValueLike): Value {
+    return combine('max', a, b);
   }
   and(a: ValueLike, b: ValueLike): Value {
     return combine('and', a, b);
@@ -125,11 +198,49 @@ export class Body<S extends StateShapes = StateShapes> {
   or(a: ValueLike, b: ValueLike): Value {
     return combine('or', a, b);
   }
+  xor(a: ValueLike, b: ValueLike): Value {
+    return combine('xor', a, b);
+  }
+  /** By the low 5 bits of `b`, of a value of 64 bits the low 6. */
   shl(a: ValueLike, b: ValueLike): Value {
     return combine('shl', a, b);
   }
   shr(a: ValueLike, b: ValueLike): Value {
     return combine('shr', a, b);
+  }
+  /** 1 where they are equal, else 0. */
+  equal(a: ValueLike, b: ValueLike): Value {
+    return combine('equal', a, b);
+  }
+  /** 1 where a is less than b, without sign, else 0. */
+  less(a: ValueLike, b: ValueLike): Value {
+    return combine('less', a, b);
+  }
+
+  /** `then` where a value is not zero, else `otherwise`. */
+  select(condition: Value, then: ValueLike, otherwise: ValueLike): Value {
+    const args = [asValue(condition), asValue(then), asValue(otherwise)];
+    return { type: typeOf(args.some(isLane), args.slice(1).some(isWide)), op: 'select', args };
+  }
+
+  /** The active lanes where a value by lane is not zero, a bit each. */
+  ballot(value: Value): Value {
+    return { type: 'u64', op: 'ballot', args: [byLane('ballot', value)] };
+  }
+  /** What the first active lane has; lane 0 when none is active. */
+  first(value: Value): Value {
+    return { type: typeOf(false, isWide(value)), op: 'first', args: [byLane('first', value)] };
+  }
+  /** What a lane has, by its number modulo 64. Of a value that is computed only the active lanes have one. */
+  readLane(value: Value, lane: ValueLike): Value {
+    const number = asValue(lane);
+    if (isLane(number) || isWide(number))
+      throw typeError("'readLane' takes a lane's number of 32 bits that is one for the wave");
+    return {
+      type: typeOf(false, isWide(value)),
+      op: 'read-lane',
+      args: [byLane('readLane', value), combine('and', number, 63)],
+    };
   }
 
   /** What is left of a value of 32 bits divided by a whole number from 1 to 2^31. */
@@ -141,18 +252,16 @@ export class Body<S extends StateShapes = StateShapes> {
     return { type: 'u32', op: 'rem', args: [arg, asValue(divisor)] };
   }
 
-  /** Bits that are one in a value of 64 bits. */
+  /** Bits that are one. */
   popcount(value: ValueLike): Value {
     const arg = asValue(value);
-    if (isLane(arg)) throw typeError("'popcount' works on a value that is one for the wave");
-    return { type: 'u32', op: 'popcount', args: [arg] };
+    return { type: typeOf(isLane(arg), false), op: 'popcount', args: [arg] };
   }
 
   /** 1 for zero, else 0. */
   isZero(value: ValueLike): Value {
     const arg = asValue(value);
-    if (isLane(arg)) throw typeError("'isZero' works on a value that is one for the wave");
-    return { type: 'u32', op: 'is-zero', args: [arg] };
+    return isLane(arg) ? combine('equal', arg, 0) : { type: 'u32', op: 'is-zero', args: [arg] };
   }
 
   /** The active lanes whose f32 (or f64) is NaN or infinite. */
@@ -186,6 +295,10 @@ export class Body<S extends StateShapes = StateShapes> {
   /** The address of the dispatch packet. Source: HSA Runtime Specification, "Kernel dispatch packet". */
   get dispatchPtr(): Value {
     return this.entry('dispatch', 'u64');
+  }
+  /** The address of the queue that the kernel was dispatched on. */
+  get queuePtr(): Value {
+    return this.entry('queue', 'u64');
   }
   /** `time` when the wave began. */
   get startTime(): Value {
@@ -241,10 +354,10 @@ export class Body<S extends StateShapes = StateShapes> {
     return { type, op: 'load', args: [address], offset };
   }
 
-  /** An argument of the kernel by its name or number; the first 8 bytes of a larger one. */
+  /** An argument of the kernel by its name or number, a hidden one by its kind (`hidden_block_count_x`); the first 8 bytes of a larger one. */
   argument(which: string | number): Value {
     const args = argumentsOf(this.kernel);
-    const found = typeof which === 'number' ? args[which] : args.find((a) => a.name === which);
+    const found = typeof which === 'number' ? args[which] : args.find((a) => a.name === which || a.valueKind === which);
     if (found === undefined || found.offset % 4 !== 0) {
       throw new WavesmithError(
         'probe/no-argument',
@@ -258,14 +371,22 @@ export class Body<S extends StateShapes = StateShapes> {
     return found.size >= 4 ? value : this.and(value, 2 ** (8 * found.size) - 1);
   }
 
-  /** Adds a value that is one for the wave to a counter, at once in memory. */
+  /** Adds a value to a counter, at once in memory; of a value by lane what every active lane has. */
   atomicAdd(state: NamesOf<S, 'counter' | 'counters'>, value: ValueLike): void {
     const shape = this.shapes[state];
-    if (shape === undefined || shape.kind === 'records') throw noState(state, 'counter');
-    const added = asValue(value);
-    if (isLane(added))
-      throw typeError("'atomicAdd' adds a value that is one for the wave; count lanes with popcount(exec)");
-    this.list.push({ kind: 'add', state, value: added });
+    if (shape?.kind !== 'counter' && shape?.kind !== 'counters') throw noState(state, 'counter');
+    this.list.push({ kind: 'add', state, value: asValue(value) });
+  }
+
+  /**
+   * Adds to the counter of a table that has this number: once, or once for each active lane when one of both values is by lane. A number
+   * behind the end means the last counter.
+   */
+  atomicAddAt(state: NamesOf<S, 'table'>, index: ValueLike, value: ValueLike): void {
+    if (this.shapes[state]?.kind !== 'table') throw noState(state, 'table');
+    const at = asValue(index);
+    if (isWide(at)) throw typeError('the number of a counter has 32 bits');
+    this.list.push({ kind: 'add-at', state, index: at, value: asValue(value) });
   }
 
   /** Appends a record. Takes until outstanding vector memory operations have returned. */
@@ -293,17 +414,49 @@ export class Body<S extends StateShapes = StateShapes> {
 
   /** Runs statements when a value that is one for the wave is not zero. */
   if(condition: Value, then: () => void): void {
-    if (isLane(condition)) throw typeError("'if' wants a value that is one for the wave");
+    if (isLane(condition)) throw typeError("'if' wants a value that is one for the wave; 'where' is for one by lane");
+    const body = this.inner(then);
+    this.list.push({ kind: 'if', condition, body });
+  }
+
+  /** Runs statements with those lanes active, of the active ones, where a value by lane is not zero; not at all when there is none. */
+  where(condition: Value, then: () => void): void {
+    if (!isLane(condition)) throw typeError("'where' wants a value by lane; 'if' is for one that is one for the wave");
+    const body = this.inner(then);
+    if (writtenBy(body).length > 0) throw typeError("registers of the kernel cannot be written in 'where'");
+    this.list.push({ kind: 'where', condition, body });
+  }
+
+  /** Runs statements so often; they get the number of the turn, from 0. */
+  loop(count: ValueLike, turn: (index: Value) => void): void {
+    const times = asValue(count);
+    if (isLane(times) || isWide(times)) throw typeError("'loop' wants a count of 32 bits that is one for the wave");
+    const loop = this.loops++;
+    const body = this.inner(() => turn({ type: 'u32', op: 'index', loop }));
+    this.list.push({ kind: 'loop', loop, count: times, body });
+  }
+
+  /** The statements that a function makes. */
+  private inner(make: () => void): Statement[] {
     const outer = this.list;
     const inner: Statement[] = [];
     this.list = inner;
     try {
-      then();
+      make();
     } finally {
       this.list = outer;
     }
-    this.list.push({ kind: 'if', condition, body: inner });
+    return inner;
   }
+}
+
+function byLane(name: string, value: Value): Value {
+  if (!isLane(value)) throw typeError(`'${name}' works on a value by lane`);
+  return value;
+}
+
+function isRegister(operand: Operand | undefined): operand is Register {
+  return operand?.kind === 'reg';
 }
 
 /** Where a kernel's implicit arguments begin, in bytes behind `kernargPtr`; undefined without them. */

@@ -10,9 +10,10 @@ import { addressValue } from './address.ts';
 import type { Line } from './assemble.ts';
 import type { Loan } from './borrow.ts';
 import type { EntryValue, KeptPlace } from './entry-value.ts';
+import { laneOperation, maskOf } from './lane-operations.ts';
 import { RegisterPool } from './pool.ts';
 import type { ProbeInstruction } from './select.ts';
-import { isWide, type Value } from './values.ts';
+import { isLane, isWide, type Operation, type Value } from './values.ts';
 
 /** A value in a register, or a constant: `s4`, `s[4:5]`, `v7`, `5`. */
 export interface Held {
@@ -65,6 +66,8 @@ export class ValueEmitter {
   /** The vector register that kept values are read from. */
   private kept = -1;
   private isOneLane = false;
+  /** The registers that count the turns of loops. */
+  protected readonly indexes = new Map<number, number>();
 
   constructor(resources: PointResources, instruction: ProbeInstruction | undefined) {
     this.resources = resources;
@@ -111,7 +114,88 @@ export class ValueEmitter {
       this.line(...addressValue(this.instruction, { to, index, carry, scratch }));
       this.vgprs.release(index);
       this.sgprs.release(carry, carry + 1, scratch, scratch + 1);
-    } else throw new Error(`no code for ${value.op} by lane`);
+    } else if ('args' in value) this.laneValue(value.op as Operation, value.args, isWide(value), to);
+    else throw new Error(`no code for ${value.op} by lane`);
+  }
+
+  /** An operation in every active lane. */
+  private laneValue(op: Operation, args: readonly Value[], wide: boolean, to: number): void {
+    const pairs = args.map((arg) => this.lanePair(arg, () => this.allLanes()));
+    this.allLanes();
+    this.operate(op, pairs, wide, to);
+  }
+
+  /** An operation with EXEC as it is; its operands' registers are given back. */
+  private operate(op: Operation, pairs: readonly { first: number; wide: boolean }[], wide: boolean, to: number): void {
+    const mask = this.sgprs.pair();
+    this.line(...laneOperation(op, wide, to, pairs, mask));
+    this.sgprs.release(mask, mask + 1);
+    for (const { first } of pairs) this.vgprs.release(first, first + 1);
+  }
+
+  /** A value in vector registers of its own, the upper one zero when it has 32 bits; `lanes` sets those that one for the wave goes to. */
+  protected lanePair(value: Value, lanes: () => void): { readonly first: number; readonly wide: boolean } {
+    const wide = isWide(value);
+    if (isLane(value)) {
+      const first = this.vgprs.pair();
+      this.allLanes();
+      this.lanes(value, first);
+      this.allLanes();
+      if (!wide) this.line(`v_mov_b32_e32 v${first + 1}, 0`);
+      return { first, wide };
+    }
+    const held = this.uniform(value);
+    const first = this.vgprs.pair();
+    lanes();
+    this.line(`v_mov_b32_e32 v${first}, ${held.low}`, `v_mov_b32_e32 v${first + 1}, ${wide ? held.high : '0'}`);
+    held.release();
+    return { first, wide };
+  }
+
+  /** A float that is one for the wave: scalar units have no floats, lane 0 computes it. */
+  private floatValue(op: Operation, args: readonly Value[], wide: boolean): Held {
+    const pairs = args.map((arg) => this.lanePair(arg, () => this.oneLane()));
+    const result = this.vgprs.pair();
+    this.oneLane();
+    this.operate(op, pairs, wide, result);
+    return this.taken(result, wide, (i) => `v_readfirstlane_b32 ${i === 0 ? 'LOW' : 'HIGH'}, v${result + i}`);
+  }
+
+  /** What instructions take of a pair of vector registers, which is given back; of each half, `LOW` and `HIGH` stand for the scalar ones. */
+  private taken(data: number, wide: boolean, take: (half: number) => string): Held {
+    const to = this.pair();
+    this.line('s_nop 1');
+    for (const i of wide ? [0, 1] : [0]) this.line(take(i).replace('LOW', to.low).replace('HIGH', to.high));
+    this.line('s_nop 1');
+    this.vgprs.release(data, data + 1);
+    return to;
+  }
+
+  /** One value of those by lane: what the first active lane has, or a lane by its number. */
+  private oneOfLanes(op: 'first' | 'read-lane', [value, lane]: readonly Value[]): Held {
+    const number = lane === undefined ? undefined : this.uniform(lane);
+    const { first } = this.lanePair(value as Value, () => this.allLanes());
+    this.allLanes();
+    // A lane's number is written some cycles before it is used.
+    if (number !== undefined) this.line('s_nop 3');
+    const to = this.taken(first, isWide(value as Value), (i) => {
+      const half = i === 0 ? 'LOW' : 'HIGH';
+      return op === 'first'
+        ? `v_readfirstlane_b32 ${half}, v${first + i}`
+        : `v_readlane_b32 ${half}, v${first + i}, ${number?.low}`;
+    });
+    number?.release();
+    return to;
+  }
+
+  /** The active lanes where a value is not zero. */
+  protected ballot(value: Value): Held & { readonly first: number; readonly pair: string } {
+    const pair = this.lanePair(value, () => this.allLanes());
+    this.allLanes();
+    const to = this.pair();
+    this.line(...maskOf(pair, to.pair));
+    this.vgprs.release(pair.first, pair.first + 1);
+    return to;
   }
 
   /** Evaluates a value that is one for the wave. */
@@ -157,9 +241,17 @@ export class ValueEmitter {
         return this.scalarAddress();
       case 'ballot-class':
         return this.ballotClass(value.args[0] as Value);
+      case 'ballot':
+        return this.ballot(value.args[0] as Value);
+      case 'first':
+      case 'read-lane':
+        return this.oneOfLanes(value.op, value.args);
+      case 'index':
+        return { low: `s${this.indexes.get(value.loop)}`, high: '0', pair: undefined, release: NOTHING };
       case 'lane-id':
         throw new Error('lane-id is no value of the wave');
       default:
+        if (/f32|f64/.test(value.op)) return this.floatValue(value.op, value.args, isWide(value));
         return this.operation(value.op, value.args, isWide(value));
     }
   }
@@ -174,7 +266,7 @@ export class ValueEmitter {
     return to;
   }
 
-  private pair(): Held & { readonly first: number; readonly pair: string } {
+  protected pair(): Held & { readonly first: number; readonly pair: string } {
     const first = this.sgprs.pair();
     return {
       first,
@@ -300,14 +392,47 @@ export class ValueEmitter {
         if (wide) this.binary(high, to.high, highs[0] as string, highs[1] as string);
         break;
       }
+      case 'equal':
+        this.binary('s_xor_b32', to.low, a.low, b.low);
+        this.binary('s_xor_b32', to.high, highs[0] as string, highs[1] as string);
+        this.line(
+          `s_or_b32 ${to.low}, ${to.low}, ${to.high}`,
+          `s_cmp_eq_u32 ${to.low}, 0`,
+          `s_cselect_b32 ${to.low}, 1, 0`,
+        );
+        break;
+      case 'less':
+        // What is borrowed is in SCC.
+        this.binary('s_sub_u32', to.low, a.low, b.low);
+        this.binary('s_subb_u32', to.high, highs[0] as string, highs[1] as string);
+        this.line(`s_cselect_b32 ${to.low}, 1, 0`);
+        break;
+      case 'select': {
+        const [, then, otherwise] = held as [Held, Held, Held];
+        this.line(`s_or_b32 ${to.low}, ${a.low}, ${highs[0]}`, `s_cmp_lg_u32 ${to.low}, 0`);
+        this.binary('s_cselect_b32', to.low, then.low, otherwise.low);
+        if (wide) this.binary('s_cselect_b32', to.high, highs[1] as string, highs[2] as string);
+        break;
+      }
+      case 'shl':
+      case 'shr': {
+        const direction = op === 'shl' ? 's_lshl' : 's_lshr';
+        if (!wide) this.binary(`${direction}_b32`, to.low, a.low, b.low);
+        else {
+          this.line(`s_mov_b32 ${to.low}, ${a.low}`, `s_mov_b32 ${to.high}, ${a.high}`);
+          this.line(`${direction}_b64 ${to.pair}, ${to.pair}, ${b.low}`);
+        }
+        break;
+      }
       case 'and':
       case 'or':
+      case 'xor':
         this.binary(`s_${op}_b32`, to.low, a.low, b.low);
         if (wide) this.binary(`s_${op}_b32`, to.high, highs[0] as string, highs[1] as string);
         break;
       default:
         this.binary(
-          ({ mul: 's_mul_i32', shl: 's_lshl_b32', shr: 's_lshr_b32' } as Record<string, string>)[op] as string,
+          ({ mul: 's_mul_i32', min: 's_min_u32', max: 's_max_u32' } as Record<string, string>)[op] as string,
           to.low,
           a.low,
           b.low,

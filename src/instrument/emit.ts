@@ -99,11 +99,15 @@ export class Emitter extends ValueEmitter {
 
   private statement(statement: Statement): void {
     if (statement.kind === 'write') this.write(statement.register, statement.value);
-    else if (statement.kind === 'add') this.add(statement.state, statement.value);
+    else if (statement.kind === 'add' && !isLane(statement.value)) this.add(statement.state, statement.value);
     else {
       this.dropNarrowPair();
       if (statement.kind === 'append') this.append(statement.state, statement.fields);
       else if (statement.kind === 'hook') this.hook(statement);
+      else if (statement.kind === 'add') this.addLanes(statement.state, undefined, statement.value);
+      else if (statement.kind === 'add-at') this.addLanes(statement.state, statement.index, statement.value);
+      else if (statement.kind === 'where') this.where(statement.condition, statement.body);
+      else if (statement.kind === 'loop') this.loop(statement);
       else this.if(statement.condition, statement.body);
     }
   }
@@ -181,6 +185,61 @@ export class Emitter extends ValueEmitter {
     this.dropNarrowPair();
     this.allLanes();
     this.line({ label });
+  }
+
+  /** The lanes are those that are active for the statements inside. */
+  private where(condition: Value, body: readonly Statement[]): void {
+    const label = this.labels++;
+    const mask = this.ballot(condition);
+    const outer = this.exec;
+    this.line(`s_cmp_eq_u64 ${mask.pair}, 0`, { branch: 's_cbranch_scc1', to: label });
+    this.exec = mask.pair;
+    this.line(`s_mov_b64 exec, ${mask.pair}`);
+    for (const statement of body) this.statement(statement);
+    this.dropNarrowPair();
+    this.allLanes();
+    this.exec = outer;
+    this.line(`s_mov_b64 exec, ${outer}`, { label });
+    mask.release();
+  }
+
+  private loop({ loop, count, body }: Extract<Statement, { kind: 'loop' }>): void {
+    const times = this.copied(count);
+    const index = this.sgprs.one();
+    const [top, end] = [this.labels++, this.labels++];
+    this.indexes.set(loop, index);
+    this.allLanes();
+    this.line(`s_mov_b32 s${index}, 0`, { label: top }, `s_cmp_ge_u32 s${index}, ${times.low}`);
+    this.line({ branch: 's_cbranch_scc1', to: end });
+    for (const statement of body) this.statement(statement);
+    this.dropNarrowPair();
+    this.allLanes();
+    this.line(`s_add_u32 s${index}, s${index}, 1`, { branch: 's_branch', to: top }, { label: end });
+    this.sgprs.release(index);
+    times.release();
+  }
+
+  /** Every active lane adds to a counter, or to one of a table: lane 0 alone when nothing is by lane. */
+  private addLanes(state: string, index: Value | undefined, value: Value): void {
+    const shape = this.sites.get(state)?.state.shape;
+    const isByLane = isLane(value) || (index !== undefined && isLane(index));
+    const lanes = (): void => (isByLane ? this.allLanes() : this.oneLane());
+    const data = this.lanePair(value, lanes).first;
+    const at = this.lanePair(index ?? { type: 'u32', op: 'constant', value: 0n }, lanes).first;
+    const base = this.addressOf(state);
+    lanes();
+    if (shape?.kind === 'table') {
+      const last = this.vgprs.one();
+      this.line(
+        `v_mov_b32_e32 v${last}, ${hex(shape.length - 1)}`,
+        `v_min_u32_e32 v${at}, v${at}, v${last}`,
+        `v_lshlrev_b32_e32 v${at}, 3, v${at}`,
+      );
+      this.vgprs.release(last);
+    }
+    this.line(`global_atomic_add_x2 v${at}, v[${data}:${data + 1}], ${base.pair}`);
+    this.vgprs.release(data, data + 1, at, at + 1);
+    this.sgprs.release(base.first, base.first + 1);
   }
 
   /** The address of a piece of state in a scalar pair. */

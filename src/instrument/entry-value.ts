@@ -4,7 +4,15 @@
  * What a wave knows from its start and keeps for probes: pointers and the time, of 64 bits, its workgroup's position, and
  * the position of its first work-item in the workgroup, 10 bits for each axis.
  */
-export type EntryValue = 'kernarg' | 'dispatch' | 'start' | 'workgroup-x' | 'workgroup-y' | 'workgroup-z' | 'work-item';
+export type EntryValue =
+  | 'kernarg'
+  | 'dispatch'
+  | 'queue'
+  | 'start'
+  | 'workgroup-x'
+  | 'workgroup-y'
+  | 'workgroup-z'
+  | 'work-item';
 
 /** Where one register's worth of values by lane is kept throughout: a register by its number, or bytes of scratch. */
 export interface KeptPlace {

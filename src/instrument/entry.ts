@@ -61,7 +61,8 @@ export function planEntry(
   const missing = wanted.some(
     (value) =>
       (value === 'kernarg' && descriptor.properties.enableSgprKernargSegmentPtr === 0) ||
-      (value === 'dispatch' && descriptor.properties.enableSgprDispatchPtr === 0),
+      (value === 'dispatch' && descriptor.properties.enableSgprDispatchPtr === 0) ||
+      (value === 'queue' && descriptor.properties.enableSgprQueuePtr === 0),
   );
   const switchesOff = isPreloading && missing;
   if (switchesOff && !hasStub)
@@ -83,7 +84,7 @@ export function planEntry(
   let lane = 0;
   for (const value of wanted) {
     lanes.set(value, lane);
-    lane += value === 'kernarg' || value === 'dispatch' || value === 'start' ? 2 : 1;
+    lane += value === 'kernarg' || value === 'dispatch' || value === 'queue' || value === 'start' ? 2 : 1;
   }
   const early = (register: number): string[] => {
     const out: string[] = [];
@@ -127,6 +128,10 @@ function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): v
     case 'dispatch':
       if (properties.enableSgprDispatchPtr === 0) rsrc2.userSgprCount += 2;
       properties.enableSgprDispatchPtr = 1;
+      return;
+    case 'queue':
+      if (properties.enableSgprQueuePtr === 0) rsrc2.userSgprCount += 2;
+      properties.enableSgprQueuePtr = 1;
       return;
     case 'workgroup-x':
       rsrc2.enableSgprWorkgroupIdX = 1;

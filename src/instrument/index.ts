@@ -27,8 +27,10 @@ export {
   type StateReader,
   type StateShape,
   type StateShapes,
+  type Table,
   u64,
   u64PerSite,
+  u64Table,
 } from './state.ts';
 export { TOOLS, type ToolName } from './tools/index.ts';
 export {

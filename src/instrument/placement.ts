@@ -5,7 +5,7 @@ import { kernelCode } from '../check/code.ts';
 import { preloadProblem, readPreloadStub } from '../check/index.ts';
 import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { registerFromText } from '../isa/index.ts';
-import { type CodeInstruction, type FurtherReads, PRELOAD_STUB, type Program } from '../program/index.ts';
+import { type CodeInstruction, type FurtherReads, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
 import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
 import { GroupRegisters } from './choose.ts';
@@ -95,7 +95,10 @@ export class Placement {
   /** Places the points of a group's kernels and functions. */
   place(group: CallGroup, points: readonly Point[]): void {
     const names = new Set(group.functions.map((f) => f.entry));
-    const own = points.filter((p) => names.has(p.kernel.entry));
+    // What nothing has written need not be kept, though a point behind asks for it.
+    const own = points
+      .filter((p) => names.has(p.kernel.entry))
+      .map((p) => (p.isSccLive && !this.written.mayHold(p, Slot.SCC) ? { ...p, isSccLive: false } : p));
     if (own.length === 0) return;
     if (group.kernels.length === 0) {
       for (const { kernel, pc, number } of own)

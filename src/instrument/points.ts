@@ -69,7 +69,7 @@ export function collectPoints<S extends StateShapes>(
     write: Write<S>,
   ): void => {
     const { kernel } = block;
-    const body = new Body(probe.state, kernel, instruction, program.target);
+    const body = new Body(probe.state, kernel, instruction, side, program.target);
     if (side === 'replace') write(body);
     else sampled(body, sampling, () => write(body));
     if (body.statements.every(isNothing) && side !== 'replace') return;
@@ -160,7 +160,7 @@ export function readSlots(statements: readonly Statement[]): SlotRange[] {
 }
 
 function isNothing(statement: Statement): boolean {
-  return statement.kind === 'if' && statement.body.every(isNothing);
+  return 'body' in statement && statement.body.every(isNothing);
 }
 
 /** Statements that only some waves run. */

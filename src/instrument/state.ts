@@ -12,6 +12,12 @@ export interface Counters {
   readonly kind: 'counters';
 }
 
+/** 64-bit counters by a number that points compute. */
+export interface Table {
+  readonly kind: 'table';
+  readonly length: number;
+}
+
 /** How a field of a record is stored: once, or once for each lane. */
 export type FieldType = 'u32' | 'u64' | 'lane32' | 'lane64';
 
@@ -31,7 +37,7 @@ export interface Bytes {
 }
 
 /** One piece of a probe's memory. */
-export type StateShape = Counter | Counters | Records | Bytes;
+export type StateShape = Counter | Counters | Table | Records | Bytes;
 
 /** The memory of a probe by name. */
 export type StateShapes = Readonly<Record<string, StateShape>>;
@@ -44,6 +50,13 @@ export function u64(): Counter {
 /** 64-bit counters of a probe, one for each point that adds to it. */
 export function u64PerSite(): Counters {
   return { kind: 'counters' };
+}
+
+/** So many 64-bit counters; a point adds to the one whose number it computes. Errors: `probe/records` when it would be too large. */
+export function u64Table(length: number): Table {
+  if (!Number.isInteger(length) || length < 1 || 8 * length > MAX_RECORD_BYTES)
+    throw new WavesmithError('probe/records', `A table of ${length} counters is not between one and 64 MiB.`);
+  return { kind: 'table', length };
 }
 
 /** Most bytes of records: they are part of the loaded image. */
@@ -107,11 +120,13 @@ export type RecordOf<F extends RecordFields> = { readonly site: Site } & {
 export type StateReader<T> =
   T extends Records<infer F>
     ? { readonly records: readonly RecordOf<F>[]; readonly dropped: number; readonly appended: number }
-    : T extends Counters
-      ? { readonly sites: readonly { readonly site: Site; readonly value: bigint }[] }
-      : T extends Bytes
-        ? { readonly bytes: Uint8Array }
-        : { readonly value: bigint };
+    : T extends Table
+      ? { readonly values: readonly bigint[] }
+      : T extends Counters
+        ? { readonly sites: readonly { readonly site: Site; readonly value: bigint }[] }
+        : T extends Bytes
+          ? { readonly bytes: Uint8Array }
+          : { readonly value: bigint };
 
 /** A piece of state with its place. */
 export interface PlacedState {
@@ -130,6 +145,7 @@ export function placeState(states: readonly PlacedState[]): number {
     state.offset = at;
     if (shape.kind === 'counter') state.size = 8;
     else if (shape.kind === 'bytes') state.size = shape.size;
+    else if (shape.kind === 'table') state.size = 8 * shape.length;
     else if (shape.kind === 'counters') state.size = 8 * Math.max(1, state.sites.length);
     else state.size = 8 + shape.capacity * recordSize(shape.fields);
     at += Math.ceil(state.size / 64) * 64;
@@ -144,7 +160,9 @@ export function readState(states: readonly PlacedState[], memory: Uint8Array): R
   for (const { name, shape, offset, sites } of states) {
     if (shape.kind === 'bytes') out[name] = { bytes: memory.slice(offset, offset + shape.size) };
     else if (shape.kind === 'counter') out[name] = { value: view.getBigUint64(offset, true) };
-    else if (shape.kind === 'counters') {
+    else if (shape.kind === 'table') {
+      out[name] = { values: Array.from({ length: shape.length }, (_, i) => view.getBigUint64(offset + 8 * i, true)) };
+    } else if (shape.kind === 'counters') {
       out[name] = { sites: sites.map((site, i) => ({ site, value: view.getBigUint64(offset + 8 * i, true) })) };
     } else out[name] = readRecords(shape, sites, view, memory, offset);
   }

@@ -17,21 +17,40 @@ export type Value =
   /** Bytes at a uniform address. */
   | { readonly type: ValueType; readonly op: 'load'; readonly args: readonly [Value]; readonly offset: number }
   | { readonly type: ValueType; readonly op: 'hardware'; readonly register: string }
+  /** How often the body of a loop has run. */
+  | { readonly type: 'u32'; readonly op: 'index'; readonly loop: number }
   | { readonly type: ValueType; readonly op: Operation; readonly args: readonly Value[] };
 
-/** Operations; `ballot-class` has a mask as its second argument: the lanes whose float is of these classes. */
+/** Operations on two whole numbers without sign. */
+export type WholeOperation = 'add' | 'sub' | 'mul' | 'and' | 'or' | 'xor' | 'shl' | 'shr' | 'min' | 'max';
+
+/** Operations on floats; conversions are named by what they give. */
+export type FloatOperation =
+  | 'f32-add'
+  | 'f32-mul'
+  | 'f32-min'
+  | 'f32-max'
+  | 'f32-less'
+  | 'f64-add'
+  | 'f64-mul'
+  | 'f32-from-u32'
+  | 'u32-from-f32'
+  | 'f64-from-f32';
+
+/** Operations. `less` is without sign; `ballot`, `ballot-class`, `first` and `read-lane` make one value of those by lane. */
 export type Operation =
-  | 'add'
-  | 'sub'
-  | 'mul'
-  | 'and'
-  | 'or'
-  | 'shl'
-  | 'shr'
+  | WholeOperation
+  | FloatOperation
   | 'rem'
   | 'popcount'
   | 'is-zero'
-  | 'ballot-class';
+  | 'equal'
+  | 'less'
+  | 'select'
+  | 'ballot'
+  | 'ballot-class'
+  | 'first'
+  | 'read-lane';
 
 /** A number where a value is wanted. */
 export type ValueLike = Value | number | bigint;
@@ -39,11 +58,16 @@ export type ValueLike = Value | number | bigint;
 /** A statement of probe code. */
 export type Statement =
   | { readonly kind: 'add'; readonly state: string; readonly value: Value }
+  /** Adds to an entry of a table; an index behind its end means the last entry. */
+  | { readonly kind: 'add-at'; readonly state: string; readonly index: Value; readonly value: Value }
   | { readonly kind: 'append'; readonly state: string; readonly fields: Readonly<Record<string, Value>> }
   | { readonly kind: 'hook'; readonly state: string; readonly hook: Hook; readonly implicit: number }
   /** Writes a register of the kernel, `exec` and `scc` among them. */
   | { readonly kind: 'write'; readonly register: string; readonly value: Value }
-  | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] };
+  | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] }
+  /** In the lanes where a value by lane is not zero. */
+  | { readonly kind: 'where'; readonly condition: Value; readonly body: readonly Statement[] }
+  | { readonly kind: 'loop'; readonly loop: number; readonly count: Value; readonly body: readonly Statement[] };
 
 /** A constant as a value; a type error names what was expected. */
 export function asValue(value: ValueLike): Value {
@@ -71,14 +95,32 @@ export function typeError(message: string): WavesmithError {
   return new WavesmithError('probe/type', `${message[0]?.toUpperCase()}${message.slice(1)}.`);
 }
 
-/** A uniform operation on two values. */
-export function combine(op: 'add' | 'sub' | 'mul' | 'and' | 'or' | 'shl' | 'shr', a: ValueLike, b: ValueLike): Value {
+/** Operations that have 32 bits. */
+const NARROW: ReadonlySet<Operation> = new Set(['mul', 'min', 'max']);
+
+/** An operation on two whole numbers: by lane when one of them is by lane. */
+export function combine(op: WholeOperation | 'equal' | 'less', a: ValueLike, b: ValueLike): Value {
   const args = [asValue(a), asValue(b)];
-  if (args.some(isLane))
-    throw typeError(`'${op}' works on values that are one for the wave; a value by lane was given`);
   const wide = args.some(isWide);
-  if (wide && (op === 'mul' || op === 'shl' || op === 'shr')) throw typeError(`'${op}' works on 32 bits`);
-  return { type: wide ? 'u64' : 'u32', op, args };
+  if (wide && NARROW.has(op)) throw typeError(`'${op}' works on 32 bits`);
+  if ((op === 'shl' || op === 'shr') && isWide(args[1] as Value))
+    throw typeError(`'${op}' shifts by a value of 32 bits`);
+  const isTest = op === 'equal' || op === 'less';
+  return { type: typeOf(args.some(isLane), wide && !isTest), op, args };
+}
+
+/** The type of a value that is by lane or not, and has 64 bits or 32. */
+export function typeOf(isByLane: boolean, wide: boolean): ValueType {
+  return isByLane ? (wide ? 'lane64' : 'lane32') : wide ? 'u64' : 'u32';
+}
+
+/** An operation on floats of the width that its name begins with; a conversion takes the one that its name ends with. */
+export function float(op: FloatOperation, values: readonly ValueLike[]): Value {
+  const args = values.map(asValue);
+  const takes = op.includes('from') ? op.slice(op.indexOf('from') + 5) : op.slice(0, 3);
+  const wrong = args.find((arg) => isWide(arg) !== takes.endsWith('64'));
+  if (wrong !== undefined) throw typeError(`'${op}' takes values of ${takes.slice(1)} bits`);
+  return { type: typeOf(args.some(isLane), op.startsWith('f64')), op, args };
 }
 
 /** The registers that a value reads by name. */
@@ -96,7 +138,13 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
   };
   for (const statement of statements) {
     if (statement.kind === 'add' || statement.kind === 'write') add(statement.value);
-    else if (statement.kind === 'hook') out.push(...hookValues(statement.hook));
+    else if (statement.kind === 'add-at') {
+      add(statement.index);
+      add(statement.value);
+    } else if (statement.kind === 'loop') {
+      add(statement.count);
+      out.push(...valuesOf(statement.body));
+    } else if (statement.kind === 'hook') out.push(...hookValues(statement.hook));
     else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
     else {
       add(statement.condition);
@@ -110,7 +158,7 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
 export function writtenBy(statements: readonly Statement[]): string[] {
   return statements.flatMap((statement): string[] => {
     if (statement.kind === 'write') return [statement.register];
-    if (statement.kind === 'if') return writtenBy(statement.body);
+    if ('body' in statement) return writtenBy(statement.body);
     if (statement.kind !== 'hook') return [];
     return statement.hook.steps.flatMap((step) => (step.kind === 'write' ? [step.name] : []));
   });

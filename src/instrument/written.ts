@@ -17,31 +17,32 @@ export class WrittenRegisters {
   }
 
   /** The first register that a point reads and nothing on any way to it has written; undefined when there is none. */
-  lacking({ statements, pc, side, kernel: { subject } }: Point): string | undefined {
-    const { program } = this;
-    const slots = readSlots(statements).flatMap(({ first, count }) =>
+  lacking(point: Point): string | undefined {
+    const slots = readSlots(point.statements).flatMap(({ first, count }) =>
       Array.from({ length: count }, (_, i) => first + i),
     );
+    const found = slots.length === 0 ? undefined : slots.find((slot) => !this.mayHold(point, slot));
+    return found === undefined ? undefined : slotNames([found])[0];
+  }
+
+  /** Whether something on a way to a point writes a register. */
+  mayHold({ pc, side, kernel: { subject } }: Point, slot: number): boolean {
+    const { program } = this;
     const code = program.at(pc);
     const block = program.blockAt(pc);
-    if (slots.length === 0 || subject.kernel === undefined || code === undefined || block === undefined)
-      return undefined;
+    if (subject.kernel === undefined || code === undefined || block === undefined) return true;
     let blocks = this.known.get(subject);
     if (blocks === undefined) {
       blocks = writtenAtBlocks(program, subject);
       this.known.set(subject, blocks);
     }
     const some = blocks.get(block.index)?.some;
-    if (some === undefined) return undefined;
+    if (some === undefined || hasSlot(some, slot) || hasSlot(this.byPoints, slot)) return true;
     const end = side === 'before' || side === 'replace' ? code.index : code.index + 1;
-    const found = slots.find((slot) => {
-      if (hasSlot(some, slot) || hasSlot(this.byPoints, slot)) return false;
-      for (let i = block.first; i < end; i++) {
-        const { defs } = program.instructions[i]?.effects ?? { defs: [] };
-        if (defs.some(({ first, count }) => first <= slot && slot < first + count)) return false;
-      }
-      return true;
-    });
-    return found === undefined ? undefined : slotNames([found])[0];
+    for (let i = block.first; i < end; i++) {
+      const { defs } = program.instructions[i]?.effects ?? { defs: [] };
+      if (defs.some(({ first, count }) => first <= slot && slot < first + count)) return true;
+    }
+    return false;
   }
 }

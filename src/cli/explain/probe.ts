@@ -34,6 +34,10 @@ export const PROBE_ERRORS: ErrorPages = {
     'A probe asks for an argument that the kernel does not have.',
     '`wavesmith inspect FILE` lists the arguments of a kernel.',
   ],
+  'probe/no-data': [
+    'A probe asks for the data of a memory access at a point where there is none, or before a load has brought it.',
+    'Ask at vector memory and LDS instructions only, and of loads behind them: `at.after`.',
+  ],
   'probe/no-state': [
     'A probe adds to a counter, or appends to a list, that its `state` does not declare.',
     'Declare it in `state`, or mend the name.',

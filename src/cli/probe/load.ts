@@ -7,7 +7,15 @@ import { createRequire, SourceMap, type SourceMapping } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
-import { defineProbe, type ProbeDefinition, records, TOOLS, u64, u64PerSite } from '../../instrument/index.ts';
+import {
+  defineProbe,
+  type ProbeDefinition,
+  records,
+  TOOLS,
+  u64,
+  u64PerSite,
+  u64Table,
+} from '../../instrument/index.ts';
 import { readInput } from '../support.ts';
 import { HOOK_FILE, loadHooks } from './hook-file.ts';
 
@@ -17,7 +25,7 @@ const PACKAGE = /^wavesmith\/instrument$/;
 const GLOBAL = 'wavesmith.instrument';
 /** Where the bundle of a file is, and the lines that its code came from. */
 const maps = new Map<string, { readonly path: string; readonly map: SourceMap; readonly source: string }>();
-const NAMES = { defineProbe, records, u64, u64PerSite };
+const NAMES = { defineProbe, records, u64, u64PerSite, u64Table };
 
 /** A probe by the name of a shipped one or by its file; throws `probe/unknown`, `probe/source`, `probe/definition`. */
 export async function loadProbe(name: string): Promise<ProbeDefinition> {

@@ -206,8 +206,9 @@ export async function checkProbe(
 /** What the probe found and should not have, or the other way round. */
 function differences(result: Instrumented, memory: Uint8Array, expected: Oracle['expected']): string[] {
   const out: string[] = [];
-  const { totals, sites, rows } = result.report(memory) as {
+  const { totals, sites, table, rows } = result.report(memory) as {
     totals: bigint[];
+    table: bigint[];
     sites: { site: { pc: number }; value: bigint }[];
     rows: {
       records: { site: { pc: number }; number: number; wide: bigint; lanes: Uint32Array; wideLanes: BigUint64Array }[];
@@ -218,6 +219,8 @@ function differences(result: Instrumented, memory: Uint8Array, expected: Oracle[
     const wanted = expected.totals.get(name) ?? 0n;
     if (!expected.taintedTotals.has(name) && totals[n] !== wanted) out.push(`${name} ${totals[n]} for ${wanted}`);
   }
+  if (!expected.isTableTainted && table.join() !== expected.table.join())
+    out.push(`the table ${table.join()} for ${expected.table.join()}`);
   const found = new Map<number, bigint>();
   for (const { site, value } of sites) found.set(site.pc, BigInt.asUintN(64, (found.get(site.pc) ?? 0n) + value));
   for (const pc of new Set([...found.keys(), ...expected.sites.keys()])) {

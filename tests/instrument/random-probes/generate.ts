@@ -11,6 +11,7 @@ import {
   records,
   u64,
   u64PerSite,
+  u64Table,
   type Value,
 } from '../../../src/instrument/index.ts';
 import { registersOf, type Statement } from '../../../src/instrument/values.ts';
@@ -23,6 +24,8 @@ import {
   Slot,
 } from '../../../src/program/index.ts';
 
+export const TABLE = u64Table(37);
+
 /** What a random probe keeps; kernels share the totals in turn. */
 export const STATE = {
   total0: u64(),
@@ -30,6 +33,7 @@ export const STATE = {
   total2: u64(),
   total3: u64(),
   sites: u64PerSite(),
+  table: TABLE,
   rows: records({ number: 'u32', wide: 'u64', lanes: 'lane32', wideLanes: 'lane64' }, { capacity: 1500 }),
 };
 export const TOTALS = ['total0', 'total1', 'total2', 'total3'] as const;
@@ -68,6 +72,8 @@ class Generator {
   private ready: Uint32Array | undefined;
   private readonly written = new Map<ProgramFunction, ReturnType<typeof writtenAtBlocks>>();
   private total: (typeof TOTALS)[number] = 'total0';
+  /** The turns of the loops around what is written. */
+  private readonly turns: Value[] = [];
   /** Most points of a kernel, unless all its instructions are. */
   private readonly most: number;
 
@@ -161,16 +167,27 @@ class Generator {
   private statements(p: Body<State>, kernel: ProbeKernel, count: number, depth: number): void {
     for (let n = 0; n < count; n++) {
       const dice = this.random();
-      if (dice < 0.3) p.atomicAdd('sites', this.uniform(p, kernel, 3));
+      if (dice < 0.25)
+        p.atomicAdd('sites', this.random() < 0.25 ? this.laneValue(p, kernel, 2) : this.uniform(p, kernel, 3));
+      else if (dice < 0.3)
+        p.atomicAddAt('table', this.narrowLanes(p, kernel), this.random() < 0.5 ? 1 : this.laneValue(p, kernel, 1));
       else if (dice < 0.6) p.atomicAdd(this.total, this.uniform(p, kernel, 3));
-      else if (dice < 0.8 && depth > 0)
-        p.if(this.uniform(p, kernel, 2), () => this.statements(p, kernel, 1 + this.below(2), depth - 1));
-      else {
+      else if (dice < 0.8 && depth > 0) {
+        const inner = (): void => this.statements(p, kernel, 1 + this.below(2), depth - 1);
+        if (dice < 0.7) p.if(this.uniform(p, kernel, 2), inner);
+        else if (dice < 0.76) p.where(this.laneValue(p, kernel, 2), inner);
+        else
+          p.loop(p.and(this.narrow(p, kernel, 1), 3), (index) => {
+            this.turns.push(index);
+            inner();
+            this.turns.pop();
+          });
+      } else {
         p.append('rows', {
           number: this.narrow(p, kernel, 2),
           wide: this.uniform(p, kernel, 2),
-          lanes: this.lanes(p, false),
-          wideLanes: this.lanes(p, this.random() < 0.5),
+          lanes: this.narrowLanes(p, kernel),
+          wideLanes: this.laneValue(p, kernel, 2),
         });
       }
     }
@@ -211,6 +228,36 @@ class Generator {
     const first = [...list.slice(from), ...list.slice(0, from)].find((n) => isFit(n) && (!wide || isFit(n + 1)));
     if (first === undefined || (file === 's' && wide && first === 101)) return undefined;
     return wide ? `${file}[${first}:${first + 1}]` : `${file}${first}`;
+  }
+
+  private narrowLanes(p: Body<State>, kernel: ProbeKernel): Value {
+    const value = this.laneValue(p, kernel, 2);
+    return value.type === 'lane32' ? value : this.lanes(p, false);
+  }
+
+  /** A value by lane of whole numbers. */
+  private laneValue(p: Body<State>, kernel: ProbeKernel, depth: number): Value {
+    if (depth === 0 || this.random() < 0.4) return this.lanes(p, this.random() < 0.3);
+    const a = this.laneValue(p, kernel, depth - 1);
+    const b = this.random() < 0.3 ? this.uniform(p, kernel, 1) : this.laneValue(p, kernel, depth - 1);
+    switch (this.below(6)) {
+      case 0:
+        return p.popcount(a);
+      case 1:
+        return p.select(this.lanes(p, this.random() < 0.3), a, b);
+      case 2:
+        return p[this.pick(['equal', 'less'] as const)](a, b);
+      case 3: {
+        const narrow = b.type === 'u32' || b.type === 'lane32' ? b : p.laneId;
+        return p[this.pick(['shl', 'shr'] as const)](a, narrow);
+      }
+      case 4: {
+        const [x, y] = [a, b].map((one) => (one.type.endsWith('32') ? one : p.laneId)) as [Value, Value];
+        return p[this.pick(['mul', 'min', 'max'] as const)](x, y);
+      }
+      default:
+        return p[this.pick(['add', 'sub', 'and', 'or', 'xor'] as const)](a, b);
+    }
   }
 
   private lanes(p: Body<State>, wide: boolean): Value {
@@ -259,13 +306,29 @@ class Generator {
       case 16:
         return p.isZero(this.uniform(p, kernel, depth - 1));
       case 17:
-      case 18:
-        return p[this.pick(['mul', 'shl', 'shr'] as const)](
+        return p[this.pick(['mul', 'min', 'max'] as const)](
           this.narrow(p, kernel, depth - 1),
           this.narrow(p, kernel, depth - 1),
         );
+      case 18:
+        return p[this.pick(['shl', 'shr'] as const)](
+          this.uniform(p, kernel, depth - 1),
+          this.narrow(p, kernel, depth - 1),
+        );
+      case 19: {
+        const [a, b] = [this.uniform(p, kernel, depth - 1), this.uniform(p, kernel, depth - 1)];
+        return this.random() < 0.5
+          ? p.select(this.uniform(p, kernel, 1), a, b)
+          : p[this.pick(['equal', 'less'] as const)](a, b);
+      }
+      case 20: {
+        const value = this.laneValue(p, kernel, 1);
+        return this.pick([p.ballot(value), p.first(value), p.readLane(value, this.narrow(p, kernel, 1))]);
+      }
+      case 21:
+        return this.turns.length > 0 ? this.pick(this.turns) : constant();
       default:
-        return p[this.pick(['add', 'sub', 'and', 'or'] as const)](
+        return p[this.pick(['add', 'sub', 'and', 'or', 'xor'] as const)](
           this.uniform(p, kernel, depth - 1),
           this.random() < 0.3 ? this.pick([1, 64, 1000, 2 ** 32, 2 ** 45]) : this.uniform(p, kernel, depth - 1),
         );
@@ -289,6 +352,7 @@ export function randomProbe(seed: number, most = MANY): RandomProbe {
     report: ({ state }) => ({
       totals: TOTALS.map((name) => state[name].value),
       sites: state.sites.sites,
+      table: state.table.values,
       rows: state.rows,
     }),
   });

@@ -9,7 +9,7 @@ import { popcount } from '../../../src/device/sim/tools/lanes.ts';
 import { isLane, isWide, type Statement, type Value } from '../../../src/instrument/values.ts';
 import { registerFromText } from '../../../src/isa/index.ts';
 import { effectsOf, Slot, slotsOf } from '../../../src/program/index.ts';
-import type { RandomPoint } from './generate.ts';
+import { type RandomPoint, TABLE } from './generate.ts';
 
 const MASK32 = 0xffffffffn;
 const MASK64 = 0xffffffffffffffffn;
@@ -32,6 +32,9 @@ export interface Expected {
   readonly tainted: Set<number>;
   /** Totals that are not compared. */
   readonly taintedTotals: Set<string>;
+  /** The counters of the table. */
+  readonly table: bigint[];
+  isTableTainted: boolean;
   /** How many records there are is not compared. */
   isAppendedTainted: boolean;
 }
@@ -93,6 +96,8 @@ export class Oracle implements Monitor {
     rows: new Map(),
     appended: 0,
     tainted: new Set(),
+    table: new Array<bigint>(TABLE.length).fill(0n),
+    isTableTainted: false,
     taintedTotals: new Set(),
     isAppendedTainted: false,
   };
@@ -101,6 +106,9 @@ export class Oracle implements Monitor {
   private info!: DispatchInfo;
   private readonly written = new WeakMap<Wave, WrittenLanes>();
 
+  private narrowed: bigint | undefined;
+  /** Turns of loops. */
+  private readonly indexes = new Map<number, bigint>();
   /** Whether what was evaluated last depends on what is not the same in both runs. */
   private isDoubtful = false;
 
@@ -151,7 +159,7 @@ export class Oracle implements Monitor {
     pc: number,
     bound: { readonly instruction: Parameters<typeof effectsOf>[0]; readonly size: number },
   ): void {
-    this.written.get(w)?.execute(bound.instruction, this.exec(w));
+    this.written.get(w)?.execute(bound.instruction, this.ownExec(w));
     const isNext = w.pc === pc + bound.size;
     for (const point of this.points.get(pc - this.base) ?? [])
       if ((point.side === 'after' && isNext) || (point.side === 'taken' && !isNext)) this.reached(point, w);
@@ -169,8 +177,9 @@ export class Oracle implements Monitor {
   private doubt(point: RandomPoint, statement: Statement): void {
     const { expected } = this;
     expected.tainted.add(point.pc);
-    if (statement.kind === 'if') for (const inner of statement.body) this.doubt(point, inner);
+    if ('body' in statement) for (const inner of statement.body) this.doubt(point, inner);
     else if (statement.kind === 'append') expected.isAppendedTainted = true;
+    else if (statement.kind === 'add-at') expected.isTableTainted = true;
     else if (statement.kind === 'add' && statement.state !== 'sites') expected.taintedTotals.add(statement.state);
   }
 
@@ -188,7 +197,9 @@ export class Oracle implements Monitor {
     this.isDoubtful = false;
     switch (statement.kind) {
       case 'add': {
-        const value = this.uniform(statement.value, w);
+        const value = isLane(statement.value)
+          ? this.lanes(statement.value, w).reduce((sum, x, lane) => (this.isActive(lane, w) ? sum + x : sum), 0n)
+          : this.uniform(statement.value, w);
         if (this.isDoubtful) this.doubt(point, statement);
         else if (statement.state !== 'sites')
           expected.totals.set(statement.state, ((expected.totals.get(statement.state) ?? 0n) + value) & MASK64);
@@ -201,9 +212,48 @@ export class Oracle implements Monitor {
         else if (isTrue) for (const inner of statement.body) this.statement(point, inner, w);
         return;
       }
+      case 'where': {
+        const lanes = this.lanes(statement.condition, w);
+        const mask = lanes.reduce(
+          (sum, x, lane) => (this.isActive(lane, w) && x !== 0n ? sum | (1n << BigInt(lane)) : sum),
+          0n,
+        );
+        const outer = this.narrowed;
+        if (this.isDoubtful) this.doubt(point, statement);
+        else if (mask !== 0n) {
+          this.narrowed = mask;
+          for (const inner of statement.body) this.statement(point, inner, w);
+          this.narrowed = outer;
+        }
+        return;
+      }
+      case 'loop': {
+        const count = this.uniform(statement.count, w);
+        if (this.isDoubtful) this.doubt(point, statement);
+        else
+          for (let turn = 0n; turn < count; turn++) {
+            this.indexes.set(statement.loop, turn);
+            for (const inner of statement.body) this.statement(point, inner, w);
+          }
+        return;
+      }
+      case 'add-at': {
+        const { length } = TABLE;
+        const index = this.everyLane(statement.index, w);
+        const value = this.everyLane(statement.value, w);
+        const isByLane = isLane(statement.index) || isLane(statement.value);
+        if (this.isDoubtful) this.doubt(point, statement);
+        else
+          for (let lane = 0; lane < (isByLane ? LANES : 1); lane++) {
+            if (isByLane && !this.isActive(lane, w)) continue;
+            const at = Math.min(Number(index[lane]), length - 1);
+            expected.table[at] = ((expected.table[at] as bigint) + (value[lane] as bigint)) & MASK64;
+          }
+        return;
+      }
       case 'append': {
         const { number, wide, lanes, wideLanes } = statement.fields as Record<string, Value>;
-        const active = (list: bigint[]): bigint[] => list.map((x, lane) => (w.isActive(lane) ? x : 0n));
+        const active = (list: bigint[]): bigint[] => list.map((x, lane) => (this.isActive(lane, w) ? x : 0n));
         const row = rowText(
           point.pc,
           Number(this.uniform(number as Value, w)),
@@ -221,8 +271,20 @@ export class Oracle implements Monitor {
     }
   }
 
+  private everyLane(value: Value, w: Wave): bigint[] {
+    return isLane(value) ? this.lanes(value, w) : new Array<bigint>(LANES).fill(this.uniform(value, w));
+  }
+
   private lanes(value: Value, w: Wave): bigint[] {
     if (value.op === 'lane-id') return Array.from({ length: LANES }, (_, n) => BigInt(n));
+    if ('args' in value && value.op !== 'load') {
+      const args = value.args.map((arg) => this.everyLane(arg, w));
+      const mask = isWide(value) ? MASK64 : MASK32;
+      return Array.from({ length: LANES }, (_, n) => {
+        const operands = args.map((list) => list[n] as bigint);
+        return whole(value.op, operands, isWide(value)) & mask;
+      });
+    }
     if (value.op !== 'register') throw new Error(`no oracle for ${value.op} by lane`);
     const { file, index, dwords } = this.register(value.name, w);
     const first = (file === 'a' ? AGPR_BASE : 0) + index;
@@ -248,7 +310,16 @@ export class Oracle implements Monitor {
     return result & (isWide(value) ? MASK64 : MASK32);
   }
 
+  private isActive(lane: number, w: Wave): boolean {
+    return ((this.exec(w) >> BigInt(lane)) & 1n) === 1n;
+  }
+
+  /** The active lanes: the wave's, or of them those of `where`. */
   private exec(w: Wave): bigint {
+    return this.narrowed ?? this.ownExec(w);
+  }
+
+  private ownExec(w: Wave): bigint {
     return BigInt((w.sgprs[EXEC] as number) >>> 0) | (BigInt((w.sgprs[EXEC + 1] as number) >>> 0) << 32n);
   }
 
@@ -296,33 +367,36 @@ export class Oracle implements Monitor {
         const arg = value.args[0] as Value;
         const [shift, ones] = isWide(arg) ? [52n, 0x7ffn] : [23n, 0xffn];
         return this.lanes(arg, w).reduce(
-          (mask, x, lane) => (w.isActive(lane) && ((x >> shift) & ones) === ones ? mask | (1n << BigInt(lane)) : mask),
+          (mask, x, lane) =>
+            this.isActive(lane, w) && ((x >> shift) & ones) === ones ? mask | (1n << BigInt(lane)) : mask,
           0n,
         );
       }
-      case 'popcount': {
-        const x = this.uniform(value.args[0] as Value, w);
-        return BigInt(popcount(Number(x & MASK32)) + popcount(Number(x >> 32n)));
+      case 'ballot':
+        return this.lanes(value.args[0] as Value, w).reduce(
+          (mask, x, lane) => (this.isActive(lane, w) && x !== 0n ? mask | (1n << BigInt(lane)) : mask),
+          0n,
+        );
+      case 'first': {
+        const lane = Array.from({ length: LANES }, (_, n) => n).find((n) => this.isActive(n, w));
+        // Without an active lane nothing is computed.
+        if (lane === undefined) this.taint();
+        return this.lanes(value.args[0] as Value, w)[lane ?? 0] as bigint;
       }
-      case 'is-zero':
-        return this.uniform(value.args[0] as Value, w) === 0n ? 1n : 0n;
-      case 'add':
-      case 'sub':
-      case 'and':
-      case 'or':
-      case 'mul':
-      case 'shl':
-      case 'shr': {
-        const [a, b] = value.args.map((arg) => this.uniform(arg, w)) as [bigint, bigint];
-        if (value.op === 'add') return a + b;
-        if (value.op === 'sub') return a - b;
-        if (value.op === 'and') return a & b;
-        if (value.op === 'or') return a | b;
-        if (value.op === 'mul') return a * b;
-        return value.op === 'shl' ? a << (b & 31n) : a >> (b & 31n);
+      case 'read-lane': {
+        const lane = Number(this.uniform(value.args[1] as Value, w));
+        if (!this.isActive(lane, w)) this.taint();
+        return this.lanes(value.args[0] as Value, w)[lane] as bigint;
       }
+      case 'index':
+        return this.indexes.get(value.loop) as bigint;
       default:
-        throw new Error(`no oracle for ${value.op}`);
+        if (!('args' in value)) throw new Error(`no oracle for ${value.op}`);
+        return whole(
+          value.op,
+          value.args.map((arg) => this.uniform(arg, w)),
+          isWide(value),
+        );
     }
   }
 
@@ -330,5 +404,44 @@ export class Oracle implements Monitor {
   private named(slot: number, w: Wave): boolean {
     if (this.written.get(w)?.has(slot, this.exec(w)) !== true) this.taint();
     return true;
+  }
+}
+
+/** An operation on whole numbers of a lane or of the wave. */
+function whole(op: string, [a = 0n, b = 0n, c = 0n]: readonly bigint[], wide: boolean): bigint {
+  const bits = wide ? 63n : 31n;
+  switch (op) {
+    case 'add':
+      return a + b;
+    case 'sub':
+      return a - b;
+    case 'mul':
+      return a * b;
+    case 'and':
+      return a & b;
+    case 'or':
+      return a | b;
+    case 'xor':
+      return a ^ b;
+    case 'shl':
+      return a << (b & bits);
+    case 'shr':
+      return a >> (b & bits);
+    case 'min':
+      return a < b ? a : b;
+    case 'max':
+      return a < b ? b : a;
+    case 'equal':
+      return a === b ? 1n : 0n;
+    case 'less':
+      return a < b ? 1n : 0n;
+    case 'is-zero':
+      return a === 0n ? 1n : 0n;
+    case 'select':
+      return a !== 0n ? b : c;
+    case 'popcount':
+      return BigInt(popcount(Number(a & MASK32)) + popcount(Number(a >> 32n)));
+    default:
+      throw new Error(`no oracle for ${op}`);
   }
 }
