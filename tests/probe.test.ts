@@ -221,7 +221,7 @@ export default defineProbe({
   name: 'wrong', summary: '', state: { n: u64() },
   instrument({ program, at }) {
     at.entry(program.blocks()[0]!, (p) => {
-      p.atomicAdd('n', p.laneId);
+      p.if(p.laneId, () => {});
     });
   },
   report: () => ({}),

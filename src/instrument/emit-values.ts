@@ -140,6 +140,8 @@ export class ValueEmitter {
       const first = this.vgprs.pair();
       this.allLanes();
       this.lanes(value, first);
+      // Of an address the carries were in scalar registers that may be read next.
+      if (value.op === 'address') this.line('s_nop 1');
       this.allLanes();
       if (!wide) this.line(`v_mov_b32_e32 v${first + 1}, 0`);
       return { first, wide };

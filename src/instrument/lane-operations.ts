@@ -84,6 +84,7 @@ export function laneOperation(
           `v_${op}_co_u32_e64 v${to}, ${carry}, v${a.first}, v${b.first}`,
           's_nop 1',
           `v_${op}${op === 'add' ? 'c' : 'b'}_co_u32_e64 v${to + 1}, ${carry}, v${a.first + 1}, v${b.first + 1}, ${carry}`,
+          's_nop 1',
         ];
       break;
   }
