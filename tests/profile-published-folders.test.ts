@@ -112,6 +112,14 @@ test('the passes beside the file that joins them count once', () => {
   expect(document.kernels[0].metrics['bytes.hbm.read'].value).toEqual({ value: 100_000 * 64 });
 });
 
+test('rows of a wide file that are there twice count once, with a finding', () => {
+  const row = row1(14_234_006_575_542);
+  const document = read({ 'sysinfo.csv': SYSINFO_1, 'pmc_perf.csv': `${COLUMNS_1}\n${row}\n${row}\n` });
+  expect(document.kernels[0]).toMatchObject({ calls: 1, totalNs: { value: 10_000 } });
+  expect(document.kernels[0].metrics['bytes.hbm.read'].value).toEqual({ value: 100_000 * 64 });
+  expect(codes(document)).toContain('profile/duplicate-dispatch');
+});
+
 describe('counters of the native tool beside databases', () => {
   const header = 'dispatch_id,gpu_id,kernel_id,lds_per_workgroup,counter_id,counter_name,counter_value\n';
   const rows = (waves: number) =>

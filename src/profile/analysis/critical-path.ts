@@ -172,7 +172,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
 
 /** The indexes 0 to n-1 in order; work that is in order already, the usual case, is not sorted again. */
 function sortedBy(n: number, compare: (a: number, b: number) => number): Int32Array {
-  const order = Int32Array.from({ length: n }, (_, i) => i);
+  const order = new Int32Array(n);
+  for (let i = 0; i < n; i++) order[i] = i;
   for (let i = 1; i < n; i++) if (compare(i - 1, i) > 0) return order.sort(compare);
   return order;
 }

@@ -110,7 +110,11 @@ export function packWork(r: Recording, path: CriticalPath | undefined): PackedWo
 
 /** Indexes by start. Most recordings are in order already. */
 function sorted(start: Float64Array): Int32Array {
-  const order = Int32Array.from(start, (_, i) => i);
-  if (start.every((one, i) => i === 0 || start[i - 1] <= one)) return order;
-  return order.sort((a, b) => start[a] - start[b] || a - b);
+  const order = new Int32Array(start.length);
+  let isSorted = true;
+  for (let i = 0; i < start.length; i++) {
+    order[i] = i;
+    if (i > 0 && start[i - 1] > start[i]) isSorted = false;
+  }
+  return isSorted ? order : order.sort((a, b) => start[a] - start[b] || a - b);
 }

@@ -114,7 +114,8 @@ function density(work: WorkTable): CriticalPathSection['density'] {
 /** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */
 export function largest(n: number, limit: number, weight: (index: number) => number): Int32Array {
   if (n <= limit) return Int32Array.from({ length: n }, (_, i) => i);
-  const weights = Float64Array.from({ length: n }, (_, i) => weight(i));
+  const weights = new Float64Array(n);
+  for (let i = 0; i < n; i++) weights[i] = weight(i);
   const least = weights.slice().sort()[n - limit];
   let above = 0;
   for (const w of weights) if (w > least) above++;

@@ -36,10 +36,8 @@ export function withDatabase<T>(realPath: string, file: string, use: (db: SqlDat
       *rows(sql) {
         const statement = db.prepare(sql);
         try {
-          const names = columnOrder(sql);
-          for (const row of statement.iterate()) {
-            yield names.map((name) => (row as Record<string, SqlValue>)[name]);
-          }
+          // Our own statements name each column once, and none by a number: values are in the order of the columns.
+          for (const row of statement.iterate()) yield Object.values(row as Record<string, SqlValue>);
         } finally {
           statement.finalize();
         }
@@ -51,10 +49,4 @@ export function withDatabase<T>(realPath: string, file: string, use: (db: SqlDat
   } finally {
     db.close();
   }
-}
-
-/** The result columns of our own plain SELECTs, in order. */
-function columnOrder(sql: string): string[] {
-  const list = /^SELECT (.*?) FROM /.exec(sql)?.[1] ?? '';
-  return list.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
 }

@@ -242,6 +242,20 @@ export function readWide(source: ByteSource, recording: Recording): void {
   if (rows === 0) reportEmpty(recording, source.path);
 }
 
+/** Whether a row tells a dispatch that a row before it told: one id, process, kernel and time, or, in files without times, the same cells. */
+function repeatedRows(h: Header): (cells: string[]) => boolean {
+  const identity = [['Dispatch_ID', 'Index'], ['PID'], ['GPU_ID'], ['Kernel_Name'], ['Start_Timestamp', 'BeginNs']];
+  const at = identity.map((names) => h.at(...names));
+  const seen = new Set<string>();
+  return (cells) => {
+    if (at[0] < 0) return false;
+    const key = (at[4] < 0 ? cells : at.map((index) => cells[index] ?? '')).join('\0');
+    if (seen.has(key)) return true;
+    seen.add(key);
+    return false;
+  };
+}
+
 function wideHandler(h: Header, file: string, r: Recording): RowHandler {
   const prefix = passPrefix(file);
   const scalars: { index: number; name: string }[] = [];
@@ -255,9 +269,11 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
     } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
   });
   const dispatchRow = dispatchRows(h, file, r);
+  const isRepeated = repeatedRows(h);
   let position = 0;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    if (isRepeated(cells)) return r.reportTwice(file, 'Dispatches');
     const row = dispatchRow(cells, position++);
     for (const { index, name } of scalars) {
       const value = counterCell(r, file, name, cells[index]);
