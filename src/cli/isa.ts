@@ -22,7 +22,10 @@ interface Flags {
 
 export async function run(argv: string[]): Promise<number> {
   const command = newCommand('isa', 'Explain an instruction, or list the mnemonics of a target.')
-    .argument('[mnemonic...]', 'with or without _e32, _e64, _sdwa, _dpp; or the dwords of one, as 0x7E000280')
+    .argument(
+      '[mnemonic...]',
+      'with or without _e32, _e64, _sdwa, _dpp; or the dwords of one, as 0x7E000280; unknown: near matches, words or * too',
+    )
     .option('--target <name>', TARGET_NAMES.join(', '), DEFAULT_TARGET)
     .option('--list', 'list all mnemonics')
     .option('--json', 'print the description as JSON');
@@ -40,22 +43,26 @@ export async function run(argv: string[]): Promise<number> {
     else process.stdout.write(`${names.join('\n')}\n`);
     return 0;
   }
-  const mnemonic = command.args[0];
-  if (mnemonic === undefined) {
+  const words = command.args.flatMap((arg) => arg.split(/[\s,]+/)).filter((word) => word !== '');
+  const [first] = words;
+  if (first === undefined) {
     throw new WavesmithError('cli/usage', 'A mnemonic is missing.', { hint: "'wavesmith isa --list' lists them." });
   }
-  const bytes = encodedBytes(command.args);
+  const bytes = encodedBytes(words);
   if (bytes !== undefined) return explainBytes(bytes, target, flags.json === true);
-  if (command.args.length > 1) {
-    throw new WavesmithError('cli/usage', 'One mnemonic at a time, or the dwords of one instruction.', {
-      hint: "Dwords begin with 0x: 'wavesmith isa 0xD1FE0000 0x04120701'.",
-    });
-  }
+  const mnemonic = first.toLowerCase();
   const description = describeInstruction(mnemonic, target);
   if (description === undefined) {
-    const close = similarOperations(mnemonic, target);
-    throw new WavesmithError('isa/unknown-mnemonic', `${target} has no instruction '${mnemonic}'.`, {
+    const query = command.args.join(' ');
+    const close = similarOperations(query, target);
+    throw new WavesmithError('isa/unknown-mnemonic', `${target} has no instruction '${query}'.`, {
       hint: close.length > 0 ? `Did you mean ${close.join(', ')}?` : "'wavesmith isa --list' lists the mnemonics.",
+    });
+  }
+  // What follows a mnemonic are the operands of a line that somebody has copied.
+  if (words.slice(1).some((word) => describeInstruction(word.toLowerCase(), target) !== undefined)) {
+    throw new WavesmithError('cli/usage', 'One mnemonic at a time, or the dwords of one instruction.', {
+      hint: "Dwords begin with 0x: 'wavesmith isa 0xD1FE0000 0x04120701'.",
     });
   }
   if (flags.json === true) printJson(description);
@@ -72,10 +79,10 @@ function descriptionText({ prose, encodings }: InstructionDescription): string {
 
 /** The bytes of dwords on the command line, the lowest first; undefined when the arguments are no dwords. */
 function encodedBytes(args: readonly string[]): Uint8Array | undefined {
-  if (!args.every((word) => /^0x[0-9a-f]{1,8}$/i.test(word))) return undefined;
+  if (!args.every((word) => /^(?:0x[0-9a-f]{1,8}|[0-9a-f]{8})$/i.test(word))) return undefined;
   const bytes = new Uint8Array(4 * args.length);
   const view = new DataView(bytes.buffer);
-  for (const [i, word] of args.entries()) view.setUint32(4 * i, Number(word), true);
+  for (const [i, word] of args.entries()) view.setUint32(4 * i, Number.parseInt(word, 16), true);
   return bytes;
 }
 

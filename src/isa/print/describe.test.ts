@@ -40,6 +40,18 @@ test('an unknown mnemonic has close matches', () => {
 });
 
 test.each([
+  ['mfma f64 16x16', ['v_mfma_f64_16x16x4_f64']],
+  ['v_mfma*64x4*f64*', []],
+  ['s_*prio', ['s_setprio']],
+  ['lds swizzle', ['ds_swizzle_b32']],
+  ['V_SWAP_B23', ['v_swap_b32']],
+  ['', []],
+  ['***', []],
+])('near matches of %j', (query, names) => {
+  expect(similarOperations(query, 'gfx942')).toEqual(names);
+});
+
+test.each([
   ['v_add_f32', 'result = src0 + src1  (f32; src0 as f32, src1 as f32)'],
   ['v_cndmask_b32', 'result = carry ? src1 : src0  (i32; src0 as i32, src1 as i32)'],
   ['s_movrels_b32', 'Reads the SGPR at the source’s number plus M0.'],

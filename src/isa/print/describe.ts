@@ -249,9 +249,21 @@ export function listOperations(target: TargetName): string[] {
   ].sort();
 }
 
-/** Operations whose names are close to `name`, or contain it. */
+/** What a list of near matches has at most. */
+const MOST_SIMILAR = 8;
+
+/** Operations whose names are close to `name`, fit it where it has `*`, or contain each of its words. */
 export function similarOperations(name: string, target: TargetName): string[] {
   const all = listOperations(target);
-  const close = closeMatches(name.slice(0, 64), all, 3);
-  return (close.length > 0 ? close : all.filter((n) => n.includes(name))).slice(0, 8);
+  const query = name.slice(0, 64).toLowerCase();
+  const words = query.split(/[^a-z0-9_*]+/).filter((word) => /[a-z0-9]/.test(word));
+  if (words.length === 0) return [];
+  const close = words.length > 1 || query.includes('*') ? [] : closeMatches(query, all, 3);
+  return (close.length > 0 ? close : all.filter((n) => words.every((word) => isPart(word, n)))).slice(0, MOST_SIMILAR);
+}
+
+/** Whether an operation has a word in its name; `*` is any text, and `lds` is what instructions on it begin with. */
+function isPart(word: string, operation: string): boolean {
+  if (word.includes('*')) return new RegExp(`^${word.replace(/[*]+/g, '.*')}$`).test(operation);
+  return operation.includes(word) || (word === 'lds' && operation.startsWith('ds_'));
 }
