@@ -148,6 +148,21 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     expect(ran).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
   });
 
+  test.each([
+    [{ HIP_VISIBLE_DEVICES: '3,1' }, [3, 1]],
+    [{ CUDA_VISIBLE_DEVICES: '2' }, [2]],
+    // What is none ends a list; HIP overlooks what is named twice, HSA ends its list there.
+    [{ HIP_VISIBLE_DEVICES: '1,1,2,x,0' }, [1, 2]],
+    [{ ROCR_VISIBLE_DEVICES: '1,1,2' }, [1]],
+    [{ ROCR_VISIBLE_DEVICES: '-1' }, []],
+    [{ ROCR_VISIBLE_DEVICES: '' }, []],
+    [{ ROCR_VISIBLE_DEVICES: 'gpu-7761766573696d02, 0' }, [2, 0]],
+    [{ ROCR_VISIBLE_DEVICES: '3,1,2', HIP_VISIBLE_DEVICES: '2,0' }, [2, 3]],
+  ])('%j shows devices %j of four', async (environment, buses) => {
+    const ran = await execHip('gfx942', await usual('visible'), [], ['--devices', '4'], environment);
+    expect(ran).toEqual({ status: 0, stdout: [...buses.map((bus) => `${bus}\n`), 'ok\n'].join(''), stderr: '' });
+  });
+
   test('programs of HIP 6 get its memory types', async () => {
     const path = await compileHip({ sources: ['pointers'], targets: USUAL, flags: ['-DHIP_MAJOR=6'], library: 6 });
     expect(await execHip('gfx942', path)).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });

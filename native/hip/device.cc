@@ -1,8 +1,12 @@
 // The devices, and this thread's device and last error. Source: HIP API documentation, "Initialization", "Error handling".
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <string>
+#include <utility>
 
 #include "hip/runtime.h"
 
@@ -45,6 +49,9 @@ hsa_status_t AddPool(hsa_amd_memory_pool_t pool, void* data) {
 
 void Describe(Device& device, hsa_agent_t cpu) {
   device.cpu = cpu;
+  uint32_t place = 0;
+  hsa_agent_get_info(device.gpu, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_BDFID), &place);
+  device.bus = place >> 8;
   char text[64] = {};
   hsa_agent_get_info(device.gpu, HSA_AGENT_INFO_NAME, text);
   device.target = text;
@@ -59,6 +66,32 @@ void Describe(Device& device, hsa_agent_t cpu) {
   device.isa = name;
   hsa_amd_agent_iterate_memory_pools(device.cpu, AddPool, &device);
   hsa_amd_agent_iterate_memory_pools(device.gpu, AddPool, &device);
+}
+
+// Leaves the devices that HIP_VISIBLE_DEVICES, or else CUDA_VISIBLE_DEVICES, names, in its order. What is none ends the list.
+// Source: clr, rocdevice.cpp, Device::init.
+void KeepVisible(std::vector<Device>& all) {
+  const char* list = std::getenv("HIP_VISIBLE_DEVICES");
+  if (list == nullptr || *list == '\0') list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (list == nullptr || *list == '\0') return;
+  std::vector<size_t> kept;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    size_t index = all.size();
+    for (size_t n = 0; n < all.size(); n++) {
+      char uuid[32] = {};
+      hsa_agent_get_info(all[n].gpu, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_UUID), uuid);
+      if (word == std::to_string(n) || word == uuid) index = n;
+    }
+    if (index == all.size()) break;
+    if (std::find(kept.begin(), kept.end(), index) == kept.end()) kept.push_back(index);
+  }
+  std::vector<Device> visible(kept.size());
+  for (size_t n = 0; n < kept.size(); n++) {
+    visible[n].gpu = all[kept[n]].gpu;
+    visible[n].number = static_cast<int>(n);
+  }
+  all = std::move(visible);
 }
 
 void Initialise() {
@@ -82,6 +115,7 @@ void Initialise() {
         return HSA_STATUS_SUCCESS;
       },
       &cpu);
+  KeepVisible(devices);
   if (devices.empty()) status = hipErrorNoDevice;
   for (Device& device : devices) Describe(device, cpu);
 }

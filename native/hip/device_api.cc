@@ -36,16 +36,16 @@ Board BoardOf(const Device& device) {
   return {9, 5, 2'200'000, 2'000'000, 8192, 4 << 20};
 }
 
-// "wavesim" in hexadecimal digits, and the number.
-std::string Uuid(int number) {
+// "wavesim" in hexadecimal digits, and the bus.
+std::string Uuid(const Device& device) {
   char text[17];
-  std::snprintf(text, sizeof text, "7761766573696d%02x", static_cast<unsigned>(number) & 0xff);
+  std::snprintf(text, sizeof text, "7761766573696d%02x", device.bus & 0xff);
   return text;
 }
 // Each device is on a bus of its own.
-std::string BusPlace(int number) {
+std::string BusPlace(const Device& device) {
   char text[16];
-  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(number) & 0xff);
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", device.bus & 0xff);
   return text;
 }
 
@@ -219,7 +219,7 @@ hipError_t hipDeviceGetName(char* name, int length, hipDevice_t number) {
 hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t number) {
   Device* device;
   const hipError_t error = uuid == nullptr ? hipErrorInvalidValue : CheckDevice(number, &device);
-  if (error == hipSuccess) std::memcpy(uuid, Uuid(number).data(), 16);
+  if (error == hipSuccess) std::memcpy(uuid, Uuid(*device).data(), 16);
   return Done(error);
 }
 hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t number) {
@@ -239,15 +239,18 @@ hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t number
 }
 hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
   Device* device;
-  if (text == nullptr || length <= static_cast<int>(BusPlace(number).size())) return Done(hipErrorInvalidValue);
+  constexpr int kPlaceBytes = 13;
+  if (text == nullptr || length < kPlaceBytes) return Done(hipErrorInvalidValue);
   const hipError_t error = CheckDevice(number, &device);
-  if (error == hipSuccess) std::strcpy(text, BusPlace(number).c_str());
+  if (error == hipSuccess) std::strcpy(text, BusPlace(*device).c_str());
   return Done(error);
 }
 hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {
   if (number == nullptr || text == nullptr) return Done(hipErrorInvalidValue);
   for (int n = 0; n < DeviceCount(); n++) {
-    if (BusPlace(n) != text) continue;
+    hipError_t error;
+    const Device* const device = DeviceAt(n, &error);
+    if (device == nullptr || BusPlace(*device) != text) continue;
     *number = n;
     return hipSuccess;
   }
@@ -306,7 +309,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
       *value = static_cast<int>(device->compute_units);
       break;
     case hipDeviceAttributePciBusId:
-      *value = number;
+      *value = static_cast<int>(device->bus);
       break;
     case hipDeviceAttributeL2CacheSize:
       *value = board.l2_bytes;
@@ -373,6 +376,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
   std::memset(static_cast<void*>(p), 0, sizeof *p);
   std::strncpy(p->name, device->name.c_str(), sizeof p->name - 1);
   std::strncpy(p->gcnArchName, ArchName(*device).c_str(), sizeof p->gcnArchName - 1);
+  p->pciBusID = static_cast<int>(device->bus);
   p->totalGlobalMem = device->memory_bytes;
   p->sharedMemPerBlock = p->maxSharedMemoryPerMultiProcessor = device->lds_bytes;
   p->regsPerBlock = kRegisters;
@@ -410,8 +414,8 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   const Board board = BoardOf(*device);
   std::memset(static_cast<void*>(p), 0, sizeof *p);
   std::strncpy(p->name, device->name.c_str(), sizeof p->name - 1);
-  std::memcpy(p->uuid, Uuid(number).data(), 16);
-  p->pci_bus_id = number;
+  std::memcpy(p->uuid, Uuid(*device).data(), 16);
+  p->pci_bus_id = static_cast<int>(device->bus);
   p->is_multi_gpu_board = 0;
   std::strncpy(p->gcn_arch_name, ArchName(*device).c_str(), sizeof p->gcn_arch_name - 1);
   p->total_global_mem = device->memory_bytes;

@@ -49,6 +49,7 @@ inline hipError_t Done(hipError_t error) { return error == hipSuccess ? error : 
 // A device: HSA agents and pools. All are initialised by the first call that needs one.
 struct Device {
   int number = 0;
+  uint32_t bus = 0;  // among all GPUs, seen by the program or not
   hsa_agent_t cpu{};
   hsa_agent_t gpu{};
   hsa_amd_memory_pool_t coarse{};

@@ -12,6 +12,7 @@
 #include "hsa/loader.h"
 #include "hsa/runtime.h"
 #include "hsa/signal.h"
+#include "hsa/visible.h"
 
 namespace wavesmith::hsa {
 namespace {
@@ -165,10 +166,7 @@ hsa_status_t GpuInfo(Runtime& runtime, uint64_t number, uint32_t attribute, void
     case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
       return Put<bool>(value, true);
     case HSA_AMD_AGENT_INFO_UUID: {
-      // "GPU-", "wavesim" in hexadecimal digits, the number.
-      char text[21];
-      std::snprintf(text, sizeof text, "GPU-7761766573696d%02x", static_cast<unsigned>(number));
-      return PutText(value, text, 21);
+      return PutText(value, UuidOf(static_cast<uint32_t>(number)).c_str(), 21);
     }
     case kAgentInfoMemoryAvailable:
       return Put<uint64_t>(value, hello.window_size - std::min(hello.window_size, runtime.UsedBytes()));
@@ -368,7 +366,8 @@ hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t, void*), vo
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(callback != nullptr);
   hsa_status_t status = callback({kCpuAgent}, data);
-  for (uint32_t n = 0; n < runtime->device().hello.devices && status == HSA_STATUS_SUCCESS; n++) {
+  for (const uint32_t n : VisibleGpus(runtime->device().hello.devices)) {
+    if (status != HSA_STATUS_SUCCESS) break;
     status = callback({OfDevice(kGpuAgent, n)}, data);
   }
   return status;

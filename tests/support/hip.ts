@@ -135,7 +135,8 @@ export function execHip(
   path: string,
   args: readonly string[] = [],
   options: readonly string[] = [],
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<HipRun> {
   const exec = [join(root, 'bin', 'wavesmith'), 'exec', '--device', `sim:${target}`, ...options, '--', path, ...args];
-  return run(process.execPath, exec);
+  return run(process.execPath, exec, environment);
 }
