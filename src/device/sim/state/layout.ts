@@ -88,6 +88,9 @@ export const WAVE_TEMPORARY = 640;
 export const WAVE_ADDRESS_TABLE = 896;
 /** i32[2]: vector registers of each file that may hold something since the last reset. It outlasts the wave: a block is used again. */
 export const WAVE_USED = 904;
+/** i32: record of a branch or writer of EXEC whose outcome is still to be counted, 0 for none; lanes that were active (tools/compiled-counts.ts). */
+export const WAVE_COUNTED = 912;
+export const WAVE_COUNTED_LANES = 916;
 /** i32[512][64], accumulation registers from 256. */
 export const WAVE_VGPRS = 1024;
 export const VGPR_BYTES = 4 * LANES;

@@ -79,6 +79,25 @@ export function countWaves(sum: WaveCounts, waves: readonly Wave[]): void {
 const EXEC_SLOTS = [{ first: Slot.EXEC, count: 2 }];
 const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF'];
 
+/** An instruction that has not run. */
+export function newSite(pc: number, instruction: Instruction): InstructionCount {
+  const { flags } = instruction.row;
+  return {
+    pc,
+    instruction,
+    hits: 0,
+    lanes: 0,
+    full: 0,
+    skipped: 0,
+    taken: 0,
+    lanesAfter: 0,
+    split: 0,
+    isBranch: flags.has('isBranch') || flags.has('isCall'),
+    writesExec: overlaps(effectsOf(instruction).defs, EXEC_SLOTS),
+    isVector: VECTOR_CLASSES.some((name) => flags.has(name)),
+  };
+}
+
 /** A monitor that counts executions. */
 export class CountingMonitor {
   private readonly sites: (InstructionCount | undefined)[] = [];
@@ -117,21 +136,7 @@ export class CountingMonitor {
   }
 
   private add(pc: number, bound: BoundInstruction): InstructionCount {
-    const { flags } = bound.instruction.row;
-    const site: InstructionCount = {
-      pc,
-      instruction: bound.instruction,
-      hits: 0,
-      lanes: 0,
-      full: 0,
-      skipped: 0,
-      taken: 0,
-      lanesAfter: 0,
-      split: 0,
-      isBranch: flags.has('isBranch') || flags.has('isCall'),
-      writesExec: overlaps(effectsOf(bound.instruction).defs, EXEC_SLOTS),
-      isVector: VECTOR_CLASSES.some((name) => flags.has(name)),
-    };
+    const site = newSite(pc, bound.instruction);
     this.sites[pc >>> 2] = site;
     return site;
   }

@@ -154,6 +154,14 @@ export class LdsBankMonitor {
     }
   }
 
+  /** Adds what was counted elsewhere. */
+  add(more: LdsBankCount): void {
+    this.instructions += more.instructions;
+    this.notModelled += more.notModelled;
+    this.phases += more.phases;
+    this.conflictCycles += more.conflictCycles;
+  }
+
   /** The sums so far. */
   result(): LdsBankCount {
     const { instructions, notModelled, phases, conflictCycles } = this;

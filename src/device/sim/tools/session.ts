@@ -7,8 +7,9 @@ import { placesOf } from '../debug/places.ts';
 import type { DebugFront, DebuggedArgument } from '../debug/stop.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
 import { isSimKernel, noTools, type SimKernel } from '../module.ts';
+import { CompiledCounter } from './compiled-counts.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
-import { CountingMonitor } from './counts.ts';
+import { CountingMonitor, type ExecutionCounts } from './counts.ts';
 import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
 import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.ts';
 import { deriveProfile, type Profile } from './profile.ts';
@@ -55,8 +56,8 @@ export class RunTools {
   private readonly kernel: SimKernel;
   private readonly symbols: CodeSymbols;
   private readonly sourceOf: (pc: number) => SourceLocation | undefined;
-  private readonly counting: CountingMonitor | undefined;
-  private readonly banks: LdsBankMonitor | undefined;
+  private readonly counting: { counts(): ExecutionCounts } | undefined;
+  private readonly ldsBanks: () => LdsBankCount | undefined = () => undefined;
   private values: readonly ArgumentValue[] = [];
 
   /** Bad filters and places throw here, before anything runs. `codeObject` is what the kernel was loaded from. */
@@ -71,13 +72,21 @@ export class RunTools {
     this.sourceOf = (pc) => lines?.at(pc);
     const monitors: Monitor[] = [];
     const { trace, debug } = request;
-    if (request.counters === true || request.profile === true) {
-      this.counting = new CountingMonitor(base);
-      monitors.push(this.counting);
-    }
-    if (request.counters === true && hasLdsBankModel(target)) {
-      this.banks = new LdsBankMonitor(base);
-      monitors.push(this.banks);
+    const counts = request.counters === true || request.profile === true;
+    if (counts && trace === undefined && debug === undefined) {
+      const counter = new CompiledCounter(loaded, request.counters === true);
+      this.counting = counter;
+      this.ldsBanks = () => counter.ldsBanks();
+      monitors.push(counter);
+    } else if (counts) {
+      const counter = new CountingMonitor(base);
+      this.counting = counter;
+      monitors.push(counter);
+      if (request.counters === true && hasLdsBankModel(target)) {
+        const banks = new LdsBankMonitor(base);
+        this.ldsBanks = () => banks.result();
+        monitors.push(banks);
+      }
     }
     // The debugger comes before the trace: what a command changes is then part of the traced state.
     if (debug !== undefined) {
@@ -133,11 +142,12 @@ export class RunTools {
     if (this.counting === undefined) return undefined;
     const counts = this.counting.counts();
     const { spaces, formatted } = deriveTraffic(counts);
+    const ldsBankModel = this.ldsBanks();
     return {
       counters: deriveCounters(counts, this.kernel.module.target),
       bytes: spaces,
       formattedAccesses: formatted,
-      ...(this.banks === undefined ? {} : { ldsBankModel: this.banks.result() }),
+      ...(ldsBankModel === undefined ? {} : { ldsBankModel }),
     };
   }
 
