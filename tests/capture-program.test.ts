@@ -42,10 +42,12 @@ describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { tim
   let program: string;
   let kinds: string;
   let tools: string;
+  let waits: string;
   beforeAll(async () => {
     program = await compileHip({ sources: ['isolate'], targets: ['gfx942'] });
     kinds = await compileHip({ sources: ['capture', 'capture_other'], targets: ['gfx942'] });
     tools = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+    waits = await compileHip({ sources: ['waits'], targets: ['gfx942'] });
   }, 120_000);
 
   test('is isolated and replayed: minimal and pointer-chase', async () => {
@@ -141,6 +143,38 @@ describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { tim
     const lds = await capture('lds', ['--kernel', 'turn', '--no-orders'], [tools, 'dynamic']);
     expect(lds.captures.map((c) => c.manifest.dispatch.dynamicLds)).toEqual([512]);
     await expectEqual(lds.captures);
+  });
+
+  test.each([
+    ['host', '42 42 42\n', ['waits'], ''],
+    ['kernel', '42 42 42\n', ['waits'], 'dispatch 1 of sets was not captured: .*\\(beside-waiting\\)'],
+    ['behind', '0 1 63\n', ['plain'], ''],
+    ['sync', '42 42 42\n', ['waits'], 'dispatch 1 of plain was not captured: .*\\(beside-waiting\\)'],
+    ['back', '4 0 0\n', [], 'dispatch 0 of talks was not captured: .*\\(capture/waits-for-others\\)'],
+  ])(
+    'whose kernel waits for what comes after its launch ends as without capture: %s',
+    async (mode, said, made, told) => {
+      const options = ['--dispatch', '0-1', '--no-orders'];
+      const { status, stdout, stderr, captures } = await capture(`waits-${mode}`, options, [waits, mode]);
+      expect([stdout, status], stderr).toEqual([said, told === '' ? 0 : 1]);
+      expect(stderr).toMatch(new RegExp(told));
+      expect(kernelsOf(captures)).toEqual(made);
+      const records = captures.flatMap((c) => c.manifest.unsupported.map(({ what }) => what));
+      expect(records).toEqual(made.includes('waits') ? ['others-wrote'] : []);
+      await expectEqual(captures);
+    },
+  );
+
+  test('whose kernel waits is told of it in copies of memory', async () => {
+    const { status, stdout, stderr } = await capture('waits-full', ['--memory', 'full'], [waits, 'host']);
+    expect([stdout, status], stderr).toEqual(['42 42 42\n', 1]);
+    expect(stderr).toMatch(/capture\/waits-for-others/);
+  });
+
+  test('with a dispatch that runs while another waits has it', async () => {
+    const { status, captures } = await capture('beside', ['--kernel', '^plain$', '--no-orders'], [waits, 'sync']);
+    expect([status, kernelsOf(captures)]).toEqual([0, ['plain']]);
+    await expectEqual(captures);
   });
 
   test('that calls the host from a kernel is told that no replay can answer', async () => {

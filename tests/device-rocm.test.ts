@@ -27,12 +27,15 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-rocm-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Records a dispatch whose memory is where the virtual runtime has nothing. */
-  async function recorded(name: string): Promise<string> {
+  const OUTSIDE = 0x4100_0000_0000;
+  const WINDOW = 0x4800_4000_0000;
+
+  /** Records a dispatch whose memory is where the virtual runtime has nothing, or where it has its own unless something is in the way. */
+  async function recorded(name: string, first = OUTSIDE): Promise<string> {
     const device = new SimDevice('gfx942');
     const code = captureObject();
     const kernel = device.load(code).kernel('k');
-    const [out, input, kernarg] = [0, 1, 2].map((n) => device.allocAt(0x4100_0000_0000 + n * 2 ** 24, 4096, `b${n}`));
+    const [out, input, kernarg] = [0, 1, 2].map((n) => device.allocAt(first + n * 2 ** 24, 4096, `b${n}`));
     if (out === undefined || input === undefined || kernarg === undefined) throw new Error('unreachable');
     device.write(input, randomBytes(4096, 5));
     const segment = new Uint8Array(24);
@@ -77,11 +80,13 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
     }
   });
 
-  test('by the commands', async () => {
-    const path = await recorded('cli.wscap');
+  test('by the commands, also at addresses of the virtual GPU', async () => {
     const wavesmith = join(root, 'bin/wavesmith');
-    const replay = await exec([process.execPath, wavesmith, 'replay', 'full-vm', path, '--device', 'rocm']);
-    expect(replay.stdout, replay.stderr).toMatch(/^EQUAL/m);
+    for (const first of [OUTSIDE, WINDOW]) {
+      const path = await recorded(`cli-${first}.wscap`, first);
+      const replay = await exec([process.execPath, wavesmith, 'replay', 'full-vm', path, '--device', 'rocm']);
+      expect(replay.stdout, replay.stderr).toMatch(/^EQUAL/m);
+    }
     const selftest = await exec([process.execPath, wavesmith, 'selftest']);
     expect(selftest.stdout, selftest.stderr).toMatch(/^PASSED: all \d+ checks$/m);
   });

@@ -207,7 +207,11 @@ describe.skipIf(native === undefined)('the socket', () => {
     });
   }
 
-  const hello = encodeMessage(MessageType.Hello, 1n, new ByteWriter().u32(PROTOCOL_VERSION).u32(process.pid).finish());
+  const hello = encodeMessage(
+    MessageType.Hello,
+    1n,
+    new ByteWriter().u32(PROTOCOL_VERSION).u32(process.pid).u64(0).finish(),
+  );
   const u32 = (...values: number[]): Uint8Array => {
     const w = new ByteWriter();
     for (const value of values) w.u32(value);

@@ -15,6 +15,23 @@
 
 namespace wavesmith {
 
+namespace {
+
+// The first place for the window where this program has nothing: it may hold addresses that it needs for something else.
+uint64_t FreeWindow() {
+  for (uint64_t n = 0; n < kWindowPlaces; n++) {
+    const uint64_t address = kWindowFirst + n * kWindowStep;
+    void* const wanted = reinterpret_cast<void*>(address);
+    void* const got = mmap(wanted, kWindowStep, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != MAP_FAILED) munmap(got, kWindowStep);
+    if (got == wanted) return address;
+  }
+  return kWindowFirst;
+}
+
+}  // namespace
+
 Client* Client::Connect(std::string* why) {
   std::unique_ptr<Client> client(new Client);
   client->channel_.reset(Channel::Connect(kSocketVariable, why));
@@ -34,7 +51,7 @@ Client::~Client() {
 }
 
 bool Client::Hello(std::string* why) {
-  const HelloRequest request{kProtocolVersion, static_cast<uint32_t>(getpid())};
+  const HelloRequest request{kProtocolVersion, static_cast<uint32_t>(getpid()), FreeWindow()};
   const Answer answer = Request(MessageType::kHello, Writer().Put(request).bytes());
   Reader reader(answer.payload);
   if (!answer.ok) {

@@ -21,7 +21,16 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 6;
+inline constexpr uint32_t kProtocolVersion = 7;
+
+// Where the window is, unless the first program of the device has something else there.
+inline constexpr uint64_t kWindowFirst = 79164837199872;
+
+// From one place where the window may be to the next; the window is no longer.
+inline constexpr uint64_t kWindowStep = 1099511627776;
+
+// How many there are.
+inline constexpr uint32_t kWindowPlaces = 8;
 
 // Longest payload either side accepts; a code object is the largest thing sent.
 inline constexpr uint32_t kMaxPayload = 268435456;
@@ -92,8 +101,9 @@ static_assert(sizeof(MessageHeader) == 16);
 struct HelloRequest {
   uint32_t version;
   uint32_t pid;
+  uint64_t window;  // where this program has room for the window
 };
-static_assert(sizeof(HelloRequest) == 8);
+static_assert(sizeof(HelloRequest) == 16);
 
 // What a new program is told. Behind it: target (u32 length and bytes), then name (u32 length and bytes).
 struct HelloReply {

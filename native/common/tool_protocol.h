@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.
+// A thread of the library isolates dispatches: it asks, before one runs, whose memory it is to send, and waits for the answer.
+// The thread that launched it waits for its end, until Wavesmith says Release or the patience of the greeting has ended.
 // Everything else the program tells without waiting.
 // Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
@@ -19,7 +20,7 @@ namespace wavesmith::tool {
 inline constexpr const char* kToolSocketVariable = "WAVESMITH_TOOL_SOCKET";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kToolProtocolVersion = 3;
+inline constexpr uint32_t kToolProtocolVersion = 4;
 
 // Memory is copied and sent in chunks of this size, counted from the start of its allocation.
 inline constexpr uint32_t kChunkBytes = 65536;
@@ -37,6 +38,7 @@ enum class ToolMessage : uint32_t {
   kNote = 9,  // NoteRecord. No answer
   kWatched = 10,  // WatchedChunk. No answer
   kWatchedEnd = 11,  // CodeHandle: everything of its watched memory was told. No answer
+  kRelease = 102,  // To the program: what the device runs waits for it, or for another dispatch. Whoever waits for a dispatch goes on
 };
 
 // What is done with dispatches of a kernel; a sum.
@@ -88,6 +90,7 @@ enum class IsolatedStatus : uint32_t {
   kOriginalFailed = 1,  // the queue stopped while the original ran
   kFailed = 2,  // the queue stopped while it ran
   kNotIsolated = 3,  // it ran with the others: a note says why
+  kNotAlone = 4,  // it ran to its end after the program and other dispatches were let go on
 };
 
 // The first message. Behind it: program (u32 length and bytes).
@@ -105,8 +108,9 @@ struct ToolWelcome {
   uint64_t last;  // inclusive
   uint64_t step;  // from 1
   uint64_t limit;  // bytes of memory to send above which a dispatch is not isolated
+  uint64_t patience;  // milliseconds that others wait for an isolated dispatch before they go on
 };
-static_assert(sizeof(ToolWelcome) == 40);
+static_assert(sizeof(ToolWelcome) == 48);
 
 // A code object that was loaded. Behind it: uri (u32 length and bytes), then bytes (u32 length and bytes).
 struct CodeObject {
@@ -230,10 +234,11 @@ static_assert(sizeof(WatchedChunk) == 16);
 struct IsolatedResult {
   uint64_t sequence;
   uint64_t nanoseconds;  // of the dispatch; 0 when not known
+  uint64_t kernel_object;  // of the packet as the program wrote it
   uint32_t status;  // IsolatedStatus
   uint32_t reserved;
 };
-static_assert(sizeof(IsolatedResult) == 24);
+static_assert(sizeof(IsolatedResult) == 32);
 
 // What could not be seen, or was not done, and why. Behind it: code (u32 length and bytes), then text (u32 length and bytes).
 struct NoteRecord {

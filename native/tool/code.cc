@@ -217,6 +217,7 @@ hsa_status_t Destroy(hsa_executable_t executable) {
     RemoveMemory(code.allocation);
     Tell(ToolMessage::kCodeUnloaded, Writer().Put(CodeHandle{code.handle}).bytes());
   }
+  const std::shared_lock hold(FreeingMutex());
   codes.clear();
   return original.core.hsa_executable_destroy_fn(executable);
 }

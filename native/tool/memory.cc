@@ -1,6 +1,7 @@
 // The registry of memory. Sources: HSA Runtime Specification 1.2, section 2.7; hsa_ext_amd.h (pools, locking, virtual memory).
 #include "tool/memory.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -50,6 +51,7 @@ hsa_status_t PoolAllocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flag
   return status;
 }
 hsa_status_t PoolFree(void* pointer) {
+  const std::shared_lock hold(FreeingMutex());
   // Before the call: afterwards another thread may have the address again.
   RemoveAt(reinterpret_cast<uint64_t>(pointer));
   return original.amd.hsa_amd_memory_pool_free_fn(pointer);
@@ -60,6 +62,7 @@ hsa_status_t RegionAllocate(hsa_region_t region, size_t size, void** pointer) {
   return status;
 }
 hsa_status_t RegionFree(void* pointer) {
+  const std::shared_lock hold(FreeingMutex());
   RemoveAt(reinterpret_cast<uint64_t>(pointer));
   return original.core.hsa_memory_free_fn(pointer);
 }
@@ -81,6 +84,7 @@ hsa_status_t LockToPool(void* host, size_t size, hsa_agent_t* agents, int count,
   return status;
 }
 hsa_status_t Unlock(void* host) {
+  const std::shared_lock hold(FreeingMutex());
   hsa_amd_pointer_info_t info{};
   info.size = sizeof info;
   const bool known =
@@ -123,6 +127,7 @@ hsa_status_t VirtualSetAccess(void* address, size_t size, const hsa_amd_memory_a
   return status;
 }
 hsa_status_t VirtualUnmap(void* address, size_t size) {
+  const std::shared_lock hold(FreeingMutex());
   RemoveAt(reinterpret_cast<uint64_t>(address));
   {
     const std::lock_guard lock(state().mutex);
@@ -141,6 +146,7 @@ hsa_status_t IpcAttach(const hsa_amd_ipc_memory_t* handle, size_t size, uint32_t
   return status;
 }
 hsa_status_t IpcDetach(void* pointer) {
+  const std::shared_lock hold(FreeingMutex());
   RemoveAt(reinterpret_cast<uint64_t>(pointer));
   return original.amd.hsa_amd_ipc_memory_detach_fn(pointer);
 }
@@ -169,6 +175,17 @@ uint64_t AddMemory(uint64_t address, uint64_t size, MemoryKind kind, uint32_t fl
 void RemoveMemory(uint64_t id) {
   const std::lock_guard lock(state().mutex);
   std::erase_if(state().by_address, [&](const auto& entry) { return entry.second.record.id == id; });
+}
+
+std::shared_mutex& FreeingMutex() {
+  static auto* const mutex = new std::shared_mutex;
+  return *mutex;
+}
+
+bool IsLive(uint64_t id) {
+  const std::lock_guard lock(state().mutex);
+  return std::any_of(state().by_address.begin(), state().by_address.end(),
+                     [&](const auto& entry) { return entry.second.record.id == id; });
 }
 
 std::vector<Memory> LiveMemory() {

@@ -1,6 +1,7 @@
 // What memory kernels can reach: every allocation of the program, and copies of all of it.
 #pragma once
 #include <memory>
+#include <shared_mutex>
 #include <vector>
 
 #include "tool/tool.h"
@@ -15,6 +16,11 @@ struct Memory {
 // Adds a range to what the program has, and takes it away again. Returns its id.
 uint64_t AddMemory(uint64_t address, uint64_t size, MemoryKind kind, uint32_t flags, std::string_view origin);
 void RemoveMemory(uint64_t id);
+
+// Held while memory is copied: frees wait.
+std::shared_mutex& FreeingMutex();
+// Whether memory with an id is still live.
+bool IsLive(uint64_t id);
 
 // All live memory in the order of addresses.
 std::vector<Memory> LiveMemory();

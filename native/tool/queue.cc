@@ -4,9 +4,11 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 #include "tool/isolate.h"
+#include "tool/quiet.h"
 
 namespace wavesmith::tool {
 namespace {
@@ -17,7 +19,6 @@ struct State {
   std::map<const hsa_queue_t*, Queue*> queues;
   std::atomic<uint64_t> next_sequence{0};
   std::atomic<uint64_t> next_index{0};  // of dispatches whose kernel has Isolate or Choose
-  std::atomic<uint64_t> isolated{0};
   std::mutex shapes_mutex;
   std::unordered_set<uint64_t> shapes;
 };
@@ -57,7 +58,7 @@ bool IsChosen(uint64_t index) {
 // Whether every dispatch that is chosen has run.
 bool IsExhausted() {
   const ToolWelcome& w = Welcome();
-  const uint64_t isolated = state().isolated;
+  const uint64_t isolated = CountIsolated();
   return w.last < w.first || (isolated > 0 && isolated - 1 == (w.last - w.first) / w.step);
 }
 
@@ -75,7 +76,6 @@ void Dispatch(Queue& queue, const void* bytes, PacketWriter write) {
   if ((ruled && Has(rule.flags, RuleFlag::kReport)) || IsNew(packet)) Report(queue, packet, sequence, replaced);
   if (isolates && chosen) {
     Isolate(queue, packet, rule, sequence, index, write);
-    state().isolated++;
     return;
   }
   if (replaced) Replace(rule, &packet);
@@ -105,14 +105,15 @@ void OnPackets(const void* packets, uint64_t count, uint64_t, void* data, Packet
     return;
   }
   const bool tracked = AnyIsolated() && !IsExhausted();
-  if (tracked) WaitForIsolation(queue);
+  std::optional<Submission> submission;
+  if (tracked) submission.emplace();
   for (uint64_t n = 0; n < count; n++) {
     const uint8_t* const packet = bytes + 64 * n;
     const unsigned type = TypeOf(packet);
     if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
       Dispatch(queue, packet, write);
     } else if (tracked) {
-      WriteWaiting(queue, packet, write);
+      WriteOther(queue, packet, write);
     } else {
       write(packet, 1);
     }
@@ -122,6 +123,7 @@ void OnPackets(const void* packets, uint64_t count, uint64_t, void* data, Packet
 
 void OnError(hsa_status_t status, hsa_queue_t* handle, void* data) {
   auto* const queue = static_cast<Queue*>(data);
+  queue->status = status;
   queue->failed = true;
   if (queue->on_error != nullptr) queue->on_error(status, handle, queue->error_data);
 }
@@ -135,6 +137,7 @@ hsa_status_t Create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, E
       agent, size, type, callback == nullptr ? nullptr : OnError, queue, private_size, group_size, handle);
   if (status == HSA_STATUS_SUCCESS) {
     queue->handle = *handle;
+    queue->agent = agent;
     original.core.hsa_signal_create_fn(0, 0, nullptr, &queue->tail);
     status = original.amd.hsa_amd_queue_intercept_register_fn(*handle, OnPackets, queue);
   }
@@ -153,13 +156,11 @@ hsa_status_t Destroy(hsa_queue_t* handle) {
     const std::lock_guard lock(state().mutex);
     if (auto node = state().queues.extract(handle)) queue = node.mapped();
   }
+  if (queue != nullptr) AbandonIsolation(*queue);
   const hsa_status_t status = original.core.hsa_queue_destroy_fn(handle);
   if (queue != nullptr) {
     original.core.hsa_signal_destroy_fn(queue->tail);
-    for (const Waiting& w : queue->waiting) {
-      original.core.hsa_signal_destroy_fn(w.arrived);
-      original.core.hsa_signal_destroy_fn(w.passed);
-    }
+    for (const Waiting& w : queue->waiting) DropWaiting(w);
     delete queue;
   }
   return status;

@@ -17,17 +17,20 @@ using ErrorCallback = void (*)(hsa_status_t, hsa_queue_t*, void*);
 struct Waiting {
   hsa_signal_t arrived{};  // 0 when every packet before it has completed
   hsa_signal_t passed{};   // 0 when it has completed
+  hsa_signal_t gate{};     // what it waits for, if that is this library's
   uint8_t packet[64] = {};
 };
 
 struct Queue {
   hsa_queue_t* handle = nullptr;
+  hsa_agent_t agent{};
   ErrorCallback on_error = nullptr;
   void* error_data = nullptr;
   // Set when the runtime reported an error of this queue: nothing in it completes any more.
   std::atomic<bool> failed{false};
+  hsa_status_t status = HSA_STATUS_SUCCESS;  // the error
 
-  // For isolation (isolate.cc). Counts barriers that were appended and have not completed; 0 when nothing of the queue runs.
+  // For isolation (quiet.cc). Counts barriers that were appended and have not completed; 0 when nothing of the queue runs.
   hsa_signal_t tail{};
   std::mutex waiting_mutex;
   std::vector<Waiting> waiting;

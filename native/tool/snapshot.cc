@@ -126,7 +126,7 @@ Changes Snapshot::Compare() const {
   Changes changes;
   Chunk buffer(new uint8_t[kChunkBytes]);
   for (size_t m = 0; m < memory_.size(); m++) {
-    if (!readable_[m]) continue;
+    if (!readable_[m] || !IsLive(memory_[m].record.id)) continue;
     for (size_t c = 0; c < chunks_[m].size(); c++) {
       const size_t size = SizeOf(m, c);
       if (!Read(AddressOf(m, c), buffer.get(), size)) continue;

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "tool/code.h"
+#include "tool/isolate.h"
 #include "tool/memory.h"
 #include "tool/queue.h"
 #include "tool/watch.h"
@@ -42,7 +43,11 @@ bool Greet() {
     std::fprintf(stderr, "wavesmith: the tools library sees nothing of this program: %s\n", why.c_str());
     return false;
   }
-  channel->Start([](uint32_t, const Bytes&) {}, [] {});
+  channel->Start(
+      [](uint32_t type, const Bytes&) {
+        if (type == static_cast<uint32_t>(ToolMessage::kRelease)) ReleaseWaiting();
+      },
+      [] {});
   const ToolHello hello{kToolProtocolVersion, static_cast<uint32_t>(getpid())};
   const Bytes payload = Writer().Put(hello).Text(PathOfProgram()).bytes();
   const RawAnswer answer =
@@ -125,7 +130,10 @@ __attribute__((visibility("default"))) bool OnLoad(wavesmith::hsa::ApiTable* tab
   return wavesmith::tool::Install(tables);
 }
 // What Wavesmith knows it was told when it happened, but for the memory that is watched: the runtime is about to free it.
-__attribute__((visibility("default"))) void OnUnload() { wavesmith::tool::RemoveAllWatches(); }
+__attribute__((visibility("default"))) void OnUnload() {
+  wavesmith::tool::AbandonIsolation();
+  wavesmith::tool::RemoveAllWatches();
+}
 
 // For rocprofiler-sdk, as its registration.h has it. The client's name is left as it is: its place differs between releases.
 struct RocprofilerConfigureResult {

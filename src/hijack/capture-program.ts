@@ -6,7 +6,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { Monitor } from '../device/index.ts';
 import type { SimKernel } from '../device/sim/module.ts';
 import type { DispatchPacket } from '../runtime/runtime-device.ts';
-import type { IsolatedDispatch, StartingDispatch, ToolAllocation, ToolNote } from '../runtime/tool-records.ts';
+import type { IsolatedDispatch, StartingDispatch, ToolAllocation } from '../runtime/tool-records.ts';
 import type { DispatchRange } from '../runtime/tool-server.ts';
 import {
   type AllocationKind,
@@ -46,11 +46,20 @@ export interface CapturedProgram {
   readonly status: number;
   readonly captures: readonly (RecordSummary & { readonly kernel: string; readonly sequence: number })[];
   /** Chosen dispatches that are in no capture, and why. */
-  readonly failures: readonly { readonly kernel: string; readonly sequence: number; readonly message: string }[];
+  readonly failures: readonly CaptureFailure[];
   /** Kernels that the program dispatched, and how often, as far as the device says that. */
   readonly kernels: ReadonlyMap<string, number | undefined>;
   /** What the virtual GPU said of the first kernel that failed. */
   readonly fault: string | undefined;
+}
+
+/** A chosen dispatch that is in no capture. */
+export interface CaptureFailure {
+  readonly kernel: string;
+  readonly sequence: number;
+  /** Code of an error, or the word of the tools library for what it could not do. */
+  readonly code: string;
+  readonly message: string;
 }
 
 const KINDS: Readonly<Record<ToolAllocation['kind'], AllocationKind>> = {
@@ -83,13 +92,17 @@ function factsOf({ kind, flags, origin }: ToolAllocation): Required<RegionFacts>
 /** Memory of the virtual GPU that is not the program's: its dispatch queue, and what a packet lies in. */
 const DEVICE_LABELS = new Set(['queue', 'kernarg segment', 'dispatch packet', 'code object']);
 
-/** After so long a person is told that a dispatch that runs alone may be waiting for the program, which waits for it. */
-const PATIENCE_SECONDS = 10;
+/**
+ * Milliseconds that the program waits for a dispatch that runs alone where nobody sees what that does. It is long where the program's going on would
+ * be in the copies of memory.
+ */
+const PATIENCE_MS = { followed: 5_000, copied: 30_000, hardware: 2_000 } as const;
 
 /** A dispatch that the device is about to run for the library. */
 interface Armed {
   readonly dispatch: StartingDispatch;
   readonly records: UnsupportedRecord[];
+  /** With `touched`. */
   recorder: Recorder | undefined;
   /** Of the dispatch, once it has run. */
   instructions: number | undefined;
@@ -113,37 +126,38 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
   const armed = new Map<string, Armed>();
   let work: Promise<void> = Promise.resolve();
   let count = 0;
-  let waiting: NodeJS.Timeout | undefined;
-  /** The dispatch that the device runs, if it is one to be recorded. */
-  let running: Armed | undefined;
 
-  const fail = (kernel: string, sequence: bigint, message: string): void => {
-    failures.push({ kernel, sequence: Number(sequence), message });
-    report(`dispatch ${sequence} of ${kernel} was not captured: ${message}`);
+  const fail = (kernel: string, sequence: bigint, code: string, message: string): void => {
+    failures.push({ kernel, sequence: Number(sequence), code, message });
+    report(`dispatch ${sequence} of ${kernel} was not captured: ${message} (${code})`);
   };
+  const failWith = (kernel: string, sequence: bigint, { code, message, hint }: WavesmithError): void =>
+    fail(kernel, sequence, code, hint === undefined ? message : `${message} ${hint}`);
   const record = async (dispatch: IsolatedDispatch, recording: Armed | undefined): Promise<void> => {
-    const { kernel, sequence } = dispatch;
+    const { kernel, sequence, status } = dispatch;
     const path = pathOf(count++);
+    const more = { instructions: recording?.instructions, waited: status === 'not-alone' };
     try {
       const summary =
         recording?.recorder === undefined
           ? await finishProved(
               writeCopied(path, copiedDispatch(dispatch, memory, producer), finish),
               path,
-              device.kind === 'sim' ? finish : { ...finish, prove: false },
+              device.kind === 'sim' ? { ...finish, ...more } : { ...finish, prove: false },
             )
-          : await recording.recorder.finish(path, { ...finish, instructions: recording.instructions });
+          : await recording.recorder.finish(path, { ...finish, ...more });
       captures.push({ ...summary, kernel, sequence: Number(sequence) });
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
-      fail(kernel, sequence, error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
+      if (status === 'not-alone' && error.code === 'capture/not-complete')
+        failWith(kernel, sequence, waited(error.message));
+      else failWith(kernel, sequence, error);
     }
   };
   const observe = (kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array): Monitor | undefined => {
     const one = armed.get(keyOf(packet.kernelObject, packet.kernargAddress));
     if (one === undefined) return undefined;
     one.recorder = recorderOf(kernel, codeObject, one, producer);
-    running = one;
     return one.recorder.monitor;
   };
   const run: ProgramRun = await runProgram(
@@ -157,14 +171,6 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
         if (kernel !== undefined && !kernels.has(kernel)) kernels.set(kernel, undefined);
       },
       onIsolating: (dispatch) => {
-        clearTimeout(waiting);
-        waiting = setTimeout(() => {
-          report(
-            `dispatch ${dispatch.sequence} of ${dispatch.kernel} has been running alone for ${PATIENCE_SECONDS} s. If it waits for the program, it does not come to an end: leave it out with --kernel or --dispatch.`,
-          );
-        }, 1000 * PATIENCE_SECONDS);
-        if (memory === 'full') return 'all';
-        if (memory === 'reachable') return 'reachable';
         const { kernelObject, kernarg } = dispatch.fields;
         armed.set(keyOf(kernelObject, kernarg), {
           dispatch,
@@ -172,21 +178,32 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
           recorder: undefined,
           instructions: undefined,
         });
-        return 'none';
+        if (memory === 'touched') return 'none';
+        return memory === 'full' ? 'all' : 'reachable';
       },
       onIsolated: (dispatch) => {
-        clearTimeout(waiting);
         const key = keyOf(dispatch.fields.kernelObject, dispatch.fields.kernarg);
         const recording = armed.get(key);
         armed.delete(key);
-        if (dispatch.status !== 'done') {
-          const why = dispatch.status === 'incomplete' ? 'the program ended in the middle of it.' : 'it failed.';
-          fail(dispatch.kernel, dispatch.sequence, why);
-          return;
+        const { kernel, sequence, status, notes } = dispatch;
+        if (status === 'not-alone' && memory !== 'touched' && (device.kind === 'rocm' || !finish.prove)) {
+          failWith(kernel, sequence, waited('What others wrote meanwhile cannot be told from what it wrote.'));
+        } else if (status === 'done' || status === 'not-alone') {
+          for (const { text } of notes) report(`dispatch ${sequence}: ${text}`);
+          work = work.then(() => record(dispatch, recording));
+        } else if (status === 'not-isolated') {
+          const note = notes.at(-1);
+          fail(kernel, sequence, note?.code ?? 'not-isolated', note?.text ?? 'It could not be isolated.');
+        } else {
+          const isEnd = status === 'incomplete';
+          fail(kernel, sequence, isEnd ? 'program-ended' : 'dispatch-failed', isEnd ? ENDED : 'it failed.');
         }
-        work = work.then(() => record(dispatch, recording));
       },
-      onNote: (note) => report(noteText(note)),
+      onPassed: ({ kernel, sequence, note }) =>
+        fail(kernel, sequence, note?.code ?? 'not-isolated', note?.text ?? 'It could not be isolated.'),
+      onNote: (note) => {
+        if (note.sequence === undefined) report(note.text);
+      },
     },
     {
       device,
@@ -194,23 +211,29 @@ export async function captureProgram(options: CaptureProgramOptions): Promise<Ca
       range,
       show: options.show,
       observe: memory === 'touched' ? observe : undefined,
-      onKernel: (name, { instructions }) => {
+      patience:
+        memory === 'touched' ? PATIENCE_MS.followed : PATIENCE_MS[device.kind === 'sim' ? 'copied' : 'hardware'],
+      onKernel: (name, { instructions }, packet) => {
         kernels.set(name, (kernels.get(name) ?? 0) + 1);
-        if (running !== undefined) running.instructions = instructions;
-        running = undefined;
+        const one = armed.get(keyOf(packet.kernelObject, packet.kernargAddress));
+        if (one !== undefined) one.instructions = instructions;
       },
       report,
     },
   );
-  clearTimeout(waiting);
   await work;
   return { status: run.status, captures, failures, kernels, fault: run.fault };
 }
 
-const keyOf = (kernelObject: number, kernarg: number): string => `${kernelObject}.${kernarg}`;
+const ENDED = 'the program ended in the middle of it.';
 
-const noteText = ({ sequence, text }: ToolNote): string =>
-  sequence === undefined ? text : `dispatch ${sequence}: ${text}`;
+const waited = (text: string): WavesmithError =>
+  new WavesmithError(
+    'capture/waits-for-others',
+    `It could not run alone: it, or a dispatch beside it, waited for what the program did meanwhile. Nobody does that in a replay. ${text}`,
+  );
+
+const keyOf = (kernelObject: number, kernarg: number): string => `${kernelObject}.${kernarg}`;
 
 function recorderOf(
   kernel: SimKernel,

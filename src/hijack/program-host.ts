@@ -9,6 +9,7 @@ import { packageRoot } from '../iree/tools.ts';
 import type { TargetName } from '../isa/types.ts';
 import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
 import { type DeviceProcess, startDeviceProcess, tooManyKernels } from '../runtime/exec.ts';
+import type { DispatchPacket } from '../runtime/runtime-device.ts';
 import type { RunOptions, SimRuntimeOptions } from '../runtime/sim-runtime.ts';
 import { type ToolListener, ToolServer, type ToolServerOptions } from '../runtime/tool-server.ts';
 
@@ -31,7 +32,7 @@ export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
   /** A program that runs more kernels on the virtual GPU is stopped. */
   readonly maxKernels?: number | undefined;
   /** Every kernel that ran to its end on the virtual GPU. */
-  readonly onKernel?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
+  readonly onKernel?: ((kernel: string, result: SimDispatchResult, packet: DispatchPacket) => void) | undefined;
   /** Asked about every dispatch of the virtual GPU; see `SimRuntimeOptions`. */
   readonly observe?: SimRuntimeOptions['observe'];
   /** How a fault of a kernel is told; see `RuntimeServer.explain`. */
@@ -52,6 +53,23 @@ export interface ProgramRun {
 /** Time for a program to end by itself after a fault; it may wait for ever for a kernel that failed. */
 const GRACE_MS = 1000;
 
+/** Answers to calls of a kernel to the host come sooner. */
+const WAITING_MS = 50;
+
+/** Calls on when it is called for `WAITING_MS` without a pause of that length, and each time so long after that. */
+function sustained(call: () => void): () => void {
+  let began = Number.NEGATIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - last > WAITING_MS) began = now;
+    last = now;
+    if (now - began < WAITING_MS) return;
+    began = now;
+    call();
+  };
+}
+
 /** The tools library of this installation. */
 export function toolsLibrary(): string {
   const library = join(findNativeBuild(packageRoot() ?? '.').libraries, 'libwavesmith-tool.so');
@@ -70,8 +88,8 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
   const build = findNativeBuild(root);
   const { maxKernels = Number.POSITIVE_INFINITY } = options;
   let kernels = 0;
-  const onDispatch = (kernel: string, result: SimDispatchResult): void => {
-    options.onKernel?.(kernel, result);
+  const onDispatch = (kernel: string, result: SimDispatchResult, packet: DispatchPacket): void => {
+    options.onKernel?.(kernel, result, packet);
     if (++kernels > maxKernels) gpu?.server.onFault(tooManyKernels(maxKernels));
   };
   const gpu: DeviceProcess | undefined =
@@ -83,9 +101,10 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
           ...device.run,
           onDispatch,
           observe: options.observe,
+          onWaiting: sustained(() => tools.release()),
           report,
         });
-  const tools = new ToolServer(gpu?.addon ?? loadAddon(build), listener, options);
+  const tools: ToolServer = new ToolServer(gpu?.addon ?? loadAddon(build), listener, options);
   await tools.listen();
   const started = performance.now();
   let fault: string | undefined;

@@ -56,6 +56,8 @@ export interface RuntimeDevice {
   readonly buffer: SharedArrayBuffer;
   /** GPU address of byte 0 of the buffer. */
   readonly windowAddress: number;
+  /** Puts the buffer at another GPU address, if nothing has one yet. The first program has room for it there. */
+  placeWindow?(address: number): void;
   /**
    * Allocates memory; `address` 0 lets the device choose, `use` is a MemoryUse. It is zeroed, except that a device may fill device memory of a
    * program; that alone and host memory of one may lie behind the buffer's end.

@@ -119,7 +119,7 @@ export class Session {
     const { device } = this.host;
     switch (type) {
       case MessageType.Hello: {
-        const { version, pid } = readHelloRequest(payload);
+        const { version, pid, window } = readHelloRequest(payload);
         if (version !== PROTOCOL_VERSION) {
           throw new WavesmithError('runtime/version', `The program speaks protocol version ${version}.`, {
             hint: 'Its runtime libraries are of another Wavesmith version; start it with `wavesmith exec`.',
@@ -127,7 +127,9 @@ export class Session {
         }
         this.pid = pid;
         this.greeted = true;
-        return putHelloReply(new ByteWriter(128), this.host.hello).finish();
+        device.placeWindow?.(window);
+        const reply = { ...this.host.hello, windowAddress: device.windowAddress };
+        return putHelloReply(new ByteWriter(128), reply).finish();
       }
       case MessageType.Allocate: {
         const { size, alignment, address: wanted, use } = readAllocateRequest(payload);

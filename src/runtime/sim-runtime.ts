@@ -6,14 +6,21 @@ import { nodeSimOptions } from '../device/node/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
-import { MAX_WASM_PAGES, PAGE, WINDOW, WINDOW_BYTES } from '../device/sim/state/layout.ts';
+import { gpuWindow, MAX_WASM_PAGES, moveWindow, PAGE, WINDOW_BYTES } from '../device/sim/state/layout.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
 import { FreshMemory, type FreshPattern, type WrittenMemory } from './fresh-memory.ts';
-import { type HelloReply, MemoryUse, PROTOCOL_VERSION } from './generated/messages.ts';
+import {
+  type HelloReply,
+  MemoryUse,
+  PROTOCOL_VERSION,
+  WINDOW_FIRST,
+  WINDOW_PLACES,
+  WINDOW_STEP,
+} from './generated/messages.ts';
 import type { ModelClock } from './model-clock.ts';
 import type { PacketTimes } from './packet-times.ts';
 import type { RuntimeProfiler } from './profiler.ts';
@@ -35,6 +42,12 @@ export function virtualBoard(
 }
 
 const DISPATCH_QUEUE_BYTES = 256;
+
+/** Where the window may be; programs try them in this order (native/common/client.cc). */
+const WINDOW_ADDRESSES: readonly number[] = Array.from(
+  { length: WINDOW_PLACES },
+  (_, n) => WINDOW_FIRST + WINDOW_STEP * n,
+);
 
 /** Threads that use memory beyond the window at the same time: with more, a thread could show too little of it. */
 const MAX_FRAME_THREADS = 16;
@@ -58,7 +71,9 @@ export interface SimRuntimeOptions extends RunOptions {
   /** Gets what `strict` finds outside of kernels. */
   readonly onFinding?: ((found: RunFinding) => void) | undefined;
   /** Hears of every kernel that ran to its end. */
-  readonly onDispatch?: ((kernel: string, result: SimDispatchResult) => void) | undefined;
+  readonly onDispatch?: ((kernel: string, result: SimDispatchResult, packet: DispatchPacket) => void) | undefined;
+  /** Told again and again while a kernel can only go on when a program, or another kernel, has done something. */
+  readonly onWaiting?: (() => void) | undefined;
   /** What lies in new memory of the device, zeros if not given; allocations are then looked at when they end. */
   readonly fresh?: FreshPattern | undefined;
   /** Records every dispatch. */
@@ -79,15 +94,15 @@ function ticksAt(moment: number): bigint {
 export class SimRuntime implements RuntimeDevice {
   readonly target: TargetName;
   readonly buffer: SharedArrayBuffer;
-  readonly windowAddress = WINDOW;
   /** Descriptor of the memfd behind all memory. */
   readonly memoryDescriptor: number;
-  private readonly device: SimDevice;
+  /** Made when the first program has said where the window may be. */
+  private made: { readonly device: SimDevice; readonly queue: number } | undefined;
+  private readonly make: () => SimDevice;
   private readonly options: SimRuntimeOptions;
   private readonly kernels = new Map<number, SimKernel>();
   /** What modules were loaded from, while dispatches are observed. */
   private readonly codeObjects = new WeakMap<SimModule, Uint8Array>();
-  private readonly queue: number;
   private readonly fresh: FreshMemory | undefined;
   private readonly unwritten: UnwrittenMemory | undefined;
   private readonly clock: ModelClock | undefined;
@@ -111,24 +126,44 @@ export class SimRuntime implements RuntimeDevice {
     this.discard = (offset, size) => addon.discard(descriptor, offset, Math.ceil(size / PAGE) * PAGE);
     const host = nodeSimOptions();
     const source: FrameSource | undefined = addonFile === undefined ? undefined : { addon: addonFile, descriptor };
-    this.device = new VirtualGpu(options.target, {
-      ...host,
-      memory,
-      discard: this.discard,
-      beyond:
-        this.memoryBytes === WINDOW_BYTES
-          ? undefined
-          : {
-              bytes: this.memoryBytes,
-              threads: Math.min(host.workerHost?.cores ?? 1, MAX_FRAME_THREADS),
-              show: showFrom(source, memory),
-              source,
-            },
-    });
-    const queue = this.device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
+    this.make = () =>
+      new VirtualGpu(options.target, {
+        ...host,
+        memory,
+        discard: this.discard,
+        beyond:
+          this.memoryBytes === WINDOW_BYTES
+            ? undefined
+            : {
+                bytes: this.memoryBytes,
+                threads: Math.min(host.workerHost?.cores ?? 1, MAX_FRAME_THREADS),
+                show: showFrom(source, memory),
+                source,
+              },
+      });
+  }
+
+  private start(): { readonly device: SimDevice; readonly queue: number } {
+    const device = this.make();
+    const queue = device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
     queue.view.setUint32(0x40, 0x10000, true);
     queue.view.setUint32(0x44, 0x20000, true);
-    this.queue = queue.base;
+    return { device, queue: queue.base };
+  }
+  private get device(): SimDevice {
+    this.made ??= this.start();
+    return this.made.device;
+  }
+  private get queue(): number {
+    this.made ??= this.start();
+    return this.made.queue;
+  }
+  get windowAddress(): number {
+    return gpuWindow.base;
+  }
+  /** Puts the window where the first program has room for it. */
+  placeWindow(address: number): void {
+    if (this.made === undefined && WINDOW_ADDRESSES.includes(address)) moveWindow(address);
   }
 
   hello(): HelloReply {
@@ -139,7 +174,7 @@ export class SimRuntime implements RuntimeDevice {
       devicePid: process.pid,
       memoryDescriptor: this.memoryDescriptor,
       computeUnits: board.computeUnits,
-      windowAddress: WINDOW,
+      windowAddress: gpuWindow.base,
       windowSize: this.memoryBytes,
       wavefrontSize: info.wavefrontSize,
       maxWorkgroupSize: info.maxWorkgroupSize,
@@ -176,10 +211,10 @@ export class SimRuntime implements RuntimeDevice {
     memory.free(address);
     if (region?.base === address) this.discard(region.offset, region.size);
   }
-  /** What looks at dispatches looks at one at a time. */
+  /** What looks at all dispatches looks at one at a time. */
   get isConcurrent(): boolean {
-    const { strict, timing, profiler, observe } = this.options;
-    return strict === undefined && timing === undefined && profiler === undefined && observe === undefined;
+    const { strict, timing, profiler } = this.options;
+    return strict === undefined && timing === undefined && profiler === undefined;
   }
   /** Data of programs whose memory has been given back. */
   get writtenMemory(): readonly WrittenMemory[] {
@@ -288,7 +323,7 @@ export class SimRuntime implements RuntimeDevice {
     const code = this.codeObjects.get(kernel.module);
     const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
-    onDispatch?.(kernel.name, result);
+    onDispatch?.(kernel.name, result, packet);
     return this.timesOf(result) ?? times;
   }
 
@@ -336,6 +371,6 @@ export class SimRuntime implements RuntimeDevice {
   }
 
   close(): void {
-    this.device.close();
+    this.made?.device.close();
   }
 }

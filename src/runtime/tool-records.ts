@@ -183,8 +183,11 @@ export interface IsolatedDispatch extends StartingDispatch {
   readonly after: MemoryImage;
   /** After the original, when the dispatch was compared. */
   readonly original: MemoryImage | undefined;
-  /** `incomplete`: the program ended before the end was told. */
-  readonly status: 'done' | 'original-failed' | 'failed' | 'incomplete';
+  /**
+   * `not-alone`: it waited, and the program and other dispatches were let go on before it ended. `not-isolated`: it ran with the others after it had been
+   * told of, and `notes` say why. `incomplete`: the program ended before the end was told.
+   */
+  readonly status: 'done' | 'not-alone' | 'original-failed' | 'failed' | 'not-isolated' | 'incomplete';
   /** Of the dispatch, by the runtime's clock; 0 when not known. */
   readonly nanoseconds: number;
 }
@@ -194,3 +197,12 @@ export interface IsolatedDispatch extends StartingDispatch {
  * its arguments and its code object; of all live memory.
  */
 export type IsolationMemory = 'none' | 'reachable' | 'all';
+
+/** A chosen dispatch that ran with the others: nothing of it was kept. */
+export interface PassedDispatch {
+  readonly program: ToolProgram;
+  readonly sequence: bigint;
+  readonly kernel: string;
+  /** Why. */
+  readonly note: ToolNote | undefined;
+}

@@ -6,7 +6,6 @@ import type { Addon } from './addon.ts';
 import { MessageType } from './generated/messages.ts';
 import {
   IsolatedStatus,
-  type IsolatedStatusValue,
   MemoryScope,
   type Patch,
   Phase,
@@ -39,6 +38,7 @@ import {
   type LoadedCode,
   MemoryImage,
   memoryKindName,
+  type PassedDispatch,
   readPacket,
   type StartingDispatch,
   type ToolAllocation,
@@ -101,6 +101,8 @@ export interface ToolListener {
   /** A chosen dispatch is about to run alone. Says whose memory is to come with it; without this function all. */
   onIsolating?(dispatch: StartingDispatch): IsolationMemory;
   onIsolated?(dispatch: IsolatedDispatch): void;
+  /** A chosen dispatch ran with the others before it was told of. */
+  onPassed?(dispatch: PassedDispatch): void;
   onNote?(note: ToolNote, program: ToolProgram): void;
   onEnd?(program: ToolProgram): void;
 }
@@ -109,22 +111,41 @@ export interface ToolServerOptions {
   readonly range?: DispatchRange;
   /** Bytes of memory that would come with a dispatch above which it is not isolated. */
   readonly memoryLimit?: number;
+  /** Milliseconds that the program and other dispatches wait for an isolated one before they go on (default 10 s). See `release`. */
+  readonly patience?: number;
   /** One line for each refused or misbehaving peer. */
   readonly report: (text: string) => void;
 }
 
 /** Memory that is copied for every isolated dispatch must fit into this process twice. */
 const MEMORY_LIMIT = 4 * 2 ** 30;
+const PATIENCE_MS = 10_000;
 
 export class ToolServer {
   private readonly server: MessageServer;
+  private readonly programs = new Set<Send>();
 
   constructor(addon: Addon, listener: ToolListener, options: ToolServerOptions) {
     this.server = new MessageServer(
       addon,
-      (send, pid) => new ToolConnection(send, pid, listener, options),
+      (send, pid) => {
+        this.programs.add(send);
+        const connection = new ToolConnection(send, pid, listener, options);
+        return {
+          handle: (message) => connection.handle(message),
+          closed: () => {
+            this.programs.delete(send);
+            connection.closed();
+          },
+        };
+      },
       options.report,
     );
+  }
+
+  /** What the device runs waits for a program, or for another dispatch: whoever waits for an isolated dispatch goes on. */
+  release(): void {
+    for (const send of this.programs) send(ToolMessage.Release, 0n, new Uint8Array());
   }
 
   listen(): Promise<void> {
@@ -168,6 +189,8 @@ const STATUS: Readonly<Record<number, IsolatedDispatch['status']>> = {
   [IsolatedStatus.Done]: 'done',
   [IsolatedStatus.OriginalFailed]: 'original-failed',
   [IsolatedStatus.Failed]: 'failed',
+  [IsolatedStatus.NotIsolated]: 'not-isolated',
+  [IsolatedStatus.NotAlone]: 'not-alone',
 };
 
 /** All ones: a note about no dispatch. */
@@ -182,6 +205,8 @@ class ToolConnection implements Connection {
   private readonly codes = new Map<bigint, LoadedCode>();
   private readonly kernels = new Map<number, { readonly code: LoadedCode; readonly name: string }>();
   private open: OpenDispatch | undefined;
+  /** The last about a dispatch that was not told of. */
+  private lastNote: ToolNote | undefined;
 
   constructor(send: Send, pid: number, listener: ToolListener, options: ToolServerOptions) {
     this.send = send;
@@ -231,14 +256,14 @@ class ToolConnection implements Connection {
         this.memory(payload);
         return;
       case ToolMessage.IsolatedEnd: {
-        const { status, nanoseconds } = readIsolatedResult(payload);
-        this.end(status as IsolatedStatusValue, Number(nanoseconds));
+        this.end(program, payload);
         return;
       }
       case ToolMessage.Note: {
         const { sequence, code, text } = readNoteRecord(payload);
         const note = { sequence: sequence === NO_DISPATCH ? undefined : sequence, code, text };
         if (this.open?.sequence === sequence) this.open.notes.push(note);
+        else this.lastNote = note;
         listener.onNote?.(note, program);
         return;
       }
@@ -261,8 +286,9 @@ class ToolConnection implements Connection {
     }
     this.program = { pid: this.pid, path: program };
     this.listener.onProgram?.(this.program);
-    const { range = EVERY_DISPATCH, memoryLimit = MEMORY_LIMIT } = this.options;
-    const welcome = { version: TOOL_PROTOCOL_VERSION, ...range, limit: BigInt(memoryLimit) };
+    const { range = EVERY_DISPATCH, memoryLimit = MEMORY_LIMIT, patience = PATIENCE_MS } = this.options;
+    const limits = { limit: BigInt(memoryLimit), patience: BigInt(patience) };
+    const welcome = { version: TOOL_PROTOCOL_VERSION, ...range, ...limits };
     return putToolWelcome(new ByteWriter(64), welcome).finish();
   }
 
@@ -367,12 +393,19 @@ class ToolConnection implements Connection {
     image?.put(allocation, offset, bytes);
   }
 
-  private end(status: IsolatedStatusValue, nanoseconds: number): void {
-    const { open } = this;
-    this.open = undefined;
-    // Without a beginning it was not isolated; a note has said why.
+  private end(program: ToolProgram, payload: ByteReader): void {
+    const { sequence, status, nanoseconds, kernelObject } = readIsolatedResult(payload);
+    const { open, lastNote } = this;
     const known = STATUS[status];
-    if (open !== undefined && known !== undefined) this.listener.onIsolated?.({ ...open, status: known, nanoseconds });
+    if (known === undefined) throw new WavesmithError('runtime/bad-message', 'A dispatch ended in an unknown way.');
+    if (open?.sequence === sequence) {
+      this.open = undefined;
+      this.listener.onIsolated?.({ ...open, status: known, nanoseconds: Number(nanoseconds) });
+      return;
+    }
+    const kernel = this.kernels.get(kernelObject)?.name ?? 'a kernel that was unloaded';
+    const note = lastNote?.sequence === sequence ? lastNote : undefined;
+    this.listener.onPassed?.({ program, sequence, kernel, note });
   }
 }
 

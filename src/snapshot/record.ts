@@ -13,6 +13,7 @@ import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/to
 import { isTargetName } from '../isa/index.ts';
 import { type Capture, readCapture } from './capture.ts';
 import { contentOf } from './compare.ts';
+import { hex } from './fields.ts';
 import { MANIFEST, TRAILER } from './files.ts';
 import { constantsOf, instructionRanges, outsideOf } from './image.ts';
 import {
@@ -67,6 +68,8 @@ export interface FinishOptions extends WriteOptions {
   readonly orders?: boolean | undefined;
   /** Instructions of the dispatch, when they are known: a replay that needs many times as many waits for something that does not come. */
   readonly instructions?: number | undefined;
+  /** The dispatch waited for others: a replay in which nothing can go on is not complete. */
+  readonly waited?: boolean | undefined;
   /** What is being done, for a person who waits. */
   readonly onStep?: ((text: string) => void) | undefined;
 }
@@ -114,6 +117,8 @@ interface Recorded {
   readonly regions: readonly Region[];
   readonly aliases: readonly CaptureAlias[];
   readonly chunks: readonly RecordedChunk[];
+  /** Bytes that the dispatch read and did not write, and that changed while it ran; the address of the first. */
+  readonly changed: { readonly bytes: number; readonly first: number };
 }
 
 /** Records the dispatch that its monitor observes. */
@@ -142,6 +147,13 @@ export class Recorder {
       writer.pages.kept = new Map();
       writer.setChunks(entriesOf(recorded, writer, options.memory ?? 'touched'), recorded.kernarg);
       for (const { what, message } of options.unsupported ?? []) writer.unsupported(what, message);
+      const { bytes, first } = recorded.changed;
+      if (bytes > 0) {
+        writer.unsupported(
+          'others-wrote',
+          `The program, or another dispatch, wrote ${bytes} bytes from ${hex(first)} on while the dispatch ran and read them: they are in the capture as they were at its end.`,
+        );
+      }
     } catch (error) {
       writer.abandon();
       throw error;
@@ -165,7 +177,7 @@ export async function finishProved(
     if (finish.prove !== false) {
       const capture = unfinishedCapture(writer);
       finish.onStep?.('proving that the capture is complete');
-      const instructions = await prove(capture, finish.instructions);
+      const instructions = await prove(capture, finish.instructions, finish.waited);
       proved = true;
       if (finish.orders !== false) determinism = await runOrders(capture, instructions, finish.onStep);
     }
@@ -200,13 +212,20 @@ function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo
   inCode.push(...instructionRanges(options.codeObject, image.base));
   const chunks: RecordedChunk[] = [];
   const regions = new Map<number, Region>();
+  const changed = { bytes: 0, first: 0 };
   for (const { region, chunks: all } of touched.regions.values()) {
     for (const [index, { offset, before, flags }] of all) {
       ignore(flags, region, offset, launch.packet, launch.packet + PACKET_BYTES);
       if (region.base === image.base) for (const [from, to] of inCode) ignore(flags, region, offset, from, to);
       if (runsOf(flags, READ_FIRST).length + runsOf(flags, WRITTEN).length === 0) continue;
       regions.set(region.base, region);
-      chunks.push({ region, index, pre: before, post: region.bytes.slice(offset, offset + before.length), flags });
+      const post = region.bytes.slice(offset, offset + before.length);
+      for (let i = 0; i < flags.length; i++) {
+        if (flags[i] !== READ_FIRST || before[i] === post[i]) continue;
+        before[i] = post[i] as number;
+        if (changed.bytes++ === 0) changed.first = region.base + offset + i;
+      }
+      chunks.push({ region, index, pre: before, post, flags });
     }
   }
   if (options.memory === 'full') addAll(touched, memory, image, regions, chunks);
@@ -222,6 +241,7 @@ function collect(touched: TouchedBytes, { launch, memory, loaded }: DispatchInfo
       source: owner.base + region.offset - owner.offset,
     })),
     chunks,
+    changed,
   };
 }
 
@@ -376,11 +396,23 @@ export function deviceFor(capture: Capture): SimDevice {
  * Replays with everything else poisoned: gives the instructions of the dispatch, or fails with `capture/not-complete`. Values that differ do not
  * matter here: a dispatch may be complete and not determined.
  */
-export async function prove(capture: Capture, instructions?: number): Promise<number> {
+export async function prove(capture: Capture, instructions?: number, waited = false): Promise<number> {
   const device = deviceFor(capture);
+  const ending = new AbortController();
+  let waits = 0;
+  const onWaiting = (): void => {
+    if (++waits > WAITS) ending.abort();
+  };
   try {
     const maxInstructions = instructions === undefined ? undefined : LEAST_BUDGET + PATIENCE * instructions;
-    const { failures, instructions: count } = await followCapture(device, capture, { maxInstructions });
+    const following = followCapture(device, capture, {
+      maxInstructions,
+      ...(waited ? { hostAnswers: true, onWaiting, signal: ending.signal } : {}),
+    });
+    const { failures, instructions: count } = await following.catch((error: unknown) => {
+      if (!ending.signal.aborted) throw error;
+      return { failures: ['Nothing of it can go on: it waits.'], instructions: 0 };
+    });
     if (failures.length > 0 && capture.chunks.some((c) => c.entry.post !== undefined)) {
       throw new WavesmithError(
         'capture/not-complete',
@@ -410,6 +442,8 @@ const ORDERS: readonly RunOrder[] = ['ascending', 'descending', { seed: 1 }, { s
 /** An order in which a kernel needs more than this many times the instructions waits for what comes later. */
 const PATIENCE = 20;
 const LEAST_BUDGET = 1_000_000;
+/** Sleeps of a dispatch in which nothing can go on, of a millisecond each: kernels that wait for a time wait less. */
+const WAITS = 100;
 
 const orderName = (order: RunOrder): string => (typeof order === 'string' ? order : `seed ${order.seed}`);
 

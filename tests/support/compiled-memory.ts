@@ -3,7 +3,7 @@
 
 import { randomNumbers } from '../../src/base/index.ts';
 import { bindInstruction } from '../../src/device/sim/interpreter/loaded-code.ts';
-import { WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS, WINDOW_HIGH } from '../../src/device/sim/state/layout.ts';
+import { gpuWindow, WAVE_BYTES, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
 import type { Region } from '../../src/device/sim/state/region.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/state/wave.ts';
@@ -215,11 +215,11 @@ function setAddresses(m: Machine, instruction: Instruction, random: Random): str
     for (const [lane, offset] of offsets.entries()) {
       let address = region.base + offset - constant;
       if (aperture !== 0) {
-        const high = aperture > 0 ? aperture : random.pick([0x10000, 0x20000, WINDOW_HIGH]);
-        address = high === WINDOW_HIGH ? address : high * 2 ** 32 + ((offset % (LDS - 64)) >>> 0);
+        const high = aperture > 0 ? aperture : random.pick([0x10000, 0x20000, gpuWindow.high]);
+        address = high === gpuWindow.high ? address : high * 2 ** 32 + ((offset % (LDS - 64)) >>> 0);
       }
       if (edge)
-        address = WINDOW_HIGH * 2 ** 32 + random.pick([0, -16, 2 ** 32 - 16, 2 ** 32 - 4096, 4000]) + size * lane;
+        address = gpuWindow.high * 2 ** 32 + random.pick([0, -16, 2 ** 32 - 16, 2 ** 32 - 4096, 4000]) + size * lane;
       setAddress64(w, base, lane, address);
     }
     return `${space} ${pattern} ${region.label} ${aperture} ${edge}`;
@@ -284,7 +284,7 @@ function setBuffer(m: Machine, instruction: Instruction, region: Region, size: n
   if (privateSegment) {
     const low = region.base % 2 ** 32;
     w.sgprs[srsrc.encoding] = low | 0;
-    w.sgprs[srsrc.encoding + 1] = WINDOW_HIGH | -0x80000000;
+    w.sgprs[srsrc.encoding + 1] = gpuWindow.high | -0x80000000;
     w.sgprs[srsrc.encoding + 2] = random.pick([-1, -1, 24]);
     w.sgprs[srsrc.encoding + 3] = (3 << 21) | (1 << 23) | (4 << 15);
     for (const [lane, offset] of offsets.entries())

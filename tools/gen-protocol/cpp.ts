@@ -17,7 +17,7 @@ const constantName = (name: string): string =>
   `k${name.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 
 function constantText({ name, value, says }: Constant): string {
-  const type = typeof value === 'string' ? 'const char*' : 'uint32_t';
+  const type = typeof value === 'string' ? 'const char*' : value < 2 ** 32 ? 'uint32_t' : 'uint64_t';
   return `// ${says}\ninline constexpr ${type} ${constantName(name)} = ${JSON.stringify(value)};\n`;
 }
 

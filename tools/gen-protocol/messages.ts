@@ -32,7 +32,18 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 6, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 7, 'Of this file: both sides must have the same.'),
+  constant(
+    'WINDOW_FIRST',
+    0x4800_0000_0000,
+    'Where the window is, unless the first program of the device has something else there.',
+  ),
+  constant(
+    'WINDOW_STEP',
+    0x100_0000_0000,
+    'From one place where the window may be to the next; the window is no longer.',
+  ),
+  constant('WINDOW_PLACES', 8, 'How many there are.'),
   constant('MAX_PAYLOAD', 2 ** 28, 'Longest payload either side accepts; a code object is the largest thing sent.'),
 ];
 
@@ -95,7 +106,11 @@ const STRUCTS: readonly Struct[] = [
     says: 'Before every payload.',
     fields: [u32('size', 'of the payload'), u32('type'), u64('id')],
   },
-  fromProgram('HelloRequest', 'The first message of a program.', [u32('version'), u32('pid')]),
+  fromProgram('HelloRequest', 'The first message of a program.', [
+    u32('version'),
+    u32('pid'),
+    place('window', 'where this program has room for the window'),
+  ]),
   fromDevice('HelloReply', 'What a new program is told.', [
     u32('version'),
     u32('device_pid'),

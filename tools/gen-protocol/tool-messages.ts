@@ -19,7 +19,8 @@ import {
 const WHO_WAITS = [
   'The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.',
   'The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.',
-  'A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.',
+  'A thread of the library isolates dispatches: it asks, before one runs, whose memory it is to send, and waits for the answer.',
+  'The thread that launched it waits for its end, until Wavesmith says Release or the patience of the greeting has ended.',
   'Everything else the program tells without waiting.',
   'Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.',
   'Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.',
@@ -31,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_TOOL_SOCKET',
     'Environment of the program: where Wavesmith listens for the tools library.',
   ),
-  constant('TOOL_PROTOCOL_VERSION', 3, 'Of this file: both sides must have the same.'),
+  constant('TOOL_PROTOCOL_VERSION', 4, 'Of this file: both sides must have the same.'),
   constant(
     'CHUNK_BYTES',
     65536,
@@ -55,6 +56,11 @@ const ENUMERATIONS: readonly Enumeration[] = [
       ['Note', 9, 'NoteRecord. No answer'],
       ['Watched', 10, 'WatchedChunk. No answer'],
       ['WatchedEnd', 11, 'CodeHandle: everything of its watched memory was told. No answer'],
+      [
+        'Release',
+        102,
+        'To the program: what the device runs waits for it, or for another dispatch. Whoever waits for a dispatch goes on',
+      ],
     ],
   ),
   enumeration('RuleFlag', 'What is done with dispatches of a kernel; a sum.', [
@@ -99,6 +105,7 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['OriginalFailed', 1, 'the queue stopped while the original ran'],
     ['Failed', 2, 'the queue stopped while it ran'],
     ['NotIsolated', 3, 'it ran with the others: a note says why'],
+    ['NotAlone', 4, 'it ran to its end after the program and other dispatches were let go on'],
   ]),
 ];
 
@@ -118,6 +125,7 @@ const STRUCTS: readonly Struct[] = [
       u64('last', 'inclusive'),
       u64('step', 'from 1'),
       u64('limit', 'bytes of memory to send above which a dispatch is not isolated'),
+      u64('patience', 'milliseconds that others wait for an isolated dispatch before they go on'),
     ],
   ),
   fromProgram('CodeObject', 'A code object that was loaded.', [
@@ -209,6 +217,7 @@ const STRUCTS: readonly Struct[] = [
   fromProgram('IsolatedResult', 'The end of a chosen dispatch.', [
     u64('sequence'),
     u64('nanoseconds', 'of the dispatch; 0 when not known'),
+    place('kernel_object', 'of the packet as the program wrote it'),
     u32('status', 'IsolatedStatus'),
     u32('reserved'),
   ]),

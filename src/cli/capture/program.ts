@@ -87,6 +87,9 @@ export async function run(argv: string[]): Promise<number> {
     if (options.json === true) process.stderr.write(`${JSON.stringify(summary)}\n`);
     else process.stderr.write(recordingText(summary));
   }
+  if (options.json === true) {
+    for (const failure of result.failures) process.stderr.write(`${JSON.stringify(failure)}\n`);
+  }
   if (result.failures.length > 0) return result.status === 0 ? 1 : result.status;
   if (result.captures.length > 0) return result.status;
   const kernels = [...result.kernels].map(([name, count]) => (count === undefined ? name : `${name} (${count})`));

@@ -62,6 +62,10 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'The capture was written by a newer version of the format, or needs a section that this version does not know.',
     'Use a newer Wavesmith.',
   ],
+  'capture/waits-for-others': [
+    'The dispatch waits for what the program, or another dispatch, does while it runs. A replay has one dispatch, and nobody who does that.',
+    'The program ran on as it would without being captured. Capture other dispatches, or a version of the kernel that does not wait.',
+  ],
   'replay/assembly': ['The text given with --code does not assemble.', "'wavesmith asm FILE' shows all messages."],
   'replay/iteration': [
     'A later iteration of a replay faulted although the first one did not.',

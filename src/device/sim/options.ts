@@ -40,10 +40,12 @@ export interface SimOptions extends MemoryOptions {
 export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
   readonly monitors?: readonly Monitor[] | undefined;
-  /** Runs beside other dispatches instead of behind them. They take turns of about 40 ms; not with `strict`, `timing` or `monitors`. */
+  /** Runs beside other dispatches instead of behind them. They take turns of about 40 ms; not with `strict` or `timing`. */
   readonly concurrent?: boolean | undefined;
   /** The host may do what a kernel waits for: when nothing of the dispatch can go on, it sleeps now and then instead of looking all the time. */
   readonly hostAnswers?: boolean | undefined;
+  /** With `hostAnswers`: told again and again while it sleeps. */
+  readonly onWaiting?: (() => void) | undefined;
   /** Told when wavefronts ran (`performance.now()`): without checks and the first compilation. */
   readonly onRan?: ((began: number, ended: number) => void) | undefined;
   /** Runs only workgroups that the clock has sampled: the time is the same, the results are incomplete. */

@@ -12,7 +12,7 @@ import { requireBytes } from '../values.ts';
 import { runDispatch } from './dispatch/dispatch.ts';
 import { type SimKernel, SimModule } from './module.ts';
 import type { SimDispatchRequest, SimDispatchResult, SimOptions, SimRunOptions } from './options.ts';
-import { MAX_WASM_PAGES, WASM_PAGE, WINDOW } from './state/layout.ts';
+import { gpuWindow, MAX_WASM_PAGES, WASM_PAGE } from './state/layout.ts';
 import { DeviceMemory } from './state/memory.ts';
 import { PlacePool } from './state/places.ts';
 import { dispatchStrict } from './strict/dispatch.ts';
@@ -26,7 +26,7 @@ const MAX_CONCURRENT = 16;
 export class SimDevice implements Device {
   readonly kind = 'sim';
   readonly placesDispatch = true;
-  readonly heapRange = [WINDOW, WINDOW + MAX_WASM_PAGES * WASM_PAGE] as const;
+  readonly heapRange = [gpuWindow.base, gpuWindow.base + MAX_WASM_PAGES * WASM_PAGE] as const;
   readonly target: TargetName;
   readonly memory: DeviceMemory;
   /** Places of dispatches that run at the same time: a wave block is one dispatch's from its first to its last workgroup. */

@@ -16,7 +16,16 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 6;
+export const PROTOCOL_VERSION = 7;
+
+/** Where the window is, unless the first program of the device has something else there. */
+export const WINDOW_FIRST = 79164837199872;
+
+/** From one place where the window may be to the next; the window is no longer. */
+export const WINDOW_STEP = 1099511627776;
+
+/** How many there are. */
+export const WINDOW_PLACES = 8;
 
 /** Longest payload either side accepts; a code object is the largest thing sent. */
 export const MAX_PAYLOAD = 268435456;
@@ -134,13 +143,16 @@ export function readMessageHeader(r: ByteReader): MessageHeader {
 export interface HelloRequest {
   readonly version: number;
   readonly pid: number;
+  /** where this program has room for the window */
+  readonly window: number;
 }
 
-/** Reads it from the first 8 bytes; too few are the reader's error. */
+/** Reads it from the first 16 bytes; too few are the reader's error. */
 export function readHelloRequest(r: ByteReader): HelloRequest {
   return {
     version: r.u32(0),
     pid: r.u32(4),
+    window: r.u64AsNumber(8),
   };
 }
 

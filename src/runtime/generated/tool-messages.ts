@@ -3,7 +3,8 @@
 //
 // The program connects and greets. It asks about every code object that it has loaded, and waits for the answer.
 // The answer names kernels and what is to be done with their dispatches; it may carry a code object that replaces some of them.
-// A dispatch that is isolated stops the program: it asks, before it runs, whose memory it is to send.
+// A thread of the library isolates dispatches: it asks, before one runs, whose memory it is to send, and waits for the answer.
+// The thread that launched it waits for its end, until Wavesmith says Release or the patience of the greeting has ended.
 // Everything else the program tells without waiting.
 // Memory of a replacement that a plan names is told while the program runs, when it has waited for kernels, and before the memory ends.
 // Bytes of a connection that ends between IsolatedBegin and IsolatedEnd are an incomplete record.
@@ -13,7 +14,7 @@ import type { ByteReader, ByteWriter } from '../../base/index.ts';
 export const TOOL_SOCKET_VARIABLE = 'WAVESMITH_TOOL_SOCKET';
 
 /** Of this file: both sides must have the same. */
-export const TOOL_PROTOCOL_VERSION = 3;
+export const TOOL_PROTOCOL_VERSION = 4;
 
 /** Memory is copied and sent in chunks of this size, counted from the start of its allocation. */
 export const CHUNK_BYTES = 65536;
@@ -42,6 +43,8 @@ export const ToolMessage = {
   Watched: 10,
   /** CodeHandle: everything of its watched memory was told. No answer */
   WatchedEnd: 11,
+  /** To the program: what the device runs waits for it, or for another dispatch. Whoever waits for a dispatch goes on */
+  Release: 102,
 } as const;
 export type ToolMessageValue = (typeof ToolMessage)[keyof typeof ToolMessage];
 
@@ -125,6 +128,8 @@ export const IsolatedStatus = {
   Failed: 2,
   /** it ran with the others: a note says why */
   NotIsolated: 3,
+  /** it ran to its end after the program and other dispatches were let go on */
+  NotAlone: 4,
 } as const;
 export type IsolatedStatusValue = (typeof IsolatedStatus)[keyof typeof IsolatedStatus];
 
@@ -158,6 +163,8 @@ export interface ToolWelcome {
   readonly step: bigint;
   /** bytes of memory to send above which a dispatch is not isolated */
   readonly limit: bigint;
+  /** milliseconds that others wait for an isolated dispatch before they go on */
+  readonly patience: bigint;
 }
 
 /** Appends its bytes. */
@@ -168,6 +175,7 @@ export function putToolWelcome(w: ByteWriter, m: ToolWelcome): ByteWriter {
   w.u64(m.last);
   w.u64(m.step);
   w.u64(m.limit);
+  w.u64(m.patience);
   return w;
 }
 
@@ -480,16 +488,19 @@ export interface IsolatedResult {
   readonly sequence: bigint;
   /** of the dispatch; 0 when not known */
   readonly nanoseconds: bigint;
+  /** of the packet as the program wrote it */
+  readonly kernelObject: number;
   /** IsolatedStatus */
   readonly status: number;
 }
 
-/** Reads it from the first 24 bytes; too few are the reader's error. */
+/** Reads it from the first 32 bytes; too few are the reader's error. */
 export function readIsolatedResult(r: ByteReader): IsolatedResult {
   return {
     sequence: r.u64(0),
     nanoseconds: r.u64(8),
-    status: r.u32(16),
+    kernelObject: r.u64AsNumber(16),
+    status: r.u32(24),
   };
 }
 

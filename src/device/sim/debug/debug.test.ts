@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { debuggedCode, runDebugged } from '../../../../tests/support/debugged.ts';
 import { WavesmithError } from '../../../base/index.ts';
-import { WINDOW_HIGH } from '../state/layout.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression, type Scope } from './expression.ts';
 
@@ -146,7 +146,7 @@ describe('going back', () => {
     expect(answers[2]).toMatch(/load of 4 bytes at 0x123\w+ by lane 0 .*\nfault: workgroup 0,0,0 wave 0, 0x\w+ <back/s);
     expect(answers[3]).toBe('s5 = 0x123');
     expect(answers[4]).toMatch(/s5 is about to be written: .* → 291 \(0x123\)\nwritten: /);
-    expect(answers[5]).toBe(`s5 = 0x${WINDOW_HIGH.toString(16)}`);
+    expect(answers[5]).toBe(`s5 = 0x${gpuWindow.high.toString(16)}`);
     expect(answers[7]).toBe('s5 = 0x123');
     expect(answers[8]).toContain('fault: ');
     expect(error).toBeUndefined();

@@ -170,6 +170,7 @@ async function runLaunch(
         if (eager <= EAGER_TURNS) continue;
         await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
         progress.add(SLEPT_INSTRUCTIONS);
+        request.onWaiting?.();
       }
       await share.finish(() => onProgress?.(progress.done, launch.workgroups));
       if (runner.began !== undefined) request.onRan?.(runner.began, performance.now());

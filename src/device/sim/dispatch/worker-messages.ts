@@ -17,9 +17,10 @@ export interface PlaceRecord {
   readonly scratch: ScratchPlace | undefined;
 }
 
-/** First message: the device's memory. */
+/** First message: the device's memory, and the address of its window. */
 export interface MemoryMessage {
   readonly kind: 'memory';
+  readonly window: number;
   readonly memory: WebAssembly.Memory;
   readonly thread: NonNullable<MemoryOptions['thread']>;
   /** What is beyond the window; the thread makes its own `show` of the source. */

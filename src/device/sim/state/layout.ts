@@ -5,14 +5,32 @@
 // Where things are in the one WebAssembly memory of a virtual GPU, and in the block of a wavefront. The reference interpreter and
 // compiled code act on the same bytes. Register numbers are the source encodings of the ISA (SGPRs 0–101, VCC 106, M0 124, EXEC 126).
 
+const WINDOW_HIGH = 0x4800;
+
 /**
- * High word of the GPU addresses that are offsets in wasm memory: address = WINDOW_HIGH × 2^32 + offset. Programs map the window at this address,
+ * The GPU addresses that are offsets in wasm memory: address = `base` + offset; `high` is the high word of all of them. Programs map the window at this address,
  * so nothing else may be there: V8 takes about 180 random addresses below 0x4000_0000_0000 (1 in 100 Node programs had one in 4 GiB of them),
  * programs lie at 0x55…, libraries and stacks at 0x7f….
  */
-export const WINDOW_HIGH = 0x4800;
-/** GPU address of byte 0 of wasm memory. */
-export const WINDOW = WINDOW_HIGH * 2 ** 32;
+export const gpuWindow = { high: WINDOW_HIGH, base: WINDOW_HIGH * 2 ** 32 };
+
+let isWindowUsed = false;
+/** From here on addresses of the window are in memory and in code. */
+export function useWindow(): void {
+  isWindowUsed = true;
+}
+/**
+ * Moves the window of this process or thread, before anything is in it: a program that needs its addresses for something else has it elsewhere. False when
+ * it is in use, unless it is there already. `address` is a multiple of 2^32.
+ */
+export function moveWindow(address: number): boolean {
+  if (address === gpuWindow.base) return true;
+  if (isWindowUsed) return false;
+  gpuWindow.high = address / 2 ** 32;
+  gpuWindow.base = address;
+  return true;
+}
+
 /** Unit of the limits tables, and of allocations. */
 export const PAGE = 4096;
 /** A WebAssembly page. */

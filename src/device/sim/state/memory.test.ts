@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../../base/index.ts';
 import { ADDRESS_TABLE_BYTES } from './address-table.ts';
 import { Heap } from './heap.ts';
-import { FRAME, HEAP, LIMITS, PAGE, WINDOW, WRITABLE } from './layout.ts';
+import { FRAME, gpuWindow, HEAP, LIMITS, PAGE, WRITABLE } from './layout.ts';
 import { DeviceMemory } from './memory.ts';
 import { MemoryFault, type Region } from './region.ts';
 
@@ -58,7 +58,7 @@ describe('allocations', () => {
   it('should be zeroed, in the window, with dead space around them, and in the tables', () => {
     const memory = new DeviceMemory();
     const region = memory.alloc(5000, 'x');
-    expect(region.base).toBe(WINDOW + region.offset);
+    expect(region.base).toBe(gpuWindow.base + region.offset);
     expect(region.base % PAGE).toBe(0);
     expect(tables(memory, region)).toEqual([
       [0, 4096, 904, 0],
@@ -153,11 +153,11 @@ describe('addresses of the caller’s choice', () => {
 
   it('should hold memory inside the window where it is free', () => {
     const memory = new DeviceMemory();
-    const address = WINDOW + HEAP + 2 ** 20;
+    const address = gpuWindow.base + HEAP + 2 ** 20;
     const region = memory.allocAt(address, 100, 'x');
     expect([region.base, region.offset]).toEqual([address, HEAP + 2 ** 20]);
     expect(tables(memory, region)[0]).toEqual([0, 100, 0, 0]);
-    for (const at of [address, address - PAGE + 1, WINDOW, WINDOW + 2 ** 32 - PAGE]) {
+    for (const at of [address, address - PAGE + 1, gpuWindow.base, gpuWindow.base + 2 ** 32 - PAGE]) {
       expect(() => memory.allocAt(at, 8192, 'y')).toThrow(expect.objectContaining({ code: 'device/address-taken' }));
     }
   });
@@ -218,7 +218,7 @@ describe('memory beyond the window', () => {
     const far = device.allocData(GIB, 'far');
     expect(near.isBeyond).toBe(false);
     expect(far.isBeyond).toBe(true);
-    expect(far.base).toBe(WINDOW + 4 * GIB);
+    expect(far.base).toBe(gpuWindow.base + 4 * GIB);
     expect(device.alloc(2 ** 27, 'code').isBeyond).toBe(false);
     expect(() => device.allocData(64 * GIB, 'x')).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
     expect(() => device.allocAt(far.base + 8 * GIB, 4096, 'x')).toThrow(

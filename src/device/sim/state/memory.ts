@@ -1,19 +1,20 @@
 // Device memory of the virtual GPU: allocations in one WebAssembly memory, which compiled code and worker threads share. Every access
-// is checked. Allocations appear in the window (address = WINDOW + offset) or are mapped at chosen addresses (`allocAt`, `map`). What does not
+// is checked. Allocations appear in the window (address = gpuWindow.base + offset) or are mapped at chosen addresses (`allocAt`, `map`). What does not
 // fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
 import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
 import { type BeyondWindow, type FrameArea, Frames } from './frames.ts';
 import { Heap } from './heap.ts';
 import {
+  gpuWindow,
   HEAP,
   HEAP_END,
   LIMITS,
   MAX_WASM_PAGES,
   PAGE,
   TABLE_BYTES,
+  useWindow,
   WASM_PAGE,
-  WINDOW,
   WINDOW_BYTES,
   WRITABLE,
 } from './layout.ts';
@@ -104,6 +105,7 @@ export class DeviceMemory {
   private readonly freed: FreedRegion[] = [];
 
   constructor(options: MemoryOptions = {}) {
+    useWindow();
     const given = options.memory;
     this.wasm = given ?? makeMemory();
     this.buffer = this.wasm.buffer;
@@ -194,7 +196,7 @@ export class DeviceMemory {
     checkSize(size);
     const offset = this.take(size, label, Math.max(alignment, PAGE));
     return this.insert({
-      base: WINDOW + offset,
+      base: gpuWindow.base + offset,
       size,
       label,
       offset,
@@ -206,13 +208,13 @@ export class DeviceMemory {
   allocData(size: number, label: string, alignment = PAGE): Region {
     checkSize(size);
     const offset = this.takeData(size, label, Math.max(alignment, PAGE));
-    return this.insert({ base: WINDOW + offset, size, label, offset, readOnlyRanges: [] });
+    return this.insert({ base: gpuWindow.base + offset, size, label, offset, readOnlyRanges: [] });
   }
 
   /** Allocates zeroed memory at a GPU address of the caller's choice; an address in use is `device/address-taken`. */
   allocAt(address: number, size: number, label: string): Region {
     checkSize(size);
-    const offset = address - WINDOW;
+    const offset = address - gpuWindow.base;
     if (offset >= 0 && offset < WINDOW_BYTES) {
       if (offset % PAGE !== 0 || !this.takeAt(offset, roundUp(Math.max(size, 1), PAGE) + PAGE)) {
         throw addressTaken(address, size, label);
@@ -244,7 +246,7 @@ export class DeviceMemory {
   private checkUnmapped(address: number, size: number, label: string): void {
     const end = address + Math.max(size, 1);
     const isAddress = Number.isSafeInteger(address) && address > 0 && Number.isSafeInteger(end);
-    const isOurs = address < WINDOW + (this.beyond?.bytes ?? WINDOW_BYTES) && end > WINDOW;
+    const isOurs = address < gpuWindow.base + (this.beyond?.bytes ?? WINDOW_BYTES) && end > gpuWindow.base;
     if (!isAddress || isOurs || this.regions.some((r) => address < r.base + r.size && end > r.base)) {
       throw addressTaken(address, size, label);
     }
@@ -495,7 +497,7 @@ export class DeviceMemory {
 }
 
 /** Whether the limits table describes it. */
-const isInWindow = ({ base, offset, isBeyond }: Region): boolean => base === WINDOW + offset && !isBeyond;
+const isInWindow = ({ base, offset, isBeyond }: Region): boolean => base === gpuWindow.base + offset && !isBeyond;
 
 function checkSize(size: number): void {
   if (!Number.isSafeInteger(size) || size < 0) {

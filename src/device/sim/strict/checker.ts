@@ -9,7 +9,7 @@ import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/in
 import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
-import { WAVE_SCRATCH_BASE, WINDOW } from '../state/layout.ts';
+import { gpuWindow, WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { EXEC, M0, type Wave } from '../state/wave.ts';
@@ -153,7 +153,7 @@ export class StrictChecker implements Monitor {
     const { info } = this.now;
     if (wave === undefined || info.launch.scratchPerWave === 0) return undefined;
     const field = new DataView(info.memory.wasm.buffer).getUint32(wave.pointer + WAVE_SCRATCH_BASE, true);
-    return info.memory.find(WINDOW + field, 1);
+    return info.memory.find(gpuWindow.base + field, 1);
   }
 
   /** What is kept about a running workgroup. */

@@ -1,6 +1,6 @@
 // The records of pages of global memory (race-page.ts) in wasm memory, and the table through which compiled code finds them: for each
 // 4 KiB page of the window the place of its record, 0 where TypeScript is to look at each access.
-import { PAGE as PAGE_BYTES, WINDOW } from '../state/layout.ts';
+import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { PAGE_WORDS, PAGE_WRITTEN, RacePage } from './race-page.ts';
@@ -32,9 +32,9 @@ export class RacePages {
    * allocation's written bytes. Undefined when no more memory can be followed.
    */
   open(region: Region, index: number, written: Uint8Array | undefined): RacePage | undefined {
-    const first = (region.base - WINDOW) / PAGE_BYTES + index;
+    const first = (region.base - gpuWindow.base) / PAGE_BYTES + index;
     const isSeen = written === undefined || this.memory.holds(written);
-    const isWindow = isSeen && region.base === WINDOW + region.offset && first < this.table.length;
+    const isWindow = isSeen && region.base === gpuWindow.base + region.offset && first < this.table.length;
     const known = isWindow ? (this.table[first] as number) : 0;
     if (known !== 0) return this.at(known);
     if (this.trackedBytes >= MAX_TRACKED) {
@@ -65,7 +65,7 @@ export class RacePages {
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */
   close(region: Region, index: number): void {
-    const at = (region.base - WINDOW) / PAGE_BYTES + index;
+    const at = (region.base - gpuWindow.base) / PAGE_BYTES + index;
     if (at >= 0 && at < this.table.length) this.table[at] = 0;
   }
 

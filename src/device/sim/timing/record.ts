@@ -6,7 +6,7 @@ import { contextOf, type Launch } from '../dispatch/launch.ts';
 import { groupId, groupItems, startWave } from '../dispatch/wave-start.ts';
 import { KernelStop } from '../interpreter/kernel-stop.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import { WINDOW } from '../state/layout.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';
 import { MemoryFault } from '../state/region.ts';
@@ -249,7 +249,7 @@ export class Recorder {
 
   /** Byte in wasm memory behind an address, -1 for none. */
   private offsetOf(address: number): number {
-    const offset = address - WINDOW;
+    const offset = address - gpuWindow.base;
     if (offset >= 0 && offset < APERTURE) return offset;
     const region = this.job.memory.find(address, 1);
     return region === undefined ? -1 : region.offset + address - region.base;

@@ -1,7 +1,7 @@
 // What the memory-side cache holds between launches: allocations by their last use. A launch that uses more than the cache holds finds
 // as large a part of it there as fits.
 import type { Launch } from '../dispatch/launch.ts';
-import { WINDOW } from '../state/layout.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
@@ -58,7 +58,7 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
   const chunks = new Set<number>();
   for (const line of lines) chunks.add(line >>> (12 - LINE_UNIT_BITS));
   for (const chunk of chunks) {
-    const region = memory.find(WINDOW + chunk * 4096, 1);
+    const region = memory.find(gpuWindow.base + chunk * 4096, 1);
     if (region !== undefined) out.set(region.base, region.size);
   }
   return out;
@@ -70,7 +70,7 @@ export function pagesOf(memory: DeviceMemory, lines: Iterable<number>, bytes: nu
   for (const line of lines) {
     const piece = line >>> PIECE_BITS;
     if (out.has(piece)) continue;
-    const address = WINDOW + piece * 4096;
+    const address = gpuWindow.base + piece * 4096;
     const region = memory.find(address, 1);
     if (region !== undefined) out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
   }

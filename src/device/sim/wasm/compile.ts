@@ -3,7 +3,7 @@
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import { AT_BARRIER, ENDED, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
+import { AT_BARRIER, ENDED, gpuWindow, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
@@ -87,7 +87,7 @@ export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions
 /** Everything beside the blocks that a module depends on. */
 function optionsText({ target, mfma, shared }: CompileOptions): string {
   const { relaxed, fused } = matrixFeatures();
-  return `${target} ${mfma} shared=${shared} relaxed=${relaxed} fused=${fused}`;
+  return `${target} ${mfma} shared=${shared} relaxed=${relaxed} fused=${fused} window=${gpuWindow.high}`;
 }
 
 function write(blocks: readonly Block[], options: CompileOptions): CompiledCode {

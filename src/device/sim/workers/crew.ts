@@ -4,6 +4,7 @@ import type { Launch } from '../dispatch/launch.ts';
 import { type DoneMessage, type MemoryMessage, placeRecord, type RunMessage } from '../dispatch/worker-messages.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import { ADDRESS_TABLE_BYTES } from '../state/address-table.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory, MemoryOptions } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';
 import type { WorkerHost, WorkerThread } from './worker-host.ts';
@@ -80,6 +81,7 @@ export class Crew {
     const { beyond } = memory;
     const message: MemoryMessage = {
       kind: 'memory',
+      window: gpuWindow.base,
       memory: memory.wasm,
       thread: own,
       beyond:

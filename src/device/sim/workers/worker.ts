@@ -11,7 +11,7 @@ import { Runner } from '../dispatch/runner.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from '../dispatch/worker-messages.ts';
 import { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { BeyondWindow } from '../state/frames.ts';
-import { WAVE_BYTES } from '../state/layout.ts';
+import { moveWindow, WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
 import type { Place } from '../state/places.ts';
@@ -31,6 +31,7 @@ export function serveWorker(
   port.onMessage((received) => {
     const message = received as MemoryMessage | RunMessage;
     if (message.kind === 'memory') {
+      moveWindow(message.window);
       const { thread, beyond } = message;
       const show = beyond === undefined ? undefined : showFrom?.(beyond.source, message.memory);
       memory = new DeviceMemory({

@@ -1,7 +1,7 @@
 // Buffer addressing: descriptor in four scalar registers, index and offset in vector registers, range checks per dword.
 // Source: AMD CDNA3 ISA, "Memory Buffer Addressing", "Range checking", "Swizzled buffer addressing".
 
-import { VGPR_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
+import { gpuWindow, VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { locateFunction } from './mapped.ts';
 import type { BoundMode, Mode } from './mode.ts';
@@ -78,7 +78,7 @@ function liveOffset(f: Frame, t: Transfer, address: number, a: number, bytes: nu
   const { code, module } = f;
   const { fn } = code;
   fn.get(address).op('i32.wrap_i64').set(a);
-  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq');
+  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
   checkPage(fn, a, bytes, t.write);
   fn.op('i32.and').op('i32.eqz');
   code.if(() => {
@@ -143,14 +143,14 @@ function bindBuffer(
   fn.get(resource).memory('i32.load', 4).i32(0).op('i32.ge_s').op('i32.and');
   if (idxen) fn.get(resource).memory('i32.load', 4).i32(0x3fff0000).op('i32.and').op('i32.eqz').op('i32.and');
   fn.tee(linear);
-  fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and').set(quick);
+  fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq').op('i32.and').set(quick);
 
   // So do the private segments of gfx90a: swizzled by thread id with index stride 64, no index, no stride.
   if (!idxen) {
     fn.get(resource).memory('i32.load', 12).i32(SWIZZLED_BY_LANE).op('i32.and').i32(SWIZZLED_BY_LANE).op('i32.eq');
     fn.get(resource).memory('i32.load', 4).i32(-0x10000).op('i32.and').i32(-0x80000000).op('i32.eq').op('i32.and');
     fn.get(base).get(constant).op('i64.extend_i32_u').op('i64.sub').i64(32n).op('i64.shr_u');
-    fn.i64(BigInt(WINDOW_HIGH)).op('i64.eq').op('i32.and').set(perLane);
+    fn.i64(BigInt(gpuWindow.high)).op('i64.eq').op('i32.and').set(perLane);
     fn.get(low).get(constant).op('i32.sub').set(start);
     // The largest offset: not beyond num_records, and small enough that nothing wraps.
     fn.get(resource).memory('i64.load32_u', 8).i64(BigInt(t.bytes)).op('i64.sub').tee(room);

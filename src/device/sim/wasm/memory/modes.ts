@@ -3,7 +3,7 @@
 // can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions", "Data Share".
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
-import { LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
+import { gpuWindow, LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { locateFunction } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
@@ -84,7 +84,7 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
       ),
     quad: (next) => {
       fn.get(register).get(f.at).op('i32.add').tee(a).memory('v128.load', VGPR_BYTES);
-      fn.v128(WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH, WINDOW_HIGH).op('i32x4.eq').op('i32x4.all_true');
+      fn.v128(gpuWindow.high, gpuWindow.high, gpuWindow.high, gpuWindow.high).op('i32x4.eq').op('i32x4.all_true');
       code.if(() => {
         fn.get(a).memory('v128.load').get(offset).op('i32.wrap_i64').op('i32x4.splat').op('i32x4.add').set(q.low);
         windowQuad(f, t, q, next);
@@ -112,7 +112,7 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
     };
     fn.get(address).op('i32.wrap_i64').set(a);
     fn.get(address).i64(32n).op('i64.shr_u').op('i32.wrap_i64').tee(high);
-    fn.i32(WINDOW_HIGH).op('i32.eq');
+    fn.i32(gpuWindow.high).op('i32.eq');
     code.if(() => {
       checkPage(fn, a, t.bytes, t.write);
       code.if(move);
@@ -161,7 +161,7 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
   const address = code.local('i64');
   const q = quadLocals(code);
   const inWindow = (): void => {
-    fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq');
+    fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
   };
   fn.get(base).op('i32.wrap_i64').set(low);
   return {

@@ -5,7 +5,7 @@ import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { registerOf } from '../../interpreter/operands.ts';
-import { WINDOW_HIGH } from '../../state/layout.ts';
+import { gpuWindow } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { canCompile, isWide, readModifyWrite } from './atomic.ts';
 import { Code } from './code.ts';
@@ -68,7 +68,7 @@ function liveOffset(
 ): void {
   const { fn } = code;
   fn.get(address).op('i32.wrap_i64').set(a);
-  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.ne');
+  fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.ne');
   checkPage(fn, a, bytes, write);
   fn.op('i32.eqz').op('i32.or');
   code.if(() => {

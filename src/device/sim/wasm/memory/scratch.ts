@@ -1,7 +1,7 @@
 // Scratch addressing: each lane has its own bytes, interleaved by dwords so that one offset of all lanes is a row of 256 bytes. Also
 // used for scratch behind flat addresses and for the private segments of gfx90a, which are swizzled buffers.
 // Source: LLVM AMDGPUUsage, "Flat Scratch"; AMD CDNA3 ISA, "Scratch Space (Private)".
-import { VGPR_BYTES, WAVE_SCRATCH_BYTES, WINDOW_HIGH } from '../../state/layout.ts';
+import { gpuWindow, VGPR_BYTES, WAVE_SCRATCH_BYTES } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { FLAT_SCRATCH_AT } from './frame.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
@@ -109,7 +109,7 @@ export function bindSwizzled(f: Frame, t: Transfer): Swizzled & { inRange(): voi
   // Outside the window: nothing is in range, so the interpreter decides.
   fn.get(f.wave)
     .memory('i32.load', FLAT_SCRATCH_AT + 4)
-    .i32(WINDOW_HIGH)
+    .i32(gpuWindow.high)
     .op('i32.ne');
   code.if(() => fn.i32(-1).set(limit));
   const inRange = (): void => {

@@ -1,7 +1,7 @@
 // Checks of device memory addresses against the limits table, and of address registers for lanes that follow each other.
 // The table holds, for each 4 KiB page of the window, the number of live bytes from the page's start.
 
-import { LIMITS, VGPR_BYTES, WINDOW_HIGH, WRITABLE } from '../../state/layout.ts';
+import { gpuWindow, LIMITS, VGPR_BYTES, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { Code, Label } from './code.ts';
 import { locateFunction } from './mapped.ts';
@@ -78,7 +78,7 @@ function liveFunction(module: WasmModule, write: boolean): WasmFunction {
   return module.helper(`memory.live.${write ? 'store' : 'load'}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
     const [wave, address, bytes] = [0, 1, 2] as const;
     const low = fn.local('i32');
-    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(WINDOW_HIGH)).op('i64.eq');
+    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
     fn.if();
     fn.get(address).op('i32.wrap_i64').tee(low).get(bytes).call(span);
     fn.if().get(low).return().end();
