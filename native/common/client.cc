@@ -22,8 +22,8 @@ uint64_t FreeWindow() {
   for (uint64_t n = 0; n < kWindowPlaces; n++) {
     const uint64_t address = kWindowFirst + n * kWindowStep;
     void* const wanted = reinterpret_cast<void*>(address);
-    void* const got = mmap(wanted, kWindowStep, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void* const got =
+        mmap(wanted, kWindowStep, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != MAP_FAILED) munmap(got, kWindowStep);
     if (got == wanted) return address;
   }

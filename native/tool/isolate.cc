@@ -38,7 +38,7 @@ struct Isolation {
   hsa_signal_t arrived{};  // 0 when the queue stands at the first gate
   hsa_signal_t first{};    // gates: open at 0
   hsa_signal_t second{};
-  hsa_signal_t done{};     // of the dispatch between them
+  hsa_signal_t done{};    // of the dispatch between them
   bool submitted = true;  // the thread that submitted it waits
   bool finished = false;
 
