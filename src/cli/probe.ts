@@ -1,6 +1,7 @@
 // `wavesmith probe`: puts a probe into a code object, or into the kernel of a `wavesmith run` line, and says what it found.
 
 import { WavesmithError } from '../base/index.ts';
+import type { CodeObject } from '../codeobject/index.ts';
 import { nodeProbeCache } from '../device/node/index.ts';
 import {
   atOriginal,
@@ -12,6 +13,7 @@ import {
 } from '../instrument/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { probePage } from '../report/index.ts';
+import { folderCodes, isFolder } from './probe/folder.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, pageCode, placementRecord, placementText, reportText } from './probe/print.ts';
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
@@ -42,7 +44,7 @@ export async function run(argv: string[]): Promise<number> {
     .usage(
       '--tool NAME|FILE.ts [options] FILE -o OUT\n       wavesmith probe --tool NAME|FILE.ts [options] -- run FILE --kernel NAME …\n       wavesmith probe --tool NAME|FILE.ts [options] -- PROGRAM ARGS',
     )
-    .argument('[file]', 'code object to rewrite (with -o)')
+    .argument('[file]', 'code object, or hijack folder, to rewrite (with -o)')
     .option('--tool <name>', 'a shipped probe (see --list), or a file with one: .ts, or .hip with hooks')
     .option('--kernel <regex>', 'only kernels whose name has this')
     .option('--object <n|target>', 'which code object of a file with several, by number from 0 or target')
@@ -154,7 +156,38 @@ function startNew(file: string): number {
 function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefined, options: Options): number {
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
+  if (isFolder(file)) return probeFolder(probe, file, options.output, kernel, options);
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
+  const { record, lines, result } = rewritten(probe, codeObject, { file, output: options.output }, kernel, options);
+  if (options.json === true) printJson(record);
+  else process.stdout.write([...lines, ''].join('\n'));
+  return options.requireAll === true && result.rejected.length > 0 ? 1 : 0;
+}
+
+/** Rewrites the code objects of a hijack folder into another folder. */
+function probeFolder(
+  probe: ProbeDefinition,
+  folder: string,
+  output: string,
+  kernel: RegExp | undefined,
+  options: Options,
+): number {
+  const all = folderCodes(folder, output).map((code) =>
+    rewritten(probe, loadable(selectCodeObject(code.bytes, code.file, {}), code.file), code, kernel, options),
+  );
+  if (options.json === true) printJson({ tool: probe.name, folder, codeObjects: all.map(({ record }) => record) });
+  else process.stdout.write(all.map(({ lines }) => [...lines, ''].join('\n')).join(''));
+  return options.requireAll === true && all.some(({ result }) => result.rejected.length > 0) ? 1 : 0;
+}
+
+/** Writes the instrumented code object; what is said of it. */
+function rewritten(
+  probe: ProbeDefinition,
+  codeObject: CodeObject,
+  { file, output }: { readonly file: string; readonly output: string },
+  kernel: RegExp | undefined,
+  options: Options,
+) {
   const result = instrument(codeObject, probe, {
     kernel,
     growth: options.growth,
@@ -162,18 +195,16 @@ function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefi
     ...samplingOf(options),
     cache: options.cache ? nodeProbeCache() : undefined,
   });
-  writeOutput(options.output, result.codeObject.bytes);
-  if (options.json === true)
-    printJson({
-      tool: probe.name,
-      file,
-      output: options.output,
-      complete: isComplete(result),
-      placement: placementRecord(result),
-      memory: result.memory,
-    });
-  else process.stdout.write([`${probe.name} in '${options.output}'`, ...placementText(result), ''].join('\n'));
-  return options.requireAll === true && result.rejected.length > 0 ? 1 : 0;
+  writeOutput(output, result.codeObject.bytes);
+  const record = {
+    tool: probe.name,
+    file,
+    output,
+    complete: isComplete(result),
+    placement: placementRecord(result),
+    memory: result.memory,
+  };
+  return { record, lines: [`${probe.name} in '${output}'`, ...placementText(result)], result };
 }
 
 /** Runs a kernel with a probe in it. */

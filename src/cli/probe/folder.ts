@@ -1,0 +1,43 @@
+// `wavesmith probe FOLDER -o OUT`: a probe in every code object of a hijack folder, the edited one where the folder was built with edits.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { WavesmithError } from '../../base/index.ts';
+import { modifiedPath, readCode } from '../../hijack/build.ts';
+import { isProgramFolder, readProgramManifest } from '../../hijack/manifest.ts';
+import { makeFolder, readInput } from '../support.ts';
+
+/** A code object of a folder, and where the instrumented one goes. */
+export interface FolderCode {
+  readonly file: string;
+  readonly bytes: Uint8Array;
+  readonly output: string;
+}
+
+/** Whether the target of a command is a folder. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The code objects of a hijack folder. Errors: `cli/usage` for one of an IREE module, those of reading the folder. */
+export function folderCodes(folder: string, output: string): readonly FolderCode[] {
+  if (!isProgramFolder(folder)) {
+    throw new WavesmithError(
+      'cli/usage',
+      `'${folder}' was made from an IREE module, whose kernels are probed where they run.`,
+      {
+        hint: 'wavesmith probe --tool NAME -- iree-run-module --module=FILE.vmfb …',
+      },
+    );
+  }
+  const codes = readProgramManifest(folder).executables.map((entry): FolderCode => {
+    const edited = modifiedPath(folder, entry);
+    const isEdited = existsSync(edited);
+    return {
+      file: isEdited ? edited : join(folder, entry.code),
+      bytes: isEdited ? readInput(edited) : readCode(folder, entry),
+      output: join(output, `${entry.name}.co`),
+    };
+  });
+  makeFolder(output);
+  return codes;
+}
