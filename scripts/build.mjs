@@ -60,7 +60,7 @@ const lazyChildProcess = {
 const LAZY_PACKAGES = new Map([
   ['fflate', ['unzipSync', 'Zip', 'ZipPassThrough']],
   ['fflate/browser', ['unzlibSync']],
-  ['yaml', ['isMap', 'isScalar', 'isSeq', 'LineCounter', 'parse', 'parseDocument']],
+  ['yaml', ['isMap', 'isScalar', 'isSeq', 'LineCounter', 'parse', 'parseDocument', 'stringify']],
 ]);
 
 /** Such a package loads when one of its functions is first called. */

@@ -74,6 +74,31 @@ describe.skipIf(nativeTests() === undefined || !canCompileHip())('HIP projects',
     expect(contents()).toEqual(before);
   });
 
+  test('the configuration that is faster is found, and what changes the host is refused', async () => {
+    const tune = join(folder, 'tune.yaml');
+    const flags = [
+      'source: ahead.hip',
+      'run: ./ahead',
+      'parameters: { flags: ["-DAHEAD=1", "-DAHEAD=16 -O3", "-Dmain=start"] }',
+    ];
+    writeFileSync(tune, [...flags, 'build: make CXX=clang++ ahead HIPFLAGS="$HIPFLAGS {flags}"'].join('\n'));
+    const command = ['optimize', '--project', project, '--tune', tune, '-o', join(folder, 'best.yaml'), '--json'];
+    const before = contents();
+    const { status, stdout, stderr } = await run(process.execPath, [join(root, 'bin', 'wavesmith'), ...command], {
+      ...environment,
+      ...path,
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ configuration: { flags: '-DAHEAD=16 -O3' }, isExhaustive: true });
+    expect(result.evaluation.verdict).toBe('accepted');
+    expect(result.tried.filter((t: { isKept: boolean }) => !t.isKept)).toEqual([
+      expect.objectContaining({ words: expect.stringMatching(/^(?:It does not build|Refused)/) }),
+    ]);
+    expect(readFileSync(join(folder, 'best.yaml'), 'utf8')).toContain('AHEAD=16');
+    expect(contents()).toEqual(before);
+  });
+
   test('what is no change of the kernel is refused, and what is wrong is rejected', async () => {
     const calls = [
       edit('const int n = 2048;', 'const int n = 16;'),

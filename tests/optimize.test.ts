@@ -116,6 +116,22 @@ test('what is no capture is refused', async () => {
   });
 });
 
+test('a code object with its launch is recorded and made faster; the same launch makes the same ledger', async () => {
+  writeFileSync(path('w.co'), wasteful);
+  const { args } = SUBJECTS.reverse;
+  const launch = ['--', '--grid', '4', '--block', '256', ...args.flatMap((arg) => ['--arg', arg])];
+  const flags = ['--budget', '6', '--beam', '1', '--moves', 'trim-nop,drop-barrier', '--json', '--ledger'];
+  const runs = [];
+  for (const name of ['co1.db', 'co2.db']) {
+    runs.push(await wavesmith('optimize', path('w.co'), ...flags, path(name), ...launch));
+  }
+  expect(runs.map((r) => r.code)).toEqual([0, 0]);
+  const [one, two] = runs.map((r) => JSON.parse(r.out));
+  expect(one.evaluation.verdict).toBe('accepted');
+  expect(one.ledger).toBe(two.ledger);
+  expect(await wavesmith('optimize', path('w.co'), '--', '--grid', '4')).toMatchObject({ code: 1 });
+});
+
 describe('moves', () => {
   const movesIn = (name: keyof typeof SUBJECTS, ...replace: (readonly [string, string])[]): Move[] =>
     movesOf(new KernelView(readCodeObject(variantObject({ name: 'moves', of: name, replace }), ['test']), 'k'));

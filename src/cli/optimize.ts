@@ -1,5 +1,7 @@
 // `wavesmith optimize`: moves on the machine code of a captured kernel, kept when the ladder finds them right and faster.
-import { resolve } from 'node:path';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { disassembleCodeObject } from '../asm/index.ts';
 import { WavesmithError } from '../base/index.ts';
 import { durationText } from '../device/sim/timing/report.ts';
@@ -18,11 +20,14 @@ import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
 import { addElsewhereOptions, type ElsewhereFlags, openElsewhere } from './optimize/elsewhere.ts';
 import { addHipOptions, type HipFlags, isHip, optimizeHip } from './optimize/hip.ts';
 import { addModelOptions, atLeastOne, openModel, talkLines } from './optimize/model.ts';
+import { tunedYaml, tuneHip, tuneText } from './optimize/tune.ts';
+import { runKernel } from './run.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
 interface Options extends HipFlags, ElsewhereFlags {
+  tune?: string;
   write?: boolean;
   class: string;
   chip?: string;
@@ -47,11 +52,13 @@ export async function run(argv: string[]): Promise<number> {
     'optimize',
     'Make a kernel faster, by proved or exactly tested changes of its machine code or its HIP source.',
   )
-    .argument('[target]', 'a capture (X.wscap), or the hijack folder of one; none for a HIP project')
+    .argument('[target]', 'a capture (X.wscap), the hijack folder of one, or a code object; none for a HIP project')
+    .argument('[launch...]', "code object, behind --: its launch as of 'wavesmith run' (--grid 4 --block 256 --arg …)")
     .option(
       '-o, --output <file>',
       'write the best: a code object, text when the name ends with .s; a patch of a HIP source',
     )
+    .option('--tune <file>', 'search the configurations of a HIP project: parameters, flags, constraints (tune.yaml)')
     .option('--write', 'HIP project: change the source itself')
     .option('--budget <n>', 'candidates that may be looked at', '200')
     .option('--beam <n>', 'candidates that a round goes on with', '2')
@@ -66,16 +73,24 @@ export async function run(argv: string[]): Promise<number> {
   addHipOptions(addModelOptions(addElsewhereOptions(command)));
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
-  const [target] = command.args;
-  if ((target === undefined) !== isHip(options)) {
-    throw new WavesmithError('cli/usage', 'Give a capture, or --build, --run and --source of a HIP project.');
+  const [target, ...launch] = command.args;
+  const ways = [target !== undefined, isHip(options), options.tune !== undefined];
+  if (ways.filter(Boolean).length !== 1) {
+    throw new WavesmithError(
+      'cli/usage',
+      'Give a capture, or --build, --run and --source of a HIP project, or --tune.',
+    );
   }
   const ending = new AbortController();
   const interrupt = (): void => ending.abort();
   process.on('SIGINT', interrupt);
   try {
+    if (options.tune !== undefined) return await tuned(options.tune, options, ending.signal);
     if (target === undefined) return await hip(options, ending.signal);
-    const { result, kernel, digest, talk } = await optimize(target, options, ending.signal);
+    const work = (path: string) => optimize(path, options, ending.signal);
+    const { result, kernel, digest, talk } = await (launch.length === 0
+      ? work(target)
+      : withLaunch(target, launch, work));
     const { code, ...rest } = result;
     const isAccepted = result.evaluation?.verdict === 'accepted';
     if (isAccepted && code !== undefined && options.output !== undefined) {
@@ -119,6 +134,49 @@ async function hip(options: Options, signal: AbortSignal): Promise<number> {
     return exitCode(result, talk, signal);
   } finally {
     ledger?.close();
+  }
+}
+
+async function tuned(file: string, options: Options, signal: AbortSignal): Promise<number> {
+  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
+  const onStep = stepLine();
+  try {
+    const found = await tuneHip(file, options, ledger, onStep, signal);
+    const { result, kernel, digest, tried, configuration, build, isExhaustive } = found;
+    const { code: _, ...rest } = result;
+    onStep?.('');
+    const isAccepted = result.evaluation?.verdict === 'accepted';
+    if (isAccepted && options.output !== undefined) writeOutput(options.output, tunedYaml(configuration, build));
+    if (options.json === true) {
+      printJson({ kernel, ...rest, configuration, build, tried, isExhaustive, ledger: digest });
+    } else process.stdout.write(tuneText(found));
+    return exitCode(result, undefined, signal);
+  } finally {
+    ledger?.close();
+  }
+}
+
+/** A launch of a code object, recorded for as long as `work` needs it. */
+async function withLaunch<T>(
+  file: string,
+  launch: readonly string[],
+  work: (capture: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-launch-'));
+  try {
+    const capture = join(folder, 'launch.wscap');
+    const code = await runKernel([file, ...launch, '--capture', capture], { write: () => {}, print: () => {} });
+    if (code === 0 && existsSync(capture)) return await work(capture);
+    throw new WavesmithError(
+      'evaluate/baseline',
+      `'${file}' cannot be recorded in this launch: 'run' ends with ${code}.`,
+      {
+        file,
+        hint: `'wavesmith run ${file} ${launch.join(' ')}' says why.`,
+      },
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

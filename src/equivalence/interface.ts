@@ -79,13 +79,22 @@ export function callDifference(a: Kernel, b: Kernel, info: TargetInfo): string |
   return descriptorDifference(x, y) ?? metadataDifference(a, b);
 }
 
-/** The same for kernels that a compiler made of sources: it chooses the registers to start with, and which hidden arguments it asks for. */
-export function rebuiltDifference(a: Kernel, b: Kernel, info: TargetInfo): string | undefined {
+/**
+ * The same for kernels that a compiler made of sources: it chooses the registers to start with, and which hidden arguments it asks for. `workgroup`: no
+ * launch has more work-items in a workgroup.
+ */
+export function rebuiltDifference(
+  a: Kernel,
+  b: Kernel,
+  info: TargetInfo,
+  workgroup = Number.POSITIVE_INFINITY,
+): string | undefined {
   const [x, y] = [a.descriptor, b.descriptor];
   if (x === undefined || y === undefined) return 'a kernel has no descriptor';
   if (isExported(a) && !isExported(b)) return 'the loader does not find the edited kernel: its symbol is not exported';
   const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
-  if (fewer < most) return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
+  if (fewer < Math.min(most, workgroup))
+    return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
   const mode = modeDifference(x, y);
   if (mode !== undefined) return mode;
   const [was, is] = [a, b].map((k) => argumentShapes(k)) as [ArgumentShapes, ArgumentShapes];

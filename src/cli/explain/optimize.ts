@@ -58,6 +58,10 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'A queue of another machine has no password, so everybody there could give work to the workers.',
     'Give the address a user and a password, or say --allow-unprotected-queue in a network that you trust.',
   ],
+  'tune/bad-space': [
+    'A tune.yaml lacks a command or a parameter, or a constraint or the first configuration makes no sense.',
+    'The message says where. docs/optimize.md, "Configurations", has an example.',
+  ],
   'worker/no-measure': ['Times on a real GPU are not measured by workers.', 'Use --target sim: times are modelled.'],
   'model/insecure': [
     'A language model was asked for at an address that is neither encrypted nor on this machine.',

@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { WavesmithError } from '../../base/index.ts';
 import { sha256 } from '../../optimize/hash.ts';
+import type { HipWorkshop } from '../../optimize/hip/hip-workshop.ts';
+import type { Project } from '../../optimize/hip/project.ts';
 import type { Ledger, SearchResult } from '../../optimize/index.ts';
 import type { Talk } from '../../optimize/model/conversation.ts';
 import { parseKernel } from '../capture-options.ts';
@@ -51,19 +53,41 @@ export interface HipResult {
   readonly digest: string | undefined;
 }
 
-/** Works on a HIP project. */
+/** Works on a HIP project with a language model. */
 export async function optimizeHip(
   flags: HipFlags,
   ledger: Ledger | undefined,
   onStep: ((text: string) => void) | undefined,
   signal: AbortSignal,
 ): Promise<HipResult> {
+  if (flags.provider === undefined) {
+    throw new WavesmithError(
+      'cli/usage',
+      'A HIP project needs --provider, a language model that changes the source, or --tune.',
+    );
+  }
+  const model = await openModel(flags, ledger);
+  return await withWorkshop(flags, ledger, onStep, signal, false, async (workshop, project) => {
+    const { contest } = workshop;
+    const work = sha256(JSON.stringify([contest.evaluator.key, project.text()]));
+    const talk = await (model as NonNullable<typeof model>).talk(workshop, { work, onTurn: onStep, signal });
+    const result = contest.result(talk.answers >= Number(flags.turns));
+    return { result, kernel: contest.evaluator.oracle.kernel, talk, ...workshop.result, digest: ledger?.digest() };
+  });
+}
+
+/** Opens a copy of a project and its kernel's place of work, which is gone when `work` ends. */
+export async function withWorkshop<T>(
+  flags: HipFlags,
+  ledger: Ledger | undefined,
+  onStep: ((text: string) => void) | undefined,
+  signal: AbortSignal,
+  choosesBounds: boolean,
+  work: (workshop: HipWorkshop, project: Project) => Promise<T>,
+): Promise<T> {
   const { build, run, source, project: folder } = flags;
   if (build === undefined || run === undefined || source === undefined) {
     throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
-  }
-  if (flags.provider === undefined) {
-    throw new WavesmithError('cli/usage', 'A HIP project needs --provider: sources are changed by a language model.');
   }
   const asked = classOf(flags.class);
   if (asked === 'bounded') throw new WavesmithError('cli/usage', 'The class is bit or atomics.');
@@ -73,18 +97,15 @@ export async function optimizeHip(
   const seed = parseCount(flags.seed, '--seed') ?? 1;
   const timeout = atLeastOne(flags.commandTimeout, '--command-timeout');
   const kernel = parseKernel(flags.kernel);
-  const model = await openModel(flags, ledger);
   const { Project } = await import('../../optimize/hip/project.ts');
   const { HipWorkshop } = await import('../../optimize/hip/hip-workshop.ts');
   const wavesmith = [process.execPath, process.argv[1] as string];
   const project = Project.open({ folder, source, build, run, wavesmith, device: flags.device, timeout, signal });
   try {
-    const workshop = await HipWorkshop.open(project, { kernel, chip, class: asked, seed, ledger, onStep });
-    const { contest } = workshop;
-    const work = sha256(JSON.stringify([contest.evaluator.key, project.text()]));
-    const talk = await (model as NonNullable<typeof model>).talk(workshop, { work, onTurn: onStep, signal });
-    const result = contest.result(talk.answers >= Number(flags.turns));
-    return { result, kernel: contest.evaluator.oracle.kernel, talk, ...workshop.result, digest: ledger?.digest() };
+    return await work(
+      await HipWorkshop.open(project, { kernel, chip, class: asked, seed, ledger, onStep, choosesBounds }),
+      project,
+    );
   } finally {
     project.close();
   }

@@ -34,6 +34,8 @@ export interface EvaluatorOptions {
   readonly seed?: number | undefined;
   /** A compiler makes baseline and candidates of sources. */
   readonly isRebuilt?: boolean | undefined;
+  /** Work-items that a workgroup of the program has at most: candidates may be bound to it. */
+  readonly workgroup?: number | undefined;
   /** Class `bounded`: terms of the longest sum behind one output (default 1). */
   readonly reductionLength?: number | undefined;
   readonly onStep?: ((text: string) => void) | undefined;
@@ -63,9 +65,10 @@ export interface Look {
 
 /** A hash of the options that change a verdict. */
 export function optionsHash(options: EvaluatorOptions): string {
-  const { chip, class: asked = 'bit', seed = 1, reductionLength = 1, isRebuilt = false } = options;
+  const { chip, class: asked = 'bit', seed = 1, reductionLength = 1, isRebuilt = false, workgroup } = options;
   const facts = [LADDER_VERSION, chip.name, Object.keys(FIELDS).map(chip.get), asked, seed, reductionLength];
-  return sha256(JSON.stringify(isRebuilt ? [...facts, 'rebuilt'] : facts));
+  const rebuilt = workgroup === undefined ? ['rebuilt'] : ['rebuilt', workgroup];
+  return sha256(JSON.stringify(isRebuilt ? [...facts, ...rebuilt] : facts));
 }
 
 /** Judges candidates for one captured launch. */
@@ -207,8 +210,9 @@ class Climb {
     let breaks: readonly string[];
     try {
       candidate = readCodeObject(code, ['candidate']);
-      const { isRebuilt } = this.evaluator.options;
-      breaks = contractBreaks(statics.codeObject, candidate, kernel, capture.manifest.dispatch.dynamicLds, isRebuilt);
+      const { isRebuilt, workgroup } = this.evaluator.options;
+      const { dynamicLds } = capture.manifest.dispatch;
+      breaks = contractBreaks(statics.codeObject, candidate, kernel, dynamicLds, isRebuilt, workgroup);
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
       throw new Rejected('contract', [`The candidate cannot be read: ${error.message}`]);

@@ -38,6 +38,8 @@ export interface HipOptions {
   readonly class: EquivalenceClass;
   readonly seed: number;
   readonly ledger: Ledger | undefined;
+  /** Candidates may be bound to the workgroups of the captured launch. */
+  readonly choosesBounds?: boolean | undefined;
   readonly onStep?: ((text: string) => void) | undefined;
 }
 
@@ -118,7 +120,10 @@ export class HipWorkshop implements Workshop {
       });
     }
     const stdout = again.stdout === ran.stdout ? ran.stdout : undefined;
-    const evaluator = await Evaluator.open(capture, { chip, class: options.class, seed, onStep, isRebuilt: true });
+    const { block } = capture.manifest.dispatch;
+    const workgroup = options.choosesBounds === true ? block.reduce((a, b) => a * b, 1) : undefined;
+    const how = { chip, class: options.class, seed, onStep, isRebuilt: true, workgroup };
+    const evaluator = await Evaluator.open(capture, how);
     const contest = await Contest.open(evaluator, ledger);
     const baseline = { call, capture, index, status: ran.status, stdout, facts };
     return new HipWorkshop(project, contest, baseline, ranking, ledger);
@@ -184,20 +189,41 @@ export class HipWorkshop implements Workshop {
     return { isKept, words: isKept ? `${words}\n\n${await this.state()}` : words };
   }
 
-  /** The machine code of the written source; a string says why there is none. */
-  private async compiled(): Promise<Uint8Array | string> {
+  /** Builds the source as it is by another command; its machine code with its time, or why it is no candidate. The project stays as it was built last. */
+  async tryBuild(
+    command: string,
+  ): Promise<
+    | { readonly code: Uint8Array; readonly nanoseconds: number }
+    | { readonly nanoseconds: undefined; readonly words: string }
+  > {
+    this.project.write(this.text);
+    const built = await this.project.build(command);
+    const call = built.status === 0 ? this.project.compilerCall() : undefined;
+    if (call === undefined) {
+      this.contest.refuse('not built');
+      return { nanoseconds: undefined, words: `It does not build:\n${tailOf(built)}` };
+    }
+    const code = await this.compiled(call, command);
+    if (typeof code === 'string') return { nanoseconds: undefined, words: code };
+    const { nanoseconds, problem } = await this.contest.look(code);
+    if (nanoseconds === undefined) return { nanoseconds, words: `Rejected at ${problem}` };
+    return { code, nanoseconds };
+  }
+
+  /** The machine code of the written source; a string says why there is none. `command`: what built it already. */
+  private async compiled(call = this.baseline.call, command?: string): Promise<Uint8Array | string> {
     const { project, baseline } = this;
     const refuse = (what: string, words: string): string => {
       this.contest.refuse(what);
       return words;
     };
     const { kernel } = this.contest.evaluator.oracle;
-    const facts = await factsOf(baseline.call, project.source, kernel, (argv, folder) => project.command(argv, folder));
+    const facts = await factsOf(call, project.source, kernel, (argv, folder) => project.command(argv, folder));
     if (typeof facts === 'string') return refuse('not built', `It does not compile:\n${facts.slice(-TOLD)}`);
     const problem = guardBreak(baseline.facts, facts);
     if (problem !== undefined) return refuse('guard', `Refused: ${problem}`);
-    const built = await project.build();
-    if (built.status !== 0) return refuse('not built', `It does not build:\n${tailOf(built)}`);
+    const built = command === undefined ? await project.build() : undefined;
+    if (built !== undefined && built.status !== 0) return refuse('not built', `It does not build:\n${tailOf(built)}`);
     const ran = await project.capture(`^${kernel.replace(/[^\w]/g, '\\$&')}$`, String(baseline.index));
     const [capture] = ran.captures;
     if (capture === undefined) return refuse('run', `The program did not get to the kernel:\n${tailOf(ran)}`);

@@ -125,8 +125,9 @@ export class Project {
     utimesSync(path, new Date(), new Date());
   }
 
-  build(): Promise<CommandResult> {
-    return this.command(['sh', '-c', this.options.build]);
+  /** Builds by the project's command, or by another one. */
+  build(command = this.options.build): Promise<CommandResult> {
+    return this.command(['sh', '-c', command]);
   }
 
   /** Runs the program without recording. */

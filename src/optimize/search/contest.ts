@@ -4,7 +4,7 @@ import { durationText } from '../../device/sim/timing/report.ts';
 import type { Evaluator } from '../evaluate/ladder.ts';
 import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LookRecord } from '../ledger/ledger.ts';
 import { Judge } from './judge.ts';
 import { LEAST_GAIN, type SearchResult, type Step } from './search.ts';
 
@@ -43,6 +43,13 @@ export class Contest {
       throw new WavesmithError('evaluate/baseline', `The baseline is no candidate: ${problem}`);
     }
     return new Contest(evaluator, ledger, { code, nanoseconds, evaluation: undefined, steps: [] });
+  }
+
+  /** A first look at a candidate; nothing is kept of it. */
+  async look(code: Uint8Array): Promise<LookRecord> {
+    const found = await this.judge.look(code, this.best.nanoseconds * (1 - LEAST_GAIN));
+    if (found.nanoseconds === undefined) this.judge.count(found.problem?.split(':')[0] ?? 'rejected');
+    return found;
   }
 
   /** Counts a proposal that is no candidate. */
