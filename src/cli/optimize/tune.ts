@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { durationText } from '../../device/sim/timing/report.ts';
 import { type Ledger, type SearchResult, timeText } from '../../optimize/index.ts';
-import type { Configuration } from '../../optimize/tune/space.ts';
+import type { Configuration } from '../../optimize/tune/configuration.ts';
 import type { TuneResult } from '../../optimize/tune/tune.ts';
 import { parseCount } from '../run-common.ts';
 import { readInput } from '../support.ts';

@@ -1,5 +1,5 @@
 // Constraints between parameters: `tile * unroll <= 256 && bounds != 64`. Numbers, texts in quotes, names, + - * / %, comparisons, ! && ||, parentheses.
-import type { Configuration, Value } from './space.ts';
+import type { Configuration, Value } from './configuration.ts';
 
 export type Constraint = (configuration: Configuration) => boolean;
 

@@ -2,7 +2,8 @@
 // were tried are split into the good quarter and the rest; values that are common among the good and rare among the rest are drawn. It is our own because
 // npm has no kept library for it (looked for in November 2026): what there is searches grids or was left years ago.
 import { randomNumbers } from '../../base/index.ts';
-import { type Configuration, configurationText, isAllowed, type Space, type Value } from './space.ts';
+import type { Configuration, Value } from './configuration.ts';
+import { configurationText, isAllowed, type Space } from './space.ts';
 
 /** A configuration with its cost; Infinity for one that is wrong. */
 export interface Observation {

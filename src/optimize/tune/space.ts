@@ -3,11 +3,8 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { WavesmithError } from '../../base/index.ts';
+import type { Configuration, Value } from './configuration.ts';
 import { type Constraint, parseConstraint } from './constraint.ts';
-
-export type Value = string | number | boolean;
-/** A value for each parameter. */
-export type Configuration = Readonly<Record<string, Value>>;
 
 export interface Space {
   /** Shell commands and the source, as of a HIP project; `{name}` in the build command stands for a value. */

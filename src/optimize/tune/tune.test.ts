@@ -1,9 +1,10 @@
 // Spaces, constraints and the sampler of `optimize --tune`.
 import { describe, expect, test } from 'vitest';
 import { randomNumbers } from '../../base/index.ts';
+import type { Configuration } from './configuration.ts';
 import { parseConstraint } from './constraint.ts';
 import { Sampler } from './sampler.ts';
-import { allOf, buildOf, type Configuration, readSpace } from './space.ts';
+import { allOf, buildOf, readSpace } from './space.ts';
 
 const TEXT = `
 source: k.hip

@@ -1,8 +1,9 @@
 // The search for a configuration. Each round asks for some configurations and builds, runs and times all of them; the best third climbs the ladder
 // (successive halving: the dear judgement is for the few). Nothing is kept that the ladder rejects.
 import type { HipWorkshop } from '../hip/hip-workshop.ts';
+import type { Configuration } from './configuration.ts';
 import { Sampler } from './sampler.ts';
-import { allOf, buildOf, type Configuration, configurationText, type Space } from './space.ts';
+import { allOf, buildOf, configurationText, type Space } from './space.ts';
 
 export interface TuneOptions {
   /** Configurations that may be built. */
