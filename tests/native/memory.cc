@@ -56,8 +56,11 @@ void Pools(Gpu& gpu) {
   STATUS(HSA_STATUS_ERROR_INVALID_ALLOCATION, hsa_amd_memory_pool_allocate(gpu.coarse, 1ull << 40, 0, &pointer));
   // Sparse: most of the device at once costs nothing until it is touched; twice is too much.
   void* second = nullptr;
-  OK(hsa_amd_memory_pool_allocate(gpu.coarse, 0xc0000000, 0, &pointer));
-  STATUS(HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_amd_memory_pool_allocate(gpu.coarse, 0xc0000000, 0, &second));
+  size_t all = 0;
+  OK(hsa_amd_memory_pool_get_info(gpu.coarse, HSA_AMD_MEMORY_POOL_INFO_SIZE, &all));
+  const size_t most = all / 4 * 3;
+  OK(hsa_amd_memory_pool_allocate(gpu.coarse, most, 0, &pointer));
+  STATUS(HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_amd_memory_pool_allocate(gpu.coarse, most, 0, &second));
   OK(hsa_amd_memory_pool_free(pointer));
 }
 
