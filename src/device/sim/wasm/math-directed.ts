@@ -4,6 +4,7 @@
 // computable with a fused-mac", ARITH 2005.
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
+import { matrixFeatures } from './features.ts';
 import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
@@ -84,6 +85,10 @@ function twoSum(w: Steps, x: number, y: number): [sum: number, error: number] {
 
 /** a·b + c, exact where the product is in range or zero; lanes with an infinity or a NaN have no error. */
 function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
+  if (!matrixFeatures().fused) {
+    pushExact(fn, module, rounding, undefined);
+    return;
+  }
   const w = new Steps(fn);
   const [a, b, c] = [0, 1, 2] as const;
   const result = w.madd(a, b, c);
