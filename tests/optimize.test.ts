@@ -129,7 +129,7 @@ test('a code object with its launch is recorded and made faster; the same launch
   const [one, two] = runs.map((r) => JSON.parse(r.out));
   expect(one.evaluation.verdict).toBe('accepted');
   expect(one.ledger).toBe(two.ledger);
-  expect(await wavesmith('optimize', path('w.co'), '--', '--grid', '4')).toMatchObject({ code: 1 });
+  expect(await wavesmith('optimize', path('w.co'), '--', '--grid', '4')).toMatchObject({ code: 2 });
 });
 
 describe('moves', () => {

@@ -60,6 +60,7 @@ export async function optimizeHip(
   onStep: ((text: string) => void) | undefined,
   signal: AbortSignal,
 ): Promise<HipResult> {
+  commandsOf(flags);
   if (flags.provider === undefined) {
     throw new WavesmithError(
       'cli/usage',
@@ -76,6 +77,14 @@ export async function optimizeHip(
   });
 }
 
+/** How a project is built and run, and what of it may change. */
+function commandsOf({ build, run, source }: HipFlags) {
+  if (build === undefined || run === undefined || source === undefined) {
+    throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
+  }
+  return { build, run, source };
+}
+
 /** Opens a copy of a project and its kernel's place of work, which is gone when `work` ends. */
 export async function withWorkshop<T>(
   flags: HipFlags,
@@ -85,10 +94,8 @@ export async function withWorkshop<T>(
   choosesBounds: boolean,
   work: (workshop: HipWorkshop, project: Project) => Promise<T>,
 ): Promise<T> {
-  const { build, run, source, project: folder } = flags;
-  if (build === undefined || run === undefined || source === undefined) {
-    throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
-  }
+  const { build, run, source } = commandsOf(flags);
+  const { project: folder } = flags;
   const asked = classOf(flags.class);
   if (asked === 'bounded') throw new WavesmithError('cli/usage', 'The class is bit or atomics.');
   const device = programDevice(flags.device);
