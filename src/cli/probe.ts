@@ -13,7 +13,7 @@ import {
 } from '../instrument/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import { probePage } from '../report/index.ts';
-import { folderCodes, isFolder } from './probe/folder.ts';
+import { folderCodes, isHijackFolder } from './probe/folder.ts';
 import { loadProbe } from './probe/load.ts';
 import { isComplete, pageCode, placementRecord, placementText, reportText } from './probe/print.ts';
 import { exportReport, type ProgramFlags, probeCommand } from './probe/program.ts';
@@ -156,7 +156,7 @@ function startNew(file: string): number {
 function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefined, options: Options): number {
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
-  if (isFolder(file)) return probeFolder(probe, file, options.output, kernel, options);
+  if (isHijackFolder(file)) return probeFolder(probe, file, options.output, kernel, options);
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
   const { record, lines, result } = rewritten(probe, codeObject, { file, output: options.output }, kernel, options);
   if (options.json === true) printJson(record);

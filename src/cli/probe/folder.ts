@@ -1,5 +1,5 @@
 // `wavesmith probe FOLDER -o OUT`: a probe in every code object of a hijack folder, the edited one where the folder was built with edits.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { modifiedPath, readCode } from '../../hijack/build.ts';
@@ -13,9 +13,11 @@ export interface FolderCode {
   readonly output: string;
 }
 
-/** Whether the target of a command is a folder. */
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Whether a target is a folder that is no capture. What is wrong with a hijack folder is said when it is read. */
+export function isHijackFolder(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true || path.includes('.wscap')) return false;
+  const manifest = join(path, 'manifest.json');
+  return !existsSync(manifest) || !/"format"\s*:\s*"wscap"/.test(readFileSync(manifest, 'utf8'));
 }
 
 /** The code objects of a hijack folder. Errors: `cli/usage` for one of an IREE module, those of reading the folder. */

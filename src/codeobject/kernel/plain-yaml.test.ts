@@ -151,7 +151,7 @@ test('random texts, most of them wrong, are the same to both readers', () => {
     }),
     { numRuns: 2000 },
   );
-  expect(plain).toBeGreaterThan(40);
+  expect(plain).toBeGreaterThan(10);
 });
 
 const folder = join('..', 'shared', 'corpus', 'triton');
