@@ -54,7 +54,7 @@ try {
   console.log(
     'Timed: by the program itself inside `wavesmith exec`, process start not included; the same launch or copy repeats.',
   );
-  console.log(`empty kernel, hipLaunchKernel to completion, ${LAUNCHES} launches a round (µs; target: median ≤ 200)`);
+  console.log(`empty kernel, hipLaunchKernel to completion, ${LAUNCHES} launches a round (µs; goal: median ≤ 100)`);
   for (let round = 1; round <= ROUNDS; round++) {
     const times = sorted(exec('launch', String(LAUNCHES)).map(([t]) => t as number));
     const at = (q: number): string => quantile(times, q).toFixed(0).padStart(6);
