@@ -242,7 +242,7 @@ hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
   constexpr int kPlaceBytes = 13;
   if (text == nullptr || length < kPlaceBytes) return Done(hipErrorInvalidValue);
   const hipError_t error = CheckDevice(number, &device);
-  if (error == hipSuccess) std::strcpy(text, BusPlace(*device).c_str());
+  if (error == hipSuccess) std::snprintf(text, static_cast<size_t>(length), "%s", BusPlace(*device).c_str());
   return Done(error);
 }
 hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {

@@ -94,7 +94,6 @@ hipError_t Create(Physical made, hipMemGenericAllocationHandle_t* handle) {
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
-using wavesmith::Size;
 
 extern "C" {
 

@@ -110,8 +110,7 @@ void ReserveAperture() {
   const uint64_t first = *end == '@' ? std::strtoull(end + 1, nullptr, 0) / kUnit * kUnit : 0;
   std::random_device random;
   for (int attempt = 0; attempt < 1000; attempt++) {
-    const uint64_t units = (kHigh - kLow - bytes) / kUnit;
-    const uint64_t unit = (uint64_t{random()} << 32 | random()) % units;
+    const uint64_t unit = std::uniform_int_distribution<uint64_t>(0, (kHigh - kLow - bytes) / kUnit)(random);
     void* const wanted = reinterpret_cast<void*>(attempt == 0 && first != 0 ? first : kLow + unit * kUnit);
     void* const got =
         mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
