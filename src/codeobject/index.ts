@@ -13,9 +13,10 @@ export {
 } from './bundle.ts';
 export { type CodeObject, type Kernel, readCodeObject } from './code-object.ts';
 export { type Container, type ContainerKind, codeObjectsOf, openContainer } from './container.ts';
-export { type DebugInfo, type DebugMember, type DebugType, type DebugVariable, debugInfo } from './elf/debug-info.ts';
+export { debugInfo } from './elf/debug-info.ts';
 export { type DebugLine, type DebugLines, debugLines } from './elf/debug-line.ts';
 export type { DebugPlace, DebugRegister } from './elf/debug-location.ts';
+export type { DebugInfo, DebugMember, DebugType, DebugVariable } from './elf/debug-types.ts';
 export { lookupDynamicSymbol } from './elf/hash.ts';
 export {
   AMDGPU_NOTE_OWNER,

@@ -1,120 +1,15 @@
 // Variables of the source program: names, types and places from .debug_info, DWARF 4 and 5. Nothing is decoded before the first question.
 // Source: DWARF Debugging Information Format 5, chapters 2 to 5 and 7. Damaged units give what was read up to the damage.
 import { type DebugPlace, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import type { DebugCall, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
+import { ADDRESS_FORM, AT, TAG } from './dwarf-numbers.ts';
 import type { ElfFile } from './read.ts';
-
-/** A type of the source program, typedefs and qualifiers resolved. */
-export interface DebugType {
-  readonly name: string;
-  readonly kind: 'integer' | 'float' | 'bool' | 'char' | 'pointer' | 'enum' | 'struct' | 'array' | 'unknown';
-  readonly bytes: number;
-  readonly isSigned: boolean;
-  /** Of structs, unions and classes. */
-  readonly members: readonly DebugMember[];
-  /** Of arrays: elements, of the outermost dimension; of pointers: what they point to. */
-  readonly of: (() => DebugType) | undefined;
-  readonly count: number;
-  /** Of enumerations: names by value. */
-  readonly names: ReadonlyMap<number, string>;
-}
-
-export interface DebugMember {
-  readonly name: string;
-  readonly offset: number;
-  readonly type: () => DebugType;
-}
-
-/** A variable that is in scope somewhere. */
-export interface DebugVariable {
-  readonly name: string;
-  readonly isParameter: boolean;
-  readonly type: DebugType;
-  /** Where its value is before the instruction at an address. */
-  place(address: number): DebugPlace;
-}
-
-/** What the debug information says of an address. */
-export interface DebugInfo {
-  /** Variables in scope at an address: those of inner blocks before outer ones, then globals. A name that is hidden is left out. */
-  variables(address: number): readonly DebugVariable[];
-  /** Functions at an address, inlined ones first, by name. */
-  functions(address: number): readonly string[];
-  /** Where the inlined functions at an address are called, the innermost call first. */
-  calls(address: number): readonly DebugCall[];
-}
-
-/** A call that was inlined. */
-export interface DebugCall {
-  /** Offset of the unit's line table in .debug_line. */
-  readonly table: number;
-  /** Number of the file in that table. */
-  readonly file: number;
-  readonly line: number;
-}
 
 const SHF_COMPRESSED = 0x800n;
 /** Entries that are kept of one code object, and their nesting. */
 const MAX_ENTRIES = 2_000_000;
 const MAX_TYPE_DEPTH = 40;
-
-// Attributes and tags that are read.
-const AT = {
-  location: 0x02,
-  name: 0x03,
-  byteSize: 0x0b,
-  stmtList: 0x10,
-  lowPc: 0x11,
-  highPc: 0x12,
-  constValue: 0x1c,
-  upperBound: 0x2f,
-  abstractOrigin: 0x31,
-  count: 0x37,
-  dataMemberLocation: 0x38,
-  declaration: 0x3c,
-  encoding: 0x3e,
-  frameBase: 0x40,
-  specification: 0x47,
-  type: 0x49,
-  ranges: 0x55,
-  callFile: 0x58,
-  callLine: 0x59,
-  linkageName: 0x6e,
-  strOffsetsBase: 0x72,
-  addrBase: 0x73,
-  rnglistsBase: 0x74,
-  loclistsBase: 0x8c,
-} as const;
-const TAG = {
-  array: 0x01,
-  class: 0x02,
-  enumeration: 0x04,
-  formalParameter: 0x05,
-  lexicalBlock: 0x0b,
-  member: 0x0d,
-  pointer: 0x0f,
-  reference: 0x10,
-  compileUnit: 0x11,
-  structure: 0x13,
-  typedef: 0x16,
-  union: 0x17,
-  inheritance: 0x1c,
-  inlinedSubroutine: 0x1d,
-  subrange: 0x21,
-  baseType: 0x24,
-  constType: 0x26,
-  enumerator: 0x28,
-  subprogram: 0x2e,
-  variable: 0x34,
-  volatileType: 0x35,
-  restrictType: 0x37,
-  namespace: 0x39,
-  rvalueReference: 0x42,
-  atomicType: 0x47,
-} as const;
-
-/** DW_FORM_addr */
-const ADDRESS_FORM = 0x01;
 
 type AttributeValue =
   | number

@@ -1,6 +1,7 @@
 // Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
 // Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
-import { type DebugInfo, debugInfo } from './debug-info.ts';
+import { debugInfo } from './debug-info.ts';
+import type { DebugInfo } from './debug-types.ts';
 import { DwarfCursor as Cursor, Damaged } from './dwarf-cursor.ts';
 import type { ElfFile } from './read.ts';
 
