@@ -1,12 +1,12 @@
-// Profile analysis at scale: a one-million-row kernel trace as CSV and as rocpd from file to report, raw thread traces.
+// Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, raw thread traces.
 // Each case runs in a process of its own, so that the peak memory is its own. Targets: 5 s, 400 MB; each export 10 s; 30 MB/s.
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../src/cli/profile.ts';
 import { LoadedCode, readSqtt } from '../src/profile/index.ts';
-import { kernelTraceCsv, sampleCodeObject, sampleSqtt, writeRocpd } from '../tests/profile-fixtures.ts';
+import { kernelTraceCsv, rocprofJson, sampleCodeObject, sampleSqtt, writeRocpd } from '../tests/profile-fixtures.ts';
 
 const ROWS = 1_000_000;
 const ROUNDS = 3;
@@ -78,11 +78,14 @@ function main(folder: string): void {
   closeSync(fd);
   const db = join(folder, 'results.db');
   writeRocpd(db, ROWS);
+  const json = join(folder, 'results.json');
+  writeFileSync(json, rocprofJson(ROWS));
   const cases = [
     ['kernel trace CSV', csv, [], 5],
     ['rocpd database', db, [], 5],
-    ['CSV and Perfetto', csv, ['--perfetto'], 15],
-    ['CSV and speedscope', csv, ['--speedscope'], 15],
+    ['rocprofv3 JSON', json, [], 5],
+    ['CSV and Perfetto', csv, ['--perfetto'], 10],
+    ['CSV and speedscope', csv, ['--speedscope'], 10],
   ] as const;
   const results = cases.map(() => [] as Record<string, number>[]);
   for (let round = 0; round < ROUNDS; round++) {

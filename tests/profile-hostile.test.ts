@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WavesmithError } from '../src/base/index.ts';
 import {
@@ -81,6 +83,34 @@ describe('damaged SQLite', () => {
     const noise = Uint8Array.from(bytes);
     for (let i = 200; i < noise.length; i++) noise[i] = (i * 2654435761) >>> 24;
     expect(outcome(fileWith('r.db', noise))).toMatch(/^(sqlite|rocpd)\//);
+  });
+
+  test('locked by another program, with a write-ahead log, compressed: read all the same, and nothing is left beside it', () => {
+    const folder = mkdtempSync(join(temporary, 'held-'));
+    const path = join(folder, 'r.db');
+    writeFileSync(path, bytes);
+    mkdirSync(`${path}.lock`);
+    expect(outcome(path)).toMatchObject({ dispatches: { total: 400 } });
+    const log = Uint8Array.from(bytes);
+    // The file format versions of write-ahead logging, in bytes 18 and 19 of the header.
+    log.set([2, 2], 18);
+    writeFileSync(join(folder, 'wal.db'), log);
+    expect(outcome(join(folder, 'wal.db'))).toMatchObject({ dispatches: { total: 400 } });
+    writeFileSync(join(folder, 'r.db.gz'), gzipSync(bytes));
+    expect(outcome(join(folder, 'r.db.gz'))).toMatchObject({ dispatches: { total: 400 } });
+    expect(readdirSync(folder).sort()).toEqual(['r.db', 'r.db.gz', 'r.db.lock', 'wal.db']);
+  });
+
+  test('columns that are not there are findings, and have no values', () => {
+    const path = join(temporary, 'columns.db');
+    writeRocpd(path, 6, '_abcd');
+    writeDatabase(
+      path,
+      ['stream_id', 'grid_size_z'].map((name) => `ALTER TABLE rocpd_kernel_dispatch_abcd DROP COLUMN ${name}`),
+    );
+    const result = outcome(path);
+    expect(result).toMatchObject({ dispatches: { total: 6, timed: 6 } });
+    expect(codes(result)).toEqual(['rocpd/missing-table', 'rocpd/missing-table']);
   });
 
   test('endless views and virtual tables under rocpd names are not run', () => {

@@ -197,9 +197,9 @@ export const PROFILE_RULES = {
   },
   'rocpd/missing-table': {
     severity: 'warning',
-    title: 'The database lacks a table that rocprofv3 writes; what needs it is left out',
+    title: 'The database lacks a table or column that rocprofv3 writes; what needs it is left out',
     source: SOURCES.rocpd,
-    advice: 'Record the profile again, or check that the merge kept all tables.',
+    advice: 'Record the profile again, or check that the merge kept all tables and columns.',
   },
   'rocpd/orphan-counters': {
     severity: 'warning',

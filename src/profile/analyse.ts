@@ -223,7 +223,8 @@ function durations(r: Recording, rows: Int32Array): Durations {
   const d = r.dispatches;
   const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
   let [timed, total, squares, min, max, state] = [0, 0, 0, Number.POSITIVE_INFINITY, 0, Timing.ABSENT as number];
-  for (const row of rows) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     if (timing[row] !== Timing.KNOWN) {
       state = timing[row];
       continue;
@@ -253,8 +254,8 @@ function durations(r: Recording, rows: Int32Array): Durations {
 
 function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
   const counts = new Map<number, number>();
-  for (const row of rows) {
-    const config = r.dispatches.config.get(row);
+  for (let i = 0; i < rows.length; i++) {
+    const config = r.dispatches.config.get(rows[i]);
     counts.set(config, (counts.get(config) ?? 0) + 1);
   }
   return [...counts]

@@ -84,7 +84,7 @@ export class RowsById {
   add(id: number, row: number): number | undefined {
     this.count++;
     if (id >= this.near.length && id < 4 * this.count + 1024) this.grow(id);
-    if (id < this.near.length) {
+    if (id >= 0 && id < this.near.length) {
       const found = this.near[id];
       if (found >= 0) return found;
       const early = this.far.get(id);
@@ -95,6 +95,12 @@ export class RowsById {
     const found = this.far.get(id);
     if (found === undefined) this.far.set(id, row);
     return found;
+  }
+
+  /** The row that has the id. */
+  find(id: number): number | undefined {
+    const found = id >= 0 && id < this.near.length ? this.near[id] : -1;
+    return found >= 0 ? found : this.far.get(id);
   }
 
   private grow(id: number): void {

@@ -365,7 +365,6 @@ export class Recording {
   private readonly configIds = new StringTable();
   private readonly processes = new StringTable();
   private readonly findingIndex = new Map<string, RecordingFinding>();
-  private readonly dispatchRows = new Map<string, number>();
 
   /** Whether nothing was recorded: at most what machine it was. */
   get isEmpty(): boolean {
@@ -566,21 +565,40 @@ export class Recording {
 
   /** The row of a dispatch seen before under this identity. */
   findDispatch(domain: number, process: number, dispatchId: number, kernel: number): number | undefined {
-    return this.dispatchRows.get(`${domain},${process},${dispatchId},${kernel}`);
+    if (dispatchId < 0) return undefined;
+    const found = this.rowsOf(domain, process).find(dispatchId);
+    if (found === undefined || this.dispatches.kernel.get(found) === kernel) return found;
+    return this.sameIds.get(`${domain},${process},${dispatchId},${kernel}`);
   }
 
-  /** Makes a row findable; only recordings with counters need this index. */
-  indexDispatch(row: number): void {
+  /** Indexes all rows that are not yet; only recordings with counters need this. */
+  indexAll(): void {
     const d = this.dispatches;
-    this.dispatchRows.set(
-      `${d.domain.get(row)},${d.process.get(row)},${d.dispatchId.get(row)},${d.kernel.get(row)}`,
-      row,
-    );
+    for (; this.indexed < d.length; this.indexed++) {
+      const [domain, process] = [d.domain.get(this.indexed), d.process.get(this.indexed)];
+      const [id, kernel] = [d.dispatchId.get(this.indexed), d.kernel.get(this.indexed)];
+      if (id < 0) continue;
+      const before = this.rowsOf(domain, process).add(id, this.indexed);
+      if (before === undefined || d.kernel.get(before) === kernel) continue;
+      this.sameIds.set(`${domain},${process},${id},${kernel}`, this.indexed);
+    }
   }
   private indexed = 0;
+  /** Rows by dispatch id for each clock domain and process; dispatches of other kernels under a number that is taken are in `sameIds`. */
+  private readonly byId = new Map<number, Map<number, RowsById>>();
+  private readonly sameIds = new Map<string, number>();
 
-  /** Indexes all rows that are not yet. */
-  indexAll(): void {
-    for (; this.indexed < this.dispatches.length; this.indexed++) this.indexDispatch(this.indexed);
+  private rowsOf(domain: number, process: number): RowsById {
+    let processes = this.byId.get(domain);
+    if (processes === undefined) {
+      processes = new Map();
+      this.byId.set(domain, processes);
+    }
+    let rows = processes.get(process);
+    if (rows === undefined) {
+      rows = new RowsById();
+      processes.set(process, rows);
+    }
+    return rows;
   }
 }

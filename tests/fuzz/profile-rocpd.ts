@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { analyse } from '../../src/profile/analyse.ts';
+import { findFiles } from '../../src/profile/node/files.ts';
 import { withDatabase } from '../../src/profile/node/sqlite.ts';
 import { readRocpd } from '../../src/profile/readers/rocpd.ts';
 import { Recording } from '../../src/profile/recording.ts';
@@ -24,7 +25,7 @@ const target: FuzzTarget = {
   run(bytes) {
     writeFileSync(path, bytes);
     const recording = new Recording();
-    withDatabase(path, 'x.db', (db) => readRocpd(db, 'x.db', recording));
+    withDatabase(findFiles([path])[0], (db) => readRocpd(db, 'x.db', recording));
     JSON.stringify(analyse(recording, { arch: 'gfx950' }));
   },
 };

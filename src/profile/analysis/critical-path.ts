@@ -2,6 +2,7 @@
 // the latest work that ended before a start (inferred from timestamps and marked so). O(n log n).
 // Slack and overlap follow the usual critical path method (Kelley and Walker, 1959).
 
+import { inOrder } from './order.ts';
 import { type WorkNode, WorkTable } from './work-table.ts';
 
 export interface PathOptions {
@@ -59,8 +60,8 @@ export function criticalPath(nodes: readonly WorkNode[], options: PathOptions = 
 export function longestPath(work: WorkTable, options: PathOptions = {}): CriticalPath {
   const n = work.length;
   const { start: starts, end: ends, lane: lanes } = work;
-  const order = sortedBy(n, (a, b) => starts[a] - starts[b] || ends[a] - ends[b] || a - b);
-  const byEnd = sortedBy(n, (a, b) => ends[a] - ends[b] || starts[a] - starts[b] || a - b);
+  const order = inOrder(n, (a, b) => starts[a] - starts[b] || ends[a] - ends[b] || a - b);
+  const byEnd = inOrder(n, (a, b) => ends[a] - ends[b] || starts[a] - starts[b] || a - b);
   const maxGap = options.maxGapNs ?? Number.POSITIVE_INFINITY;
 
   const laneFrom = new Int32Array(n).fill(-1);
@@ -75,17 +76,18 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   let best = -1;
   let bestOther = -1;
   let finished = 0;
-  for (const b of order) {
-    const [start, lane] = [starts[b], lanes[b]];
+  for (let i = 0; i < n; i++) {
+    const b = order[i];
+    const start = starts[b];
+    const lane = lanes[b];
     while (finished < n && ends[byEnd[finished]] <= start) {
       const a = byEnd[finished++];
       if (a === b) continue;
       if (best >= 0 && lanes[best] !== lanes[a]) bestOther = best;
       best = a;
     }
-    const before = lastInLane[lane];
-    if (before >= 0) {
-      laneFrom[b] = before;
+    if (lastInLane[lane] >= 0) {
+      laneFrom[b] = lastInLane[lane];
       queueOrder++;
     }
     lastInLane[lane] = b;
@@ -115,40 +117,47 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
 
   // Dependents never start before their predecessors end or start (queue order), so start order is topological.
   const position = new Int32Array(n);
-  order.forEach((node, i) => {
-    position[node] = i;
-  });
-  const eachPredecessor = (b: number, visit: (a: number) => void): void => {
-    if (laneFrom[b] >= 0) visit(laneFrom[b]);
-    if (inferredFrom[b] >= 0) visit(inferredFrom[b]);
-    if (streamFrom.length > 0 && streamFrom[b] >= 0) visit(streamFrom[b]);
+  for (let i = 0; i < n; i++) position[order[i]] = i;
+  /** What one piece of work waited for: filled for each anew. */
+  const before: number[] = [];
+  const findBefore = (b: number): void => {
+    before.length = 0;
+    if (laneFrom[b] >= 0) before.push(laneFrom[b]);
+    if (inferredFrom[b] >= 0) before.push(inferredFrom[b]);
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) before.push(streamFrom[b]);
     if (recordedTo.size === 0) return;
-    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) visit(a);
+    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) before.push(a);
   };
-  const duration = (i: number) => ends[i] - starts[i];
   const earliest = new Float64Array(n);
   const via = new Int32Array(n).fill(-1);
   let last = -1;
-  for (const b of order) {
-    eachPredecessor(b, (a) => {
+  let lengthNs = 0;
+  for (let i = 0; i < n; i++) {
+    const b = order[i];
+    findBefore(b);
+    for (let k = 0; k < before.length; k++) {
+      const a = before[k];
       const finish = earliest[a] + weight(work, a, b);
       if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
         earliest[b] = finish;
         via[b] = a;
       }
-    });
-    if (last < 0 || earliest[b] + duration(b) > earliest[last] + duration(last)) last = b;
+    }
+    const finish = earliest[b] + (ends[b] - starts[b]);
+    if (last >= 0 && finish <= lengthNs) continue;
+    last = b;
+    lengthNs = finish;
   }
-  const lengthNs = last < 0 ? 0 : earliest[last] + duration(last);
   const latest = new Float64Array(n).fill(lengthNs);
   for (let i = n - 1; i >= 0; i--) {
     const b = order[i];
-    const startBy = Math.min(latest[b], lengthNs) - duration(b);
+    const startBy = Math.min(latest[b], lengthNs) - (ends[b] - starts[b]);
     latest[b] = startBy;
-    eachPredecessor(b, (a) => {
-      const endBy = startBy + duration(a) - weight(work, a, b);
-      if (endBy < latest[a]) latest[a] = endBy;
-    });
+    findBefore(b);
+    for (let k = 0; k < before.length; k++) {
+      const a = before[k];
+      latest[a] = Math.min(latest[a], startBy + (ends[a] - starts[a]) - weight(work, a, b));
+    }
   }
   // A million nodes: the slack takes the place of the latest starts.
   const slack = latest;
@@ -170,28 +179,21 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   };
 }
 
-/** The indexes 0 to n-1 in order; work that is in order already, the usual case, is not sorted again. */
-function sortedBy(n: number, compare: (a: number, b: number) => number): Int32Array {
-  const order = new Int32Array(n);
-  for (let i = 0; i < n; i++) order[i] = i;
-  for (let i = 1; i < n; i++) if (compare(i - 1, i) > 0) return order.sort(compare);
-  return order;
-}
-
 /**
  * How much of `a` must pass before `b` may start. Work of one lane that overlaps (a queue runs two dispatches at once)
  * only orders the starts.
  */
-function weight({ start, end }: WorkTable, a: number, b: number): number {
-  return Math.min(end[a], start[b]) - start[a];
+function weight(work: WorkTable, a: number, b: number): number {
+  return Math.min(work.end[a], work.start[b]) - work.start[a];
 }
 
 function spans(work: WorkTable, order: Int32Array) {
   let spanEnd = Number.NEGATIVE_INFINITY;
   let busyNs = 0;
   let gapNs = 0;
-  for (const i of order) {
-    const [start, end] = [work.start[i], work.end[i]];
+  for (let at = 0; at < order.length; at++) {
+    const start = work.start[order[at]];
+    const end = work.end[order[at]];
     busyNs += end - start;
     if (spanEnd !== Number.NEGATIVE_INFINITY && start > spanEnd) gapNs += start - spanEnd;
     spanEnd = Math.max(spanEnd, end);
@@ -201,8 +203,9 @@ function spans(work: WorkTable, order: Int32Array) {
   let one = Number.NEGATIVE_INFINITY;
   let two = Number.NEGATIVE_INFINITY;
   // `one` is the furthest end so far, `two` the furthest end covered twice.
-  for (const i of order) {
-    const [start, end] = [work.start[i], work.end[i]];
+  for (let at = 0; at < order.length; at++) {
+    const start = work.start[order[at]];
+    const end = work.end[order[at]];
     const until = Math.min(end, one);
     const from = Math.max(start, two);
     if (until > from) {

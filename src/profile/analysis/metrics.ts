@@ -83,7 +83,9 @@ export class MetricTable {
 
   /** The agents of all dispatches, each once; undefined for one that is not described. */
   usedAgents(): (Agent | undefined)[] {
-    const ids = new Set(this.recording.dispatches.agent.view());
+    const { agent, length } = this.recording.dispatches;
+    const ids = new Set<number>();
+    for (let row = 0; row < length; row++) ids.add(agent.get(row));
     return [...new Set([...ids].map((id) => this.agents[id]))];
   }
 
@@ -129,6 +131,10 @@ export class MetricTable {
   sum(arch: string, rows: Int32Array): MetricSum[] {
     const d = this.recording.dispatches;
     const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
+    // Most metrics cover all dispatches or none; those share what says so.
+    const none = new Uint8Array(rows.length);
+    const all = new Uint8Array(rows.length).fill(1);
+    const covered = new Uint8Array(rows.length);
     const total = (c: CompiledMetric, chosen: Uint8Array | undefined): MetricSum => {
       let top = 0;
       let bottom = 0;
@@ -136,7 +142,7 @@ export class MetricTable {
       let timedNs = 0;
       let timed = 0;
       let timedTop = 0;
-      const covered = new Uint8Array(rows.length);
+      covered.fill(0);
       const skip = c.missing.length > 0 && c.zero === undefined;
       for (let i = 0; !skip && i < rows.length; i++) {
         if (chosen?.[i] === 0) continue;
@@ -162,7 +168,7 @@ export class MetricTable {
         timedNs,
         timed,
         timedValue: timedTop,
-        covered,
+        covered: dispatches === 0 ? none : dispatches === rows.length ? all : covered.slice(),
         within: (some) => total(c, some),
       };
     };

@@ -1,6 +1,7 @@
 // All work of a recording in few bytes, for the page: its timeline shows every dispatch when one looks close enough, also of a million.
 import { type Recording, Timing } from '../recording.ts';
 import type { CriticalPath } from './critical-path.ts';
+import { inOrder } from './order.ts';
 import { copyLane, dispatchLanes, timedDomains } from './timeline.ts';
 
 /** Above this a page would be too large; then only the document's timeline is there. */
@@ -84,19 +85,23 @@ export function packWork(r: Recording, path: CriticalPath | undefined): PackedWo
     if (c.timing.get(row) !== Timing.KNOWN || c.domain.get(row) !== domain) continue;
     add(c.start.get(row), c.end.get(row), laneId(copyLane(r, row), 'copy'), kernels + c.direction.get(row));
   }
-  const first = start.subarray(0, count).reduce((min, one) => Math.min(min, one), Number.POSITIVE_INFINITY);
+  let first = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < count; i++) first = Math.min(first, start[i]);
   for (let row = 0; row < a.length; row++) {
     if (a.domain.get(row) !== domain) continue;
     const own = laneId(r.callNames.get(a.lane.get(row)), 'call');
     add(a.start.get(row), a.end.get(row), own, kernels + directions + a.name.get(row));
   }
   const critical = new Uint8Array(most);
-  for (const node of path?.path ?? []) critical[node] = 1;
-  const order = sorted(start.subarray(0, count));
+  path?.path.forEach((node) => {
+    critical[node] = 1;
+  });
+  const order = inOrder(count, (a, b) => start[a] - start[b] || a - b);
   const data = new Leb128();
   const origin = start[order[0]] - first;
   let before = start[order[0]];
-  for (const i of order) {
+  for (let at = 0; at < count; at++) {
+    const i = order[at];
     const since = Math.max(0, Math.round(start[i] - before));
     before += since;
     data.push(lane[i]);
@@ -106,15 +111,4 @@ export function packWork(r: Recording, path: CriticalPath | undefined): PackedWo
   }
   const symbols = [...r.kernels.values, ...r.directions.values, ...r.callNames.values];
   return { count, origin, lanes, symbols, omittedCalls: a.omitted, data: data.base64() };
-}
-
-/** Indexes by start. Most recordings are in order already. */
-function sorted(start: Float64Array): Int32Array {
-  const order = new Int32Array(start.length);
-  let isSorted = true;
-  for (let i = 0; i < start.length; i++) {
-    order[i] = i;
-    if (i > 0 && start[i - 1] > start[i]) isSorted = false;
-  }
-  return isSorted ? order : order.sort((a, b) => start[a] - start[b] || a - b);
 }

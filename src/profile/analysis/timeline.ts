@@ -93,15 +93,15 @@ function density(work: WorkTable): CriticalPathSection['density'] {
   if (!(piece > 0)) return [];
   const lanes = new Map<number, Float64Array>();
   for (let i = 0; i < work.length; i++) {
-    const [lane, start, end] = [work.lane[i], work.start[i], work.end[i]];
+    const lane = work.lane[i];
     let busy = lanes.get(lane);
     if (busy === undefined) {
       if (lanes.size >= MAX_LANES) continue;
       busy = new Float64Array(PIECES);
       lanes.set(lane, busy);
     }
-    const from = (start - first) / piece;
-    const to = (end - first) / piece;
+    const from = (work.start[i] - first) / piece;
+    const to = (work.end[i] - first) / piece;
     for (let at = Math.floor(from); at < Math.min(PIECES, to); at++)
       busy[at] += Math.min(to, at + 1) - Math.max(from, at);
   }
@@ -118,7 +118,7 @@ export function largest(n: number, limit: number, weight: (index: number) => num
   for (let i = 0; i < n; i++) weights[i] = weight(i);
   const least = weights.slice().sort()[n - limit];
   let above = 0;
-  for (const w of weights) if (w > least) above++;
+  for (let i = 0; i < n; i++) if (weights[i] > least) above++;
   const chosen = new Int32Array(limit);
   let used = 0;
   let equal = limit - above;
@@ -131,7 +131,7 @@ export function largest(n: number, limit: number, weight: (index: number) => num
 /** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
 export function timeline(work: WorkTable, path: CriticalPath, limit: number): TimelineEntry[] {
   const critical = new Uint8Array(work.length);
-  for (const i of path.path) critical[i] = 1;
+  for (let p = 0; p < path.path.length; p++) critical[path.path[p]] = 1;
   const length = (i: number) => work.duration(i);
   // Critical work comes first, whatever its length.
   const chosen = largest(work.length, limit, (i) => length(i) + (critical[i] === 1 ? 2 ** 53 : 0));

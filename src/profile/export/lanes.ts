@@ -1,4 +1,5 @@
 // Lanes for timelines: work that overlaps in one queue goes to further lanes, because viewers draw what nests and drop what only overlaps.
+import { inOrder } from '../analysis/order.ts';
 
 /** The lanes of one queue. Work must be placed in order of its start. */
 export class Lanes {
@@ -51,10 +52,7 @@ export class Lanes {
   }
 }
 
-/** The rows of a table from the first start on; rows in order already, the usual case, are not sorted. */
+/** The rows of a table from the first start on. */
 export function inStartOrder(rows: Int32Array, start: (row: number) => number): Int32Array {
-  for (let i = 1; i < rows.length; i++) {
-    if (start(rows[i - 1]) > start(rows[i])) return rows.sort((a, b) => start(a) - start(b) || a - b);
-  }
-  return rows;
+  return inOrder(rows.length, (a, b) => start(rows[a]) - start(rows[b]) || rows[a] - rows[b]).map((i) => rows[i]);
 }

@@ -113,7 +113,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     let read = format;
     switch (format) {
       case 'rocpd':
-        withDatabase(file.realPath, file.path, (db) => {
+        withDatabase(file, (db) => {
           if (isAnalysisDatabase(db)) {
             read = 'analysis-db';
             readAnalysisDatabase(db, file.path, recording);
@@ -196,10 +196,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
 /** The format of a file; a compressed one that is damaged is reported and left out. */
 function formatOf(file: DiskFile, recording: Recording): FileFormat | undefined {
   try {
-    const format = detectFormat(file);
-    if (format !== 'rocpd' || file.open((source) => source.size) === file.size) return format;
-    recording.report('profile/bad-source', file.path, 'A compressed database is not read; unpack it.');
-    return undefined;
+    return detectFormat(file);
   } catch (error) {
     if (!(error instanceof WavesmithError) || error.code !== 'profile/bad-gzip') throw error;
     recording.report('profile/damaged-file', file.path, `${error.message} It is left out.`);

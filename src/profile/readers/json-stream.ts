@@ -1,173 +1,380 @@
-// JSON files of any size, value by value: only the values asked for are built, and lists that were handed over do not grow.
-import { Tokenizer, TokenParser } from '@streamparser/json';
+// JSON files of any size, value by value: only the values asked for are kept, and lists are handed over piece by piece.
+// Brackets and strings are followed in the bytes; what lies between them is parsed by JSON.parse, many values at once.
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, CHUNK } from '../source.ts';
 
-/** A JSON value read as data: members are looked up as own properties only. */
+/** A JSON value read as data. */
 export type Json = unknown;
 
-/** Longest stretch of a file without one complete value. */
+/** Longest single value. */
 const MAX_RECORD_BYTES = 64 << 20;
-
-/** Files up to this size are parsed at once, which is many times as fast; what they become in memory stays small. */
-const MAX_WHOLE = 16 << 20;
-
-/** What profilers write nests at most twelve deep; the parser's work per value grows with the depth. */
+/** Elements of a list are parsed together up to this many bytes. */
+const BATCH_BYTES = 64 << 10;
+/** What profilers write nests at most twelve deep. */
 const MAX_DEPTH = 64;
+/** Members that nobody asked for are looked into down to here, so that none must be in memory as a whole. */
+const MAX_SKIP_DEPTH = 8;
 
-/** Follows brackets outside strings, so that nesting is bounded before anything is parsed. */
-class DepthGuard {
-  private depth = 0;
-  private inString = false;
-  private escaped = false;
+type Key = string | number | undefined;
+type OnValue = (path: readonly Key[], value: Json) => void;
 
-  /** False when `bytes` nest too deep. */
-  accept(bytes: Uint8Array): boolean {
-    let { depth, inString, escaped } = this;
-    for (const byte of bytes) {
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === 0x5c) escaped = true;
-        else if (byte === 0x22) inString = false;
-      } else if (byte === 0x22) inString = true;
-      else if (byte === 0x5b || byte === 0x7b) {
-        if (++depth > MAX_DEPTH) return false;
-      } else if (byte === 0x5d || byte === 0x7d) depth--;
-    }
-    this.depth = depth;
-    this.inString = inString;
-    this.escaped = escaped;
-    return true;
-  }
+/** What is asked for at one place of the file. */
+interface Asked {
+  readonly isWanted: boolean;
+  /** What is asked for below: the remaining keys of paths. */
+  readonly below: readonly (readonly string[])[];
 }
 
-/** Numbers as JavaScript has them, but integers that a double cannot hold as bigint. */
-class ExactTokenizer extends Tokenizer {
-  protected override parseNumber(text: string): number {
-    const value = Number(text);
-    if (Number.isSafeInteger(value) || !/^-?[0-9]+$/.test(text)) return value;
-    return BigInt(text) as unknown as number;
-  }
-}
+const NOTHING: Asked = { isWanted: false, below: [] };
 
-/** Whether a text has a run of digits that a double may not hold. */
-const hasLongNumber = (bytes: Uint8Array): boolean => {
-  let digits = 0;
-  for (const byte of bytes) {
-    digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0;
-    if (digits > 15) return true;
-  }
-  return false;
-};
+function member({ below }: Asked, key: string): Asked {
+  const fitting = below.filter(([name]) => name === '*' || name === key);
+  return {
+    isWanted: fitting.some((path) => path.length === 1),
+    below: fitting.filter((path) => path.length > 1).map((path) => path.slice(1)),
+  };
+}
 
 /**
  * Reads a file and hands over every value at one of `paths` (`$.a.*.b`, `*` for any key) with the keys that lead to it, the first of
- * them the root's (undefined). An array of which elements were handed over is empty when it is handed over itself.
- * Integers above 2^53 are bigint.
- * Damaged and truncated files are `profile/bad-json`.
+ * them the root's (undefined); the array of keys is used again. An array of which elements were handed over is empty when it is handed over
+ * itself. Integers beyond 2^53 are bigint.
+ * Damaged and truncated files are `profile/bad-json` at the byte where the damaged value starts.
  */
-export function streamJson(
-  source: ByteSource,
-  paths: readonly string[],
-  onValue: (path: readonly (string | number | undefined)[], value: Json) => void,
-): void {
-  if (source.size <= MAX_WHOLE && !hasLongNumber(source.read(0, source.size))) {
-    const root = parseWhole(source);
-    visit(
-      root,
-      [undefined],
-      paths.map((path) => path.split('.').slice(1)),
-      onValue,
-    );
-    return;
+export function streamJson(source: ByteSource, paths: readonly string[], onValue: OnValue): void {
+  new JsonReader(source, onValue).read({ isWanted: false, below: paths.map((path) => path.split('.').slice(1)) });
+}
+
+const Class = { QUOTE: 1, OPEN: 2, CLOSE: 3, SEPARATOR: 4 } as const;
+const [SPACE, QUOTE, COMMA, COLON, ZERO, NINE, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x30, 0x39, 0x5c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const CLASSES = new Uint8Array(256);
+CLASSES[QUOTE] = Class.QUOTE;
+CLASSES[OPEN_LIST] = CLASSES[OPEN_OBJECT] = Class.OPEN;
+CLASSES[CLOSE_LIST] = CLASSES[CLOSE_OBJECT] = Class.CLOSE;
+CLASSES[COMMA] = CLASSES[COLON] = Class.SEPARATOR;
+
+class JsonReader {
+  private readonly source: ByteSource;
+  private readonly onValue: OnValue;
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  private readonly path: Key[] = [undefined];
+  /** Bytes of the file from `base` on; `at` is the next one. Those from `kept` on stay when more are read. */
+  private bytes = new Uint8Array(0);
+  private base = 0;
+  private at = 0;
+  private kept = 0;
+  /** Integers of 16 digits and more since they were last taken: from, to, in the file. */
+  private readonly long: number[] = [];
+
+  constructor(source: ByteSource, onValue: OnValue) {
+    this.source = source;
+    this.onValue = onValue;
   }
-  const tokenizer = new ExactTokenizer({});
-  const parser = new TokenParser({ paths: [...paths], keepStack: false });
-  tokenizer.onToken = parser.write.bind(parser);
-  const guard = new DepthGuard();
-  let lastValueAt = 0;
-  let offset = 0;
-  let failure: Error | undefined;
-  parser.onValue = ({ value, key, parent, stack }) => {
-    lastValueAt = offset;
-    onValue(stack.map((entry) => entry.key).concat(key), value as Json);
-    if (Array.isArray(parent)) parent.length = 0;
-  };
-  tokenizer.onEnd = () => {
-    if (!parser.isEnded) parser.end();
-  };
-  parser.onEnd = () => {
-    if (!tokenizer.isEnded) tokenizer.end();
-  };
-  parser.onError = (error) => {
-    failure ??= error;
-  };
-  tokenizer.onError = parser.onError;
-  while (offset < source.size && failure === undefined) {
-    const bytes = source.read(offset, CHUNK);
-    if (bytes.length === 0) break;
-    offset += bytes.length;
-    if (!guard.accept(bytes)) {
-      failure = new Error(`it nests deeper than ${MAX_DEPTH} levels`);
-      break;
+
+  read(asked: Asked): void {
+    if (this.peek() === 0xef) this.at += 3;
+    this.value(asked, 0);
+    if (this.next() >= 0) throw this.bad('there is more after its end', this.base + this.at);
+  }
+
+  /** One value, and what is asked for of it. */
+  private value(asked: Asked, depth: number): void {
+    const first = this.next();
+    const isContainer = first === OPEN_LIST || first === OPEN_OBJECT;
+    const isLooked = asked.below.length > 0 || (!asked.isWanted && depth < MAX_SKIP_DEPTH);
+    if (first === OPEN_LIST && isLooked) {
+      this.list(asked, depth);
+      if (asked.isWanted) this.onValue(this.path, []);
+    } else if (first === OPEN_OBJECT && isLooked && !asked.isWanted) this.object(asked, depth);
+    else {
+      const from = this.base + this.at;
+      this.kept = this.at;
+      if (isContainer) this.skipContainer(depth);
+      else this.skipScalar();
+      const value = this.parse(from, this.base + this.at)[0];
+      if (asked.below.length > 0) this.visit(value, asked);
+      if (asked.isWanted) this.onValue(this.path, value);
     }
+  }
+
+  private object(asked: Asked, depth: number): void {
+    this.at++;
+    if (this.next() === CLOSE_OBJECT) {
+      this.at++;
+      return;
+    }
+    for (;;) {
+      const first = this.next();
+      if (first !== QUOTE) throw this.wants('key', first);
+      const from = this.base + this.at;
+      this.kept = this.at;
+      this.skipString();
+      const key = String(this.parse(from, this.base + this.at)[0]);
+      const colon = this.next();
+      if (colon !== COLON) throw this.wants('colon', colon);
+      this.at++;
+      this.path.push(key);
+      this.value(member(asked, key), depth + 1);
+      this.path.pop();
+      const after = this.next();
+      if (after !== COMMA && after !== CLOSE_OBJECT) throw this.wants('comma', after);
+      this.at++;
+      if (after === CLOSE_OBJECT) return;
+    }
+  }
+
+  private list(asked: Asked, depth: number): void {
+    const element = asked.below.length > 0 ? member(asked, '') : NOTHING;
+    this.at++;
+    if (this.next() === CLOSE_LIST) {
+      this.at++;
+      return;
+    }
+    const index = this.path.push(0) - 1;
+    let count = 0;
+    for (;;) {
+      if (element.below.length > 0) {
+        this.path[index] = count++;
+        this.value(element, depth + 1);
+      } else count = this.elements(element, index, count, depth);
+      const after = this.next();
+      if (after !== COMMA && after !== CLOSE_LIST) throw this.wants('comma', after);
+      this.at++;
+      if (after === CLOSE_LIST) break;
+    }
+    this.path.pop();
+  }
+
+  /** Some elements of a list that are parsed together; ends at the comma or bracket behind them. */
+  private elements({ isWanted }: Asked, index: number, first: number, depth: number): number {
+    this.next();
+    this.kept = this.at;
+    const from = this.base + this.at;
+    for (;;) {
+      const start = this.next();
+      if (start === OPEN_LIST || start === OPEN_OBJECT) this.skipContainer(depth + 1);
+      else this.skipScalar();
+      if (this.next() !== COMMA || this.base + this.at - from >= BATCH_BYTES) break;
+      this.at++;
+    }
+    const values = this.parse(from, this.base + this.at);
+    if (!isWanted) return first + values.length;
+    for (let i = 0; i < values.length; i++) {
+      this.path[index] = first + i;
+      this.onValue(this.path, values[i]);
+    }
+    return first + values.length;
+  }
+
+  /** Goes behind the container that starts here. */
+  private skipContainer(depth: number): void {
+    let open = 0;
+    /** Behind the last separator, bracket or string. */
+    let mark = 0;
+    for (;;) {
+      // Local names of the fields: this loop sees every byte.
+      const { bytes, base } = this;
+      const end = bytes.length;
+      let at = this.at;
+      mark = Math.max(mark, this.kept);
+      let isString = false;
+      while (at < end) {
+        const kind = CLASSES[bytes[at++]];
+        if (kind === 0) continue;
+        if (kind === Class.QUOTE) {
+          isString = true;
+          break;
+        }
+        if (at - mark > 16) this.noteLong(mark, at - 1);
+        mark = at;
+        if (kind === Class.OPEN) open++;
+        else if (kind === Class.CLOSE && --open === 0) break;
+        if (open + depth > MAX_DEPTH) throw this.bad(`it nests deeper than ${MAX_DEPTH} levels`, base + at);
+      }
+      this.at = at;
+      if (isString) {
+        this.at--;
+        this.skipString();
+        mark = this.at;
+      } else if (open === 0) return;
+      else if (this.at === this.bytes.length) {
+        const moved = this.base + mark;
+        if (!this.more()) throw this.early();
+        mark = moved - this.base;
+      }
+    }
+  }
+
+  /** Notes the integer between two places that has 16 digits or more. */
+  private noteLong(from: number, to: number): void {
+    let [first, last] = [from, to];
+    while (first < last && this.bytes[first] <= SPACE) first++;
+    while (last > first && this.bytes[last - 1] <= SPACE) last--;
+    const start = this.bytes[first] === 0x2d ? first + 1 : first;
+    if (last - start < 16) return;
+    for (let at = start; at < last; at++) if (this.bytes[at] < ZERO || this.bytes[at] > NINE) return;
+    // The largest integer of a double has 16 digits and starts with 9.
+    if (last - start > 16 || this.bytes[start] === NINE) this.long.push(this.base + first, this.base + last);
+  }
+
+  private skipString(): void {
+    this.at++;
+    for (;;) {
+      const { bytes } = this;
+      const end = bytes.length;
+      let at = this.at;
+      while (at < end && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
+      this.at = at;
+      if (at < end && bytes[at] === QUOTE) {
+        this.at++;
+        return;
+      }
+      if (at === end && !this.more()) throw this.early();
+      if (this.bytes[this.at] === BACKSLASH) {
+        this.at++;
+        if (this.peek() < 0) throw this.early();
+        this.at++;
+      }
+    }
+  }
+
+  private skipScalar(): void {
+    if (this.peek() === QUOTE) {
+      this.skipString();
+      return;
+    }
+    const from = this.base + this.at;
+    for (let byte = this.peek(); byte > SPACE && CLASSES[byte] === 0; byte = this.peek()) this.at++;
+    if (this.base + this.at === from) throw this.wants('value', this.peek());
+    if (this.base + this.at - from >= 16) this.noteLong(from - this.base, this.at);
+  }
+
+  /** The values between two places, which are separated by commas. */
+  private parse(from: number, to: number): Json[] {
+    const text = this.decoder.decode(this.bytes.subarray(from - this.base, to - this.base));
     try {
-      tokenizer.write(bytes.slice());
+      if (this.long.length === 0) return JSON.parse(`[${text}]`) as Json[];
+      // A control character that no string of the text has marks the strings that stand for integers.
+      const mark = [1, 2, 3, 4, 5, 6, 7].find((code) => !text.includes(`\\u000${code}`)) ?? 8;
+      const values = JSON.parse(`[${this.withExact(from, to, mark)}]`) as Json[];
+      return values.map((value) => revived(value, mark));
     } catch (error) {
-      failure ??= error as Error;
+      if (!(error instanceof SyntaxError)) throw error;
+      throw this.firstBad(from, to) ?? this.bad(error.message, from);
     }
-    if (offset - lastValueAt > MAX_RECORD_BYTES)
-      failure ??= new Error(`no value that is read ends within ${MAX_RECORD_BYTES} bytes`);
   }
-  // The parser hands on what `onValue` throws; a mistake of ours is no damage of the file.
-  const isOurs = failure instanceof WavesmithError || failure instanceof TypeError || failure instanceof ReferenceError;
-  if (isOurs) throw failure;
-  if (failure !== undefined || !parser.isEnded) {
-    throw badJson(source.path, failure?.message ?? 'the file ends early', offset);
-  }
-}
 
-function badJson(file: string, why: string, byteOffset: number): WavesmithError {
-  return new WavesmithError('profile/bad-json', `${file} is not complete JSON: ${why}.`, {
-    file,
-    byteOffset,
-    hint: 'The file is truncated or damaged; get a fresh copy.',
-  });
-}
-
-function parseWhole(source: ByteSource): Json {
-  const bytes = source.read(0, source.size);
-  if (!new DepthGuard().accept(bytes)) {
-    throw badJson(source.path, `it nests deeper than ${MAX_DEPTH} levels`, 0);
-  }
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Json;
-  } catch (error) {
-    throw badJson(source.path, (error as Error).message, bytes.length);
-  }
-}
-
-/** Hands over what lies at the paths below a value, in order, parts before the whole. */
-function visit(
-  value: Json,
-  keys: readonly (string | number | undefined)[],
-  paths: readonly (readonly string[])[],
-  onValue: (path: readonly (string | number | undefined)[], value: Json) => void,
-): void {
-  if (typeof value !== 'object' || value === null) return;
-  const child = (key: string | number, inner: Json): void => {
-    const next: (readonly string[])[] = [];
-    let wanted = false;
-    for (const path of paths) {
-      if (path[0] !== '*' && path[0] !== String(key)) continue;
-      if (path.length === 1) wanted = true;
-      else next.push(path.slice(1));
+  /** What is wrong with the first damaged value between two places. */
+  private firstBad(from: number, to: number): WavesmithError | undefined {
+    this.at = from - this.base;
+    while (this.base + this.at < to) {
+      const first = this.next();
+      const start = this.at;
+      if (first === OPEN_LIST || first === OPEN_OBJECT) this.skipContainer(0);
+      else this.skipScalar();
+      try {
+        JSON.parse(this.decoder.decode(this.bytes.subarray(start, this.at)));
+      } catch (error) {
+        return this.bad((error as Error).message, this.base + start);
+      }
+      this.next();
+      this.at++;
     }
-    if (next.length === 0 && !wanted) return;
-    const at = [...keys, key];
-    if (next.length > 0) visit(inner, at, next, onValue);
-    if (wanted) onValue(at, Array.isArray(inner) && next.length > 0 ? [] : inner);
-  };
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) child(i, value[i]);
-  else for (const [key, inner] of Object.entries(value)) child(key, inner);
+    return undefined;
+  }
+
+  /** The text between two places, with strings in the place of long integers. */
+  private withExact(from: number, to: number, mark: number): string {
+    let text = '';
+    let at = from;
+    const upTo = (until: number): string => {
+      const piece = this.decoder.decode(this.bytes.subarray(at - this.base, until - this.base));
+      at = until;
+      return piece;
+    };
+    for (let i = 0; i < this.long.length; i += 2) {
+      text += `${upTo(this.long[i])}"\\u000${mark}${upTo(this.long[i + 1])}"`;
+    }
+    this.long.length = 0;
+    return text + upTo(to);
+  }
+
+  /** Hands over what is asked for below a value that is in memory. */
+  private visit(value: Json, asked: Asked): void {
+    if (typeof value !== 'object' || value === null) return;
+    const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
+    for (const [key, inner] of entries) {
+      const own = member(asked, typeof key === 'number' ? '' : key);
+      this.path.push(key);
+      if (own.below.length > 0) this.visit(inner, own);
+      if (own.isWanted) this.onValue(this.path, Array.isArray(inner) && own.below.length > 0 ? [] : inner);
+      this.path.pop();
+    }
+  }
+
+  /** The next byte that is no space, -1 at the end; it stays the next. */
+  private next(): number {
+    let byte = this.peek();
+    while (byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      this.at++;
+      byte = this.peek();
+    }
+    return byte;
+  }
+
+  private peek(): number {
+    while (this.at >= this.bytes.length) if (!this.more()) return -1;
+    return this.bytes[this.at];
+  }
+
+  /** Reads on; false at the end of the file. */
+  private more(): boolean {
+    const end = this.base + this.bytes.length;
+    if (end >= this.source.size) return false;
+    const rest = this.bytes.subarray(this.kept);
+    if (rest.length > MAX_RECORD_BYTES) {
+      throw this.bad(`no value that is read ends within ${MAX_RECORD_BYTES} bytes`, this.base + this.kept);
+    }
+    const read = this.source.read(end, CHUNK);
+    if (read.length === 0) return false;
+    const joined = new Uint8Array(rest.length + read.length);
+    joined.set(rest);
+    joined.set(read, rest.length);
+    this.base += this.kept;
+    this.at -= this.kept;
+    this.kept = 0;
+    this.bytes = joined;
+    return true;
+  }
+
+  private wants(what: string, instead: number): WavesmithError {
+    return instead < 0 ? this.early() : this.bad(`a ${what} is missing`, this.base + this.at);
+  }
+
+  private early(): WavesmithError {
+    return this.bad('the file ends early', this.source.size);
+  }
+
+  private bad(why: string, byteOffset: number): WavesmithError {
+    return new WavesmithError('profile/bad-json', `${this.source.path} is not complete JSON: ${why}.`, {
+      file: this.source.path,
+      byteOffset,
+      hint: 'The file is truncated or damaged; get a fresh copy.',
+    });
+  }
+}
+
+/** A value with the integers that stand in strings: bigint where a double does not hold them. */
+function revived(value: Json, mark: number): Json {
+  if (typeof value === 'string') {
+    if (value.charCodeAt(0) !== mark) return value;
+    const exact = BigInt(value.slice(1));
+    return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const record = value as Record<string, Json>;
+  // Nobody reads a member of this name, and writing it would do more than that.
+  for (const key in record) if (key !== '__proto__') record[key] = revived(record[key], mark);
+  return value;
 }

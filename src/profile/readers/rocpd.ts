@@ -2,6 +2,7 @@
 // files hold several. Only real tables are read, never views, which a hostile file could define as an endless query.
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
+import { RowsById } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
@@ -10,9 +11,19 @@ import { isCount, kernelName } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
-/** Rows of a query, in order. */
 export interface SqlDatabase {
+  /** Rows of a query, in order. */
   rows(sql: string): Iterable<readonly SqlValue[]>;
+  /** Rows of a table of many, in the order of its row ids: `own` columns differ from row to row, few rows differ in the `shared` ones. */
+  keyed(table: string, own: readonly string[], shared: readonly string[]): Iterable<KeyedRow>;
+}
+
+export interface KeyedRow {
+  /** Used again for the next row. */
+  readonly own: readonly SqlValue[];
+  /** Rows with equal keys have equal shared values. */
+  readonly key: string;
+  shared(): readonly SqlValue[];
 }
 
 const TABLES = [
@@ -81,6 +92,23 @@ export function readRocpd(db: SqlDatabase, file: string, recording: Recording): 
   for (const [suffix, present] of tables) new Reader(db, file, recording, suffix, present, tables.size > 1).read();
 }
 
+/** Columns of a dispatch of its own, and those that it shares with others. */
+const OWN = ['event_id', 'dispatch_id', 'start', '"end"'];
+const SHARED = [
+  ...['pid', 'agent_id', 'kernel_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
+  ...['workgroup_size_x', 'workgroup_size_y', 'workgroup_size_z', 'grid_size_x', 'grid_size_y', 'grid_size_z'],
+];
+
+/** What dispatches share, as the table of dispatches has it. */
+interface Launch {
+  readonly process: number;
+  readonly kernel: number;
+  readonly agent: number;
+  readonly queue: number;
+  readonly stream: number;
+  readonly config: number;
+}
+
 class Reader {
   private readonly db: SqlDatabase;
   private readonly file: string;
@@ -113,13 +141,28 @@ class Reader {
     this.present = present;
   }
 
-  /** Rows of one table; a table or column that is missing is reported and read as empty. */
+  /** Rows of one table; a table that is missing is reported, unless it is optional, and read as empty. */
   private *rows(table: TableName, columns: string, optional = true): Generator<readonly SqlValue[]> {
-    if (!this.present.has(table)) {
-      if (!optional) this.r.report('rocpd/missing-table', this.file, `The table rocpd_${table} is missing.`);
-      return;
-    }
-    yield* this.db.rows(`SELECT ${columns} FROM "rocpd_${table}${this.suffix}" ORDER BY id`);
+    if (!this.has(table, optional)) return;
+    const there = this.columns(table, columns.split(', '));
+    yield* this.db.rows(`SELECT ${there.join(', ')} FROM "rocpd_${table}${this.suffix}" ORDER BY rowid`);
+  }
+
+  private has(table: TableName, optional: boolean): boolean {
+    const found = this.present.has(table);
+    if (!found && !optional) this.r.report('rocpd/missing-table', this.file, `The table rocpd_${table} is missing.`);
+    return found;
+  }
+
+  /** The columns as they are asked for: those that the table lacks are reported, and have no values. */
+  private columns(table: TableName, columns: readonly string[]): string[] {
+    const there = new Set<string>();
+    for (const [, name] of this.db.rows(`PRAGMA table_info("rocpd_${table}${this.suffix}")`)) there.add(text(name));
+    return columns.map((column) => {
+      if (there.has(column.replaceAll('"', ''))) return column;
+      this.r.report('rocpd/missing-table', this.file, `The column ${column} of rocpd_${table} is missing.`);
+      return `NULL AS ${column}`;
+    });
   }
 
   read(): void {
@@ -141,8 +184,7 @@ class Reader {
     }
     this.agents();
     this.kernelSymbols();
-    const eventRows = this.dispatches();
-    this.counters(eventRows);
+    this.counters(this.dispatches());
     this.copies();
     this.regions();
     this.allocations();
@@ -199,86 +241,78 @@ class Reader {
     }
   }
 
-  /** The events that a table refers to: only those are kept of the many there are. */
-  private idsOf(table: 'pmc_event' | 'region'): Set<number> {
-    const ids = new Set<number>();
-    for (const [event] of this.rows(table, 'event_id')) ids.add(num(event));
-    return ids;
+  /** What dispatches share, from the columns `SHARED`. */
+  private launch(row: readonly SqlValue[]): Launch {
+    const [pid, agentId, kernelId, queue, stream, scratch, lds, ...sizes] = row.map(num);
+    const symbol = this.symbols.get(kernelId);
+    const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
+    return {
+      process: this.processes.get(pid) ?? 0,
+      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${kernelId}`),
+      agent: this.r.agentKeys.id(agent),
+      queue: this.r.queues.id(`${agent} queue ${queue}`),
+      stream: this.r.streams.id(String(stream)),
+      config: this.r.configId({
+        workgroup: [sizes[0], sizes[1], sizes[2]],
+        grid: [sizes[3], sizes[4], sizes[5]],
+        lds: lds >= 0 ? lds : (symbol?.lds ?? -1),
+        scratch: scratch >= 0 ? scratch : (symbol?.scratch ?? -1),
+        vgpr: symbol?.vgpr ?? -1,
+        agpr: symbol?.agpr ?? -1,
+        sgpr: symbol?.sgpr ?? -1,
+      }),
+    };
   }
 
-  /** Reads the dispatches; returns dispatch rows by event id when counters will be read. */
-  private dispatches(): Map<number, number> {
-    const byEvent = new Map<number, number>();
-    const wanted = this.idsOf('pmc_event');
+  /** Reads the dispatches; returns their rows by event id. */
+  private dispatches(): RowsById {
+    const byEvent = new RowsById();
     const d = this.r.dispatches;
-    const columns =
-      'event_id, pid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end", private_segment_size, ' +
-      'group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z';
-    const queues = new Map<number, number>();
-    const streams = new Map<number, number>();
-    const cached = <K>(map: Map<K, number>, key: K, make: () => number): number => {
-      let value = map.get(key);
-      if (value === undefined) {
-        value = make();
-        map.set(key, value);
-      }
-      return value;
-    };
-    const configs = new Map<string, number>();
+    const launches = new Map<string, Launch>();
     const firstRow = d.length;
-    for (const row of this.rows('kernel_dispatch', columns, false)) {
-      const symbol = this.symbols.get(num(row[3]));
-      const { start, end, state } = this.r.clock.interval(row[7], row[8]);
-      const kernel = symbol?.kernel ?? this.r.kernels.id(`kernel ${num(row[3])}`);
-      const process = this.processes.get(num(row[1])) ?? 0;
-      const one = { domain: this.domain, process, dispatchId: num(row[4]), kernel, start, end, state };
+    if (!this.has('kernel_dispatch', false)) return byEvent;
+    const [own, shared] = [this.columns('kernel_dispatch', OWN), this.columns('kernel_dispatch', SHARED)];
+    for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
+      let launch = launches.get(row.key);
+      if (launch === undefined) {
+        launch = this.launch(row.shared());
+        // A part of a text keeps the whole of it in memory; this one is its own.
+        launches.set(row.key.split('').join(''), launch);
+      }
+      const { start, end, state } = this.r.clock.interval(row.own[2], row.own[3]);
+      const { kernel, process } = launch;
+      const dispatchId = num(row.own[1]);
+      const one = { domain: this.domain, process, dispatchId, kernel, start, end, state };
       const before = this.r.tracedBefore(one, firstRow, this.file);
+      const event = num(row.own[0]);
       if (before !== undefined) {
-        if (wanted.has(num(row[0]))) byEvent.set(num(row[0]), before);
+        byEvent.add(event, before);
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');
-      const agentId = num(row[2]);
-      const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
       d.start.push(start);
       d.end.push(end);
       d.timing.push(state);
       d.kernel.push(kernel);
-      d.agent.push(this.r.agentKeys.id(agent));
-      d.queue.push(
-        cached(queues, num(row[5]) + agentId * 2 ** 24, () => this.r.queues.id(`${agent} queue ${num(row[5])}`)),
-      );
-      d.stream.push(cached(streams, num(row[6]), () => this.r.streams.id(String(num(row[6])))));
-      let key = `${num(row[3])}`;
-      for (let i = 9; i < 17; i++) key += `,${num(row[i])}`;
-      d.config.push(
-        cached(configs, key, () =>
-          this.r.configId({
-            workgroup: [num(row[11]), num(row[12]), num(row[13])],
-            grid: [num(row[14]), num(row[15]), num(row[16])],
-            lds: num(row[10]) >= 0 ? num(row[10]) : (symbol?.lds ?? -1),
-            scratch: num(row[9]) >= 0 ? num(row[9]) : (symbol?.scratch ?? -1),
-            vgpr: symbol?.vgpr ?? -1,
-            agpr: symbol?.agpr ?? -1,
-            sgpr: symbol?.sgpr ?? -1,
-          }),
-        ),
-      );
+      d.agent.push(launch.agent);
+      d.queue.push(launch.queue);
+      d.stream.push(launch.stream);
+      d.config.push(launch.config);
       d.process.push(process);
       d.domain.push(this.domain);
-      const at = d.dispatchId.push(num(row[4]));
+      const at = d.dispatchId.push(dispatchId);
       d.correlation.push(-1);
-      if (wanted.has(num(row[0]))) byEvent.set(num(row[0]), at);
+      byEvent.add(event, at);
     }
     return byEvent;
   }
 
-  private counters(byEvent: ReadonlyMap<number, number>): void {
+  private counters(byEvent: RowsById): void {
     const names = new Map<number, string>();
     for (const [id, name] of this.rows('info_pmc', 'id, name')) names.set(num(id), text(name));
     let orphans = 0;
     for (const [event, pmc, value] of this.rows('pmc_event', 'event_id, pmc_id, value')) {
-      const row = byEvent.get(num(event));
+      const row = byEvent.find(num(event));
       const name = names.get(num(pmc));
       if (row !== undefined) this.r.serialised.add(this.domain);
       if (row === undefined || name === undefined || !isCount(value)) {
@@ -319,18 +353,19 @@ class Reader {
   }
 
   private regions(): void {
-    const categories = new Map<number, number>();
-    const wanted = this.idsOf('region');
-    if (wanted.size > 0) {
-      for (const [id, category] of this.rows('event', 'id, category_id')) {
-        if (wanted.has(num(id))) categories.set(num(id), num(category));
-      }
-    }
-    for (const [name, event, begin, finish, pid] of this.rows('region', 'name_id, event_id, start, "end", pid')) {
+    if (!this.present.has('region')) return;
+    const columns = this.columns('region', ['name_id', 'event_id', 'start', '"end"', 'pid']);
+    // Most events are of dispatches, so those of regions are looked up one by one.
+    const category = this.present.has('event')
+      ? `(SELECT category_id FROM "rocpd_event${this.suffix}" AS e WHERE e.id = event_id)`
+      : 'NULL';
+    for (const [name, , begin, finish, pid, kind] of this.db.rows(
+      `SELECT ${columns.join(', ')}, ${category} AS category FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
+    )) {
       if (!this.isFirst('API calls', this.processes.get(num(pid)) ?? 0)) continue;
       const time = this.r.clock.interval(begin, finish);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
-      const domain = this.strings.get(categories.get(num(event)) ?? -1) ?? 'region';
+      const domain = this.strings.get(num(kind)) ?? 'region';
       const text = this.strings.get(num(name)) ?? `string ${num(name)}`;
       addCall(this.r, domain, text, { ...time, clock: this.domain });
     }

@@ -1,4 +1,5 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
+import { RowsById } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
 import { type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
@@ -7,13 +8,10 @@ import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts
 import { isCount, kernelName } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
-function member(value: Json, ...path: string[]): Json {
-  let at = value;
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as Record<string, Json>)[name];
-  }
-  return at;
+
+/** A member of what JSON.parse made: names that every object has, like `constructor`, are none that a profiler writes. */
+function member(value: Json, name: string): Json {
+  return typeof value === 'object' && value !== null ? (value as Record<string, Json>)[name] : undefined;
 }
 
 function num(value: Json): number {
@@ -41,6 +39,20 @@ function handle(value: Json): number | bigint {
   return typeof inner === 'bigint' ? inner : num(inner);
 }
 
+function dims(size: Json): [number, number, number] {
+  return [num(member(size, 'x')), num(member(size, 'y')), num(member(size, 'z'))];
+}
+
+/** What dispatches share, as the table of dispatches has it. */
+interface Launch {
+  readonly isNamed: boolean;
+  readonly kernel: number;
+  readonly agent: number;
+  readonly queue: number;
+  readonly stream: number;
+  readonly config: number;
+}
+
 /** Whether a file starts like rocprofv3 JSON. */
 export function isRocprofJson(start: string): boolean {
   return /^\s*\{\s*"rocprofiler-sdk-tool"\s*:/.test(start);
@@ -60,7 +72,7 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
     `${ROOT}.metadata`,
   ];
   // Path: root, rocprofiler-sdk-tool, process index, section[, list].
-  streamJson(source, paths, (path, value) => reader.value(path.slice(3).map(String), value));
+  streamJson(source, paths, ([, , , section, kind], value) => reader.value(String(section), String(kind), value));
   reader.finish();
 }
 
@@ -75,12 +87,13 @@ class Reader {
   private placed: number | undefined;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
+  private readonly launches = new Map<string, Launch>();
   private process = 0;
   private unnamed = 0;
   private parts = 0;
   /** Rows from here on are of this file. */
   private readonly firstRow: number;
-  private readonly kernelOfDispatch = new Map<number, string>();
+  private readonly rowOfDispatch = new RowsById();
   private readonly pendingSamples: { dispatch: number; sample: Parameters<typeof addSample>[1] }[] = [];
 
   constructor(file: string, r: Recording) {
@@ -89,10 +102,11 @@ class Reader {
     this.firstRow = r.dispatches.length;
   }
 
-  value(path: readonly string[], value: Json): void {
-    const [section, kind] = path;
+  value(section: string, kind: string, value: Json): void {
     switch (section) {
       case 'metadata':
+        // A further process has agents and symbols of its own.
+        this.launches.clear();
         this.process = this.r.processOrdinal(dirName(this.file), this.processName(String(num(member(value, 'pid')))));
         if (list(member(value, 'command')).length > 0) {
           this.r.info.set('command', list(member(value, 'command')).map(str).join(' '));
@@ -188,39 +202,53 @@ class Reader {
   private dispatch(info: Json, record: Json): number {
     const d = this.r.dispatches;
     const { start, end, state } = this.times(record, 'dispatches');
-    const key = this.agents.get(handle(member(info, 'agent_id'))) ?? `agent ${handle(member(info, 'agent_id'))}`;
-    const agent = this.r.machines.agentKey(this.machine, key);
-    const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-    if (symbol === undefined) this.unnamed++;
-    const dims = (name: string): [number, number, number] => [
-      num(member(info, name, 'x')),
-      num(member(info, name, 'y')),
-      num(member(info, name, 'z')),
-    ];
+    const launch = this.launch(info, handle(member(record, 'stream_id')));
+    if (!launch.isNamed) this.unnamed++;
     const row = d.start.push(start);
     d.end.push(end);
     d.timing.push(state);
-    d.kernel.push(symbol?.kernel ?? this.r.kernels.id(`kernel ${num(member(info, 'kernel_id'))}`));
-    d.agent.push(this.r.agentKeys.id(agent));
-    d.queue.push(this.r.queues.id(`${agent} queue ${handle(member(info, 'queue_id'))}`));
-    const stream = handle(member(record, 'stream_id'));
-    d.stream.push(stream < 0 ? -1 : this.r.streams.id(String(stream)));
-    d.config.push(
-      this.r.configId({
-        workgroup: dims('workgroup_size'),
-        grid: dims('grid_size'),
-        lds: num(member(info, 'group_segment_size')),
-        scratch: num(member(info, 'private_segment_size')),
+    d.kernel.push(launch.kernel);
+    d.agent.push(launch.agent);
+    d.queue.push(launch.queue);
+    d.stream.push(launch.stream);
+    d.config.push(launch.config);
+    d.process.push(this.process);
+    d.domain.push(this.r.machineDomain(this.machine));
+    d.dispatchId.push(num(member(info, 'dispatch_id')));
+    d.correlation.push(num(member(member(record, 'correlation_id'), 'internal')));
+    return row;
+  }
+
+  /** What dispatches share; most have it from one before. */
+  private launch(info: Json, stream: number | bigint): Launch {
+    const [workgroup, grid] = [dims(member(info, 'workgroup_size')), dims(member(info, 'grid_size'))];
+    const kernelId = num(member(info, 'kernel_id'));
+    const [agentId, queue] = [handle(member(info, 'agent_id')), handle(member(info, 'queue_id'))];
+    const lds = num(member(info, 'group_segment_size'));
+    const scratch = num(member(info, 'private_segment_size'));
+    const key = `${agentId},${queue},${stream},${kernelId},${workgroup},${grid},${lds},${scratch}`;
+    const found = this.launches.get(key);
+    if (found !== undefined) return found;
+    const agent = this.r.machines.agentKey(this.machine, this.agents.get(agentId) ?? `agent ${agentId}`);
+    const symbol = this.symbols.get(kernelId);
+    const made: Launch = {
+      isNamed: symbol !== undefined,
+      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${kernelId}`),
+      agent: this.r.agentKeys.id(agent),
+      queue: this.r.queues.id(`${agent} queue ${queue}`),
+      stream: stream < 0 ? -1 : this.r.streams.id(String(stream)),
+      config: this.r.configId({
+        workgroup,
+        grid,
+        lds,
+        scratch,
         vgpr: symbol?.vgpr ?? -1,
         agpr: symbol?.agpr ?? -1,
         sgpr: symbol?.sgpr ?? -1,
       }),
-    );
-    d.process.push(this.process);
-    d.domain.push(this.r.machineDomain(this.machine));
-    d.dispatchId.push(num(member(info, 'dispatch_id')));
-    d.correlation.push(num(member(record, 'correlation_id', 'internal')));
-    return row;
+    };
+    this.launches.set(key, made);
+    return made;
   }
 
   private counterRecord(value: Json): void {
@@ -274,10 +302,7 @@ class Reader {
       );
       if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
       const row = found ?? this.dispatch(info, value);
-      this.kernelOfDispatch.set(
-        num(member(info, 'dispatch_id')),
-        this.r.kernels.get(this.r.dispatches.kernel.get(row)),
-      );
+      this.rowOfDispatch.add(num(member(info, 'dispatch_id')), row);
     } else if (kind === 'memory_copy') this.copy(value);
     else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
       const key = this.operation(value);
@@ -313,7 +338,7 @@ class Reader {
     const stream = handle(member(value, 'stream_id'));
     c.stream.push(stream < 0 ? -1 : this.r.streams.id(String(stream)));
     c.bytes.push(num(member(value, 'bytes')));
-    c.correlation.push(num(member(value, 'correlation_id', 'internal')));
+    c.correlation.push(num(member(member(value, 'correlation_id'), 'internal')));
     c.process.push(this.process);
     c.domain.push(this.r.machineDomain(this.machine));
   }
@@ -333,7 +358,7 @@ class Reader {
         source: str(this.comments[index]),
         execMask: maskText(member(record, 'exec_mask')),
         issued: stochastic ? issued === 1 || issued === true : undefined,
-        stallReason: stochastic ? str(member(record, 'snapshot', 'stall_reason')) : undefined,
+        stallReason: stochastic ? str(member(member(record, 'snapshot'), 'stall_reason')) : undefined,
         instructionType: stochastic ? str(member(record, 'inst_type')) : undefined,
       },
     });
@@ -342,7 +367,9 @@ class Reader {
 
   private flushSamples(): void {
     for (const { dispatch, sample } of this.pendingSamples) {
-      addSample(this.r, { ...sample, kernel: this.kernelOfDispatch.get(dispatch) });
+      const row = this.rowOfDispatch.find(dispatch);
+      const kernel = row === undefined ? undefined : this.r.kernels.get(this.r.dispatches.kernel.get(row));
+      addSample(this.r, { ...sample, kernel });
     }
     this.pendingSamples.length = 0;
   }
