@@ -1,9 +1,10 @@
 // Hooks: compiled device functions at every instruction count what the virtual GPU counts and change nothing; bad ones are refused with a reason.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { wavesmith } from './support/cli.ts';
+import { kernelSource } from './support/kernel-source.ts';
 import { llvmTool } from './support/llvm.ts';
 import { sharedPath } from './support/shared.ts';
 
@@ -116,6 +117,136 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
     expect(variables.set).toBe(500);
   });
 
+  test('get what their points say as arguments', async () => {
+    const { out } = await hook(
+      `using namespace wavesmith;
+       WAVESMITH_VARIABLE u64 addresses, sizes, ones, masks, wave; WAVESMITH_VARIABLE u32 different, largest;
+       WAVESMITH_HOOK("before global(address, size, 7, exec)") void access(u64 address, u32 size, u32 seven, u64 mask) {
+         atomicAdd(&sizes, size);
+         atomicAdd(&ones, seven);
+         if (mask != exec()) atomicAdd(&different, 1);
+         atomicAdd(&addresses, address & 0xfff);
+         atomicMax(&largest, laneId());
+       }
+       WAVESMITH_HOOK("after =global_load|(data, pc, v4)") void loaded(u32 data, u32 at, u32 v4) {
+         if (at != pc() || v4 != readReg<v(4)>()) atomicAdd(&different, 1);
+         atomicAdd(&masks, data != 0);
+       }
+       WAVESMITH_WAVE_HOOK("before =s_endpgm|(exec, s6, s[2:3])") void ended(u64 mask, u32 s6, u64 pair) {
+         if (s6 != readReg<s(6)>() || pair != readSgpr<2>() + (u64(readSgpr<3>()) << 32)) atomicAdd(&different, 1);
+         atomicAdd(&wave, __builtin_popcountll(mask));
+       }`,
+      '--self-check',
+    );
+    const { variables, complete } = JSON.parse(out);
+    const traced = JSON.parse((await wavesmith('probe', '--tool', 'mem-trace', '--json', '--', ...line)).out);
+    const accesses = traced.accesses as { bytes: number; addresses: string[] }[];
+    const lanes = accesses.reduce((sum, { addresses }) => sum + addresses.length, 0);
+    expect(complete).toBe(true);
+    expect(variables).toMatchObject({
+      different: 0,
+      ones: 7 * lanes,
+      sizes: accesses.reduce((sum, { bytes, addresses }) => sum + bytes * addresses.length, 0),
+      addresses: accesses.reduce(
+        (sum, { addresses }) => addresses.reduce((all, a) => all + Number(BigInt(a) & 0xfffn), sum),
+        0,
+      ),
+      largest: 63,
+      // The last waves are not whole.
+      wave: 500,
+    });
+    // Two loads of 500 lanes; the first number of one is zero.
+    expect(variables.masks).toBe(999);
+  });
+
+  test('use every function of the header', async () => {
+    const source = join(folder, 'every.s');
+    writeFileSync(
+      source,
+      kernelSource({
+        code: `v_mov_b32_e32 v1, 21
+          v_accvgpr_write_b32 a0, v1
+          s_mov_b32 s6, 9
+          s_mov_b64 vcc, 5
+          s_mov_b32 m0, 3
+          s_nop 0
+          s_nop 1
+          v_accvgpr_read_b32 v2, a0
+          s_add_u32 s6, s6, m0
+          v_add_u32_e32 v2, s6, v2
+          v_add_u32_e32 v2, vcc_lo, v2
+          s_load_dwordx2 s[4:5], s[0:1], 0x0
+          v_mov_b32_e32 v3, 0
+          s_waitcnt lgkmcnt(0)
+          global_store_dword v3, v2, s[4:5]`,
+        args: [
+          [8, 'global_buffer'],
+          [4, 'hidden_block_count_x'],
+          [4, 'hidden_block_count_y'],
+        ],
+        descriptor: { system_vgpr_workitem_id: 2, next_free_vgpr: 12, accum_offset: 8 },
+        metadata: { '.agpr_count': 4, '.vgpr_count': 12 },
+      }),
+    );
+    const object = join(folder, 'every.co');
+    expect((await wavesmith('asm', source, '-o', object)).err).toBe('');
+    const file = join(folder, 'every.hip');
+    writeFileSync(
+      file,
+      `#include <wavesmith/hook.h>
+       using namespace wavesmith;
+       WAVESMITH_VARIABLE u32 grid[3], block[3], size[3], group[3], wrong, sum, least, most, ands, ors, xors;
+       WAVESMITH_HOOK("before =s_nop 1|(workItemX, workItemY, workItemZ, waveId, a0)")
+       void seen(u32 x, u32 y, u32 z, u32 wave, u32 a0) {
+         const Dim3 g = gridDim(), b = blockDim(), all = gridSize(), w = workgroupId();
+         grid[0] = g.x, grid[1] = g.y, grid[2] = g.z;
+         block[0] = b.x, block[1] = b.y, block[2] = b.z;
+         size[0] = all.x, size[1] = all.y, size[2] = all.z;
+         group[0] = w.x, group[1] = w.y, group[2] = w.z;
+         auto* const hidden = reinterpret_cast<Constant32*>(implicitArgPtr());
+         auto* const packet = reinterpret_cast<Constant32*>(dispatchPtr());
+         if (implicitArgPtr() != kernargPtr() + 8 || hidden[0] != g.x || hidden[1] != g.y || packet[1] >> 16 != b.y) atomicAdd(&wrong, 1);
+         if (x + b.x * (y + b.y * z) != 64 * wave + laneId()) atomicAdd(&wrong, 0x100);
+         if (a0 != 21 || readAgpr<0>() != 21 || readReg<a(0)>() != 21 || readVgpr<1>() != 21 || readReg<v(1)>() != 21) atomicAdd(&wrong, 0x10000);
+         if (readSgpr<6>() != 9 || readReg<s(6)>() != 9 || readReg<vcc_lo>() != 5 || readReg<vcc_hi>() != 0 || readReg<m0>() != 3) atomicAdd(&wrong, 0x1000000);
+         if (startTime() == 0 || exec() != ~0ull || pc() == 0) atomicAdd(&wrong, 0x2000000);
+         atomicSub(&sum, 1);
+         atomicMax(&most, laneId() + 5);
+         atomicMin(&least, 3);
+         atomicOr(&ors, 1u << (laneId() & 7));
+         atomicAnd(&ands, 1);
+         atomicXor(&xors, laneId());
+       }
+       WAVESMITH_HOOK("after =s_nop 0") void changed() {
+         writeReg<v(1)>(readVgpr<1>());
+       }
+       WAVESMITH_HOOK("after =s_nop 1") void written() {
+         writeAgpr<0>(readAgpr<0>() + 100);
+         writeSgpr<6>(1000);
+         writeReg<m0>(10000);
+         writeReg<vcc_lo>(100000);
+         writeExec(1);
+       }`,
+    );
+    const launch = ['run', object, '--kernel', 'k', '--grid', '3,2', '--block', '16,8,2', '--arg', 'u32[1]'];
+    const { out, err } = await wavesmith(
+      'probe',
+      '--tool',
+      file,
+      '--json',
+      '--',
+      ...launch,
+      '--out',
+      `0=${folder}/out.npy`,
+    );
+    expect(err).not.toContain('error');
+    const { variables, complete } = JSON.parse(out);
+    expect(complete).toBe(true);
+    expect(variables).toMatchObject({ grid: [3, 2, 1], block: [16, 8, 2], size: [48, 16, 2], wrong: 0 });
+    expect(variables).toMatchObject({ sum: 2 ** 32 - 6 * 256, most: 68, least: 0, ands: 0, ors: 255, xors: 0 });
+    expect(readFileSync(join(folder, 'out.npy')).readUInt32LE(128)).toBe(111_121);
+  });
+
   test('read registers of the kernel and its arguments', async () => {
     const { out } = await hook(
       `WAVESMITH_VARIABLE unsigned value, argument, x;
@@ -143,6 +274,12 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
       "'f' cannot be used",
     ],
     ['WAVESMITH_HOOK("block") void f() { nothing(); }', 'probe/source'],
+    [
+      'WAVESMITH_VARIABLE unsigned n; WAVESMITH_HOOK("block(address)") void f(unsigned long long a) { n = a; }',
+      'probe/no-address',
+    ],
+    ['WAVESMITH_VARIABLE unsigned n; WAVESMITH_HOOK("block(v999)") void f(unsigned a) { n = a; }', 'probe/register'],
+    ['WAVESMITH_VARIABLE unsigned n; WAVESMITH_WAVE_HOOK("block(v1)") void f(unsigned a) { n = a; }', 'by lane'],
   ])('are refused with a reason: %s', async (source, reason) => {
     const { code, err } = await hook(source);
     expect(code).toBe(1);

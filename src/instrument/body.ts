@@ -4,10 +4,11 @@ import { WavesmithError } from '../base/index.ts';
 import type { KernelArgument } from '../codeobject/index.ts';
 import { hwregNames, type Operand, type Register, type TargetName } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
+import { readAsmText } from './asm-text.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
 import type { ProbeInstruction, ProbeKernel } from './select.ts';
-import type { FieldType, Records, StateShapes } from './state.ts';
+import { type FieldType, type Gathering, isComplement, MAX_COUNT, type Records, type StateShapes } from './state.ts';
 import {
   asValue,
   combine,
@@ -19,6 +20,7 @@ import {
   typeOf,
   type Value,
   type ValueLike,
+  type ValueType,
   writtenBy,
 } from './values.ts';
 
@@ -37,6 +39,7 @@ export class Body<S extends StateShapes = StateShapes> {
   private readonly side: 'before' | 'after' | 'taken' | 'replace';
   private list: Statement[] = this.statements;
   private loops = 0;
+  private asms = 0;
 
   /** Operations on floats, in every lane or on values that are one for the wave; rounding is as the kernel has set it. */
   readonly f32 = {
@@ -140,13 +143,20 @@ export class Body<S extends StateShapes = StateShapes> {
   /** The address that the memory instruction of this point accesses, by lane; of a scalar load one for the wave. */
   get address(): Value {
     const memory = this.instruction?.memory;
-    if (memory === undefined) {
-      throw new WavesmithError(
-        'probe/no-address',
-        `There is no memory access at this point${this.instruction === undefined ? '' : `: '${this.instruction.text}'`}.`,
-      );
-    }
+    if (memory === undefined) throw this.noAccess();
     return { type: memory === 'scalar' ? 'u64' : memory === 'lds' ? 'lane32' : 'lane64', op: 'address' };
+  }
+
+  private noAccess(): WavesmithError {
+    const what = this.instruction === undefined ? '' : `: '${this.instruction.text}'`;
+    return new WavesmithError('probe/no-address', `There is no memory access at this point${what}.`);
+  }
+
+  /** Bytes that the memory instruction of this point accesses for each lane; of a scalar one for the wave. */
+  get size(): number {
+    const size = this.instruction?.accessSize;
+    if (size === undefined) throw this.noAccess();
+    return size;
   }
 
   /**
@@ -312,12 +322,37 @@ export class Body<S extends StateShapes = StateShapes> {
       z: this.entry('workgroup-z', 'u32'),
     };
   }
-  /** The wave's number in its workgroup. Of the work-items' positions those count that the kernel asks for. */
+  /** The wave's number in its workgroup. */
   get waveId(): Value {
+    return this.shr(this.firstItem, 6);
+  }
+  /** The number of the wave's first work-item in its workgroup. */
+  private get firstItem(): Value {
     const item = this.entry('work-item', 'u32');
-    const { x, y } = this.workgroupSize;
+    const [x, y] = this.groupItems;
     const at = (axis: number): Value => this.and(this.shr(item, 10 * axis), 0x3ff);
-    return this.shr(this.add(at(0), this.mul(x, this.add(at(1), this.mul(y, at(2))))), 6);
+    return this.add(at(0), this.mul(x, this.add(at(1), this.mul(y, at(2)))));
+  }
+  /** Work-items of the workgroup on the first two axes: at the end of the grid there may be fewer than elsewhere. */
+  private get groupItems(): readonly [Value, Value] {
+    const [grid, size, id] = [this.gridSize, this.workgroupSize, this.workgroupId];
+    const items = (axis: 'x' | 'y'): Value =>
+      this.min(size[axis], this.sub(grid[axis], this.mul(id[axis], size[axis])));
+    return [items('x'), items('y')];
+  }
+  /** The work-item's position in its workgroup, by lane. */
+  get workItemId(): { readonly x: Value; readonly y: Value; readonly z: Value } {
+    const [width, height] = this.groupItems;
+    const flat = this.add(this.firstItem, this.laneId);
+    const row = this.quotient(flat, width);
+    const z = this.quotient(row, height);
+    return { x: this.sub(flat, this.mul(row, width)), y: this.sub(row, this.mul(z, height)), z };
+  }
+  /** A number by lane below 2^16 divided by one for the wave of at most 1024: half of one more is far enough from all whole numbers. */
+  private quotient(a: Value, divisor: Value): Value {
+    const { f32 } = this;
+    const reciprocal = float('f32-reciprocal', [f32.fromU32(divisor)]);
+    return f32.toU32(f32.mul(f32.add(f32.fromU32(a), 0x3f000000), reciprocal));
   }
   /** Work-items of the grid, and of a workgroup, from the dispatch packet. */
   get gridSize(): { readonly x: Value; readonly y: Value; readonly z: Value } {
@@ -373,9 +408,19 @@ export class Body<S extends StateShapes = StateShapes> {
 
   /** Adds a value to a counter, at once in memory; of a value by lane what every active lane has. */
   atomicAdd(state: NamesOf<S, 'counter' | 'counters'>, value: ValueLike): void {
+    this.gather(state, value, true);
+  }
+
+  /** Does to a counter what it declares (`u64({ by: 'max' })`), at once in memory, with a value or with that of every active lane. */
+  atomic(state: NamesOf<S, 'counter' | 'counters'>, value: ValueLike): void {
+    this.gather(state, value, false);
+  }
+
+  private gather(state: string, value: ValueLike, isSum: boolean): void {
     const shape = this.shapes[state];
     if (shape?.kind !== 'counter' && shape?.kind !== 'counters') throw noState(state, 'counter');
-    this.list.push({ kind: 'add', state, value: asValue(value) });
+    const by = gatheringOf(state, shape, isSum);
+    this.list.push({ kind: 'add', state, by, value: gathered(by, value) });
   }
 
   /**
@@ -383,10 +428,21 @@ export class Body<S extends StateShapes = StateShapes> {
    * behind the end means the last counter.
    */
   atomicAddAt(state: NamesOf<S, 'table'>, index: ValueLike, value: ValueLike): void {
-    if (this.shapes[state]?.kind !== 'table') throw noState(state, 'table');
+    this.gatherAt(state, index, value, true);
+  }
+
+  /** The same with what the table declares (`u64Table(10, { by: 'max' })`). */
+  atomicAt(state: NamesOf<S, 'table'>, index: ValueLike, value: ValueLike): void {
+    this.gatherAt(state, index, value, false);
+  }
+
+  private gatherAt(state: string, index: ValueLike, value: ValueLike, isSum: boolean): void {
+    const shape = this.shapes[state];
+    if (shape?.kind !== 'table') throw noState(state, 'table');
+    const by = gatheringOf(state, shape, isSum);
     const at = asValue(index);
     if (isWide(at)) throw typeError('the number of a counter has 32 bits');
-    this.list.push({ kind: 'add-at', state, index: at, value: asValue(value) });
+    this.list.push({ kind: 'add-at', state, by, index: at, value: gathered(by, value) });
   }
 
   /** Appends a record. Takes until outstanding vector memory operations have returned. */
@@ -404,12 +460,59 @@ export class Body<S extends StateShapes = StateShapes> {
     this.list.push({ kind: 'append', state, fields: values });
   }
 
+  /**
+   * Assembly text, an instruction or a label on each line; `%name` is an input or an output, of 64 bits also `%name.lo` and `%name.hi`.
+   * It runs in the active lanes and may write its inputs. What it overwrites of the kernel's registers is declared as clobbers and put
+   * back behind it. Memory operations in it have returned behind it. Errors: `probe/asm`, `instrument/text`.
+   */
+  asm<const O extends Readonly<Record<string, ValueType>> = Readonly<Record<never, ValueType>>>(
+    text: string,
+    operands: {
+      readonly inputs?: Readonly<Record<string, ValueLike>>;
+      readonly outputs?: O;
+      readonly clobbers?: readonly string[];
+    } = {},
+  ): { readonly [K in keyof O]: Value } {
+    const inputs = new Map(Object.entries(operands.inputs ?? {}).map(([name, value]) => [name, asValue(value)]));
+    const outputs = new Map(Object.entries(operands.outputs ?? {}));
+    const asm = this.asms++;
+    const read = readAsmText(this.target, text, inputs, outputs, operands.clobbers ?? []);
+    this.list.push({ kind: 'asm', asm, text: read, inputs: [...inputs.values()] });
+    const values = read.outputs.map(({ name, type }): [string, Value] => [name, { type, op: 'output', asm, name }]);
+    return Object.fromEntries(values) as { readonly [K in keyof O]: Value };
+  }
+
   /** Runs a hook, whose variables are this state. */
   hook(state: NamesOf<S, 'bytes'>, hook: Hook): void {
     if (this.shapes[state]?.kind !== 'bytes') throw noState(state, 'variables of hooks');
     if (hook.steps.some((step) => step.kind === 'implicit') && implicitOffset(this.kernel) === undefined)
       throw new WavesmithError('probe/no-argument', `Kernel '${this.kernel.name}' has no implicit arguments.`);
-    this.list.push({ kind: 'hook', state, hook, implicit: implicitOffset(this.kernel) ?? 0 });
+    const args = hook.args.map(({ text }) => this.hookArgument(hook, text));
+    this.list.push({ kind: 'hook', state, hook, implicit: implicitOffset(this.kernel) ?? 0, args });
+  }
+
+  /** The value of an argument of a hook. */
+  private hookArgument({ name, isOnce }: Hook, text: string): Value {
+    const known: Readonly<Record<string, () => Value>> = {
+      address: () => this.address,
+      data: () => this.data(),
+      size: () => asValue(this.size),
+      exec: () => this.exec,
+      pc: () => asValue(this.instruction?.pc ?? 0),
+      laneId: () => this.laneId,
+      waveId: () => this.waveId,
+      workItemX: () => this.workItemId.x,
+      workItemY: () => this.workItemId.y,
+      workItemZ: () => this.workItemId.z,
+    };
+    const make = Object.hasOwn(known, text) ? known[text] : undefined;
+    const value = make?.() ?? (/^(0x[\da-f]+|\d+)$/i.test(text) ? asValue(BigInt(text)) : this.readReg(text));
+    if (isOnce && isLane(value))
+      throw new WavesmithError(
+        'probe/hook',
+        `The hook '${name}' runs once for the wave, and its argument '${text}' is by lane.`,
+      );
+    return value;
   }
 
   /** Runs statements when a value that is one for the wave is not zero. */
@@ -448,6 +551,17 @@ export class Body<S extends StateShapes = StateShapes> {
     }
     return inner;
   }
+}
+
+/** What a counter gathers by; `isSum` when it is asked to add. */
+function gatheringOf(state: string, { by }: { readonly by: Gathering }, isSum: boolean): Gathering {
+  if (isSum && by !== 'add') throw typeError(`'${state}' gathers by ${by}: 'atomic' and 'atomicAt' do that`);
+  return by;
+}
+
+/** A value as memory has it. */
+function gathered(by: Gathering, value: ValueLike): Value {
+  return isComplement(by) ? combine('xor', value, MAX_COUNT) : asValue(value);
 }
 
 function byLane(name: string, value: Value): Value {

@@ -9,7 +9,7 @@ import type { DeadRegisters } from './dead.ts';
 import type { KeptPlace } from './entry-value.ts';
 import { namedSlots, type Point } from './points.ts';
 import { type CallGroup, type FreeRegisters, freeRegisters, indexedFiles } from './registers.ts';
-import { valuesOf, writtenBy } from './values.ts';
+import { clobberedBy, valuesOf, writtenBy } from './values.ts';
 
 /** Registers to write a point's code with. */
 export interface Attempt {
@@ -77,7 +77,8 @@ export class GroupRegisters {
   absent({ statements }: Point): string | undefined {
     const written = writtenBy(statements);
     const last: Readonly<Record<string, number>> = { s: this.sgprs, v: this.vgprs, a: this.agprs };
-    const names = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
+    const read = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
+    const names = [...read, ...clobberedBy(statements)];
     return names.find((name) => {
       const register = registerFromText(name);
       const count = register === undefined ? undefined : last[register.file];

@@ -18,6 +18,8 @@ export interface HookPlace {
   readonly exec: string;
   readonly sgprs: RegisterPool;
   readonly vgprs: RegisterPool;
+  /** The first of the two registers that each argument is in. */
+  readonly args: readonly number[];
   /** The first label that is free; labels from there on are the hook's. */
   readonly label: number;
   /** Lines that put a kept value into a scalar register or a pair. */
@@ -79,10 +81,14 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
         lines.push(...place.entry(step.value, renamed(step.to)));
         break;
       case 'register':
-        lines.push(
-          `${step.to.file === 'v' ? 'v_mov_b32_e32' : 's_mov_b32'} ${renamed(step.to).text}, ${own(step.name)}`,
-        );
+        lines.push(`${moveOf(step.to, step.name, 'read')} ${renamed(step.to).text}, ${own(step.name)}`);
         break;
+      case 'argument': {
+        const { index, dwords } = renamed(step.to);
+        for (let i = 0; i < dwords; i++)
+          lines.push(`v_mov_b32_e32 v${index + i}, v${(place.args[step.argument] as number) + i}`);
+        break;
+      }
       case 'pc':
         lines.push(`s_mov_b32 ${renamed(step.to).text}, 0x${place.pc.toString(16)}`);
         break;
@@ -99,9 +105,7 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
         lines.push(`s_mov_b64 ${renamed(step.to).text}, ${place.exec}`);
         break;
       case 'write':
-        lines.push(
-          `${step.from.file === 'v' ? 'v_mov_b32_e32' : 's_mov_b32'} ${own(step.name)}, ${renamed(step.from).text}`,
-        );
+        lines.push(`${moveOf(step.from, step.name, 'write')} ${own(step.name)}, ${renamed(step.from).text}`);
         break;
       case 'getpc': {
         const base = { pc: 0 };
@@ -160,6 +164,12 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
     (group.file === 's' ? sgprs : vgprs).release(...numbers);
   }
   return lines;
+}
+
+/** The instruction between a register of the hook and one of the kernel. */
+function moveOf({ file }: Register, name: string, way: 'read' | 'write'): string {
+  if (file !== 'v') return 's_mov_b32';
+  return name.startsWith('a') ? `v_accvgpr_${way}_b32` : 'v_mov_b32_e32';
 }
 
 function holds({ file, first, count }: RegisterGroup, register: Register): boolean {

@@ -7,6 +7,7 @@ import { registerFromText } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
 import { slotsOf } from '../program/index.ts';
 import { addressValue } from './address.ts';
+import type { AsmPlace } from './asm-text.ts';
 import type { Line } from './assemble.ts';
 import type { Loan } from './borrow.ts';
 import type { EntryValue, KeptPlace } from './entry-value.ts';
@@ -68,6 +69,8 @@ export class ValueEmitter {
   private isOneLane = false;
   /** The registers that count the turns of loops. */
   protected readonly indexes = new Map<number, number>();
+  /** Where outputs of assembly text are, by its number and their names. */
+  protected readonly outputs = new Map<string, AsmPlace>();
 
   constructor(resources: PointResources, instruction: ProbeInstruction | undefined) {
     this.resources = resources;
@@ -107,6 +110,9 @@ export class ValueEmitter {
           register.file === 'a' ? `v_accvgpr_read_b32 v${to + i}, a${from}` : `v_mov_b32_e32 v${to + i}, v${from}`,
         );
       }
+    } else if (value.op === 'output') {
+      const { first, wide } = this.outputs.get(`${value.asm} ${value.name}`) as AsmPlace;
+      for (const i of wide ? [0, 1] : [0]) this.line(`v_mov_b32_e32 v${to + i}, v${first + i}`);
     } else if (value.op === 'address' && this.instruction !== undefined) {
       const carry = this.sgprs.pair();
       const scratch = this.sgprs.pair();
@@ -250,6 +256,10 @@ export class ValueEmitter {
         return this.oneOfLanes(value.op, value.args);
       case 'index':
         return { low: `s${this.indexes.get(value.loop)}`, high: '0', pair: undefined, release: NOTHING };
+      case 'output': {
+        const { first, wide } = this.outputs.get(`${value.asm} ${value.name}`) as AsmPlace;
+        return this.named(wide ? `s[${first}:${first + 1}]` : `s${first}`);
+      }
       case 'lane-id':
         throw new Error('lane-id is no value of the wave');
       default:

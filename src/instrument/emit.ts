@@ -2,12 +2,13 @@
 // or by the kernel's active lanes; behind it the wave is as it was, but for the wait counters, which only rise: a kernel's own waits
 // become stricter by that, never weaker.
 import { registerFromText, type TargetName, targetInfo } from '../isa/index.ts';
+import { type AsmPlace, filledIn, placeOf } from './asm-text.ts';
 import { assembleLines } from './assemble.ts';
 import { hookLines } from './emit-hook.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
 import type { ProbeInstruction } from './select.ts';
-import { fieldOffsets, type PlacedState, recordSize } from './state.ts';
-import { isLane, isWide, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
+import { fieldOffsets, type Gathering, type PlacedState, recordSize } from './state.ts';
+import { clobberedBy, isLane, isWide, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
 
 /** A use of probe memory: see `MemoryReference` of the rewriter. */
 export interface MemoryUse {
@@ -44,6 +45,15 @@ function halvesOf(name: string): string[] {
   return name === 'vcc' ? ['vcc_lo', 'vcc_hi'] : [name];
 }
 
+/** A statement that changes counters. */
+type Gathered = Extract<Statement, { kind: 'add' | 'add-at' }>;
+
+/** The instruction that gathers 64 bits in memory, which has the complement where `by` says so. */
+function atomicName(by: Gathering): string {
+  const name = { add: 'add', max: 'umax', min: 'umax', or: 'or', and: 'or', xor: 'xor' }[by];
+  return `global_atomic_${name}_x2`;
+}
+
 /** Writes the code of one point. Throws `OutOfRegisters`. */
 export class Emitter extends ValueEmitter {
   private readonly uses: MemoryUse[] = [];
@@ -72,7 +82,7 @@ export class Emitter extends ValueEmitter {
     if (drain || loan !== undefined) this.drain();
     if (loan !== undefined) this.line(...loan.before);
     const values = valuesOf(statements);
-    const written = writtenBy(statements);
+    const written = [...writtenBy(statements), ...clobberedBy(statements)];
     const keepsScc = isSccLive || written.includes('scc');
     if (keepsScc || values.some((v) => v.op === 'register' && v.name === 'scc')) this.scc = this.sgprs.one();
     if (this.scc >= 0) this.line(`s_cselect_b32 s${this.scc}, 1, 0`);
@@ -99,13 +109,14 @@ export class Emitter extends ValueEmitter {
 
   private statement(statement: Statement): void {
     if (statement.kind === 'write') this.write(statement.register, statement.value);
-    else if (statement.kind === 'add' && !isLane(statement.value)) this.add(statement.state, statement.value);
+    else if (statement.kind === 'add' && !isLane(statement.value)) this.add(statement);
     else {
       this.dropNarrowPair();
       if (statement.kind === 'append') this.append(statement.state, statement.fields);
       else if (statement.kind === 'hook') this.hook(statement);
-      else if (statement.kind === 'add') this.addLanes(statement.state, undefined, statement.value);
-      else if (statement.kind === 'add-at') this.addLanes(statement.state, statement.index, statement.value);
+      else if (statement.kind === 'asm') this.asm(statement);
+      else if (statement.kind === 'add') this.addLanes(statement, undefined);
+      else if (statement.kind === 'add-at') this.addLanes(statement, statement.index);
       else if (statement.kind === 'where') this.where(statement.condition, statement.body);
       else if (statement.kind === 'loop') this.loop(statement);
       else this.if(statement.condition, statement.body);
@@ -143,9 +154,75 @@ export class Emitter extends ValueEmitter {
     held.release();
   }
 
-  private hook({ state, hook, implicit }: Extract<Statement, { kind: 'hook' }>): void {
+  /** Text with the registers of its inputs and outputs in it; what it overwrites is kept around it. */
+  private asm({ asm, text, inputs }: Extract<Statement, { kind: 'asm' }>): void {
+    const places = new Map<string, AsmPlace>();
+    const given: (() => void)[] = [];
+    for (const [i, value] of inputs.entries()) {
+      const name = text.inputs[i] as string;
+      if (isLane(value)) {
+        const { first } = this.lanePair(value, () => this.allLanes());
+        places.set(name, placeOf(value, first));
+        given.push(() => this.vgprs.release(first, first + 1));
+      } else {
+        const held = this.uniform(value);
+        const to = this.pair();
+        this.line(`s_mov_b32 ${to.low}, ${held.low}`, `s_mov_b32 ${to.high}, ${isWide(value) ? held.high : '0'}`);
+        held.release();
+        places.set(name, placeOf(value, to.first));
+        given.push(to.release);
+      }
+    }
+    for (const { name, type } of text.outputs) {
+      const place = placeOf({ type }, type.startsWith('lane') ? this.vgprs.pair() : this.sgprs.pair());
+      places.set(name, place);
+      this.outputs.set(`${asm} ${name}`, place);
+    }
+    this.allLanes();
+    const kept = text.clobbers.map((name) => this.keptRegister(name));
+    const label = this.labels;
+    const names = text.lines.flatMap((line) => (line.kind === 'label' ? [line.name] : []));
+    this.labels += names.length;
+    const labelOf = (name: string): number => label + names.indexOf(name);
+    this.line('s_mov_b64 exec, -1', ...kept.flatMap(({ keep }) => keep), `s_mov_b64 exec, ${this.exec}`, 's_nop 4');
+    for (const line of text.lines) {
+      if (line.kind === 'text') this.line(filledIn(line.text, places));
+      else if (line.kind === 'label') this.line({ label: labelOf(line.name) });
+      else this.line({ branch: line.branch, to: labelOf(line.name) });
+    }
+    if (text.hasMemory) this.drain();
+    this.line('s_nop 4', 's_mov_b64 exec, -1', ...kept.flatMap(({ give }) => give), `s_mov_b64 exec, ${this.exec}`);
+    for (const { release } of kept) release();
+    for (const release of given) release();
+  }
+
+  /** Lines, in all lanes, that keep a register of the kernel and give it back. */
+  private keptRegister(name: string): {
+    readonly keep: string[];
+    readonly give: string[];
+    readonly release: () => void;
+  } {
+    const isVector = name.startsWith('v') && !name.startsWith('vcc');
+    if (isVector || name.startsWith('a')) {
+      const to = this.vgprs.one();
+      return {
+        keep: [isVector ? `v_mov_b32_e32 v${to}, ${name}` : `v_accvgpr_read_b32 v${to}, ${name}`],
+        give: [isVector ? `v_mov_b32_e32 ${name}, v${to}` : `v_accvgpr_write_b32 ${name}, v${to}`],
+        release: () => this.vgprs.release(to),
+      };
+    }
+    const to = this.sgprs.one();
+    return {
+      keep: [`s_mov_b32 s${to}, ${name}`],
+      give: [`s_mov_b32 ${name}, s${to}`],
+      release: () => this.sgprs.release(to),
+    };
+  }
+
+  private hook({ state, hook, implicit, args }: Extract<Statement, { kind: 'hook' }>): void {
     const use = this.sites.get(state);
     if (use === undefined) throw new Error(`no site of ${state}`);
+    const given = args.map((arg) => this.lanePair(arg, () => (hook.isOnce ? this.oneLane() : this.allLanes())).first);
     if (hook.isOnce) this.oneLane();
     else this.allLanes();
     const label = this.labels;
@@ -158,11 +235,13 @@ export class Emitter extends ValueEmitter {
       label,
       exec: this.exec,
       implicit,
+      args: given,
       entry: (value, to) => this.entryInto(value, to),
       address: (offset, marks) => this.uses.push(Object.assign(marks, { ...use, offset })),
     });
     this.drains++;
     this.line(...lines);
+    for (const first of given) this.vgprs.release(first, first + 1);
     if (hook.writesExec) this.line(`s_mov_b64 exec, ${hook.isOnce ? '1' : this.exec}`);
   }
 
@@ -220,7 +299,7 @@ export class Emitter extends ValueEmitter {
   }
 
   /** Every active lane adds to a counter, or to one of a table: lane 0 alone when nothing is by lane. */
-  private addLanes(state: string, index: Value | undefined, value: Value): void {
+  private addLanes({ state, by, value }: Gathered, index: Value | undefined): void {
     const shape = this.sites.get(state)?.state.shape;
     const isByLane = isLane(value) || (index !== undefined && isLane(index));
     const lanes = (): void => (isByLane ? this.allLanes() : this.oneLane());
@@ -237,7 +316,7 @@ export class Emitter extends ValueEmitter {
       );
       this.vgprs.release(last);
     }
-    this.line(`global_atomic_add_x2 v${at}, v[${data}:${data + 1}], ${base.pair}`);
+    this.line(`${atomicName(by)} v${at}, v[${data}:${data + 1}], ${base.pair}`);
     this.vgprs.release(data, data + 1, at, at + 1);
     this.sgprs.release(base.first, base.first + 1);
   }
@@ -283,7 +362,7 @@ export class Emitter extends ValueEmitter {
     return { first, pair: `s[${first}:${first + 1}]` };
   }
 
-  private add(state: string, value: Value): void {
+  private add({ state, by, value }: Gathered): void {
     const held = this.uniform(value);
     const base = this.addressOf(state);
     this.oneLane();
@@ -293,7 +372,7 @@ export class Emitter extends ValueEmitter {
     const offset = isNarrow ? data + 1 : this.vgprs.one();
     this.line(`v_mov_b32_e32 v${data}, ${held.low}`);
     if (!isNarrow) this.line(`v_mov_b32_e32 v${data + 1}, ${held.high}`, `v_mov_b32_e32 v${offset}, 0`);
-    this.line(`global_atomic_add_x2 v${offset}, v[${data}:${data + 1}], ${base.pair}`);
+    this.line(`${atomicName(by)} v${offset}, v[${data}:${data + 1}], ${base.pair}`);
     if (!isNarrow) this.vgprs.release(data, data + 1, offset);
     this.sgprs.release(base.first, base.first + 1);
     held.release();

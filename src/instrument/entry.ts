@@ -86,6 +86,7 @@ export function planEntry(
     lanes.set(value, lane);
     lane += value === 'kernarg' || value === 'dispatch' || value === 'queue' || value === 'start' ? 2 : 1;
   }
+  const item = wanted.includes('work-item');
   const early = (register: number): string[] => {
     const out: string[] = [];
     for (const [value, at] of lanes) {
@@ -93,9 +94,12 @@ export function planEntry(
       const { first, count } = after.get(value) as { first: number; count: number };
       for (let i = 0; i < count; i++) out.push(`v_writelane_b32 v${register}, s${first + i}, ${at + i}`);
     }
-    const item = lanes.get('work-item');
-    if (item !== undefined)
-      out.push('v_readfirstlane_b32 vcc_lo, v0', 's_nop 1', `v_writelane_b32 v${register}, vcc_lo, ${item}`);
+    if (item)
+      out.push(
+        'v_readfirstlane_b32 vcc_lo, v0',
+        's_nop 1',
+        `v_writelane_b32 v${register}, vcc_lo, ${lanes.get('work-item')}`,
+      );
     const start = lanes.get('start');
     // VCC holds nothing when a wave starts.
     if (start !== undefined) {
@@ -114,6 +118,9 @@ export function planEntry(
     const down = moves.filter(({ to, from }) => to < from);
     const up = moves.filter(({ to, from }) => to > from).reverse();
     for (const { to, from } of [...down, ...up]) out.push(`s_mov_b32 s${to}, s${from}`);
+    // The axes that the kernel did not ask for are not there.
+    const axes = descriptor.rsrc2.enableVgprWorkitemId;
+    if (item && axes < 2) out.push(`v_and_b32_e32 v0, 0x${(2 ** (10 * (axes + 1)) - 1).toString(16)}, v0`);
     return out;
   };
   return { lanes, change, lines, early, isAtEntry: !isPreloading || switchesOff };
@@ -140,7 +147,9 @@ function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): v
       rsrc2.enableSgprWorkgroupIdY = 1;
       return;
     case 'start':
+      return;
     case 'work-item':
+      rsrc2.enableVgprWorkitemId = 2;
       return;
     case 'workgroup-z':
       rsrc2.enableSgprWorkgroupIdZ = 1;

@@ -9,6 +9,7 @@ import {
   decoderFor,
   type Instruction,
   type Register,
+  registerFromText,
   type TargetName,
   targetFromElfMach,
 } from '../isa/index.ts';
@@ -40,14 +41,24 @@ export type HookStep =
   | { readonly kind: 'exec'; readonly to: Register }
   /** A register of the kernel is written. */
   | { readonly kind: 'write'; readonly from: Register; readonly name: string }
+  /** An argument of the hook, by its number. */
+  | { readonly kind: 'argument'; readonly to: Register; readonly argument: number }
   /** The sum that makes the address of a variable. */
   | { readonly kind: 'getpc' | 'low' | 'high'; readonly instruction: Instruction; readonly offset: number };
+
+/** An argument as the text of WAVESMITH_HOOK has it. */
+export interface HookArgument {
+  readonly text: string;
+  readonly wide: boolean;
+}
 
 export interface Hook {
   readonly name: string;
   /** Where it runs: the text of WAVESMITH_HOOK. */
   readonly point: string;
   readonly target: TargetName;
+  /** What each argument gets: `address`, `v4`, `7`; those of 64 bits take two registers. */
+  readonly args: readonly HookArgument[];
   readonly steps: readonly HookStep[];
   readonly groups: readonly RegisterGroup[];
   readonly writesVcc: boolean;
@@ -184,18 +195,42 @@ function readHook(
     return label === undefined ? [step] : [{ kind: 'label', label }, step];
   });
   steps.push({ kind: 'label', label: labelOf(code.length) });
+  const text = section.name.slice(PREFIX.length);
+  const isOnce = text.startsWith(ONCE);
+  const { point, args } = pointOf(isOnce ? text.slice(ONCE.length) : text);
+  // Arguments come in vector registers from v0 on. Source: AMDGPUUsage, "Call Convention".
+  let next = 0;
+  const given = args.map(({ wide }, argument): HookStep => {
+    const first = next;
+    next += wide ? 2 : 1;
+    return {
+      kind: 'argument',
+      to: registerFromText(wide ? `v[${first}:${first + 1}]` : `v${first}`) as Register,
+      argument,
+    };
+  });
+  steps.unshift(...given);
   const groups = groupsOf(steps, (register) => {
     throw wrong(
       file,
-      `it reads ${register}, which it does not write: hooks have no arguments, stack or work-item numbers`,
+      `it reads ${register}, which it does not write: its point gives it no such argument, and hooks have no stack or work-item numbers`,
       name,
     );
   });
-  const text = section.name.slice(PREFIX.length);
-  const isOnce = text.startsWith(ONCE);
-  const point = isOnce ? text.slice(ONCE.length) : text;
   writesExec ||= steps.some((step) => step.kind === 'write' && step.name.startsWith('exec'));
-  return { name, point, isOnce, target, steps, groups, writesVcc, writesM0, writesExec };
+  return { name, point, args, isOnce, target, steps, groups, writesVcc, writesM0, writesExec };
+}
+
+/** A point and its arguments: `before store(address, data, 7)`. */
+function pointOf(text: string): { point: string; args: HookArgument[] } {
+  const [, point, list] = /^([^=(]*)\((.*)\)$/.exec(text) ?? /^(.*=.*)\|\((.*)\)$/.exec(text) ?? [];
+  if (point === undefined || list === undefined) return { point: text, args: [] };
+  const args = list
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+  const isWide = (one: string): boolean => one === 'address' || one === 'exec' || one === 'vcc' || one.includes(':');
+  return { point: point.trim(), args: args.map((one) => ({ text: one, wide: isWide(one) })) };
 }
 
 function registerOf(instruction: Instruction, name: string): Register | undefined {
@@ -208,6 +243,11 @@ function scalarName(number: number): string {
   return { 106: 'vcc_lo', 107: 'vcc_hi', 124: 'm0' }[number] ?? `s${number}`;
 }
 
+/** A vector register by the number that marks have for it: accumulation registers are from 256 on. */
+function vectorName(number: number): string {
+  return number < 256 ? `v${number}` : `a${number - 256}`;
+}
+
 /** What a mark of hook.h stands for. */
 function markOf(instruction: Instruction): HookStep | undefined {
   const { operation } = instruction.row;
@@ -218,14 +258,14 @@ function markOf(instruction: Instruction): HookStep | undefined {
     if (mark?.kind !== 'literal' || from?.kind !== 'reg') return undefined;
     const number = mark.bits & 0xffff;
     const half = number === 0xfffe ? 'exec_lo' : number === 0xffff ? 'exec_hi' : undefined;
-    return { kind: 'write', from, name: half ?? (operation.startsWith('v') ? `v${number}` : scalarName(number)) };
+    return { kind: 'write', from, name: half ?? (operation.startsWith('v') ? vectorName(number) : scalarName(number)) };
   }
   const source = operandNamed(instruction, 'src0');
   if (!/^(s_mov_b32|s_mov_b64|v_mov_b32)$/.test(operation) || source?.kind !== 'literal') return undefined;
   const to = registerOf(instruction, 'sdst') ?? registerOf(instruction, 'vdst');
   if (to === undefined) return undefined;
   const number = source.bits & 0xffff;
-  if (source.bits >>> 16 === 0x5754) return { kind: 'register', to, name: `v${number}` };
+  if (source.bits >>> 16 === 0x5754) return { kind: 'register', to, name: vectorName(number) };
   if (source.bits >>> 16 === 0x5755) return { kind: 'register', to, name: scalarName(number) };
   if (source.bits >>> 16 !== 0x5753) return undefined;
   if (number === 7) return { kind: 'pc', to };

@@ -10,6 +10,7 @@ export {
   instrument,
 } from './instrument.ts';
 export type { KernelCost } from './kept.ts';
+export type { ProbeEdge, ProbeLoop } from './loops.ts';
 export { atOriginal, placeAtOriginal } from './original-place.ts';
 export type { RejectedPoint } from './placement.ts';
 export type { Sampling } from './points.ts';
@@ -19,6 +20,7 @@ export {
   type Counter,
   type Counters,
   type FieldType,
+  type Gathering,
   type RecordFields,
   type RecordOf,
   type Records,

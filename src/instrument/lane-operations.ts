@@ -71,6 +71,8 @@ export function laneOperation(
     case 'f64-add':
     case 'f64-mul':
       return [`v_${op.slice(4)}_f64 ${pair(to)}, ${pair(a.first)}, ${pair(b.first)}`];
+    case 'f32-reciprocal':
+      return [`v_rcp_f32_e32 v${to}, v${a.first}`, 's_nop 1'];
     case 'f32-from-u32':
       return [`v_cvt_f32_u32_e32 v${to}, v${a.first}`, 's_nop 1'];
     case 'u32-from-f32':

@@ -17,7 +17,7 @@ import type { Point } from './points.ts';
 import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
 import type { PlacedState, Site } from './state.ts';
-import { valuesOf, writtenBy } from './values.ts';
+import { clobberedBy, valuesOf, writtenBy } from './values.ts';
 import { WrittenRegisters } from './written.ts';
 
 /** A point that has no code, and why. */
@@ -230,7 +230,7 @@ export class Placement {
         laneOf: (value: EntryValue) => keeper.plan.lanes.get(value) ?? 0,
       },
       drain:
-        writtenBy(point.statements).length > 0 ||
+        writtenBy(point.statements).length + clobberedBy(point.statements).length > 0 ||
         (point.side !== 'before'
           ? values.some(isRegister)
           : values.some((v) => isRegister(v) && !isOperand(point, v.name))),

@@ -6,7 +6,7 @@ import { type Indexing, PointFlags } from './flags.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
-import { registersOf, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
+import { clobberedBy, registersOf, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
 
 /** Which waves run a probe; all by default. */
 export interface Sampling {
@@ -87,6 +87,7 @@ export function collectPoints<S extends StateShapes>(
       problem:
         problemOf(kernel) ??
         (side === 'replace' ? fixed(code, pc) : undefined) ??
+        (side === 'taken' && block.block.exit === 'indirect' ? 'the jump goes to a computed address' : undefined) ??
         (isOpen ? 'registers are addressed through M0 here, in a way that is not known' : undefined),
     });
   };
@@ -94,6 +95,10 @@ export function collectPoints<S extends StateShapes>(
     before: (instruction, write) => put('before', instruction, instruction, write),
     after: (instruction, write) => put('after', instruction, instruction, write),
     taken: (instruction, write) => put('taken', instruction, instruction, write),
+    edge: ({ from, kind }, write) => {
+      const last = from.instructions.at(-1) as ProbeInstruction;
+      put(kind === 'next' ? 'after' : 'taken', last, undefined, write);
+    },
     replace: (instruction, write) => put('replace', instruction, instruction, write),
     remove: (instruction) => put('replace', instruction, instruction, () => {}),
     entry: (block, write) => put('before', cheapest(block, flags), undefined, write),
@@ -142,7 +147,7 @@ export function readsOf(
 
 /** The slots of the registers that statements read or write by name. */
 export function namedSlots(statements: readonly Statement[]): SlotRange[] {
-  return [...readSlots(statements), ...slotsNamed(writtenBy(statements))];
+  return [...readSlots(statements), ...slotsNamed([...writtenBy(statements), ...clobberedBy(statements)])];
 }
 
 /** The slots of registers by their names. */

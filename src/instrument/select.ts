@@ -1,14 +1,19 @@
 // A program as a probe sees it: kernels, blocks and instructions with the properties that points are chosen by.
+import { WavesmithError } from '../base/index.ts';
 import type { DebugLine, DebugLines } from '../codeobject/index.ts';
 import { debugLines } from '../codeobject/index.ts';
-import type { TargetName } from '../isa/index.ts';
+import { registerFromText, type TargetName } from '../isa/index.ts';
 import {
   type BasicBlock,
   type CodeInstruction,
   type Program,
   type ProgramFunction,
+  type SlotRange,
+  slotsOf,
   waitRole,
 } from '../program/index.ts';
+import { accessSize } from './access-size.ts';
+import { edgesOf, loopsOf, type ProbeEdge, type ProbeLoop } from './loops.ts';
 
 /** Memory that an instruction accesses. */
 export type MemorySpace = 'global' | 'flat' | 'buffer' | 'scratch' | 'lds' | 'scalar';
@@ -35,8 +40,13 @@ export interface ProbeInstruction {
   readonly isMatrix: boolean;
   readonly isVector: boolean;
   readonly isScalar: boolean;
+  /** Bytes that it accesses for each lane, of a scalar one for the wave; undefined when it accesses no memory. */
+  readonly accessSize: number | undefined;
   /** The line of the compiler's source. */
   readonly source: DebugLine | undefined;
+  /** Whether it reads, or writes, a register or part of it: `s4`, `v[8:9]`, `a0`, `vcc`, `exec`, `m0`, `scc`. Errors: `probe/register`. */
+  reads(register: string): boolean;
+  writes(register: string): boolean;
 }
 
 /** Instructions that run one after the other. */
@@ -68,11 +78,27 @@ export interface ProbeProgram {
   /** Every block once. */
   blocks(): readonly ProbeBlock[];
   instructions(): readonly ProbeInstruction[];
+  /** Every way from a block to the next, once. */
+  edges(): readonly ProbeEdge[];
+  /** Every loop with one entry, outer ones first. */
+  loops(): readonly ProbeLoop[];
   /** An instruction by its address. */
   at(pc: number): ProbeInstruction | undefined;
 }
 
 const MATRIX = /^v_s?mfmac?_/;
+
+/** The slots of a register by its name. */
+function rangeNamed(name: string): SlotRange {
+  const register = registerFromText(name);
+  const range = register && slotsOf(register);
+  if (range === undefined) throw new WavesmithError('probe/register', `'${name}' is no register.`);
+  return range;
+}
+
+function meets({ first, count }: SlotRange, ranges: readonly SlotRange[]): boolean {
+  return ranges.some((one) => one.first < first + count && first < one.first + one.count);
+}
 
 function spaceOf({ instruction }: CodeInstruction): MemorySpace | undefined {
   const { flags, encoding } = instruction.row;
@@ -115,6 +141,8 @@ export function selectProgram(program: Program, isWanted: (kernel: string) => bo
     kernels,
     blocks: () => blocks,
     instructions: () => blocks.flatMap((block) => block.instructions),
+    edges: () => kernels.flatMap((kernel) => edgesOf(program, kernel)),
+    loops: () => kernels.flatMap((kernel) => loopsOf(program, kernel)),
     at: (pc) => byPc.get(pc),
   };
 }
@@ -180,6 +208,16 @@ class SelectedInstruction implements ProbeInstruction {
   }
   get memory(): MemorySpace | undefined {
     return spaceOf(this.code);
+  }
+  get accessSize(): number | undefined {
+    return this.memory === undefined ? undefined : accessSize(this.operation);
+  }
+  reads(register: string): boolean {
+    const { uses, keeps } = this.code.effects;
+    return meets(rangeNamed(register), [...uses, ...keeps]);
+  }
+  writes(register: string): boolean {
+    return meets(rangeNamed(register), this.code.effects.defs);
   }
   get isLoad(): boolean {
     return this.memory !== undefined && this.has('mayLoad');

@@ -2,20 +2,29 @@
 // and no change of the launch is needed; whoever loads the code object reads it from there.
 import { WavesmithError } from '../base/index.ts';
 
+/**
+ * What points do to a counter, without sign. Memory begins as zeros, so `min` and `and` keep the complement: before anything came they
+ * read as 2^64 - 1.
+ */
+export type Gathering = 'add' | 'max' | 'min' | 'or' | 'and' | 'xor';
+
 /** One 64-bit counter. */
 export interface Counter {
   readonly kind: 'counter';
+  readonly by: Gathering;
 }
 
 /** A 64-bit counter for each point that adds to it. */
 export interface Counters {
   readonly kind: 'counters';
+  readonly by: Gathering;
 }
 
 /** 64-bit counters by a number that points compute. */
 export interface Table {
   readonly kind: 'table';
   readonly length: number;
+  readonly by: Gathering;
 }
 
 /** How a field of a record is stored: once, or once for each lane. */
@@ -42,21 +51,28 @@ export type StateShape = Counter | Counters | Table | Records | Bytes;
 /** The memory of a probe by name. */
 export type StateShapes = Readonly<Record<string, StateShape>>;
 
-/** A 64-bit counter of a probe. */
-export function u64(): Counter {
-  return { kind: 'counter' };
+const GATHERINGS: readonly string[] = ['add', 'max', 'min', 'or', 'and', 'xor'] satisfies readonly Gathering[];
+
+function gathering(by: Gathering): Gathering {
+  if (GATHERINGS.includes(by)) return by;
+  throw new WavesmithError('probe/type', `A counter gathers by ${GATHERINGS.join(', ')}, not by '${String(by)}'.`);
 }
 
-/** 64-bit counters of a probe, one for each point that adds to it. */
-export function u64PerSite(): Counters {
-  return { kind: 'counters' };
+/** A 64-bit counter of a probe. Errors: `probe/type`. */
+export function u64({ by = 'add' }: { readonly by?: Gathering } = {}): Counter {
+  return { kind: 'counter', by: gathering(by) };
+}
+
+/** 64-bit counters of a probe, one for each point that adds to it. Errors: `probe/type`. */
+export function u64PerSite({ by = 'add' }: { readonly by?: Gathering } = {}): Counters {
+  return { kind: 'counters', by: gathering(by) };
 }
 
 /** So many 64-bit counters; a point adds to the one whose number it computes. Errors: `probe/records` when it would be too large. */
-export function u64Table(length: number): Table {
+export function u64Table(length: number, { by = 'add' }: { readonly by?: Gathering } = {}): Table {
   if (!Number.isInteger(length) || length < 1 || 8 * length > MAX_RECORD_BYTES)
     throw new WavesmithError('probe/records', `A table of ${length} counters is not between one and 64 MiB.`);
-  return { kind: 'table', length };
+  return { kind: 'table', length, by: gathering(by) };
 }
 
 /** Most bytes of records: they are part of the loaded image. */
@@ -153,18 +169,35 @@ export function placeState(states: readonly PlacedState[]): number {
   return at;
 }
 
+/** All ones. */
+export const MAX_COUNT = (1n << 64n) - 1n;
+
+/** Whether memory has the complement of what is gathered. */
+export function isComplement(by: Gathering): boolean {
+  return by === 'min' || by === 'and';
+}
+
+/** Two counts in memory as one. */
+function gathered(by: Gathering, a: bigint, b: bigint): bigint {
+  if (by === 'add') return (a + b) & MAX_COUNT;
+  if (by === 'xor') return a ^ b;
+  return by === 'or' || by === 'and' ? a | b : a > b ? a : b;
+}
+
 /** Reads the state from the bytes of the memory. */
 export function readState(states: readonly PlacedState[], memory: Uint8Array): Record<string, unknown> {
   const view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
   const out: Record<string, unknown> = {};
   for (const { name, shape, offset, sites } of states) {
     if (shape.kind === 'bytes') out[name] = { bytes: memory.slice(offset, offset + shape.size) };
-    else if (shape.kind === 'counter') out[name] = { value: view.getBigUint64(offset, true) };
-    else if (shape.kind === 'table') {
-      out[name] = { values: Array.from({ length: shape.length }, (_, i) => view.getBigUint64(offset + 8 * i, true)) };
-    } else if (shape.kind === 'counters') {
-      out[name] = { sites: sites.map((site, i) => ({ site, value: view.getBigUint64(offset + 8 * i, true) })) };
-    } else out[name] = readRecords(shape, sites, view, memory, offset);
+    else if (shape.kind === 'records') out[name] = readRecords(shape, sites, view, memory, offset);
+    else {
+      const flip = isComplement(shape.by) ? MAX_COUNT : 0n;
+      const at = (i: number): bigint => view.getBigUint64(offset + 8 * i, true) ^ flip;
+      if (shape.kind === 'counter') out[name] = { value: at(0) };
+      else if (shape.kind === 'table') out[name] = { values: Array.from({ length: shape.length }, (_, i) => at(i)) };
+      else out[name] = { sites: sites.map((site, i) => ({ site, value: at(i) })) };
+    }
   }
   return out;
 }
@@ -190,7 +223,7 @@ function readRecords(shape: Records, sites: readonly Site[], view: DataView, mem
   return { records: list, appended, dropped: appended - count };
 }
 
-/** One memory of several of the same probe: counters are summed; records follow each other as far as there is room. */
+/** One memory of several of the same probe: counters are gathered; records follow each other as far as there is room. */
 export function mergeMemories(
   states: readonly PlacedState[],
   memories: readonly Uint8Array[],
@@ -214,7 +247,7 @@ export function mergeMemories(
         view.setBigUint64(offset, old + more, true);
       } else {
         for (let at = offset; at < offset + bytes; at += 8)
-          view.setBigUint64(at, view.getBigUint64(at, true) + from.getBigUint64(at, true), true);
+          view.setBigUint64(at, gathered(shape.by, view.getBigUint64(at, true), from.getBigUint64(at, true)), true);
       }
     }
   }

@@ -1,6 +1,7 @@
 // What a probe is: the memory it keeps, where it puts code into a program and which code, and what it makes of the memory afterwards.
 import { WavesmithError } from '../base/index.ts';
 import type { Body } from './body.ts';
+import type { ProbeEdge } from './loops.ts';
 import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateReader, StateShapes } from './state.ts';
 
@@ -16,6 +17,8 @@ export interface Points<S extends StateShapes> {
   entry(block: ProbeBlock, write: Write<S>): void;
   /** When a direct branch is taken. */
   taken(branch: ProbeInstruction, write: Write<S>): void;
+  /** Whenever a block leads to another this way. Not of jumps to computed addresses. */
+  edge(edge: ProbeEdge, write: Write<S>): void;
   /** In the instruction's place. Not of branches, calls, `s_getpc_b64` and ends of waves. */
   replace(instruction: ProbeInstruction, write: Write<S>): void;
   /** Leaves the instruction out. */

@@ -1,8 +1,10 @@
 // The values of probe code: small trees over registers, constants and what a wave knows of itself. Uniform values are one number for the
 // wave; lane values one for each lane.
 import { WavesmithError } from '../base/index.ts';
+import type { AsmText } from './asm-text.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
+import type { Gathering } from './state.ts';
 
 /** `u32`, `u64`: one for the wave. `lane32`, `lane64`: one for each active lane. */
 export type ValueType = 'u32' | 'u64' | 'lane32' | 'lane64';
@@ -19,6 +21,8 @@ export type Value =
   | { readonly type: ValueType; readonly op: 'hardware'; readonly register: string }
   /** How often the body of a loop has run. */
   | { readonly type: 'u32'; readonly op: 'index'; readonly loop: number }
+  /** What assembly text before it wrote. */
+  | { readonly type: ValueType; readonly op: 'output'; readonly asm: number; readonly name: string }
   | { readonly type: ValueType; readonly op: Operation; readonly args: readonly Value[] };
 
 /** Operations on two whole numbers without sign. */
@@ -35,7 +39,8 @@ export type FloatOperation =
   | 'f64-mul'
   | 'f32-from-u32'
   | 'u32-from-f32'
-  | 'f64-from-f32';
+  | 'f64-from-f32'
+  | 'f32-reciprocal';
 
 /** Operations. `less` is without sign; `ballot`, `ballot-class`, `first` and `read-lane` make one value of those by lane. */
 export type Operation =
@@ -57,11 +62,26 @@ export type ValueLike = Value | number | bigint;
 
 /** A statement of probe code. */
 export type Statement =
-  | { readonly kind: 'add'; readonly state: string; readonly value: Value }
+  | { readonly kind: 'add'; readonly state: string; readonly by: Gathering; readonly value: Value }
   /** Adds to an entry of a table; an index behind its end means the last entry. */
-  | { readonly kind: 'add-at'; readonly state: string; readonly index: Value; readonly value: Value }
+  | {
+      readonly kind: 'add-at';
+      readonly state: string;
+      readonly by: Gathering;
+      readonly index: Value;
+      readonly value: Value;
+    }
   | { readonly kind: 'append'; readonly state: string; readonly fields: Readonly<Record<string, Value>> }
-  | { readonly kind: 'hook'; readonly state: string; readonly hook: Hook; readonly implicit: number }
+  /** A hook, with the values of its arguments. */
+  | {
+      readonly kind: 'hook';
+      readonly state: string;
+      readonly hook: Hook;
+      readonly implicit: number;
+      readonly args: readonly Value[];
+    }
+  /** Assembly text, with the values that it gets; its outputs have its number. */
+  | { readonly kind: 'asm'; readonly asm: number; readonly text: AsmText; readonly inputs: readonly Value[] }
   /** Writes a register of the kernel, `exec` and `scc` among them. */
   | { readonly kind: 'write'; readonly register: string; readonly value: Value }
   | { readonly kind: 'if'; readonly condition: Value; readonly body: readonly Statement[] }
@@ -117,7 +137,7 @@ export function typeOf(isByLane: boolean, wide: boolean): ValueType {
 /** An operation on floats of the width that its name begins with; a conversion takes the one that its name ends with. */
 export function float(op: FloatOperation, values: readonly ValueLike[]): Value {
   const args = values.map(asValue);
-  const takes = op.includes('from') ? op.slice(op.indexOf('from') + 5) : op.slice(0, 3);
+  const takes = op.includes('-from-') ? op.slice(op.indexOf('from') + 5) : op.slice(0, 3);
   const wrong = args.find((arg) => isWide(arg) !== takes.endsWith('64'));
   if (wrong !== undefined) throw typeError(`'${op}' takes values of ${takes.slice(1)} bits`);
   return { type: typeOf(args.some(isLane), op.startsWith('f64')), op, args };
@@ -144,14 +164,26 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
     } else if (statement.kind === 'loop') {
       add(statement.count);
       out.push(...valuesOf(statement.body));
-    } else if (statement.kind === 'hook') out.push(...hookValues(statement.hook));
-    else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
+    } else if (statement.kind === 'hook') {
+      out.push(...hookValues(statement.hook));
+      for (const arg of statement.args) add(arg);
+    } else if (statement.kind === 'asm') {
+      for (const input of statement.inputs) add(input);
+      out.push(...statement.text.reads);
+    } else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
     else {
       add(statement.condition);
       out.push(...valuesOf(statement.body));
     }
   }
   return out;
+}
+
+/** The registers of the kernel that assembly text names without being given them as values, all of them put back but for what it reads. */
+export function clobberedBy(statements: readonly Statement[]): string[] {
+  return statements.flatMap((statement): readonly string[] =>
+    statement.kind === 'asm' ? statement.text.clobbers : 'body' in statement ? clobberedBy(statement.body) : [],
+  );
 }
 
 /** The registers of the kernel that statements write. */

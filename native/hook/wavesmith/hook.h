@@ -7,7 +7,8 @@
 #define __device__
 #endif
 
-// A hook: `WAVESMITH_HOOK("before store") void stored() { … }`. It has no arguments and returns nothing.
+// A hook: `WAVESMITH_HOOK("before store") void stored() { … }`. It returns nothing; its point says what its arguments are:
+// `WAVESMITH_HOOK("before store(address, size, 7, s4)") void stored(u64 address, u32 size, u32 seven, u32 s4) { … }`.
 #define WAVESMITH_HOOK(point) extern "C" __attribute__((used, section(".wavesmith." point)))
 // A hook that runs once for the wave, in its lane 0, whatever lanes are active: also where there are none.
 #define WAVESMITH_WAVE_HOOK(point) extern "C" __attribute__((used, section(".wavesmith.wave " point)))
@@ -73,12 +74,27 @@ WAVESMITH_INLINE u32 readSgpr() {
   return readScalar<number>();
 }
 
+// The accumulation register a4 of this lane: `readAgpr<4>()`.
+template <int number>
+WAVESMITH_INLINE u32 readAgpr() {
+  static_assert(number >= 0 && number < 256, "accumulation registers are a0 to a255");
+  u32 value;
+  asm volatile("v_mov_b32 %0, %1" : "=v"(value) : "n"(0x57540100 + number));
+  return value;
+}
+
 // Writes a register of the kernel, which goes on with the value: `writeVgpr<4>(x)` in the lanes that are active, `writeSgpr<8>(x)`.
 template <int number>
 WAVESMITH_INLINE void writeVgpr(u32 value) {
   static_assert(number >= 0 && number < 256, "vector registers are v0 to v255");
   u32 unused;
   asm volatile("v_and_b32 %0, %2, %1" : "=v"(unused) : "v"(value), "n"(0x57560000 + number));
+}
+template <int number>
+WAVESMITH_INLINE void writeAgpr(u32 value) {
+  static_assert(number >= 0 && number < 256, "accumulation registers are a0 to a255");
+  u32 unused;
+  asm volatile("v_and_b32 %0, %2, %1" : "=v"(unused) : "v"(value), "n"(0x57560100 + number));
 }
 template <int number>
 WAVESMITH_INLINE void writeScalar(u32 value) {
@@ -96,13 +112,16 @@ WAVESMITH_INLINE void writeSgpr(u32 value) {
   writeScalar<number>(value);
 }
 
-// The same by the name of a register: `readReg<v(4)>()`, `writeReg<s(8)>(x)`, `readReg<vcc_lo>()`.
+// The same by the name of a register: `readReg<v(4)>()`, `writeReg<s(8)>(x)`, `readReg<a(0)>()`, `readReg<vcc_lo>()`.
 constexpr int v(int number) { return 0x1000 + number; }
+constexpr int a(int number) { return 0x2000 + number; }
 constexpr int s(int number) { return number; }
 constexpr int vcc_lo = 106, vcc_hi = 107, m0 = 124;
 template <int name>
 WAVESMITH_INLINE u32 readReg() {
-  if constexpr (name >= 0x1000) {
+  if constexpr (name >= 0x2000) {
+    return readAgpr<name - 0x2000>();
+  } else if constexpr (name >= 0x1000) {
     return readVgpr<name - 0x1000>();
   } else {
     return readScalar<name>();
@@ -110,7 +129,9 @@ WAVESMITH_INLINE u32 readReg() {
 }
 template <int name>
 WAVESMITH_INLINE void writeReg(u32 value) {
-  if constexpr (name >= 0x1000) {
+  if constexpr (name >= 0x2000) {
+    writeAgpr<name - 0x2000>(value);
+  } else if constexpr (name >= 0x1000) {
     writeVgpr<name - 0x1000>(value);
   } else {
     writeScalar<name>(value);
@@ -145,12 +166,21 @@ WAVESMITH_INLINE Dim3 gridDim() {
   return {(grid.x + block.x - 1) / block.x, (grid.y + block.y - 1) / block.y, (grid.z + block.z - 1) / block.z};
 }
 
-// Adds at once in memory; for every active lane.
-WAVESMITH_INLINE void atomicAdd(__attribute__((address_space(1))) u64* to, u64 value) {
-  __scoped_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
-}
-WAVESMITH_INLINE void atomicAdd(__attribute__((address_space(1))) u32* to, u32 value) {
-  __scoped_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
-}
+// At once in memory, without sign; for every active lane.
+#define WAVESMITH_ATOMIC(name, operation)                                                  \
+  WAVESMITH_INLINE void name(__attribute__((address_space(1))) u64* to, u64 value) {       \
+    __scoped_atomic_fetch_##operation(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); \
+  }                                                                                        \
+  WAVESMITH_INLINE void name(__attribute__((address_space(1))) u32* to, u32 value) {       \
+    __scoped_atomic_fetch_##operation(to, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); \
+  }
+WAVESMITH_ATOMIC(atomicAdd, add)
+WAVESMITH_ATOMIC(atomicSub, sub)
+WAVESMITH_ATOMIC(atomicMax, max)
+WAVESMITH_ATOMIC(atomicMin, min)
+WAVESMITH_ATOMIC(atomicAnd, and)
+WAVESMITH_ATOMIC(atomicOr, or)
+WAVESMITH_ATOMIC(atomicXor, xor)
+#undef WAVESMITH_ATOMIC
 
 }  // namespace wavesmith

@@ -10,12 +10,16 @@ export const PROBE_ERRORS: ErrorPages = {
     'The checker found a mistake in the instrumented code that the original does not have, so the code was not used.',
     'This is a defect of wavesmith; the code object that shows it helps to mend it. `--kernel` leaves kernels out.',
   ],
+  'probe/asm': [
+    'Assembly text of a probe names what is neither an input nor an output, overwrites what is not declared, or leaves the text.',
+    'Declare inputs, outputs and clobbers: `p.asm(text, { inputs, outputs, clobbers })`. docs/adding-a-probe.md has an example.',
+  ],
   'probe/setting': [
     'A setting was given that the probe does not have, or with a value that it does not understand.',
     '`wavesmith probe --list` shows the settings of the shipped probes.',
   ],
   'probe/hook': [
-    'A file of hooks cannot be used: it has none, it is for another target, or a hook needs what hooks cannot have (arguments, a stack, calls).',
+    'A file of hooks cannot be used: it has none, it is for another target, or a hook needs what hooks cannot have (a stack, calls, arguments that its point does not name).',
     'The message names the hook and the reason; docs/hooks.md lists what hooks may do.',
   ],
   'probe/definition': [

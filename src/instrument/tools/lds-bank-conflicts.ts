@@ -1,7 +1,6 @@
 // Bank conflicts of LDS accesses: the most addresses that lanes of one half ask of one bank at once.
 import { records } from '../state.ts';
 import { defineProbe } from '../types.ts';
-import { accessSize } from './accesses.ts';
 
 /** LDS has 32 banks of 4 bytes. Source: CDNA3 ISA manual, "Data Share Operations". */
 const BANKS = 32;
@@ -35,7 +34,7 @@ export default defineProbe({
         worst: 0,
       };
       sites.set(site.pc, entry);
-      const words = Math.max(1, accessSize(one) / 4);
+      const words = Math.max(1, (one.accessSize ?? 0) / 4);
       // Lanes go together as long as their bytes fill the banks once.
       const together = Math.max(1, Math.floor(BANKS / words));
       entry.runs++;

@@ -1,7 +1,7 @@
 // How well accesses of global memory come together: cache lines touched against the fewest that would hold the bytes, and the stride.
 import { targetInfo } from '../../isa/table/targets.ts';
 import { defineProbe } from '../types.ts';
-import { ACCESSES, accessSize, recordAccesses } from './accesses.ts';
+import { ACCESSES, recordAccesses } from './accesses.ts';
 
 export default defineProbe({
   name: 'mem-coalescing',
@@ -28,7 +28,7 @@ export default defineProbe({
     for (const { site, exec, address } of list) {
       const one = program.at(site.pc);
       if (one === undefined) continue;
-      const size = BigInt(accessSize(one));
+      const size = BigInt(one.accessSize ?? 0);
       const entry = sites.get(site.pc) ?? {
         pc: site.pc,
         instruction: one.text,

@@ -1,6 +1,6 @@
 // Every access of global memory: instruction, workgroup, lanes and addresses, in the order of the waves' records.
 import { defineProbe } from '../types.ts';
-import { ACCESSES, accessSize, recordAccesses } from './accesses.ts';
+import { ACCESSES, recordAccesses } from './accesses.ts';
 
 export default defineProbe({
   name: 'mem-trace',
@@ -18,7 +18,7 @@ export default defineProbe({
       return {
         pc: site.pc,
         instruction: one?.text,
-        bytes: one === undefined ? 0 : accessSize(one),
+        bytes: one?.accessSize ?? 0,
         exec: `0x${exec.toString(16)}`,
         addresses: lanes.map((lane) => `0x${(address[lane] ?? 0n).toString(16)}`),
       };
