@@ -5,7 +5,7 @@ import coalescing from './mem-coalescing.ts';
 type Context = Parameters<typeof coalescing.report>[0];
 
 function report(target: string, address: readonly bigint[]) {
-  const one = { text: 'global_load_dword v0, v[2:3], off', operation: 'global_load_dword' };
+  const one = { text: 'global_load_dword v0, v[2:3], off', operation: 'global_load_dword', accessSize: 4 };
   const exec = (1n << BigInt(address.length)) - 1n;
   const accesses = { records: [{ site: { pc: 16 }, exec, address }], appended: 1, dropped: 0 };
   const context = { program: { target, at: () => one }, state: { accesses } } as unknown as Context;
