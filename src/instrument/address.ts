@@ -3,7 +3,7 @@
 // Of buffers the plain addressing is computed: base, offsets, index times stride; swizzled buffers differ.
 import type { Operand, Register } from '../isa/index.ts';
 import { immediateOf, operandNamed } from '../isa/operand.ts';
-import type { ProbeInstruction } from './select.ts';
+import type { ProbeInstruction } from './view.ts';
 
 /** Registers to work with: the result's pair, a vector register, and two scalar pairs. */
 export interface AddressRegisters {

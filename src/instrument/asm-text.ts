@@ -3,27 +3,9 @@
 import { WavesmithError } from '../base/index.ts';
 import { decoderFor, type Instruction, type Register, registerFromText, type TargetName } from '../isa/index.ts';
 import { effectsOf, Slot, type SlotRange, slotName, slotsOf, waitRole } from '../program/index.ts';
+import type { AsmLine, AsmText, ValueType } from './asm-types.ts';
 import { assembleLine } from './assemble.ts';
-import { isLane, isWide, type Value, type ValueType } from './values.ts';
-
-/** One line: an instruction, a label, or a branch to one. */
-export type AsmLine =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'label'; readonly name: string }
-  | { readonly kind: 'branch'; readonly branch: string; readonly name: string };
-
-/** Assembly text that has been looked at. */
-export interface AsmText {
-  readonly lines: readonly AsmLine[];
-  /** What stands for each name, in the order of the inputs, then of the outputs. */
-  readonly inputs: readonly string[];
-  readonly outputs: readonly { readonly name: string; readonly type: ValueType }[];
-  /** Registers of the kernel that it overwrites: `vcc`, `m0`, `s4`, `v7`, `a3`, tuples as single registers. */
-  readonly clobbers: readonly string[];
-  /** Registers of the kernel that it reads by name. */
-  readonly reads: readonly Value[];
-  readonly hasMemory: boolean;
-}
+import { isLane, isWide, type Value } from './values.ts';
 
 const PLACEHOLDER = /%([A-Za-z_]\w*)(?:\.(lo|hi))?/g;
 const LABEL = /^([A-Za-z_.$][\w.$]*):$/;
@@ -110,13 +92,7 @@ export function readAsmText(
     inputs: [...inputs.keys()],
     outputs: [...outputs].map(([name, type]) => ({ name, type })),
     clobbers,
-    reads: [...reads].map(
-      (slot): Value => ({
-        type: slot >= Slot.VGPR0 ? 'lane32' : 'u32',
-        op: 'register',
-        name: slotName(slot),
-      }),
-    ),
+    reads: [...reads].map(slotName),
     hasMemory,
   };
 }

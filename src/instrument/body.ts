@@ -7,7 +7,6 @@ import { operandNamed } from '../isa/operand.ts';
 import { readAsmText } from './asm-text.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
-import type { ProbeInstruction, ProbeKernel } from './select.ts';
 import { type FieldType, type Gathering, isComplement, MAX_COUNT, type Records, type StateShapes } from './state.ts';
 import {
   asValue,
@@ -23,6 +22,7 @@ import {
   type ValueType,
   writtenBy,
 } from './values.ts';
+import type { ProbeInstruction, ProbeKernel } from './view.ts';
 
 type NamesOf<S extends StateShapes, Kind> = { [K in keyof S]: S[K] extends { kind: Kind } ? K : never }[keyof S] &
   string;

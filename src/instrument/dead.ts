@@ -14,7 +14,7 @@ import {
   Slot,
 } from '../program/index.ts';
 import type { Point } from './points.ts';
-import type { ProbeKernel } from './select.ts';
+import type { ProbeKernel } from './view.ts';
 
 /** Matrix instructions write late: what they write is not free before they are done. */
 const MATRIX = /^v_s?mfmac?_/;

@@ -13,8 +13,8 @@ import type { Loan } from './borrow.ts';
 import type { EntryValue, KeptPlace } from './entry-value.ts';
 import { laneOperation, maskOf } from './lane-operations.ts';
 import { RegisterPool } from './pool.ts';
-import type { ProbeInstruction } from './select.ts';
 import { isLane, isWide, type Operation, type Value } from './values.ts';
+import type { ProbeInstruction } from './view.ts';
 
 /** A value in a register, or a constant: `s4`, `s[4:5]`, `v7`, `5`. */
 export interface Held {

@@ -6,9 +6,9 @@ import { type AsmPlace, filledIn, placeOf } from './asm-text.ts';
 import { assembleLines } from './assemble.ts';
 import { hookLines } from './emit-hook.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
-import type { ProbeInstruction } from './select.ts';
 import { fieldOffsets, type Gathering, type PlacedState, recordSize } from './state.ts';
 import { clobberedBy, isLane, isWide, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
+import type { ProbeInstruction } from './view.ts';
 
 /** A use of probe memory: see `MemoryReference` of the rewriter. */
 export interface MemoryUse {

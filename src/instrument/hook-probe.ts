@@ -1,9 +1,9 @@
 // A probe made of hooks: each hook names its points, and the report is what its variables hold.
 import { WavesmithError } from '../base/index.ts';
 import type { Hook, HookFile, HookVariable } from './hook.ts';
-import type { ProbeInstruction, ProbeProgram } from './select.ts';
 import type { Bytes } from './state.ts';
 import { defineProbe, type Points, type ProbeDefinition } from './types.ts';
+import type { ProbeInstruction, ProbeProgram } from './view.ts';
 
 /** Instructions by the word behind `before` and `after`. */
 const KINDS: Readonly<Record<string, (one: ProbeInstruction) => boolean>> = {

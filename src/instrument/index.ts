@@ -10,11 +10,9 @@ export {
   instrument,
 } from './instrument.ts';
 export type { KernelCost } from './kept.ts';
-export type { ProbeEdge, ProbeLoop } from './loops.ts';
 export { atOriginal, placeAtOriginal } from './original-place.ts';
 export type { RejectedPoint } from './placement.ts';
 export type { Sampling } from './points.ts';
-export type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 export {
   type Bytes,
   type Counter,
@@ -43,3 +41,12 @@ export {
   type Write,
 } from './types.ts';
 export type { Value, ValueLike, ValueType } from './values.ts';
+export type {
+  MemorySpace,
+  ProbeBlock,
+  ProbeEdge,
+  ProbeInstruction,
+  ProbeKernel,
+  ProbeLoop,
+  ProbeProgram,
+} from './view.ts';

@@ -11,10 +11,11 @@ import { type KeptFacts, type KernelCost, keptBytes, keyOf, readKept } from './k
 import { Placement, type RejectedPoint } from './placement.ts';
 import { collectPoints, readsOf, type Sampling } from './points.ts';
 import { callGroups } from './registers.ts';
-import { type ProbeProgram, selectProgram } from './select.ts';
+import { selectProgram } from './select.ts';
 import { mergeMemories, type PlacedState, placeState, readState, type StateShapes } from './state.ts';
 import type { ProbeDefinition } from './types.ts';
 import { writtenBy } from './values.ts';
+import type { ProbeProgram } from './view.ts';
 
 export interface Instrumented {
   readonly codeObject: CodeObject;

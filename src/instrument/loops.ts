@@ -1,33 +1,7 @@
 // Ways between the blocks of a kernel, and its loops: what dominators say are ways back.
 // Source: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm".
 import type { BasicBlock, Program } from '../program/index.ts';
-import type { ProbeBlock, ProbeKernel } from './select.ts';
-
-/** A way from a block to one that may run next. */
-export interface ProbeEdge {
-  readonly from: ProbeBlock;
-  readonly to: ProbeBlock;
-  /** `taken`: by a direct branch; `next`: to the code behind, also when a call returns; `indirect`: by a jump to a computed address. */
-  readonly kind: 'taken' | 'next' | 'indirect';
-  /** It leads back to the entry of a loop that it is in. */
-  readonly isBack: boolean;
-}
-
-/** Blocks that run again and again, entered at one of them. */
-export interface ProbeLoop {
-  readonly kernel: ProbeKernel;
-  /** Where it is entered; runs once for each turn. */
-  readonly header: ProbeBlock;
-  /** All of it, by address. */
-  readonly blocks: readonly ProbeBlock[];
-  /** Ways that begin another turn. */
-  readonly back: readonly ProbeEdge[];
-  /** Ways into it, and out of it. */
-  readonly entries: readonly ProbeEdge[];
-  readonly exits: readonly ProbeEdge[];
-  /** 1 for a loop that is in no other. */
-  readonly depth: number;
-}
+import type { ProbeBlock, ProbeEdge, ProbeKernel, ProbeLoop } from './view.ts';
 
 /** The ways between the blocks of a kernel or function. */
 export function edgesOf(program: Program, kernel: ProbeKernel): ProbeEdge[] {

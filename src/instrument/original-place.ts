@@ -2,7 +2,7 @@
 import { DeviceFault } from '../device/index.ts';
 import type { Place } from '../finding/index.ts';
 import type { PcMap } from '../rewrite/index.ts';
-import type { ProbeProgram } from './select.ts';
+import type { ProbeProgram } from './view.ts';
 
 /** A fault of instrumented code at the place of the original that it stands with; any other error as it is. */
 export function atOriginal(error: unknown, pcs: PcMap): unknown {

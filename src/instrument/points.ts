@@ -3,10 +3,10 @@ import { registerFromText } from '../isa/index.ts';
 import { type FurtherReads, type SlotRange, slotsOf } from '../program/index.ts';
 import { Body } from './body.ts';
 import { type Indexing, PointFlags } from './flags.ts';
-import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateShapes } from './state.ts';
 import type { Points, ProbeDefinition, Write } from './types.ts';
 import { clobberedBy, registersOf, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
+import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './view.ts';
 
 /** Which waves run a probe; all by default. */
 export interface Sampling {

@@ -1,90 +1,19 @@
-// A program as a probe sees it: kernels, blocks and instructions with the properties that points are chosen by.
+// Makes of a lifted program what probes see of it (view.ts).
 import { WavesmithError } from '../base/index.ts';
 import type { DebugLine, DebugLines } from '../codeobject/index.ts';
 import { debugLines } from '../codeobject/index.ts';
-import { registerFromText, type TargetName } from '../isa/index.ts';
+import { registerFromText } from '../isa/index.ts';
 import {
   type BasicBlock,
   type CodeInstruction,
   type Program,
-  type ProgramFunction,
   type SlotRange,
   slotsOf,
   waitRole,
 } from '../program/index.ts';
 import { accessSize } from './access-size.ts';
-import { edgesOf, loopsOf, type ProbeEdge, type ProbeLoop } from './loops.ts';
-
-/** Memory that an instruction accesses. */
-export type MemorySpace = 'global' | 'flat' | 'buffer' | 'scratch' | 'lds' | 'scalar';
-
-/** An instruction that points can be put at. */
-export interface ProbeInstruction {
-  readonly pc: number;
-  /** As it is disassembled. */
-  readonly text: string;
-  readonly mnemonic: string;
-  /** The operation whatever its encoding. */
-  readonly operation: string;
-  readonly size: number;
-  readonly code: CodeInstruction;
-  readonly block: ProbeBlock;
-  /** The memory it accesses; undefined for most. */
-  readonly memory: MemorySpace | undefined;
-  readonly isLoad: boolean;
-  readonly isStore: boolean;
-  readonly isAtomic: boolean;
-  readonly isBranch: boolean;
-  /** Goes on in two ways. */
-  readonly isConditional: boolean;
-  readonly isMatrix: boolean;
-  readonly isVector: boolean;
-  readonly isScalar: boolean;
-  /** Bytes that it accesses for each lane, of a scalar one for the wave; undefined when it accesses no memory. */
-  readonly accessSize: number | undefined;
-  /** The line of the compiler's source. */
-  readonly source: DebugLine | undefined;
-  /** Whether it reads, or writes, a register or part of it: `s4`, `v[8:9]`, `a0`, `vcc`, `exec`, `m0`, `scc`. Errors: `probe/register`. */
-  reads(register: string): boolean;
-  writes(register: string): boolean;
-}
-
-/** Instructions that run one after the other. */
-export interface ProbeBlock {
-  readonly index: number;
-  readonly pc: number;
-  readonly kernel: ProbeKernel;
-  readonly instructions: readonly ProbeInstruction[];
-  /** How many instructions. */
-  readonly length: number;
-  readonly block: BasicBlock;
-}
-
-/** A kernel, or a function that kernels call. */
-export interface ProbeKernel {
-  readonly name: string;
-  readonly isKernel: boolean;
-  readonly entry: number;
-  readonly subject: ProgramFunction;
-  readonly blocks: readonly ProbeBlock[];
-}
-
-/** The kernels and functions that are instrumented. */
-export interface ProbeProgram {
-  readonly target: TargetName;
-  /** The whole program, for analyses. */
-  readonly lifted: Program;
-  readonly kernels: readonly ProbeKernel[];
-  /** Every block once. */
-  blocks(): readonly ProbeBlock[];
-  instructions(): readonly ProbeInstruction[];
-  /** Every way from a block to the next, once. */
-  edges(): readonly ProbeEdge[];
-  /** Every loop with one entry, outer ones first. */
-  loops(): readonly ProbeLoop[];
-  /** An instruction by its address. */
-  at(pc: number): ProbeInstruction | undefined;
-}
+import { edgesOf, loopsOf } from './loops.ts';
+import type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './view.ts';
 
 const MATRIX = /^v_s?mfmac?_/;
 

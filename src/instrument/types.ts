@@ -1,9 +1,8 @@
 // What a probe is: the memory it keeps, where it puts code into a program and which code, and what it makes of the memory afterwards.
 import { WavesmithError } from '../base/index.ts';
 import type { Body } from './body.ts';
-import type { ProbeEdge } from './loops.ts';
-import type { ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './select.ts';
 import type { StateReader, StateShapes } from './state.ts';
+import type { ProbeBlock, ProbeEdge, ProbeInstruction, ProbeKernel, ProbeProgram } from './view.ts';
 
 /** Writes the code of one point. */
 export type Write<S extends StateShapes> = (body: Body<S>) => void;

@@ -1,13 +1,12 @@
 // The values of probe code: small trees over registers, constants and what a wave knows of itself. Uniform values are one number for the
 // wave; lane values one for each lane.
 import { WavesmithError } from '../base/index.ts';
-import type { AsmText } from './asm-text.ts';
+import type { AsmText, ValueType } from './asm-types.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook } from './hook.ts';
 import type { Gathering } from './state.ts';
 
-/** `u32`, `u64`: one for the wave. `lane32`, `lane64`: one for each active lane. */
-export type ValueType = 'u32' | 'u64' | 'lane32' | 'lane64';
+export type { ValueType } from './asm-types.ts';
 
 /** A value that probe code computes. */
 export type Value =
@@ -169,7 +168,8 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
       for (const arg of statement.args) add(arg);
     } else if (statement.kind === 'asm') {
       for (const input of statement.inputs) add(input);
-      out.push(...statement.text.reads);
+      for (const name of statement.text.reads)
+        out.push({ type: /^[va]\d/.test(name) ? 'lane32' : 'u32', op: 'register', name });
     } else if (statement.kind === 'append') for (const value of Object.values(statement.fields)) add(value);
     else {
       add(statement.condition);

@@ -1,7 +1,8 @@
 // What the probes of global memory share: a record of each access.
-import type { ProbeProgram } from '../select.ts';
+
 import { records } from '../state.ts';
 import type { Points } from '../types.ts';
+import type { ProbeProgram } from '../view.ts';
 
 /** The state of a probe that records accesses: the active lanes and the address of each. */
 export const ACCESSES = { accesses: records({ exec: 'u64', address: 'lane64' }, { capacity: 1 << 15 }) };

@@ -1,9 +1,9 @@
 // Counts executed instructions, exactly: each block counts how often a wave runs it, and with how many lanes it runs each part in which they stay
 // the same.
 import { Slot } from '../../program/index.ts';
-import type { ProbeBlock, ProbeInstruction } from '../select.ts';
 import { u64PerSite } from '../state.ts';
 import { defineProbe, settingError, type Write } from '../types.ts';
+import type { ProbeBlock, ProbeInstruction } from '../view.ts';
 
 /** The parts of a block that run with the same lanes: EXEC is written by the last instruction of each but the last. */
 function partsOf({ instructions }: ProbeBlock): ProbeInstruction[][] {

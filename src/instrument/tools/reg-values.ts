@@ -2,9 +2,9 @@
 import { f32FromBits, f64FromWords } from '../../base/elements/formats.ts';
 import type { Register } from '../../isa/index.ts';
 import { outputPosition, semanticsOf } from '../../isa/semantics/index.ts';
-import type { ProbeInstruction, ProbeProgram } from '../select.ts';
 import { records } from '../state.ts';
 import { defineProbe, settingError } from '../types.ts';
+import type { ProbeInstruction, ProbeProgram } from '../view.ts';
 
 /** The registers of an instruction's result; its data for one that has none. */
 function registersOf({ code }: ProbeInstruction): Register[] {

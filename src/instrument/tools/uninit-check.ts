@@ -1,8 +1,8 @@
 // Reads of registers that nothing wrote: the program's data flow says which instructions may do that, the probe says which of them ran.
 import { checkDefinedness } from '../../check/index.ts';
-import type { ProbeProgram } from '../select.ts';
 import { u64PerSite } from '../state.ts';
 import { defineProbe } from '../types.ts';
+import type { ProbeProgram } from '../view.ts';
 
 interface Read {
   readonly pc: number;
