@@ -93,7 +93,7 @@ async function searches(budget: number, only: RegExp): Promise<void> {
     if (result.evaluation?.verdict === 'accepted') accepted++;
     const kinds = [...new Set(result.steps.flatMap((s) => s.moves.map((m) => m.kind)))].join(' ');
     console.log(
-      `${name}: ${evaluator.oracle.followed.instructions}, ${(before / 1000).toFixed(3)} ${(after / 1000).toFixed(3)}, ×${speedup.toFixed(3)}${range}, ${result.steps.map((s) => s.reached).join(' ')} ${kinds}; ${look.toFixed(2)} ${climb.toFixed(2)}`,
+      `${name}: ${evaluator.oracle.timed.instructions}, ${(before / 1000).toFixed(3)} ${(after / 1000).toFixed(3)}, ×${speedup.toFixed(3)}${range}, ${result.steps.map((s) => s.reached).join(' ')} ${kinds}; ${look.toFixed(2)} ${climb.toFixed(2)}`,
     );
   }
   const mean = Math.exp(gains.reduce((sum, g) => sum + Math.log(g), 0) / Math.max(1, gains.length));

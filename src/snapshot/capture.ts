@@ -41,7 +41,8 @@ export class Chunk {
     return post === undefined ? undefined : this.pages.page(post, this.length);
   }
   private flags(mask: Mask | undefined): Uint8Array | undefined {
-    return mask === undefined ? undefined : flagsOf(mask, this.length, this.pages);
+    if (mask === undefined) return undefined;
+    return this.pages.flags?.(mask, this.length) ?? flagsOf(mask, this.length, this.pages);
   }
   /** One flag for each byte of `pre` that is known; undefined for all. */
   known(): Uint8Array | undefined {

@@ -5,7 +5,7 @@ import { WavesmithError } from '../base/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
 import { Field } from './fields.ts';
 import { type CaptureFiles, type FolderWriter, PACK, pageName } from './files.ts';
-import { type PageId, ZERO } from './manifest.ts';
+import { type Mask, type PageId, ZERO } from './manifest.ts';
 
 /**
  * Level 6 shrinks tensors by 2 to 4 percent more than level 1 and takes three times as long (`../shared/notes/replay.md`, section 3). Of a page
@@ -88,6 +88,8 @@ export function isZero(bytes: Uint8Array): boolean {
 export interface PageSource {
   /** The content of a page of this length. One that is missing or not what its name says is `capture/damaged`. */
   page(id: PageId, length: number): Uint8Array;
+  /** One flag for each byte of a mask, when the source keeps such. */
+  flags?(mask: Mask, length: number): Uint8Array;
 }
 
 /** Stores pages as they come. */
@@ -177,9 +179,9 @@ export function keptPages(kept: ReadonlyMap<string, Uint8Array>): PageSource {
   };
 }
 
-/** The bytes with zeros up to a length. */
+/** The bytes with zeros up to a length; no Buffer, whose slices are not copies. */
 function padded(bytes: Uint8Array, length: number): Uint8Array {
-  if (bytes.length >= length) return bytes;
+  if (bytes.length >= length) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   const out = new Uint8Array(length);
   out.set(bytes);
   return out;

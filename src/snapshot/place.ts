@@ -40,7 +40,12 @@ export interface PlaceOptions {
   readonly seed?: number | undefined;
   /** False: what is not known stays unwritten, for a device that tells such bytes from others (strict mode). */
   readonly poison?: boolean | undefined;
+  /** What chunks hold, from one placement of the capture to the next: it is made once. */
+  readonly kept?: Map<Chunk, ChunkSides> | undefined;
 }
+
+/** What a chunk holds before, and what is known of it. */
+export type ChunkSides = Pick<PlacedChunk, 'initial' | 'known' | 'post' | 'writes'>;
 
 /** A capture on a device, ready to be dispatched any number of times. */
 export interface PlacedCapture {
@@ -106,7 +111,7 @@ function runsOfChunks(chunks: readonly Chunk[]): Chunk[][] {
  * allocated. Edited code whose image does not fit in the place of the captured one is loaded elsewhere, which is a remark.
  */
 export function placeCapture(device: Device, capture: Capture, options: PlaceOptions = {}): PlacedCapture {
-  const { code, seed = 1, poison: withPoison = true } = options;
+  const { code, seed = 1, poison: withPoison = true, kept } = options;
   const { loadAddress } = capture.manifest.code;
   const buffers: DeviceBuffer[] = [];
   const chunks: PlacedChunk[] = [];
@@ -131,7 +136,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
           const buffer = device.allocAt(first.address, size, label || provenance || hex(address));
           buffers.push(buffer);
           if (buffer.address !== first.address) throw relocated('an allocation', first.address, buffer.address);
-          for (const chunk of run) chunks.push(placed(chunk, buffer, seed));
+          for (const chunk of run) chunks.push(placed(chunk, buffer, seed, kept));
         },
       }),
     );
@@ -150,7 +155,7 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
     if (loaded === undefined) throw new Error('the code was not loaded');
     const isMoved = code !== undefined || loaded.address !== loadAddress;
     const image: DeviceBuffer = { address: loaded.address, size: loaded.size, label: 'code object' };
-    const imageChunks = capture.chunks.filter(isImage).map((chunk) => placed(chunk, image, seed));
+    const imageChunks = capture.chunks.filter(isImage).map((chunk) => placed(chunk, image, seed, kept));
     if (!isMoved) chunks.push(...imageChunks);
     else chunks.push(...moveVariables(capture, loaded, image, imageChunks, remarks));
     for (const alias of capture.manifest.memory.aliases) buffers.push(...mapAlias(device, alias, chunks));
@@ -194,14 +199,22 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
   }
 }
 
-function placed(chunk: Chunk, buffer: DeviceBuffer, seed: number): PlacedChunk {
+function placed(chunk: Chunk, buffer: DeviceBuffer, seed: number, kept?: Map<Chunk, ChunkSides>): PlacedChunk {
+  const { address, length, allocation } = chunk;
+  let sides = kept?.get(chunk);
+  if (sides === undefined) {
+    sides = sidesOf(chunk, seed);
+    kept?.set(chunk, sides);
+  }
+  return { address, length, allocation, buffer, offset: address - buffer.address, ...sides };
+}
+
+function sidesOf(chunk: Chunk, seed: number): ChunkSides {
   const known = chunk.entry.pre === undefined ? null : chunk.known();
   const post = chunk.post();
   // A chunk without a state after it was not written, when somebody followed the dispatch.
   const writes = chunk.writes();
-  const { address, length, allocation } = chunk;
-  const initial = initialOf(chunk, known, seed, post, writes);
-  return { address, length, allocation, buffer, offset: address - buffer.address, initial, known, post, writes };
+  return { initial: initialOf(chunk, known, seed, post, writes), known, post, writes };
 }
 
 function mapAlias(

@@ -8,6 +8,7 @@ import { nodeSimOptions } from '../device/node/index.ts';
 import type { DispatchInfo } from '../device/sim/dispatch/monitor.ts';
 import type { RunOrder } from '../device/sim/dispatch/order.ts';
 import type { SimKernel } from '../device/sim/module.ts';
+import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import type { Region } from '../device/sim/state/region.ts';
 import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
@@ -381,15 +382,16 @@ function unfinishedCapture(writer: CaptureWriter): Capture {
   );
 }
 
-/** A virtual GPU for a capture. */
-export function deviceFor(capture: Capture): SimDevice {
+/** A virtual GPU for a capture. `moduleCache`: where its compiled modules are kept, instead of on disk. */
+export function deviceFor(capture: Capture, moduleCache?: ModuleCache): SimDevice {
   const processor = capture.manifest.code.target.split(':')[0] ?? '';
   if (!isTargetName(processor)) {
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, {
       file: capture.path,
     });
   }
-  return new SimDevice(processor, nodeSimOptions());
+  const options = nodeSimOptions();
+  return new SimDevice(processor, moduleCache === undefined ? options : { ...options, moduleCache });
 }
 
 /**

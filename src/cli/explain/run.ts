@@ -59,6 +59,10 @@ export const RUN_ERRORS: ErrorPages = {
     'An allocation of no, a negative number of, or too many bytes was asked for.',
     'Ask for a whole number of bytes that the device has.',
   ],
+  'device/bad-workgroup': [
+    'A dispatch was to run a workgroup that is not in its grid.',
+    'Name workgroups by their number, from 0 to one less than there are.',
+  ],
   'device/bad-workers': ['The number of threads is not possible.', 'Give a number from 1 to 256, or leave it out.'],
   'device/closed': ['The device was closed, and something still used it.', 'Open a new device, or close it last.'],
   'device/double-free': [

@@ -48,6 +48,8 @@ export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   readonly onWaiting?: (() => void) | undefined;
   /** Told when wavefronts ran (`performance.now()`): without checks and the first compilation. */
   readonly onRan?: ((began: number, ended: number) => void) | undefined;
+  /** Runs only these workgroups, by their number in the grid; the results are incomplete. */
+  readonly only?: readonly number[] | undefined;
   /** Runs only workgroups that the clock has sampled: the time is the same, the results are incomplete. */
   readonly sampleOnly?: boolean | undefined;
 }

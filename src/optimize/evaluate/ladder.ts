@@ -10,8 +10,9 @@ import { sha256 } from '../hash.ts';
 import { boundedDifference } from './bounded.ts';
 import { differenceOf, looseDifference } from './compare.ts';
 import { contractBreaks } from './contract.ts';
-import { type Answer, consultBaseline, isIntact, type Oracle, schedulesFor } from './oracle.ts';
-import { floorOf, impossibility } from './physics.ts';
+import { TIMED_INPUT } from './inputs.ts';
+import { type Answer, consultBaseline, isIntact, type Oracle } from './oracle.ts';
+import { impossibility, physicsFloor } from './physics.ts';
 import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
 import { checkStatic, staticObjections } from './static.ts';
 import { microsecondsOf, type Speedup, speedupOf } from './time.ts';
@@ -183,16 +184,16 @@ class Climb {
     this.code = code;
     const candidate = this.contract(code);
     this.static(candidate);
-    const { followed } = await this.exact();
-    this.equivalence(followed);
+    const timed = await this.exact();
+    this.equivalence(timed);
     await this.heldOut();
-    await this.timed(followed);
+    await this.timed(timed);
   }
 
   /** The part of the climb that a first look makes. */
   async first(code: Uint8Array, under: number): Promise<LaunchTime> {
     this.code = code;
-    const { kernel, statics, captured } = this.evaluator.oracle;
+    const { kernel, statics, captured, part } = this.evaluator.oracle;
     const candidate = this.contract(code);
     const objections = staticObjections(statics, candidate, kernel);
     if (objections.length > 0) throw new Rejected('static', objections.slice(0, MAX_EVIDENCE));
@@ -200,7 +201,7 @@ class Climb {
     this.reached = 'bit';
     this.judge(captured, outcome, 'equivalence');
     if (outcome.time === undefined) throw new Error('a run with a clock has no time');
-    if (outcome.time.nanoseconds < under) await this.strict(captured, 'exact');
+    if (outcome.time.nanoseconds < under) await this.strict(part, 'exact');
     return outcome.time;
   }
 
@@ -231,24 +232,28 @@ class Climb {
   }
 
   private run(answer: Answer, how: RunHow): Promise<Outcome> {
-    return runInput(answer.input, this.code, { maxInstructions: answer.patience, ...how });
+    return runInput(answer.input, this.code, { maxInstructions: answer.patience, only: answer.only, ...how });
   }
 
   /** The captured launch, followed and strict. */
-  private async exact(): Promise<{ followed: Outcome }> {
-    const { captured, followed: baseline } = this.evaluator.oracle;
-    const followed = await this.run(captured, { follow: true, chip: this.evaluator.options.chip });
+  private async exact(): Promise<Outcome> {
+    const { captured, part, followed: baseline } = this.evaluator.oracle;
+    const { chip } = this.evaluator.options;
+    const followed = await this.run(part, { follow: true, chip: part === captured ? chip : undefined });
     const problems = [...followed.strays.slice(0, MAX_EVIDENCE)];
     if (followed.failure !== undefined) problems.unshift(followed.failure);
     else problems.push(...footprint(baseline, followed));
     if (problems.length > 0) throw new Rejected('exact', problems.slice(0, MAX_EVIDENCE));
-    await this.strict(captured, 'exact');
+    await this.strict(part, 'exact');
+    const timed = part === captured ? followed : await this.run(captured, { chip });
+    if (timed.failure !== undefined) throw new Rejected('exact', [timed.failure]);
     const strictly =
-      captured.known === undefined
+      part.known === undefined
         ? 'the baseline does not finish in strict mode, so the candidate was not run in it'
         : 'strict mode has nothing against it that it has not against the baseline';
-    this.passed('exact', `Outputs were poisoned, every access was followed; ${strictly}.`);
-    return { followed };
+    const which = part.only === undefined ? '' : ` of ${part.only.length} workgroups`;
+    this.passed('exact', `Outputs were poisoned, every access${which} was followed; ${strictly}.`);
+    return timed;
   }
 
   private async strict(answer: Answer, rung: Rung): Promise<void> {
@@ -260,10 +265,10 @@ class Climb {
     if (problems.length > 0) throw new Rejected(rung, withInput(answer, problems.slice(0, MAX_EVIDENCE)));
   }
 
-  private equivalence(followed: Outcome): void {
+  private equivalence(timed: Outcome): void {
     const { captured } = this.evaluator.oracle;
     this.reached = this.isProved ? 'proved' : 'bit';
-    this.judge(captured, followed, 'equivalence');
+    this.judge(captured, timed, 'equivalence');
     this.passed(
       'equivalence',
       `Asked: ${this.evaluator.options.class ?? 'bit'}; on the captured launch: ${this.reached}.`,
@@ -304,12 +309,15 @@ class Climb {
   }
 
   private async heldOut(): Promise<void> {
-    const { captured, followed, heldOut, dropped } = this.evaluator.oracle;
+    const { captured, part, heldOut, dropped } = this.evaluator.oracle;
     const { onStep } = this.evaluator.options;
-    const schedules = schedulesFor(followed.instructions);
-    for (const { name, order, lateLoads } of schedules) {
-      onStep?.(`the candidate in ${name}`);
-      this.judge(captured, await this.run(captured, { order, lateLoads }), 'held-out', name);
+    let schedules = 0;
+    for (const answer of new Set([captured, part])) {
+      for (const { name, order, lateLoads } of answer.schedules) {
+        onStep?.(`the candidate in ${name}`);
+        schedules++;
+        this.judge(answer, await this.run(answer, { order, lateLoads }), 'held-out', name);
+      }
     }
     for (const answer of heldOut) {
       onStep?.(`the candidate on: ${answer.input.name}`);
@@ -318,16 +326,16 @@ class Climb {
     }
     this.passed(
       'held-out',
-      `${heldOut.length} other inputs and ${schedules.length} other schedules; ${dropped.length} inputs on which the baseline fails were left out.`,
+      `${heldOut.length} other inputs and ${schedules} other schedules; ${dropped.length} inputs on which the baseline fails were left out.`,
     );
   }
 
-  private async timed(followed: Outcome): Promise<void> {
+  private async timed(timed: Outcome): Promise<void> {
     const { oracle } = this.evaluator;
     const { chip } = this.evaluator.options;
-    const [before, after] = [oracle.followed.time, followed.time];
+    const [before, after] = [oracle.timed.time, timed.time];
     if (before === undefined || after === undefined) throw new Error('a run with a clock has no time');
-    const floor = floorOf(chip, oracle.capture, followed);
+    const floor = physicsFloor(chip, { ...oracle.bytes, byEncoding: timed.byEncoding });
     const problem = impossibility(microsecondsOf(after), floor);
     if (problem !== undefined) throw new Rejected('physics', [problem]);
     this.passed('physics', `The least possible time is ${floor.microseconds.toPrecision(4)} µs: ${floor.reason}.`);
@@ -349,7 +357,7 @@ class Climb {
   /** The same launch on other data: a candidate that knows the captured data is not fast there. */
   private async heldOutSpeedup(): Promise<Speedup | undefined> {
     const { chip } = this.evaluator.options;
-    const answer = this.evaluator.oracle.heldOut.find((a) => a.input.name === 'data redrawn');
+    const answer = this.evaluator.oracle.heldOut.find((a) => a.input.name === TIMED_INPUT);
     const before = answer === undefined ? undefined : (await this.evaluator.timedHeldOut(answer))?.time;
     const after = answer === undefined ? undefined : (await this.run(answer, { chip })).time;
     return before === undefined || after === undefined ? undefined : speedupOf(before, after);

@@ -5,18 +5,27 @@ import { readCodeObject } from '../../codeobject/index.ts';
 import type { RunOrder } from '../../device/index.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { fingerprint } from '../../finding/index.ts';
-import type { Capture } from '../../snapshot/index.ts';
+import type { Capture, Chunk } from '../../snapshot/index.ts';
+import { keepCapture } from '../../snapshot/kept.ts';
 import { type Memory, varyingBytes } from './compare.ts';
-import { capturedInput, heldOutInputs, type Input, patienceOf } from './inputs.ts';
+import { capturedInput, heldOutInputs, type Input, patienceOf, TIMED_INPUT, workgroupsOf } from './inputs.ts';
+import { partOf } from './part.ts';
+import type { Traffic } from './physics.ts';
 import { type Outcome, runInput } from './run.ts';
 import { type StaticBaseline, staticBaseline } from './static.ts';
 
 /** What is right on one input. */
 export interface Answer {
   readonly input: Input;
+  /** Workgroups that are run; undefined for all. */
+  readonly only: readonly number[] | undefined;
   readonly after: Memory;
+  /** Places of `after` that differ from before the run. */
+  readonly changed: readonly string[];
   /** Bytes that depend on the order of waves. */
   readonly varying: Memory;
+  /** Other orders in which the baseline comes to its end. */
+  readonly schedules: readonly Schedule[];
   /** Instructions that a candidate may execute. */
   readonly patience: number;
   /** Fingerprints of what strict mode says of the baseline; undefined when the input is not run in strict mode. */
@@ -28,9 +37,14 @@ export interface Oracle {
   readonly code: Uint8Array;
   readonly kernel: string;
   readonly statics: StaticBaseline;
-  /** The captured launch, followed byte by byte. */
+  /** The captured launch, and its time. */
   readonly captured: Answer;
+  readonly timed: Outcome;
+  /** What of it is followed byte by byte, run in strict mode and with late loads: all, or a part of a long launch. */
+  readonly part: Answer;
   readonly followed: Outcome;
+  /** Bytes that the captured launch reads, and writes. */
+  readonly bytes: Traffic;
   readonly heldOut: readonly Answer[];
   /** Inputs on which the baseline fails by itself, and why. */
   readonly dropped: readonly string[];
@@ -59,66 +73,113 @@ const LATE: readonly Schedule[] = [
   { name: 'ordinary order, late loads', order: 'ascending', lateLoads: true },
   { name: 'shuffled order, seed 2, late loads', order: { seed: 2 }, lateLoads: true },
 ];
-/** Launches with more instructions are too long for loads that return late, which are interpreted. */
-const MOST_LATE = 2_000_000;
 
-/** The schedules of a launch with so many instructions. */
-export const schedulesFor = (instructions: number): readonly Schedule[] =>
-  instructions > MOST_LATE ? PLAIN : [...PLAIN, ...LATE];
+const ALL = [...PLAIN, ...LATE];
 
 /** Runs the baseline on everything. A baseline that fails on its own capture is `evaluate/baseline`. */
-export async function consultBaseline(capture: Capture, options: OracleOptions): Promise<Oracle> {
+export async function consultBaseline(given: Capture, { seed, chip, onStep }: OracleOptions): Promise<Oracle> {
+  const capture = keepCapture(given);
   const { kernel } = capture.manifest.dispatch;
   const code = capture.codeObject();
   const statics = staticBaseline(readCodeObject(code, [capture.path]), kernel);
-  const { onStep } = options;
   onStep?.('the baseline on the captured launch');
   const input = capturedInput(capture);
-  const followed = await runInput(input, code, { follow: true, chip: options.chip });
-  if (followed.failure !== undefined || followed.strays.length > 0) {
-    throw new WavesmithError(
-      'evaluate/baseline',
-      `The captured kernel fails on its own capture: ${followed.failure ?? followed.strays[0]}`,
-      { file: capture.path, hint: "'wavesmith capture verify' says what is wrong with the capture; record it again." },
-    );
+  const timed = await runInput(input, code, { chip });
+  // Who knows the seed does not know the workgroups.
+  const draw = (seed * 31 + Number.parseInt(capture.hash.slice(0, 8), 16)) >>> 0;
+  const wanted = partOf(workgroupsOf(input), timed.instructions, draw);
+  const inPart = wanted === undefined ? undefined : await runInput(input, code, { follow: true, only: wanted });
+  // Workgroups that wait for others cannot be run without them.
+  const only = inPart?.failure === undefined ? wanted : undefined;
+  const followed = only === undefined ? await runInput(input, code, { follow: true }) : (inPart as Outcome);
+  const problem = timed.failure ?? followed.failure ?? followed.strays[0];
+  if (problem !== undefined) {
+    throw new WavesmithError('evaluate/baseline', `The captured kernel fails on its own capture: ${problem}`, {
+      file: capture.path,
+      hint: "'wavesmith capture verify' says what is wrong with the capture; record it again.",
+    });
   }
-  const captured = await answerOf(code, input, followed, schedulesFor(followed.instructions));
+  const isWhole = only === undefined;
+  const captured = await answerOf(code, input, timed, isWhole ? ALL : PLAIN, undefined, isWhole);
+  const part = isWhole ? captured : await answerOf(code, input, followed, ALL.slice(1), only, true);
   const heldOut: Answer[] = [];
   const dropped: string[] = [];
-  for (const one of heldOutInputs(capture, options.seed, followed.instructions)) {
+  for (const one of heldOutInputs(capture, seed, timed.instructions)) {
     onStep?.(`the baseline on: ${one.name}`);
-    const outcome = await runInput(one, code, { maxInstructions: one.patience });
-    if (outcome.failure === undefined) heldOut.push(await answerOf(code, one, outcome, PLAIN.slice(1)));
-    else dropped.push(`${one.name}: ${outcome.failure}`);
+    const answer = await heldOutAnswer(code, one, timed.instructions, draw);
+    if (typeof answer === 'string') dropped.push(`${one.name}: ${answer}`);
+    else heldOut.push(answer);
   }
-  return { capture, code, kernel, statics, captured, followed, heldOut, dropped, hash: hashOf([captured, ...heldOut]) };
+  const bytes: Traffic = {
+    bytesRead: countFlags(capture, (chunk) => chunk.reads()),
+    bytesWritten: countFlags(capture, (chunk) => chunk.writes()),
+  };
+  const oracle = { capture, code, kernel, statics, captured, timed, part, followed, bytes, heldOut, dropped };
+  return { ...oracle, hash: hashOf(oracle) };
+}
+
+/** The baseline on an input: in part when the launch is long, whole when it is the one that is timed. A sentence when the baseline fails. */
+async function heldOutAnswer(
+  code: Uint8Array,
+  input: Input,
+  instructions: number,
+  draw: number,
+): Promise<Answer | string> {
+  const { patience: maxInstructions } = input;
+  const wanted = partOf(workgroupsOf(input), instructions * input.growth, draw);
+  const schedules = PLAIN.slice(1);
+  if (wanted !== undefined && input.name !== TIMED_INPUT) {
+    const outcome = await runInput(input, code, { maxInstructions, only: wanted });
+    if (outcome.failure === undefined) return await answerOf(code, input, outcome, schedules, wanted, input.isStrict);
+  }
+  const outcome = await runInput(input, code, { maxInstructions });
+  if (outcome.failure !== undefined) return outcome.failure;
+  return await answerOf(code, input, outcome, schedules, undefined, input.isStrict && wanted === undefined);
 }
 
 async function answerOf(
   code: Uint8Array,
   input: Input,
-  { after, instructions }: Outcome,
-  schedules: readonly Schedule[],
+  { before, after, instructions }: Outcome,
+  wanted: readonly Schedule[],
+  only: readonly number[] | undefined,
+  isStrict: boolean,
 ): Promise<Answer> {
   const patience = patienceOf(instructions);
   const others: Memory[] = [];
-  for (const { order, lateLoads } of schedules) {
-    const other = await runInput(input, code, { order, lateLoads, maxInstructions: patience });
-    if (other.failure === undefined) others.push(other.after);
+  const schedules: Schedule[] = [];
+  for (const schedule of wanted) {
+    const { order, lateLoads } = schedule;
+    const other = await runInput(input, code, { order, lateLoads, only, maxInstructions: patience });
+    if (other.failure !== undefined) continue;
+    others.push(other.after);
+    schedules.push(schedule);
   }
-  const strict = input.isStrict ? await runInput(input, code, { strict: true, maxInstructions: patience }) : undefined;
+  const strict = isStrict ? await runInput(input, code, { strict: true, only, maxInstructions: patience }) : undefined;
   const known = strict === undefined || strict.failure !== undefined ? undefined : strict.findings.map(fingerprint);
-  return { input, after, varying: varyingBytes(after, others), patience, known };
+  const changed = [...after].flatMap(([name, bytes]) => (bytes === before.get(name) ? [] : [name]));
+  return { input, only, after, changed, varying: varyingBytes(after, others), schedules, patience, known };
 }
 
-function hashOf(answers: readonly Answer[]): string {
+function countFlags({ chunks }: Capture, flagsOf: (chunk: Chunk) => Uint8Array | undefined): number {
+  let count = 0;
+  for (const chunk of chunks) {
+    const flags = flagsOf(chunk);
+    if (flags !== undefined) for (let i = 0; i < flags.length; i++) count += flags[i] as number;
+  }
+  return count;
+}
+
+/** Results; what a run leaves as it was is part of the input. */
+function hashOf({ captured, part, heldOut }: Pick<Oracle, 'captured' | 'part' | 'heldOut'>): string {
   const hash = createHash('sha256');
-  for (const { input, after, varying } of answers) {
-    hash.update(`${input.name}\n`);
-    for (const memory of [after, varying]) for (const [name, bytes] of memory) hash.update(`${name}\n`).update(bytes);
+  for (const { input, only, after, changed, varying } of [captured, part, ...heldOut]) {
+    hash.update(`${input.name} ${only?.join(' ') ?? ''}\n`);
+    for (const name of changed) hash.update(`${name}\n`).update(after.get(name) as Uint8Array);
+    for (const [name, bytes] of varying) hash.update(`varying ${name}\n`).update(bytes);
   }
   return hash.digest('hex');
 }
 
 /** Whether the answers are still those that were hashed. */
-export const isIntact = (oracle: Oracle): boolean => hashOf([oracle.captured, ...oracle.heldOut]) === oracle.hash;
+export const isIntact = (oracle: Oracle): boolean => hashOf(oracle) === oracle.hash;

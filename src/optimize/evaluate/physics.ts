@@ -1,13 +1,14 @@
 // Rung 6: the least time that a launch can take on a chip. What is faster was not measured right, or did not do the work.
 import type { Chip } from '../../device/sim/timing/chip.ts';
-import type { Capture } from '../../snapshot/index.ts';
-import type { Outcome } from './run.ts';
 
-/** What a launch does at least, counted exactly. */
-export interface Work {
-  /** Bytes of memory that are read before they are written, and that are written; each counts once. */
+/** Bytes of memory that a launch reads before it writes them, and that it writes; each counts once. */
+export interface Traffic {
   readonly bytesRead: number;
   readonly bytesWritten: number;
+}
+
+/** What a launch does at least, counted exactly. */
+export interface Work extends Traffic {
   /** Executed wave instructions by encoding family. */
   readonly byEncoding: Readonly<Record<string, number>>;
 }
@@ -61,14 +62,6 @@ export function physicsFloor(chip: Chip, { bytesRead, bytesWritten, byEncoding }
     },
   ];
   return floors.reduce((a, b) => (b.microseconds > a.microseconds ? b : a));
-}
-
-/** The bound of a captured launch that was followed. */
-export function floorOf(chip: Chip, capture: Capture, { written, byEncoding }: Outcome): Floor {
-  let [bytesRead, bytesWritten] = [0, 0];
-  for (const chunk of capture.chunks) for (const flag of chunk.reads() ?? []) bytesRead += flag;
-  for (const flags of written.values()) for (const flag of flags) bytesWritten += flag;
-  return physicsFloor(chip, { bytesRead, bytesWritten, byEncoding });
 }
 
 /** Why a time is impossible; undefined when it is not. */

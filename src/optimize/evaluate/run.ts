@@ -10,13 +10,15 @@ import {
 import { LateLoads } from '../../device/sim/schedules/late-loads.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { type LaunchTime, TimingModel } from '../../device/sim/timing/model.ts';
-import { WRITTEN } from '../../device/sim/tools/index.ts';
+import { CHUNK_BYTES, WRITTEN } from '../../device/sim/tools/index.ts';
+import type { Chunk } from '../../snapshot/capture.ts';
 import { contentOf, flagsAt, writesElsewhere } from '../../snapshot/compare.ts';
 import { deviceFor, placeText } from '../../snapshot/index.ts';
-import { type PlacedCapture, placeCapture } from '../../snapshot/place.ts';
+import { type ChunkSides, type PlacedChunk, placeCapture } from '../../snapshot/place.ts';
 import { runPlaced } from '../../snapshot/replay.ts';
 import type { Input } from './inputs.ts';
-import { placeName } from './place.ts';
+import { RecentModules } from './modules.ts';
+import { type MemoryEdit, placeName } from './place.ts';
 
 /** How an input is run. */
 export interface RunHow {
@@ -29,6 +31,8 @@ export interface RunHow {
   /** The chip whose clock times it. */
   readonly chip?: Chip | undefined;
   readonly maxInstructions?: number | undefined;
+  /** Only these workgroups, by their number in the grid. */
+  readonly only?: readonly number[] | undefined;
 }
 
 export interface Outcome {
@@ -56,15 +60,24 @@ export const findingLine = (found: RunFinding): string =>
  * in the outcome.
  */
 export async function runInput(input: Input, code: Uint8Array, how: RunHow = {}): Promise<Outcome> {
-  const { follow = false, strict = false, order, lateLoads = false, chip, maxInstructions } = how;
-  const device = deviceFor(input.capture);
+  const { follow = false, strict = false, order, lateLoads = false, chip, maxInstructions, only } = how;
+  const device = deviceFor(input.capture, modules);
+  const stage = stageOf(input);
   try {
-    const placed = placeCapture(device, input.capture, { code, poison: !strict });
-    placed.restore();
-    const before = new Map(placed.chunks.map((c) => [placeName(placed, c), c.initial]));
-    for (const edit of input.edits) write(device, placed, before, edit);
+    const placed = placeCapture(device, input.capture, { code, poison: !strict, kept: stage.sides });
+    stage.edited ??= editedChunks(placed.chunks, input.edits);
+    const { edited } = stage;
+    const before = new Map(placed.chunks.map((c) => [placeName(placed, c), edited.get(c.address)?.bytes ?? c.initial]));
+    placed.restore(new Set(placed.chunks.filter((c) => strict || !edited.has(c.address))));
+    for (const c of placed.chunks) {
+      const found = edited.get(c.address);
+      // Strict mode tells bytes that nobody wrote from others: there the edits are written and nothing else.
+      const parts = strict ? (found?.parts ?? []) : found === undefined ? [] : [{ at: 0, bytes: found.bytes }];
+      for (const { at, bytes } of parts) device.write(c.buffer, bytes, c.offset + at);
+    }
     const fields: Partial<SimDispatchRequest> = {
       ...input.request,
+      only,
       order,
       maxInstructions,
       workers: 1,
@@ -99,7 +112,12 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     return {
       failure: run.failure ?? (isCut ? findings.at(-1)?.message : undefined),
       before,
-      after: new Map(placed.chunks.map((c) => [placeName(placed, c), contentOf(device, c)])),
+      after: new Map(
+        placed.chunks.map((c) => {
+          const name = placeName(placed, c);
+          return [name, contentNow(device, c, before.get(name) as Uint8Array)];
+        }),
+      ),
       written,
       strays,
       findings,
@@ -112,23 +130,68 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
   }
 }
 
-/** Puts other bytes into memory; what is not in the capture stays as it is. */
-function write(
-  device: SimDevice,
-  placed: PlacedCapture,
-  before: Map<string, Uint8Array>,
-  { address, bytes }: { readonly address: number; readonly bytes: Uint8Array },
-): void {
-  for (const chunk of placed.chunks) {
-    const from = Math.max(address, chunk.address);
-    const to = Math.min(address + bytes.length, chunk.address + chunk.length);
-    if (from >= to) continue;
-    const part = bytes.subarray(from - address, to - address);
-    device.write(chunk.buffer, part, chunk.offset + from - chunk.address);
-    const name = placeName(placed, chunk);
-    const known = before.get(name) as Uint8Array;
-    const own = known === chunk.initial ? known.slice() : known;
-    own.set(part, from - chunk.address);
-    before.set(name, own);
-  }
+const modules = new RecentModules();
+
+/** A chunk with an input's edits. */
+interface EditedChunk {
+  readonly bytes: Uint8Array;
+  /** The edits, by their offset in the chunk. */
+  readonly parts: { readonly at: number; readonly bytes: Uint8Array }[];
 }
+
+/** What all runs of an input have in common. */
+interface Stage {
+  readonly sides: Map<Chunk, ChunkSides>;
+  /** By address. */
+  edited: ReadonlyMap<number, EditedChunk> | undefined;
+}
+
+const stages = new WeakMap<Input, Stage>();
+
+function stageOf(input: Input): Stage {
+  let stage = stages.get(input);
+  if (stage === undefined) {
+    stage = { sides: new Map(), edited: undefined };
+    stages.set(input, stage);
+  }
+  return stage;
+}
+
+/** Chunks in which other bytes stand; what is not in the capture stays as it is. `chunks` are sorted by address. */
+function editedChunks(chunks: readonly PlacedChunk[], edits: readonly MemoryEdit[]): Map<number, EditedChunk> {
+  const edited = new Map<number, EditedChunk>();
+  for (const { address, bytes } of edits) {
+    for (let n = firstBehind(chunks, address); n < chunks.length; n++) {
+      const chunk = chunks[n] as PlacedChunk;
+      const from = Math.max(address, chunk.address);
+      const to = Math.min(address + bytes.length, chunk.address + chunk.length);
+      if (from >= to) break;
+      const found = edited.get(chunk.address) ?? { bytes: chunk.initial.slice(), parts: [] };
+      const part = { at: from - chunk.address, bytes: bytes.subarray(from - address, to - address) };
+      found.bytes.set(part.bytes, part.at);
+      found.parts.push(part);
+      edited.set(chunk.address, found);
+    }
+  }
+  return edited;
+}
+
+/** The first chunk that ends behind an address. */
+function firstBehind(chunks: readonly PlacedChunk[], address: number): number {
+  let [low, high] = [0, chunks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { address: start, length } = chunks[middle] as PlacedChunk;
+    if (start + length <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Bytes as they are now: `before` itself when nothing changed. */
+function contentNow(device: SimDevice, chunk: PlacedChunk, before: Uint8Array): Uint8Array {
+  const now = contentOf(device, chunk, scratch.subarray(0, chunk.length));
+  return Buffer.compare(now, before) === 0 ? before : now.slice();
+}
+
+const scratch = new Uint8Array(CHUNK_BYTES);

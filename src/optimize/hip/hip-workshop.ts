@@ -7,7 +7,7 @@ import { durationText, timedInstructions, timingReport, timingText } from '../..
 import type { Capture } from '../../snapshot/index.ts';
 import { capturedInput } from '../evaluate/inputs.ts';
 import { Evaluator } from '../evaluate/ladder.ts';
-import { floorOf } from '../evaluate/physics.ts';
+import { physicsFloor } from '../evaluate/physics.ts';
 import { runInput } from '../evaluate/run.ts';
 import type { EquivalenceClass } from '../evaluate/types.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -139,7 +139,7 @@ export class HipWorkshop implements Workshop {
   async briefing(): Promise<string> {
     const { oracle, options } = this.contest.evaluator;
     const { dispatch } = oracle.capture.manifest;
-    const floor = floorOf(options.chip, oracle.capture, oracle.followed);
+    const floor = physicsFloor(options.chip, { ...oracle.bytes, byEncoding: oracle.timed.byEncoding });
     const past = this.ledger?.past(oracle.capture.hash, MAX_PAST) ?? [];
     const tried = past.map(({ change, evaluation }) => `${change.split('\n')[0]} → ${verdictWords(evaluation)}`);
     return [

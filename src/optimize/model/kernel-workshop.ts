@@ -8,7 +8,7 @@ import { link, readCodeObject } from '../../codeobject/index.ts';
 import type { LaunchTime } from '../../device/sim/timing/model.ts';
 import { timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
 import { rewriteProgram } from '../../rewrite/index.ts';
-import { floorOf } from '../evaluate/physics.ts';
+import { physicsFloor } from '../evaluate/physics.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
 import { KernelView, type Move } from '../moves/view.ts';
@@ -51,9 +51,9 @@ export class KernelWorkshop implements Workshop {
 
   async briefing(): Promise<string> {
     const { oracle, options } = this.contest.evaluator;
-    const { kernel, capture, statics, followed } = oracle;
+    const { kernel, capture, statics, timed, bytes } = oracle;
     const { dispatch } = capture.manifest;
-    const floor = floorOf(options.chip, capture, followed);
+    const floor = physicsFloor(options.chip, { ...bytes, byEncoding: timed.byEncoding });
     const findings = checkCodeObject(statics.codeObject, { kernels: new Set([kernel]), notes: true });
     const past = this.ledger?.past(capture.hash, MAX_PAST) ?? [];
     return [

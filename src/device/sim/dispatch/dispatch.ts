@@ -57,9 +57,10 @@ export async function runDispatch(
   try {
     const { loaded } = kernel.module;
     const { timing } = request;
-    if (timing === undefined) return (await runLaunch(device, loaded, prepared, request)).result;
+    const chosen = chosenGroups(request, prepared.launch.workgroups);
+    if (timing === undefined) return (await runLaunch(device, loaded, prepared, request, chosen)).result;
     const recorded = timing.record({ ...device, loaded, launch: prepared.launch });
-    const only = request.sampleOnly === true ? sampledGroups(recorded, timing.chip.get('xccs')) : undefined;
+    const only = request.sampleOnly === true ? sampledGroups(recorded, timing.chip.get('xccs')) : chosen;
     const replayed = timing.replay(recorded);
     // Kernels are told the time of the model where it differs from the host's.
     const clockReadings = request.hostClockOffset === undefined ? timing.readings(replayed) : undefined;
@@ -71,6 +72,14 @@ export async function runDispatch(
     prepared.end();
     device.places.trim();
   }
+}
+
+/** Workgroups that a request chooses; undefined for all. */
+function chosenGroups({ only }: SimDispatchRequest, workgroups: number): readonly number[] | undefined {
+  const isGroup = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < workgroups;
+  const bad = only?.find((n) => !isGroup(n));
+  if (bad === undefined) return only;
+  throw new WavesmithError('device/bad-workgroup', `${bad} is no workgroup of a launch of ${workgroups}.`);
 }
 
 /** Workgroups that are run when only the sample is: enough to know how long waves are. */
@@ -123,12 +132,13 @@ async function runLaunch(
   const own = alone?.engine?.({ loaded, launch, memory });
   const isObserved = monitors.length > 0 && own === undefined;
   const engine = own ?? (isObserved ? new Interpreter(loaded) : createEngine({ loaded, launch, memory }));
-  const local = new LocalProgress(launch.workgroups, only);
+  const local = new LocalProgress(only?.length ?? launch.workgroups);
   const repeatable = isObserved ? new RepeatablePlaces(places, launch) : undefined;
   const runner = new Runner({
     memory,
     loaded,
     launch,
+    only,
     context: contextOf(launch),
     engine,
     progress: local,

@@ -35,23 +35,18 @@ export interface LocalProgressState {
 /** Progress in one thread. */
 export class LocalProgress implements Progress {
   private readonly total: number;
-  private readonly only: readonly number[] | undefined;
   private next = 0;
   done = 0;
   instructions = 0;
   failed = Number.POSITIVE_INFINITY;
   isAborted = false;
 
-  /** `only`: the workgroups to run, in this order; without it all. */
-  constructor(workgroups: number, only?: readonly number[]) {
-    this.total = only?.length ?? workgroups;
-    this.only = only;
+  constructor(workgroups: number) {
+    this.total = workgroups;
   }
   take(): number {
-    const number = this.only?.[this.next] ?? this.next;
-    if (this.next >= this.total || this.isCut(number)) return -1;
-    this.next++;
-    return number;
+    if (this.next >= this.total || this.isCut(this.next)) return -1;
+    return this.next++;
   }
   add(instructions: number): number {
     this.instructions += instructions;

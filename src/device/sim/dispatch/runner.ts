@@ -40,6 +40,8 @@ export interface RunnerJob {
   readonly memory: DeviceMemory;
   readonly loaded: LoadedCode;
   readonly launch: Launch;
+  /** The workgroups to run, by their number in the grid; all by default. */
+  readonly only?: readonly number[] | undefined;
   readonly context: DispatchContext;
   readonly engine: Engine;
   readonly progress: Progress;
@@ -104,7 +106,7 @@ export class Runner implements Rewindable {
   constructor(job: RunnerJob) {
     this.job = job;
     this.progress = job.progress;
-    this.turns = turnOrder(job.launch.order, job.launch.workgroups);
+    this.turns = turnOrder(job.launch.order, job.only?.length ?? job.launch.workgroups);
   }
 
   /** Goes on with other progress, which has taken over what there was. */
@@ -372,7 +374,7 @@ export class Runner implements Rewindable {
   }
 
   private start(): Resident | undefined {
-    const { launch, context, memory, loaded, monitors } = this.job;
+    const { launch, only, context, memory, loaded, monitors } = this.job;
     const number = this.progress.take();
     if (number < 0) return undefined;
     const place = this.spare.pop() ?? this.job.takePlace();
@@ -381,7 +383,8 @@ export class Runner implements Rewindable {
       lds = place.lds.subarray(0, launch.ldsBytes);
       this.ldsOf.set(place, lds);
     }
-    const id = groupId(launch, this.turns.workgroup(number));
+    const nth = this.turns.workgroup(number);
+    const id = groupId(launch, only?.[nth] ?? nth);
     const size = groupItems(launch, id);
     const group = new Workgroup(context, lds.fill(0), id);
     if (place.scratch !== undefined) this.clearScratch(place.scratch.offset);
