@@ -29,15 +29,18 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
 
   const OUTSIDE = 0x4100_0000_0000;
   const WINDOW = 0x4800_4000_0000;
+  const CODE = 0x4100_7000_0000;
 
   /** Records a dispatch whose memory is where the virtual runtime has nothing, or where it has its own unless something is in the way. */
-  async function recorded(name: string, first = OUTSIDE): Promise<string> {
+  async function recorded(name: string, first = OUTSIDE, { pointsIntoCode = false } = {}): Promise<string> {
     const device = new SimDevice('gfx942');
     const code = captureObject();
-    const kernel = device.load(code).kernel('k');
+    const module = device.load(code, CODE);
+    const kernel = module.kernel('k');
     const [out, input, kernarg] = [0, 1, 2].map((n) => device.allocAt(first + n * 2 ** 24, 4096, `b${n}`));
     if (out === undefined || input === undefined || kernarg === undefined) throw new Error('unreachable');
     device.write(input, randomBytes(4096, 5));
+    if (pointsIntoCode) device.write(input, new Uint8Array(BigUint64Array.of(BigInt(CODE + 64)).buffer), 8);
     const segment = new Uint8Array(24);
     const view = new DataView(segment.buffer);
     view.setBigUint64(0, BigInt(out.address), true);
@@ -78,6 +81,33 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
     for (const code of [addIndex({ bound: 's_lshr_b32 s3, s3, 1\n v_cmp_gt_u32_e32 vcc, s3, v0' }), '']) {
       expect((await replay(captureObject(code))).verdict).toBe('different');
     }
+  });
+
+  test('is not replayed where code cannot be placed and memory points into it', async () => {
+    const plain = openCapture(await recorded('plain.wscap'));
+    const pointing = openCapture(await recorded('pointing.wscap', OUTSIDE, { pointsIntoCode: true }));
+    const replay = async (capture: typeof plain, hasSharedMemory: boolean): Promise<ReplayResult> => {
+      const device = await openRocm('gfx942', hasSharedMemory);
+      try {
+        return await replayCapture(device, capture);
+      } finally {
+        device.close();
+      }
+    };
+    for (const capture of [plain, pointing]) {
+      const result = await replay(capture, true);
+      expect([result.verdict, result.remarks]).toEqual(['equal', []]);
+    }
+    const elsewhere = await replay(plain, false);
+    expect([elsewhere.verdict, elsewhere.remarks]).toEqual([
+      'equal',
+      [expect.stringMatching(/^the device chose 0x\w+ for the code, not 0x410070000000; nothing .* points there$/)],
+    ]);
+    await expect(replay(pointing, false)).rejects.toMatchObject({
+      code: 'replay/relocated',
+      message: expect.stringContaining('0x410001000008'),
+    });
+    expect((await replay(pointing, true)).verdict).toBe('equal');
   });
 
   test('by the commands, also at addresses of the virtual GPU', async () => {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "addon/values.h"
 #include "hsa/abi.h"
 #include "hsa/loader.h"
 
@@ -41,7 +42,8 @@ namespace {
 // Later than Debian's runtime: absent functions are nullptr.
 #define WAVESMITH_ROCM_VMEM(X)                                                                          \
   X(hsa_amd_vmem_address_reserve) X(hsa_amd_vmem_address_free) X(hsa_amd_vmem_handle_create)            \
-  X(hsa_amd_vmem_handle_release) X(hsa_amd_vmem_map) X(hsa_amd_vmem_unmap) X(hsa_amd_vmem_set_access)
+  X(hsa_amd_vmem_handle_release) X(hsa_amd_vmem_map) X(hsa_amd_vmem_unmap) X(hsa_amd_vmem_set_access)   \
+  X(hsa_amd_svm_attributes_set) X(hsa_amd_svm_prefetch_async)
 // clang-format on
 
 struct Queue {
@@ -77,16 +79,12 @@ struct State {
   std::map<uint64_t, hsa_amd_vmem_alloc_handle_t> handles;  // by reserved address
   std::map<uint64_t, Queue*> queues;
   std::map<uint64_t, Executable*> executables;
+  bool has_svm = false;
   uint64_t next = 1;
 };
 State& state() {
   static auto* const s = new State;
   return *s;
-}
-
-napi_value Throw(napi_env env, const char* code, const std::string& text) {
-  napi_throw_error(env, code, text.c_str());
-  return nullptr;
 }
 
 std::string TextOf(hsa_status_t status) {
@@ -105,52 +103,6 @@ bool Failed(napi_env env, const char* what, hsa_status_t status) {
   const bool memory = status == HSA_STATUS_ERROR_OUT_OF_RESOURCES || status == HSA_STATUS_ERROR_INVALID_ALLOCATION;
   Throw(env, memory ? "ROCM_OUT_OF_MEMORY" : "ROCM_FAILED", std::string(what) + ": " + TextOf(status));
   return true;
-}
-
-// The arguments of a call: numbers (addresses and sizes below 2^53), bytes.
-class Arguments {
- public:
-  Arguments(napi_env env, napi_callback_info info) : env_(env) {
-    napi_get_cb_info(env, info, &count_, values_, nullptr, nullptr);
-  }
-  uint64_t Number(size_t n) const {
-    double value = 0;
-    if (n < count_) napi_get_value_double(env_, values_[n], &value);
-    return value > 0 ? static_cast<uint64_t>(value) : 0;
-  }
-  std::string Text(size_t n) const {
-    char text[4096];
-    size_t length = 0;
-    if (n < count_) napi_get_value_string_utf8(env_, values_[n], text, sizeof text, &length);
-    return {text, length};
-  }
-  // Valid during the call.
-  std::pair<uint8_t*, size_t> Bytes(size_t n) const {
-    napi_typedarray_type type;
-    size_t size = 0;
-    void* data = nullptr;
-    if (n < count_) napi_get_typedarray_info(env_, values_[n], &type, &size, &data, nullptr, nullptr);
-    return {static_cast<uint8_t*>(data), data == nullptr ? 0 : size};
-  }
-
- private:
-  napi_env env_;
-  size_t count_ = 8;
-  napi_value values_[8] = {};
-};
-
-napi_value Number(napi_env env, uint64_t value) {
-  napi_value result;
-  napi_create_double(env, static_cast<double>(value), &result);
-  return result;
-}
-void Set(napi_env env, napi_value object, const char* name, uint64_t value) {
-  napi_set_named_property(env, object, name, Number(env, value));
-}
-void Set(napi_env env, napi_value object, const char* name, const std::string& value) {
-  napi_value text;
-  napi_create_string_utf8(env, value.data(), value.size(), &text);
-  napi_set_named_property(env, object, name, text);
 }
 
 bool OpenLibrary(napi_env env, const std::string& path) {
@@ -233,6 +185,11 @@ bool Discover(napi_env env) {
   s.frequency = std::max<uint64_t>(s.frequency, 1000);
   s.hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof s.loader, &s.loader);
   s.hsa_amd_register_system_event_handler(OnEvent, nullptr);
+  const auto svm = static_cast<hsa_system_info_t>(kSystemInfoSvmSupported);
+  if (s.hsa_amd_svm_attributes_set == nullptr || s.hsa_amd_svm_prefetch_async == nullptr ||
+      s.hsa_system_get_info(svm, &s.has_svm) != HSA_STATUS_SUCCESS) {
+    s.has_svm = false;
+  }
   return true;
 }
 
@@ -304,6 +261,7 @@ napi_value Open(napi_env env, napi_callback_info info) {
   Set(env, result, "gpus", s.gpus.size());
   Set(env, result, "agent", index);
   Set(env, result, "hasVirtualMemory", s.hsa_amd_vmem_address_reserve != nullptr ? 1 : 0);
+  Set(env, result, "hasSharedMemory", s.has_svm ? 1 : 0);
   return result;
 }
 
@@ -442,6 +400,59 @@ void Release(Executable* e) {
   if (e->executable.handle != 0) s.hsa_executable_destroy(e->executable);
   if (e->reader.handle != 0) s.hsa_code_object_reader_destroy(e->reader);
   delete e;
+}
+
+// rocmPlaceCode(gpu, address, image, ranges: BigUint64Array of starts and sizes): true with the image at exactly this address, executable in the
+// ranges; false when the address cannot be had. Whole pages. Memory that the loader allocates is executable, but nobody chooses its address;
+// hsa_amd_vmem_map chooses it, but maps nothing that is executable; shared virtual memory is both. Instruction caches are invalidated when a code
+// object is loaded: load one after this.
+napi_value PlaceCode(napi_env env, napi_callback_info info) {
+  const Arguments a(env, info);
+  State& s = state();
+  const hsa_agent_t gpu = s.gpus[a.Number(0)];
+  void* const at = reinterpret_cast<void*>(a.Number(1));
+  const auto [image, size] = a.Bytes(2);
+  const auto [data, count] = a.Bytes(3);
+  napi_value result;
+  void* const got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != at) {
+    if (got != MAP_FAILED) munmap(got, size);
+    napi_get_boolean(env, false, &result);
+    return result;
+  }
+  std::memcpy(at, image, size);
+  constexpr uint64_t kPreferredLocation = 4, kGpuExec = 7, kAccessibleInPlace = 0x201;
+  hsa_amd_svm_attribute_pair_t access[] = {{kAccessibleInPlace, gpu.handle}, {kPreferredLocation, gpu.handle}};
+  hsa_status_t status = s.hsa_amd_svm_attributes_set(at, size, access, 2);
+  const auto* const ranges = reinterpret_cast<const uint64_t*>(data);
+  for (size_t n = 0; n + 1 < count && status == HSA_STATUS_SUCCESS; n += 2) {
+    hsa_amd_svm_attribute_pair_t executable[] = {{kGpuExec, 1}};
+    status = s.hsa_amd_svm_attributes_set(reinterpret_cast<void*>(ranges[n]), ranges[n + 1], executable, 1);
+  }
+  if (status != HSA_STATUS_SUCCESS) munmap(at, size);
+  if (Failed(env, "hsa_amd_svm_attributes_set", status)) return nullptr;
+  // Where the pages are is a matter of speed alone: a GPU that cannot have them reads them where they are.
+  hsa_signal_t there{};
+  if (s.hsa_signal_create(1, 0, nullptr, &there) == HSA_STATUS_SUCCESS) {
+    if (s.hsa_amd_svm_prefetch_async(at, size, gpu, 0, nullptr, there) == HSA_STATUS_SUCCESS) {
+      s.hsa_signal_wait_scacquire(there, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+    }
+    s.hsa_signal_destroy(there);
+  }
+  napi_get_boolean(env, true, &result);
+  return result;
+}
+
+// rocmRemoveCode(gpu, address, size): ends what rocmPlaceCode made.
+napi_value RemoveCode(napi_env env, napi_callback_info info) {
+  const Arguments a(env, info);
+  void* const at = reinterpret_cast<void*>(a.Number(1));
+  constexpr uint64_t kGpuExec = 7, kNoAccess = 0x202;
+  hsa_amd_svm_attribute_pair_t none[] = {{kNoAccess, state().gpus[a.Number(0)].handle}, {kGpuExec, 0}};
+  const hsa_status_t status = state().hsa_amd_svm_attributes_set(at, a.Number(2), none, 2);
+  munmap(at, a.Number(2));
+  Failed(env, "hsa_amd_svm_attributes_set", status);
+  return nullptr;
 }
 
 // rocmLoad(gpu, bytes): { handle, delta } with the load address of virtual address 0.
@@ -626,10 +637,24 @@ napi_value Run(napi_env env, napi_callback_info info) {
 
 void ExportRocm(napi_env env, napi_value exports) {
   const std::pair<const char*, napi_callback> functions[] = {
-      {"rocmOpen", Open},         {"rocmAllocate", Allocate},   {"rocmFree", Free},   {"rocmReserve", Reserve},
-      {"rocmMap", Map},           {"rocmUnreserve", Unreserve}, {"rocmRead", Read},   {"rocmWrite", Write},
-      {"rocmCopy", Copy},         {"rocmClear", Clear},         {"rocmLoad", Load},   {"rocmUnload", Unload},
-      {"rocmQueue", CreateQueue}, {"rocmEndQueue", EndQueue},   {"rocmAbort", Abort}, {"rocmDispatch", Run},
+      {"rocmOpen", Open},
+      {"rocmAllocate", Allocate},
+      {"rocmFree", Free},
+      {"rocmReserve", Reserve},
+      {"rocmMap", Map},
+      {"rocmUnreserve", Unreserve},
+      {"rocmRead", Read},
+      {"rocmWrite", Write},
+      {"rocmCopy", Copy},
+      {"rocmClear", Clear},
+      {"rocmLoad", Load},
+      {"rocmUnload", Unload},
+      {"rocmPlaceCode", PlaceCode},
+      {"rocmRemoveCode", RemoveCode},
+      {"rocmQueue", CreateQueue},
+      {"rocmEndQueue", EndQueue},
+      {"rocmAbort", Abort},
+      {"rocmDispatch", Run},
   };
   for (const auto& [name, callback] : functions) {
     napi_value function;

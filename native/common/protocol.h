@@ -21,7 +21,7 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 7;
+inline constexpr uint32_t kProtocolVersion = 8;
 
 // Where the window is, unless the first program of the device has something else there.
 inline constexpr uint64_t kWindowFirst = 79164837199872;
@@ -51,6 +51,7 @@ enum class MessageType : uint32_t {
   kMap = 12,  // MapRequest: an allocation, or part of it, a second time at a fixed address → empty
   kUnmap = 13,  // AddressRequest → empty
   kShare = 14,  // ShareRequest: an allocation of any program lives until this one has freed it too → empty
+  kExecute = 15,  // ExecuteRequest: whether kernels may have instructions in memory of the program → empty
   kReply = 100,  // The answer of the request with the same id
   kError = 101,  // ErrorReply of the request with the same id
   kFault = 102,  // FaultEvent: a queue is in error, its packets will not run
@@ -210,6 +211,14 @@ struct MapRequest {
   uint64_t access;  // 1 read, 2 write, 3 both
 };
 static_assert(sizeof(MapRequest) == 32);
+
+// Memory that kernels may be in, or may no longer be in.
+struct ExecuteRequest {
+  uint64_t address;
+  uint64_t size;
+  uint64_t allowed;  // 0 or 1
+};
+static_assert(sizeof(ExecuteRequest) == 24);
 
 // A refused request. Behind it: text (the rest of the payload).
 struct ErrorReply {

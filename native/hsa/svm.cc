@@ -1,5 +1,5 @@
-// Shared virtual memory: any memory of the program becomes the device's at its own address when an agent is given access. Attributes say
-// nothing else here: there is one memory, which never moves. Source: hsa_ext_amd.h, hsa_amd_svm_attribute_t.
+// Shared virtual memory: any memory of the program becomes the device's at its own address when an agent is given access, and kernels run in
+// what is made executable. Attributes say nothing else here: there is one memory, which never moves. Source: hsa_ext_amd.h, hsa_amd_svm_attribute_t.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ uint64_t ValueAt(uint64_t address, uint64_t attribute) {
     if (address < s->begin || address >= s->end) continue;
     if (const auto found = s->values.find(attribute); found != s->values.end()) return found->second;
   }
-  return attribute == kGpuExec ? 1 : 0;
+  return 0;
 }
 uint64_t AccessAt(uint64_t address, uint64_t agent) {
   for (auto s = settings.rbegin(); s != settings.rend(); ++s) {
@@ -80,6 +80,14 @@ hsa_status_t ShareWithDevice(Runtime& runtime, void* pointer, size_t size, bool*
   return status;
 }
 
+// Whether kernels may have their instructions there. The newest setting counts.
+hsa_status_t AllowExecution(Runtime& runtime, uint64_t begin, uint64_t size, bool allowed) {
+  const wavesmith::ExecuteRequest request{begin, size, allowed ? 1u : 0u};
+  const wavesmith::Answer answer =
+      runtime.client().Request(wavesmith::MessageType::kExecute, wavesmith::Writer().Put(request).bytes());
+  return answer.ok ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
 }  // namespace
 
 void ForgetSvm(Runtime& runtime, uint64_t begin, uint64_t size) {
@@ -87,6 +95,7 @@ void ForgetSvm(Runtime& runtime, uint64_t begin, uint64_t size) {
   std::erase_if(settings, [&](const Setting& s) {
     if (s.begin < begin || s.end > begin + size) return false;
     if (s.is_locked) runtime.Unlock(reinterpret_cast<void*>(s.begin));
+    if (s.values.contains(kGpuExec)) AllowExecution(runtime, s.begin, s.end - s.begin, false);
     return true;
   });
 }
@@ -122,6 +131,19 @@ hsa_status_t hsa_amd_svm_attributes_set(void* pointer, size_t size, hsa_amd_svm_
   const std::lock_guard lock(mutex);
   if (shares) {
     const hsa_status_t status = ShareWithDevice(*runtime, pointer, size, &made.is_locked);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  // A range that no GPU has access to any more is the program's alone: it may unmap it.
+  const bool ends = std::any_of(made.access.begin(), made.access.end(), [&](const auto& entry) {
+    return entry.second == kNoAccess && runtime->IsGpu({entry.first});
+  });
+  for (Setting& s : settings) {
+    if (!ends || shares || !s.is_locked || s.begin < begin || s.end > begin + size) continue;
+    runtime->Unlock(reinterpret_cast<void*>(s.begin));
+    s.is_locked = false;
+  }
+  if (const auto executable = made.values.find(kGpuExec); executable != made.values.end()) {
+    const hsa_status_t status = AllowExecution(*runtime, begin, size, executable->second != 0);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
   settings.push_back(std::move(made));

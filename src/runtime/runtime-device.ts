@@ -71,6 +71,8 @@ export interface RuntimeDevice {
   /** Makes an allocation (or a part of it) visible a second time at another address. */
   map(address: number, size: number, source: number, writable: boolean): void;
   unmap(address: number): void;
+  /** Whether kernels may have their instructions in a range of addresses that no code object was loaded to; at first none may. */
+  allowExecution?(address: number, size: number, isAllowed: boolean): void;
   load(codeObject: Uint8Array): RuntimeModule;
   /** Runs a dispatch to its end. Faults reject with a WavesmithError. */
   /** Gives when it ran, when that is not what the host's clock says. */

@@ -19,6 +19,7 @@ import {
   readAddressRequest,
   readAdoptRequest,
   readAllocateRequest,
+  readExecuteRequest,
   readHandleRequest,
   readHelloRequest,
   readMapRequest,
@@ -64,6 +65,8 @@ export class Session {
   private readonly allocations = new Map<number, number>();
   private readonly mappings = new Set<number>();
   private readonly modules = new Map<bigint, RuntimeModule>();
+  /** Starts and sizes of ranges that kernels may have instructions in. */
+  private readonly executable: (readonly [number, number])[] = [];
   private readonly queues = new Map<bigint, AqlQueue>();
   private nextHandle = 1n;
   private greeted = false;
@@ -102,6 +105,7 @@ export class Session {
     this.queues.clear();
     for (const module of this.modules.values()) module.unload();
     this.modules.clear();
+    for (const [address, size] of this.executable.splice(0)) this.host.device.allowExecution?.(address, size, false);
     for (const address of this.mappings) this.host.device.unmap(address);
     this.mappings.clear();
     for (const [address, times] of this.allocations) for (let n = 0; n < times; n++) this.host.release(address);
@@ -175,6 +179,12 @@ export class Session {
         const { address } = readAddressRequest(payload);
         if (!this.mappings.delete(address)) throw badAddress(address, 'mapping');
         device.unmap(address);
+        return EMPTY;
+      }
+      case MessageType.Execute: {
+        const { address, size, allowed } = readExecuteRequest(payload);
+        device.allowExecution?.(address, size, allowed !== 0n);
+        if (allowed !== 0n) this.executable.push([address, size]);
         return EMPTY;
       }
       case MessageType.Load: {

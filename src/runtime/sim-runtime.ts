@@ -12,6 +12,7 @@ import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Addon } from './addon.ts';
+import { CodeInMemory } from './code-in-memory.ts';
 import { FreshMemory, type FreshPattern, type WrittenMemory } from './fresh-memory.ts';
 import {
   type HelloReply,
@@ -101,6 +102,7 @@ export class SimRuntime implements RuntimeDevice {
   private readonly make: () => SimDevice;
   private readonly options: SimRuntimeOptions;
   private readonly kernels = new Map<number, SimKernel>();
+  private readonly codeInMemory = new CodeInMemory();
   /** What modules were loaded from, while dispatches are observed. */
   private readonly codeObjects = new WeakMap<SimModule, Uint8Array>();
   private readonly fresh: FreshMemory | undefined;
@@ -234,6 +236,10 @@ export class SimRuntime implements RuntimeDevice {
     this.device.memory.free(address);
   }
 
+  allowExecution(address: number, size: number, isAllowed: boolean): void {
+    this.codeInMemory.allow(address, size, isAllowed);
+  }
+
   load(codeObject: Uint8Array): RuntimeModule {
     const module: SimModule = this.device.load(codeObject);
     if (this.options.observe !== undefined) this.codeObjects.set(module, codeObject);
@@ -277,11 +283,12 @@ export class SimRuntime implements RuntimeDevice {
   }
 
   async dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
-    const kernel = this.kernels.get(packet.kernelObject);
+    const { kernelObject } = packet;
+    const kernel = this.kernels.get(kernelObject) ?? this.codeInMemory.kernelAt(this.device, kernelObject);
     if (kernel === undefined) {
       throw new WavesmithError(
         'runtime/bad-kernel-object',
-        `No loaded kernel has its descriptor at 0x${packet.kernelObject.toString(16)}.`,
+        `No loaded kernel has its descriptor at 0x${kernelObject.toString(16)}, and there is no executable memory that one there describes.`,
         { hint: 'The packet is damaged, or the code object was unloaded.' },
       );
     }

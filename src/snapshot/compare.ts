@@ -7,7 +7,8 @@ import type { Capture } from './capture.ts';
 import { hex } from './fields.ts';
 import type { Annotation, CaptureAllocation } from './manifest.ts';
 import { bytesOfRuns, runsOf } from './masks.ts';
-import type { PlacedCapture, PlacedChunk } from './place.ts';
+import type { PlacedCapture } from './place.ts';
+import type { PlacedChunk } from './placed-chunk.ts';
 
 /** What a chunk should hold. */
 export interface Expected {

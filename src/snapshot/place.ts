@@ -13,25 +13,10 @@ import type {
 import type { Capture, Chunk } from './capture.ts';
 import { hex } from './fields.ts';
 import { constantsOf } from './image.ts';
-import type { CaptureAlias, CaptureAllocation } from './manifest.ts';
+import type { CaptureAlias } from './manifest.ts';
 import { runsOf } from './masks.ts';
-
-/** A chunk, or a variable of edited code, in device memory. */
-export interface PlacedChunk {
-  readonly address: number;
-  readonly length: number;
-  readonly allocation: CaptureAllocation;
-  readonly buffer: DeviceBuffer;
-  /** Where it is in the buffer. */
-  readonly offset: number;
-  /** What is written before a run. */
-  readonly initial: Uint8Array;
-  /** One flag for each byte of `initial` that the capture knows; undefined for all, null for none. */
-  readonly known: Uint8Array | undefined | null;
-  readonly post: Uint8Array | undefined;
-  /** One flag for each byte that the captured dispatch writes; undefined when nobody knows. */
-  readonly writes: Uint8Array | undefined;
-}
+import { loadCode, moveVariables } from './place-code.ts';
+import type { PlacedChunk } from './placed-chunk.ts';
 
 export interface PlaceOptions {
   /** Runs this code object instead of the captured one. */
@@ -278,69 +263,6 @@ function relocated(what: string, wanted: number, got: number): WavesmithError {
     'replay/relocated',
     `The device put ${what} at ${hex(got)}, not at ${hex(wanted)}: the replay would not be faithful.`,
   );
-}
-
-function loadCode(device: Device, capture: Capture, code: Uint8Array | undefined, remarks: string[]): DeviceModule {
-  const { loadAddress } = capture.manifest.code;
-  if (!device.placesDispatch) {
-    const module = device.load(code ?? capture.codeObject());
-    if (module.address !== loadAddress) {
-      remarks.push(
-        `the device chose ${hex(module.address)} for the code, not ${hex(loadAddress)}: pointers into code or variables that lie in memory are not valid`,
-      );
-    }
-    return module;
-  }
-  if (code === undefined) return device.load(capture.codeObject(), loadAddress);
-  try {
-    return device.load(code, loadAddress);
-  } catch (error) {
-    if (!(error instanceof WavesmithError) || error.code !== 'device/address-taken') throw error;
-    const module = device.load(code);
-    remarks.push(
-      `the edited code does not fit in the place of the captured one and is at ${hex(module.address)}: pointers into code or variables that lie in memory are not valid`,
-    );
-    return module;
-  }
-}
-
-/** The captured contents of variables in the places that variables of the same name have in edited code. */
-function moveVariables(
-  capture: Capture,
-  module: DeviceModule,
-  buffer: DeviceBuffer,
-  chunks: readonly PlacedChunk[],
-  remarks: string[],
-): PlacedChunk[] {
-  const moved: PlacedChunk[] = [];
-  for (const variable of capture.manifest.code.variables) {
-    const target = module.variables.find((v) => v.name === variable.name);
-    for (const chunk of chunks) {
-      const from = Math.max(0, variable.address - chunk.address);
-      const to = Math.min(chunk.length, variable.address + variable.size - chunk.address);
-      const cut = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes?.subarray(from, to);
-      const known = chunk.known === null ? null : cut(chunk.known);
-      const isTouched = known === undefined || known?.includes(1) === true || cut(chunk.writes)?.includes(1) === true;
-      if (from >= to || !isTouched) continue;
-      if (target === undefined || target.size !== variable.size) {
-        remarks.push(
-          `the edited code has no variable '${variable.name}' of ${variable.size} bytes: its captured content is not used`,
-        );
-        break;
-      }
-      const address = target.address + chunk.address + from - variable.address;
-      if (target.address !== variable.address) {
-        remarks.push(
-          `variable '${variable.name}' is at ${hex(target.address)} in the edited code, not at ${hex(variable.address)}`,
-        );
-      }
-      const initial = chunk.initial.subarray(from, to);
-      const { allocation } = chunk;
-      const sides = { initial, known, post: cut(chunk.post), writes: cut(chunk.writes) };
-      moved.push({ address, length: to - from, allocation, buffer, offset: address - buffer.address, ...sides });
-    }
-  }
-  return moved;
 }
 
 /** A place of memory that has an address of its own. */

@@ -30,7 +30,8 @@ import {
 } from './manifest.ts';
 import { maskOf, runsOf } from './masks.ts';
 import { keptPages, sha256, trailerText } from './pages.ts';
-import { type PlacedChunk, placeCapture } from './place.ts';
+import { placeCapture } from './place.ts';
+import type { PlacedChunk } from './placed-chunk.ts';
 import { followCapture, runPlaced } from './replay.ts';
 import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
 

@@ -25,7 +25,8 @@ import {
 } from './compare.ts';
 import { hex } from './fields.ts';
 import type { CaptureAllocation } from './manifest.ts';
-import { type PlacedCapture, type PlacedChunk, placeCapture } from './place.ts';
+import { type PlacedCapture, placeCapture } from './place.ts';
+import type { PlacedChunk } from './placed-chunk.ts';
 
 export interface ReplayOptions {
   /** Dispatches (default 1). Memory is put back between them unless `recopy` is false. */

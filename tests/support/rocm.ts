@@ -71,8 +71,13 @@ function serve(target: string): Promise<void> {
   return serving;
 }
 
-/** A GPU behind the virtual runtime; of one target in a process. */
-export async function openRocm(target: string): Promise<RocmDevice> {
+/** A GPU behind the virtual runtime; of one target in a process. Without shared memory it cannot place code. */
+export async function openRocm(target: string, hasSharedMemory = true): Promise<RocmDevice> {
   await serve(target);
-  return new RocmDevice({ addon: loadAddon(build()), library: join(build().libraries, 'libhsa-runtime64.so.1') });
+  const addon = loadAddon(build());
+  const rocmOpen: typeof addon.rocmOpen = (...given) => ({
+    ...addon.rocmOpen(...given),
+    ...(hasSharedMemory ? {} : { hasSharedMemory: 0 }),
+  });
+  return new RocmDevice({ addon: { ...addon, rocmOpen }, library: join(build().libraries, 'libhsa-runtime64.so.1') });
 }

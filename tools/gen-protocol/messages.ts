@@ -32,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 7, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 8, 'Of this file: both sides must have the same.'),
   constant(
     'WINDOW_FIRST',
     0x4800_0000_0000,
@@ -67,6 +67,7 @@ const ENUMERATIONS: readonly Enumeration[] = [
     ['Map', 12, 'MapRequest: an allocation, or part of it, a second time at a fixed address → empty'],
     ['Unmap', 13, 'AddressRequest → empty'],
     ['Share', 14, 'ShareRequest: an allocation of any program lives until this one has freed it too → empty'],
+    ['Execute', 15, 'ExecuteRequest: whether kernels may have instructions in memory of the program → empty'],
     ['Reply', 100, 'The answer of the request with the same id'],
     ['Error', 101, 'ErrorReply of the request with the same id'],
     ['Fault', 102, 'FaultEvent: a queue is in error, its packets will not run'],
@@ -178,6 +179,11 @@ const STRUCTS: readonly Struct[] = [
     place('size'),
     place('source', 'address in an allocation'),
     u64('access', '1 read, 2 write, 3 both'),
+  ]),
+  fromProgram('ExecuteRequest', 'Memory that kernels may be in, or may no longer be in.', [
+    place('address'),
+    place('size'),
+    u64('allowed', '0 or 1'),
   ]),
   fromDevice('ErrorReply', 'A refused request.', [u32('code', 'ErrorCode'), rest('text')]),
   fromDevice('FaultEvent', 'A queue stopped.', [

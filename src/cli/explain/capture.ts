@@ -72,7 +72,7 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'With --no-recopy the kernel runs on what it left in memory; leave that option out.',
   ],
   'replay/relocated': [
-    'The device put something at another address than the captured one. A replay never goes on then.',
-    "'wavesmith replay reserve-check' names what is in the way.",
+    'The device put something at another address than the captured one. A replay never goes on then. Code may be elsewhere on a GPU that cannot choose its place, unless captured memory points into it.',
+    "'wavesmith replay reserve-check' names what is in the way; '--device sim' places code anywhere.",
   ],
 };

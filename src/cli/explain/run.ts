@@ -6,6 +6,10 @@ export const RUN_ERRORS: ErrorPages = {
     'A function of the HSA runtime failed; the message says which, and what the runtime says of it.',
     "'rocminfo' shows whether the runtime works at all; what only newer runtimes can do needs ROCm 6.0.",
   ],
+  'device/no-code-address': [
+    'Code was asked for at a chosen address, and the driver of this GPU has no shared virtual memory, which alone is executable at chosen addresses.',
+    "It needs ROCm 5.0 or later and a Linux kernel with HMM for the GPU; '--device sim' places code anywhere.",
+  ],
   'device/no-gpu': [
     'The HSA runtime was loaded and finds no GPU, or fewer than the number that was asked for.',
     'Check that the amdgpu driver is loaded, that /dev/kfd may be opened (groups render and video), and ROCR_VISIBLE_DEVICES.',

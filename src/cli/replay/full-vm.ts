@@ -79,8 +79,10 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
-    // A GPU's runtime places code itself.
-    rocm: rocmOptions(capture.chunks.map((c) => c.allocation).filter(({ kind }) => kind !== 'code')),
+    rocm: rocmOptions([
+      ...capture.chunks.map((c) => c.allocation),
+      ...capture.manifest.memory.allocations.filter(({ kind }) => kind === 'code'),
+    ]),
     run: {
       mfma: parseMatrixMode(options.mfma),
       workers: parseCount(options.workers, '--workers'),

@@ -13,6 +13,8 @@ export interface RocmAgent {
   readonly agent: number;
   /** 1 when addresses can be chosen. */
   readonly hasVirtualMemory: number;
+  /** 1 when code can be placed at a chosen address: shared virtual memory, which needs Linux's HMM. */
+  readonly hasSharedMemory: number;
 }
 
 /** How a dispatch ended. */
@@ -46,6 +48,12 @@ export interface RocmAddon {
   rocmCopy(to: number, from: number, size: number): void;
   /** Zeros; the size is a multiple of 4. */
   rocmClear(address: number, size: number): void;
+  /**
+   * The image of a code object at exactly this address, executable in the ranges (starts and sizes); false when the address cannot be had. Whole
+   * pages. A code object is to be loaded afterwards, which invalidates instruction caches.
+   */
+  rocmPlaceCode(gpu: number, address: number, image: Uint8Array, ranges: BigUint64Array): boolean;
+  rocmRemoveCode(gpu: number, address: number, size: number): void;
   rocmLoad(gpu: number, codeObject: Uint8Array): { readonly handle: number; readonly delta: number };
   rocmUnload(handle: number): void;
   rocmQueue(gpu: number): { readonly handle: number; readonly address: number };

@@ -1,13 +1,13 @@
 // A code object that the HSA runtime has loaded.
 import { WavesmithError } from '../../base/index.ts';
-import { type CodeObject, KERNEL_DESCRIPTOR_SIZE, SegmentType } from '../../codeobject/index.ts';
+import { type CodeObject, KERNEL_DESCRIPTOR_SIZE } from '../../codeobject/index.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { describeKernel } from '../checks.ts';
 import type { DeviceKernel, DeviceModule, DeviceVariable } from '../device.ts';
+import { imageSize } from '../image.ts';
 
 /** STT_OBJECT */
 const SYMBOL_OBJECT = 1;
-const PAGE = 4096;
 
 /** A kernel with what a packet needs. */
 export interface RocmKernel extends DeviceKernel {
@@ -33,7 +33,7 @@ export class RocmModule implements DeviceModule {
     this.target = target;
     this.address = delta;
     this.release = release;
-    this.size = imageSize(object);
+    this.size = imageSize(object.elf);
     this.kernels = object.kernels.flatMap(({ name, descriptor, descriptorSymbol, metadata }): RocmKernel[] => {
       const offset = Number(descriptorSymbol?.value ?? -1n);
       if (descriptor === undefined || !(offset >= 0 && offset + KERNEL_DESCRIPTOR_SIZE <= this.size)) return [];
@@ -68,17 +68,4 @@ export class RocmModule implements DeviceModule {
     if (this.isLoaded && this.users === 0) this.release();
     this.isLoaded = false;
   }
-}
-
-/** Bytes of the image from virtual address 0; refuses segments that the file does not have. */
-export function imageSize({ elf }: CodeObject): number {
-  const segments = elf.segments.filter((s) => s.type === SegmentType.LOAD);
-  for (const s of segments) {
-    if (s.offset + s.fileSize > elf.bytes.length || s.fileSize > s.memorySize) {
-      throw new WavesmithError('device/bad-image', `LOAD segment ${s.index} lies outside the file.`, {
-        byteOffset: s.offset,
-      });
-    }
-  }
-  return Math.ceil(Math.max(0, ...segments.map((s) => s.virtualAddress + s.memorySize)) / PAGE) * PAGE;
 }

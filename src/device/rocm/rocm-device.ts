@@ -4,19 +4,20 @@
 // gets a new one. A GPU does not count instructions: `maxInstructions` limits the time.
 // Sources: HSA Runtime Specification 1.2, sections 2.6 to 2.9; hsa_ext_amd.h; LLVM AMDGPUUsage, "Kernel Dispatch".
 import { WavesmithError } from '../../base/index.ts';
-import { readCodeObject } from '../../codeobject/index.ts';
+import { type CodeObject, readCodeObject } from '../../codeobject/index.ts';
 import { isTargetName, targetInfo } from '../../isa/index.ts';
 import { TARGET_LIST } from '../../isa/table/targets.ts';
 import type { TargetName } from '../../isa/types.ts';
 import { checkLoadable, checkSizes } from '../checks.ts';
 import type { Device, DeviceAddress, DeviceBuffer, Dim3, DispatchRequest, DispatchResult } from '../device.ts';
 import { DeviceFault, DispatchAborted } from '../fault.ts';
+import { codeRangesOf, fillImage, imageSize } from '../image.ts';
 import { kernargBytes } from '../kernargs.ts';
 import { requireBytes } from '../values.ts';
 import type { RocmAddon, RocmAgent, RocmOutcome } from './addon.ts';
 import { callHsa } from './errors.ts';
 import { RocmMemory } from './memory.ts';
-import { imageSize, type RocmKernel, RocmModule } from './module.ts';
+import { type RocmKernel, RocmModule } from './module.ts';
 
 export interface RocmOptions {
   readonly addon: RocmAddon;
@@ -119,28 +120,64 @@ export class RocmDevice implements Device {
     });
   }
 
-  /** The runtime chooses where code goes: with an `address` that it does not choose this is `device/address-taken`. */
+  /**
+   * At an `address` the code runs from a copy of its image in shared virtual memory: the runtime's loader takes no address. Where that cannot be
+   * had, `device/address-taken`; where the driver has no such memory, `device/no-code-address`.
+   */
   load(codeObject: Uint8Array, address?: DeviceAddress): RocmModule {
     this.requireOpen();
     requireBytes(codeObject, 'load');
     const object = readCodeObject(codeObject);
     checkLoadable(object, this.target);
-    imageSize(object);
+    const size = imageSize(object.elf);
     const { addon, memory, modules } = this;
-    const { handle, delta } = callHsa(() => addon.rocmLoad(this.agent.agent, codeObject), 'code object');
+    if (address !== undefined) this.placeCode(object, address, size);
+    const remove = (): void => {
+      if (address !== undefined) callHsa(() => addon.rocmRemoveCode(this.agent.agent, address, size), 'code object');
+    };
+    let loaded: { readonly handle: number; readonly delta: number };
+    try {
+      // Placed code is loaded as well: the loader judges it, and invalidates instruction caches.
+      loaded = callHsa(() => addon.rocmLoad(this.agent.agent, codeObject), 'code object');
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    const { handle, delta } = loaded;
+    const base = address ?? delta;
     const release = (): void => {
-      memory.removeImage(delta);
+      memory.removeImage(base);
       modules.delete(module);
       callHsa(() => addon.rocmUnload(handle), 'code object');
+      remove();
     };
-    const module = new RocmModule(this, this.target, object, delta, release);
-    memory.addImage(delta, module.size);
+    const module = new RocmModule(this, this.target, object, base, release);
+    memory.addImage(base, module.size);
     modules.add(module);
-    if (address === undefined || address === delta) return module;
-    module.unload();
+    return module;
+  }
+
+  private placeCode({ elf }: CodeObject, address: DeviceAddress, size: number): void {
+    if (this.agent.hasSharedMemory === 0) {
+      throw new WavesmithError('device/no-code-address', 'This GPU cannot have code at a chosen address.', {
+        hint: 'It needs shared virtual memory (hsa_amd_svm_attributes_set): ROCm 5.0, and Linux with HMM for the GPU.',
+      });
+    }
+    const image = new Uint8Array(size);
+    fillImage(elf, address, image);
+    const ranges = pagesOf(codeRangesOf(elf).map(([from, to]) => ({ address: address + from, size: to - from })));
+    const isPlaced =
+      address > 0 &&
+      address % PAGE === 0 &&
+      callHsa(
+        () => this.addon.rocmPlaceCode(this.agent.agent, address, image, new BigUint64Array(ranges.flat().map(BigInt))),
+        'code object',
+      );
+    if (isPlaced) return;
     throw new WavesmithError(
       'device/address-taken',
-      `The runtime loads the code object at 0x${delta.toString(16)}, not at 0x${address.toString(16)}.`,
+      `The address 0x${address.toString(16)} for the code object (${size} bytes) cannot be had.`,
+      { hint: "'wavesmith replay reserve-check' names what is in the way. A process of its own has the most room." },
     );
   }
 

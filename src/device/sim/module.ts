@@ -5,6 +5,7 @@ import {
   type CodeObject,
   type DebugLines,
   debugLines,
+  decodeDescriptor,
   type ElfFile,
   KERNEL_DESCRIPTOR_SIZE,
   type KernelDescriptor,
@@ -14,21 +15,16 @@ import {
 import type { TargetName } from '../../isa/types.ts';
 import { describeKernel } from '../checks.ts';
 import type { DeviceAddress, DeviceKernel, DeviceModule, DeviceVariable } from '../device.ts';
+import { codeRangesOf, fillImage, imageSize } from '../image.ts';
 import { LoadedCode } from './interpreter/loaded-code.ts';
 import { PAGE } from './state/layout.ts';
 import type { DeviceMemory } from './state/memory.ts';
 import type { Region } from './state/region.ts';
 
-/** Largest image of a code object the loader maps. */
-const MAX_IMAGE = 2 ** 28;
 /** PF_W */
 const SEGMENT_WRITABLE = 2;
-/** PF_X */
-const SEGMENT_EXECUTABLE = 1;
 /** STT_OBJECT */
 const SYMBOL_OBJECT = 1;
-const R_AMDGPU_ABS64 = 3;
-const R_AMDGPU_RELATIVE64 = 13;
 
 /** A kernel with what the sim needs to start it. */
 export interface SimKernel extends DeviceKernel {
@@ -51,6 +47,14 @@ export function noTools(): WavesmithError {
   });
 }
 
+interface ModuleParts {
+  readonly loaded: LoadedCode;
+  readonly kernels: (module: SimModule) => readonly SimKernel[];
+  readonly lines: DebugLines | undefined;
+  readonly variables: readonly DeviceVariable[];
+  readonly ownsImage: boolean;
+}
+
 export class SimModule implements DeviceModule {
   readonly target: TargetName;
   readonly loaded: LoadedCode;
@@ -64,22 +68,54 @@ export class SimModule implements DeviceModule {
   /** Dispatches that were asked for and have not ended. */
   private users = 0;
 
-  constructor(memory: DeviceMemory, target: TargetName, object: CodeObject, address?: DeviceAddress) {
+  /** Nobody else frees the image. */
+  private readonly ownsImage: boolean;
+
+  private constructor(memory: DeviceMemory, target: TargetName, parts: ModuleParts) {
     this.memory = memory;
     this.target = target;
+    this.loaded = parts.loaded;
+    this.kernels = parts.kernels(this);
+    this.lines = parts.lines;
+    this.variables = parts.variables;
+    this.ownsImage = parts.ownsImage;
+  }
+
+  /** Loads a code object. */
+  static load(memory: DeviceMemory, target: TargetName, object: CodeObject, address?: DeviceAddress): SimModule {
     const image = loadImage(memory, object.elf, address);
-    this.loaded = new LoadedCode(
-      target,
-      image,
-      object.elf.segments
-        .filter((s) => s.type === SegmentType.LOAD && (s.flags & SEGMENT_EXECUTABLE) !== 0)
-        .map((s) => [s.virtualAddress, s.virtualAddress + s.fileSize]),
-    );
-    this.kernels = readKernels(object, image, this);
-    this.lines = debugLines(object.elf);
-    this.variables = object.elf.symbols
-      .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
-      .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) }));
+    return new SimModule(memory, target, {
+      loaded: new LoadedCode(target, image, codeRangesOf(object.elf)),
+      kernels: (module) => readKernels(object, image, module),
+      lines: debugLines(object.elf),
+      variables: object.elf.symbols
+        .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
+        .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) })),
+      ownsImage: true,
+    });
+  }
+
+  /**
+   * The kernel whose descriptor a program has written at an address, with its instructions in `code` (start and end) of the allocation that
+   * holds them. It is named after the descriptor's address.
+   */
+  static inMemory(
+    memory: DeviceMemory,
+    target: TargetName,
+    descriptor: { readonly address: DeviceAddress; readonly bytes: Uint8Array },
+    region: Region,
+    code: readonly [DeviceAddress, DeviceAddress],
+  ): SimModule {
+    const name = `kernel at 0x${descriptor.address.toString(16)}`;
+    return new SimModule(memory, target, {
+      loaded: new LoadedCode(target, region, [[code[0] - region.base, code[1] - region.base]]),
+      kernels: (module) => [
+        makeKernel(name, undefined, decodeDescriptor(descriptor.bytes), descriptor.address, module),
+      ],
+      lines: undefined,
+      variables: [],
+      ownsImage: false,
+    });
   }
 
   get address(): DeviceAddress {
@@ -100,7 +136,7 @@ export class SimModule implements DeviceModule {
   }
   release(): void {
     this.users--;
-    if (!this.isLoaded && this.users === 0) this.memory.free(this.loaded.region.base);
+    if (!this.isLoaded && this.users === 0) this.freeImage();
   }
 
   kernel(name: string): SimKernel {
@@ -113,34 +149,21 @@ export class SimModule implements DeviceModule {
   }
 
   unload(): void {
-    if (this.isLoaded && this.users === 0) this.memory.free(this.loaded.region.base);
+    if (this.isLoaded && this.users === 0) this.freeImage();
     this.isLoaded = false;
+  }
+
+  private freeImage(): void {
+    if (this.ownsImage) this.memory.free(this.loaded.region.base);
   }
 }
 
-/** Maps the LOAD segments into one read-only allocation and applies the dynamic relocations. */
+/** Maps the LOAD segments into one allocation, read-only but for variables, and applies the dynamic relocations. */
 function loadImage(memory: DeviceMemory, elf: ElfFile, address: DeviceAddress | undefined): Region {
-  const segments = elf.segments.filter((s) => s.type === SegmentType.LOAD);
-  const end = Math.max(0, ...segments.map((s) => s.virtualAddress + s.memorySize));
-  if (segments.length === 0 || end > MAX_IMAGE) {
-    throw new WavesmithError('device/bad-image', `The code object asks for an image of ${end} bytes.`, {
-      hint: 'It is damaged, or not a linked code object.',
-    });
-  }
-  const size = Math.ceil(end / PAGE) * PAGE;
+  const size = imageSize(elf);
   const image =
     address === undefined ? memory.alloc(size, 'code object') : memory.allocAt(address, size, 'code object');
-  for (const s of segments) {
-    if (s.offset + s.fileSize > elf.bytes.length || s.fileSize > s.memorySize) {
-      throw new WavesmithError('device/bad-image', `LOAD segment ${s.index} lies outside the file.`, {
-        byteOffset: s.offset,
-      });
-    }
-    image.bytes.set(elf.bytes.subarray(s.offset, s.offset + s.fileSize), s.virtualAddress);
-  }
-  for (const { relocations } of elf.relocationSections) {
-    for (const r of relocations) relocate(image, r.type, r.offset, r.addend ?? 0n, r.symbol);
-  }
+  fillImage(elf, image.base, image.bytes);
   return memory.protect(image, readOnlyPages(elf, image.size));
 }
 
@@ -156,31 +179,6 @@ function readOnlyPages(elf: ElfFile, size: number): [number, number][] {
   }
   if (from < size) ranges.push([from, size]);
   return ranges;
-}
-
-function relocate(
-  image: Region,
-  type: number,
-  offset: number,
-  addend: bigint,
-  symbol: { name: string; value: bigint; sectionIndex: number } | undefined,
-): void {
-  if (offset + 8 > image.size)
-    throw new WavesmithError('device/bad-relocation', 'A relocation lies outside the image.', { byteOffset: offset });
-  const base = BigInt(image.base);
-  if (type === R_AMDGPU_RELATIVE64) image.view.setBigUint64(offset, BigInt.asUintN(64, base + addend), true);
-  else if (type === R_AMDGPU_ABS64 && symbol !== undefined && symbol.sectionIndex !== 0) {
-    image.view.setBigUint64(offset, BigInt.asUintN(64, base + symbol.value + addend), true);
-  } else {
-    throw new WavesmithError(
-      'device/bad-relocation',
-      `Relocation type ${type} of '${symbol?.name ?? ''}' cannot be resolved.`,
-      {
-        byteOffset: offset,
-        hint: 'The code object refers to a symbol that no loaded module defines.',
-      },
-    );
-  }
 }
 
 /** The kernels of a code object; one whose descriptor lies outside the image is refused when it is asked for. */

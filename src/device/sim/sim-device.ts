@@ -115,7 +115,7 @@ export class SimDevice implements Device {
     requireBytes(codeObject, 'load');
     const object = readCodeObject(codeObject);
     checkLoadable(object, this.target);
-    return new SimModule(this.memory, this.target, object, address);
+    return SimModule.load(this.memory, this.target, object, address);
   }
 
   async dispatch(given: SimDispatchRequest): Promise<SimDispatchResult> {

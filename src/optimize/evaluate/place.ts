@@ -1,7 +1,8 @@
 // Places of memory that have the same name in every run of a capture, wherever they lie: bytes of an allocation, bytes of a variable.
 import type { DeviceModule } from '../../device/index.ts';
 import type { CaptureAllocation } from '../../snapshot/index.ts';
-import type { PlacedCapture, PlacedChunk } from '../../snapshot/place.ts';
+import type { PlacedCapture } from '../../snapshot/place.ts';
+import type { PlacedChunk } from '../../snapshot/placed-chunk.ts';
 
 /** Bytes that stand in memory before a run, other than the captured ones. */
 export interface MemoryEdit {

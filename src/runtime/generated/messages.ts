@@ -16,7 +16,7 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 7;
+export const PROTOCOL_VERSION = 8;
 
 /** Where the window is, unless the first program of the device has something else there. */
 export const WINDOW_FIRST = 79164837199872;
@@ -60,6 +60,8 @@ export const MessageType = {
   Unmap: 13,
   /** ShareRequest: an allocation of any program lives until this one has freed it too → empty */
   Share: 14,
+  /** ExecuteRequest: whether kernels may have instructions in memory of the program → empty */
+  Execute: 15,
   /** The answer of the request with the same id */
   Reply: 100,
   /** ErrorReply of the request with the same id */
@@ -391,6 +393,23 @@ export function readMapRequest(r: ByteReader): MapRequest {
     size: r.u64AsNumber(8),
     source: r.u64AsNumber(16),
     access: r.u64(24),
+  };
+}
+
+/** Memory that kernels may be in, or may no longer be in. */
+export interface ExecuteRequest {
+  readonly address: number;
+  readonly size: number;
+  /** 0 or 1 */
+  readonly allowed: bigint;
+}
+
+/** Reads it from the first 24 bytes; too few are the reader's error. */
+export function readExecuteRequest(r: ByteReader): ExecuteRequest {
+  return {
+    address: r.u64AsNumber(0),
+    size: r.u64AsNumber(8),
+    allowed: r.u64(16),
   };
 }
 

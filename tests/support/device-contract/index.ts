@@ -216,6 +216,24 @@ export function deviceContract(name: string, subject: DeviceSubject): void {
         await expectUsable(device, device.load(object));
       });
 
+      it('should load at a chosen address and run there, again after it was unloaded; a taken address is refused', async () => {
+        const device = await open();
+        const object = objectFor(target);
+        const address = 0x4200_0030_0000;
+        for (let n = 0; n < 2; n++) {
+          const module = device.load(object, address);
+          expect(module.address).toBe(address);
+          await expectUsable(device, module);
+          expect((await failure(() => device.load(object, address))).code).toBe('device/address-taken');
+          await expectUsable(device, module);
+          module.unload();
+        }
+        const there = device.allocAt(address, 4096);
+        expect((await failure(() => device.load(object, address))).code).toBe('device/address-taken');
+        device.free(there);
+        await expectUsable(device, device.load(object));
+      });
+
       it('should keep modules of the same code object apart', async () => {
         const { device, module } = await load();
         const second = device.load(objectFor(target));
