@@ -415,7 +415,7 @@ napi_value PlaceCode(napi_env env, napi_callback_info info) {
   const auto [data, count] = a.Bytes(3);
   napi_value result;
   void* const got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got != at) {
+  if (got == nullptr || got != at) {
     if (got != MAP_FAILED) munmap(got, size);
     napi_get_boolean(env, false, &result);
     return result;
