@@ -414,8 +414,11 @@ napi_value PlaceCode(napi_env env, napi_callback_info info) {
   const auto [image, size] = a.Bytes(2);
   const auto [data, count] = a.Bytes(3);
   napi_value result;
-  void* const got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == nullptr || got != at) {
+  void* got = MAP_FAILED;
+  if (at != nullptr && size > 0) {
+    got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  }
+  if (got != at || got == nullptr) {
     if (got != MAP_FAILED) munmap(got, size);
     napi_get_boolean(env, false, &result);
     return result;
