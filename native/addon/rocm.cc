@@ -415,7 +415,7 @@ napi_value PlaceCode(napi_env env, napi_callback_info info) {
   const auto [data, count] = a.Bytes(3);
   napi_value result;
   void* got = MAP_FAILED;
-  if (at != nullptr && size > 0) {
+  if (at != nullptr && image != nullptr && size > 0) {
     got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   }
   if (got != at || got == nullptr) {
