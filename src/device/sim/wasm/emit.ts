@@ -83,6 +83,9 @@ export class ByteSink {
 
 const scratch = new DataView(new ArrayBuffer(8));
 
+/** Index of an immutable global that holds a v128 constant. */
+type ConstantGlobal = (w0: number, w1: number, w2: number, w3: number) => number;
+
 /** One function being written. Instructions are appended in order; `end` is added by the module. */
 export class WasmFunction {
   readonly index: number;
@@ -91,11 +94,18 @@ export class WasmFunction {
   private readonly locals: ValType[] = [];
   private readonly free = new Map<ValType, number[]>();
   private code = new ByteSink();
+  private readonly constantGlobal: ConstantGlobal | undefined;
 
-  constructor(index: number, params: readonly ValType[], results: readonly ValType[]) {
+  constructor(
+    index: number,
+    params: readonly ValType[],
+    results: readonly ValType[],
+    constantGlobal?: ConstantGlobal | undefined,
+  ) {
     this.index = index;
     this.params = params;
     this.results = results;
+    this.constantGlobal = constantGlobal;
   }
 
   /** Bytes of code so far. */
@@ -193,6 +203,8 @@ export class WasmFunction {
   }
   /** A v128 constant from four 32-bit words. */
   v128(w0: number, w1: number, w2: number, w3: number): this {
+    const isOne = w0 === w1 && w0 === w2 && w0 === w3 && (w0 === 0 || w0 === -1);
+    if (this.constantGlobal !== undefined && !isOne) return this.globalGet(this.constantGlobal(w0, w1, w2, w3));
     const { code } = this;
     code.byte(0xfd);
     code.byte(12);
@@ -372,7 +384,11 @@ export class WasmModule {
   private readonly functionTypes: number[] = [];
   private readonly named = new Map<string, WasmFunction>();
   private readonly exports: { name: string; index: number }[] = [];
-  private readonly globals: { type: ValType; value: number }[] = [];
+  private readonly globals: (
+    | { readonly type: 'i32' | 'i64'; readonly value: number }
+    | { readonly type: 'v128'; readonly words: readonly number[] }
+  )[] = [];
+  private readonly constants = new Map<string, number>();
   private elements: readonly number[] = [];
   private readonly memory: MemoryImport;
 
@@ -406,8 +422,12 @@ export class WasmModule {
   }
 
   /** A new function. */
-  function(params: readonly ValType[], results: readonly ValType[]): WasmFunction {
-    const f = new WasmFunction(this.imports.length + this.functions.length, params, results);
+  function(
+    params: readonly ValType[],
+    results: readonly ValType[],
+    constantGlobal?: ConstantGlobal | undefined,
+  ): WasmFunction {
+    const f = new WasmFunction(this.imports.length + this.functions.length, params, results, constantGlobal);
     this.functions.push(f);
     this.functionTypes.push(this.type(params, results));
     return f;
@@ -422,7 +442,7 @@ export class WasmModule {
   ): WasmFunction {
     const known = this.named.get(name);
     if (known !== undefined) return known;
-    const f = this.function(params, results);
+    const f = this.function(params, results, (...words) => this.constant(words));
     this.named.set(name, f);
     build(f);
     return f;
@@ -432,6 +452,17 @@ export class WasmModule {
   global(type: 'i32' | 'i64', value = 0): number {
     this.globals.push({ type, value });
     return this.globals.length - 1;
+  }
+
+  /** The immutable global with a v128 constant; its index. */
+  private constant(words: readonly number[]): number {
+    const key = words.map((w) => w | 0).join();
+    let index = this.constants.get(key);
+    if (index === undefined) {
+      index = this.globals.push({ type: 'v128', words }) - 1;
+      this.constants.set(key, index);
+    }
+    return index;
   }
 
   export(name: string, f: WasmFunction): void {
@@ -483,9 +514,13 @@ export class WasmModule {
     section(6, this.globals.length, (s) => {
       for (const g of this.globals) {
         s.byte(TYPE_CODE[g.type]);
-        s.byte(1);
-        s.byte(g.type === 'i32' ? 0x41 : 0x42);
-        s.s64(BigInt(g.value));
+        if (g.type === 'v128') {
+          s.raw(Uint8Array.of(0, 0xfd, 12));
+          for (const word of g.words) s.word(word);
+        } else {
+          s.raw(Uint8Array.of(1, g.type === 'i32' ? 0x41 : 0x42));
+          s.s64(BigInt(g.value));
+        }
         s.byte(0x0b);
       }
     });
