@@ -1,24 +1,25 @@
-// exp2, log2, sine and cosine of turns as polynomials in f64, evaluated with plain multiplication and addition in a fixed order, so that
-// every backend gets the same bits. Against the exact function the f32 result is within 1 ulp. Coefficients: Taylor and artanh series.
+// exp2, log2, sine and cosine of turns and the reciprocal root: an f64 result within 2^-34 of the function, made of plain f64 operations
+// in a fixed order and rounded once to f32, so that every backend gets the same bits. f16 results are rounded from the f32 ones.
+// Coefficients: the least largest relative error on the interval (Remez's algorithm in 40 digits).
 import { f64FromWords, f64HighWord, f64LowWord, pow2, rint } from '../../base/elements/formats.ts';
 
-function factorial(n: number): number {
-  return n < 2 ? 1 : n * factorial(n - 1);
-}
-const range = (n: number): number[] => Array.from({ length: n }, (_, k) => k);
-
-/** 2^r on [-1/2, 1/2]: ln(2)^k / k!. */
-export const EXP2 = range(12).map((k) => Math.LN2 ** k / factorial(k));
-/** log2((1 + s) / (1 - s)) = s · Σ c_k s^2k: 2 / ((2k + 1) ln 2). */
-export const LOG2 = range(9).map((k) => 2 / ((2 * k + 1) * Math.LN2));
-/** sin(a) = a · Σ c_k a^2k and cos(a) = Σ c_k a^2k on [-π/4, π/4]. */
-export const SIN = range(8).map((k) => (k % 2 === 0 ? 1 : -1) / factorial(2 * k + 1));
-export const COS = range(8).map((k) => (k % 2 === 0 ? 1 : -1) / factorial(2 * k));
-/** Exponents beyond this give zero or infinity in every format. */
-export const EXP2_LIMIT = 1000;
+/** (2^r − 1) / r on [-½, ½], within 2^-34.3 of 2^r. */
+export const EXP2 = [
+  0.6931471807045329, 0.2402265106654087, 0.05550410365952723, 0.009618038134403423, 0.0013333935088508313,
+  0.0001546675573740497, 1.5196149743674464e-5,
+] as const;
+/** log2((1 + s) / (1 − s)) / s in powers of s², for (1 + s) / (1 − s) in [√½, √2), within 2^-37.8. */
+export const LOG2 = [
+  2.8853900817901406, 0.9617966732843503, 0.5770835944521374, 0.41167221829441747, 0.3407383551050965,
+] as const;
+/** sin(2πv) / v in powers of v², on [-¼, ¼], within 2^-35.5. */
+export const SIN = [
+  6.2831853070467005, -41.34170209693179, 81.60522369052167, -76.70417026164766, 42.00779721492071, -14.381390820124171,
+] as const;
+/** Arguments of exp2 are limited to these: of f32, the result is below the normal numbers, or infinite. */
+export const EXP2_LIMITS = { f32: [-126.5, 128], f16: [-100, 100] } as const;
 /** High word of √½: mantissas are taken from [√½, √2). */
 export const SQRT_HALF_HIGH = 0x3fe6a09e;
-export const TWO_PI = 2 * Math.PI;
 
 /** Horner's scheme from the highest coefficient down. */
 function polynomial(coefficients: readonly number[], x: number): number {
@@ -27,15 +28,17 @@ function polynomial(coefficients: readonly number[], x: number): number {
   return sum;
 }
 
-/** 2^x. */
-export function exp2(x: number): number {
+/** 2^x of an f32 or f16, limited to what its format can tell from zero and infinity. */
+export function exp2(x: number, format: keyof typeof EXP2_LIMITS): number {
   if (Number.isNaN(x)) return x;
-  const limited = Math.min(Math.max(x, -EXP2_LIMIT), EXP2_LIMIT);
+  const [low, high] = EXP2_LIMITS[format];
+  const limited = Math.min(Math.max(x, low), high);
   const whole = rint(limited);
-  return polynomial(EXP2, limited - whole) * pow2(whole);
+  const r = limited - whole;
+  return (r * polynomial(EXP2, r) + 1) * pow2(whole);
 }
 
-/** log2(x) of a number that is no f64 denormal. */
+/** log2(x) of a number that is no f32 denormal. */
 export function log2(x: number): number {
   if (x === 0) return -Infinity;
   if (!(x > 0)) return NaN;
@@ -47,23 +50,28 @@ export function log2(x: number): number {
   return exponent + s * polynomial(LOG2, s * s);
 }
 
-/** sin(2π(x + quarters/4)) for a finite x: exact at the quarter turns; a zero has the sign of x. */
-function sineOfTurns(x: number, quarters: 0 | 1): number {
-  const turn = x - rint(x);
-  if (turn === 0 && quarters === 0) return x * 0;
-  const quarter = rint(turn * 4);
-  const angle = (turn - quarter * 0.25) * TWO_PI;
-  const square = angle * angle;
-  const q = quarter + quarters;
-  const value = (q & 1) === 0 ? angle * polynomial(SIN, square) : polynomial(COS, square);
-  return ((q & 2) === 0 ? value : -value) + 0;
+/** The part of a turn that is left, in [-½, ½]. */
+const turnOf = (x: number): number => x - rint(x);
+const sineOf = (v: number): number => v * polynomial(SIN, v * v);
+
+/** sin(2πx). A zero has the sign of x. */
+export function sinTurns(x: number): number {
+  if (!Number.isFinite(x)) return NaN;
+  const turn = turnOf(x);
+  const size = Math.abs(turn);
+  const folded = Math.min(size, 0.5 - size);
+  const isNegative = folded === 0 ? x < 0 || Object.is(x, -0) : turn < 0;
+  return isNegative ? -sineOf(folded) : sineOf(folded);
+}
+/** cos(2πx). A zero is positive. */
+export function cosTurns(x: number): number {
+  return Number.isFinite(x) ? sineOf(0.25 - Math.abs(turnOf(x))) : NaN;
 }
 
-/** sin(2πx). */
-export function sinTurns(x: number): number {
-  return Number.isFinite(x) ? sineOfTurns(x, 0) : NaN;
-}
-/** cos(2πx). */
-export function cosTurns(x: number): number {
-  return Number.isFinite(x) ? sineOfTurns(x, 1) : NaN;
+/** 1/√x of an f32 or f16: one step of Newton's method from the f32 result of a root and a division, the step itself in f32. */
+export function reciprocalRoot(x: number): number {
+  const estimate = Math.fround(1 / Math.fround(Math.sqrt(x)));
+  const error = Math.fround(1 - x * estimate * estimate);
+  const step = Math.fround(estimate * 0.5) * error;
+  return Number.isNaN(step) ? estimate : estimate + Math.fround(step);
 }

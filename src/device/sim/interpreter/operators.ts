@@ -1,5 +1,6 @@
 // What each expression operator computes, on plain numbers. i32 values are signed JS integers, i64 values unsigned BigInts,
-// floats JS numbers already rounded to their type. Transcendental operators: an f64 result, rounded once (transcendental.ts).
+// floats JS numbers already rounded to their type. Transcendental operators: an f64 result, rounded to f32 and then to its type
+// (transcendental.ts).
 
 import {
   BF8_FNUZ,
@@ -34,7 +35,7 @@ import {
   fmaToOdd,
   mulF64,
 } from '../../../isa/semantics/exact.ts';
-import { cosTurns, exp2, log2, sinTurns } from '../../../isa/semantics/transcendental.ts';
+import { cosTurns, exp2, log2, reciprocalRoot, sinTurns } from '../../../isa/semantics/transcendental.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
 import { divFixup, divScale, trigPreop } from './division.ts';
 import { extremeBits } from './extremes.ts';
@@ -91,9 +92,6 @@ function maxNum(a: number, b: number): number {
   return Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b);
 }
 
-/** V_SIN and V_COS of f32 are defined for |x| <= 256 turns; beyond, sine is 0 and cosine 1. */
-const inTurnRange = (x: number): boolean => !(Math.abs(x) > 256);
-
 function fract(x: number, family: FloatFamily, env: LaneEnv): number {
   if (!Number.isFinite(x)) return NaN;
   // A tiny negative number would round to 1.0; the result stays below 1.
@@ -127,6 +125,13 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     (f: (x: number) => number): NumberOperator =>
     (a, _b, _c, env) =>
       round(f(a), env);
+  // The f32 result is to nearest in every mode.
+  const transcendental =
+    (f: (x: number) => number): NumberOperator =>
+    (a, _b, _c, env) =>
+      format === 'f32' ? Math.fround(f(a)) : round(Math.fround(f(a)), env);
+  /** V_SIN and V_COS of f32 are defined for |x| <= 256 turns; beyond, sine is 0 and cosine 1. */
+  const isBeyondRange = (x: number): boolean => format === 'f32' && Math.abs(x) > 256 && Number.isFinite(x);
   return {
     add: family.add,
     sub: (a, b, c, env) => family.add(a, -b, c, env, 0),
@@ -146,14 +151,12 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     rint: (a) => rint(a),
     fract: (a, _b, _c, env) => fract(a, family, env),
     rcp: unary((x) => 1 / x),
-    rsq: unary((x) => 1 / Math.sqrt(x)),
+    rsq: format === 'f64' ? unary((x) => 1 / Math.sqrt(x)) : transcendental(reciprocalRoot),
     sqrt: unary(Math.sqrt),
-    exp2: unary(exp2),
-    log2: unary(log2),
-    sin_turns: (a, _b, _c, env) =>
-      format === 'f32' && !inTurnRange(a) && Number.isFinite(a) ? 0 : round(sinTurns(a), env),
-    cos_turns: (a, _b, _c, env) =>
-      format === 'f32' && !inTurnRange(a) && Number.isFinite(a) ? 1 : round(cosTurns(a), env),
+    exp2: transcendental((x) => exp2(x, format === 'f32' ? 'f32' : 'f16')),
+    log2: transcendental(log2),
+    sin_turns: transcendental((x) => (isBeyondRange(x) ? 0 : sinTurns(x))),
+    cos_turns: transcendental((x) => (isBeyondRange(x) ? 1 : cosTurns(x))),
     frexp_mant: frexpMantissa,
     frexp_exp: (a) => (a === 0 || !Number.isFinite(a) ? 0 : exponentOf(a) + 1),
     ldexp: (a, b, _c, env) => scaleBy(a, b, family, env),

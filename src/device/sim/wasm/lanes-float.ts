@@ -2,6 +2,7 @@
 // f16 and bf16 as f32 values that are rounded after every operator. What is left out has no code and goes to the interpreter.
 // Counterpart: interpreter/operators.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { divisionStep } from './division-steps.ts';
 import { extremeBits } from './extremes.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
@@ -9,7 +10,8 @@ import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
 import { callMath } from './math.ts';
-import { ROUNDING_NAMES } from './math-tools.ts';
+import { ROUNDING_NAMES, upper } from './math-tools.ts';
+import { TRANSCENDENTAL_NAMES } from './math-transcendental.ts';
 import { type Directed, demoteDirected } from './rounding.ts';
 import { NoCode } from './scalar.ts';
 
@@ -40,6 +42,12 @@ export function floatOperator(code: LaneWriter, prefix: string, name: string, e:
   if (name === 'from_bits') {
     code.push(e.args[0] as Expr, half);
     if (prefix === 'f16') decodeHalf(code.fn);
+    return;
+  }
+  if (TRANSCENDENTAL_NAMES.has(name) && prefix !== 'f64') {
+    code.push(e.args[0] as Expr);
+    callMath(code, `${name}.${prefix}`);
+    if (prefix === 'f16' && e !== code.encoded) roundHalf(code.fn, code.mode.round64);
     return;
   }
   switch (prefix) {
@@ -115,6 +123,7 @@ export function canonicalDouble({ fn }: Pick<LaneWriter, 'fn'>): void {
 function single(code: LaneWriter, name: string, e: Expr): void {
   const { fn } = code;
   const [a, b, c] = e.args as [Expr, Expr, Expr];
+  if (divisionStep(code, 'f32', name, e, 0)) return;
   if (TESTS.has(name)) {
     test32(code, name, e);
     return;
@@ -187,8 +196,13 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       code.push(c, half);
       fn.op('f64x2.relaxed_madd');
       return;
+    case 'div_scale':
+    case 'div_fixup':
+      divisionStep(code, 'f64', name, e, half);
+      return;
     case 'fma_scaled':
-      operate(code, matrixFeatures().fused ? 'fma_scaled.f64' : 'fma_scaled.f64.exact', e, half);
+      if (matrixFeatures().fused) divisionStep(code, 'f64', name, e, half);
+      else operate(code, 'fma_scaled.f64.exact', e, half);
       return;
     case 'rsq':
       fn.v128(0, 0x3ff00000, 0, 0x3ff00000);
@@ -208,8 +222,10 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       upper(fn, half);
       fn.op(`f64x2.convert_low_i32x4_${name.slice(-1)}`);
       return;
-    case 'frexp_exp':
     case 'div_scale_flag':
+      code.joinLow((h) => void divisionStep(code, 'f64', name, e, h));
+      return;
+    case 'frexp_exp':
       code.joinLow((h) => {
         for (const argument of e.args) code.push(argument, h);
         callMath(code, `${name}.f64`);
@@ -227,12 +243,4 @@ function operate(code: LaneWriter, name: string, e: Expr, half: number): void {
     if (argument.type === 'i32') upper(code.fn, half);
   }
   callMath(code, name);
-}
-
-/** Moves the chosen half of the vector on the stack into its low half. */
-export function upper(fn: LaneWriter['fn'], half: number): void {
-  if (half === 0) return;
-  const x = fn.local('v128');
-  fn.tee(x).get(x).shuffle32(2, 3, 2, 3);
-  fn.release('v128', x);
 }

@@ -15,7 +15,7 @@ interface Format {
   readonly tiny: number;
   readonly underflow: number;
 }
-const F32: Format = {
+export const F32: Format = {
   vector: 'f32x4',
   integer: 'i32x4',
   fraction: 23,
@@ -27,7 +27,7 @@ const F32: Format = {
   tiny: 23,
   underflow: -150,
 };
-const F64: Format = {
+export const F64: Format = {
   vector: 'f64x2',
   integer: 'i64x2',
   fraction: 52,

@@ -27,6 +27,14 @@ export function word(fn: WasmFunction, value: number): void {
   fn.v128(value, value, value, value);
 }
 
+/** Moves the chosen half of the vector on the stack into its low half. */
+export function upper(fn: WasmFunction, half: number): void {
+  if (half === 0) return;
+  const x = fn.local('v128');
+  fn.tee(x).get(x).shuffle32(2, 3, 2, 3);
+  fn.release('v128', x);
+}
+
 /** Sets the f64 sum in a local, rounded with the error on the stack, to odd, and pushes it. */
 export function makeOddDouble(fn: WasmFunction, sum: number): void {
   const error = fn.local('v128');

@@ -8,6 +8,7 @@ import { HOST_FUNCTIONS } from './math-exact.ts';
 import { EXPONENT } from './math-exponent.ts';
 import { FUSED_DOUBLE } from './math-fused.ts';
 import { PERMUTE } from './math-permute.ts';
+import { ROOTS } from './math-roots.ts';
 import { SMALL } from './math-small.ts';
 import type { MathFunction } from './math-tools.ts';
 import { TRANSCENDENTAL } from './math-transcendental.ts';
@@ -19,6 +20,7 @@ const FUNCTIONS: Record<string, MathFunction> = {
   ...DIRECTED_DOUBLE,
   ...HOST_FUNCTIONS,
   ...PERMUTE,
+  ...ROOTS,
   ...TRANSCENDENTAL,
   ...EXPONENT,
   ...DIVISION,
