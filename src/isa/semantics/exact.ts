@@ -76,7 +76,7 @@ function exactSum(a: [bigint, number], b: [bigint, number]): [bigint, number] {
 }
 
 /** Sign of an exact zero sum: -0 when both terms are negative zeros, or when rounding down; else +0. */
-function zeroSum(a: number, b: number, rounding: Rounding): number {
+export function zeroSum(a: number, b: number, rounding: Rounding): number {
   const bothNegative = (a < 0 || Object.is(a, -0)) && (b < 0 || Object.is(b, -0));
   if (bothNegative) return -0;
   const bothPositive = !(a < 0 || Object.is(a, -0)) && !(b < 0 || Object.is(b, -0));

@@ -34,6 +34,7 @@ import {
   fmaScaledF64,
   fmaToOdd,
   mulF64,
+  zeroSum,
 } from '../../../isa/semantics/exact.ts';
 import { cosTurns, exp2, log2, reciprocalRoot, sinTurns } from '../../../isa/semantics/transcendental.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
@@ -47,6 +48,17 @@ export type TestOperator = (a: number, b: number, c: number, env: LaneEnv) => bo
 const toF16 = (x: number, rounding: Rounding): number => roundToPrecision(x, 10, -14, 15, rounding);
 const toBf16 = (x: number, rounding: Rounding): number => roundToPrecision(x, 7, -126, 127, rounding);
 
+/** a + b, of which one may be a product of f32, in f32. */
+function sumF32(a: number, b: number, rounding: Rounding): number {
+  const sum = addToOdd(a, b);
+  return sum === 0 ? zeroSum(a, b, rounding) : roundToF32(sum, rounding);
+}
+/** a + b, of which one may be a product of f16, in f16. */
+function sumF16(a: number, b: number, rounding: Rounding): number {
+  const sum = addToOdd(a, b);
+  return sum === 0 ? zeroSum(a, b, rounding) : toF16(sum, rounding);
+}
+
 interface FloatFamily {
   readonly round: (x: number, env: LaneEnv) => number;
   readonly add: NumberOperator;
@@ -59,16 +71,16 @@ interface FloatFamily {
 const f32: FloatFamily = {
   format: 'f32',
   round: (x, env) => roundToF32(x, env.round32),
-  add: (a, b, _c, env) => (env.round32 === 0 ? Math.fround(a + b) : roundToF32(addToOdd(a, b), env.round32)),
+  add: (a, b, _c, env) => (env.round32 === 0 ? Math.fround(a + b) : sumF32(a, b, env.round32)),
   mul: (a, b, _c, env) => roundToF32(a * b, env.round32),
-  fma: (a, b, c, env) => roundToF32(fmaToOdd(a, b, c), env.round32),
+  fma: (a, b, c, env) => sumF32(a * b, c, env.round32),
 };
 const f16: FloatFamily = {
   format: 'f16',
   round: (x, env) => toF16(x, env.round64),
-  add: (a, b, _c, env) => toF16(a + b, env.round64),
+  add: (a, b, _c, env) => sumF16(a, b, env.round64),
   mul: (a, b, _c, env) => toF16(a * b, env.round64),
-  fma: (a, b, c, env) => toF16(fmaToOdd(a, b, c), env.round64),
+  fma: (a, b, c, env) => sumF16(a * b, c, env.round64),
 };
 const bf16: FloatFamily = {
   format: 'bf16',

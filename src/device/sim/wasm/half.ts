@@ -2,7 +2,7 @@
 // Source: IEEE 754-2019 binary16; rounding to odd makes a second rounding correct (Boldo & Melquiond 2008).
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
-import { stepHalf } from './rounding.ts';
+import { signZeroDown, stepHalf } from './rounding.ts';
 
 const splat = (word: number): [number, number, number, number] => [word, word, word, word];
 
@@ -167,7 +167,7 @@ export function makeOdd(fn: WasmFunction, sum: number): void {
  * where the sum seems to be in the middle of two f16, or to be one; then it is rounded to odd. Roundings other than to nearest ask
  * whether it is one, too.
  */
-export function fmaHalf(fn: WasmFunction): void {
+export function fmaHalf(fn: WasmFunction, rounding: Rounding): void {
   const [p, c, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
   fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').tee(s);
   fn.v128(...splat(0xfff))
@@ -179,6 +179,8 @@ export function fmaHalf(fn: WasmFunction): void {
   fn.get(s).get(p).op('f32x4.sub').set(t);
   fn.get(p).get(s).get(t).op('f32x4.sub').op('f32x4.sub').get(c).get(t).op('f32x4.sub').op('f32x4.add');
   makeOdd(fn, s);
-  fn.set(s).end().get(s);
+  fn.set(s).end();
+  if (rounding === 2) signZeroDown(fn, s, p, c, 'f32x4');
+  fn.get(s);
   for (const local of [p, c, s, t]) fn.release('v128', local);
 }

@@ -4,6 +4,7 @@ import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { callMath } from './math.ts';
+import { signZeroDown } from './rounding.ts';
 import { NoCode } from './scalar.ts';
 
 const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
@@ -28,6 +29,22 @@ export function roundBrain(fn: LaneWriter['fn']): void {
     .op('f32x4.eq')
     .op('v128.bitselect');
   fn.release('v128', x);
+}
+
+/** a ± b of f16 as f32 rounded to odd, where an exact zero is negative unless both terms are positive. */
+function sumDown(code: LaneWriter, a: Expr, b: Expr, isDifference: boolean): void {
+  const { fn } = code;
+  const [x, y, sum] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  code.push(a);
+  fn.set(x);
+  code.push(b);
+  if (isDifference) fn.op('f32x4.neg');
+  fn.set(y).get(x).get(y);
+  callMath(code, 'add.f16');
+  fn.set(sum);
+  signZeroDown(fn, sum, x, y, 'f32x4');
+  fn.get(sum);
+  for (const local of [x, y, sum]) fn.release('v128', local);
 }
 
 export const HALF = 'f16';
@@ -66,7 +83,7 @@ export function small(
       code.push(a);
       code.push(b);
       code.push(c);
-      fmaHalf(fn);
+      fmaHalf(fn, code.mode.round64);
       round(fn);
       return;
     case 'from_f32':
@@ -103,6 +120,11 @@ export function small(
   const directed = format === HALF && code.mode.round64 !== 0 && /^(add|sub|rcp|sqrt)$/.test(name);
   if (!directed && common(code, 'f32x4', name, e, 0)) {
     if (/^(add|sub|mul|rcp|sqrt)$/.test(name)) round(fn);
+    return;
+  }
+  if (format === HALF && code.mode.round64 === 2 && (name === 'add' || name === 'sub')) {
+    sumDown(code, a, b, name === 'sub');
+    round(fn);
     return;
   }
   for (const argument of e.args) code.push(argument);

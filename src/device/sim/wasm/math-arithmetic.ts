@@ -2,12 +2,13 @@
 // one. Rounding to nearest has instructions of the host for most. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
 import type { WasmFunction } from './emit.ts';
 import { matrixFeatures } from './features.ts';
-import { allRoundings, double, eachHalf, type MathFunction, makeOddDouble } from './math-tools.ts';
+import { allRoundings, double, eachHalf, type Finish, type MathFunction, makeOddDouble } from './math-tools.ts';
+import { signZeroDown } from './rounding.ts';
 
 type Promote = (parameter: number) => void;
 
-/** Pushes the sum of the two f64 vectors that are pushed by `push`, rounded to odd. */
-function oddSum(fn: WasmFunction, pushFirst: () => void, pushSecond: () => void): void {
+/** Pushes the sum of the two f64 vectors that are pushed, rounded to odd; an exact zero has the sign of the rounding. */
+function oddSum(fn: WasmFunction, finish: Finish, pushFirst: () => void, pushSecond: () => void): void {
   const [p, t, addend, sum] = [1, 2, 3, 4].map(() => fn.local('v128')) as [number, number, number, number];
   pushFirst();
   fn.set(p);
@@ -15,6 +16,7 @@ function oddSum(fn: WasmFunction, pushFirst: () => void, pushSecond: () => void)
   fn.set(addend).get(p).get(addend).op('f64x2.add').set(sum);
   fn.get(sum).get(p).op('f64x2.sub').set(t);
   fn.get(p).get(sum).get(t).op('f64x2.sub').op('f64x2.sub').get(addend).get(t).op('f64x2.sub').op('f64x2.add');
+  if (finish === 2) signZeroDown(fn, sum, p, addend);
   makeOddDouble(fn, sum);
   for (const local of [p, t, addend, sum]) fn.release('v128', local);
 }
@@ -25,9 +27,10 @@ function product(fn: WasmFunction, promote: Promote): void {
   fn.op('f64x2.mul');
 }
 
-function fma(fn: WasmFunction, promote: Promote): void {
+function fma(fn: WasmFunction, promote: Promote, finish: Finish): void {
   oddSum(
     fn,
+    finish,
     () => product(fn, promote),
     () => promote(2),
   );
@@ -35,7 +38,7 @@ function fma(fn: WasmFunction, promote: Promote): void {
 
 /** (a·b + c) · 2^d, d an i32. */
 function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
-  fma(fn, promote);
+  fma(fn, promote, 0);
   fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
   fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
 }
@@ -49,9 +52,10 @@ function fmaScaledNearest(fn: WasmFunction): void {
   eachHalf(fn, (promote, half) => fmaScaled(fn, promote, half));
 }
 
-function sum(fn: WasmFunction, promote: Promote, negated: boolean): void {
+function sum(fn: WasmFunction, promote: Promote, negated: boolean, finish: Finish): void {
   oddSum(
     fn,
+    finish,
     () => promote(0),
     () => {
       promote(1);
@@ -79,18 +83,18 @@ function fromInteger(fn: WasmFunction, half: number, sign: 's' | 'u'): void {
 function operator(
   name: string,
   parameters: number,
-  body: (fn: WasmFunction, promote: Promote, half: number) => void,
+  body: (fn: WasmFunction, promote: Promote, half: number, finish: Finish) => void,
 ): Record<string, MathFunction> {
   return allRoundings(name, parameters, (fn, finish) =>
-    eachHalf(fn, (promote, half) => body(fn, promote, half), finish),
+    eachHalf(fn, (promote, half) => body(fn, promote, half, finish), finish),
   );
 }
 
 export const ARITHMETIC: Record<string, MathFunction> = {
-  ...operator('add', 2, (fn, promote) => sum(fn, promote, false)),
-  ...operator('sub', 2, (fn, promote) => sum(fn, promote, true)),
+  ...operator('add', 2, (fn, promote, _half, finish) => sum(fn, promote, false, finish)),
+  ...operator('sub', 2, (fn, promote, _half, finish) => sum(fn, promote, true, finish)),
   ...operator('mul', 2, product),
-  ...operator('fma', 3, fma),
+  ...operator('fma', 3, (fn, promote, _half, finish) => fma(fn, promote, finish)),
   ...operator('fma_scaled', 4, fmaScaled),
   'fma_scaled.f32': { parameters: 4, build: fmaScaledNearest },
   ...operator('fract', 1, fraction),

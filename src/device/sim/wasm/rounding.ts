@@ -8,6 +8,7 @@ import type { WasmFunction } from './emit.ts';
 export type Directed = Exclude<Rounding, 0>;
 
 const ONE64: [number, number, number, number] = [1, 0, 1, 0];
+const SIGN32: [number, number, number, number] = [-0x80000000, -0x80000000, -0x80000000, -0x80000000];
 const SIGN64: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
 
 /** Whether a nearest value (pushed first) is on the wrong side of the exact one, as a mask. */
@@ -90,15 +91,21 @@ export function stepDouble(fn: WasmFunction, rounding: Directed, nearest: number
   fn.release('v128', error);
 }
 
-/** Gives exact zeros in a local the sign of rounding down: negative unless both terms, with the signs of `a` and `b`, are positive. */
-export function signZeroDown(fn: WasmFunction, sum: number, a: number, b: number): void {
-  fn.get(sum)
-    .get(a)
-    .get(b)
-    .op('v128.or')
-    .v128(...SIGN64)
-    .op('v128.and');
-  fn.get(sum).v128(0, 0, 0, 0).op('f64x2.eq').op('v128.and').op('v128.or').set(sum);
+/**
+ * Gives exact zeros in a local the sign of rounding down: negative unless both terms, with the signs of `a` and `b`, are positive. All
+ * are f64, or f32.
+ */
+export function signZeroDown(
+  fn: WasmFunction,
+  sum: number,
+  a: number,
+  b: number,
+  type: 'f32x4' | 'f64x2' = 'f64x2',
+): void {
+  fn.get(sum).get(a).get(b).op('v128.or');
+  if (type === 'f64x2') fn.v128(...SIGN64);
+  else fn.v128(...SIGN32);
+  fn.op('v128.and').get(sum).v128(0, 0, 0, 0).op(`${type}.eq`).op('v128.and').op('v128.or').set(sum);
 }
 
 /** Formats with denormals: f16 in the low half of 32-bit lanes, or in the high half. */
