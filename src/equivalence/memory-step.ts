@@ -194,7 +194,10 @@ function* pieces(
   }
 }
 
-/** Tells of an access by address, which faults where there is no memory. */
+/**
+ * Tells of an access, which may fault where there is no memory: a resource may say that it has more than there is, and what lies past
+ * the end of LDS reads as zero or faults.
+ */
 function reach(step: Step, space: MemorySpace, place: Place): void {
   const { base, offset, bytes } = place;
   for (const part of [offset, base]) if (part !== undefined) step.algebra.mustBeNumber(part);
@@ -203,9 +206,15 @@ function reach(step: Step, space: MemorySpace, place: Place): void {
   if (place.isPrivate) reachScratch(step, place);
   else if (step.algebra.isOfScratch(offset) || (base !== undefined && step.algebra.isOfScratch(base)))
     throw new NotFollowed('scratch is reached by its address');
-  if (space !== 'flat' && space !== 'global' && space !== 'scalar') return;
+  if (place.isPrivate || (space === 'lds' && isInLds(step, place))) return;
   const lanes = isScalarSpace(space) ? undefined : step.exec;
-  step.watcher.risk(step.code, { kind: 'reach', address: offset, bytes, lanes });
+  const address = base === undefined ? offset : step.algebra.terms.make('bufferAddress', 'i64', [base, offset]);
+  step.watcher.risk(step.code, { kind: 'reach', address, bytes, lanes });
+}
+
+/** Whether every lane stays in the LDS that any launch gives both kernels. */
+function isInLds({ algebra: { integers, staticLds } }: Step, { offset, bytes }: Place): boolean {
+  return integers.most(offset) + BigInt(bytes) <= BigInt(staticLds);
 }
 
 /** More LDS must not be found where the baseline finds none: what is read past its end is zero. */

@@ -328,6 +328,7 @@ function initialStates(algebra: Algebra, a: Subject, b: Subject): [State, State]
   }
   algebra.isArchitectedScratch = isArchitected;
   algebra.scratchBytes = descriptor.privateSegmentFixedSize;
+  algebra.staticLds = ldsOf(a);
   if (ldsOf(b) > ldsOf(a)) algebra.ldsBytes = ldsOf(a);
   algebra.isSameAllocation = hasSameAllocation(descriptor, b.kernel.descriptor as KernelDescriptor);
   const at = argumentSgpr(descriptor);

@@ -27,6 +27,8 @@ export class Algebra {
   scratchBytes = 0;
   /** Both kernels are given as many registers and as much LDS. */
   isSameAllocation = true;
+  /** Bytes of LDS that every launch gives the baseline, and no fewer the edited kernel. */
+  staticLds = 0;
   /** Set when the edited kernel has more LDS: bytes of the baseline's, beyond which it finds other memory. */
   ldsBytes: number | undefined;
   /** Values that scratch is reached by where hardware does not keep them to itself. */
