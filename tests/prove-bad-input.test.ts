@@ -19,7 +19,7 @@ global_store_dword v1, v2, s[2:3]`;
 function proveBoth(
   a: KernelSource,
   b: KernelSource,
-  limits: { readonly milliseconds?: number; readonly terms?: number } = {},
+  limits: { readonly milliseconds?: number; readonly megabytes?: number } = {},
 ): Proof {
   const proof = proveKernel(build(a), build(b), 'k', { limits, ignoreIdentity: true });
   expect(proof.verdict === 'proved' || /^[A-Z'].*\.$/s.test(proof.reason ?? ''), proof.reason).toBe(true);
@@ -91,7 +91,7 @@ describe('bounds', () => {
     ).join('\n');
   const many = (n: number, by: number): string => `v_mov_b32 v2, v0\nv_mov_b32 v3, v0\n${grown(n, by)}\n${BODY}`;
   test('terms', () => {
-    const proof = proveBoth({ code: many(200, 0) }, { code: many(200, 1) }, { terms: 1000 });
+    const proof = proveBoth({ code: many(200, 0) }, { code: many(200, 1) }, { megabytes: 0.5 });
     expect(proof.verdict).toBe('not-proved');
     expect(proof.reason).toMatch(/used up|allowed/);
   });

@@ -7,6 +7,7 @@ import {
   type DecideOptions,
   type Decision,
   decideKernel,
+  type Limits,
   type NamedPlan,
 } from '../equivalence/index.ts';
 import { codeObjectBytes } from './code-or-text.ts';
@@ -69,7 +70,11 @@ export async function run(argv: string[]): Promise<number> {
     .option('--launch <file>', 'JSON with grid, block, dynamicLds, args, noAlias in the place of the flags')
     .option('--no-alias', 'assume that no two pointer arguments reach the same byte')
     .option('--safe-loads', 'assume that loads do not fault where the edited kernel moved them to')
-    .option('--limit <seconds>', 'time that one kernel may take', String(DEFAULT_LIMITS.milliseconds / 1000))
+    .option(
+      '--limit <seconds[,megabytes]>',
+      'processor time, and memory of terms and states, that the proof of one kernel may take',
+      `${DEFAULT_LIMITS.milliseconds / 1000},${DEFAULT_LIMITS.megabytes}`,
+    )
     .option('--no-solver', 'do not ask z3 where normal forms differ (it is asked when z3-solver is installed)')
     .option('--no-run', 'never run kernels: say proved or not proved')
     .option('--json', 'print JSON')
@@ -81,7 +86,7 @@ export async function run(argv: string[]): Promise<number> {
   const edited = readCodeObject(
     codeObjectBytes('prove/assembly', fileB, options.objectB ?? options.object, options.editedKernel ?? options.kernel),
   );
-  const solver = options.solver ? openSolver() : undefined;
+  const solver = options.solver ? openSolver(limitsOf(options).megabytes) : undefined;
   const decideOptions = { ...decideOptionsOf(options), solver: solver?.solve };
   const decisions: Decision[] = [];
   try {
@@ -128,12 +133,10 @@ function kernelsOf(a: CodeObject, b: CodeObject, { kernel, editedKernel }: Optio
 
 function decideOptionsOf(options: Options): DecideOptions {
   const description = descriptionOf(options);
-  const seconds = Number(options.limit);
-  if (!(seconds > 0)) throw new WavesmithError('cli/usage', `--limit takes seconds, not '${options.limit}'.`);
   const block = description.block === undefined ? undefined : parseDimensions(description.block, 'block');
   return {
     editedKernel: options.editedKernel,
-    limits: { milliseconds: 1000 * seconds },
+    limits: limitsOf(options),
     facts: {
       block: block as [number, number, number] | undefined,
       noAlias: description.noAlias,
@@ -142,6 +145,16 @@ function decideOptionsOf(options: Options): DecideOptions {
     plans: plansOf(description, block),
     openDevice: options.run ? (target) => createDevice('sim', { target }) : undefined,
   };
+}
+
+function limitsOf({ limit }: Options): Limits {
+  const [seconds, megabytes = DEFAULT_LIMITS.megabytes, ...more] = (limit ?? '').split(',').map(Number);
+  if (!(seconds !== undefined && seconds > 0 && megabytes > 0) || more.length > 0) {
+    throw new WavesmithError('cli/usage', `--limit takes seconds, or seconds and megabytes, not '${limit}'.`, {
+      hint: '--limit 60,1000 is a minute of processor time and a gigabyte.',
+    });
+  }
+  return { milliseconds: 1000 * seconds, megabytes };
 }
 
 function descriptionOf({ grid, block, dynamicLds, arg, launch, alias }: Options): LaunchDescription {

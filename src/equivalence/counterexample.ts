@@ -9,6 +9,7 @@ import {
   type LaunchPlan,
   type PlannedArgument,
 } from '../device/index.ts';
+import { processorTime } from './budget.ts';
 
 /** Inputs, and the first thing that differs. JSON-able. */
 export interface Counterexample {
@@ -25,7 +26,7 @@ export interface Counterexample {
 export interface CounterexampleOptions {
   /** Launches to try in the place of guessed ones. */
   readonly plans?: readonly NamedPlan[] | undefined;
-  /** Milliseconds for all runs together (default 5000). */
+  /** Milliseconds of processor time for all runs together (default 5000). */
   readonly milliseconds?: number | undefined;
 }
 
@@ -48,7 +49,7 @@ export async function findCounterexample(
   names: readonly [string, string],
   options: CounterexampleOptions = {},
 ): Promise<Counterexample | undefined> {
-  const until = performance.now() + (options.milliseconds ?? 5_000);
+  const until = processorTime() + (options.milliseconds ?? 5_000);
   const device = await openDevice();
   try {
     const kernels = codes.map((code, i) => device.load(code).kernel(names[i] as string)) as [
@@ -57,7 +58,7 @@ export async function findCounterexample(
     ];
     let runs = 0;
     for (const { plan, words } of options.plans ?? guesses(kernels[0])) {
-      if (performance.now() > until) return undefined;
+      if (processorTime() > until) return undefined;
       const [a, b] = [await outcome(device, kernels[0], plan), await outcome(device, kernels[1], plan)];
       runs += 2;
       if (typeof a === 'string') continue;

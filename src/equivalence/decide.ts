@@ -2,6 +2,7 @@
 import type { CodeObject } from '../codeobject/index.ts';
 import type { Device } from '../device/index.ts';
 import type { TargetName } from '../isa/types.ts';
+import { DEFAULT_LIMITS, processorTime } from './budget.ts';
 import { type Counterexample, type CounterexampleOptions, findCounterexample } from './counterexample.ts';
 import { type Proof, type ProveOptions, proveKernel, proveKernelWith, type Solver } from './prove.ts';
 
@@ -26,6 +27,8 @@ export async function decideKernel(
   options: DecideOptions = {},
 ): Promise<Decision> {
   const { openDevice, solver } = options;
+  const limit = options.limits?.milliseconds ?? DEFAULT_LIMITS.milliseconds;
+  const started = processorTime();
   const proof = proveKernel(baseline, edited, name, options);
   const target = baseline.target.processor as TargetName;
   if (proof.verdict === 'proved') return { ...proof, counterexample: undefined };
@@ -40,6 +43,9 @@ export async function decideKernel(
     : undefined;
   if (counterexample !== undefined) return { ...proof, verdict: 'different', counterexample };
   // The solver is asked last: most kernels that differ show it when they run.
-  const decided = solver === undefined ? proof : await proveKernelWith(solver, baseline, edited, name, options);
+  const left = limit - (processorTime() - started);
+  if (solver === undefined || left <= 0) return { ...proof, counterexample: undefined };
+  const limits = { ...options.limits, milliseconds: left };
+  const decided = await proveKernelWith(solver, baseline, edited, name, { ...options, limits });
   return { ...decided, counterexample: undefined };
 }

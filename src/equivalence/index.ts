@@ -2,10 +2,11 @@
 // their control flow.
 // Begin with prove.ts. terms.ts to memory.ts are the algebra, machine.ts executes instructions on it, product.ts runs two programs
 // side by side, decide.ts adds counterexamples that were run.
+
+export { DEFAULT_LIMITS, type Limits, processorTime } from './budget.ts';
 export type { Counterexample, CounterexampleOptions, NamedPlan } from './counterexample.ts';
 export { type DecideOptions, type Decision, decideKernel } from './decide.ts';
 export {
-  DEFAULT_LIMITS,
   type LaunchFacts,
   type Proof,
   type ProofPlace,

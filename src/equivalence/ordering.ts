@@ -4,6 +4,7 @@ import type { CheckContext } from '../check/index.ts';
 import { outstandingAtBlocks, stepThrough } from '../check/rules/waits.ts';
 import type { InstructionRow } from '../isa/types.ts';
 import { type BasicBlock, type CodeInstruction, waitRole } from '../program/index.ts';
+import type { Budget } from './budget.ts';
 import type { Memories } from './memory.ts';
 import type { Observer } from './product.ts';
 import { hasScope } from './scopes.ts';
@@ -66,7 +67,7 @@ interface InFlight {
 }
 
 /** By index of an ordering instruction: what may be in flight there. */
-function inFlightAt(context: CheckContext): Map<number, readonly InFlight[]> {
+function inFlightAt(context: CheckContext, budget: Budget): Map<number, readonly InFlight[]> {
   const out = new Map<number, readonly InFlight[]>();
   const inputs = outstandingAtBlocks(context);
   for (const index of context.subject.blocks) {
@@ -75,6 +76,7 @@ function inFlightAt(context: CheckContext): Map<number, readonly InFlight[]> {
     stepThrough(context, context.program.blocks[index] as BasicBlock, input, (code, state) => {
       const kind = orderKind(code);
       if (kind === undefined) return;
+      budget.check();
       const list: InFlight[] = [];
       for (const of of ['vm', 'lds', 'scalar', 'flat'] as const) {
         for (const { operation, most } of state.ages(of)) {
@@ -157,9 +159,11 @@ export function orderDifference(
   b: CheckContext,
   pairs: AccessPairs,
   memories: Memories,
+  budget: Budget,
 ): OrderDifference | undefined {
-  const before = inFlightAt(a);
-  for (const [index, list] of inFlightAt(b)) {
+  const before = inFlightAt(a, budget);
+  for (const [index, list] of inFlightAt(b, budget)) {
+    budget.check();
     if (!pairs.isMade(index)) continue;
     const allowed = [...pairs.partners(index)].flatMap((i) => before.get(i) ?? []);
     for (const { operation, kind, most } of list) {

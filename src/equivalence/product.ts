@@ -4,6 +4,7 @@
 // product program, found optimistically as in Alpern, Wegman and Zadeck's value numbering).
 import { branchTarget } from '../isa/index.ts';
 import { type CodeInstruction, type Program, Slot } from '../program/index.ts';
+import type { Budget, Places } from './budget.ts';
 import { NotFollowed } from './errors.ts';
 import { knownTrailingZeros } from './integers.ts';
 import { Machine } from './machine.ts';
@@ -24,29 +25,15 @@ export interface Side {
 
 /** Where a proof stopped: an address of each program, and why. */
 export class Mismatch extends Error {
-  readonly places: readonly [number | undefined, number | undefined];
+  readonly places: Places;
   /** Pairs of terms of the two programs of which it would have to be shown that they are equal. */
   readonly open: readonly (readonly [Term, Term])[];
 
-  constructor(
-    message: string,
-    places: readonly [number | undefined, number | undefined],
-    open: readonly (readonly [Term, Term])[] = [],
-  ) {
+  constructor(message: string, places: Places, open: readonly (readonly [Term, Term])[] = []) {
     super(message);
     this.places = places;
     this.open = open;
   }
-}
-
-/** Ran out of the time or terms that were allowed. */
-export class LimitReached extends Error {}
-
-export interface Limits {
-  /** Milliseconds for one kernel. */
-  readonly milliseconds: number;
-  /** Terms of one kernel. */
-  readonly terms: number;
 }
 
 /** How a run from a point ends. */
@@ -106,6 +93,9 @@ const NOBODY: Watcher = { access: () => {}, risk: () => {} };
 const UNROLLED_STEPS = 100_000;
 /** Blocks can be as long as a kernel. */
 const STEPS_BETWEEN_CHECKS = 64;
+/** Bytes of the states of both programs, and of what a point knows beside its entry. */
+const STATES_BYTES = 16 * STATE_SIZE;
+const POINT_BYTES = STATES_BYTES + 10 * STATE_SIZE;
 
 /** How many of a value's lowest bits are known to be zero; of other things none. */
 const evenBits = (term: Term): number => (term.kind === 'i32' || term.kind === 'i64' ? knownTrailingZeros(term) : 0);
@@ -118,19 +108,18 @@ export class Product {
   private readonly algebra: Algebra;
   private readonly sides: readonly [Side, Side];
   private readonly machines: readonly [Machine, Machine];
-  private readonly limits: Limits;
+  private readonly budget: Budget;
   private readonly isUnrolling: boolean;
   private readonly points = new Map<string, Point>();
-  private readonly started = performance.now();
   /** Instructions executed on terms, of both programs. */
   steps = 0;
 
   /** `isUnrolling`: a branch whose condition is known is followed, however often, so that loops may be unrolled in one program. */
-  constructor(algebra: Algebra, sides: readonly [Side, Side], limits: Limits, isUnrolling: boolean) {
+  constructor(algebra: Algebra, sides: readonly [Side, Side], budget: Budget, isUnrolling: boolean) {
     this.algebra = algebra;
     this.isUnrolling = isUnrolling;
     this.sides = sides;
-    this.limits = limits;
+    this.budget = budget;
     const machine = ({ imageShift, early, places }: Side): Machine => new Machine(algebra, imageShift, early, places);
     this.machines = [machine(sides[0]), machine(sides[1])];
   }
@@ -149,6 +138,7 @@ export class Product {
     for (const pcs of entries) {
       const point = this.point(pcs);
       point.ways.set('entry', { from: undefined, states: initial });
+      this.budget.hold(STATES_BYTES);
       if (this.meet(point)) push(point);
     }
     while (work.length > 0) {
@@ -213,6 +203,7 @@ export class Product {
         code: new Map(),
       };
       this.points.set(key, point);
+      this.budget.hold(POINT_BYTES);
     }
     return point;
   }
@@ -240,7 +231,9 @@ export class Product {
     const changed: Point[] = [];
     for (const [name, pcs] of this.waysOut(a, b, places)) {
       const next = this.point(pcs);
-      next.ways.set(`${point.id}:${name}`, { from: point.id, states });
+      const way = `${point.id}:${name}`;
+      if (!next.ways.has(way)) this.budget.hold(STATES_BYTES);
+      next.ways.set(way, { from: point.id, states });
       if (this.meet(next)) changed.push(next);
     }
     return changed;
@@ -320,7 +313,7 @@ export class Product {
     for (;;) {
       if (seen.has(pc)) throw this.stopped(side, pc, 'a loop without a conditional branch');
       seen.add(pc);
-      this.checkLimits();
+      this.checkLimits(side, pc);
       const end = this.runBlock(side, pc, state, watcher);
       if (typeof end === 'number') pc = end;
       else if (end.kind === 'jump') {
@@ -328,7 +321,7 @@ export class Product {
         seen.clear();
         pc = end.to;
       } else if (this.isUnrolling && end.kind === 'branch' && end.condition.op === 'const') {
-        if (this.steps > UNROLLED_STEPS) throw new LimitReached('the instructions that are allowed are used up');
+        if (this.steps > UNROLLED_STEPS) this.budget.end('the instructions that are allowed are used up');
         seen.clear();
         pc = isConstant(end.condition, 1n) ? end.taken : end.next;
       } else return end;
@@ -349,7 +342,7 @@ export class Product {
       throw this.stopped(side, start, 'control leaves the code that was found');
     for (let i = code.index; i < block.end; i++) {
       code = program.instructions[i] as CodeInstruction;
-      if (++this.steps % STEPS_BETWEEN_CHECKS === 0) this.checkLimits();
+      if (++this.steps % STEPS_BETWEEN_CHECKS === 0) this.checkLimits(side, code.pc);
       let outcome: ReturnType<Machine['step']>;
       try {
         outcome = machine.step(code, state, watcher);
@@ -386,10 +379,15 @@ export class Product {
     return this.checked(side, code, Number(BigInt.asIntN(64, offset.value + (this.sides[side].imageShift ?? 0n))));
   }
 
-  private checkLimits(): void {
-    if (this.algebra.terms.size > this.limits.terms) throw new LimitReached('the terms that are allowed are used up');
-    if (performance.now() - this.started > this.limits.milliseconds)
-      throw new LimitReached('the time that is allowed is used up');
+  private checkLimits(side: 0 | 1, pc: number): void {
+    const [a, b] = this.budget.places;
+    this.budget.places = side === 0 ? [pc, b] : [a, pc];
+    this.budget.check();
+  }
+
+  /** Gives back what the states took; the terms stay. */
+  release(): void {
+    for (const { ways } of this.points.values()) this.budget.hold(-POINT_BYTES - STATES_BYTES * ways.size);
   }
 
   /** Computes what a point's registers hold from all ways to it; whether that changed. */

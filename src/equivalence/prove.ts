@@ -3,11 +3,12 @@ import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.t
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { targetInfo } from '../isa/index.ts';
 import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
+import { Budget, DEFAULT_LIMITS, LimitReached, type Limits, type Places } from './budget.ts';
 import { dataShift, hasSameCodeSections, hasSameTables, hasTables, isDataAddress, isSameBytes } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { codePlaces } from './places.ts';
-import { LimitReached, type Limits, Mismatch, Product } from './product.ts';
+import { Mismatch, Product } from './product.ts';
 import { Risks } from './risks.ts';
 import { inequality, openPairs } from './smt.ts';
 import { argumentSgpr, flatScratchSgpr, initialState, type State } from './state.ts';
@@ -54,7 +55,7 @@ export interface LaunchFacts {
 }
 
 export interface ProveOptions {
-  /** Time and size one kernel may take; see `DEFAULT_LIMITS`. */
+  /** Time and memory one kernel may take; see `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Kernel of the second file when it has another name. */
   readonly editedKernel?: string | undefined;
@@ -63,9 +64,6 @@ export interface ProveOptions {
   /** Compare the code even when its bytes are the same. */
   readonly ignoreIdentity?: boolean | undefined;
 }
-
-/** A minute and two million terms: about 1 GB. */
-export const DEFAULT_LIMITS: Limits = { milliseconds: 60_000, terms: 2_000_000 };
 
 const WAVEFRONT = 64;
 
@@ -108,16 +106,21 @@ export async function proveKernelWith(
   return step.value;
 }
 
-/** Milliseconds for one question, and questions for one kernel. Measured: sign extensions and carries take 10 to 200 ms. */
+/** Milliseconds of processor time for one question, and questions for one kernel. Measured: sign extensions and carries take 10 to 200 ms. */
 const QUESTION_MILLISECONDS = 10_000;
 const QUESTIONS = 40;
 
 /** Asks whether the terms of a mismatch are equal, and unites those that are; whether there were any. */
-function* learn(algebra: Algebra, mismatch: Mismatch, asked: Set<string>): Generator<string, boolean, boolean> {
+function* learn(
+  algebra: Algebra,
+  mismatch: Mismatch,
+  asked: Set<string>,
+  budget: Budget,
+): Generator<string, boolean, boolean> {
   for (const [a, b] of mismatch.open.flatMap(([x, y]) => openPairs(x, y))) {
     const key = `${a.id}:${b.id}`;
-    if (asked.has(key) || asked.size >= QUESTIONS) continue;
-    const script = inequality(a, b, QUESTION_MILLISECONDS);
+    if (asked.has(key) || asked.size >= QUESTIONS || budget.left === 0) continue;
+    const script = inequality(a, b, Math.min(QUESTION_MILLISECONDS, budget.left));
     if (script === undefined) continue;
     asked.add(key);
     if (!(yield script)) continue;
@@ -135,6 +138,7 @@ function* proof(
   options: ProveOptions,
 ): Generator<string, Proof, boolean> {
   const started = performance.now();
+  const budget = new Budget({ ...DEFAULT_LIMITS, ...options.limits });
   const [a, b] = [
     subjectOf(baseline, name, 'baseline'),
     subjectOf(edited, options.editedKernel ?? name, 'edited file'),
@@ -154,10 +158,7 @@ function* proof(
       milliseconds: Math.round(performance.now() - started),
     },
   });
-  const stop = (
-    reason: string,
-    pcs: readonly [number | undefined, number | undefined] = [undefined, undefined],
-  ): Proof =>
+  const stop = (reason: string, pcs: Places = NOWHERE): Proof =>
     finish({
       verdict: 'not-proved',
       reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`,
@@ -181,9 +182,8 @@ function* proof(
       worse.finding.place.pc,
     ]);
 
-  const algebra = new Algebra();
+  const algebra = new Algebra(budget);
   algebra.isData = (address) => isDataAddress(baseline, address);
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const early = earlyInBoth(a, b);
   const places = shift === undefined ? undefined : codePlaces(algebra, [a.program, b.program], shift);
   const sides = [
@@ -193,50 +193,29 @@ function* proof(
   const states = initialStates(algebra, a, b);
   const facts = options.facts ?? {};
   const stated = applyFacts(algebra, states, facts, a.kernel);
-  let [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
+  const recorders = () => [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets, budget)] as const;
+  let [pairs, risks] = recorders();
   const asked = new Set<string>();
   let first: Mismatch | undefined;
   for (;;) {
-    const left = limits.milliseconds - (performance.now() - started);
-    product = new Product(algebra, sides, { ...limits, milliseconds: left }, first !== undefined);
+    product?.release();
+    product = new Product(algebra, sides, budget, first !== undefined);
     try {
       product.solve(entryPairs(a, b), states);
-      [pairs, risks] = [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets)];
+      [pairs, risks] = recorders();
       algebra.forgetScratch();
       product.observe({ access: pairs.access, risk: risks.observe });
+      const against = objection(a, b, { algebra, product, pairs, risks, shift, facts, budget });
+      if (against !== undefined) return stop(...against);
       break;
     } catch (error) {
       if (!(error instanceof LimitReached || error instanceof Mismatch)) throw error;
-      if (error instanceof Mismatch && (yield* learn(algebra, error, asked))) continue;
+      if (error instanceof Mismatch && (yield* learn(algebra, error, asked, budget))) continue;
       if (first !== undefined) return stop(first.message, first.places);
-      if (error instanceof LimitReached) return stop(error.message);
+      if (error instanceof LimitReached) return stop(error.message, error.places);
       if (!mayBeUnrolled(a, b)) return stop(error.message, error.places);
       first = error;
     }
-  }
-  const order = orderDifference(contextOf(a), contextOf(b), pairs, algebra.memories);
-  if (order !== undefined) {
-    const text = b.program.text(order.operation.pc);
-    return stop(`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]);
-  }
-  const mayRead =
-    algebra.readsCode || (algebra.keepsCodeAddress && (hasTables(baseline, a.program) || hasTables(edited, b.program)));
-  if (mayRead && !hasSameTables([baseline, a.program], [edited, b.program], shift ?? 0n)) {
-    return stop('the kernel may read constants that lie between the code, and these differ or moved');
-  }
-  if (algebra.mayLoadPlaces) return stop('an address of code may be read from scratch as a number, and code has moved');
-  if (risks.equalised !== undefined) {
-    const text = b.program.text(risks.equalised.pc);
-    return stop(`'${text}' takes registers that nobody has written for equal`, [undefined, risks.equalised.pc]);
-  }
-  const risk = risks.firstNew(product.predecessors, facts.safeLoads === true);
-  if (risk !== undefined) {
-    const text = b.program.text(risk.code.pc);
-    const why =
-      risk.risk.kind === 'firstLane'
-        ? `'${text}' may run with every lane off, unlike in the baseline`
-        : `'${text}' may touch memory that the baseline does not touch on this way`;
-    return stop(why, [undefined, risk.code.pc]);
   }
   const assumptions: string[] = [
     ASSUMPTIONS.races,
@@ -259,6 +238,54 @@ function* proof(
     );
   }
   return finish({ verdict: 'proved', assumptions });
+}
+
+/** A product whose memories are the same at its ends, and what was seen on the way. */
+interface Solved {
+  readonly algebra: Algebra;
+  readonly product: Product;
+  readonly pairs: AccessPairs;
+  readonly risks: Risks;
+  readonly shift: bigint | undefined;
+  readonly facts: LaunchFacts;
+  readonly budget: Budget;
+}
+
+const NOWHERE: Places = [undefined, undefined];
+
+/** What speaks against two kernels that leave the same terms in memory: a sentence and a place. */
+function objection(
+  a: Subject,
+  b: Subject,
+  { algebra, product, pairs, risks, shift, facts, budget }: Solved,
+): readonly [string, Places] | undefined {
+  const order = orderDifference(contextOf(a), contextOf(b), pairs, algebra.memories, budget);
+  if (order !== undefined) {
+    const text = b.program.text(order.operation.pc);
+    return [`'${text}' may still be in flight where the baseline has waited for it`, [undefined, order.place.pc]];
+  }
+  const mayRead =
+    algebra.readsCode ||
+    (algebra.keepsCodeAddress && (hasTables(a.codeObject, a.program) || hasTables(b.codeObject, b.program)));
+  if (mayRead && !hasSameTables([a.codeObject, a.program], [b.codeObject, b.program], shift ?? 0n)) {
+    return ['the kernel may read constants that lie between the code, and these differ or moved', NOWHERE];
+  }
+  if (algebra.mayLoadPlaces)
+    return ['an address of code may be read from scratch as a number, and code has moved', NOWHERE];
+  if (risks.equalised !== undefined) {
+    const text = b.program.text(risks.equalised.pc);
+    return [`'${text}' takes registers that nobody has written for equal`, [undefined, risks.equalised.pc]];
+  }
+  const risk = risks.firstNew(product.predecessors, facts.safeLoads === true);
+  if (risk !== undefined) {
+    const text = b.program.text(risk.code.pc);
+    const why =
+      risk.risk.kind === 'firstLane'
+        ? `'${text}' may run with every lane off, unlike in the baseline`
+        : `'${text}' may touch memory that the baseline does not touch on this way`;
+    return [why, [undefined, risk.code.pc]];
+  }
+  return undefined;
 }
 
 /** Proofs of all kernels that both files have, in the baseline's order. */

@@ -1,8 +1,8 @@
 // Proofs beside another answer: what `hijack build`, `check --against` and `diff --prove` say of changed kernels.
 import { kernelCode } from '../check/code.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
+import type { Limits } from './budget.ts';
 import { isSameBytes } from './image.ts';
-import type { Limits } from './product.ts';
 import { proveKernel } from './prove.ts';
 
 /** A changed kernel. JSON-able. `reason`: why it is not proved to be the same function, null when it is. */
@@ -13,10 +13,10 @@ export interface KernelProof {
 }
 
 /**
- * What one kernel may take: the other answer waits for it. The terms bound it in the same way on every machine; measured, attention
- * kernels of 1,900 instructions need less than 50,000 and 1 to 2 s of processor time. `wavesmith prove` takes longer when asked.
+ * What one kernel may take: the other answer waits for it. The memory bounds it in the same way on every machine; measured, attention
+ * kernels of 1,900 instructions need less than 50,000 terms and 1 to 2 s of processor time. `wavesmith prove` takes longer when asked.
  */
-const LIMITS = { terms: 100_000, milliseconds: 10_000 };
+const LIMITS: Limits = { megabytes: 60, milliseconds: 10_000 };
 
 /** A proof of one kernel of two linked code objects, within limits. */
 export function quickProof(

@@ -1,6 +1,7 @@
 // What the edited kernel does that is safe under a condition only: touch an address, ask for the first lane. It may do so where the
 // baseline does the same, has done it on every way there, or will do it on every way on; then both fault, or neither.
 import type { CodeInstruction } from '../program/index.ts';
+import type { Budget } from './budget.ts';
 import type { Observer } from './product.ts';
 import type { Risk } from './step.ts';
 import type { Subsets } from './subsets.ts';
@@ -23,6 +24,7 @@ const groupOf = (risk: Condition): string => (risk.kind === 'reach' ? `${risk.ad
 export class Risks {
   private readonly terms: Terms;
   private readonly subsets: Subsets;
+  private readonly budget: Budget;
   /** The baseline's, by what they are about; each once per point. */
   private readonly baseline = new Map<string, Taken[]>();
   private readonly edited = new Map<string, Taken>();
@@ -30,8 +32,9 @@ export class Risks {
   private readonly cancelled = [new Map<string, CodeInstruction>(), new Map<string, CodeInstruction>()] as const;
   private readonly splits = [new Set<string>(), new Set<string>()] as const;
 
-  constructor(terms: Terms, subsets: Subsets) {
+  constructor(terms: Terms, subsets: Subsets, budget: Budget) {
     this.terms = terms;
+    this.budget = budget;
     this.subsets = subsets;
   }
 
@@ -74,6 +77,7 @@ export class Risks {
   firstNew(predecessors: Predecessors, isAnywhere: boolean): Taken | undefined {
     const open: { taken: Taken; covers: readonly Taken[] }[] = [];
     for (const taken of this.edited.values()) {
+      this.budget.check();
       if (isAnywhere && taken.risk.kind === 'reach') continue;
       const covers = (this.baseline.get(groupOf(taken.risk)) ?? []).filter(({ risk }) => this.covers(risk, taken.risk));
       if (covers.some(({ point }) => point === taken.point)) continue;
@@ -81,7 +85,7 @@ export class Risks {
       open.push({ taken, covers });
     }
     if (open.length === 0) return undefined;
-    const flow = new Flow(predecessors, this.terms, [...new Set(open.flatMap(({ covers }) => covers))]);
+    const flow = new Flow(predecessors, this.terms, [...new Set(open.flatMap(({ covers }) => covers))], this.budget);
     return open.find(({ taken, covers }) => !covers.some((cover) => flow.isSure(cover, taken.point)))?.taken;
   }
 
@@ -96,13 +100,16 @@ export class Risks {
   }
 }
 
+/** Bytes of a number in a set. */
+const SET_ENTRY_BYTES = 40;
+
 /** Which things were done on every way to a point, or will be done on every way on from it. */
 class Flow {
   private readonly before = new Map<number, ReadonlySet<number>>();
   private readonly after = new Map<number, ReadonlySet<number>>();
   private readonly ids = new Map<Taken, number>();
 
-  constructor(predecessors: Predecessors, terms: Terms, things: readonly Taken[]) {
+  constructor(predecessors: Predecessors, terms: Terms, things: readonly Taken[], budget: Budget) {
     // The same risk at several points is one thing.
     const names = new Map<string, number>();
     const made = new Map<number, Set<number>>();
@@ -141,7 +148,9 @@ class Flow {
         isChanged = false;
         for (const point of points) {
           const now = at(point);
+          budget.check();
           if (now.size === into.get(point)?.size) continue;
+          budget.hold(SET_ENTRY_BYTES * now.size);
           into.set(point, now);
           isChanged = true;
         }

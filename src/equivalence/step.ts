@@ -1,6 +1,7 @@
 // What the steps of one instruction share: the pool with its normal forms, and the state before the instruction.
 import type { Instruction } from '../isa/types.ts';
 import type { CodeInstruction } from '../program/index.ts';
+import type { Budget } from './budget.ts';
 import { NotFollowed } from './errors.ts';
 import { Integers } from './integers.ts';
 import { Masks } from './masks.ts';
@@ -12,10 +13,10 @@ const PLACE_AS_NUMBER = 'the address of a function or of what is behind a call i
 
 /** The pool and the normal forms of one comparison; both programs use the same. */
 export class Algebra {
-  readonly terms = new Terms();
-  readonly integers = new Integers(this.terms);
-  readonly masks = new Masks(this.integers);
-  readonly memories = new Memories(this.integers);
+  readonly terms: Terms;
+  readonly integers: Integers;
+  readonly masks: Masks;
+  readonly memories: Memories;
   /** Address of the argument segment, when the kernel is given one. */
   argumentSegment: Term | undefined;
 
@@ -44,7 +45,12 @@ export class Algebra {
   savedPlaces: Place[] = [];
   openLoads: Place[] = [];
 
-  constructor() {
+  /** `budget`: told what the terms take. */
+  constructor(budget?: Budget) {
+    this.terms = new Terms(budget);
+    this.integers = new Integers(this.terms);
+    this.masks = new Masks(this.integers);
+    this.memories = new Memories(this.integers);
     const image = this.terms.symbol('image', 'i64');
     const low = this.integers.lo(image);
     this.terms.isInCode = (sum, constant) => (sum.includes(image) || sum.includes(low)) && !this.isData(constant);

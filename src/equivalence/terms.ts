@@ -1,5 +1,6 @@
 // Values as hash-consed terms: two terms are the same object exactly when they were built the same way, so `===` asks for equality.
 // A term is what one lane (or the scalar unit) computes; `effect` terms are states of a memory and what happened to it, in order.
+import type { Budget } from './budget.ts';
 
 /** What a term stands for: a 32- or 64-bit word, a condition, or the state of a memory. */
 export type TermKind = 'i32' | 'i64' | 'bool' | 'effect';
@@ -47,6 +48,10 @@ export function widthMask(kind: TermKind): bigint {
   return kind === 'i64' ? MASK64 : kind === 'i32' ? MASK32 : 1n;
 }
 
+/** What a term takes with what is known of it beside, and each of its arguments. Measured: sums of two and of a thousand values. */
+const TERM_BYTES = 450;
+const ARGUMENT_BYTES = 32;
+
 const NO_TERMS: readonly Term[] = [];
 const NO_FACTORS: readonly bigint[] = [];
 
@@ -63,6 +68,7 @@ export interface TermOptions {
 
 /** The terms of one comparison. Terms of different pools must not meet. */
 export class Terms {
+  private readonly budget: Budget | undefined;
   private readonly known = new Map<string, Term>();
   private readonly pointSets: (readonly number[])[] = [[]];
   private readonly pointIds = new Map<string, number>([['', 0]]);
@@ -76,7 +82,9 @@ export class Terms {
   /** Whether a sum is the address of something in a code section. */
   isInCode: (sum: readonly Term[], constant: bigint) => boolean = () => false;
 
-  constructor() {
+  /** `budget`: told what the terms take. */
+  constructor(budget?: Budget) {
+    this.budget = budget;
     this.true_ = this.constant('bool', 1n);
     this.false_ = this.constant('bool', 0n);
   }
@@ -190,6 +198,7 @@ export class Terms {
       codeLanes,
     };
     this.known.set(key, term);
+    this.budget?.hold(TERM_BYTES + ARGUMENT_BYTES * args.length + key.length);
     return term;
   }
 
@@ -222,6 +231,7 @@ export class Terms {
     if (id === undefined) {
       id = this.pointSets.length;
       this.pointSets.push(points);
+      this.budget?.hold(ARGUMENT_BYTES * points.length + key.length);
       this.pointIds.set(key, id);
     }
     return id;

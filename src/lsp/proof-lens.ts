@@ -15,7 +15,7 @@ interface ProofData {
 }
 
 /** An editor waits, and so does everything else that it asks for. Measured: kernels of 1,000 instructions take half a second. */
-const LIMITS = { terms: 100_000, milliseconds: 2_000 };
+const LIMITS = { megabytes: 60, milliseconds: 2_000 };
 
 /** Lenses on what was edited since a baseline, without titles; none when one of the two does not assemble. */
 export function proofLenses(baseline: SourceDocument, document: SourceDocument): CodeLens[] {

@@ -93,7 +93,7 @@ function otherKernels(a: CodeObject, b: CodeObject, name: string): string[] {
     if (!b.kernels.some((k) => k.name === other)) breaks.push(`The candidate has no kernel '${other}'.`);
     else {
       const { verdict, reason } = proveKernel(a, b, other, {
-        limits: { milliseconds: Number.POSITIVE_INFINITY, terms: 200_000 },
+        limits: { milliseconds: Number.POSITIVE_INFINITY, megabytes: 120 },
       });
       if (verdict !== 'proved')
         breaks.push(`Kernel '${other}' was changed, and the capture is of '${name}': ${reason}`);

@@ -20,8 +20,8 @@ export interface StaticResult {
 
 /** Rules about an edit that a run cannot overrule: what they guard is not seen on a device whose caches are coherent. */
 const EDIT_RULES = new Set(['memory/cache-operation-lost', 'waits/order-lost']);
-/** A proof is bounded by its terms, not by time, so that it ends alike on every machine. */
-const TERMS = 150_000;
+/** A proof is bounded by its memory, not by time, so that it ends alike on every machine. */
+const MEGABYTES = 90;
 const HWREG_MODE = 1;
 const HWREG_ID = 0x3f;
 
@@ -75,7 +75,7 @@ export function staticObjections(baseline: StaticBaseline, candidate: CodeObject
 export function checkStatic(baseline: StaticBaseline, candidate: CodeObject, kernel: string): StaticResult {
   const objections = staticObjections(baseline, candidate, kernel);
   if (objections.length > 0) return { objections, isProved: false, proof: [] };
-  const limits = { milliseconds: Number.POSITIVE_INFINITY, terms: TERMS };
+  const limits = { milliseconds: Number.POSITIVE_INFINITY, megabytes: MEGABYTES };
   const { verdict, reason, assumptions, isIdentical } = proveKernel(baseline.codeObject, candidate, kernel, { limits });
   const isProved = verdict === 'proved';
   const proof = isIdentical

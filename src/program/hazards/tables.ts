@@ -84,7 +84,7 @@ export function matrixAccumulatorWait(p: MatrixFacts, c: MatrixFacts, isSame: bo
     return p.passes === 4 ? 4 : waits.double16Accumulator;
   }
   if (!p.isXdl) return c.isXdl ? 0 : p.passes;
-  if (c.isDouble) return p.passes + late(p, waits) + 1;
-  // Unlike where the result is read, instructions of 2 passes are late too. Source: LLVM 22, read off its output.
+  if (!c.isXdl) return p.passes + late(p, waits) + 1;
+  // Unlike where the result is read, instructions of 2 passes are late too, for XDL instructions only. Source: LLVM 22, read off its output.
   return p.passes + waits.lateResult + waits.lateXdlAccumulator;
 }

@@ -26,13 +26,17 @@ const LOAD_TO_DPP =
   'LLVM counts memory results as writes before DPP; the manual names VALU writes, and s_waitcnt holds for memory';
 const EXEC_TO_SWAP = 'before v_permlane*_swap LLVM knows v_cmpx without SDWA only; any VALU write of EXEC is one';
 const NEWER = "LLVM's main branch after 22 waits (a note)";
+const RFE_RESTORE = 'LLVM knows s_rfe_b64 only; s_rfe_restore_b64 returns from a trap as well';
 const ZERO_FLAG = 'src_vccz and src_execz: 5 by the manual; LLVM never uses them and has no rule';
 
 /** Why a wait differs from LLVM's, where the manual or the hardware is on the checker's side. */
 function reasonOf({ first, second, shared }: Pair, llvm: number, own: number, rule: string): string | undefined {
   const [a, b] = [first.row.flags, second.row.flags];
   const isMemory = a.has('mayLoad') || a.has('mayStore') || a.has('DS');
-  if (isMemory && b.has('DPP') && llvm === 2 && own === 0) return LOAD_TO_DPP;
+  // An atomic that returns in the place of its data is a wide store too.
+  const isDemanded = own > 0 && rule !== 'hazards/store-data-scalar';
+  if (isMemory && b.has('DPP') && llvm === 2 && !isDemanded) return LOAD_TO_DPP;
+  if (second.row.operation === 's_rfe_restore_b64' && llvm === 0 && rule === 'hazards/setreg') return RFE_RESTORE;
   if (/^v_permlane\d+_swap/.test(second.row.operation) && llvm === 0 && rule === 'hazards/exec') return EXEC_TO_SWAP;
   if (/src_(?:vcc|exec)z$/.test(shared) && own === 5) return ZERO_FLAG;
   if (rule === 'hazards/store-data-scalar' && llvm === 0) return NEWER;
