@@ -100,22 +100,57 @@ export class Risks {
   }
 }
 
-/** Bytes of a number in a set. */
-const SET_ENTRY_BYTES = 40;
+/** A set of small numbers, as bits. */
+class BitSet {
+  readonly words: Uint32Array;
+
+  constructor(words: Uint32Array) {
+    this.words = words;
+  }
+
+  static of(size: number, isFull = false): BitSet {
+    return new BitSet(new Uint32Array((size + 31) >> 5).fill(isFull ? 0xffff_ffff : 0));
+  }
+
+  add(n: number): void {
+    this.words[n >> 5] = (this.words[n >> 5] as number) | (1 << (n & 31));
+  }
+
+  has(n: number): boolean {
+    return (((this.words[n >> 5] as number) >>> (n & 31)) & 1) === 1;
+  }
+
+  /** Keeps what is in the other one too, or was put in by `made`. */
+  meet(other: BitSet | undefined, made: BitSet | undefined): void {
+    for (let i = 0; i < this.words.length; i++) {
+      const kept = (other?.words[i] ?? 0) | (made?.words[i] ?? 0);
+      this.words[i] = (this.words[i] as number) & kept;
+    }
+  }
+
+  remove(other: BitSet | undefined): void {
+    if (other === undefined) return;
+    for (let i = 0; i < this.words.length; i++)
+      this.words[i] = (this.words[i] as number) & ~(other.words[i] as number);
+  }
+
+  equals({ words }: BitSet): boolean {
+    return this.words.every((word, i) => word === words[i]);
+  }
+}
 
 /** Which things were done on every way to a point, or will be done on every way on from it. */
 class Flow {
-  private readonly before = new Map<number, ReadonlySet<number>>();
-  private readonly after = new Map<number, ReadonlySet<number>>();
+  private readonly before = new Map<number, BitSet>();
+  private readonly after = new Map<number, BitSet>();
   private readonly ids = new Map<Taken, number>();
 
   constructor(predecessors: Predecessors, terms: Terms, things: readonly Taken[], budget: Budget) {
     // The same risk at several points is one thing.
     const names = new Map<string, number>();
-    const made = new Map<number, Set<number>>();
     const kept: Taken[] = [];
     for (const thing of things) {
-      const { risk, point } = thing;
+      const { risk } = thing;
       const name = `${groupOf(risk)}:${risk.kind === 'reach' ? risk.bytes : 0}:${risk.lanes?.id ?? 'scalar'}`;
       const id = names.get(name) ?? names.size;
       if (!names.has(name)) {
@@ -123,55 +158,64 @@ class Flow {
         kept.push(thing);
       }
       this.ids.set(thing, id);
-      made.set(point, (made.get(point) ?? new Set()).add(id));
     }
-    const all = new Set(names.values());
-    // A value that is named at a point is another one before it.
-    const renamed = (point: number): number[] =>
-      [...all].filter((id) => {
-        const { risk } = kept[id] as Taken;
-        const parts = risk.kind === 'reach' ? [risk.address, risk.lanes] : [risk.lanes];
-        return parts.some((term) => term !== undefined && terms.mentions(term, point));
-      });
+    const size = kept.length;
     const points = [...predecessors.keys()];
-    const lost = new Map(points.map((point) => [point, renamed(point)]));
+    budget.hold((4 * points.length * size) / 8);
+    const made = new Map<number, BitSet>();
+    for (const [thing, id] of this.ids) {
+      const set = made.get(thing.point) ?? BitSet.of(size);
+      set.add(id);
+      made.set(thing.point, set);
+    }
+    // A value that is named at a point is another one before it.
+    const lost = new Map<number, BitSet>();
+    for (const point of points) {
+      budget.check();
+      const set = BitSet.of(size);
+      for (const [id, { risk }] of kept.entries()) {
+        const parts = risk.kind === 'reach' ? [risk.address, risk.lanes] : [risk.lanes];
+        if (parts.some((term) => term !== undefined && terms.mentions(term, point))) set.add(id);
+      }
+      lost.set(point, set);
+    }
     const successors = new Map<number, number[]>(points.map((point) => [point, []]));
     for (const [point, list] of predecessors) {
       for (const from of list) if (from !== undefined) successors.get(from)?.push(point);
     }
-    const none: ReadonlySet<number> = new Set();
-    const meet = (sets: readonly ReadonlySet<number>[]): Set<number> =>
-      new Set([...(sets[0] ?? none)].filter((id) => sets.every((s) => s.has(id))));
-    const settle = (into: Map<number, ReadonlySet<number>>, at: (point: number) => Set<number>): void => {
-      for (const point of points) into.set(point, all);
+    const settle = (into: Map<number, BitSet>, order: readonly number[], at: (point: number) => BitSet): void => {
+      for (const point of points) into.set(point, BitSet.of(size, true));
       for (let isChanged = true; isChanged; ) {
         isChanged = false;
-        for (const point of points) {
-          const now = at(point);
+        for (const point of order) {
           budget.check();
-          if (now.size === into.get(point)?.size) continue;
-          budget.hold(SET_ENTRY_BYTES * now.size);
+          const now = at(point);
+          if (now.equals(into.get(point) as BitSet)) continue;
           into.set(point, now);
           isChanged = true;
         }
       }
     };
-    const withOwn = (point: number, set: ReadonlySet<number> | undefined): ReadonlySet<number> =>
-      new Set([...(set ?? none), ...(made.get(point) ?? none)]);
-    const without = (point: number, set: ReadonlySet<number>): Set<number> => {
-      const out = new Set(set);
-      for (const id of lost.get(point) ?? []) out.delete(id);
-      return out;
-    };
-    settle(this.before, (point) =>
-      without(
-        point,
-        meet((predecessors.get(point) ?? []).map((p) => (p === undefined ? none : withOwn(p, this.before.get(p))))),
-      ),
-    );
-    settle(this.after, (point) =>
-      meet((successors.get(point) ?? []).map((s) => without(s, withOwn(s, this.after.get(s))))),
-    );
+    settle(this.before, points, (point) => {
+      const ways = predecessors.get(point) ?? [];
+      const set = BitSet.of(size, ways.length > 0);
+      for (const from of ways) {
+        set.meet(from === undefined ? undefined : this.before.get(from), from === undefined ? undefined : made.get(from));
+      }
+      set.remove(lost.get(point));
+      return set;
+    });
+    settle(this.after, [...points].reverse(), (point) => {
+      const ways = successors.get(point) ?? [];
+      const set = BitSet.of(size, ways.length > 0);
+      for (const to of ways) {
+        const then = BitSet.of(size, true);
+        then.meet(this.after.get(to), made.get(to));
+        then.remove(lost.get(to));
+        set.meet(then, undefined);
+      }
+      return set;
+    });
   }
 
   isSure(thing: Taken, point: number): boolean {

@@ -248,9 +248,9 @@ export class WaitState {
     for (const kind of KINDS) {
       if (kind === except) continue;
       const pending = this.pending[kind];
-      const own = sites.filter((site) => pending.has(site));
+      const own = [...sites].filter((site) => pending.has(site));
       // In the order of their issue.
-      const order = own.length > 1 ? [...pending.keys()].filter((site) => own.includes(site)) : own;
+      const order = own.length > 1 ? [...pending.keys()].filter((site) => sites.has(site)) : own;
       for (const site of order) {
         const age = (pending.get(site) as number) % MOST;
         found.push({ kind, operation: this.at(site), age, isCertain: !this.complete.has(site) });
@@ -260,8 +260,8 @@ export class WaitState {
   }
 
   /** The outstanding operations that write one of the slots. Code without waits has thousands of others. */
-  private outstandingWriters(ranges: readonly SlotRange[]): number[] {
-    const sites: number[] = [];
+  private outstandingWriters(ranges: readonly SlotRange[]): ReadonlySet<number> {
+    const sites = new Set<number>();
     for (const { first, count } of ranges) {
       for (let slot = first; slot < first + count; slot++) {
         let left = this.writers[slot] as number;
@@ -270,7 +270,7 @@ export class WaitState {
           const site = all[i] as number;
           if (!this.issued.has(site)) continue;
           left--;
-          if (!sites.includes(site)) sites.push(site);
+          sites.add(site);
         }
       }
     }

@@ -26,6 +26,8 @@ const LOAD_TO_DPP =
   'LLVM counts memory results as writes before DPP; the manual names VALU writes, and s_waitcnt holds for memory';
 const EXEC_TO_SWAP = 'before v_permlane*_swap LLVM knows v_cmpx without SDWA only; any VALU write of EXEC is one';
 const NEWER = "LLVM's main branch after 22 waits (a note)";
+const DOT_ENCODING =
+  'LLVM takes a dot product in another encoding (e32, e64, DPP) for another instruction; the manual asks for its operation';
 const RFE_RESTORE = 'LLVM knows s_rfe_b64 only; s_rfe_restore_b64 returns from a trap as well';
 const ZERO_FLAG = 'src_vccz and src_execz: 5 by the manual; LLVM never uses them and has no rule';
 
@@ -36,6 +38,8 @@ function reasonOf({ first, second, shared }: Pair, llvm: number, own: number, ru
   // An atomic that returns in the place of its data is a wide store too.
   const isDemanded = own > 0 && rule !== 'hazards/store-data-scalar';
   if (isMemory && b.has('DPP') && llvm === 2 && !isDemanded) return LOAD_TO_DPP;
+  const isSameDot = first.row.operation.startsWith('v_dot') && first.row.operation === second.row.operation;
+  if (isSameDot && llvm === 3 && own < 3 && first.row.name !== second.row.name) return DOT_ENCODING;
   if (second.row.operation === 's_rfe_restore_b64' && llvm === 0 && rule === 'hazards/setreg') return RFE_RESTORE;
   if (/^v_permlane\d+_swap/.test(second.row.operation) && llvm === 0 && rule === 'hazards/exec') return EXEC_TO_SWAP;
   if (/src_(?:vcc|exec)z$/.test(shared) && own === 5) return ZERO_FLAG;
