@@ -130,8 +130,7 @@ class BitSet {
 
   remove(other: BitSet | undefined): void {
     if (other === undefined) return;
-    for (let i = 0; i < this.words.length; i++)
-      this.words[i] = (this.words[i] as number) & ~(other.words[i] as number);
+    for (let i = 0; i < this.words.length; i++) this.words[i] = (this.words[i] as number) & ~(other.words[i] as number);
   }
 
   equals({ words }: BitSet): boolean {
@@ -200,7 +199,10 @@ class Flow {
       const ways = predecessors.get(point) ?? [];
       const set = BitSet.of(size, ways.length > 0);
       for (const from of ways) {
-        set.meet(from === undefined ? undefined : this.before.get(from), from === undefined ? undefined : made.get(from));
+        set.meet(
+          from === undefined ? undefined : this.before.get(from),
+          from === undefined ? undefined : made.get(from),
+        );
       }
       set.remove(lost.get(point));
       return set;
