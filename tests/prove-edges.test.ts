@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { proveKernel } from '../src/equivalence/index.ts';
 import { all, build, LGKM, LOAD, prove, STORE, type Variant, VM } from './support/prove-kernel.ts';
+import { PAIRS as FAULTS } from './support/prove-pairs/faults.ts';
 import { PAIRS as INTERFACE } from './support/prove-pairs/interface.ts';
 import { PAIRS as LANES } from './support/prove-pairs/lanes.ts';
 import { PAIRS as MEMORY } from './support/prove-pairs/memory.ts';
@@ -34,10 +35,13 @@ const scratchPointer = (...accesses: readonly string[]): Variant => ({
 });
 
 describe('never proved', () => {
-  it.each([...INTERFACE, ...LANES, ...MEMORY, ...ORDER, ...PLACES, ...REGISTERS, ...TIMING])('%s', (_name, a, b) => {
-    expect(proveKernel(build(a), build(a), 'k', { ignoreIdentity: true })).toMatchObject({ verdict: 'proved' });
-    expect(prove(a, b)).toMatchObject({ verdict: 'not-proved', reason: expect.stringMatching(/^[A-Z'].*\.$/s) });
-  });
+  it.each([...FAULTS, ...INTERFACE, ...LANES, ...MEMORY, ...ORDER, ...PLACES, ...REGISTERS, ...TIMING])(
+    '%s',
+    (_name, a, b) => {
+      expect(proveKernel(build(a), build(a), 'k', { ignoreIdentity: true })).toMatchObject({ verdict: 'proved' });
+      expect(prove(a, b)).toMatchObject({ verdict: 'not-proved', reason: expect.stringMatching(/^[A-Z'].*\.$/s) });
+    },
+  );
 
   it('what is done to scratch through its address', () => {
     const store = 'scratch_store_dword v6, v0, off offset:4';
