@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { proveKernel } from '../src/equivalence/index.ts';
 import { all, build, LGKM, LOAD, prove, STORE, type Variant, VM } from './support/prove-kernel.ts';
+import { PAIRS as CONTROLS } from './support/prove-pairs/controls.ts';
 import { PAIRS as FAULTS } from './support/prove-pairs/faults.ts';
 import { PAIRS as INTERFACE } from './support/prove-pairs/interface.ts';
 import { PAIRS as LANES } from './support/prove-pairs/lanes.ts';
@@ -35,7 +36,7 @@ const scratchPointer = (...accesses: readonly string[]): Variant => ({
 });
 
 describe('never proved', () => {
-  it.each([...FAULTS, ...INTERFACE, ...LANES, ...MEMORY, ...ORDER, ...PLACES, ...REGISTERS, ...TIMING])(
+  it.each([...CONTROLS, ...FAULTS, ...INTERFACE, ...LANES, ...MEMORY, ...ORDER, ...PLACES, ...REGISTERS, ...TIMING])(
     '%s',
     (_name, a, b) => {
       expect(proveKernel(build(a), build(a), 'k', { ignoreIdentity: true })).toMatchObject({ verdict: 'proved' });
