@@ -31,8 +31,8 @@ const CASES: readonly Case[] = [
   { name: 'atomics', targets: ALL },
   // Functions up to HIP 7.2, and its numbers of kinds of memory.
   { name: 'batches', library: 7, targets: ['gfx942'], flags: ['-DHOST_TYPE=1', '-DDEVICE_TYPE=2'] },
-  // Other targets' grid barrier is a hardware resource (ds_gws_barrier) that the virtual GPU refuses.
-  { name: 'cooperative', targets: ['gfx942'] },
+  // The grid's barrier of gfx942 is in memory, that of others is ds_gws_barrier.
+  { name: 'cooperative', targets: ALL },
   { name: 'concurrent', targets: ['gfx942'] },
   { name: 'copies' },
   { name: 'devices' },
@@ -57,6 +57,7 @@ const CASES: readonly Case[] = [
   { name: 'registration', sources: ['registration', 'registration_other'] },
   { name: 'sizes' },
   { name: 'more_sizes', targets: ['gfx942'] },
+  { name: 'most_memory', targets: ['gfx942'] },
   // The same sizes through the functions whose names end in _spt.
   ...['sizes', 'more_sizes'].map(
     (source): Case => ({

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/fill.h"
 #include "common/size.h"
 #include "hip/graph/model.h"
 
@@ -139,8 +140,9 @@ hipError_t Fill(void* to, T value, size_t count, hipStream_t stream, bool wait) 
   if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) return hipErrorInvalidValue;
   MemoryInfo info;
   if (!FindMemory(to, &info) || !Fits(to, Size(count) * sizeof(T))) return hipErrorInvalidValue;
+  if (value != 0 && !wavesmith::HostHolds(to, count * sizeof(T))) return hipErrorOutOfMemory;
   return InStream(
-      stream, wait && info.kind != MemoryKind::kDevice, [=] { std::fill_n(static_cast<T*>(to), count, value); },
+      stream, wait && info.kind != MemoryKind::kDevice, [=] { wavesmith::Fill(static_cast<T*>(to), count, value); },
       MemsetNode{{to, sizeof(T), 1, count * sizeof(T), value, count}});
 }
 
@@ -350,8 +352,12 @@ hipError_t FillBox(void* to, size_t pitch, size_t rows, int value, size_t width,
   MemoryInfo info;
   const Size extent = Size(pitch) * rows * (depth - 1) + Size(pitch) * (height - 1) + width;
   if (!FindMemory(to, &info) || !Fits(to, extent)) return hipErrorInvalidValue;
+  if (value != 0 && !wavesmith::HostHolds(to, extent.value())) return hipErrorOutOfMemory;
   const size_t slice = pitch * rows;
   const auto fill = [=] {
+    if (width == pitch && (depth == 1 || rows == height)) {
+      return wavesmith::Fill(static_cast<uint8_t*>(to), width * height * depth, static_cast<uint8_t>(value));
+    }
     for (size_t z = 0; z < depth; z++) {
       for (size_t y = 0; y < height; y++) std::memset(static_cast<uint8_t*>(to) + z * slice + y * pitch, value, width);
     }

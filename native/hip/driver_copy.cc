@@ -2,6 +2,7 @@
 // Source: HIP API documentation, "Memory management", "Graph management".
 #include <algorithm>
 
+#include "common/fill.h"
 #include "common/size.h"
 #include "hip/graph/model.h"
 
@@ -113,8 +114,11 @@ hipError_t FillPlane(void* to, size_t pitch, T value, size_t width, size_t heigh
   if (to == nullptr || reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0 || !row.ok()) return hipErrorInvalidValue;
   if (height > 1 && (!row.Within(pitch) || pitch % sizeof(T) != 0)) return hipErrorInvalidValue;
   MemoryInfo info;
-  if (!FindMemory(to, &info) || !Fits(to, Size(pitch) * (height - 1) + row)) return hipErrorInvalidValue;
+  const Size extent = Size(pitch) * (height - 1) + row;
+  if (!FindMemory(to, &info) || !Fits(to, extent)) return hipErrorInvalidValue;
+  if (value != 0 && !wavesmith::HostHolds(to, extent.value())) return hipErrorOutOfMemory;
   const auto fill = [=] {
+    if (width * sizeof(T) == pitch) return wavesmith::Fill(static_cast<T*>(to), width * height, value);
     for (size_t y = 0; y < height; y++) {
       std::fill_n(reinterpret_cast<T*>(static_cast<uint8_t*>(to) + y * pitch), width, value);
     }

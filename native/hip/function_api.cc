@@ -87,8 +87,14 @@ hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute, int)
   FunctionOf(host_function, &error);
   return Done(error);
 }
-hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
-hipError_t hipFuncSetSharedMemConfig(const void*, hipSharedMemConfig) { return hipSuccess; }
+hipError_t hipFuncSetCacheConfig(const void* host_function, hipFuncCache_t config) {
+  if (config < hipFuncCachePreferNone || config > hipFuncCachePreferEqual) return Done(hipErrorInvalidValue);
+  return hipFuncSetAttribute(host_function, hipFuncAttributePreferredSharedMemoryCarveout, 0);
+}
+hipError_t hipFuncSetSharedMemConfig(const void* host_function, hipSharedMemConfig config) {
+  if (config < hipSharedMemBankSizeDefault || config > hipSharedMemBankSizeEightByte) return Done(hipErrorInvalidValue);
+  return hipFuncSetAttribute(host_function, hipFuncAttributePreferredSharedMemoryCarveout, 0);
+}
 hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* host_function) {
   if (function == nullptr) return Done(hipErrorInvalidValue);
   hipError_t error;
@@ -108,6 +114,9 @@ const char* hipKernelNameRefByPtr(const void* host_function, hipStream_t) {
 // Occupancy --------------------------------------------------------------------------------------------------------------------------------------
 
 namespace {
+
+// hipOccupancyDefault, and hipOccupancyDisableCachingOverride of later headers.
+bool IsOccupancyFlag(unsigned flags) { return flags <= 1; }
 
 hipError_t Occupancy(int* count, const Function& f, int block, size_t dynamic_shared) {
   hipError_t error;
@@ -146,7 +155,8 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* 
   return Done(f == nullptr ? error : Occupancy(count, *f, block, dynamic_shared));
 }
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* host_function, int block,
-                                                                 size_t dynamic_shared, unsigned) {
+                                                                 size_t dynamic_shared, unsigned flags) {
+  if (!IsOccupancyFlag(flags)) return Done(hipErrorInvalidValue);
   return hipOccupancyMaxActiveBlocksPerMultiprocessor(count, host_function, block, dynamic_shared);
 }
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* count, hipFunction_t handle, int block,
@@ -155,7 +165,8 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* count, hipFun
   return Done(IsFunction(f) ? Occupancy(count, *f, block, dynamic_shared) : hipErrorInvalidValue);
 }
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, hipFunction_t handle, int block,
-                                                                       size_t dynamic_shared, unsigned) {
+                                                                       size_t dynamic_shared, unsigned flags) {
+  if (!IsOccupancyFlag(flags)) return Done(hipErrorInvalidValue);
   return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(count, handle, block, dynamic_shared);
 }
 hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* host_function, size_t dynamic_shared,
@@ -170,7 +181,8 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid, int* block, hipFun
   return Done(IsFunction(f) ? BestBlock(grid, block, *f, dynamic_shared, limit) : hipErrorInvalidValue);
 }
 hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, hipFunction_t handle,
-                                                            size_t dynamic_shared, int limit, unsigned) {
+                                                            size_t dynamic_shared, int limit, unsigned flags) {
+  if (!IsOccupancyFlag(flags)) return Done(hipErrorInvalidValue);
   return hipModuleOccupancyMaxPotentialBlockSize(grid, block, handle, dynamic_shared, limit);
 }
 

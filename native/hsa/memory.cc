@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "common/fill.h"
 #include "common/size.h"
 #include "hsa/pools.h"
 #include "hsa/runtime.h"
@@ -224,7 +225,8 @@ hsa_status_t hsa_amd_memory_fill(void* pointer, uint32_t value, size_t count) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 4 == 0);
   if (!InAllocation(*runtime, pointer, Size(count) * sizeof value)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  std::fill_n(static_cast<uint32_t*>(pointer), count, value);
+  if (value != 0 && !wavesmith::HostHolds(pointer, count * sizeof value)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  wavesmith::Fill(static_cast<uint32_t*>(pointer), count, value);
   return HSA_STATUS_SUCCESS;
 }
 

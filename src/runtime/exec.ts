@@ -5,6 +5,7 @@ import { delimiter } from 'node:path';
 import { type Addon, addonFile, findNativeBuild, loadAddon, type NativeBuild } from './addon.ts';
 import type { WrittenMemory } from './fresh-memory.ts';
 import { FRESH_VARIABLE, SOCKET_VARIABLE } from './generated/messages.ts';
+import { watchHostMemory } from './host-memory.ts';
 import { RuntimeServer } from './server.ts';
 import { SimRuntime, type SimRuntimeOptions } from './sim-runtime.ts';
 
@@ -45,6 +46,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
   const device = new SimRuntime(options, addon, addonFile(build));
   const server = new RuntimeServer(device, addon, device.hello(), options.report);
   await server.listen();
+  const watch = watchHostMemory(device.memoryDescriptor, (error) => server.endPrograms(error));
   return {
     server,
     addon,
@@ -62,6 +64,7 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
       return device.writtenMemory;
     },
     close: async () => {
+      watch.stop();
       await server.close();
       device.close();
     },

@@ -77,6 +77,11 @@ export class RuntimeServer implements SessionHost {
     this.sessions.clear();
   }
 
+  /** Ends every program with an error that no queue of its own has made. */
+  endPrograms(error: unknown): void {
+    for (const session of this.sessions) session.end(error);
+  }
+
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
     if (this.device.isConcurrent === true) return this.device.dispatch(packet, signal);
     const run = this.busy.then(() => this.device.dispatch(packet, signal));

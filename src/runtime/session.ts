@@ -237,6 +237,11 @@ export class Session {
     return handle;
   }
 
+  /** Ends the program: a fault of no queue. */
+  end(error: unknown): void {
+    this.sendFault(0n, error);
+  }
+
   private sendFault(queue: bigint, given: unknown): void {
     const error = this.host.explain(given);
     const text = error instanceof WavesmithError ? error.format() : String(error);

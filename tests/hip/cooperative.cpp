@@ -1,4 +1,4 @@
-// Cooperative launch: the groups of a grid synchronise. Needs a target whose grid barrier is in memory (gfx942).
+// Cooperative launch: the groups of a grid synchronise.
 #include "check.h"
 
 #include <hip/hip_cooperative_groups.h>

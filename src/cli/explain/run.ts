@@ -213,6 +213,10 @@ export const RUN_ERRORS: ErrorPages = {
     'Tools to build the native libraries are missing.',
     'Install the packages that the message names.',
   ],
+  'runtime/host-memory': [
+    'Programs wrote more device memory than this machine has. The virtual GPU keeps what is written in memory of the host.',
+    'Use smaller arrays. Memory that nothing wrote takes none, nor do zeros of hipMemset (256 MiB and more).',
+  ],
   'runtime/no-device': [
     'The device process ended before the program connected.',
     'Run `wavesmith doctor`; the status says how it ended.',
@@ -260,6 +264,10 @@ export const RUN_ERRORS: ErrorPages = {
   'sim/budget': [
     'The kernel executed more instructions than allowed: often an endless loop.',
     'Raise `--budget`, or look where it loops with `--break` or `--trace-limit`.',
+  ],
+  'sim/grid-barrier': [
+    'Some workgroups of the grid wait at its barrier (ds_gws_barrier), and the others can never come: they have ended, or do not fit beside them.',
+    'Launch with hipLaunchCooperativeKernel, which checks the size, and let every workgroup come to the barrier.',
   ],
   'sim/halted': ['The wave executed s_sethalt, and nothing can start it again.', 'Remove s_sethalt, or its condition.'],
   'sim/illegal-instruction': [

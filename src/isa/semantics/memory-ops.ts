@@ -282,8 +282,10 @@ structural('ds_read_b64_tr_b4', 'readTransposed', 4);
 structural('ds_read_b64_tr_b8', 'readTransposed', 8);
 structural('ds_read_b64_tr_b16', 'readTransposed', 16);
 structural('ds_read_b96_tr_b6', 'readTransposed', 6);
+// The barrier is set up by a cooperative launch, for one wavefront of every workgroup.
 const GWS = 'global wave sync needs a resource the driver allocates across workgroups';
-for (const name of ['init', 'barrier', 'sema_v', 'sema_p', 'sema_br', 'sema_release_all']) {
+structural('ds_gws_barrier', 'gridBarrier');
+for (const name of ['init', 'sema_v', 'sema_p', 'sema_br', 'sema_release_all']) {
   unreachable(`ds_gws_${name}`, GWS);
 }
 

@@ -202,6 +202,7 @@ export interface StructuralOperation {
     | 'waitcnt'
     | 'endpgm'
     | 'barrier'
+    | 'gridBarrier'
     | 'sleep'
     | 'sendmsg'
     | 'trap'

@@ -204,6 +204,48 @@ v_cmp_eq_u32_e32 vcc, 1, v3`,
   });
 });
 
+describe('the grid barrier', () => {
+  const BARRIER =
+    's_waitcnt vmcnt(0)\ns_mov_b32 m0, 0\nv_mov_b32_e32 v4, 0\nds_gws_barrier v4 gds\ns_waitcnt lgkmcnt(0)';
+  /** Every workgroup stores, waits for all, and adds what the last one stored to its own. */
+  const gathering = (groups: number): string => `${STORE}
+${BARRIER}
+v_mov_b32_e32 v5, ${(groups - 1) * 256}
+global_load_dword v6, v5, s[2:3]
+v_add_u32_e32 v7, ${groups * 256}, v1
+s_waitcnt vmcnt(0)
+v_add_u32_e32 v6, v6, v2
+global_store_dword v7, v6, s[2:3]
+${BARRIER}`;
+
+  it.each(['interpreter', 'compiled'] as const)('waits for every workgroup of the grid (%s)', async (engine) => {
+    const groups = 300;
+    const { device, request, words } = setUp(gathering(groups), groups, host, groups * 512);
+    open.push(device);
+    await device.dispatch({ ...request, engine, workers: 2 });
+    const sums = [...words().subarray(groups * 64)];
+    expect(sums).toEqual(sums.map((_, n) => (groups - 1) * 1000 + Math.floor(n / 64) * 1000 + (n % 64)));
+    // It is as it was before.
+    await device.dispatch({ ...request, engine, workers: 1 });
+  });
+
+  it('is an error when a workgroup ends without it', async () => {
+    const { device, request } = setUp(`s_cmp_eq_u32 s8, 2\ns_cbranch_scc1 .Lpast\n${BARRIER}\n.Lpast:\ns_nop 0`, 4);
+    await expect(device.dispatch(request)).rejects.toMatchObject({
+      code: 'sim/grid-barrier',
+      message: expect.stringContaining("3 of 4 workgroups have come to the grid's barrier, and the others have ended."),
+    });
+  });
+
+  it('is an error when the workgroups do not fit on the device at once', async () => {
+    const { device, request } = setUp(BARRIER, 20_000);
+    await expect(device.dispatch(request)).rejects.toMatchObject({
+      code: 'sim/grid-barrier',
+      message: expect.stringMatching(/of 20000 workgroups have come .* the others find no room beside them\./),
+    });
+  });
+});
+
 describe('a dispatch under way', () => {
   it.each([1, 2])('should end with what was done when it is aborted (%i workers)', async (workers) => {
     const { device, request } = setUp(`${busy(2_000)}\n${STORE}`, 400, host);

@@ -10,6 +10,8 @@ export interface Progress {
   /** Makes everything counted so far known to the other threads; gives the sum. */
   settle(): number;
   finish(): void;
+  /** Workgroups that run. */
+  readonly total: number;
   /** Workgroups that have begun. */
   readonly taken: number;
   /** A workgroup failed: it ends, and later ones need not run. */
@@ -34,7 +36,7 @@ export interface LocalProgressState {
 
 /** Progress in one thread. */
 export class LocalProgress implements Progress {
-  private readonly total: number;
+  readonly total: number;
   private next = 0;
   done = 0;
   instructions = 0;
@@ -92,7 +94,7 @@ const SETTLE_AFTER = 100_000;
 
 /** Progress in several threads. */
 export class SharedProgress implements Progress {
-  private readonly total: number;
+  readonly total: number;
   private readonly words: Int32Array;
   private readonly clock: BigInt64Array;
   /** Counted, but not yet known to the others. */

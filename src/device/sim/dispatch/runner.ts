@@ -2,6 +2,7 @@
 
 import { DeviceFault } from '../../fault.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
+import { KernelStop } from '../interpreter/kernel-stop.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Place, RepeatablePlaces } from '../state/places.ts';
@@ -74,6 +75,7 @@ interface SavedRunner extends RunnerState {
   readonly left: number;
   readonly isTurnStart: boolean;
   readonly wavefronts: number;
+  readonly arrived: number;
   readonly progress: LocalProgressState;
   readonly counts: readonly number[];
   readonly places: ReturnType<RepeatablePlaces['save']>;
@@ -97,6 +99,8 @@ export class Runner implements Rewindable {
   waited = 0;
   /** When the first wave began (`performance.now()`). */
   began: number | undefined;
+  /** Wavefronts that have come to the grid barrier, one of each workgroup. */
+  private arrived = 0;
   /** Turns of workgroups that only waited, one after the other. */
   private waits = 0;
   /** A workgroup has read the host's clock: it may wait for a time, which workgroups that are resident together wait for together. */
@@ -217,7 +221,7 @@ export class Runner implements Rewindable {
   }
 
   save(): RunnerState {
-    const { residents, current, left, isTurnStart, wavefronts } = this;
+    const { residents, current, left, isTurnStart, wavefronts, arrived } = this;
     const state: SavedRunner = {
       residents: residents.map((resident) => ({
         resident,
@@ -231,6 +235,7 @@ export class Runner implements Rewindable {
       left,
       isTurnStart,
       wavefronts,
+      arrived,
       progress: this.localProgress().save(),
       counts: this.interpreter().saveCounts(),
       places: this.repeatable().save(),
@@ -255,6 +260,7 @@ export class Runner implements Rewindable {
     this.left = state.left;
     this.isTurnStart = state.isTurnStart;
     this.wavefronts = state.wavefronts;
+    this.arrived = state.arrived;
     this.failure = undefined;
     this.localProgress().restore(state.progress);
     this.interpreter().restoreCounts(state.counts);
@@ -304,19 +310,44 @@ export class Runner implements Rewindable {
     if (progress.add(executed) > launch.budget) {
       this.fail(r, w, budgetError(loaded, w, progress.instructions));
     }
+    if (w.state === 'grid barrier') this.arriveAtGridBarrier();
     if (!turnEnds && w.isRunning && this.left > 0) return;
     if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
     this.left = 0;
     r.at++;
   }
 
+  /** A cooperative launch has the barrier wait for one wavefront of every workgroup. */
+  private arriveAtGridBarrier(): void {
+    if (++this.arrived < this.progress.total) return;
+    this.arrived = 0;
+    this.waits = 0;
+    for (const { waves } of this.residents) {
+      for (const w of waves) if (w.state === 'grid barrier') w.state = 'running';
+    }
+  }
+
+  /** A workgroup can only go on when others come to the grid barrier. */
+  private waitForGrid(r: Resident): void {
+    const residents = this.residents.length;
+    this.rotate(r, this.job.window);
+    if (this.residents.length > residents || this.residents.some(({ waves }) => waves.some((w) => w.isRunning))) return;
+    const w = r.waves.find(({ state }) => state === 'grid barrier') as Wave;
+    const why = `${this.arrived} of ${this.progress.total} workgroups have come to the grid's barrier, and the others`;
+    const message =
+      this.progress.taken < this.progress.total ? `${why} find no room beside them.` : `${why} have ended.`;
+    this.fail(r, w, new KernelStop('sim/grid-barrier', message, 'Launch the kernel with hipLaunchCooperativeKernel.'));
+  }
+
   /** Every running wave of a workgroup has had its turn. */
   private endRound(r: Resident): void {
     let running = 0;
     let waiting = 0;
+    let atGrid = 0;
     for (const w of r.waves) {
       if (w.isRunning) running++;
       else if (w.state === 'barrier') waiting++;
+      else if (w.state === 'grid barrier') atGrid++;
     }
     const { isSpinning } = r;
     r.at = 0;
@@ -331,6 +362,8 @@ export class Runner implements Rewindable {
       if (waitsForTime) this.followsHostClock = true;
       if (isSpinning || waitsForTime || r.ran > LONG_TURN) this.rotate(r, this.job.window);
       else if (this.turns.gives()) this.rotate(r, Math.min(this.job.window, SHUFFLED_WORKGROUPS));
+    } else if (atGrid > 0) {
+      this.waitForGrid(r);
     } else if (waiting > 0) {
       this.waits = 0;
       for (const w of r.waves) if (w.state === 'barrier') w.state = 'running';

@@ -53,7 +53,7 @@ function changesMemory({ row }: Instruction): boolean {
   return (
     op?.kind === 'store' ||
     op?.kind === 'matrix' ||
-    (op?.kind === 'structural' && op.name === 'barrier') ||
+    (op?.kind === 'structural' && (op.name === 'barrier' || op.name === 'gridBarrier')) ||
     (op?.kind === 'format' && row.flags.has('mayStore'))
   );
 }

@@ -93,6 +93,7 @@ class Search {
       this.kind ??= kind;
       return kind !== this.kind;
     }
+    if (op?.kind === 'structural' && op.name === 'gridBarrier') return true;
     const target = branchTarget(instruction, at);
     return target !== undefined && target <= at && isSpinLoop(this.loaded, target);
   }

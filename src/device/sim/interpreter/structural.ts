@@ -250,6 +250,9 @@ const BINDERS: Record<StructuralOperation['name'], Binder> = {
   barrier: () => (w) => {
     w.state = 'barrier';
   },
+  gridBarrier: () => (w) => {
+    w.state = 'grid barrier';
+  },
   sethalt: (instruction) => {
     const halts = (immediateOf(instruction, 'simm16') & 1) !== 0;
     return () => {

@@ -80,7 +80,7 @@ export const AGPR_BASE = 256;
 export const WAVE_SGPRS = 0;
 export const WAVE_SCC = 512;
 export const WAVE_MODE = 516;
-/** i32: RUNNING, AT_BARRIER or ENDED. */
+/** i32: RUNNING, AT_BARRIER, ENDED or AT_GRID_BARRIER. */
 export const WAVE_STATE = 520;
 /** i32: byte offset in the code's image; -1 when it left the image (`Wave.pc` knows the address). */
 export const WAVE_PC = 524;
@@ -120,6 +120,7 @@ export const WAVE_BYTES = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
 export const RUNNING = 0;
 export const AT_BARRIER = 1;
 export const ENDED = 2;
+export const AT_GRID_BARRIER = 3;
 
 /** s_set_gpr_idx mode is on. */
 export const FLAG_GPR_INDEXING = 1;

@@ -34,9 +34,9 @@ export const TTMP0 = 108;
 export const M0 = 124;
 export const EXEC = 126;
 
-export type WaveState = 'running' | 'barrier' | 'ended';
-/** By RUNNING, AT_BARRIER, ENDED. */
-const STATES: readonly WaveState[] = ['running', 'barrier', 'ended'];
+export type WaveState = 'running' | 'barrier' | 'ended' | 'grid barrier';
+/** By RUNNING, AT_BARRIER, ENDED, AT_GRID_BARRIER. */
+const STATES: readonly WaveState[] = ['running', 'barrier', 'ended', 'grid barrier'];
 
 /** What of a wave is not in its block of memory. */
 export interface WaveRemainder {

@@ -50,6 +50,7 @@ export function keyOf({ pc, mode }: Place): number {
 }
 
 const DYNAMIC = new Set<StructuralOperation['name']>([
+  'gridBarrier',
   'setpc',
   'swappc',
   'setGprIndexOn',
