@@ -8,10 +8,10 @@ import { FIELDS } from '../../src/device/sim/timing/chip-fields.ts';
 import {
   type LaunchTime,
   type RecordedLaunch,
-  type Regions,
   type ReplayedLaunch,
   TimingModel,
 } from '../../src/device/sim/timing/model.ts';
+import type { Regions } from '../../src/device/sim/timing/residency.ts';
 import { timingReport } from '../../src/device/sim/timing/report.ts';
 import { type DeviceProcess, startDeviceProcess } from '../../src/runtime/exec.ts';
 import { ModelClock } from '../../src/runtime/model-clock.ts';

@@ -16,8 +16,10 @@ export interface MemoryShare {
   readonly unitsOfChip: number;
   /** Part of the lines that miss L2 and are in the memory-side cache, 0 to 1. */
   readonly mallHits: number;
-  /** Part of the lines that earlier launches have left in L2. */
+  /** Part of the lines that the launch only reads which earlier launches have left in L2. */
   readonly l2Held: number;
+  /** Whether a sector is in an allocation that the launch writes. */
+  readonly isWritten: (sector: number) => boolean;
   /** Lines (of L2) that several of the simulated compute units touch. */
   readonly isShared: (line: number) => boolean;
   /** Part of all touched lines that are shared. */
@@ -183,7 +185,7 @@ export class MemorySystem {
         const slot = v.next;
         v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
         const asked = Math.max(this.translated(sector, at), v.misses[slot] as number);
-        ready = this.fillLine(v, line, bit, asked);
+        ready = this.fillSector(v, sector, asked);
         v.misses[slot] = v.cache.ready;
       }
       if (ready > done) done = ready;
@@ -192,20 +194,13 @@ export class MemorySystem {
     return done + c.dataRate * (dwords - 1);
   }
 
-  /** Fetches what is not there of a line of a vector cache, the sector that is wanted first; gives when that one is there. */
-  private fillLine(v: VectorCache, line: number, wanted: number, asked: number): number {
+  /** Fetches a sector of a line of a vector cache; gives when it is there. */
+  private fillSector(v: VectorCache, sector: number, asked: number): number {
     const { c } = this;
     this.traffic.vl1dMisses++;
-    let first = 0;
-    for (let n = 0; n <= this.vl1dMask; n++) {
-      const bit = (wanted + n) & this.vl1dMask;
-      if (v.cache.has(bit)) continue;
-      const sector = (line << this.vl1dShift) | bit;
-      const ready = this.read(sector, v.fill.take(asked, c.fill), c.l2Latency, 0, 0);
-      v.cache.fill(bit, ready);
-      if (n === 0) first = ready;
-    }
-    return first;
+    const ready = this.read(sector, v.fill.take(asked, c.fill), c.l2Latency, 0, 0);
+    v.cache.fill(sector & this.vl1dMask, ready);
+    return ready;
   }
 
   /** A vector store; gives when L2 has acknowledged it. */
@@ -307,7 +302,7 @@ export class MemorySystem {
       return Math.max(start + hit, l2.ready);
     }
     let ready = start + hit;
-    if (this.isHeld(line)) traffic.l2Hits++;
+    if (this.isHeld(line, sector)) traffic.l2Hits++;
     else {
       traffic.l2Misses++;
       ready = this.fetch(line, start) - closer;
@@ -331,8 +326,9 @@ export class MemorySystem {
   }
 
   /** Whether an earlier launch has left the line in L2. */
-  private isHeld(line: number): boolean {
-    return this.share.l2Held > 0 && (Math.imul(line, 0x85ebca6b) >>> 0) / 2 ** 32 < this.share.l2Held;
+  private isHeld(line: number, sector: number): boolean {
+    const { l2Held, isWritten } = this.share;
+    return l2Held > 0 && (Math.imul(line, 0x85ebca6b) >>> 0) / 2 ** 32 < l2Held && !isWritten(sector);
   }
 
   /** Whether the memory-side cache has a line: as many lines as `mallHits` says, always the same ones. */

@@ -5,6 +5,7 @@
 import type { Launch } from '../dispatch/launch.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { ClockReadings, WaveProgress } from '../state/modelled-clock.ts';
 import type { PlacePool } from '../state/places.ts';
 import type { Chip } from './chip.ts';
@@ -12,7 +13,7 @@ import { KernelCode } from './kernel-code.ts';
 import { Machine, type Replay } from './machine.ts';
 import type { MemoryShare } from './memory-system.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
-import { L2Residency, pagesOf, Residency, regionsOf } from './residency.ts';
+import { L2Residency, linesOfRegions, pagesOf, type Regions, Residency, regionsOf } from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
 import type { ReplayedWave } from './wave-log.ts';
@@ -33,9 +34,6 @@ export interface TimedLaunch {
   readonly launch: Launch;
 }
 
-/** Allocations by address: bytes of each. */
-export type Regions = ReadonlyMap<number, number>;
-
 /** A launch that has been recorded and not yet timed. It holds nothing of the device, so that it can be timed again on another chip. */
 export interface RecordedLaunch {
   readonly launch: Launch;
@@ -46,6 +44,8 @@ export interface RecordedLaunch {
   /** Allocations that the sample reads and writes. */
   readonly regions: Regions;
   readonly written: Regions;
+  /** Address of line 0. */
+  readonly window: number;
   /** Pages of the pieces that the sample accesses. */
   readonly pages: ReadonlyMap<number, number>;
   /** The kernel has run before: its code is in the instruction caches. */
@@ -63,9 +63,11 @@ export interface ReplayedLaunch {
   readonly mallHits: number;
 }
 
-/** Parts of what a launch reads that earlier launches have left, 0 to 1. */
+/** What earlier launches have left, 0 to 1. */
 export interface CacheHits {
+  /** Part of what the launch only reads that is in L2. */
   readonly l2Held: number;
+  /** Part of what it uses that is in the memory-side cache. */
   readonly mallHits: number;
 }
 
@@ -150,6 +152,7 @@ export class TimingModel {
         traces,
         regions,
         written,
+        window: gpuWindow.base,
         pages,
         isWarm,
         failure: recorder.failure,
@@ -189,6 +192,7 @@ export class TimingModel {
       unitsOfChip: spread.unitsOfChip,
       mallHits,
       l2Held,
+      isWritten: linesOfRegions(recorded.written, recorded.window),
       translations,
       ...sharing(chip, traces, code, plan.units),
     };

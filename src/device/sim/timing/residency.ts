@@ -7,6 +7,11 @@ import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
 import { PIECE_BITS } from './translations.ts';
 
+/** Allocations by address: bytes of each. */
+export type Regions = ReadonlyMap<number, number>;
+
+const bytesOf = (regions: Regions): number => [...regions.values()].reduce((sum, size) => sum + size, 0);
+
 export class Residency {
   private readonly capacity: number;
   /** Bytes of allocations in order of last use, by their address. */
@@ -22,23 +27,23 @@ export class Residency {
     this.loss = loss;
   }
 
-  /** Uses allocations; gives the part of their bytes that was in the cache. */
-  use(regions: ReadonlyMap<number, number>): number {
+  /** Uses allocations; gives the part of the bytes of `asked`, which are some of them, that was in the cache. */
+  use(regions: Regions, asked = regions): number {
     if (this.capacity === 0) return 0;
-    let wanted = 0;
+    const wanted = bytesOf(regions);
     let found = 0;
-    for (const size of regions.values()) wanted += size;
     // What has been used since an allocation's last use, itself included, must fit.
     let since = 0;
     for (const [base, size] of [...this.used].reverse()) {
       since += size;
-      if (regions.has(base)) found += size * Math.min(1, this.capacity / Math.max(since, wanted)) ** this.loss;
+      if (asked.has(base)) found += size * Math.min(1, this.capacity / Math.max(since, wanted)) ** this.loss;
     }
     for (const [base, size] of regions) {
       this.used.delete(base);
       this.used.set(base, size);
     }
-    return wanted === 0 ? 1 : Math.min(1, found / wanted);
+    const bytes = bytesOf(asked);
+    return bytes === 0 ? 1 : Math.min(1, found / bytes);
   }
 
   /** The allocation is in the cache no more. */
@@ -62,6 +67,15 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
     if (region !== undefined) out.set(region.base, region.size);
   }
   return out;
+}
+
+/** Whether a line (of LINE_UNIT_BITS) is in one of the allocations; `window` is the address of line 0. */
+export function linesOfRegions(regions: Regions, window: number): (line: number) => boolean {
+  const spans = [...regions].map(([base, size]) => {
+    const from = base - window;
+    return [Math.floor(from / 2 ** LINE_UNIT_BITS), Math.floor((from + size - 1) / 2 ** LINE_UNIT_BITS)] as const;
+  });
+  return (line) => spans.some(([first, last]) => line >= first && line <= last);
 }
 
 /** The page of each piece that lines belong to: allocations have pages of their own. */
@@ -94,26 +108,21 @@ export class L2Residency {
     this.cache = new Residency(chip.get('l2.bytes') * this.dies, chip.get('l2.loss'));
   }
 
-  /** Part of the lines read that are there; then the launch's own are. */
-  use(launch: Launch, read: ReadonlyMap<number, number>, written: ReadonlyMap<number, number>): number {
+  /** Part of the lines only read that are there; then the launch's own are. */
+  use(launch: Launch, read: Regions, written: Regions): number {
     const isOneDie = launch.workgroups === 1;
     const shape = isOneDie ? 'one' : `${launch.entry} ${launch.grid.join()}`;
     const clean = new Map([...read].filter(([base]) => !written.has(base)));
     // What is written takes its place, but has been written back when the launch ends.
     const used = new Map([...clean, ...written]);
-    const ofAll = this.cache.use(used);
-    const ofOne = this.one.use(used);
-    const found = isOneDie ? ofOne : ofAll;
+    const ofAll = this.cache.use(used, clean);
+    const ofOne = this.one.use(used, clean);
     for (const base of written.keys()) {
       this.cache.forget(base);
       this.one.forget(base);
     }
-    let all = 0;
-    let kept = 0;
-    for (const size of read.values()) all += size;
-    for (const size of clean.values()) kept += size;
     const part = this.last === shape ? 1 : 1 / this.dies;
     this.last = shape;
-    return all === 0 ? 0 : (found * part * kept) / all;
+    return clean.size === 0 ? 0 : part * (isOneDie ? ofOne : ofAll);
   }
 }

@@ -73,6 +73,7 @@ export function analyseBlock(chip: Chip, block: readonly BlockInstruction[], wav
       unitsOfChip: 1,
       mallHits: 1,
       l2Held: 1,
+      isWritten: () => false,
       isShared: () => false,
       sharedPart: 0,
       translations: new Translations(chip, { pages: new Map(), known: new Set() }),
