@@ -32,7 +32,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'launch.gapUs', prior: 2, width: 0.6, source: 'no measurement' },
   { field: 'fill.us', prior: 2, width: 0.7, source: 'no measurement' },
   { field: 'copy.pinnedUs', prior: 10, width: 0.7, source: 'no measurement' },
-  { field: 'copy.pinnedGbps', prior: 55, width: 0.1, source: 'PCIe 5: 64 GB/s less 10 to 20% of protocol' },
+  { field: 'copy.pinnedGbps', prior: 55, width: 0.05, source: 'PCIe 5: 64 GB/s less 10 to 20% of protocol' },
   { field: 'copy.stagedUs', prior: 10, width: 0.7, source: 'no measurement' },
   { field: 'copy.stagedGbps', prior: 10, width: 0.7, source: 'one host core copies about so much' },
   { field: 'mall.readGbps', prior: 2475, width: 0.3, source: SCALE },

@@ -251,6 +251,15 @@ const MI300X: readonly MicroCase[] = [
     scale: 1 / 4,
   },
   {
+    what: '4 integer a * 3 + 1 as a shift-add and an addition, and the loop, 1 wave',
+    unit: 'cycles',
+    measured: 68,
+    micro: turns(
+      times(4, (i) => `v_lshl_add_u32 v${8 + i}, v${8 + i}, 1, v${8 + i}\nv_add_u32 v${8 + i}, 1, v${8 + i}`),
+      256,
+    ),
+  },
+  {
     what: 'one atomic addition of a wave to one address, 8192 waves',
     unit: 'cycles',
     measured: 19.9,

@@ -84,6 +84,8 @@ export const PROGRESS_STEPS = 64;
 
 /** How much less a fetch of the next line in order costs. No measurement. */
 const PREFETCHED = 8;
+/** Bytes of a fetch. ROCm, HIP hardware implementation: 32 bytes, one wave a cycle. */
+const FETCHED = 32;
 /** Ways of the instruction cache. AMD CDNA 3 white paper: 64 KB, 8-way, shared by two compute units. */
 const CODE_WAYS = 8;
 
@@ -115,6 +117,9 @@ class RunningWave {
   fetched = -1;
   /** When it came to the line that it has fetched. */
   entered = 0;
+  /** After a taken branch: where the bytes end that have come with its target, and when the next ones are there. */
+  windowEnd = Number.POSITIVE_INFINITY;
+  windowReady = 0;
   /** Completion times in order of issue, each at least the one before. */
   readonly vm: number[] = [];
   readonly lgkm: number[] = [];
@@ -180,6 +185,7 @@ export class Machine {
     readonly notTaken: number;
     readonly waveStart: number;
     readonly fetchMiss: number;
+    readonly nextFetch: number;
     readonly refetch: number;
     readonly fetchShift: number;
     readonly ldsLatency: number;
@@ -221,6 +227,7 @@ export class Machine {
       notTaken: chip.latencyClass('branch').latency,
       waveStart: chip.get('issue.waveStart'),
       fetchMiss: chip.get('l1i.miss'),
+      nextFetch: chip.get('issue.nextFetch'),
       refetch: chip.get('l2.latency'),
       fetchShift: Math.log2(chip.get('l1i.line')),
       ldsLatency: chip.get('lds.latency'),
@@ -338,6 +345,13 @@ export class Machine {
         return;
       }
     }
+    if (code.offset + code.size > w.windowEnd) {
+      w.windowEnd = Number.POSITIVE_INFINITY;
+      if (w.windowReady > time) {
+        this.wait(time, w.windowReady, 'fetch', t, id);
+        return;
+      }
+    }
     if (w.lastRegister > time) {
       const until = this.registersReady(w, code, time);
       if (until > time) {
@@ -443,7 +457,12 @@ export class Machine {
         break;
       case 'branch':
         units[place] = time + code.issue;
-        next = time + (this.isTaken(w, code) ? c.taken : c.notTaken);
+        next = time + c.notTaken;
+        if (this.isTaken(w, code)) {
+          next = time + c.taken;
+          w.windowEnd = (this.code[w.trace.path.data[w.at] as number] as CodeInstruction).offset + FETCHED;
+          w.windowReady = next + c.nextFetch;
+        }
         break;
       case 'internal':
         if (code.isBarrier) {
