@@ -9,6 +9,7 @@ import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
+import { TIMED_BYTES } from '../runtime/sim-runtime.ts';
 import { ModelClock } from '../runtime/model-clock.ts';
 import { monotonicOffset } from '../runtime/shared-memory.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
@@ -111,6 +112,9 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     throw new WavesmithError('cli/bad-option', `--memory takes 4 to ${MAX_MEMORY_GIB} GiB, not ${memory}.`);
   }
   const timing = timingOf(options, target);
+  if (timing !== undefined && memory !== undefined && memory * 2 ** 30 > TIMED_BYTES) {
+    throw new WavesmithError('cli/bad-option', `With --timing --memory takes at most ${TIMED_BYTES / 2 ** 30} GiB, not ${memory}.`);
+  }
   const times: TimeLog = new TimeLog();
   let hasFindings = false;
   const device = await startDeviceProcess({

@@ -28,6 +28,7 @@ import type { RuntimeProfiler } from './profiler.ts';
 import type { LoadedSymbol } from './protocol.ts';
 import type { BarrierPacket, CopyPacket, DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import { CLOCK_KHZ, nowTicks } from './shared-memory.ts';
+import { BLOCK_BYTES, SmallAllocations } from './small-allocations.ts';
 import { UnwrittenMemory } from './unwritten-memory.ts';
 
 /** What programs see of the chip that is modelled, or else of the board that the target stands for. */
@@ -53,19 +54,24 @@ const WINDOW_ADDRESSES: readonly number[] = Array.from(
 /** Threads that use memory beyond the window at the same time: with more, a thread could show too little of it. */
 const MAX_FRAME_THREADS = 16;
 
-/** Whether something looks at dispatches that knows the window alone. */
-const isWindowOnly = ({ timing, profiler, observe, fresh }: SimRuntimeOptions): boolean =>
-  timing !== undefined || profiler !== undefined || observe !== undefined || fresh !== undefined;
+/** Memory of a device that models time: the timing model numbers cache lines of so much. */
+export const TIMED_BYTES = 2 ** 36;
 
-const memoryOf = ({ target, memoryBytes }: SimRuntimeOptions): number =>
-  Math.max(WINDOW_BYTES, memoryBytes ?? targetInfo(target).board.memoryGib * 2 ** 30);
+/** Whether something looks at dispatches that knows the window alone. */
+const isWindowOnly = ({ profiler, observe, fresh }: SimRuntimeOptions): boolean =>
+  profiler !== undefined || observe !== undefined || fresh !== undefined;
+
+const memoryOf = ({ target, memoryBytes, timing }: SimRuntimeOptions): number => {
+  const bytes = memoryBytes ?? targetInfo(target).board.memoryGib * 2 ** 30;
+  return Math.max(WINDOW_BYTES, Math.min(bytes, timing === undefined ? bytes : TIMED_BYTES));
+};
 
 /** How every kernel of the process runs. */
 export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructions' | 'sampleOnly'>;
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
-  /** Bytes of device memory (default the board's); what goes beyond 4 GiB is not to be had with what observes dispatches. */
+  /** Bytes of device memory (default the board's); 4 GiB with what observes dispatches, at most 64 GiB with `timing`. */
   readonly memoryBytes?: number | undefined;
   /** GPUs that programs see (default 1): each has streams and variables of its own, their memory is one. */
   readonly devices?: number | undefined;
@@ -108,6 +114,7 @@ export class SimRuntime implements RuntimeDevice {
   private readonly fresh: FreshMemory | undefined;
   private readonly unwritten: UnwrittenMemory | undefined;
   private readonly clock: ModelClock | undefined;
+  private small: SmallAllocations | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
   private readonly memoryBytes: number;
@@ -194,6 +201,9 @@ export class SimRuntime implements RuntimeDevice {
     // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
     const bytes = this.options.strict === undefined ? Math.ceil(size / PAGE) * PAGE : size;
     const aligned = Math.min(Math.max(alignment, PAGE), 2 ** 21);
+    if (use === MemoryUse.Device && bytes <= BLOCK_BYTES && this.isPlacedAsOnHardware) {
+      return this.allocateSmall(bytes, aligned);
+    }
     const region =
       use === MemoryUse.Own
         ? memory.alloc(bytes, 'allocation', false, aligned)
@@ -204,8 +214,28 @@ export class SimRuntime implements RuntimeDevice {
     }
     return region.base;
   }
-  /** The pages go back to the system at once: nobody knows when the device needs this place again. */
+  /** With a clock small allocations lie as on hardware: what lies beside them there is in the same caches, and programs that go over their end run. */
+  private get isPlacedAsOnHardware(): boolean {
+    const { timing, strict } = this.options;
+    return timing !== undefined && strict === undefined && this.fresh === undefined;
+  }
+  private allocateSmall(bytes: number, alignment: number): number {
+    const { memory } = this.device;
+    this.small ??= new SmallAllocations({
+      take: () => memory.alloc(BLOCK_BYTES, 'allocation', false, BLOCK_BYTES).base,
+      give: (base) => this.freeRegion(base),
+    });
+    const { small } = this;
+    memory.dividedBy = (address) => small.pieceAt(address);
+    const address = small.allocate(bytes, alignment);
+    memory.bytesAt(address - gpuWindow.base, bytes).fill(0);
+    return address;
+  }
   free(address: number): void {
+    if (this.small?.free(address) !== true) this.freeRegion(address);
+  }
+  /** The pages go back to the system at once: nobody knows when the device needs this place again. */
+  private freeRegion(address: number): void {
     const { memory } = this.device;
     const region = memory.find(address, 1);
     if (region !== undefined) this.fresh?.end(address, () => memory.bytesAt(region.offset, region.size));
@@ -227,6 +257,8 @@ export class SimRuntime implements RuntimeDevice {
     return region === undefined ? undefined : region.offset + address - region.base;
   }
   beginsAt(address: number, size: number): boolean {
+    const piece = this.small?.pieceAt(address);
+    if (piece !== undefined) return !piece.isFree && piece.base === address && size <= piece.size;
     return this.device.memory.find(address, size)?.base === address;
   }
   map(address: number, size: number, source: number, writable: boolean): void {
@@ -351,7 +383,7 @@ export class SimRuntime implements RuntimeDevice {
     const { memory } = this.device;
     const regions = new Map<number, number>();
     for (const address of kind === 'fill' ? [to] : [to, from]) {
-      const region = memory.find(address, 1);
+      const region = memory.allocationAt(address);
       if (region !== undefined) regions.set(region.base, Math.min(region.size, bytes));
     }
     const times = this.clock?.copy(kind, bytes, timing.copied(regions));

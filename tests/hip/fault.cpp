@@ -10,6 +10,15 @@ int main(int, char** argv) {
   const std::string kind = argv[1];
   int* p;
   OK(hipMalloc(&p, 4096));
+  if (kind == "near") {
+    int* next;
+    OK(hipMalloc(&next, 4096));
+    out_of_bounds<<<1, 1>>>(p, 1024);
+    out_of_bounds<<<1, 1>>>(p, 3 * 1024);
+    int value = 0;
+    OK(hipMemcpy(&value, next, 4, hipMemcpyDeviceToHost));
+    CHECK(value == 1);
+  }
   if (kind == "far") out_of_bounds<<<1, 1>>>(p, 1l << 36);
   if (kind == "null") null_pointer<<<1, 1>>>(nullptr, p);
   if (kind == "freed") {

@@ -103,6 +103,8 @@ export class DeviceMemory {
   private readonly quarantine: { readonly start: number; readonly size: number }[] = [];
   private quarantined = 0;
   private readonly freed: FreedRegion[] = [];
+  /** The part at an address of an allocation that a runtime has divided. */
+  dividedBy: ((address: number) => { readonly base: number; readonly size: number } | undefined) | undefined;
 
   constructor(options: MemoryOptions = {}) {
     useWindow();
@@ -447,6 +449,11 @@ export class DeviceMemory {
       }
     }
     return undefined;
+  }
+
+  /** What the program allocated at an address: an allocation, or the part of one that the runtime gave it. */
+  allocationAt(address: number): { readonly base: number; readonly size: number } | undefined {
+    return this.dividedBy?.(address) ?? this.find(address, 1);
   }
 
   /** Has the address table of this thread name the memory at an address; false when it is not live, or partly read-only and to be written. */

@@ -19,8 +19,8 @@ import { ldsPasses, ldsPhases, type Phases } from './lds-phases.ts';
 /** Accesses are recorded in sectors of 64 bytes, what the vector cache asks L2 for. */
 export const LINE_UNIT_BITS = 6;
 const APERTURE = 2 ** 32;
-/** Line numbers from here on are private memory; no device has that much. */
-const SCRATCH_LINE = 2 ** 27;
+/** Line numbers from here on are private memory: those of 64 GiB, the most that a device with a clock has. */
+const SCRATCH_LINE = 2 ** 30;
 
 /** One wave's path. */
 export interface WaveTrace {
@@ -55,6 +55,8 @@ export class Recorder {
   private readonly addresses = new Float64Array(LANES);
   private readonly undoAt = new Int32List(1024);
   private readonly undoWord = new Int32List(1024);
+  /** Words beyond the window that were overwritten. */
+  private readonly undoBeyond: { readonly address: number; readonly word: number }[] = [];
   private words = new Int32Array(0);
   private readonly phases = new Map<number, Phases>();
   private readonly seen = new Int32Array(512);
@@ -184,7 +186,7 @@ export class Recorder {
       if (offset >= 0) {
         const last = (offset + 4 * instruction.dwords - 1) >>> LINE_UNIT_BITS;
         for (let line = offset >>> LINE_UNIT_BITS; line <= last; line++) accesses.push(line);
-        if (plan.kind !== 'load') this.save(offset, 4 * instruction.dwords);
+        if (plan.kind !== 'load') this.save(address, offset, 4 * instruction.dwords);
       }
       accesses.data[at] = accesses.length - at - 1;
       return;
@@ -231,7 +233,7 @@ export class Recorder {
       if (offset < 0) continue;
       const last = (offset + bytes - 1) >>> LINE_UNIT_BITS;
       for (let line = offset >>> LINE_UNIT_BITS; line <= last; line++) this.line(line, out);
-      if (stores) this.save(offset, bytes);
+      if (stores) this.save(address, offset, bytes);
     }
   }
 
@@ -247,7 +249,7 @@ export class Recorder {
     out.push(line);
   }
 
-  /** Byte in wasm memory behind an address, -1 for none. */
+  /** Byte of the device's memory behind an address, -1 for none. */
   private offsetOf(address: number): number {
     const offset = address - gpuWindow.base;
     if (offset >= 0 && offset < APERTURE) return offset;
@@ -256,8 +258,12 @@ export class Recorder {
   }
 
   /** Keeps the words that an instruction is about to overwrite. */
-  private save(offset: number, bytes: number): void {
+  private save(address: number, offset: number, bytes: number): void {
     const { undoAt, undoWord, words } = this;
+    if (offset >= APERTURE) {
+      this.saveBeyond(address, bytes);
+      return;
+    }
     const last = (offset + bytes - 1) >>> 2;
     for (let word = offset >>> 2; word <= last; word++) {
       undoAt.push(word);
@@ -265,9 +271,22 @@ export class Recorder {
     }
   }
 
+  private saveBeyond(address: number, bytes: number): void {
+    const { memory } = this.job;
+    const first = Math.floor(address / 4) * 4;
+    for (let at = first; at < address + bytes; at += 4) {
+      // The store will say what is wrong with memory that is not there.
+      if (memory.find(at, 4) === undefined) return;
+      this.undoBeyond.push({ address: at, word: this.words[memory.translate(at, 4, false) >>> 2] as number });
+    }
+  }
+
   /** Puts back everything that was stored. */
   undo(): void {
-    const { undoAt, undoWord, words } = this;
+    const { undoAt, undoWord, undoBeyond, words } = this;
+    const { memory } = this.job;
+    for (const { address, word } of undoBeyond.reverse()) words[memory.translate(address, 4, false) >>> 2] = word;
+    undoBeyond.length = 0;
     for (let n = undoAt.length - 1; n >= 0; n--) words[undoAt.data[n] as number] = undoWord.data[n] as number;
     undoAt.length = 0;
     undoWord.length = 0;

@@ -63,7 +63,7 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
   const chunks = new Set<number>();
   for (const line of lines) chunks.add(line >>> (12 - LINE_UNIT_BITS));
   for (const chunk of chunks) {
-    const region = memory.find(gpuWindow.base + chunk * 4096, 1);
+    const region = memory.allocationAt(gpuWindow.base + chunk * 4096);
     if (region !== undefined) out.set(region.base, region.size);
   }
   return out;
