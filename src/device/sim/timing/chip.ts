@@ -79,11 +79,13 @@ export function makeChip(file: ChipFile): Chip {
   };
   const get = (field: string): number => entry(field)[0];
   for (const cache of ['vl1d', 'l2']) {
-    const line = get(`${cache}.line`);
-    if (get(`${cache}.bytes`) % (line * get(`${cache}.ways`)) !== 0) {
+    if (get(`${cache}.bytes`) % (get(`${cache}.line`) * get(`${cache}.ways`)) !== 0) {
       throw badChip(`'${cache}.bytes' of chip '${name}' is not a whole number of sets of '${cache}.ways' lines.`);
     }
-    if ((line & (line - 1)) !== 0) throw badChip(`'${cache}.line' of chip '${name}' is not a power of two.`);
+  }
+  for (const field of ['vl1d.line', 'l2.line', 'l2.interleave', 'l1i.line']) {
+    const bytes = get(field);
+    if ((bytes & (bytes - 1)) !== 0) throw badChip(`'${field}' of chip '${name}' is not a power of two.`);
   }
   const classes = new Map<string, ClassCycles>(
     LATENCY_FIELDS.map((n) => [n, { issue: get(`class.${n}.issue`), latency: get(`class.${n}.latency`) }]),

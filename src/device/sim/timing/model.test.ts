@@ -73,6 +73,18 @@ describe('the clock', () => {
     expect(new Set(times).size).toBe(1);
   });
 
+  it('should wait for the code behind the first 32 bytes of a loop turn', async () => {
+    const fma = (n: number): string => `v_fma_f64 v[${4 + 2 * n}:${5 + 2 * n}], v[2:3], v[2:3], v[${4 + 2 * n}:${5 + 2 * n}]`;
+    const turn = async (body: string): Promise<number> => {
+      const cycles = async (turns: number): Promise<number> =>
+        (await run(loop(turns, body), 1, { timing: new TimingModel(chipNamed('mi300x')) })).timing?.cycles ?? 0;
+      return ((await cycles(200)) - (await cycles(100))) / 100;
+    };
+    // 28 bytes, and 44 bytes that two more instructions take: MI300X takes 36 and 56 cycles.
+    expect(await turn([0, 1].map(fma).join('\n'))).toBeCloseTo(36, 0);
+    expect(await turn([0, 1, 2, 3].map(fma).join('\n'))).toBeCloseTo(56, 0);
+  });
+
   it('should take longer for more work, and see where it waits', async () => {
     const short = await run(loop(50, IN_PLACE), 8, { timing: clock() });
     const long = await run(loop(100, IN_PLACE), 8, { timing: clock() });

@@ -1,9 +1,10 @@
 // The parts of the machine one by one: queue, servers, caches, LDS phases, residency.
 import { describe, expect, it } from 'vitest';
 import { Cache } from './cache.ts';
+import { chipNamed } from './chips/index.ts';
 import { EventQueue } from './event-queue.ts';
 import { ldsPasses, ldsPhases } from './lds-phases.ts';
-import { Residency } from './residency.ts';
+import { L2Residency, linesOfRegions, Residency } from './residency.ts';
 import { Server } from './server.ts';
 
 describe('the event queue', () => {
@@ -98,5 +99,35 @@ describe('the memory-side cache', () => {
     const part = cache.use(new Map([[2, 400]]));
     expect(part).toBeGreaterThan(0.05);
     expect(part).toBeLessThan(0.25);
+  });
+});
+
+describe('what L2 keeps from launch to launch', () => {
+  const launch = { entry: 1, grid: [64, 1, 1], workgroups: 64 } as unknown as Parameters<L2Residency['use']>[0];
+  const two = { ...launch, entry: 2 };
+  const read = new Map([
+    [0x1000, 4096],
+    [0x4000, 8192],
+  ]);
+  it('should be all that is only read, however much is written beside it', () => {
+    const l2 = new L2Residency(chipNamed('mi300a'));
+    const written = new Map([[0x4000, 8192]]);
+    expect(l2.use(launch, read, written)).toBe(0);
+    expect(l2.use(launch, read, written)).toBe(1);
+  });
+  it('should be a part of it when another launch shape gives dies other parts', () => {
+    const l2 = new L2Residency(chipNamed('mi300a'));
+    l2.use(launch, read, new Map());
+    expect(l2.use(two, read, new Map())).toBeCloseTo(1 / 6);
+    expect(l2.use(two, read, new Map())).toBe(1);
+  });
+  it('should be nothing that was written', () => {
+    const l2 = new L2Residency(chipNamed('mi300a'));
+    l2.use(launch, new Map(), read);
+    expect(l2.use(launch, read, new Map())).toBe(0);
+  });
+  it('should know the lines of allocations', () => {
+    const isIn = linesOfRegions(new Map([[0x5040, 65]]), 0x5000);
+    expect([0, 1, 2, 3].map(isIn)).toEqual([false, true, true, false]);
   });
 });
