@@ -11,8 +11,8 @@ import {
   type ReplayedLaunch,
   TimingModel,
 } from '../../src/device/sim/timing/model.ts';
-import type { Regions } from '../../src/device/sim/timing/residency.ts';
 import { timingReport } from '../../src/device/sim/timing/report.ts';
+import type { Regions } from '../../src/device/sim/timing/residency.ts';
 import { type DeviceProcess, startDeviceProcess } from '../../src/runtime/exec.ts';
 import { ModelClock } from '../../src/runtime/model-clock.ts';
 import type { CopyKind, PacketTimes } from '../../src/runtime/packet-times.ts';

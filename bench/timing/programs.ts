@@ -73,7 +73,15 @@ export function compileProgram(root: string, folder: string, program: string): s
   if (existsSync(path)) return path;
   mkdirSync(out, { recursive: true });
   const libraries = join(process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build'), 'lib');
-  const args = ['-x', 'hip', '--offload-arch=gfx942', '-D__AMDGCN_WAVEFRONT_SIZE=64', '--rocm-path=/usr', '-w', ...HIPCC];
+  const args = [
+    '-x',
+    'hip',
+    '--offload-arch=gfx942',
+    '-D__AMDGCN_WAVEFRONT_SIZE=64',
+    '--rocm-path=/usr',
+    '-w',
+    ...HIPCC,
+  ];
   const devices = `--rocm-device-lib-path=${join(root, '.wavesmith', 'hip-device-libs')}`;
   const source = join(folder, 'src', `${program}.cpp`);
   const link = ['-o', path, `-L${libraries}`, '-lamdhip64'];

@@ -9,9 +9,9 @@ import { isTargetName, TARGET_NAMES } from '../isa/index.ts';
 import { DEFAULT_TARGET } from '../isa/table/targets.ts';
 import type { TargetName } from '../isa/types.ts';
 import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/exec.ts';
-import { TIMED_BYTES } from '../runtime/sim-runtime.ts';
 import { ModelClock } from '../runtime/model-clock.ts';
 import { monotonicOffset } from '../runtime/shared-memory.ts';
+import { TIMED_BYTES } from '../runtime/sim-runtime.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
 import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
@@ -113,7 +113,10 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
   }
   const timing = timingOf(options, target);
   if (timing !== undefined && memory !== undefined && memory * 2 ** 30 > TIMED_BYTES) {
-    throw new WavesmithError('cli/bad-option', `With --timing --memory takes at most ${TIMED_BYTES / 2 ** 30} GiB, not ${memory}.`);
+    throw new WavesmithError(
+      'cli/bad-option',
+      `With --timing --memory takes at most ${TIMED_BYTES / 2 ** 30} GiB, not ${memory}.`,
+    );
   }
   const times: TimeLog = new TimeLog();
   let hasFindings = false;

@@ -38,7 +38,11 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   clockMhz: real('engine clock under load, MHz', 100, 5000),
   'issue.interval': real('cycles between two instructions of one wave', 1, 64),
   'issue.branchTaken': real('cycles from a taken branch to the next instruction', 1, 200),
-  'issue.nextFetch': real('cycles from the target of a taken branch to the 32 bytes of code behind the first ones', 0, 200),
+  'issue.nextFetch': real(
+    'cycles from the target of a taken branch to the 32 bytes of code behind the first ones',
+    0,
+    200,
+  ),
   'issue.waveStart': real('cycles from the start of a wave to its first instruction', 0, 10_000),
   'l1i.bytes': whole('instruction cache bytes', 1024, 2 ** 24),
   'l1i.line': whole('instruction cache line bytes', 16, 1024),

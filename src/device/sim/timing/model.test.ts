@@ -74,7 +74,8 @@ describe('the clock', () => {
   });
 
   it('should wait for the code behind the first 32 bytes of a loop turn', async () => {
-    const fma = (n: number): string => `v_fma_f64 v[${4 + 2 * n}:${5 + 2 * n}], v[2:3], v[2:3], v[${4 + 2 * n}:${5 + 2 * n}]`;
+    const fma = (n: number): string =>
+      `v_fma_f64 v[${4 + 2 * n}:${5 + 2 * n}], v[2:3], v[2:3], v[${4 + 2 * n}:${5 + 2 * n}]`;
     const turn = async (body: string): Promise<number> => {
       const cycles = async (turns: number): Promise<number> =>
         (await run(loop(turns, body), 1, { timing: new TimingModel(chipNamed('mi300x')) })).timing?.cycles ?? 0;

@@ -4,8 +4,8 @@
 
 import type { Launch } from '../dispatch/launch.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import type { DeviceMemory } from '../state/memory.ts';
 import { gpuWindow } from '../state/layout.ts';
+import type { DeviceMemory } from '../state/memory.ts';
 import type { ClockReadings, WaveProgress } from '../state/modelled-clock.ts';
 import type { PlacePool } from '../state/places.ts';
 import type { Chip } from './chip.ts';
