@@ -34,6 +34,8 @@ export interface Segment {
   readonly scalarResults: readonly bigint[];
   /** Slots (scalar and vector) that are read or written. */
   readonly touched: readonly bigint[];
+  /** v_readfirstlane stands in it, which reads lane 0 when no lane is active. */
+  readonly readsFirstLane: boolean;
   /** Something is wrong whatever the state is. */
   readonly isSuspicious: boolean;
 }
@@ -78,6 +80,7 @@ class SegmentBuilder {
   private readonly touched = Array.from({ length: 12 }, () => 0n);
   /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
   private readonly written = new Map<number, number>();
+  private readsFirstLane = false;
   private isSuspicious = false;
 
   constructor(first: number) {
@@ -87,6 +90,7 @@ class SegmentBuilder {
   add(plan: StrictPlan, isSuspicious: boolean): void {
     this.plans.push(plan);
     this.isSuspicious ||= isSuspicious;
+    this.readsFirstLane ||= plan.special === 'readfirstlane';
     const { effects } = plan;
     for (const ranges of [effects.uses, effects.keeps, effects.defs]) {
       for (const { first, count } of ranges) {
@@ -151,6 +155,7 @@ class SegmentBuilder {
       scalarNeeds: this.scalarNeeds,
       scalarResults: this.scalarResults,
       touched: this.touched,
+      readsFirstLane: this.readsFirstLane,
       isSuspicious: this.isSuspicious,
     };
   }
