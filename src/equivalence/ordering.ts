@@ -51,8 +51,12 @@ function mayPass(a: InstructionRow, b: InstructionRow): boolean {
   );
 }
 
+/** Plain accesses of LDS, which stay in order. */
+const isPlainLds = ({ instruction }: CodeInstruction): boolean => /^ds_(?:read|write)/.test(instruction.row.operation);
+
 /** Whether an operation that is still in flight at an instruction could make a difference. */
 function matters(kind: OrderKind, at: CodeInstruction, operation: CodeInstruction): boolean {
+  if (isPlainLds(at) && isPlainLds(operation)) return false;
   if (kind !== 'accesses') return true;
   const { row } = operation.instruction;
   // A lock or a flag: what follows it must not happen before it.

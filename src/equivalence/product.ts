@@ -6,6 +6,7 @@ import { branchTarget } from '../isa/index.ts';
 import { type CodeInstruction, type Program, Slot } from '../program/index.ts';
 import type { Budget, Places } from './budget.ts';
 import { NotFollowed } from './errors.ts';
+import { isIdleSkip } from './idle.ts';
 import { knownTrailingZeros } from './integers.ts';
 import { Machine } from './machine.ts';
 import { Memory, STATE_SIZE, type State } from './state.ts';
@@ -110,14 +111,24 @@ export class Product {
   private readonly machines: readonly [Machine, Machine];
   private readonly budget: Budget;
   private readonly isUnrolling: boolean;
+  private readonly isWithoutSkips: boolean;
   private readonly points = new Map<string, Point>();
   /** Instructions executed on terms, of both programs. */
   steps = 0;
 
-  /** `isUnrolling`: a branch whose condition is known is followed, however often, so that loops may be unrolled in one program. */
-  constructor(algebra: Algebra, sides: readonly [Side, Side], budget: Budget, isUnrolling: boolean) {
+  /**
+   * `isUnrolling`: a branch whose condition is known is followed, however often, so that loops may be unrolled in one program.
+   * `isWithoutSkips`: branches that only save time (`isIdleSkip`) are not taken, so that one program may lack them.
+   */
+  constructor(
+    algebra: Algebra,
+    sides: readonly [Side, Side],
+    budget: Budget,
+    { isUnrolling, isWithoutSkips }: { readonly isUnrolling: boolean; readonly isWithoutSkips: boolean },
+  ) {
     this.algebra = algebra;
     this.isUnrolling = isUnrolling;
+    this.isWithoutSkips = isWithoutSkips;
     this.sides = sides;
     this.budget = budget;
     const machine = ({ imageShift, early, places }: Side): Machine => new Machine(algebra, imageShift, early, places);
@@ -354,6 +365,7 @@ export class Product {
       if (outcome.kind === 'end') return { kind: 'end', pc: code.pc, how: outcome.how };
       if (outcome.kind === 'jump') return { kind: 'jump', to: this.jump(side, code, outcome.target) };
       const taken = this.checked(side, code, branchTarget(code.instruction, code.pc));
+      if (this.isWithoutSkips && isIdleSkip(program, code)) return code.pc + code.instruction.size;
       if (outcome.condition.op === 'const' && code.instruction.row.flags.has('isBarrier')) return taken;
       const next = this.checked(side, code, code.pc + code.instruction.size);
       return { kind: 'branch', pc: code.pc, condition: outcome.condition, taken, next };

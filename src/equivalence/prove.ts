@@ -4,6 +4,7 @@ import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { targetInfo } from '../isa/index.ts';
 import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
 import { Budget, DEFAULT_LIMITS, LimitReached, type Limits, type Places } from './budget.ts';
+import { idleSkips } from './idle.ts';
 import { dataShift, hasSameCodeSections, hasSameTables, hasTables, isDataAddress, isSameBytes } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
@@ -196,10 +197,11 @@ function* proof(
   const recorders = () => [new AccessPairs(), new Risks(algebra.terms, algebra.integers.subsets, budget)] as const;
   let [pairs, risks] = recorders();
   const asked = new Set<string>();
+  const isWithoutSkips = idleSkips(a.program) !== idleSkips(b.program);
   let first: Mismatch | undefined;
   for (;;) {
     product?.release();
-    product = new Product(algebra, sides, budget, first !== undefined);
+    product = new Product(algebra, sides, budget, { isUnrolling: first !== undefined, isWithoutSkips });
     try {
       product.solve(entryPairs(a, b), states);
       [pairs, risks] = recorders();

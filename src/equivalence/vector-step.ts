@@ -155,6 +155,12 @@ function keepsDestination(
   return instruction.row.flags.has('VOP3_OPSEL') && (immediateOf(instruction, 'src0_modifiers') & OP_SEL_1) !== 0;
 }
 
+/** The inline constant 0: C of a matrix product that begins with zero in all its registers. */
+const INLINE_ZERO = 128;
+
+/** Operations that only name their registers otherwise: the accumulator is the destination. */
+const SAME_OPERATION: Readonly<Record<string, string>> = { v_fmac_f32: 'v_fma_f32', v_fmac_f64: 'v_fma_f64' };
+
 /** Executes an operation that stays whole: same name, parameters, mode and operands, same result. */
 export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | ScaleConvertOperation): void {
   const { algebra, instruction, exec, state } = step;
@@ -176,6 +182,9 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
         args.push(seen);
         sources.push([operand, seen]);
       }
+    } else if (isMatrix && o.name === 'src2' && operand.kind === 'inline' && operand.encoding === INLINE_ZERO) {
+      const words = (instruction.operands[0] as Register).dwords;
+      for (let n = 0; n < words; n++) args.push(terms.i32(0));
     } else if (operand.kind !== 'imm' || type !== undefined) {
       constants.add(o.name);
       const words = type === undefined ? 1 : OPERAND_TYPES[type].words;
@@ -199,7 +208,7 @@ export function stepOpaque(step: Step, op: VectorOperation | MatrixOperation | S
       for (let n = 0; n < target.dwords; n++) args.push(masks.view(exec, readRegisterWord(step, target, n)));
     }
   }
-  const key = `${row.operation} ${parameters(instruction, constants)}`;
+  const key = `${SAME_OPERATION[row.operation] ?? row.operation} ${parameters(instruction, constants)}`;
   const values: [Register, number, Term][] = [];
   for (const [t, target] of targets.entries()) {
     for (let n = 0; n < target.dwords; n++) {
