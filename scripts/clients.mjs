@@ -1,4 +1,4 @@
-// `npm run clients [-- --device sim:TARGET] [triton|tinygrad…]`: published GPU programs, unmodified, on the virtual GPU. They are installed from PyPI
+// `npm run clients [-- --device sim:TARGET] [triton|hip-python]`: published GPU programs, unmodified, on the virtual GPU. They are installed from PyPI
 // into .wavesmith/clients when scripts/clients-requirements.txt has changed. Prints what ran; exits with 1 when something failed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -51,6 +51,7 @@ const CLIENTS = {
       PYTHONPATH: join(root, 'tests/clients/triton'),
       TRITON_CACHE_DIR: join(root, '.wavesmith/triton-cache'),
     }),
+  'hip-python': (target) => exec(target, [python, 'tests/clients/hip_python.py'], {}),
 };
 
 function exec(target, program, environment) {
