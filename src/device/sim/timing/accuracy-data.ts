@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 144, factor: 1.258 },
-    memory: { points: 41, factor: 1.291 },
-    dispatch: { points: 11, factor: 1.064 },
-    cache: { points: 17, factor: 1.146 },
-    compute: { points: 5, factor: 1.055 },
+    latency: { points: 155, factor: 1.194 },
+    memory: { points: 44, factor: 1.135 },
+    dispatch: { points: 13, factor: 1.087 },
+    cache: { points: 13, factor: 1.179 },
+    compute: { points: 4, factor: 1.029 },
   },
 };
