@@ -1,7 +1,8 @@
 // Written by `npm run bench timing -- --write`. Do not edit.
 import type { ChipNumbers } from '../chip.ts';
 
-const FIT = 'fitted to atax, bitonicsort, matrixmultiplication, memcopy, spmv, vectoradd on MI300A (docs/timing-accuracy.md)';
+const FIT =
+  'fitted to atax, bitonicsort, matrixmultiplication, memcopy, spmv, vectoradd on MI300A (docs/timing-accuracy.md)';
 
 export const MI300A_FITTED: ChipNumbers = {
   'launch.eventUs': [3.725, `${FIT}; before: 5.6, MI300X microbenchmarks, floor`],
