@@ -11,7 +11,7 @@ import { assembleAndLink } from '../src/asm/index.ts';
 import { randomBytes } from '../src/base/index.ts';
 import { type DeviceBuffer, SimDevice } from '../src/device/index.ts';
 import { type Capture, openCapture } from '../src/snapshot/index.ts';
-import { mutationScore } from '../tests/support/capture-mutants.ts';
+import { mutationScore, PATIENCE } from '../tests/support/capture-mutants.ts';
 import { needlessParts } from '../tests/support/capture-removals.ts';
 import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
 import { captureObject } from '../tests/support/captures.ts';
@@ -76,6 +76,7 @@ async function judge(capture: Capture, name: string, before: string): Promise<vo
     const result = await replayOnce(version.path === undefined ? capture : openCapture(version.path), {
       code: version.code,
       against: version.path === undefined ? undefined : capture,
+      maxInstructions: PATIENCE * (replayed.dispatch?.instructions ?? 0) + 10_000,
     });
     if (result.ok) missed.push(version.name);
     else found++;

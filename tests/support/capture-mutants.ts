@@ -25,8 +25,8 @@ export interface Outcome {
   readonly instructions: number;
 }
 
-/** A mutant that runs this many times as long as the original does not end. */
-const PATIENCE = 20;
+/** A mutant, or a wrong version, that runs this many times as long as the original does not end. */
+export const PATIENCE = 20;
 
 /** Runs a capture's kernel, or other code, on its memory. Bytes that depend on the order of waves are zero. */
 export async function outcomeOf(capture: Capture, code?: Uint8Array, instructions = 0): Promise<Outcome> {
