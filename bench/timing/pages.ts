@@ -311,7 +311,8 @@ export function fittedNumbers(values: Values, fitted: readonly string[]): string
   return `// Written by \`npm run bench timing -- --write\`. Do not edit.
 import type { ChipNumbers } from '../chip.ts';
 
-const FIT = 'fitted to ${fitted.join(', ')} on MI300A (docs/timing-accuracy.md)';
+const FIT =
+  'fitted to ${fitted.join(', ')} on MI300A (docs/timing-accuracy.md)';
 
 export const MI300A_FITTED: ChipNumbers = {
 ${lines.join('\n')}
