@@ -92,6 +92,8 @@ const NOBODY: Watcher = { access: () => {}, risk: () => {} };
 
 /** Instructions that are executed on terms where loops are unrolled: a loop of known conditions may have no end. */
 const UNROLLED_STEPS = 100_000;
+/** Instructions between two branches, with those of called functions: a wrong jump may call for ever. */
+const CALLED_STEPS = 100_000;
 /** Blocks can be as long as a kernel. */
 const STEPS_BETWEEN_CHECKS = 64;
 /** Bytes of the states of both programs, and of what a point knows beside its entry. */
@@ -320,6 +322,7 @@ export class Product {
   /** Runs one program to its next conditional branch or end, changing `state`; past branches whose condition is known when told to. */
   private trace(side: 0 | 1, start: number, state: State, watcher: Watcher): Stop {
     const seen = new Set<number>();
+    const before = this.steps;
     let pc = start;
     for (;;) {
       if (seen.has(pc)) throw this.stopped(side, pc, 'a loop without a conditional branch');
@@ -328,7 +331,8 @@ export class Product {
       const end = this.runBlock(side, pc, state, watcher);
       if (typeof end === 'number') pc = end;
       else if (end.kind === 'jump') {
-        // A function may be called again; calls without end use up the limits.
+        // A function may be called again.
+        if (this.steps - before > CALLED_STEPS) this.budget.end('the instructions that are allowed are used up');
         seen.clear();
         pc = end.to;
       } else if (this.isUnrolling && end.kind === 'branch' && end.condition.op === 'const') {
