@@ -1,6 +1,6 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
-// `--compiled` twenty-four that clang compiles. Nothing is timed: the numbers are modelled.
+// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three more. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
 import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
@@ -9,6 +9,7 @@ import { classesOf } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
+import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,15 +17,20 @@ const { values } = parseArgs({
     only: { type: 'string' },
     'held-out': { type: 'boolean', default: false },
     compiled: { type: 'boolean', default: false },
+    unseen: { type: 'boolean', default: false },
   },
 });
 const counts = new Map<string, number>();
 let first = 0;
 let second = 0;
-const all = values.compiled ? COMPILED_KERNELS : values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS;
-const object = values.compiled ? compiledObject(chipNamed(values.chip).target) : undefined;
-if (values.compiled && object === undefined) throw new Error('clang-22 is not installed');
-const kernels = all.filter((k) => values.only === undefined || k.name.includes(values.only));
+const source = values.compiled ? 'compiled.c' : values.unseen ? 'unseen.c' : undefined;
+const assembled = values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS;
+const all = values.compiled ? COMPILED_KERNELS : values.unseen ? UNSEEN_KERNELS : assembled;
+const object = source === undefined ? undefined : compiledObject(source, chipNamed(values.chip).target);
+if (source !== undefined && object === undefined) throw new Error('clang-22 is not installed');
+const kernels = all.filter(
+  (k) => values.only === undefined || values.only.split(',').some((part) => k.name.includes(part)),
+);
 let absent = 0;
 for (const kernel of kernels) {
   const classes = await classesOf(kernel, values.chip, object).catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { classesOf } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
+import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 
 const QUICK = [
   'copy-dwordx4',
@@ -23,7 +24,7 @@ const QUICK = [
   'index-then-value',
   'mfma-4x4',
 ];
-const COMPILED = compiledObject('gfx942');
+const COMPILED = compiledObject('compiled.c', 'gfx942');
 const KERNELS = [...LIMITED_KERNELS, ...HELD_OUT_KERNELS];
 
 describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () => {
@@ -32,6 +33,12 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     expect(kernel).toBeDefined();
     if (kernel === undefined) return;
     const [first] = await classesOf(kernel, 'mi300x', COMPILED);
+    expect(first?.class, kernel.because).toBe(kernel.limiter);
+  });
+
+  test('small_step, which was written after the rules', async () => {
+    const [kernel] = UNSEEN_KERNELS.filter((k) => k.name === 'small_step');
+    const [first] = await classesOf(kernel, 'mi300x', compiledObject('unseen.c', 'gfx942'));
     expect(first?.class, kernel.because).toBe(kernel.limiter);
   });
 });

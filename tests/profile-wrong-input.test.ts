@@ -37,6 +37,52 @@ const MI300_TOO = '3,3,"GPU",304,4,8,32,2100,"gfx942","AMD Instinct MI300X"\n';
 const MI200 = '2,2,"GPU",104,4,1,32,1700,"gfx90a","AMD Instinct MI250X"\n';
 const [TRACE_HEADER = '', FIRST_ROW = ''] = kernelTraceCsv(1).split('\n');
 
+describe('tables of a run as people leave them', () => {
+  const write = (name: string, more: (path: string, trace: string) => void): ProfileDocument => {
+    const path = folder();
+    const trace = kernelTraceCsv(6);
+    writeFileSync(join(path, name), trace);
+    writeFileSync(join(path, '1_agent_info.csv'), AGENT_HEADER + MI300);
+    more(path, trace);
+    return read(path);
+  };
+
+  it('a copy of a file counts once, and is a finding', () => {
+    const document = write('1_kernel_trace.csv', (path, trace) =>
+      writeFileSync(join(path, '1_kernel_trace (copy).csv'), trace),
+    );
+    expect(document.dispatches.total).toBe(6);
+    expect(codes(document)).toEqual(['profile/duplicate-dispatch']);
+  });
+
+  it('a table without its columns, or with other separators, is a finding', () => {
+    const document = write('1_kernel_trace.csv', (path, trace) => {
+      writeFileSync(join(path, '2_kernel_trace.csv'), trace.replaceAll(',', ';'));
+      writeFileSync(join(path, '3_kernel_trace.csv'), trace.replace('"Kernel_Name"', '"Title"'));
+    });
+    expect(document.dispatches.total).toBe(6);
+    expect(codes(document)).toEqual(['profile/damaged-file', 'profile/damaged-file']);
+  });
+
+  it('a header in the middle of a file is no dispatch; spaces around names do not matter', () => {
+    const [header = '', ...rows] = kernelTraceCsv(6).trimEnd().split('\n');
+    const spaced = header.replaceAll('"', '').replaceAll(',', ' , ');
+    const document = write('1_kernel_trace.csv', (path) => {
+      const parts = [spaced, ...rows.slice(0, 3), spaced, ...rows.slice(3)];
+      writeFileSync(join(path, '1_kernel_trace.csv'), `${parts.join('\n')}\n`);
+    });
+    expect(document.dispatches).toMatchObject({ total: 6, timed: 6 });
+    expect(codes(document)).toEqual([]);
+  });
+
+  it('counters without the names of their kernels say so', () => {
+    const path = folder();
+    writeFileSync(join(path, '1_counter_collection.csv'), counterCsv().replace('"Kernel_Name"', '"Title"'));
+    writeFileSync(join(path, '1_agent_info.csv'), AGENT_HEADER + MI300);
+    expect(codes(read(path))).toContain('profile/unnamed-kernel');
+  });
+});
+
 describe('two GPUs', () => {
   const path = folder();
   writeFileSync(join(path, '1_agent_info.csv'), AGENT_HEADER + MI300 + MI300_TOO);

@@ -14,14 +14,15 @@ export interface CompiledKernel extends Launch {
   readonly because: string;
 }
 
-const MB = 2 ** 20;
+export const MB = 2 ** 20;
 const noise = (words: Int32Array): void => {
   for (let at = 0; at < words.length; at++) words[at] = Math.imul(at ^ (at >>> 7), 0x9e3779b1);
 };
 const counting = (words: Int32Array): void => {
   for (let at = 0; at < words.length; at++) words[at] = at;
 };
-const of = (limiter: BottleneckClass, name: string, launch: Launch, because: string): CompiledKernel => ({
+/** A kernel of a compiled source. */
+export const limited = (limiter: BottleneckClass, name: string, launch: Launch, because: string): CompiledKernel => ({
   name,
   limiter,
   because,
@@ -30,48 +31,83 @@ const of = (limiter: BottleneckClass, name: string, launch: Launch, because: str
 const full = { groups: 1216, threads: 256, bytes: 4 * MB } as const;
 
 export const COMPILED_KERNELS: readonly CompiledKernel[] = [
-  of('memory-bandwidth', 'tile_add', { groups: 4096, threads: 256, bytes: 128 * MB }, 'reads and writes all once'),
-  of('memory-bandwidth', 'softmax', { groups: 2048, threads: 256, bytes: 32 * MB }, 'a row is read and written once'),
-  of('memory-bandwidth', 'persistent_axpy', { groups: 304, threads: 1024, bytes: 64 * MB }, 'two reads, one write'),
-  of('memory-bandwidth', 'gather', { groups: 2048, threads: 256, bytes: 256 * MB }, 'a line is fetched for each word'),
-  of('memory-bandwidth', 'scatter', { groups: 1024, threads: 256, bytes: 64 * MB }, 'a part of a line for each word'),
-  of('memory-bandwidth', 'stream_then_reduce', { groups: 1024, threads: 256, bytes: 64 * MB }, 'reads all once'),
-  of('memory-latency', 'probe_chain', { groups: 304, threads: 64, bytes: 32 * MB, fill: noise }, 'a chain of loads'),
-  of(
+  limited('memory-bandwidth', 'tile_add', { groups: 4096, threads: 256, bytes: 128 * MB }, 'reads and writes all once'),
+  limited(
+    'memory-bandwidth',
+    'softmax',
+    { groups: 2048, threads: 256, bytes: 32 * MB },
+    'a row is read and written once',
+  ),
+  limited(
+    'memory-bandwidth',
+    'persistent_axpy',
+    { groups: 304, threads: 1024, bytes: 64 * MB },
+    'two reads, one write',
+  ),
+  limited(
+    'memory-bandwidth',
+    'gather',
+    { groups: 2048, threads: 256, bytes: 256 * MB },
+    'a line is fetched for each word',
+  ),
+  limited(
+    'memory-bandwidth',
+    'scatter',
+    { groups: 1024, threads: 256, bytes: 64 * MB },
+    'a part of a line for each word',
+  ),
+  limited('memory-bandwidth', 'stream_then_reduce', { groups: 1024, threads: 256, bytes: 64 * MB }, 'reads all once'),
+  limited(
+    'memory-latency',
+    'probe_chain',
+    { groups: 304, threads: 64, bytes: 32 * MB, fill: noise },
+    'a chain of loads',
+  ),
+  limited(
     'memory-latency',
     'binary_search',
     { groups: 608, threads: 256, bytes: 36 * MB, fill: counting },
     'what to load next is what was loaded',
   ),
-  of('compute', 'horner_double', full, 'fused operations of doubles, four chains a lane'),
-  of('compute', 'dot_int8', full, 'integer products, four chains a lane'),
-  of('compute', 'half_chain', full, 'packed halves, eight chains a lane'),
-  of('compute', 'load_then_work', { ...full, bytes: 8 * MB }, '3,840 fused operations for 16 bytes'),
-  of('compute', 'matrix_tiles', { groups: 608, threads: 256, bytes: 4 * MB }, 'matrix operations, four chains a wave'),
-  of('divergence', 'escape_time', full, 'one lane in sixteen works a hundred times as long'),
-  of('lds', 'lds_histogram', full, 'the lanes of a wave meet in eight words'),
-  of('lds', 'transpose_in_lds', { groups: 608, threads: 256, bytes: MB }, 'columns of a tile without padding'),
-  of('atomics', 'global_histogram', { groups: 1024, threads: 256, bytes: MB }, 'all lanes add to 128 words'),
-  of('under-occupied', 'one_group_sum', { groups: 1, threads: 1024, bytes: 8 * MB }, 'one compute unit of all works'),
-  of('under-occupied', 'long_tail', { groups: 1216, threads: 64, bytes: MB }, 'at the end ten waves are left'),
-  of('under-occupied', 'hoarder', { groups: 1216, threads: 64, bytes: 32 * MB, fill: noise }, 'LDS for one wave'),
-  of(
+  limited('compute', 'horner_double', full, 'fused operations of doubles, four chains a lane'),
+  limited('compute', 'dot_int8', full, 'integer products, four chains a lane'),
+  limited('compute', 'half_chain', full, 'packed halves, eight chains a lane'),
+  limited('compute', 'load_then_work', { ...full, bytes: 8 * MB }, '3,840 fused operations for 16 bytes'),
+  limited(
+    'compute',
+    'matrix_tiles',
+    { groups: 608, threads: 256, bytes: 4 * MB },
+    'matrix operations, four chains a wave',
+  ),
+  limited('divergence', 'escape_time', full, 'one lane in sixteen works a hundred times as long'),
+  limited('lds', 'lds_histogram', full, 'the lanes of a wave meet in eight words'),
+  limited('lds', 'transpose_in_lds', { groups: 608, threads: 256, bytes: MB }, 'columns of a tile without padding'),
+  limited('atomics', 'global_histogram', { groups: 1024, threads: 256, bytes: MB }, 'all lanes add to 128 words'),
+  limited(
+    'under-occupied',
+    'one_group_sum',
+    { groups: 1, threads: 1024, bytes: 8 * MB },
+    'one compute unit of all works',
+  ),
+  limited('under-occupied', 'long_tail', { groups: 1216, threads: 64, bytes: MB }, 'at the end ten waves are left'),
+  limited('under-occupied', 'hoarder', { groups: 1216, threads: 64, bytes: 32 * MB, fill: noise }, 'LDS for one wave'),
+  limited(
     'launch',
     'next_step',
     { groups: 1, threads: 64, bytes: MB, launches: 60 },
     'sixty launches that do next to nothing',
   ),
-  of('barrier', 'relay', { groups: 608, threads: 256, bytes: MB }, 'one wave works, three wait for it'),
-  of('scalar', 'uniform_hash', { groups: 2432, threads: 64, bytes: MB }, 'the same numbers for all lanes'),
-  of('instruction-fetch', 'unrolled', { groups: 304, threads: 64, bytes: MB }, '96 KB of code without a loop'),
+  limited('barrier', 'relay', { groups: 608, threads: 256, bytes: MB }, 'one wave works, three wait for it'),
+  limited('scalar', 'uniform_hash', { groups: 2432, threads: 64, bytes: MB }, 'the same numbers for all lanes'),
+  limited('instruction-fetch', 'unrolled', { groups: 304, threads: 64, bytes: MB }, '96 KB of code without a loop'),
 ];
 
-/** compiled.c for a target; undefined where clang 22 is not installed. */
-export function compiledObject(target: string): Uint8Array | undefined {
+/** A source of this folder (`compiled.c`) for a target; undefined where clang 22 is not installed. */
+export function compiledObject(name: string, target: string): Uint8Array | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-limiters-'));
   try {
     const out = join(folder, 'kernels.co');
-    const source = 'tests/limiters/compiled.c';
+    const source = `tests/limiters/${name}`;
     const options = ['--target=amdgcn-amd-amdhsa', `-mcpu=${target}`, '-O3', '-nogpulib', '-o', out, source];
     const done = spawnSync('clang-22', options, { encoding: 'utf8' });
     if (done.error !== undefined) return undefined;

@@ -12,7 +12,7 @@ import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../reader
 import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv, reportEmpty } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
-import { baseName, dirName, readWhole } from '../source.ts';
+import { baseName, CHUNK, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
 import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
@@ -97,6 +97,8 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   // The first file of a folder that tells the times of a dispatch is believed: the run without counters, where there is one.
   const wideRank = (path: string) =>
     [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path)));
+  reportUnknown(files, new Set(byFormat.map(({ file }) => file)), recording);
+  leaveOutCopies(byFormat, recording);
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
   const hasTraces = new Set(
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
@@ -191,6 +193,72 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+/** Names that profilers give to their tables. */
+const TABLE =
+  /(?:^|_)(?:kernel_trace|counter_collection|memory_copy_trace|memory_allocation_trace|[a-z]+_api_trace|agent_info|pmc_perf.*|timestamps|sysinfo|roofline|SQC?_[A-Z_]+)\.csv$/;
+
+/** Reports tables that have lost their columns: nothing of a run may be missing without a word. */
+function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>, recording: Recording): void {
+  for (const file of files) {
+    if (known.has(file) || file.size === 0 || !TABLE.test(baseName(file.path))) continue;
+    if (recording.findings.some(({ place }) => place.file === file.path)) continue;
+    recording.report(
+      'profile/damaged-file',
+      file.path,
+      'The file has the name of a table of a profiler, but not its columns in its first row, separated by commas. It is left out.',
+    );
+  }
+}
+
+/** Formats that tell what happened when: of one process, no two files have the same bytes. */
+const TIMED: ReadonlySet<string> = new Set<FileFormat>([
+  'csv:kernel-trace',
+  'csv:counter-collection',
+  'csv:memory-copy',
+  'csv:api-trace',
+  'rocprofv3-json',
+  'rocpd',
+]);
+
+/** The folder of a file, and the process that rocprofv3 names it after. */
+const ownerOf = (file: DiskFile): string => `${dirName(file.path)}/${/^[0-9]*/.exec(baseName(file.path))?.[0] ?? ''}`;
+
+/** Leaves out copies of a file, which would count twice. */
+function leaveOutCopies(
+  entries: { readonly file: DiskFile; readonly format: FileFormat }[],
+  recording: Recording,
+): void {
+  const bySize = new Map<number, DiskFile[]>();
+  for (let i = 0; i < entries.length; i++) {
+    const { file, format } = entries[i];
+    if (!TIMED.has(format)) continue;
+    const others = bySize.get(file.size) ?? [];
+    const original = others.find((other) => ownerOf(other) === ownerOf(file) && isSame(other, file));
+    if (original === undefined) {
+      bySize.set(file.size, [...others, file]);
+      continue;
+    }
+    recording.report(
+      'profile/duplicate-dispatch',
+      file.path,
+      `The file is a copy of ${original.path}; it is left out.`,
+    );
+    entries.splice(i--, 1);
+  }
+}
+
+function isSame(a: DiskFile, b: DiskFile): boolean {
+  return a.open((first) =>
+    b.open((second) => {
+      if (first.size !== second.size) return false;
+      for (let at = 0; at < first.size; at += CHUNK) {
+        if (Buffer.compare(first.read(at, CHUNK), second.read(at, CHUNK)) !== 0) return false;
+      }
+      return true;
+    }),
+  );
 }
 
 /** The format of a file; a compressed one that is damaged is reported and left out. */

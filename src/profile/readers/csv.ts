@@ -23,7 +23,7 @@ export class Header {
   private readonly index = new Map<string, number>();
 
   constructor(names: readonly string[]) {
-    this.names = names;
+    this.names = names.map((name) => name.trim());
     names.forEach((name, i) => {
       const key = normalise(name);
       if (!this.index.has(key)) this.index.set(key, i);
@@ -84,6 +84,8 @@ export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHan
   let rest = '';
   let line = 0;
   let handler: RowHandler | undefined;
+  /** The header, which files that were joined into one repeat. */
+  let first: readonly string[] = [];
   let newline: '\r\n' | '\n' | undefined;
   for (let offset = 0; offset < source.size; ) {
     const bytes = source.read(offset, PIECE);
@@ -105,7 +107,10 @@ export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHan
       if (handler === undefined) {
         if (cells.length > MAX_COLUMNS) throw notCsv(source.path, `its first row has ${cells.length} columns`);
         handler = onHeader(new Header(cells));
-      } else handler(cells, line);
+        first = cells;
+      } else if (cells[0] !== first[0] || cells.length !== first.length || cells.some((cell, i) => cell !== first[i])) {
+        handler(cells, line);
+      }
     }
     rest = last ? '' : text.slice(result.meta.cursor);
     if (rest.length > MAX_ROW_BYTES) {

@@ -210,6 +210,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const domain = r.machineDomain(machine);
   const d = r.dispatches;
   const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
+  if (at.name < 0) {
+    r.report(
+      'profile/unnamed-kernel',
+      file,
+      'The file has no column Kernel_Name; its dispatches are shown as one kernel.',
+    );
+  }
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     const dispatchId = count(cells[at.dispatch]);
