@@ -28,14 +28,15 @@ function polynomial(coefficients: readonly number[], x: number): number {
   return sum;
 }
 
-/** 2^x of an f32 or f16, limited to what its format can tell from zero and infinity. */
+/** 2^x of an f32 or f16, limited to what its format can tell from zero and infinity: 0 below the normal numbers of f32. */
 export function exp2(x: number, format: keyof typeof EXP2_LIMITS): number {
   if (Number.isNaN(x)) return x;
   const [low, high] = EXP2_LIMITS[format];
   const limited = Math.min(Math.max(x, low), high);
   const whole = rint(limited);
   const r = limited - whole;
-  return (r * polynomial(EXP2, r) + 1) * pow2(whole);
+  const power = (r * polynomial(EXP2, r) + 1) * pow2(whole);
+  return power < 2 ** -126 ? 0 : power;
 }
 
 /** log2(x) of a number that is no f32 denormal. */

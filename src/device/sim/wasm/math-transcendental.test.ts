@@ -42,6 +42,13 @@ describe.each(['exp', 'log', 'sin', 'cos', 'rsq'])('v_%s', (name) => {
   test('f32', async () => {
     await expectAgreement(`v_${name}_f32_e32 v2, v4`, { words: 1, input: new Uint8Array(values.buffer) });
   });
+  test('f32, doubled', async () => {
+    await expectAgreement(
+      `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), 0
+v_${name}_f32_e64 v2, v4 mul:2`,
+      { words: 1, input: new Uint8Array(values.buffer) },
+    );
+  });
   test.each([0, 15])('f16 in mode %d', async (mode) => {
     const words = Uint32Array.from({ length: LANES }, (_, i) => (i * 40503) & 0xffff);
     await expectAgreement(

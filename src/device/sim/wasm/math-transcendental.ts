@@ -61,7 +61,12 @@ function exp2(fn: WasmFunction, format: TranscendentalFormat): void {
     fn.get(shifted as number)
       .i32(23)
       .op('i32x4.shl')
-      .op('i32x4.add');
+      .op('i32x4.add')
+      .tee(r as number)
+      .get(r as number);
+    // Nothing below the normal numbers.
+    word(fn, 0x007fffff);
+    fn.op('i32x4.gt_s').op('v128.and');
     fn.get(x as number)
       .get(x as number)
       .get(x as number)
