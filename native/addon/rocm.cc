@@ -418,7 +418,7 @@ napi_value PlaceCode(napi_env env, napi_callback_info info) {
   if (at != nullptr && image != nullptr && size > 0) {
     got = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   }
-  if (got != at || got == nullptr) {
+  if (got != at || got == nullptr || image == nullptr) {
     if (got != MAP_FAILED) munmap(got, size);
     napi_get_boolean(env, false, &result);
     return result;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace wavesmith {
@@ -37,7 +39,10 @@ inline uint64_t AvailableOnHost() {
   char line[128];
   unsigned long long kilobytes = UINT64_MAX >> 10;
   while (std::fgets(line, sizeof line, file) != nullptr) {
-    if (std::sscanf(line, "MemAvailable: %llu", &kilobytes) == 1) break;
+    constexpr char kName[] = "MemAvailable:";
+    if (std::strncmp(line, kName, sizeof kName - 1) != 0) continue;
+    kilobytes = std::strtoull(line + sizeof kName - 1, nullptr, 10);
+    break;
   }
   std::fclose(file);
   return kilobytes << 10;
