@@ -37,6 +37,8 @@ test('an unknown mnemonic has close matches', () => {
   expect(describeInstruction('v_add_f23', 'gfx942')).toBeUndefined();
   expect(similarOperations('v_add_f23', 'gfx942')).toContain('v_add_f32');
   expect(similarOperations('swizzle', 'gfx942')).toEqual(['ds_swizzle_b32']);
+  expect(similarOperations('load 16 dwords', 'gfx942')).toEqual(['s_buffer_load_dwordx16', 's_load_dwordx16']);
+  expect(similarOperations('wait for the barrier of a workgroup', 'gfx942')).toContain('s_barrier');
 });
 
 test.each([

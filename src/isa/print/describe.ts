@@ -252,14 +252,35 @@ export function listOperations(target: TargetName): string[] {
 /** What a list of near matches has at most. */
 const MOST_SIMILAR = 8;
 
-/** Operations whose names are close to `name`, fit it where it has `*`, or contain each of its words. */
+/** Operations whose names are close to `name`, fit it where it has `*`, contain each of its words, or most of them with what they do. */
 export function similarOperations(name: string, target: TargetName): string[] {
   const all = listOperations(target);
   const query = name.slice(0, 64).toLowerCase();
-  const words = query.split(/[^a-z0-9_*]+/).filter((word) => /[a-z0-9]/.test(word));
+  const words = wordsOf(query);
   if (words.length === 0) return [];
   const close = words.length > 1 || query.includes('*') ? [] : closeMatches(query, all, 3);
-  return (close.length > 0 ? close : all.filter((n) => words.every((word) => isPart(word, n)))).slice(0, MOST_SIMILAR);
+  const named = close.length > 0 ? close : all.filter((n) => words.every((word) => isPart(word, n)));
+  return (named.length > 0 || query.includes('*') ? named : describedBy(words, all)).slice(0, MOST_SIMILAR);
+}
+
+/** The words of a question, without plurals; a number of dwords is a word as names have it: `16 dwords` is `dwordx16`. */
+function wordsOf(query: string): string[] {
+  return query
+    .replace(/\b(\d+) dwords?\b/g, 'dwordx$1')
+    .split(/[^a-z0-9_*]+/)
+    .filter((word) => /[a-z0-9]/.test(word))
+    .map((word) => (/^[a-z]{4,}s$/.test(word) ? word.slice(0, -1) : word));
+}
+
+/** Operations that have more than half of the words in their name or in the sentences about them, those with the most first. */
+function describedBy(words: readonly string[], operations: readonly string[]): string[] {
+  const found = operations.flatMap((operation) => {
+    const prose = proseOf(operation).join(' ').toLowerCase();
+    const inName = words.filter((word) => isPart(word, operation)).length;
+    const inAll = words.filter((word) => isPart(word, operation) || prose.includes(word)).length;
+    return 2 * inAll > words.length ? [{ operation, rank: inAll + inName / 100 }] : [];
+  });
+  return found.sort((a, b) => b.rank - a.rank).map(({ operation }) => operation);
 }
 
 /** Whether an operation has a word in its name; `*` is any text, and `lds` is what instructions on it begin with. */

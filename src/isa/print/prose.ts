@@ -15,6 +15,7 @@ const CACHE = 'Cache control:';
 const EFFECTS: Readonly<Record<string, string>> = {
   s_nop: 'Does nothing for SIMM16 + 1 cycles (0 to 7 more): the wait states of hazards.',
   s_waitcnt: 'Waits until the counters named are at most the values given: memory results are in their registers then.',
+  ds_gws_barrier: 'Waits until one wavefront of every workgroup of a cooperative launch is here.',
   s_barrier: 'Waits until all wavefronts of the workgroup are here.',
   s_endpgm: 'Ends the wavefront.',
   s_endpgm_saved: 'Ends the wavefront after a context save.',
