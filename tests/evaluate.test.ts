@@ -13,6 +13,7 @@ import { CHEATS } from './support/optimize/cheats.ts';
 import { HONEST } from './support/optimize/honest.ts';
 import { IMPROVEMENTS } from './support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
+import { TRICKS } from './support/optimize/tricks.ts';
 import { variantObject } from './support/optimize/variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-evaluate-'));
@@ -41,7 +42,7 @@ test('the tables are as long as they must be', () => {
 });
 
 describe('wrong', () => {
-  test.each([...CHEATS, ...ADVERSARY])('$name ($of)', async (cheat) => {
+  test.each([...CHEATS, ...ADVERSARY, ...TRICKS])('$name ($of)', async (cheat) => {
     const evaluator = await evaluatorOf(cheat.of);
     const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
     expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([

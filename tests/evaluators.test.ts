@@ -112,7 +112,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     });
     await record(folder, 'k.wscap', { code, args, grid, block });
     expected = (await search('here.db', '--jobs', '1')).digest;
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await endWorkers();
     await redis.stop();
@@ -135,7 +135,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     setTimeout(() => victim?.kill('SIGKILL'), 2500);
     expect((await searching).digest).toBe(expected);
     await endWorkers();
-  }, 60_000);
+  }, 180_000);
 
   test('the dashboard is served to this machine and no other name', async () => {
     const child = spawn(process.execPath, [
@@ -162,7 +162,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   test('a queue that is gone is an error, and the search goes on when it is back', async () => {
     await redis.stop();
@@ -183,5 +183,5 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     startWorker();
     expect((await search('gone.db', '--queue', redis.url)).digest).toBe(expected);
     await endWorkers();
-  }, 60_000);
+  }, 180_000);
 });

@@ -7,8 +7,8 @@ import type { EntryValue } from './entry-value.ts';
 /** User SGPRs that the hardware can set. */
 const MAX_USER_SGPRS = 16;
 
-/** Where each value is in the registers of a starting wave. */
-function layoutOf(d: KernelDescriptor): Map<string, { readonly first: number; readonly count: number }> {
+/** Where each value is in the scalar registers of a starting wave. */
+export function entryRegisters(d: KernelDescriptor): Map<string, { readonly first: number; readonly count: number }> {
   const { properties, rsrc2, preload } = d;
   const out = new Map<string, { first: number; count: number }>();
   let at = 0;
@@ -79,7 +79,7 @@ export function planEntry(
   change(next);
   const { userSgprCount } = next.rsrc2;
   if (userSgprCount > MAX_USER_SGPRS) return 'all 16 registers that hold values at its start are taken';
-  const [before, after] = [layoutOf(descriptor), layoutOf(next)];
+  const [before, after] = [entryRegisters(descriptor), entryRegisters(next)];
   const lanes = new Map<EntryValue, number>();
   let lane = 0;
   for (const value of wanted) {

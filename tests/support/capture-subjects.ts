@@ -19,6 +19,7 @@ import {
 } from '../../src/snapshot/index.ts';
 import { AITER_KERNELS } from '../sim/kernels/aiter-cases.ts';
 import { hasCorpus } from '../sim/kernels/support.ts';
+import { TENSILE_KERNELS } from '../sim/kernels/tensile-cases.ts';
 import { deriveDispatches, fillerFor, VmfbRunner } from '../sim/kernels/vmfb.ts';
 import { sharedPath } from './shared.ts';
 import { strictSubjects } from './strict-kernels.ts';
@@ -49,7 +50,10 @@ export function captureSubjects(): CaptureSubject[] {
     : Object.entries(AITER_KERNELS).flatMap(([family, cases]) =>
         cases.map(([name, , run]): CaptureSubject => ({ name: `aiter ${family} ${name}`, run })),
       );
-  return [...compiled, ...handWritten, ...moduleSubjects()];
+  const library = !hasCorpus
+    ? []
+    : TENSILE_KERNELS.map(([name, , run]): CaptureSubject => ({ name: `hipblaslt gfx90a ${name}`, run }));
+  return [...compiled, ...library, ...handWritten, ...moduleSubjects()];
 }
 
 /** Small dispatches of the language model. */

@@ -87,6 +87,8 @@ export function heldOutInputs(capture: Capture, seed: number, instructions: numb
     const moved = movedCapture(capture, { shift });
     if (moved !== undefined) add(name, moved);
   }
+  const over = movedCapture(capture, { overBoundary: true });
+  if (over !== undefined) add('buffers over boundaries of 4 GiB', over);
   for (const [n, [name, change, strict]] of DATA.entries()) {
     const random = randomNumbers((seed * 7919 + n * 104_729 + 17) >>> 0);
     const edits = areas.flatMap((area) => editOf(area, change(area, random)));
@@ -217,11 +219,14 @@ function editOf({ chunk, offsets }: DataArea, words: Uint32Array | undefined): M
   return runs;
 }
 
+/** NaN, zeros, infinity, a denormal, and a number whose square is infinite. */
+const SCALAR_EDGES = [0x7fc0_0000, 0, 0x8000_0000, 0x7f80_0000, 0x0000_1234, 0x7149_f2ca];
+
 function* scalarChanges(capture: Capture): Generator<[string, MemoryEdit[]]> {
   const edit = (at: number, word: number): MemoryEdit[] => [argumentEdit(capture, at, word)];
   for (const { name, at, word } of scalarWords(capture)) {
     if (isPlausibleFloat(word) && word !== 0) {
-      for (const other of [(word ^ 0x8000_0000) >>> 0, word ^ 0x0012_3456, 0x7fc0_0000, 0]) {
+      for (const other of [(word ^ 0x8000_0000) >>> 0, word ^ 0x0012_3456, ...SCALAR_EDGES]) {
         yield [`argument ${name} is ${wordText(other)}`, edit(at, other)];
       }
       continue;

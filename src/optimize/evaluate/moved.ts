@@ -9,16 +9,25 @@ const BASE = 0x5a00_0000_0000;
 const SPACING = 0x20_0000;
 const PAGE = 4096;
 
+/** Of an address that is kept by who lies over a boundary of 4 GiB. */
+const ALIGNMENT = 16;
+const GIB4 = 2 ** 32;
+
 /** Memory whose address the hardware or the host's queue chooses. */
 const STAYING: ReadonlySet<CaptureAllocation['kind']> = new Set(['queue', 'packet', 'scratch']);
 
 /**
  * The capture moved, and what must stand in its memory then; undefined when nothing can be moved. `shift`: bytes by which data lies otherwise
- * in its page than before. `room`: allocations can grow by this factor.
+ * in its page than before. `room`: allocations can grow by this factor. `overBoundary`: each buffer lies over a boundary of 4 GiB, where the low half of
+ * an address overflows.
  */
 export function movedCapture(
   capture: Capture,
-  { shift = 0, room = 1 }: { readonly shift?: number; readonly room?: number } = {},
+  {
+    shift = 0,
+    room = 1,
+    overBoundary = false,
+  }: { readonly shift?: number; readonly room?: number; readonly overBoundary?: boolean } = {},
 ): { readonly capture: Capture; readonly edits: readonly MemoryEdit[] } | undefined {
   const { memory } = capture.manifest;
   if (memory.aliases.length > 0) return undefined;
@@ -27,7 +36,10 @@ export function movedCapture(
     const isCode = a.kind === 'code';
     if (STAYING.has(a.kind) || (!isCode && !memory.chunks.some((c) => c.allocation === i))) return 0;
     // Of 4 KiB the odd one: what is keyed by an address misses.
-    const address = next + (a.address % PAGE) + PAGE * (1 + (i % 3)) + (FIXED.has(a.kind) ? 0 : shift);
+    const ordinary = next + (a.address % PAGE) + PAGE * (1 + (i % 3)) + (FIXED.has(a.kind) ? 0 : shift);
+    const half = Math.floor(a.size / 2 / ALIGNMENT) * ALIGNMENT;
+    const over = (Math.floor((next + half) / GIB4) + 1) * GIB4 - half + (a.address % ALIGNMENT);
+    const address = overBoundary && !FIXED.has(a.kind) && half > 0 ? over : ordinary;
     next = Math.ceil((address + a.size * room) / SPACING + 1) * SPACING;
     return address - a.address;
   });

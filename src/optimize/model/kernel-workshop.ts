@@ -7,11 +7,10 @@ import { checkCodeObject } from '../../check/index.ts';
 import { link, readCodeObject } from '../../codeobject/index.ts';
 import type { LaunchTime } from '../../device/sim/timing/model.ts';
 import { timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
-import { rewriteProgram } from '../../rewrite/index.ts';
 import { physicsFloor } from '../evaluate/physics.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
-import { KernelView, type Move } from '../moves/view.ts';
+import { isApart, KernelView, type Move, withMoves } from '../moves/view.ts';
 import { type Best, type Contest, verdictWords } from '../search/contest.ts';
 import { diffOf, stallsOf } from '../search/search.ts';
 import { annotatedText, kernelText } from './kernel-text.ts';
@@ -153,23 +152,21 @@ export class KernelWorkshop implements Workshop {
   private async moved(numbers: readonly number[]): Promise<Built> {
     const listed = await this.list();
     const moves: Move[] = [];
-    const replace = new Map<number, Uint8Array>();
     for (const n of new Set(numbers)) {
       const move = listed.moves[n];
       if (move === undefined) return { problem: `There is no move ${n}.` };
-      if ([...move.replace.keys()].some((pc) => replace.has(pc))) {
+      if (!moves.every((other) => isApart(other, move))) {
         return {
           problem: `Move ${n} changes an instruction that another one of them changes. Make them one after the other.`,
         };
       }
-      for (const [pc, bytes] of move.replace) replace.set(pc, bytes);
       moves.push(move);
     }
     const view = new KernelView(
       readCodeObject(this.contest.best.code, ['candidate']),
       this.contest.evaluator.oracle.kernel,
     );
-    return { code: rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes, moves };
+    return { code: withMoves(view, moves), moves };
   }
 }
 

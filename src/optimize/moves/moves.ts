@@ -4,7 +4,11 @@ import { waitText } from '../../finding/index.ts';
 import { immediateOf } from '../../isa/operand.ts';
 import { type CodeInstruction, hasSlot, LGKM_FULL, VM_FULL, waitCounts, waitRole } from '../../program/index.ts';
 import { mergedLoads } from './merge.ts';
+import { raisedPriority, streams } from './policy.ts';
+import { scheduled } from './schedule.ts';
+import { swizzledLds } from './swizzle.ts';
 import { dependsOn, isMemory, joined, type KernelView, type Move, waitLine } from './view.ts';
+import { remappedGroups, trimmedRegisters } from './whole.ts';
 
 const NOTHING = new Uint8Array();
 /** Instructions behind a wait that are looked at to fill it. */
@@ -24,8 +28,14 @@ export function movesOf(view: KernelView): Move[] {
       ...filledWaits(view, region),
       ...hoistedLoads(view, region),
       ...mergedLoads(view, region),
+      ...scheduled(view, region),
     ]),
     ...removals(view),
+    ...swizzledLds(view),
+    ...trimmedRegisters(view),
+    ...remappedGroups(view),
+    ...streams(view),
+    ...raisedPriority(view),
   ];
 }
 

@@ -1,7 +1,7 @@
 // Room `optimize/moves`: typed changes of a kernel's machine code that should leave its function as it is. A move says where it may be made; the
 // ladder says whether it was right. Begin with this file (a kernel to be changed), then moves.ts (all moves).
 import { type CheckContext, outstandingAtBlocks, stepThrough } from '../../check/index.ts';
-import type { CodeObject } from '../../codeobject/index.ts';
+import { type CodeObject, descriptorRegisters, type Kernel } from '../../codeobject/index.ts';
 import { waitText } from '../../finding/index.ts';
 import { assembleLine } from '../../instrument/assemble.ts';
 import { branchTarget, encode, isTargetName, type TargetName } from '../../isa/index.ts';
@@ -21,6 +21,7 @@ import {
   VM_FULL,
   waitRole,
 } from '../../program/index.ts';
+import { type KernelChange, rewriteProgram } from '../../rewrite/index.ts';
 import { codeReferences } from '../../rewrite/references.ts';
 
 /** A change: code that stands in the place of instructions, by their address. */
@@ -31,6 +32,36 @@ export interface Move {
   /** The instruction that it is about. */
   readonly pc: number;
   readonly replace: ReadonlyMap<number, Uint8Array>;
+  /** Code that runs before an instruction. */
+  readonly before?: ReadonlyMap<number, readonly Uint8Array[]>;
+  /** What changes in the kernel's descriptor and metadata. */
+  readonly kernel?: KernelChange;
+}
+
+/** The code object with moves made that change different instructions. */
+export function withMoves(view: KernelView, moves: readonly Move[]): Uint8Array {
+  const replace = new Map(moves.flatMap((m) => [...m.replace]));
+  const before = new Map(moves.flatMap((m) => [...(m.before ?? [])]));
+  const changes = moves.flatMap(({ kernel }) => (kernel === undefined ? [] : [kernel]));
+  const change: KernelChange = {
+    descriptor: (d) => {
+      for (const { descriptor } of changes) descriptor?.(d);
+    },
+    metadata: new Map(changes.flatMap(({ metadata }) => [...(metadata ?? [])])),
+  };
+  const kernels = changes.length === 0 ? undefined : new Map([[view.kernel.name, change]]);
+  return rewriteProgram(view.program, { edits: { replace, before }, kernels }).codeObject.bytes;
+}
+
+/** Whether two moves change different instructions. */
+export function isApart(a: Move, b: Move): boolean {
+  const places = ({ replace, before, kernel }: Move): unknown[] => [
+    ...replace.keys(),
+    ...(before?.keys() ?? []),
+    ...(kernel === undefined ? [] : ['kernel']),
+  ];
+  const taken = new Set(places(b));
+  return places(a).every((place) => !taken.has(place));
 }
 
 export const MOVE_KINDS = [
@@ -39,6 +70,12 @@ export const MOVE_KINDS = [
   'fill-wait',
   'hoist-load',
   'merge-loads',
+  'schedule',
+  'swizzle-lds',
+  'trim-registers',
+  'remap-groups',
+  'raise-priority',
+  'stream',
   'trim-nop',
   'drop-barrier',
   'drop-priority',
@@ -94,6 +131,16 @@ export class KernelView {
   get liveness(): Liveness {
     this.live ??= livenessOf(this.program, this.subject);
     return this.live;
+  }
+
+  get kernel(): Kernel {
+    return this.subject.kernel as Kernel;
+  }
+
+  /** Vector registers below the accumulators that a wave has. */
+  get vectors(): number {
+    const { descriptor } = this.kernel;
+    return descriptor === undefined ? 0 : descriptorRegisters(descriptor).vgprs;
   }
 
   text(code: CodeInstruction): string {

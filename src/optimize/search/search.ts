@@ -8,13 +8,12 @@ import { disassembleCodeObject } from '../../asm/index.ts';
 import { WavesmithError } from '../../base/index.ts';
 import { readCodeObject } from '../../codeobject/index.ts';
 import { timedInstructions } from '../../device/sim/timing/report.ts';
-import { rewriteProgram } from '../../rewrite/index.ts';
 import type { Evaluator } from '../evaluate/ladder.ts';
 import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
-import { KernelView, type Move, type MoveKind } from '../moves/view.ts';
+import { isApart, KernelView, type Move, type MoveKind, withMoves } from '../moves/view.ts';
 import { type Elsewhere, Judge } from './judge.ts';
 
 export interface SearchOptions {
@@ -86,6 +85,20 @@ const MOVES_A_ROUND = 400;
 const SINGLES_SHARE = 0.4;
 const LEAST_SINGLES = 16;
 
+/** Moves about the whole kernel are few, and tried first; those that the clock does not time, last. */
+const WHOLE: ReadonlySet<MoveKind> = new Set(['swizzle-lds', 'trim-registers', 'remap-groups']);
+const UNTIMED: ReadonlySet<MoveKind> = new Set(['raise-priority', 'stream']);
+/** Kinds of which all moves that change different code are tried at once, before each alone. */
+const PACKED: readonly MoveKind[] = ['schedule', 'relax-wait', 'sink-wait', 'hoist-load'];
+
+function packsOf(moves: readonly Move[]): Move[][] {
+  return PACKED.flatMap((kind) => {
+    const pack: Move[] = [];
+    for (const move of moves) if (move.kind === kind && pack.every((m) => isApart(m, move))) pack.push(move);
+    return pack.length < 3 ? [] : [pack];
+  });
+}
+
 /** Searches. The evaluator's own baseline is where it begins. */
 export async function searchMoves(evaluator: Evaluator, options: SearchOptions): Promise<SearchResult> {
   return await new Search(evaluator, options).run();
@@ -147,8 +160,10 @@ class Search {
   private async round(state: State, best: State): Promise<Tried[]> {
     const view = new KernelView(readCodeObject(state.code, ['candidate']), this.evaluator.oracle.kernel);
     const { kinds } = this.options;
-    const stallAt = (move: Move): number =>
-      Math.max(0, ...[...move.replace.keys()].map((pc) => state.stalls.get(pc) ?? 0));
+    const stallAt = ({ kind, replace }: Move): number => {
+      if (WHOLE.has(kind)) return Number.POSITIVE_INFINITY;
+      return UNTIMED.has(kind) ? -1 : Math.max(0, ...[...replace.keys()].map((pc) => state.stalls.get(pc) ?? 0));
+    };
     const moves = movesOf(view)
       .filter((m) => kinds === undefined || kinds.includes(m.kind))
       .map((move, n) => ({ move, n, stall: stallAt(move) }))
@@ -157,6 +172,7 @@ class Search {
     const found: Tried[] = [];
     const { looks } = this.judge;
     const limit = looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - looks) * SINGLES_SHARE));
+    found.push(...(await this.look(state, view, packsOf(moves.map((m) => m.move)), best)));
     for (let next = 0; next < moves.length && !this.isSpent && this.judge.looks < limit; ) {
       const room = Math.min(limit, this.options.budget) - this.judge.looks;
       const batch: (readonly Move[])[] = [];
@@ -166,10 +182,8 @@ class Search {
     }
     found.sort((a, b) => a.nanoseconds - b.nanoseconds);
     const together: Move[] = [];
-    for (const {
-      moves: [move],
-    } of found) {
-      if (move !== undefined && together.every((m) => isApart(m, move))) together.push(move);
+    for (const move of found.flatMap((f) => f.moves)) {
+      if (together.every((m) => isApart(m, move))) together.push(move);
     }
     while (together.length > 1 && !this.isSpent) {
       const [tried] = await this.look(state, view, [[...together]], best);
@@ -184,8 +198,7 @@ class Search {
   private async look(from: State, view: KernelView, sets: readonly (readonly Move[])[], best: State): Promise<Tried[]> {
     const fresh: { readonly moves: readonly Move[]; readonly code: Uint8Array }[] = [];
     for (const moves of sets) {
-      const replace = new Map(moves.flatMap((m) => [...m.replace]));
-      const code = rewriteProgram(view.program, { edits: { replace } }).codeObject.bytes;
+      const code = withMoves(view, moves);
       const hash = sha256(code);
       if (this.seen.has(hash)) continue;
       this.seen.add(hash);
@@ -248,9 +261,6 @@ class Search {
     return { code, nanoseconds, stalls: stallsOf(again.time), steps: [...from.steps, step], evaluation };
   }
 }
-
-/** Whether two moves change different instructions. */
-const isApart = (a: Move, b: Move): boolean => [...a.replace.keys()].every((pc) => !b.replace.has(pc));
 
 /** Cycles that waves stand at each instruction, by its offset. */
 export function stallsOf(time: Parameters<typeof timedInstructions>[0] | undefined): Map<number, number> {
