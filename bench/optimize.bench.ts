@@ -230,7 +230,6 @@ async function table(budget: number, only: RegExp): Promise<void> {
     const path = `${name.replace(/\W/g, '_').slice(0, 60)}.wscap`;
     await run(path);
     const capture = openCapture(join(folder, path));
-    const size = capture.manifest.dispatch.gridWorkItems.reduce((a, b) => a * b, 1);
     const [row, seconds] = await timed(async (): Promise<TableRow> => {
       const evaluator = await Evaluator.open(capture, { chip: chipOf(capture) });
       const { instructions } = evaluator.oracle.timed;
@@ -240,10 +239,7 @@ async function table(budget: number, only: RegExp): Promise<void> {
       const isAccepted = evaluation?.verdict === 'accepted';
       return {
         name,
-        chip: evaluator.options.chip.name,
         instructions,
-        workItems: size,
-        inputs: evaluator.oracle.heldOut.length + 1,
         nanoseconds: isAccepted ? result.nanoseconds : [result.nanoseconds[0], result.nanoseconds[0]],
         speedup: isAccepted ? (evaluation.time?.speedup ?? 1) : 1,
         interval: isAccepted ? (evaluation.time?.interval ?? [1, 1]) : [1, 1],
@@ -261,7 +257,7 @@ async function table(budget: number, only: RegExp): Promise<void> {
   }
   const { page, summary } = tablePage(rows, budget);
   console.log(summary);
-  if (values.write) writeFileSync(new URL('../docs/optimize-kernels.md', import.meta.url), page);
+  if (values.write) writeFileSync(join(process.cwd(), 'docs', 'optimize-kernels.md'), page);
 }
 
 if (isAll || values.rate) await rates();

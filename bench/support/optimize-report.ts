@@ -2,11 +2,7 @@
 
 export interface TableRow {
   readonly name: string;
-  readonly chip: string;
   readonly instructions: number;
-  readonly workItems: number;
-  /** Inputs on which an accepted kernel left every byte as the baseline. */
-  readonly inputs: number;
   readonly nanoseconds: readonly [before: number, after: number];
   /** 1 when nothing was accepted. */
   readonly speedup: number;
@@ -48,15 +44,12 @@ export function tablePage(
   const lines = rows.map((r) =>
     [
       r.name,
-      r.chip,
       String(r.instructions),
-      microseconds(r.nanoseconds[0]),
-      microseconds(r.nanoseconds[1]),
+      r.reached === undefined ? '–' : r.nanoseconds.map(microseconds).join(' → '),
       r.reached === undefined
         ? `– (${factor(r.best)})`
         : `${factor(r.speedup)} (${r.interval.map((n) => n.toFixed(3)).join(' to ')})`,
       r.reached ?? '–',
-      String(r.inputs),
       r.moves.join(', ') || '–',
     ].join(' | '),
   );
@@ -71,8 +64,8 @@ byte as the baseline left it on the captured launch, all held-out inputs and all
 accepts from 2%. Times are [modelled](timing.md) microseconds; the interval is what sampling leaves open (of small launches nothing is sampled).
 The first row is the published case of a barrier that is not needed.
 
-| kernel | chip | wave instructions | before | after | speedup | reached | inputs | moves |
-|---|---|---|---|---|---|---|---|---|
+| kernel | wave instructions | µs | speedup | reached | moves |
+|---|---|---|---|---|---|
 ${lines.map((line) => `| ${line} |`).join('\n')}
 `;
   return { page, summary };

@@ -82,7 +82,9 @@ export class KernelWorkshop implements Workshop {
     const { time } = await this.contest.evaluator.look(code, 0);
     if (time === undefined) throw new Error('the best so far is no candidate');
     const stalls = stallsOf(time);
-    const stallAt = (move: Move): number => Math.max(0, ...[...move.replace.keys()].map((pc) => stalls.get(pc) ?? 0));
+    // A schedule is about a whole stretch: what stands in it is told with other moves.
+    const placesOf = ({ kind, pc, replace }: Move): number[] => (kind === 'schedule' ? [pc] : [...replace.keys()]);
+    const stallAt = (move: Move): number => Math.max(0, ...placesOf(move).map((pc) => stalls.get(pc) ?? 0));
     const moves = movesOf(new KernelView(readCodeObject(code, ['candidate']), this.contest.evaluator.oracle.kernel))
       .map((move, n) => ({ move, n, stall: stallAt(move) }))
       .sort((a, b) => b.stall - a.stall || a.n - b.n)
