@@ -2,6 +2,7 @@
 import type { DeviceOptions } from '../device/index.ts';
 import { packageRoot } from '../iree/tools.ts';
 import { findNativeBuild, loadAddon } from '../runtime/addon.ts';
+import type { Capture } from '../snapshot/index.ts';
 
 /** Environment: another library than the system's `libhsa-runtime64.so.1`. */
 const LIBRARY_VARIABLE = 'WAVESMITH_HSA';
@@ -15,4 +16,12 @@ export function rocmOptions(
     library: process.env[LIBRARY_VARIABLE],
     keepFree: keepFree.filter(({ size }) => size > 0),
   });
+}
+
+/** The same for the replay of a capture, whose addresses are kept free. */
+export function rocmOptionsFor({ chunks, manifest }: Capture): DeviceOptions['rocm'] {
+  return rocmOptions([
+    ...chunks.map((c) => c.allocation),
+    ...manifest.memory.allocations.filter(({ kind }) => kind === 'code'),
+  ]);
 }

@@ -202,7 +202,7 @@ export async function runCaptured(
   folder: string,
   options: {
     readonly modified?: string | undefined;
-    readonly open: (target: CodeObjectFacts['targetName']) => Promise<Device>;
+    readonly open: (target: CodeObjectFacts['targetName'], capture: Capture) => Promise<Device>;
     readonly exact?: boolean | undefined;
     readonly force?: boolean | undefined;
     readonly iterations?: number | undefined;
@@ -219,7 +219,7 @@ export async function runCaptured(
   const code = readWhole(path, 'the modified code object');
   const modified = readFacts(code);
   const isBuilt = options.modified !== undefined || sameCode(modified, after);
-  const device = await options.open(before.targetName);
+  const device = await options.open(before.targetName, capture);
   try {
     return await replayCapture(device, capture, {
       code: sameCode(before, modified) ? undefined : code,

@@ -3,6 +3,7 @@ import { WavesmithError } from '../../base/index.ts';
 import type { Device } from '../../device/device.ts';
 import type { SimRunOptions } from '../../device/sim/options.ts';
 import type { TargetName } from '../../isa/types.ts';
+import type { Capture } from '../../snapshot/index.ts';
 
 /** Checks a value of `--device`: `sim`, or `sim:TARGET` where TARGET must be that of the code. */
 export function simDevice(device: string): (target: TargetName) => void {
@@ -36,4 +37,11 @@ export function deviceOpener(
     const { nodeSimOptions } = await import('../../device/node/index.ts');
     return createDevice('sim', { target, ...nodeSimOptions(), run: isStrict ? { ...run, strict: {} } : run });
   };
+}
+
+/** Opens a GPU of this machine for the replay of a capture. */
+export async function openRocm(name: string, target: TargetName, capture: Capture): Promise<Device> {
+  const { createDevice } = await import('../../device/index.ts');
+  const { rocmOptionsFor } = await import('../rocm-options.ts');
+  return createDevice(name, { target, rocm: rocmOptionsFor(capture) });
 }

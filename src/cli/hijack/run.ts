@@ -15,7 +15,7 @@ import { addTimingOptions, isTimed, type TimingOptions, timedRecord, timingOf } 
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
 import { describeCapturedRun } from './captured.ts';
 import { describeDispatches } from './describe.ts';
-import { deviceOpener } from './device.ts';
+import { deviceOpener, openRocm } from './device.ts';
 import { describeModules, moduleHostOpener } from './run-module.ts';
 import { run as runProgram } from './run-program.ts';
 
@@ -70,7 +70,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--save <dir>', 'keep the inputs and the outputs of both sides in this folder')
     .option('--dispatch [name]', 'run single kernels instead: the changed ones, or these; repeatable', collectNames, [])
     .option('--all', 'run every kernel by itself')
-    .option('--device <device>', 'the device', process.env.WAVESMITH_DEVICE ?? 'sim')
+    .option('--device <device>', 'sim; of a capture also rocm[:N]', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
     .option('--grid <x,y,z>', 'kernels: workgroups, where the grid is not recorded')
     .option('--buffer <n=bytes:type>', 'kernels: size, element type or both of binding N; repeatable', collect, [])
@@ -119,8 +119,10 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     if (isByKernel && (!isForCapture || flags.capture !== undefined)) throw noModule();
     const result = await runCaptured(command.args[0], {
       modified: flags.modified,
-      open: (target) =>
-        deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target),
+      open: async (target, capture) =>
+        flags.device.startsWith('rocm')
+          ? await openRocm(flags.device, target, capture)
+          : await deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target),
       exact: common.exact,
       force: common.force,
       maxInstructions:

@@ -8,7 +8,7 @@ import { isTargetName } from '../../isa/index.ts';
 import { openCapture, placeText, type ReplayResult, replayCapture } from '../../snapshot/index.ts';
 import { comparisonLines, exitCodeOf, verdictLine } from '../../verdict/index.ts';
 import { codeObjectBytes } from '../code-or-text.ts';
-import { rocmOptions } from '../rocm-options.ts';
+import { rocmOptionsFor } from '../rocm-options.ts';
 import { parseCount } from '../run-common.ts';
 import {
   addScheduleOptions,
@@ -79,10 +79,7 @@ Exit code 0: equal, or within an annotated tolerance. 1: not.`,
   const device = await createDevice(options.device, {
     target: processor,
     ...nodeSimOptions(),
-    rocm: rocmOptions([
-      ...capture.chunks.map((c) => c.allocation),
-      ...capture.manifest.memory.allocations.filter(({ kind }) => kind === 'code'),
-    ]),
+    rocm: rocmOptionsFor(capture),
     run: {
       mfma: parseMatrixMode(options.mfma),
       workers: parseCount(options.workers, '--workers'),
