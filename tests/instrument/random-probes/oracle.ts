@@ -160,9 +160,19 @@ export class Oracle implements Monitor {
     bound: { readonly instruction: Parameters<typeof effectsOf>[0]; readonly size: number },
   ): void {
     this.written.get(w)?.execute(bound.instruction, this.ownExec(w));
-    const isNext = w.pc === pc + bound.size;
+    const isTaken = w.pc !== pc + bound.size || this.isTakenToNext(bound.instruction.row.operation, w);
     for (const point of this.points.get(pc - this.base) ?? [])
-      if ((point.side === 'after' && isNext) || (point.side === 'taken' && !isNext)) this.reached(point, w);
+      if ((point.side === 'after' && !isTaken) || (point.side === 'taken' && isTaken)) this.reached(point, w);
+  }
+
+  /** Whether an instruction behind which the next one follows is a branch to it that was taken: compilers leave `s_branch 0`. */
+  private isTakenToNext(operation: string, w: Wave): boolean {
+    if (operation === 's_branch') return true;
+    const [, what, when] = /^s_cbranch_(scc|vcc|exec)(.+)$/.exec(operation) ?? [];
+    if (what === undefined || when === undefined) return false;
+    const vcc = ((w.sgprs[VCC] as number) | (w.sgprs[VCC + 1] as number)) !== 0;
+    const isSet = { scc: w.scc, vcc, exec: this.ownExec(w) !== 0n }[what];
+    return isSet === (when === '1' || when === 'nz');
   }
 
   private reached(point: RandomPoint, w: Wave): void {
