@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 155, factor: 1.194 },
-    memory: { points: 44, factor: 1.135 },
-    dispatch: { points: 13, factor: 1.087 },
-    cache: { points: 13, factor: 1.179 },
+    latency: { points: 152, factor: 1.190 },
+    memory: { points: 46, factor: 1.139 },
+    dispatch: { points: 13, factor: 1.084 },
+    cache: { points: 16, factor: 1.186 },
     compute: { points: 4, factor: 1.029 },
   },
 };
