@@ -11,9 +11,15 @@ import { assembleAndLink } from '../src/asm/index.ts';
 import { randomBytes } from '../src/base/index.ts';
 import { type DeviceBuffer, SimDevice } from '../src/device/index.ts';
 import { type Capture, openCapture } from '../src/snapshot/index.ts';
-import { mutationScore, PATIENCE } from '../tests/support/capture-mutants.ts';
+import { mutationScore } from '../tests/support/capture-mutants.ts';
 import { needlessParts } from '../tests/support/capture-removals.ts';
-import { captureSubjects, recordFirst, replayOnce, wrongVersions } from '../tests/support/capture-subjects.ts';
+import {
+  budgetBeside,
+  captureSubjects,
+  recordFirst,
+  replayOnce,
+  wrongVersions,
+} from '../tests/support/capture-subjects.ts';
 import { captureObject } from '../tests/support/captures.ts';
 import { compileHip } from '../tests/support/hip.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
@@ -69,6 +75,7 @@ async function judge(capture: Capture, name: string, before: string): Promise<vo
   kernels.add(`${capture.manifest.code.sha256} ${capture.manifest.dispatch.kernel}`);
   const replayed = await replayOnce(capture, { iterations: 20 });
   if (replayed.verdict === 'equal') equal++;
+  const instructions = replayed.dispatch?.instructions ?? 0;
   overheads.push(replayed.times?.overhead ?? 0);
   const missed: string[] = [];
   for (const version of wrongVersions(capture, folder)) {
@@ -76,7 +83,7 @@ async function judge(capture: Capture, name: string, before: string): Promise<vo
     const result = await replayOnce(version.path === undefined ? capture : openCapture(version.path), {
       code: version.code,
       against: version.path === undefined ? undefined : capture,
-      maxInstructions: PATIENCE * (replayed.dispatch?.instructions ?? 0) + 10_000,
+      maxInstructions: budgetBeside(instructions),
     });
     if (result.ok) missed.push(version.name);
     else found++;
@@ -88,7 +95,7 @@ async function judge(capture: Capture, name: string, before: string): Promise<vo
   }
   unchanged += mutants.same;
   missedMutants += mutants.missed.length;
-  const without = await needlessParts(capture, PARTS, 1);
+  const without = await needlessParts(capture, PARTS, 1, instructions);
   parts += without.tried;
   needless += without.needless.length;
   missed.push(...mutants.missed, ...without.needless.map((part) => `without ${part}`));

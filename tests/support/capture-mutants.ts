@@ -7,7 +7,7 @@ import { type InstructionRow, immediate, type Operand } from '../../src/isa/inde
 import { operandNamed } from '../../src/isa/operand.ts';
 import type { CodeInstruction } from '../../src/program/index.ts';
 import { type Capture, deviceFor, placeCapture } from '../../src/snapshot/index.ts';
-import { replayOnce } from './capture-subjects.ts';
+import { budgetBeside, replayOnce } from './capture-subjects.ts';
 import { EditableKernel, encodeOne } from './prove-edits.ts';
 import { siblingsOf } from './prove-mutants.ts';
 
@@ -25,9 +25,6 @@ export interface Outcome {
   readonly instructions: number;
 }
 
-/** A mutant, or a wrong version, that runs this many times as long as the original does not end. */
-export const PATIENCE = 20;
-
 /** Runs a capture's kernel, or other code, on its memory. Bytes that depend on the order of waves are zero. */
 export async function outcomeOf(capture: Capture, code?: Uint8Array, instructions = 0): Promise<Outcome> {
   const device = deviceFor(capture);
@@ -36,7 +33,7 @@ export async function outcomeOf(capture: Capture, code?: Uint8Array, instruction
     placed.restore();
     const touched = new TouchedBytes({ keepsBefore: false });
     const request: SimDispatchRequest = { ...placed.request, engine: 'compiled', monitors: [touched] };
-    const budget = instructions === 0 ? {} : { maxInstructions: PATIENCE * instructions + 10_000 };
+    const budget = instructions === 0 ? {} : { maxInstructions: budgetBeside(instructions) };
     const result = await device.dispatch({ ...request, ...budget });
     const parts = placed.chunks.map(({ buffer, offset, length, address }) => {
       const bytes = device.read(buffer, offset, length).slice();
@@ -153,7 +150,7 @@ export async function mutationScore(capture: Capture, most: number): Promise<Mut
         continue;
       }
       changed[kind]++;
-      const maxInstructions = PATIENCE * original.instructions + 10_000;
+      const maxInstructions = budgetBeside(original.instructions);
       if ((await replayOnce(capture, { code, maxInstructions })).ok) missed.push(what);
     }
   }

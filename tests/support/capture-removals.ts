@@ -2,7 +2,7 @@
 import { randomNumbers, WavesmithError } from '../../src/base/index.ts';
 import { type Capture, Chunk } from '../../src/snapshot/capture.ts';
 import type { ChunkEntry } from '../../src/snapshot/manifest.ts';
-import { replayOnce } from './capture-subjects.ts';
+import { budgetBeside, replayOnce } from './capture-subjects.ts';
 
 /** The capture with other chunks; its pages are those of the original. */
 function withChunks(capture: Capture, entries: readonly ChunkEntry[]): Capture {
@@ -15,11 +15,15 @@ function withChunks(capture: Capture, entries: readonly ChunkEntry[]): Capture {
   return { ...capture, chunks, manifest: { ...manifest, memory: { ...manifest.memory, chunks: entries } } };
 }
 
-/** Replays a capture without each of its parts, at most so many of them by the seed; gives those that it replays equal without. */
+/**
+ * Replays a capture without each of its parts, at most so many of them by the seed; gives those that it replays equal without. `instructions`
+ * are those of the whole capture's dispatch: without its flags a kernel waits for ever.
+ */
 export async function needlessParts(
   capture: Capture,
   most: number,
   seed: number,
+  instructions: number,
 ): Promise<{ readonly tried: number; readonly needless: readonly string[] }> {
   const { chunks } = capture.manifest.memory;
   const parts = chunks.flatMap((entry, n) => {
@@ -38,9 +42,10 @@ export async function needlessParts(
   const random = randomNumbers(seed);
   while (parts.length > most) parts.splice(Math.floor(random() * parts.length), 1);
   const needless: string[] = [];
+  const maxInstructions = budgetBeside(instructions);
   for (const { what, entries } of parts) {
     try {
-      if ((await replayOnce(withChunks(capture, entries))).ok) needless.push(what);
+      if ((await replayOnce(withChunks(capture, entries), { maxInstructions })).ok) needless.push(what);
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
     }

@@ -132,6 +132,9 @@ export async function replayOnce(capture: Capture, options: ReplayOptions = {}):
   }
 }
 
+/** Instructions after which a wrong version of a dispatch of so many does not end: it waits for what nobody writes, or runs away. */
+export const budgetBeside = (instructions: number): number => 20 * instructions + 10_000;
+
 const S_ENDPGM = 0xbf810000;
 
 /** The code object with a kernel that ends at once. */
