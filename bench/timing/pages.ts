@@ -290,7 +290,7 @@ ${r.missing.length === 0 ? '' : `\nWithout a time:\n\n${r.missing.map((m) => `- 
 export function accuracyTable({ leftOut, chip }: Result): string {
   const classes = groups(leftOut, (o) => o.kind).filter(([kind]) => kind !== 'copy');
   const lines = classes.map(
-    ([kind, own]) => `    ${kind}: { points: ${own.length}, factor: ${errorFactor(own).toFixed(3)} },`,
+    ([kind, own]) => `    ${kind}: { points: ${own.length}, factor: ${Number(errorFactor(own).toFixed(3))} },`,
   );
   return `// Written by \`npm run bench timing -- --write\`. Do not edit.
 import type { ClassAccuracy } from './limits.ts';
