@@ -17,8 +17,16 @@ export interface Lenders {
   /** VCC holds nothing at the point. */
   readonly isVccFree: boolean;
   readonly isSccLive: boolean;
-  /** The first byte of scratch that may be used, in each lane; undefined where scratch cannot be reached without registers. */
-  readonly scratch: number | undefined;
+  /** Scratch that may be used; undefined where there is none. */
+  readonly scratch: ScratchSpace | undefined;
+}
+
+/** Scratch behind what the kernels have. */
+export interface ScratchSpace {
+  /** The first byte of it, in each lane. */
+  readonly at: number;
+  /** Instructions need a scalar register for the address, as FLAT_SCRATCH is not architected; it is zero. */
+  readonly needsRegister: boolean;
 }
 
 /** Registers for a point's code, and the code around it. */
@@ -61,9 +69,7 @@ export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Lo
   const ownBag = sgprs > 0 && freeVgprs.length > 0 ? freeVgprs[freeVgprs.length - 1] : undefined;
   const wanted = vgprs + (sgprs > 0 && ownBag === undefined ? 2 : 0);
   const vectors = pairs(wanted, lenders.vgprs);
-  const places = vectors && placesFor(vectors, lenders);
-  if (vectors === undefined || places === undefined)
-    return 'no vector register is free, and no accumulation register to borrow one for';
+  if (vectors === undefined) return NO_VECTOR;
   const bag = ownBag ?? (sgprs > 0 ? vectors.at(-1) : undefined);
   const keepScalars = scalars.map((s, i) => `v_writelane_b32 v${bag}, s${s}, ${i}`);
   const giveScalars = scalars.map((s, i) => `v_readlane_b32 s${s}, v${bag}, ${i}`);
@@ -73,6 +79,13 @@ export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Lo
     execPair === undefined ? (isVccFree ? 'vcc' : undefined) : `s[${execPair[0]}:${(execPair[0] as number) + 1}]`;
   if (exec === undefined && vectors.length > 0)
     return 'no scalar registers are free to keep EXEC while vector registers are borrowed';
+  const zeros = [...freeSgprs, ...(isScalarFirst && !isBare ? scalars : [])].filter((s) => !execPair?.includes(s));
+  const zero = zeros[0] !== undefined ? `s${zeros[0]}` : isVccFree && exec !== 'vcc' ? 'vcc_lo' : undefined;
+  const places = placesFor(vectors, lenders, lenders.scratch?.needsRegister === true ? zero : 'off');
+  if (places === undefined) return NO_VECTOR;
+  if (typeof places === 'string') return places;
+  const setZero = waits(places).length > 0 && zero !== undefined && lenders.scratch?.needsRegister === true;
+  const address = setZero ? [`s_mov_b32 ${zero}, 0`] : [];
   // The register for scalar ones is kept before there is a place for EXEC.
   const early = isBare && ownBag === undefined ? places.slice(-1) : [];
   const others = places.slice(0, places.length - early.length);
@@ -88,12 +101,21 @@ export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Lo
         ];
   const flipped = (side: 'keep' | 'give', label: number): Line[] =>
     early.flatMap((one) => inBothHalves([one[side], 's_waitcnt vmcnt(0)'], lenders.isSccLive, label));
+  // A register for addresses that is borrowed itself is set once it is kept.
+  const [first, second] = zeros[0] === undefined || freeSgprs.includes(zeros[0]) ? [address, []] : [[], address];
   const before: Line[] = isScalarFirst
-    ? [...flipped('keep', FIRST_LABEL), ...keepScalars, ...(isBare ? ['s_nop 1'] : []), ...inAllLanes(others, 'keep')]
-    : [...inAllLanes(others, 'keep'), ...keepScalars];
+    ? [
+        ...first,
+        ...flipped('keep', FIRST_LABEL),
+        ...keepScalars,
+        ...(isBare || second.length > 0 ? ['s_nop 1'] : []),
+        ...second,
+        ...inAllLanes(others, 'keep'),
+      ]
+    : [...first, ...inAllLanes(others, 'keep'), ...keepScalars];
   const after: Line[] = isScalarFirst
-    ? [...inAllLanes(others, 'give'), ...giveScalars, ...flipped('give', FIRST_LABEL + 2)]
-    : [...giveScalars, ...inAllLanes(others, 'give')];
+    ? [...address, ...inAllLanes(others, 'give'), ...giveScalars, ...flipped('give', FIRST_LABEL + 2)]
+    : [...giveScalars, ...address, ...inAllLanes(others, 'give')];
   return {
     sgprs: [...freeSgprs, ...scalars],
     vgprs: [...freeVgprs, ...vectors].filter((v) => v !== bag),
@@ -101,7 +123,10 @@ export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Lo
     before: [...(scalars.length > 0 ? ['s_nop 1'] : []), ...before, 's_nop 1'],
     after: ['s_nop 1', ...after, 's_nop 4'],
     lastVgpr: bag ?? -1,
-    lastSgpr: execPair === undefined || vectors.length === 0 ? -1 : (execPair[1] as number),
+    lastSgpr: Math.max(
+      execPair === undefined || vectors.length === 0 ? -1 : (execPair[1] as number),
+      setZero ? (zeros[0] ?? -1) : -1,
+    ),
     lastAgpr: Math.max(-1, ...places.map(({ agpr }) => agpr)),
     scratchEnd: Math.max(0, ...places.map(({ end }) => end)),
   };
@@ -115,17 +140,25 @@ interface Place {
   readonly end: number;
 }
 
-/** A place for each register: accumulation registers as far as there are any, then scratch. */
-function placesFor(vectors: readonly number[], { agprs, scratch }: Lenders): Place[] | undefined {
+const NO_VECTOR = 'no vector register is free, and no accumulation register to borrow one for';
+
+/** A place for each register: accumulation registers as far as there are any, then scratch at `base`; the reason when it is not known. */
+function placesFor(
+  vectors: readonly number[],
+  { agprs, scratch }: Lenders,
+  base: string | undefined,
+): Place[] | string | undefined {
+  if (vectors.length > agprs.length && scratch !== undefined && base === undefined)
+    return 'no scalar register is free for the address of scratch';
   const out = vectors.map((v, i): Place | undefined => {
     const agpr = agprs[i];
     if (agpr !== undefined)
       return { keep: `v_accvgpr_write_b32 a${agpr}, v${v}`, give: `v_accvgpr_read_b32 v${v}, a${agpr}`, agpr, end: 0 };
-    const at = (scratch ?? SCRATCH_REACH) + 4 * (i - agprs.length);
+    const at = (scratch?.at ?? SCRATCH_REACH) + 4 * (i - agprs.length);
     if (at + 4 > SCRATCH_REACH) return undefined;
     return {
-      keep: `scratch_store_dword off, v${v}, off offset:${at}`,
-      give: `scratch_load_dword v${v}, off, off offset:${at}`,
+      keep: `scratch_store_dword off, v${v}, ${base} offset:${at}`,
+      give: `scratch_load_dword v${v}, off, ${base} offset:${at}`,
       agpr: -1,
       end: at + 4,
     };

@@ -1,10 +1,10 @@
 // Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
 // those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
-import { descriptorRegisters } from '../codeobject/index.ts';
+import { descriptorRegisters, type KernelDescriptor } from '../codeobject/index.ts';
 import { registerFromText } from '../isa/index.ts';
 import { targetInfo } from '../isa/table/targets.ts';
 import { type Program, Slot } from '../program/index.ts';
-import { borrow, type Lenders, type Loan, SCRATCH_REACH } from './borrow.ts';
+import { borrow, type Lenders, type Loan, SCRATCH_REACH, type ScratchSpace } from './borrow.ts';
 import type { DeadRegisters } from './dead.ts';
 import type { KeptPlace } from './entry-value.ts';
 import { namedSlots, type Point } from './points.ts';
@@ -30,27 +30,26 @@ export class GroupRegisters {
   private readonly dead: DeadRegisters;
   private readonly calm: FreeRegisters;
   private readonly all: FreeRegisters;
-  private readonly sgprs: number;
-  private readonly vgprs: number;
-  private readonly agprs: number;
+  /** Registers that every kernel of the group can name. */
+  private readonly counts: Counts;
   private readonly indexed: { readonly vgprs: boolean; readonly sgprs: boolean };
   private readonly kept = new Set<number>();
   private keptAgpr: number | undefined;
-  /** Where scratch begins that no kernel of the group uses; undefined where instructions cannot reach it by themselves. */
-  private scratch: number | undefined;
+  /** Scratch that no kernel of the group uses. */
+  private scratch: ScratchSpace | undefined;
 
-  constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters) {
+  /** `canSetScratch`: FLAT_SCRATCH can be set where the kernels begin. */
+  constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters, canSetScratch: boolean) {
     this.dead = dead;
     this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none', dead.reads);
     this.all = mayGrow ? freeRegisters(program, group, 'all', dead.reads) : this.calm;
     this.indexed = indexedFiles(program, group);
     const own = group.kernels.flatMap(({ kernel }) =>
-      kernel?.descriptor === undefined ? [] : [descriptorRegisters(kernel.descriptor)],
+      kernel?.descriptor === undefined ? [] : [countsOf(kernel.descriptor)],
     );
-    this.scratch = freeScratch(program, group);
-    this.sgprs = Math.min(102, ...own.map((r) => r.sgprs - 6));
-    this.vgprs = Math.min(256, ...own.map((r) => r.vgprs));
-    this.agprs = Math.min(256, ...own.map((r) => r.totalVgprs - r.vgprs));
+    this.scratch = freeScratch(program, group, canSetScratch);
+    const least = (kind: keyof Counts, most: number): number => Math.min(most, ...own.map((counts) => counts[kind]));
+    this.counts = { sgprs: least('sgprs', 102), vgprs: least('vgprs', 256), agprs: least('agprs', 256) };
   }
 
   /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
@@ -63,20 +62,25 @@ export class GroupRegisters {
     this.keptAgpr = this.calm.agprs[0] ?? this.all.agprs[0];
     if (this.keptAgpr !== undefined) return { file: 'a', at: this.keptAgpr };
     if (this.scratch === undefined) return undefined;
-    const at = this.scratch;
-    this.scratch += 4;
-    return { file: 'scratch', at };
+    const { at, needsRegister } = this.scratch;
+    this.scratch = at + 4 < SCRATCH_REACH ? { at: at + 4, needsRegister } : undefined;
+    return { file: 'scratch', at, needsRegister };
   }
 
   /** A vector register that holds nothing when a kernel starts: any but v0, where the work-items' numbers are. */
   get atEntry(): number {
-    return this.vgprs - 1;
+    return this.counts.vgprs - 1;
   }
 
-  /** The first register that a point reads and does not write, and that some kernel of the group has not; undefined when all are there. */
-  absent({ statements }: Point): string | undefined {
+  /**
+   * The first register that a point reads and does not write, and that its kernel, or some kernel that may call its function, has not;
+   * undefined when all are there.
+   */
+  absent({ statements, kernel: { subject } }: Point): string | undefined {
     const written = writtenBy(statements);
-    const last: Readonly<Record<string, number>> = { s: this.sgprs, v: this.vgprs, a: this.agprs };
+    const { descriptor } = subject.kernel ?? {};
+    const own = descriptor === undefined ? this.counts : countsOf(descriptor);
+    const last: Readonly<Record<string, number>> = { s: own.sgprs, v: own.vgprs, a: own.agprs };
     const read = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
     const names = [...read, ...clobberedBy(statements)];
     return names.find((name) => {
@@ -126,7 +130,7 @@ export class GroupRegisters {
 
   private deadAt(point: Point): { sgprs: number[]; vgprs: number[]; isVccFree: boolean } {
     const { kernel, pc, side } = point;
-    const found = this.dead.at(kernel, pc, side, this.sgprs, this.vgprs);
+    const found = this.dead.at(kernel, pc, side, this.counts.sgprs, this.counts.vgprs);
     const read = readBy(point);
     return {
       sgprs: this.indexed.sgprs ? [] : found.sgprs.filter((n) => !read.has(n)),
@@ -135,15 +139,20 @@ export class GroupRegisters {
     };
   }
 
-  private lenders(point: Point, free: FreeRegisters, also: number | undefined, scratch: number | undefined): Lenders {
+  private lenders(
+    point: Point,
+    free: FreeRegisters,
+    also: number | undefined,
+    scratch: ScratchSpace | undefined,
+  ): Lenders {
     const read = readBy(point);
     const others = (count: number, own: readonly number[], base: number): number[] =>
       Array.from({ length: count }, (_, n) => n).filter((n) => !own.includes(n) && !read.has(base + n));
     return {
       freeSgprs: free.sgprs,
       freeVgprs: free.vgprs,
-      sgprs: others(this.sgprs, free.sgprs, 0),
-      vgprs: others(this.vgprs, free.vgprs, Slot.VGPR0).filter((n) => !this.kept.has(n) && n !== also),
+      sgprs: others(this.counts.sgprs, free.sgprs, 0),
+      vgprs: others(this.counts.vgprs, free.vgprs, Slot.VGPR0).filter((n) => !this.kept.has(n) && n !== also),
       agprs: free.agprs.filter((n) => n !== this.keptAgpr),
       isVccFree: this.deadAt(point).isVccFree,
       isSccLive: point.isSccLive,
@@ -152,9 +161,24 @@ export class GroupRegisters {
   }
 }
 
-/** The end of the scratch that a group's kernels have, where flat scratch needs no registers and no callee takes more. */
-function freeScratch({ target }: Program, { kernels }: CallGroup): number | undefined {
-  if (!targetInfo(target).architectedFlatScratch) return undefined;
+/** How many registers of each kind there are. */
+interface Counts {
+  readonly sgprs: number;
+  readonly vgprs: number;
+  readonly agprs: number;
+}
+
+/** Registers of each kind that a kernel can name. */
+function countsOf(descriptor: KernelDescriptor): Counts {
+  const { sgprs, vgprs, totalVgprs } = descriptorRegisters(descriptor);
+  return { sgprs: Math.min(102, sgprs - 6), vgprs: Math.min(256, vgprs), agprs: Math.min(256, totalVgprs - vgprs) };
+}
+
+/** Scratch behind what a group's kernels have, where no callee takes more and FLAT_SCRATCH is, or can be, set. */
+function freeScratch(program: Program, group: CallGroup, canSetScratch: boolean): ScratchSpace | undefined {
+  const needsRegister = !targetInfo(program.target).architectedFlatScratch;
+  if (needsRegister && (!canSetScratch || setsScratch(program, group))) return undefined;
+  const { kernels } = group;
   const sizes = kernels.map(({ kernel }) => {
     const { descriptor } = kernel ?? {};
     return descriptor === undefined || descriptor.properties.usesDynamicStack
@@ -162,7 +186,21 @@ function freeScratch({ target }: Program, { kernels }: CallGroup): number | unde
       : descriptor.privateSegmentFixedSize;
   });
   const end = Math.ceil(Math.max(0, ...sizes) / 4) * 4;
-  return end < SCRATCH_REACH ? end : undefined;
+  return end < SCRATCH_REACH ? { at: end, needsRegister } : undefined;
+}
+
+/** Whether a group writes FLAT_SCRATCH itself: it may have anything then at some place. */
+function setsScratch({ blocks, instructions }: Program, { functions }: CallGroup): boolean {
+  return functions.some((subject) =>
+    subject.blocks.some((index) => {
+      const { first = 0, end = 0 } = blocks[index] ?? {};
+      return instructions
+        .slice(first, end)
+        .some(({ effects }) =>
+          effects.defs.some((d) => d.first < Slot.FLAT_SCRATCH + 2 && d.first + d.count > Slot.FLAT_SCRATCH),
+        );
+    }),
+  );
 }
 
 /** Slots that a point's statements and its instruction name. */

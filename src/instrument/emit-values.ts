@@ -307,11 +307,17 @@ export class ValueEmitter {
     const { file, at } = entry.place;
     this.kept = file === 'v' ? at : this.vgprs.one();
     if (file === 'v') return;
+    const zero = entry.place.needsRegister === true ? this.sgprs.one() : -1;
+    if (zero >= 0) this.line(`s_mov_b32 s${zero}, 0`);
     const read =
       file === 'a'
         ? [`v_accvgpr_read_b32 v${this.kept}, a${at}`]
-        : [`scratch_load_dword v${this.kept}, off, off offset:${at}`, 's_waitcnt vmcnt(0)'];
+        : [
+            `scratch_load_dword v${this.kept}, off, ${zero < 0 ? 'off' : `s${zero}`} offset:${at}`,
+            's_waitcnt vmcnt(0)',
+          ];
     if (file === 'scratch') this.drains++;
+    if (zero >= 0) this.sgprs.release(zero);
     this.line('s_mov_b64 exec, -1', ...read, `s_mov_b64 exec, ${this.exec}`, 's_nop 1');
   }
 

@@ -12,10 +12,14 @@ export type EntryValue =
   | 'workgroup-x'
   | 'workgroup-y'
   | 'workgroup-z'
-  | 'work-item';
+  | 'work-item'
+  /** No value: FLAT_SCRATCH is set where hardware does not do that. */
+  | 'flat-scratch';
 
 /** Where one register's worth of values by lane is kept throughout: a register by its number, or bytes of scratch. */
 export interface KeptPlace {
   readonly file: 'v' | 'a' | 'scratch';
   readonly at: number;
+  /** Of scratch: its instructions need a scalar register that is zero. */
+  readonly needsRegister?: boolean;
 }

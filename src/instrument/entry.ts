@@ -62,7 +62,8 @@ export function planEntry(
     (value) =>
       (value === 'kernarg' && descriptor.properties.enableSgprKernargSegmentPtr === 0) ||
       (value === 'dispatch' && descriptor.properties.enableSgprDispatchPtr === 0) ||
-      (value === 'queue' && descriptor.properties.enableSgprQueuePtr === 0),
+      (value === 'queue' && descriptor.properties.enableSgprQueuePtr === 0) ||
+      (value === 'flat-scratch' && descriptor.properties.enableSgprFlatScratchInit === 0),
   );
   const switchesOff = isPreloading && missing;
   if (switchesOff && !hasStub)
@@ -83,6 +84,7 @@ export function planEntry(
   const lanes = new Map<EntryValue, number>();
   let lane = 0;
   for (const value of wanted) {
+    if (value === 'flat-scratch') continue;
     lanes.set(value, lane);
     lane += value === 'kernarg' || value === 'dispatch' || value === 'queue' || value === 'start' ? 2 : 1;
   }
@@ -105,6 +107,10 @@ export function planEntry(
     if (start !== undefined) {
       out.push('s_memtime vcc', 's_waitcnt lgkmcnt(0)');
       out.push(`v_writelane_b32 v${register}, vcc_lo, ${start}`, `v_writelane_b32 v${register}, vcc_hi, ${start + 1}`);
+    }
+    if (wanted.includes('flat-scratch')) {
+      const [init, offset] = [after.get('flat-scratch')?.first as number, after.get('scratch-offset')?.first];
+      out.push(`s_add_u32 flat_scratch_lo, s${init}, s${offset}`, `s_addc_u32 flat_scratch_hi, s${init + 1}, 0`);
     }
     return out;
   };
@@ -139,6 +145,11 @@ function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): v
     case 'queue':
       if (properties.enableSgprQueuePtr === 0) rsrc2.userSgprCount += 2;
       properties.enableSgprQueuePtr = 1;
+      return;
+    case 'flat-scratch':
+      if (properties.enableSgprFlatScratchInit === 0) rsrc2.userSgprCount += 2;
+      properties.enableSgprFlatScratchInit = 1;
+      rsrc2.enablePrivateSegment = 1;
       return;
     case 'workgroup-x':
       rsrc2.enableSgprWorkgroupIdX = 1;

@@ -5,7 +5,15 @@ import { kernelCode } from '../check/code.ts';
 import { preloadProblem, readPreloadStub } from '../check/index.ts';
 import type { Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { registerFromText } from '../isa/index.ts';
-import { type CodeInstruction, type FurtherReads, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
+import { targetInfo } from '../isa/table/targets.ts';
+import {
+  type CodeInstruction,
+  type FurtherReads,
+  PRELOAD_STUB,
+  type Program,
+  type ProgramFunction,
+  Slot,
+} from '../program/index.ts';
 import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
 import { GroupRegisters } from './choose.ts';
@@ -40,17 +48,21 @@ interface Last {
 /** Where a kernel keeps what it gets at its start. */
 interface KeptEntry {
   readonly plan: EntryPlan;
-  readonly place: KeptPlace;
+  /** Undefined where nothing is kept. */
+  readonly place: KeptPlace | undefined;
 }
 
-/** The code at a kernel's start. Vector registers but v0 hold nothing there, and neither does VCC. */
+/** The code at a kernel's start. Vector registers but v0 hold nothing there, and neither do VCC and M0. */
 function keepLines({ plan, place }: KeptEntry, free: number, isEarly: boolean): string[] {
   const lines = isEarly ? plan.early : plan.lines;
+  if (place === undefined) return lines(free);
   if (place.file === 'v') return lines(place.at);
   const keep =
     place.file === 'a'
       ? [`v_accvgpr_write_b32 a${place.at}, v${free}`]
-      : [`scratch_store_dword off, v${free}, off offset:${place.at}`, 's_waitcnt vmcnt(0)'];
+      : place.needsRegister === true
+        ? ['s_mov_b32 m0, 0', `scratch_store_dword off, v${free}, m0 offset:${place.at}`, 's_waitcnt vmcnt(0)']
+        : [`scratch_store_dword off, v${free}, off offset:${place.at}`, 's_waitcnt vmcnt(0)'];
   return [...lines(free), 's_mov_b64 vcc, exec', 's_mov_b64 exec, -1', ...keep, 's_mov_b64 exec, vcc'];
 }
 
@@ -105,7 +117,8 @@ export class Placement {
         this.rejected.push({ kernel: kernel.name, pc, point: number, reason: 'no kernel calls the function' });
       return;
     }
-    const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead);
+    const canSetScratch = this.needsFlatScratch && group.kernels.every((one) => this.mayAdd(one, wantedOf(own)));
+    const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead, canSetScratch);
     const entries = this.planEntries(group, own, registers);
     const last: Last = { s: -1, v: -1, a: -1, scratch: 0 };
     let placed = 0;
@@ -115,14 +128,18 @@ export class Placement {
       else this.rejected.push({ kernel: point.kernel.name, pc: point.pc, point: point.number, reason });
     }
     if (placed === 0) return;
+    for (const kept of entries.values()) {
+      if (typeof kept === 'string' || kept.place === undefined) continue;
+      const { file, at: register } = kept.place;
+      if (file === 'scratch') last.scratch = Math.max(last.scratch, register + 4);
+      else last[file] = Math.max(last[file], register);
+    }
+    if (this.needsFlatScratch && last.scratch > 0) this.addFlatScratch(group, own, entries);
     for (const { kernel, entry } of group.kernels) {
       if (kernel?.descriptor === undefined) continue;
       const kept = entries.get(entry);
       const plan = typeof kept === 'object' ? kept.plan : undefined;
       if (plan !== undefined && typeof kept === 'object') {
-        const { file, at: register } = kept.place;
-        if (file === 'scratch') last.scratch = Math.max(last.scratch, register + 4);
-        else last[file] = Math.max(last[file], register);
         const put = (at: number, isEarly: boolean): void =>
           void this.preambles.set(at, assembleLines(this.program.target, keepLines(kept, registers.atEntry, isEarly)));
         put(plan.isAtEntry ? entry : entry + PRELOAD_STUB, false);
@@ -162,23 +179,51 @@ export class Placement {
     });
   }
 
+  /** Whether FLAT_SCRATCH is set by the code of kernels. */
+  private get needsFlatScratch(): boolean {
+    return !targetInfo(this.program.target).architectedFlatScratch;
+  }
+
+  /** Whether a kernel's start can set FLAT_SCRATCH besides keeping values. */
+  private mayAdd(subject: ProgramFunction, wanted: readonly EntryValue[]): boolean {
+    const { kernel } = subject;
+    if (kernel?.descriptor === undefined || this.isReentered(subject)) return false;
+    return typeof planEntry(kernel.descriptor, [...wanted, 'flat-scratch'], this.hasStub(kernel)) === 'object';
+  }
+
+  /** Lets every kernel of a group set FLAT_SCRATCH where it begins. */
+  private addFlatScratch(group: CallGroup, own: readonly Point[], entries: Map<number, KeptEntry | string>): void {
+    for (const { kernel, entry } of group.kernels) {
+      if (kernel?.descriptor === undefined) continue;
+      const kept = entries.get(entry);
+      const wanted = typeof kept === 'object' ? wantedOf(own) : [];
+      const plan = planEntry(kernel.descriptor, [...wanted, 'flat-scratch'], this.hasStub(kernel));
+      if (typeof plan === 'string') throw new Error(plan);
+      entries.set(entry, { plan, place: typeof kept === 'object' ? kept.place : undefined });
+    }
+  }
+
+  /** Whether a kernel jumps back to where it begins; the compatibility block is the one other way to where preloading hardware does. */
+  private isReentered({ entryBlocks }: ProgramFunction): boolean {
+    const { predecessors = [] } = this.program.blocks[entryBlocks.at(-1) ?? -1] ?? {};
+    return predecessors.length > 0 && predecessors.length >= entryBlocks.length;
+  }
+
   /** How each kernel keeps what it gets at its start, where points ask for it; the reason when it cannot. */
   private planEntries(
     group: CallGroup,
     own: readonly Point[],
     registers: GroupRegisters,
-  ): ReadonlyMap<number, KeptEntry | string> {
+  ): Map<number, KeptEntry | string> {
     const out = new Map<number, KeptEntry | string>();
     const uses = own.filter((p) => valuesOf(p.statements).some((v) => v.op === 'entry'));
-    const wanted = [
-      ...new Set(uses.flatMap((p) => valuesOf(p.statements).flatMap((v) => (v.op === 'entry' ? [v.value] : [])))),
-    ];
+    const wanted = wantedOf(own);
     if (wanted.length === 0) return out;
     const store = registers.keepOne();
-    for (const { kernel, entry, entryBlocks } of group.kernels) {
-      // The compatibility block is the one other way to where preloading hardware begins.
+    for (const subject of group.kernels) {
+      const { kernel, entry, entryBlocks } = subject;
       const main = this.program.blocks[entryBlocks.at(-1) ?? -1];
-      const isLoop = (main?.predecessors.length ?? 0) >= entryBlocks.length && (main?.predecessors.length ?? 0) > 0;
+      const isLoop = this.isReentered(subject);
       if (kernel?.descriptor === undefined || isLoop) {
         out.set(entry, isLoop ? 'it jumps back to its entry' : 'it has no descriptor');
         continue;
@@ -220,7 +265,8 @@ export class Placement {
     if (absent !== undefined) return `the kernel has no register ${absent}`;
     const sites = new Map<string, { state: PlacedState; site: number }>();
     for (const state of this.states) sites.set(state.name, { state, site: state.sites.length });
-    const keeper = typeof kept === 'object' ? kept : undefined;
+    const keeper =
+      typeof kept === 'object' && kept.place !== undefined ? { plan: kept.plan, place: kept.place } : undefined;
     const common = {
       target: this.program.target,
       isSccLive: point.isSccLive,
@@ -310,6 +356,12 @@ export class Placement {
       })),
     );
   }
+}
+
+/** What points ask for of what a wave knows at its start. */
+function wantedOf(points: readonly Point[]): EntryValue[] {
+  const values = points.flatMap((p) => valuesOf(p.statements));
+  return [...new Set(values.flatMap((v) => (v.op === 'entry' ? [v.value] : [])))];
 }
 
 function isRegister(value: { readonly op: string }): value is { readonly op: 'register'; readonly name: string } {
