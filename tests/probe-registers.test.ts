@@ -1,19 +1,36 @@
 // Probes in kernels that have no register left: what they borrow is given back, in every lane, and the counts stay exact.
 import { describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
-import { readCodeObject } from '../src/codeobject/index.ts';
+import { descriptorRegisters, type KernelDescriptor, readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, type SimDevice } from '../src/device/index.ts';
-import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
+import {
+  defineProbe,
+  type Instrumented,
+  instrument,
+  type ProbeDefinition,
+  TOOLS,
+  u64,
+} from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/index.ts';
+import { liftCodeObject, Slot } from '../src/program/index.ts';
 import { EVERY_COUNTER } from './support/every-point.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
+/** Scalar registers that a crowded kernel fills besides the first six. */
+const ALL_SCALARS = range(6, 102);
+
 /**
- * A kernel with a loop in which 102 scalar registers, M0, SCC and 256 vector registers are live, in lanes that are off too; `spare` is
+ * A kernel with a loop in which 102 scalar registers (or the first six and `scalars`), M0, SCC and 256 vector registers are live, in lanes that are off too; `spare` is
  * what is not: one vector register, or VCC, or nothing.
  */
-function crowded(target: TargetName, agprs: number, spare: 'v253' | 'vcc' | 'none'): Uint8Array {
+function crowded(
+  target: TargetName,
+  agprs: number,
+  spare: 'v253' | 'vcc' | 'none',
+  scalars: readonly number[] = ALL_SCALARS,
+): Uint8Array {
+  const sgprs = Math.max(...scalars) + 1;
   const vectors = 256;
   const v = range(1, 252);
   const [t, data, low] = [255, 254, 252];
@@ -28,9 +45,7 @@ crowded:
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_lshlrev_b32 v${t}, 2, v0
   s_mov_b32 m0, 77
-  ${range(6, 102)
-    .map((n) => `s_mov_b32 s${n}, ${1000 + n * 7}`)
-    .join('\n  ')}
+  ${scalars.map((n) => `s_mov_b32 s${n}, ${1000 + n * 7}`).join('\n  ')}
   ${v.map((n) => `v_add_u32 v${n}, ${n}, v0`).join('\n  ')}
   ${range(0, agprs)
     .map((n) => `v_accvgpr_write_b32 a${n}, v${1 + (n % (vectors - 6))}`)
@@ -61,9 +76,7 @@ crowded:
   v_add_u32 v${low}, s2, v${low}
   v_add_u32 v${low}, v${data}, v${low}
   ${usesVector ?? `v_add_u32 v${low}, v253, v${low}`}
-  ${range(6, 102)
-    .map((n) => `v_add_u32 v${low}, s${n}, v${low}`)
-    .join('\n  ')}
+  ${scalars.map((n) => `v_add_u32 v${low}, s${n}, v${low}`).join('\n  ')}
   ${usesVcc ?? `v_add_u32 v${low}, vcc_lo, v${low}\n  v_add_u32 v${low}, vcc_hi, v${low}`}
   v_add_u32 v${low}, m0, v${low}
   ${v.map((n) => `v_xor_b32 v${low}, v${n}, v${low}`).join('\n  ')}
@@ -80,7 +93,8 @@ crowded:
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_next_free_vgpr ${vectors + agprs}
   .amdhsa_accum_offset ${vectors}
-  .amdhsa_next_free_sgpr 102
+  .amdhsa_next_free_sgpr ${sgprs}
+  ${target === 'gfx90a' ? '.amdhsa_reserve_flat_scratch 0' : ''}
   .amdhsa_group_segment_fixed_size 256
 .end_amdhsa_kernel
 .amdgpu_metadata
@@ -94,7 +108,7 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .kernarg_segment_align: 8
     .wavefront_size: 64
-    .sgpr_count: 108
+    .sgpr_count: ${sgprs + 6}
     .vgpr_count: ${vectors + agprs}
     .agpr_count: ${agprs}
     .max_flat_workgroup_size: 64
@@ -157,12 +171,26 @@ describe.each(targets)('%s', (target) => {
 
   test('scratch is used when nothing may grow', async () => {
     const tool = TOOLS['instr-count'] as unknown as ProbeDefinition;
-    const { rejected, costs } = instrument(readCodeObject(codes.vcc), tool, { growth: false });
+    const { rejected, costs, codeObject } = instrument(readCodeObject(codes.vcc), tool, { growth: false });
     // Scratch takes their place.
     expect(rejected).toEqual([]);
     for (const { vgprs } of costs) expect(vgprs[1]).toBe(vgprs[0]);
+    const changed = await run(target, codeObject.bytes);
+    expect(changed.contents).toEqual((await run(target, codes.vcc)).contents);
+    expect(changed.done.diagnostics).toEqual([]);
   });
 });
+
+/** Places in a crowded kernel where every scalar register, VCC among them, holds something: the loop, and what stands before it. */
+function fullPlaces(code: Uint8Array): { pc: number; side: 'before' | 'after' }[] {
+  const { instructions } = liftCodeObject(readCodeObject(code));
+  const from = instructions.findIndex(({ effects }) => effects.defs.some(({ first }) => first === Slot.VCC));
+  const to = instructions.findIndex(({ instruction }) => instruction.row.operation === 's_cbranch_scc1');
+  return instructions
+    .slice(from, to + 1)
+    .flatMap(({ pc }) => [{ pc, side: 'before' } as const, { pc, side: 'after' } as const])
+    .slice(1);
+}
 
 describe.each([
   ['gfx90a', [TOOLS['trace-export'], EVERY_COUNTER]],
@@ -177,7 +205,13 @@ describe.each([
     async (_, probe) => {
       original ??= run(target, code);
       const result = instrument(readCodeObject(code), probe);
-      expect(result.rejected).toEqual([]);
+      // On gfx90a the address of scratch is in a scalar register.
+      const isFull = target === 'gfx90a' && probe.name === EVERY_COUNTER.name;
+      const full = isFull ? fullPlaces(code) : [];
+      expect(full).toHaveLength(isFull ? 29 : 0);
+      expect(result.rejected.map(({ pc, reason }) => ({ pc, reason }))).toEqual(
+        full.map(({ pc }) => ({ pc, reason: 'no scalar register is free for the address of scratch' })),
+      );
       expect(result.findings).toEqual([]);
       expect(result.costs[0]?.scratch[1]).toBeGreaterThan(0);
       const changed = await run(target, result.codeObject.bytes, result);
@@ -186,6 +220,140 @@ describe.each([
     },
   );
 });
+
+test('FLAT_SCRATCH is allocated behind the scalar registers of a gfx90a kernel that had none', async () => {
+  // With VCC and XNACK_MASK its 44 scalar registers fill three granules; some below are free.
+  const code = crowded('gfx90a', 256, 'none', [...range(6, 20), ...range(32, 44)]);
+  const original = readCodeObject(code);
+  const sgprs = ({ kernels: [kernel] }: typeof original): number =>
+    descriptorRegisters(kernel?.descriptor as KernelDescriptor).sgprs;
+  expect(sgprs(original)).toBe(48);
+  const tool = TOOLS['instr-count'] as unknown as ProbeDefinition;
+  const result = instrument(original, tool);
+  expect(result.rejected).toEqual([]);
+  expect(result.costs[0]?.scratch[1]).toBeGreaterThan(0);
+  expect(sgprs(result.codeObject)).toBe(64);
+  const [before, after] = [await run('gfx90a', code), await run('gfx90a', result.codeObject.bytes, result)];
+  expect(after.contents).toEqual(before.contents);
+  expect(after.done.diagnostics).toEqual([]);
+  expect(Number(result.report(after.memory).instructions)).toBe(before.done.instructions);
+  expect(instrument(original, tool, { growth: false }).costs[0]?.scratch[1] ?? 0).toBe(0);
+});
+
+test.each(targets)(
+  'a kernel that calls by pointer reads its own registers beside a smaller kernel on %s',
+  async (target) => {
+    const descriptor = (name: string, vgprs: number): string => `
+.p2align 6
+.amdhsa_kernel ${name}
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr ${vgprs}
+  .amdhsa_accum_offset ${vgprs}
+  .amdhsa_next_free_sgpr 40
+.end_amdhsa_kernel`;
+    const code = readCodeObject(
+      assembleAndLink(`
+.amdgcn_target "amdgcn-amd-amdhsa--${target}"
+.text
+.hidden helper
+.type helper,@function
+helper:
+  v_add_u32 v4, 5, v4
+  s_setpc_b64 s[30:31]
+.Lhelper:
+.size helper, .Lhelper-helper
+.globl small
+.p2align 8
+.type small,@function
+small:
+  v_mov_b32 v1, 1
+  v_add_u32 v1, v0, v1
+  s_endpgm
+.Lsmall:
+.size small, .Lsmall-small
+.globl caller
+.p2align 8
+.type caller,@function
+caller:
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_getpc_b64 s[6:7]
+  s_add_u32 s6, s6, pointers@rel32@lo+4
+  s_addc_u32 s7, s7, pointers@rel32@hi+12
+  s_load_dwordx2 s[8:9], s[6:7], 0x0
+  v_mov_b32 v4, 37
+  v_lshlrev_b32 v5, 2, v0
+  s_waitcnt lgkmcnt(0)
+  s_swappc_b64 s[30:31], s[8:9]
+  global_store_dword v5, v4, s[4:5]
+  s_endpgm
+.Lcaller:
+.size caller, .Lcaller-caller
+.data
+.p2align 3
+pointers:
+  .quad helper
+.rodata${descriptor('small', 4)}${descriptor('caller', 8)}
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+${[
+  ['small', 4, ''],
+  [
+    'caller',
+    8,
+    `
+    .args:
+      - {.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}`,
+  ],
+]
+  .map(
+    ([name, vgprs, args]) => `  - .name: ${name}
+    .symbol: ${name}.kd
+    .kernarg_segment_size: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 46
+    .vgpr_count: ${vgprs}
+    .max_flat_workgroup_size: 64${args}`,
+  )
+  .join('\n')}
+...
+.end_amdgpu_metadata
+`),
+    );
+    const probe = defineProbe({
+      name: 'reads-v4',
+      summary: 'adds up v4 where it is stored',
+      state: { total: u64() },
+      instrument({ program, at }) {
+        for (const one of program.instructions())
+          if (/^(global_store|s_setpc)/.test(one.text)) at.before(one, (p) => p.atomicAdd('total', p.readReg('v4')));
+      },
+      report: ({ state }) => ({ total: state.total.value }),
+    }) as unknown as ProbeDefinition;
+    const result = instrument(code, probe);
+    // The other kernel may call the function.
+    expect(result.rejected.map(({ kernel, reason }) => ({ kernel, reason }))).toEqual([
+      { kernel: 'helper', reason: 'the kernel has no register v4' },
+    ]);
+    expect(result.findings).toEqual([]);
+    const device = await createDevice('sim', { target });
+    const kernel = device.load(result.codeObject.bytes).kernel('caller');
+    const buffer = device.alloc(256);
+    await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer], strict: {} });
+    const symbol = result.codeObject.kernels.find(({ name }) => name === 'caller')?.descriptorSymbol;
+    const at = kernel.descriptorAddress - Number(symbol?.value) + result.memory.address;
+    const region = device.memory.find(at, result.memory.size);
+    const from = at - (region?.base ?? 0);
+    const { total } = result.report(region?.bytes.slice(from, from + result.memory.size) ?? new Uint8Array());
+    expect(new Uint32Array(device.read(buffer).slice().buffer)).toEqual(new Uint32Array(64).fill(42));
+    device.close();
+    expect(total).toBe(42n * 64n);
+  },
+);
 
 test.each(targets)('reg-values shows the result of a matrix instruction as a matrix on %s', async (target) => {
   const name = target === 'gfx90a' ? 'v_mfma_f32_16x16x4f32' : 'v_mfma_f32_16x16x4_f32';

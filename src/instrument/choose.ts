@@ -27,6 +27,9 @@ const MOST_BORROWED = 24;
 
 /** The registers of kernels and functions that may run in one wave. */
 export class GroupRegisters {
+  private readonly program: Program;
+  /** Blocks of more than one kernel or function. */
+  private readonly shared: ReadonlySet<number>;
   private readonly dead: DeadRegisters;
   private readonly calm: FreeRegisters;
   private readonly all: FreeRegisters;
@@ -40,6 +43,8 @@ export class GroupRegisters {
 
   /** `canSetScratch`: FLAT_SCRATCH can be set where the kernels begin. */
   constructor(program: Program, group: CallGroup, mayGrow: boolean, dead: DeadRegisters, canSetScratch: boolean) {
+    this.program = program;
+    this.shared = sharedBlocks(group);
     this.dead = dead;
     this.calm = freeRegisters(program, group, mayGrow ? 'calm' : 'none', dead.reads);
     this.all = mayGrow ? freeRegisters(program, group, 'all', dead.reads) : this.calm;
@@ -47,9 +52,15 @@ export class GroupRegisters {
     const own = group.kernels.flatMap(({ kernel }) =>
       kernel?.descriptor === undefined ? [] : [countsOf(kernel.descriptor)],
     );
-    this.scratch = freeScratch(program, group, canSetScratch);
     const least = (kind: keyof Counts, most: number): number => Math.min(most, ...own.map((counts) => counts[kind]));
     this.counts = { sgprs: least('sgprs', 102), vgprs: least('vgprs', 256), agprs: least('agprs', 256) };
+    const isAllocated = mayGrow || this.calm.namedSgprs <= this.counts.sgprs;
+    this.scratch = freeScratch(program, group, canSetScratch && isAllocated);
+  }
+
+  /** The last scalar register that code of the group names; FLAT_SCRATCH is allocated behind it. */
+  get lastNamedSgpr(): number {
+    return this.calm.namedSgprs - 1;
   }
 
   /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
@@ -73,13 +84,14 @@ export class GroupRegisters {
   }
 
   /**
-   * The first register that a point reads and does not write, and that its kernel, or some kernel that may call its function, has not;
-   * undefined when all are there.
+   * The first register that a point reads and does not write, and that its kernel, or some kernel that may call its function or shares
+   * its code, has not; undefined when all are there.
    */
-  absent({ statements, kernel: { subject } }: Point): string | undefined {
+  absent({ statements, pc, kernel: { subject } }: Point): string | undefined {
     const written = writtenBy(statements);
     const { descriptor } = subject.kernel ?? {};
-    const own = descriptor === undefined ? this.counts : countsOf(descriptor);
+    const isShared = this.shared.has(this.program.blockAt(pc)?.index ?? -1);
+    const own = descriptor === undefined || isShared ? this.counts : countsOf(descriptor);
     const last: Readonly<Record<string, number>> = { s: own.sgprs, v: own.vgprs, a: own.agprs };
     const read = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
     const names = [...read, ...clobberedBy(statements)];
@@ -169,7 +181,7 @@ interface Counts {
 }
 
 /** Registers of each kind that a kernel can name. */
-function countsOf(descriptor: KernelDescriptor): Counts {
+export function countsOf(descriptor: KernelDescriptor): Counts {
   const { sgprs, vgprs, totalVgprs } = descriptorRegisters(descriptor);
   return { sgprs: Math.min(102, sgprs - 6), vgprs: Math.min(256, vgprs), agprs: Math.min(256, totalVgprs - vgprs) };
 }
@@ -187,6 +199,12 @@ function freeScratch(program: Program, group: CallGroup, canSetScratch: boolean)
   });
   const end = Math.ceil(Math.max(0, ...sizes) / 4) * 4;
   return end < SCRATCH_REACH ? { at: end, needsRegister } : undefined;
+}
+
+function sharedBlocks({ functions }: CallGroup): Set<number> {
+  const [once, more] = [new Set<number>(), new Set<number>()];
+  for (const { blocks } of functions) for (const index of blocks) (once.has(index) ? more : once).add(index);
+  return more;
 }
 
 /** Whether a group writes FLAT_SCRATCH itself: it may have anything then at some place. */

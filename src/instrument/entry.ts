@@ -38,6 +38,8 @@ export function entryRegisters(d: KernelDescriptor): Map<string, { readonly firs
 export interface EntryPlan {
   /** The lane of each value; 64-bit values take two. */
   readonly lanes: ReadonlyMap<EntryValue, number>;
+  /** The last scalar register that holds something when a wave starts. */
+  readonly lastSgpr: number;
   /** Switches on what is missing. */
   readonly change: (descriptor: KernelDescriptor) => void;
   /** Instructions at the kernel's start. */
@@ -129,7 +131,8 @@ export function planEntry(
     if (item && axes < 2) out.push(`v_and_b32_e32 v0, 0x${(2 ** (10 * (axes + 1)) - 1).toString(16)}, v0`);
     return out;
   };
-  return { lanes, change, lines, early, isAtEntry: !isPreloading || switchesOff };
+  const lastSgpr = Math.max(-1, ...[...after.values()].map(({ first, count }) => first + count - 1));
+  return { lanes, lastSgpr, change, lines, early, isAtEntry: !isPreloading || switchesOff };
 }
 
 function switchOn({ properties, rsrc2 }: KernelDescriptor, value: EntryValue): void {

@@ -16,7 +16,7 @@ import {
 } from '../program/index.ts';
 import type { KernelChange, MemoryReference } from '../rewrite/index.ts';
 import { assembleLines } from './assemble.ts';
-import { GroupRegisters } from './choose.ts';
+import { countsOf, GroupRegisters } from './choose.ts';
 import { DeadRegisters } from './dead.ts';
 import { Emitter, type MemoryUse } from './emit.ts';
 import { type EntryPlan, planEntry } from './entry.ts';
@@ -134,7 +134,12 @@ export class Placement {
       if (file === 'scratch') last.scratch = Math.max(last.scratch, register + 4);
       else last[file] = Math.max(last[file], register);
     }
-    if (this.needsFlatScratch && last.scratch > 0) this.addFlatScratch(group, own, entries);
+    if (this.needsFlatScratch && last.scratch > 0) {
+      this.addFlatScratch(group, own, entries);
+      // FLAT_SCRATCH lies behind the scalar registers that are in use.
+      const starts = [...entries.values()].map((kept) => (typeof kept === 'object' ? kept.plan.lastSgpr : -1));
+      last.s = Math.max(last.s, registers.lastNamedSgpr, ...starts);
+    }
     for (const { kernel, entry } of group.kernels) {
       if (kernel?.descriptor === undefined) continue;
       const kept = entries.get(entry);
@@ -188,7 +193,8 @@ export class Placement {
   private mayAdd(subject: ProgramFunction, wanted: readonly EntryValue[]): boolean {
     const { kernel } = subject;
     if (kernel?.descriptor === undefined || this.isReentered(subject)) return false;
-    return typeof planEntry(kernel.descriptor, [...wanted, 'flat-scratch'], this.hasStub(kernel)) === 'object';
+    const plan = planEntry(kernel.descriptor, [...wanted, 'flat-scratch'], this.hasStub(kernel));
+    return typeof plan === 'object' && (this.mayGrow || plan.lastSgpr < countsOf(kernel.descriptor).sgprs);
   }
 
   /** Lets every kernel of a group set FLAT_SCRATCH where it begins. */

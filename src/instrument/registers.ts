@@ -31,6 +31,8 @@ export interface FreeRegisters {
   readonly sgprs: readonly number[];
   readonly vgprs: readonly number[];
   readonly agprs: readonly number[];
+  /** One more than the last scalar register that is named, or may be by a number in M0. */
+  readonly namedSgprs: number;
 }
 
 /** How far kernels may grow: not at all, as far as as many waves fit on a SIMD, or to all registers. */
@@ -149,6 +151,7 @@ export function freeRegisters(program: Program, group: CallGroup, growth: Growth
       limit((l) => l.agprs),
       Slot.AGPR0,
     ),
+    namedSgprs: Math.max(firstSgpr, 1 + Array.from({ length: SGPRS }, (_, n) => isFree(n)).lastIndexOf(false)),
   };
 }
 
