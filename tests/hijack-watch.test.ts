@@ -6,8 +6,9 @@ import { expect, test } from 'vitest';
 import { findIreeTool } from '../src/iree/tools.ts';
 import { asmFile, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
 import { wavesmith } from './support/command.ts';
-import { hasNativeBuild } from './support/native.ts';
+import { hasNativeBuild, nativeTests } from './support/native.ts';
 
+const native = nativeTests();
 const canRun = findIreeTool('iree-run-module') !== undefined && hasNativeBuild();
 if (!canRun) console.warn("skipped: IREE or the native libraries are missing ('npm run setup' installs them)");
 
@@ -82,10 +83,9 @@ test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 
   }
 });
 
-test.skipIf(!hasNativeBuild())('a program is run and compared on each save, too', { timeout: 180_000 }, async () => {
-  const build = join(root, 'native', 'build');
+test.skipIf(native === undefined)('a program is run and compared on each save, too', { timeout: 180_000 }, async () => {
   const folder = join(temporaryFolder(), 'work');
-  const program = [join(build, 'bin', 'hsa-dispatch'), join(build, 'tests', 'kernels-gfx942.co')];
+  const program = [native?.file('hsa-dispatch') ?? '', native?.kernels('gfx942') ?? ''];
   const made = await wavesmith('hijack', 'init', '-o', folder, '--kernel', '^scale$', '--', ...program);
   expect(made.status, made.err).toBe(0);
   const file = asmFile(folder, 'scale');

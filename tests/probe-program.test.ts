@@ -43,8 +43,8 @@ describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_
     ['complex', [10000128, 1, 1], [256, 1, 1], [39063, 1, 1]],
   ])('%s', async (name, workItems, blockDim, gridDim) => {
     const program = await compileHip({ sources: [name], targets: ['gfx942'] });
-    const { codeObjects, status, complete } = await probe('--tool', 'kernel-args', '--', program);
-    expect({ status, complete }).toEqual({ status: 0, complete: true });
+    const { codeObjects, status, complete, printed } = await probe('--tool', 'kernel-args', '--', program);
+    expect({ status, complete }, printed).toEqual({ status: 0, complete: true });
     const kernels = codeObjects.flatMap((code) => code.kernels);
     expect(kernels.length).toBeGreaterThan(0);
     for (const kernel of kernels) expect(kernel).toMatchObject({ workItems, blockDim, gridDim });

@@ -1,5 +1,5 @@
 // The files of a profile: profile.json, its parts, the page; long texts piece by piece.
-import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import {
@@ -10,7 +10,8 @@ import {
   rooflineDocument,
 } from '../profile/index.ts';
 import { profilePage } from '../report/index.ts';
-import { makeFolder, removeTemporary, writeOutput } from './support.ts';
+import { OutputPlace } from '../snapshot/output-place.ts';
+import { makeFolder, writeOutput } from './support.ts';
 
 /** Writes the files of a profile: the document, its parts, and the page with all work on its timeline. */
 export function writeResults(folder: string, document: ProfileDocument, work: PackedWork | undefined): void {
@@ -29,17 +30,18 @@ export const resultsLine = (folder: string): string =>
 
 /** Writes a long text piece by piece through a temporary name. */
 export function writePieces(path: string, pieces: Iterable<string>): void {
-  const temporary = `${path}.tmp-${process.pid}`;
+  let place: OutputPlace | undefined;
   let fd: number | undefined;
   try {
-    fd = openSync(temporary, 'w');
+    place = new OutputPlace(path);
+    fd = openSync(place.temporary, 'w');
     for (const piece of pieces) writeSync(fd, piece);
     closeSync(fd);
     fd = undefined;
-    renameSync(temporary, path);
+    place.finish();
   } catch (error) {
     if (fd !== undefined) closeSync(fd);
-    removeTemporary(temporary);
+    place?.discard();
     if (error instanceof WavesmithError) throw error;
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }

@@ -1,11 +1,12 @@
 // The tools of `wavesmith run`: their options, the trace's output, and what Ctrl-C does.
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
 import { type DebugLeader, debuggerHelp, TerminalFront } from '../device/sim/debug/index.ts';
 import { type CountersReport, type Profile, RunTools, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
+import { OutputPlace } from '../snapshot/output-place.ts';
 import type { Progress } from './run-progress.ts';
 import { CommandTerminal } from './run-terminal.ts';
 
@@ -178,7 +179,7 @@ const CHUNK = 1 << 16;
 /** Writes events as they come, in pieces of bounded size, through a temporary name for files. */
 class TraceWriter {
   private readonly path: string;
-  private readonly temporary: string;
+  private readonly place: OutputPlace | undefined;
   private readonly json: boolean;
   private readonly descriptor: number;
   /** Nothing waits: the debugger's answers stand between the right lines. */
@@ -189,11 +190,11 @@ class TraceWriter {
     this.path = path;
     this.json = options.traceFormat === 'jsonl';
     this.immediate = path === '-' && options.break.length > 0;
-    this.temporary = `${path}.tmp-${process.pid}`;
     if (path === '-') this.descriptor = 1;
     else {
       try {
-        this.descriptor = openSync(this.temporary, 'w');
+        this.place = new OutputPlace(path);
+        this.descriptor = openSync(this.place.temporary, 'w');
       } catch (error) {
         throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
       }
@@ -226,12 +227,12 @@ class TraceWriter {
     this.flush();
     if (this.path === '-') return;
     closeSync(this.descriptor);
-    renameSync(this.temporary, this.path);
+    this.place?.finish();
   }
 
   discard(): void {
     if (this.path === '-') return;
     closeSync(this.descriptor);
-    rmSync(this.temporary, { force: true });
+    this.place?.discard();
   }
 }

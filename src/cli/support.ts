@@ -1,9 +1,10 @@
 // What every command shares: a commander command with uniform usage errors, and output helpers.
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { TextOutput, WavesmithError } from '../base/index.ts';
 import { makeFolders } from '../snapshot/folders.ts';
+import { OutputPlace } from '../snapshot/output-place.ts';
 import { isStdoutFile, writeStdoutFile } from './stdout.ts';
 
 /** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
@@ -71,24 +72,16 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Removes what a failed write left; where there was no folder to write to, nothing is left. */
-export function removeTemporary(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
-  }
-}
-
 /** Writes a whole output file through a temporary name in the same folder, so a failure leaves nothing half-written. */
 export function writeOutput(path: string, bytes: Uint8Array | string): void {
-  const temporary = `${path}.tmp-${process.pid}`;
+  let place: OutputPlace | undefined;
   try {
     makeFolders(dirname(path));
-    writeFileSync(temporary, bytes);
-    renameSync(temporary, path);
+    place = new OutputPlace(path);
+    writeFileSync(place.temporary, bytes);
+    place.finish();
   } catch (error) {
-    removeTemporary(temporary);
+    place?.discard();
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }
 }
@@ -104,8 +97,8 @@ export function writeText(path: string | undefined, work: (out: TextOutput) => v
     out.finish();
     return;
   }
-  const temporary = `${path}.tmp-${process.pid}`;
   let file: number | undefined;
+  let place: OutputPlace | undefined;
   const writing = <T>(step: () => T): T => {
     try {
       return step();
@@ -115,7 +108,9 @@ export function writeText(path: string | undefined, work: (out: TextOutput) => v
   };
   try {
     writing(() => makeFolders(dirname(path)));
-    const opened = writing(() => openSync(temporary, 'w'));
+    const own = writing(() => new OutputPlace(path));
+    place = own;
+    const opened = writing(() => openSync(own.temporary, 'w'));
     file = opened;
     const out = new TextOutput((chunk) => {
       for (let at = 0; at < chunk.length; ) at += writing(() => writeSync(opened, chunk, at));
@@ -124,10 +119,10 @@ export function writeText(path: string | undefined, work: (out: TextOutput) => v
     out.finish();
     file = undefined;
     writing(() => closeSync(opened));
-    writing(() => renameSync(temporary, path));
+    writing(() => own.finish());
   } catch (error) {
     if (file !== undefined) closeSync(file);
-    removeTemporary(temporary);
+    place?.discard();
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 // Files of the compiler front doors: whole reads with typed errors, writes through a temporary name, temporary folders.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { makeFolders } from '../snapshot/folders.ts';
+import { OutputPlace } from '../snapshot/output-place.ts';
 
 /** Reads a whole file; a missing or unreadable one is `io/read`, `what` naming its role. */
 export function readWhole(path: string, what: string): Uint8Array {
@@ -28,13 +29,14 @@ export function readText(path: string, what: string): string {
 
 /** Writes a file through a temporary name beside it, so a failure leaves nothing half-written. */
 export function writeWhole(path: string, content: Uint8Array | string): void {
-  const temporary = `${path}.tmp-${process.pid}`;
+  let place: OutputPlace | undefined;
   try {
     makeFolders(dirname(path));
-    writeFileSync(temporary, content);
-    renameSync(temporary, path);
+    place = new OutputPlace(path);
+    writeFileSync(place.temporary, content);
+    place.finish();
   } catch (error) {
-    rmSync(temporary, { force: true });
+    place?.discard();
     throw new WavesmithError('io/write', `Cannot write '${path}': ${(error as Error).message}.`, { file: path });
   }
 }
