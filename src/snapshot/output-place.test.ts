@@ -45,9 +45,9 @@ test('what failed leaves the file that was there', () => {
   expect(readdirSync(folder)).toEqual(['a']);
 });
 
-test('a symbolic link stays, and the file behind it is replaced', () => {
+test.each([true, false])('a symbolic link stays, and the file behind it is replaced or made', (isThere) => {
   const [path, link] = [join(folder, 'a'), join(folder, 'link')];
-  writeFileSync(path, 'old');
+  if (isThere) writeFileSync(path, 'old');
   symlinkSync('a', link);
   const place = new OutputPlace(link);
   writeFileSync(place.temporary, 'new');

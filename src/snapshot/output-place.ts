@@ -1,7 +1,8 @@
 // Where an output file is written first, and how it gets its name: regular files appear whole or not at all; devices and pipes are
 // written where they are.
 
-import { lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** A file that is being written. */
 export class OutputPlace {
@@ -11,12 +12,12 @@ export class OutputPlace {
 
   /**
    * `path` as the user gave it. What is there already decides: a device, a pipe or a socket (`/dev/null`, `/dev/stdout`) is written in
-   * place, for a rename would put a file where it was; behind a symbolic link the file that it names is replaced, and the link stays.
+   * place, for a rename would put a file where it was; behind a symbolic link the file that it names is replaced or made, and the link stays.
    */
   constructor(path: string) {
     const stat = statSync(path, { throwIfNoEntry: false });
     const isInPlace = stat !== undefined && !stat.isFile() && !stat.isDirectory();
-    this.path = stat !== undefined && !isInPlace && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+    this.path = isInPlace ? path : behindLinks(path);
     this.temporary = isInPlace ? path : `${this.path}.tmp-${process.pid}`;
   }
 
@@ -34,4 +35,11 @@ export class OutputPlace {
       if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
     }
   }
+}
+
+/** What a path names when symbolic links are followed, be it there or not; circles of them do not come here. */
+function behindLinks(path: string): string {
+  let at = path;
+  while (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) at = resolve(dirname(at), readlinkSync(at));
+  return at;
 }
