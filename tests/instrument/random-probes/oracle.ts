@@ -143,11 +143,8 @@ export class Oracle implements Monitor {
         enableSgprWorkgroupIdY: y,
         enableSgprWorkgroupIdZ: z,
       } = descriptor.rsrc2;
-      if (descriptor.rsrc2.enablePrivateSegment === 0) {
+      if (descriptor.rsrc2.enablePrivateSegment === 0)
         written.delete(userSgprCount + x + y + z + descriptor.rsrc2.enableSgprWorkgroupInfo);
-        // Nor has the resource of scratch an address there, but it has one when a probe borrows by way of scratch.
-        for (let i = 0; i < 4 * descriptor.properties.enableSgprPrivateSegmentBuffer; i++) written.delete(i);
-      }
       this.written.set(wave, written);
     }
   }
