@@ -170,10 +170,13 @@ export async function checkProbe(
   const problems: string[] = result.findings.map(
     (f) => `finding ${f.rule} at 0x${f.place?.pc?.toString(16)}: ${f.message}`,
   );
+  const borrowers = new Set(
+    result.costs.filter(({ scratch: [before, after] }) => before === 0 && after > 0).map(({ kernel }) => kernel),
+  );
   let oracle: Oracle | undefined;
   const pair = [code, result.codeObject.bytes] as const;
   const original = await run(pair, input, lost, { address: 0, size: 0 }, (base, places) => {
-    oracle = new Oracle(base, wanted, places);
+    oracle = new Oracle(base, wanted, places, borrowers);
     return { monitors: [oracle], engine: 'interpreter' };
   });
   const expected = (oracle as unknown as Oracle).expected;

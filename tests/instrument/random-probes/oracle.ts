@@ -115,9 +115,21 @@ export class Oracle implements Monitor {
   /** Low halves of addresses that are not the same in both runs: of code objects, then of the dispatch's scratch. */
   private readonly places: readonly (readonly [number, number])[];
 
-  /** `base`: the loaded address of the file's address 0; `places`: first and last address of code objects. */
-  constructor(base: number, points: readonly RandomPoint[], places: readonly (readonly [number, number])[]) {
+  /** Kernels that have scratch in the other run only. */
+  private readonly borrowers: ReadonlySet<string>;
+
+  /**
+   * `base`: the loaded address of the file's address 0; `places`: first and last address of code objects; `borrowers`: kernels without
+   * scratch that have it once they are probed.
+   */
+  constructor(
+    base: number,
+    points: readonly RandomPoint[],
+    places: readonly (readonly [number, number])[],
+    borrowers: ReadonlySet<string>,
+  ) {
     this.base = base;
+    this.borrowers = borrowers;
     this.places = places.map(([first, last]) => [first % 2 ** 32, last % 2 ** 32]);
     for (const point of points) {
       const list = this.points.get(point.pc);
@@ -145,6 +157,9 @@ export class Oracle implements Monitor {
       } = descriptor.rsrc2;
       if (descriptor.rsrc2.enablePrivateSegment === 0)
         written.delete(userSgprCount + x + y + z + descriptor.rsrc2.enableSgprWorkgroupInfo);
+      // The resource of scratch holds an address then that it does not hold here.
+      if (this.borrowers.has(this.info.launch.kernelName))
+        for (let i = 0; i < 4 * descriptor.properties.enableSgprPrivateSegmentBuffer; i++) written.delete(i);
       this.written.set(wave, written);
     }
   }
