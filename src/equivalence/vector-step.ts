@@ -23,12 +23,16 @@ const INTEGER_TYPES: ReadonlySet<OperandType> = new Set(['i32', 'u16', 'i16', 'u
 /** SISrcMods: the bit of `src0_modifiers` that is op_sel's destination bit. */
 const OP_SEL_1 = 8;
 
-/** Fields that say nothing about the value when they are zero, and are no sources. */
+/** Fields of SDWA and DPP: which parts or lanes of registers take part. Zero says something too. */
+const PARTS = new Set(['dst_sel', 'dst_unused', 'src0_sel', 'src1_sel', 'dpp_ctrl', 'row_mask', 'bank_mask']);
+
+/** Fields that say something about the value, and are no sources. */
 function parameters(instruction: Instruction, skip: ReadonlySet<string>): string {
   const out: string[] = [];
   instruction.row.operands.forEach((o, i) => {
     const operand = instruction.operands[i];
-    if (operand?.kind === 'imm' && operand.value !== 0 && !skip.has(o.name)) out.push(`${o.name}=${operand.value}`);
+    if (operand?.kind !== 'imm' || skip.has(o.name)) return;
+    if (operand.value !== 0 || PARTS.has(o.name)) out.push(`${o.name}=${operand.value}`);
   });
   return out.join(' ');
 }
@@ -37,7 +41,7 @@ function parameters(instruction: Instruction, skip: ReadonlySet<string>): string
 function isPlainForm(instruction: Instruction, op: VectorOperation): boolean {
   return instruction.row.operands.every((o, i) => {
     const operand = instruction.operands[i];
-    if (o.name === 'dpp_ctrl' || o.name === 'dst_sel') return false;
+    if (PARTS.has(o.name)) return false;
     if (operand?.kind !== 'imm' || operand.value === 0) return true;
     if (o.name === 'clamp') return op.clamped !== undefined;
     return op.sources.some(({ operand: name }) => name === o.name);
