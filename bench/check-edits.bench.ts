@@ -1,37 +1,51 @@
 // What `check --against` notices of the mistakes that people make in machine code: 25 kinds, made one at a time in kernels that clang and
-// Triton have compiled, or with `--hand-written` in kernels of AMD AITER. The virtual GPU decides which change what the kernel computes. `--max N`: mutants of a kind per kernel (default 6);
-// `--kernels TEXT` only kernels whose name has the text; `--list` prints those that are wrong and not reported.
+// Triton have compiled, or with `--hand-written` in those of tests/fixtures/hand-written, AMD AITER and hipBLASLt. The virtual GPU decides
+// which change what the kernel computes. `--max N`: mutants of a kind per kernel (default 6); `--each N`: N of every kind in all, half of
+// them in compiled kernels and half in hand-written ones; `--kernels TEXT` only kernels whose name has the text; `--kind TEXT` only such
+// kinds; `--list` prints those that are wrong and not reported. Fails when less than 98 % of the wrong ones are reported.
 
 import {
   compiledSubject,
   type EditSubject,
   type EditVerdict,
   handWrittenSubjects,
+  judgeEach,
   judgeEdits,
 } from '../tests/support/edit-judge.ts';
 import { EDIT_MUTATIONS } from '../tests/support/edit-mutations.ts';
-import { strictSubjects } from '../tests/support/strict-kernels.ts';
+import { clangSubjects, EVERY_BUILD, strictSubjects, tritonSubjects } from '../tests/support/strict-kernels.ts';
 
 const args = process.argv.slice(2);
-const at = args.indexOf('--max');
-const most = at < 0 ? 6 : Number(args[at + 1]);
+const textOf = (flag: string): string | undefined =>
+  args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : undefined;
+const most = Number(textOf('--max') ?? 6);
+const each = Number(textOf('--each') ?? 0);
+const only = textOf('--kernels') ?? '';
+const kinds = EDIT_MUTATIONS.filter(({ name }) => name.includes(textOf('--kind') ?? ''));
+const handWritten = handWrittenSubjects().filter(([name]) => name.includes(only));
 const verdicts: EditVerdict[] = [];
-const only = args.includes('--kernels') ? (args[args.indexOf('--kernels') + 1] ?? '') : '';
-const isHandWritten = args.includes('--hand-written');
-const subjects: (() => Promise<EditSubject>)[] = isHandWritten
-  ? (await handWrittenSubjects()).filter((s) => s.name.includes(only)).map((s) => async () => s)
-  : strictSubjects()
-      .filter((s) => s.name.includes(only))
-      .map((s) => () => compiledSubject(s));
-for (const make of subjects) {
-  const subject = await make();
 
-  console.error(subject.name);
-  const own = await judgeEdits(subject, EDIT_MUTATIONS, most);
-  verdicts.push(...own);
-  if (!args.includes('--list')) continue;
-  for (const v of own.filter((one) => one.isWrong && one.findings.length === 0)) {
-    console.log(`  not reported: ${subject.name}: ${v.kind}: line ${v.what}`);
+async function made(subjects: typeof handWritten): Promise<EditSubject[]> {
+  const list: EditSubject[] = [];
+  for (const [, make] of subjects) list.push(await make());
+  return list;
+}
+const compiled = (all: ReturnType<typeof strictSubjects>): typeof handWritten =>
+  all.filter((s) => s.name.includes(only)).map((s) => [s.name, () => compiledSubject(s)] as const);
+if (each > 0) {
+  const machine = await made(compiled([...clangSubjects(EVERY_BUILD), ...tritonSubjects()]));
+  const written = await made(handWritten);
+  console.error(`${machine.length} compiled kernels, ${written.length} hand-written ones`);
+  verdicts.push(...(await judgeEach(machine, written, kinds, each, (kind) => console.error(kind))));
+} else {
+  for (const [name, make] of args.includes('--hand-written') ? handWritten : compiled(strictSubjects())) {
+    console.error(name);
+    verdicts.push(...(await judgeEdits(await make(), kinds, most)));
+  }
+}
+if (args.includes('--list')) {
+  for (const v of verdicts.filter((one) => one.isWrong && one.findings.length === 0)) {
+    console.log(`  not reported: ${v.kernel}: ${v.kind}: line ${v.what}`);
   }
 }
 const columns = ['mutants', 'wrong', 'errors', 'warnings', 'notes', 'missed', 'reported though right'];
@@ -47,9 +61,16 @@ function row(name: string, all: readonly EditVerdict[]): void {
   const cells = [all, wrong, errors, warnings, notes, missed, loud].map((list) => String(list.length).padStart(9));
   console.log(`${name.padEnd(30)} ${cells.join(' ')}`);
 }
-for (const { name } of EDIT_MUTATIONS)
+for (const { name } of kinds)
   row(
     name,
     verdicts.filter((v) => v.kind === name),
   );
 row('all', verdicts);
+const wrong = verdicts.filter((v) => v.isWrong);
+const reported = wrong.filter((v) => v.findings.length > 0).length;
+const share = wrong.length === 0 ? 100 : (100 * reported) / wrong.length;
+console.log(
+  `reported: ${reported} of ${wrong.length} (${share.toFixed(1)} %), in ${new Set(verdicts.map((v) => v.kernel)).size} kernels`,
+);
+if (share < 98) process.exitCode = 1;

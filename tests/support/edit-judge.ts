@@ -7,11 +7,13 @@ import { createDevice, type DeviceBuffer, type SimDevice } from '../../src/devic
 import { type Finding, fingerprint, newFindings } from '../../src/finding/index.ts';
 import { AITER_KERNELS } from '../sim/kernels/aiter-cases.ts';
 import { changedRuns, hasCorpus } from '../sim/kernels/support.ts';
-import { type EditMutation, editMutants } from './edit-mutations.ts';
-import type { StrictSubject } from './strict-kernels.ts';
+import { TENSILE_KERNELS } from '../sim/kernels/tensile-cases.ts';
+import { type EditMutant, type EditMutation, editMutant, editMutants, editPlaces, spread } from './edit-mutations.ts';
+import { ownSubjects, type StrictSubject } from './strict-kernels.ts';
 
 /** What became of one mistake. */
 export interface EditVerdict {
+  readonly kernel: string;
   readonly kind: string;
   readonly what: string;
   /** The result differs, or the kernel does not end well. */
@@ -38,35 +40,41 @@ export async function compiledSubject(subject: StrictSubject): Promise<EditSubje
   return { name, codeObject, isWrong: async (bytes) => (await outputOf(subject, bytes)) !== right };
 }
 
-/** Hand-written kernels (AMD AITER) that are small and whose results are the same in every run; none without the reference corpus. */
-export async function handWrittenSubjects(): Promise<EditSubject[]> {
-  const families = ['top-k softmax', 'int8 GEMM', 'fp8 GEMM'];
-  const cases = hasCorpus ? families.flatMap((family) => (AITER_KERNELS[family] ?? []).slice(0, 4)) : [];
-  const subjects: EditSubject[] = [];
-  for (const [index, [name, , run]] of cases.entries()) {
-    let codeObject: Uint8Array | undefined;
-    const runChanged = async (change: (original: Uint8Array) => Uint8Array): Promise<void> => {
-      changedRuns.change = (original) => ({ bytes: change(original) });
-      changedRuns.maxInstructions = BUDGET;
-      try {
-        await run();
-      } finally {
-        changedRuns.change = undefined;
-        changedRuns.maxInstructions = undefined;
-      }
-    };
-    await runChanged((original) => {
-      codeObject = original;
-      return original;
-    });
-    const isWrong = (bytes: Uint8Array): Promise<boolean> =>
-      runChanged(() => bytes).then(
-        () => false,
-        () => true,
-      );
-    subjects.push({ name: `hand-written ${index} ${name}`, codeObject: codeObject as Uint8Array, isWrong });
-  }
-  return subjects;
+/** Families of AMD AITER whose runs take less than a second. */
+const QUICK_FAMILIES = ['top-k softmax', 'int8 GEMM', 'fp8 GEMM', 'bf16 GEMM'];
+
+/** Hand-written kernels: those of tests/fixtures, and of the reference corpus those of AITER and hipBLASLt that run quickly. */
+export function handWrittenSubjects(): (readonly [string, () => Promise<EditSubject>])[] {
+  const aiter = QUICK_FAMILIES.flatMap((family) => AITER_KERNELS[family] ?? []);
+  const cases = hasCorpus ? [...aiter, ...TENSILE_KERNELS] : [];
+  return [
+    ...ownSubjects().map((own) => [own.name, () => compiledSubject(own)] as const),
+    ...cases.map(([name, , run]) => [name, () => handWrittenSubject(name, run)] as const),
+  ];
+}
+
+async function handWrittenSubject(name: string, run: () => Promise<unknown>): Promise<EditSubject> {
+  let codeObject: Uint8Array | undefined;
+  const runChanged = async (change: (original: Uint8Array) => Uint8Array): Promise<void> => {
+    changedRuns.change = (original) => ({ bytes: change(original) });
+    changedRuns.maxInstructions = BUDGET;
+    try {
+      await run();
+    } finally {
+      changedRuns.change = undefined;
+      changedRuns.maxInstructions = undefined;
+    }
+  };
+  await runChanged((original) => {
+    codeObject = original;
+    return original;
+  });
+  const isWrong = (bytes: Uint8Array): Promise<boolean> =>
+    runChanged(() => bytes).then(
+      () => false,
+      () => true,
+    );
+  return { name, codeObject: codeObject as Uint8Array, isWrong };
 }
 
 /** The bytes of all buffers after a run; the error's code when it does not end. */
@@ -103,20 +111,91 @@ export async function judgeEdits(
   kinds: readonly EditMutation[],
   most: number,
 ): Promise<EditVerdict[]> {
+  const text = disassembleCodeObject(readCodeObject(subject.codeObject), {});
+  return judgeMutants(
+    subject,
+    kinds.flatMap((kind) => editMutants(kind, text, most)),
+  );
+}
+
+/** Judges some mistakes in one kernel; those that do not assemble are left out. */
+async function judgeMutants(subject: EditSubject, mutants: Iterable<EditMutant>): Promise<EditVerdict[]> {
   const baseline = readCodeObject(subject.codeObject);
-  const text = disassembleCodeObject(baseline, {});
   const known = checkCodeObject(baseline).map(fingerprint);
   const verdicts: EditVerdict[] = [];
-  for (const kind of kinds) {
-    for (const mutant of editMutants(kind, text, most)) {
-      const bytes = assembled(mutant.text);
-      if (bytes === undefined) continue;
-      const isWrong = await subject.isWrong(bytes);
-      const findings = newFindings(checkCodeObject(readCodeObject(bytes), { against: baseline }), known);
-      verdicts.push({ kind: mutant.kind, what: mutant.what, isWrong, findings });
+  for (const { kind, what, text } of mutants) {
+    const bytes = assembled(text);
+    if (bytes === undefined) continue;
+    const isWrong = await subject.isWrong(bytes);
+    const findings = newFindings(checkCodeObject(readCodeObject(bytes), { against: baseline }), known);
+    verdicts.push({ kernel: subject.name, kind, what, isWrong, findings });
+  }
+  return verdicts;
+}
+
+/** One mistake in one kernel of a list. */
+interface Chosen {
+  readonly subject: number;
+  readonly mutant: EditMutant;
+}
+
+/** Mistakes of a kind, from each kernel in turn, places of a kernel spread over it; endless ones are cut by who asks. */
+function* inTurn(
+  kind: EditMutation,
+  texts: readonly (readonly string[])[],
+  first: number,
+  most: number,
+): Generator<Chosen> {
+  const lists = texts.map((lines) => spread(editPlaces(kind, lines), most));
+  for (let round = 0; round < most; round++) {
+    for (let n = 0; n < lists.length; n++) {
+      const subject = (first + n) % lists.length;
+      const at = lists[subject]?.[round];
+      if (at !== undefined) yield { subject, mutant: editMutant(kind, texts[subject] as readonly string[], at) };
+    }
+  }
+}
+
+/**
+ * `each` mistakes of every kind: half in compiled kernels and half in hand-written ones, more in the others where one sort has too few
+ * places. They come from as many kernels as there are.
+ */
+export async function judgeEach(
+  compiled: readonly EditSubject[],
+  handWritten: readonly EditSubject[],
+  kinds: readonly EditMutation[],
+  each: number,
+  tell: (kind: string) => void,
+): Promise<EditVerdict[]> {
+  const linesOf = ({ codeObject }: EditSubject): string[] =>
+    disassembleCodeObject(readCodeObject(codeObject), {}).split('\n');
+  const sorts = [handWritten, compiled].map((subjects) => ({ subjects, texts: subjects.map(linesOf) }));
+  const verdicts: EditVerdict[] = [];
+  for (const [index, kind] of kinds.entries()) {
+    tell(kind.name);
+    const ready = sorts.map(({ texts }) =>
+      take(inTurn(kind, texts, index * 7, each), each, ({ mutant }) => assembled(mutant.text) !== undefined),
+    );
+    const [written, machine] = ready.map((list) => list.length) as [number, number];
+    const half = Math.min(written, Math.max(each >> 1, each - machine));
+    for (const [sort, most] of [half, each - half].entries()) {
+      const { subjects } = sorts[sort] as (typeof sorts)[number];
+      for (const { subject, mutant } of (ready[sort] as Chosen[]).slice(0, most)) {
+        verdicts.push(...(await judgeMutants(subjects[subject] as EditSubject, [mutant])));
+      }
     }
   }
   return verdicts;
+}
+
+/** The first `most` that fit. */
+function take<T>(from: Iterable<T>, most: number, fits: (one: T) => boolean): T[] {
+  const taken: T[] = [];
+  for (const one of from) {
+    if (taken.length === most) break;
+    if (fits(one)) taken.push(one);
+  }
+  return taken;
 }
 
 /** What does not assemble is noticed by the assembler. */

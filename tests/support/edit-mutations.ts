@@ -61,7 +61,7 @@ export const EDIT_MUTATIONS: readonly EditMutation[] = [
     name: 'branch retargeted',
     mutate: (line, { lines, at }) => {
       const match = /^(\s*s_(?:c?branch\w*) )(\S+)/.exec(line);
-      const labels = lines.flatMap((l) => /^([.\w$]+):/.exec(l)?.[1] ?? []).filter((l) => l.startsWith('.L'));
+      const labels = lines.flatMap((l) => /^([.\w$]+):/.exec(l)?.[1] ?? []).filter((l) => /^\.L|^label_/.test(l));
       const other =
         match === null ? undefined : labels.filter((l) => l !== match[2])[at % Math.max(1, labels.length - 1)];
       return match === null || other === undefined ? undefined : [line.replace(match[0], `${match[1]}${other}`)];
@@ -112,6 +112,12 @@ export const EDIT_MUTATIONS: readonly EditMutation[] = [
 /** In the place of a line: the next line of the text is left out, it is there already. */
 const SWALLOW = '\0';
 
+/** At most `most` of a list, spread over it. */
+export const spread = <T>(list: readonly T[], most: number): T[] =>
+  list.length <= most
+    ? [...list]
+    : Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)] as T);
+
 /** A text with one mistake. */
 export interface EditMutant {
   readonly kind: string;
@@ -119,19 +125,21 @@ export interface EditMutant {
   readonly text: string;
 }
 
+/** The lines in which a mistake of a kind can be made. */
+export const editPlaces = ({ mutate }: EditMutation, lines: readonly string[]): number[] =>
+  lines.flatMap((line, at) => (mutate(line, { lines, at }) === undefined ? [] : [at]));
+
+/** The text with the mistake in one of these lines. */
+export function editMutant({ name, mutate }: EditMutation, lines: readonly string[], at: number): EditMutant {
+  const made = mutate(lines[at] as string, { lines, at }) as string[];
+  const isSwap = made.at(-1) === SWALLOW;
+  const now = isSwap ? made.slice(0, -1) : made;
+  const mutated = [...lines.slice(0, at), ...now, ...lines.slice(at + (isSwap ? 2 : 1))];
+  return { kind: name, what: `${at + 1}: ${(lines[at] as string).trim()}`, text: mutated.join('\n') };
+}
+
 /** The mistakes of one kind that can be made in a text, at most `most` of them spread over it. */
-export function editMutants({ name, mutate }: EditMutation, text: string, most: number): EditMutant[] {
+export function editMutants(kind: EditMutation, text: string, most: number): EditMutant[] {
   const lines = text.split('\n');
-  const places = lines.flatMap((line, at) => (mutate(line, { lines, at }) === undefined ? [] : [at]));
-  const chosen =
-    places.length <= most
-      ? places
-      : Array.from({ length: most }, (_, i) => places[Math.floor((i * places.length) / most)] as number);
-  return chosen.map((at) => {
-    const made = mutate(lines[at] as string, { lines, at }) as string[];
-    const isSwap = made.at(-1) === SWALLOW;
-    const now = isSwap ? made.slice(0, -1) : made;
-    const mutated = [...lines.slice(0, at), ...now, ...lines.slice(at + (isSwap ? 2 : 1))];
-    return { kind: name, what: `${at + 1}: ${(lines[at] as string).trim()}`, text: mutated.join('\n') };
-  });
+  return spread(editPlaces(kind, lines), most).map((at) => editMutant(kind, lines, at));
 }

@@ -2,6 +2,7 @@
 // their waits when they are weakened. clang-22 compiles examples/*.c and tests/sim/strict.c; Triton's are in the reference corpus.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { assembleAndLink } from '../../src/asm/index.ts';
 import type {
   ArgumentValue,
   Dim3,
@@ -141,6 +142,23 @@ const BUILDS: readonly (readonly [string, TargetName, number])[] = [
   ['mixed', 'gfx942', 3],
   ['uniform', 'gfx950', 2],
 ];
+
+/** The hand-written kernels of tests/fixtures/hand-written: their arguments are preloaded, their lanes part and meet. */
+const HAND_WRITTEN: Readonly<Record<string, number>> = { ranges: 64, steps: 64, tree: 128, counts: 64, compact: 64 };
+
+/** These kernels for the targets that preload arguments. */
+export const ownSubjects = (): StrictSubject[] =>
+  Object.entries(HAND_WRITTEN).flatMap(([kernel, block]) => {
+    const text = readFileSync(join(root(), 'tests', 'fixtures', 'hand-written', `${kernel}.s`), 'utf8');
+    return (['gfx942', 'gfx950'] as const).map((target) =>
+      subject(`${kernel}.s ${target}`, target, assembleAndLink(text.replaceAll('gfx942', target)), {
+        kernel,
+        grid: [3, 1, 1],
+        block: [block, 1, 1],
+        args: [buffer(4 * block * 3), buffer(4 * block * 3), u32(3 * block - 7), u32(9)],
+      }),
+    );
+  });
 
 /** Every C kernel for every target at every level. */
 export const EVERY_BUILD: typeof BUILDS = Object.keys(CLANG).flatMap((name) =>

@@ -8,6 +8,7 @@ import {
   hasSlot,
   type Liveness,
   livenessOf,
+  overlaps,
   type Program,
   SLOT_WORDS,
   slotNames,
@@ -272,10 +273,12 @@ class LostCheck {
       now ??= livenessOf(program, subject);
       old ??= livenessOf(baseline, this.edit.subject);
       const [liveNow, liveOld] = [now.after(code), old.before(next)];
+      // What adds to a register means to change it; what was wider than before does not.
+      const isWider = this.replacedBy(code) !== undefined;
       const lost: number[] = [];
       for (const { first, count } of code.effects.defs) {
         for (let slot = first; slot < first + count; slot++) {
-          const isOwn = code.effects.uses.some((r) => slot >= r.first && slot < r.first + r.count);
+          const isOwn = !isWider && code.effects.uses.some((r) => slot >= r.first && slot < r.first + r.count);
           if (hasSlot(liveNow, slot) && hasSlot(liveOld, slot) && !hasSlot(replaced, slot) && !isOwn) lost.push(slot);
         }
       }
@@ -316,7 +319,7 @@ class LostCheck {
     }
   }
 
-  /** The lost instruction between the same neighbours, with the same results. */
+  /** The lost instruction between the same neighbours whose results this one's are, or hold. */
   private replacedBy(code: CodeInstruction): CodeInstruction | undefined {
     const next = this.nextKept(code);
     if (next === undefined) return undefined;
@@ -324,7 +327,7 @@ class LostCheck {
       const old = this.edit.baseline.instructions[i] as CodeInstruction;
       const isSame =
         code.effects.defs.length === old.effects.defs.length &&
-        code.effects.defs.every((d, n) => d.first === old.effects.defs[n]?.first);
+        code.effects.defs.every((d, n) => overlaps([d], old.effects.defs.slice(n, n + 1)));
       if (isSame && !isIncidental(old)) return old;
     }
     return undefined;

@@ -1,25 +1,14 @@
 // Pairs of kernels that differ: modes, controls of one instruction, time and traps, preloaded arguments, resources of buffers, and what
 // gfx950 and gfx90a have of their own.
 import { all, LGKM, STORE, VM } from '../prove-kernel.ts';
+import { mode, on } from './loaded.ts';
 import type { Pair } from './pair.ts';
 
-const split = (text: string): string[] => text.split('; ');
-const DATA = [
-  'global_load_dwordx4 v[2:5], v1, s[4:5]',
-  'global_load_dwordx4 v[8:11], v1, s[4:5] offset:1024',
-  'global_load_dwordx4 v[12:15], v1, s[4:5] offset:2048',
-  's_load_dwordx2 s[12:13], s[4:5], 0x0',
-  's_waitcnt vmcnt(0) lgkmcnt(0)',
-  's_nop 7',
-];
-const on =
+const same =
   (target: string) =>
-  (x: string, y: string, behind = ''): Pair => {
-    const make = (text: string) => ({ target, body: all(...DATA, ...split(text), ...split(behind), STORE) });
-    return [`${target}: ${x} | ${y}`, make(x), make(y)];
-  };
-const [plain, old, late] = [on('gfx942'), on('gfx90a'), on('gfx950')];
-const mode = (bits: string, value: number): string => `s_setreg_imm32_b32 hwreg(HW_REG_MODE, ${bits}), ${value}`;
+  (x: string, y: string, behind = ''): Pair =>
+    on(target)(`${x} | ${y}`, x, y, behind);
+const [plain, old, late] = [same('gfx942'), same('gfx90a'), same('gfx950')];
 const resource = (words: readonly string[], access = 'buffer_load_dword v2, v1, s[16:19], 0 offen'): string =>
   [...words.map((word, i) => `s_mov_b32 s${16 + i}, ${word}`), access, VM].join('; ');
 const buffer = (x: readonly string[], y: readonly string[], access?: string): Pair =>
