@@ -125,7 +125,7 @@ function findingEntry({ rule, severity, message, place, kernel, fix, count }: Re
 }
 
 function roofSources(r: Recording, options: AnalyseOptions): RoofSources {
-  return { hbmGbps: options.hbmGbps, measured: r.rooflines };
+  return { hbmGbps: options.hbmGbps, measured: r.rooflines, simulated: r.simulated !== undefined };
 }
 
 function gapOption(options: AnalyseOptions): { maxGapNs?: number } {
@@ -302,7 +302,7 @@ function kernelEntries(
       ? []
       : impossibleValues({
           sums,
-          roofline: kernelRoofline(sums, chipCeilings(agent, options.hbmGbps)),
+          roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: options.hbmGbps })),
           resident,
           maxWavesPerCu,
         });
@@ -520,7 +520,7 @@ function allCeilings(
     agents.add(id);
     const agent = table.agentOf(row);
     const key = agent?.key ?? r.agentKeys.get(id);
-    seen.set(key, { agent: key, kind: 'chip', ...chipCeilings(agent, options.hbmGbps) });
+    seen.set(key, { agent: key, kind: 'chip', ...chipCeilings(agent, roofSources(r, options)) });
   }
   const first = new Map(r.rooflines.map((roofline) => [roofline.agent, roofline] as const).reverse());
   const measured = [...first.values()].map((roofline) => ({

@@ -84,12 +84,20 @@ function assembled(kernel: LimitedKernel, target: string): Placed {
 }
 
 /** The profile of a kernel on a chip; `compiled` is what clang made of compiled.c for its target. */
-export async function limiterProfile(
+export function limiterProfile(
   kernel: LimitedKernel | CompiledKernel,
   chipName: string,
   compiled?: Uint8Array,
 ): Promise<ProfileDocument> {
-  const chip = chipNamed(chipName);
+  return limiterProfileOn(kernel, chipNamed(chipName), compiled);
+}
+
+/** The same on a chip with numbers of its own. */
+export async function limiterProfileOn(
+  kernel: LimitedKernel | CompiledKernel,
+  chip: Chip,
+  compiled?: Uint8Array,
+): Promise<ProfileDocument> {
   if ('code' in kernel) return profileOf(assembled(kernel, chip.target), chip);
   if (compiled === undefined) throw new Error('compiled.c was not compiled');
   const lds = readCodeObject(compiled).kernels.find(({ name }) => name === kernel.name)?.descriptor

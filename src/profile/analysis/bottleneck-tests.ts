@@ -62,6 +62,8 @@ export interface ClassTest {
   readonly needs?: { readonly any: readonly Condition[]; readonly isRequired: boolean; readonly why: string };
   /** Any of these takes the class away; an unknown one lowers the confidence. */
   readonly refutes: readonly Condition[];
+  /** Any of these is a cause behind the class, whose own class goes before it. */
+  readonly causes?: readonly Condition[];
 }
 
 /** All tests on the numbers of a kernel. */
@@ -138,8 +140,10 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
   const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy, ...storesBusy];
   // What waves of such kernels wait for are the atomics.
-  const share = metric('share.atomic');
-  const atomics = isKnown(share) ? [when('share of atomics in the requests to L2', 'share.atomic', 0.3)] : [];
+  const atomics = [
+    when('share of atomics in the requests to L2', 'share.atomic', 0.3),
+    when('share of atomics in the requests to L2 that are answered', 'share.atomic.awaited', 0.5),
+  ].filter((condition) => isKnown(condition.value));
   // A GPU that stands idle between short kernels is not helped by what happens in them.
   const launches: Condition[] =
     isKnown(input.meanNs) && input.meanNs.value < SHORT_NS && isKnown(input.gapShare)
@@ -164,6 +168,17 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   // Where more waves fit, only the number of those that were there decides.
   const fewFit =
     isKnown(input.fits) && input.fits.value > 0.25 ? unknown('registers and LDS allow more waves') : input.fits;
+  const notTooSmall =
+    isKnown(input.fits) && isKnown(input.occupancy) && input.occupancy.value <= 0.25 * input.fits.value
+      ? unknown('fewer waves run than fit')
+      : fewFit;
+  const crowded: Condition = {
+    metric: 'waves per CU that registers and LDS allow over the maximum',
+    value: notTooSmall,
+    comparison: 'at most',
+    threshold: 0.25,
+    formula: 'waves of the workgroups that fit / waves of a CU',
+  };
   const tooSmall: Condition[] =
     isKnown(input.fits) && isKnown(input.occupancy)
       ? [
@@ -244,6 +259,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
         ...launches,
       ],
+      causes: [crowded],
     },
     {
       class: 'memory-latency',
@@ -256,6 +272,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       source: MODEL,
       saves: (share) => share,
       refutes: [hbm, ...storesBusy, ...atomics, ...launches],
+      causes: [crowded],
     },
     {
       class: 'memory-latency',
@@ -268,6 +285,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       source: MODEL,
       saves: (share) => share,
       refutes: [hbm],
+      causes: [crowded],
     },
     {
       class: 'under-occupied',
@@ -484,6 +502,33 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       threshold: 0.3,
       certain: 0.9,
       comparison: 'at least',
+      saves: (share) => share,
+      refutes: [hbm, valuBusy, mfmaBusy],
+    },
+    {
+      class: 'atomics',
+      metric: 'share of atomics in the requests to L2 that are answered',
+      ...fromMetric('share.atomic.awaited'),
+      threshold: 0.5,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => share,
+      needs: {
+        any: [when('share of wave time spent waiting', 'wait.any', 0.5)],
+        isRequired: true,
+        why: 'SQ_WAIT_ANY is missing, so whether waves wait for the results of atomics is unknown',
+      },
+      refutes: [hbm, valuBusy, mfmaBusy, when('cycles of a vector memory instruction', 'vmem.latency', 500, 'at most')],
+    },
+    {
+      class: 'atomics',
+      metric: 'share of traced wave time in waits for atomics',
+      value: waitShare('atomics'),
+      threshold: 0.4,
+      certain: 0.8,
+      comparison: 'at least',
+      formula: 'latency of waits behind vector atomics / (latency + idle) of all instructions',
+      source: MODEL,
       saves: (share) => share,
       refutes: [hbm, valuBusy, mfmaBusy],
     },

@@ -19,6 +19,8 @@ const DOUBTED = 0.1;
 /** What is left for each number that could have contradicted and is unknown; not below a third of it. */
 const UNCHECKED = 0.8;
 const LEAST = 0.33;
+/** What is left where the cause of what was measured is seen, too: the class of the cause goes first. */
+const CAUSED = 0.8;
 
 /** Judges all classes. */
 export function classify(input: ClassifierInput): Classification {
@@ -61,6 +63,7 @@ function judge(test: ClassTest, value: number, input: ClassifierInput): Bottlene
   if (test.refutes.some((condition) => holds(condition) === true)) return undefined;
   const open = test.refutes.filter((condition) => holds(condition) === undefined).length;
   confidence *= Math.max(LEAST, UNCHECKED ** open);
+  if (test.causes?.some((condition) => holds(condition) === true) === true) confidence *= CAUSED;
   const doubt = input.impossible?.[0];
   if (doubt !== undefined) confidence *= DOUBTED;
   return {

@@ -30,14 +30,17 @@ export interface RoofSources {
   /** HBM bandwidth that the user gave, in GB/s. */
   readonly hbmGbps?: number | undefined;
   readonly measured?: readonly MeasuredRoofline[] | undefined;
+  /** Bytes are those that instructions ask for, not those of counters. */
+  readonly simulated?: boolean;
 }
 
 /**
  * The ceilings of an agent. Bandwidth that the user gave goes before what was measured on the agent's machine, that before recorded
  * clocks, those before the data sheet.
  */
-export function ceilings(agent: Agent | undefined, { hbmGbps, measured = [] }: RoofSources = {}): Ceilings {
-  const sheet = chipCeilings(agent, hbmGbps);
+export function ceilings(agent: Agent | undefined, sources: RoofSources = {}): Ceilings {
+  const { hbmGbps, measured = [] } = sources;
+  const sheet = chipCeilings(agent, sources);
   const found = measured.find((roofline) => roofline.agent === agent?.key);
   if (found === undefined) return sheet;
   const roofs = measuredCeilings(found);
@@ -60,7 +63,7 @@ function packed(measured: readonly Roof[], sheet: readonly Roof[]): readonly Roo
 }
 
 /** The ceilings that no program can exceed: of the clocks, the data sheet or the user. */
-export function chipCeilings(agent: Agent | undefined, hbmGbps?: number): Ceilings {
+export function chipCeilings(agent: Agent | undefined, { hbmGbps, simulated = false }: RoofSources = {}): Ceilings {
   const chip = agent?.arch === undefined ? undefined : CHIPS[agent.arch];
   if (agent === undefined || chip === undefined) {
     const why = unknown(
@@ -79,11 +82,12 @@ export function chipCeilings(agent: Agent | undefined, hbmGbps?: number): Ceilin
   const bandwidths: Roof[] = [hbmRoof(agent, hbmGbps)];
   for (const level of chip.levels) {
     const units = level.unit === 'cu' ? cus : channels;
+    const bytes = simulated ? (level.requestedBytes ?? level.bytes) : level.bytes;
     bandwidths.push({
       id: level.level,
       label: level.level,
-      peak: combine([clock, units], (mhz, n) => (mhz * n * level.bytes) / 1000),
-      source: `${level.bytes} bytes per ${level.unit} and clock; ${level.source}`,
+      peak: combine([clock, units], (mhz, n) => (mhz * n * bytes) / 1000),
+      source: `${bytes} bytes per ${level.unit} and clock; ${level.source}`,
     });
   }
   return {

@@ -34,7 +34,7 @@ export interface ClassSum {
 }
 
 /** What a wait for counters can be for. */
-export type WaitedFor = 'memory' | 'lds' | 'scalar';
+export type WaitedFor = 'memory' | 'atomics' | 'lds' | 'scalar';
 
 export interface TraceFeatures {
   readonly hits: number;
@@ -48,7 +48,7 @@ export interface TraceFeatures {
   readonly idleShare: Measure;
   /** Issue cycles (latency without stall) over all cycles of the waves. */
   readonly issueUtilisation: Measure;
-  /** Cycles of waits for counters, by what was outstanding last in the order of the code; vector memory goes before the others. */
+  /** Cycles of waits for counters, by what was outstanding last in the order of the code. */
   readonly waits: Readonly<Record<WaitedFor, number>>;
   /** Cycles from the first outstanding vector load to the end of the wait that follows, mean over waits. */
   readonly loadToUse: Measure;
@@ -131,15 +131,21 @@ export function traceFeatures(trace: ThreadTrace): TraceFeatures {
 }
 
 function waitCycles(lines: readonly TraceLine[]): Record<WaitedFor, number> {
-  const waits = { memory: 0, lds: 0, scalar: 0 };
+  const waits = { memory: 0, atomics: 0, lds: 0, scalar: 0 };
   let last: WaitedFor = 'memory';
+  let lastVector: WaitedFor = 'memory';
   let lastOther: WaitedFor = 'scalar';
   for (const line of lines) {
     switch (classOf(line.text)) {
       case 'VMEM':
-      case 'FLAT':
-        last = 'memory';
+      case 'FLAT': {
+        // Nothing waits for a store where anything else is outstanding.
+        const flags = rowOf(line.text)?.flags;
+        const isAtomic = flags?.has('IsAtomicRet') === true || flags?.has('IsAtomicNoRet') === true;
+        if (isAtomic || flags?.has('mayLoad') === true) lastVector = isAtomic ? 'atomics' : 'memory';
+        last = lastVector;
         break;
+      }
       case 'LDS':
       case 'SMEM':
         lastOther = classOf(line.text) === 'LDS' ? 'lds' : 'scalar';
@@ -148,7 +154,7 @@ function waitCycles(lines: readonly TraceLine[]): Record<WaitedFor, number> {
       case 'wait': {
         const isVector = /vmcnt|vscnt/.test(line.text);
         const isOther = /lgkmcnt/.test(line.text);
-        waits[isVector && isOther ? last : isVector ? 'memory' : lastOther] += line.latency;
+        waits[isVector && isOther ? last : isVector ? lastVector : lastOther] += line.latency;
         break;
       }
       default:

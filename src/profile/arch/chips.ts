@@ -19,6 +19,8 @@ export interface LevelRate {
   readonly level: 'L2' | 'L1' | 'LDS';
   /** Bytes per clock and unit. */
   readonly bytes: number;
+  /** The same of what instructions ask for, where AMD's formula over counters does not reach it. */
+  readonly requestedBytes?: number;
   readonly unit: 'cu' | 'l2-channel';
   readonly source: string;
 }
@@ -112,6 +114,7 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
       {
         level: 'LDS',
         bytes: 128,
+        requestedBytes: 256,
         unit: 'cu',
         source: `${SOL}; the CDNA4 white paper doubles the read rate, which the tool does not model`,
       },

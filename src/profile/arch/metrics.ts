@@ -266,6 +266,14 @@ const COMMON: readonly MetricFormula[] = [
     source: 'counter_defs.yaml',
   },
   {
+    id: 'share.atomic.awaited',
+    label: 'Atomics in the requests to L2 that are answered',
+    unit: 'fraction',
+    formula: 'TCP_TCC_ATOMIC_WITH_RET_REQ',
+    over: 'TCP_TCC_READ_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ',
+    source: 'counter_defs.yaml: loads and atomics with a result; nothing waits for the answer of a store',
+  },
+  {
     id: 'vmem.latency',
     label: 'Cycles of a vector memory instruction (mean)',
     unit: 'cycles',
@@ -349,7 +357,13 @@ const EA_BYTES: readonly MetricFormula[] = [
   },
 ];
 
-const GFX908: readonly MetricFormula[] = [...COMMON, l2Bytes(64), l1Bytes(64), ...EA_BYTES];
+// rocprofiler-sdk derives no occupancy on gfx908; asking for it would end the run.
+const GFX908: readonly MetricFormula[] = [
+  ...COMMON.filter(({ id }) => id !== 'waves.resident.derived'),
+  l2Bytes(64),
+  l1Bytes(64),
+  ...EA_BYTES,
+];
 
 const GFX90A: readonly MetricFormula[] = [...OPERATIONS, ...COMMON, l2Bytes(64), l1Bytes(64), ...EA_BYTES];
 
@@ -442,7 +456,8 @@ const SIMULATED_METRICS: readonly MetricFormula[] = [
 export function metricsOf(arch: string, simulated: boolean): readonly MetricFormula[] {
   const measured = METRICS[arch] ?? [];
   if (!simulated) return measured;
-  const own = new Set(SIMULATED_METRICS.map((metric) => metric.id));
+  // What is known exactly goes before what a formula makes of modelled counters.
+  const own = new Set(['bytes.lds', ...SIMULATED_METRICS.map((metric) => metric.id)]);
   return [...measured.filter((metric) => !own.has(metric.id)), ...SIMULATED_METRICS];
 }
 
@@ -469,33 +484,36 @@ const COUNTERS_PER_PASS: Readonly<Record<string, number>> = {
 /** The scalar caches are counted by SQ. */
 const COUNTED_BY: Readonly<Record<string, string>> = { SQC: 'SQ' };
 
+/** What rocprofv3 derives takes counters that its name does not tell: accumulated waves are two of SQ. Source: counter_defs.yaml. */
+const DERIVED_FROM: Readonly<Record<string, readonly string[]>> = { MeanOccupancyPerCU: ['SQ', 'SQ', 'GRBM'] };
+
 /** The counters that `wavesmith profile` asks rocprofv3 for, in the fewest passes that the counters of each hardware block allow. */
 export function counterPasses(arch: string): string[][] {
-  const names = new Set<string>();
-  const derived = new Set<string>();
+  const asked = new Map<string, readonly string[]>();
   for (const metric of METRICS[arch] ?? []) {
     for (const name of countersOf(metric)) {
       // A name with a colon is of a file of rocprof-compute: rocprofv3 has no such counter.
       if (name.startsWith('$') || name.includes(':')) continue;
-      if (!/^[A-Z0-9_]+$/.test(name)) derived.add(name);
-      else names.add(/^(TCC|TCP|TA|TD)_/.test(name) ? `${name}_sum` : name);
+      const prefix = name.slice(0, name.indexOf('_'));
+      const blocks = DERIVED_FROM[name] ?? [COUNTED_BY[prefix] ?? prefix];
+      asked.set(/^(TCC|TCP|TA|TD)_/.test(name) ? `${name}_sum` : name, blocks);
     }
   }
   const passes: { readonly names: string[]; readonly used: Map<string, number> }[] = [];
-  for (const name of [...names].sort()) {
-    const prefix = name.slice(0, name.indexOf('_'));
-    const block = COUNTED_BY[prefix] ?? prefix;
-    const limit = COUNTERS_PER_PASS[block] ?? 1;
-    let pass = passes.find((p) => (p.used.get(block) ?? 0) < limit);
+  for (const [name, blocks] of [...asked].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const takes = (used: ReadonlyMap<string, number>, block: string) =>
+      (used.get(block) ?? 0) + blocks.filter((one) => one === block).length;
+    let pass = passes.find(({ used }) =>
+      blocks.every((block) => takes(used, block) <= (COUNTERS_PER_PASS[block] ?? 1)),
+    );
     if (pass === undefined) {
       pass = { names: [], used: new Map() };
       passes.push(pass);
     }
     pass.names.push(name);
-    pass.used.set(block, (pass.used.get(block) ?? 0) + 1);
+    for (const block of blocks) pass.used.set(block, (pass.used.get(block) ?? 0) + 1);
   }
-  // What rocprofv3 derives takes counters that its name does not tell: a pass for each.
-  return [...passes.map((pass) => pass.names), ...[...derived].sort().map((name) => [name])];
+  return passes.map((pass) => pass.names);
 }
 
 /** The counters a formula needs, in order of appearance. */

@@ -34,7 +34,7 @@ export function profileCommands(options: DriveOptions, arch: string): string[][]
   ];
   const csv = ['--output-format', 'csv'];
   return [
-    run('trace', ['--kernel-trace', '--memory-copy-trace', ...csv]),
+    run('trace', ['--kernel-trace', '--memory-copy-trace', '--hip-runtime-trace', '--marker-trace', ...csv]),
     ...counterPasses(arch).map((names, i) => run(`pmc_${i + 1}`, ['--pmc', ...names, ...csv])),
     ...(options.deep ? [run('att', ['--att'])] : []),
   ];

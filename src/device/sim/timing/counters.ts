@@ -6,6 +6,8 @@ import type { LaunchTime } from './model.ts';
 
 /** SQ counts cycles of waves and issue in units of four. */
 const QUAD = 4;
+/** The model counts cycles of ports, of which each pair of SIMDs has one. The counters count cycles of the whole LDS. */
+const LDS_PORTS = 2;
 /** What `SQ_WAIT_ANY` counts: waits for counters, barriers and code. `SQ_WAIT_INST_ANY` counts waits for the unit or an operand. */
 const WAITS: readonly StallReason[] = ['vmcnt', 'lgkmcnt', 'barrier', 'fetch'];
 const ISSUE_WAITS: readonly StallReason[] = ['unit', 'dependency'];
@@ -33,8 +35,9 @@ export function modelledCounters(time: LaunchTime): Record<string, number> {
     SQ_ACTIVE_INST_SCA: sums.scalarCycles / QUAD,
     SQ_ACTIVE_INST_VMEM: sums.vectorMemoryCycles / QUAD,
     SQ_VALU_MFMA_BUSY_CYCLES: sums.matrixCycles,
-    SQ_LDS_IDX_ACTIVE: sums.ldsCycles,
-    SQ_LDS_BANK_CONFLICT: sums.ldsConflictCycles,
+    SQ_ACTIVE_INST_LDS: sums.ldsIssueCycles / QUAD,
+    SQ_LDS_IDX_ACTIVE: sums.ldsCycles / LDS_PORTS,
+    SQ_LDS_BANK_CONFLICT: sums.ldsConflictCycles / LDS_PORTS,
     'SQ_INST_LEVEL_VMEM:SQ_ACCUM_PREV_HIRES': sums.vectorMemoryLatency,
     'SQ_INST_LEVEL_VMEM:SQ_INSTS_VMEM': sums.vectorMemory,
     SQC_ICACHE_REQ: sums.fetches,
@@ -42,10 +45,10 @@ export function modelledCounters(time: LaunchTime): Record<string, number> {
     SQC_DCACHE_REQ: traffic.scalarHits + traffic.scalarMisses,
     SQC_DCACHE_HITS: traffic.scalarHits,
     TCP_TOTAL_CACHE_ACCESSES: traffic.vl1dLookups,
-    TCP_TCC_READ_REQ: traffic.vl1dMisses,
+    TCP_TCC_READ_REQ: traffic.vl1dRequests,
     TCP_TCC_WRITE_REQ: traffic.stores,
-    TCP_TCC_ATOMIC_WITH_RET_REQ: traffic.atomics,
-    TCP_TCC_ATOMIC_WITHOUT_RET_REQ: 0,
+    TCP_TCC_ATOMIC_WITH_RET_REQ: traffic.returnedAtomics,
+    TCP_TCC_ATOMIC_WITHOUT_RET_REQ: traffic.atomics - traffic.returnedAtomics,
     TCC_HIT: Math.max(0, hits),
     TCC_MISS: misses,
     TCC_REQ: Math.max(0, hits) + misses,

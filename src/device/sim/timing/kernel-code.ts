@@ -43,6 +43,8 @@ export interface CodeInstruction {
   readonly dwords: number;
   readonly stores: boolean;
   readonly isAtomic: boolean;
+  /** An atomic whose old value goes to a register. */
+  readonly returns: boolean;
   /** Raises vmcnt; else, of memory instructions, lgkmcnt. */
   readonly countsVm: boolean;
   /** Does not execute while paths are recorded: its result is no address in practice and it is slow to compute. */
@@ -144,6 +146,7 @@ export function codeInstruction(
     dwords: Math.max(1, Math.ceil(laneBytes(plan, instruction) / 4)),
     stores: role.stores,
     isAtomic: op?.kind === 'atomic',
+    returns: row.flags.has('IsAtomicRet'),
     countsVm: role.kind === 'vm' || role.kind === 'flat',
     isSkipped: op?.kind === 'matrix' || op?.kind === 'scaleConvert',
   };

@@ -54,6 +54,7 @@ export interface ReplaySums {
   scalarCycles: number;
   vectorMemoryCycles: number;
   /** LDS ports taken, and the part of it that bank conflicts add. */
+  ldsIssueCycles: number;
   ldsCycles: number;
   ldsConflictCycles: number;
   /** Vector memory instructions, and the cycles from their issue to their data or acknowledgement. */
@@ -170,6 +171,7 @@ export class Machine {
     matrixCycles: 0,
     scalarCycles: 0,
     vectorMemoryCycles: 0,
+    ldsIssueCycles: 0,
     ldsCycles: 0,
     ldsConflictCycles: 0,
     vectorMemory: 0,
@@ -512,6 +514,7 @@ export class Machine {
       const start = Math.max(time, this.ldsPorts[port] as number);
       this.ldsPorts[port] = start + busy;
       this.ldsBusy[w.unit] = (this.ldsBusy[w.unit] as number) + busy;
+      sums.ldsIssueCycles += c.interval;
       sums.ldsCycles += busy;
       sums.ldsConflictCycles += busy - c.ldsRate * code.dwords;
       complete(w.lgkm, start + c.ldsLatency + Math.max(0, busy - c.ldsRate));
@@ -533,7 +536,7 @@ export class Machine {
       return;
     }
     const done = code.isAtomic
-      ? memory.atomic(w.unit, time, data, first, count)
+      ? memory.atomic(w.unit, time, code.returns, data, first, count)
       : code.stores
         ? memory.store(w.unit, time, code.dwords, data, first, count)
         : memory.load(w.unit, time, code.dwords, data, first, count);

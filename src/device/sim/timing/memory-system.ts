@@ -40,10 +40,14 @@ export interface Traffic {
   mallReads: number;
   hbmReads: number;
   writes: number;
-  /** Lines that instructions look up in the vector cache; sectors that they store, atomics on a sector. */
+  /** Lines that loads look up in the vector cache, and sectors that stores and atomics send through it. */
   vl1dLookups: number;
+  /** Lines that loads ask L2 for: sectors of one line that follow each other are one request. */
+  vl1dRequests: number;
+  /** Sectors that instructions store, atomics on a sector, those of them whose result is asked for. */
   stores: number;
   atomics: number;
+  returnedAtomics: number;
   scalarHits: number;
   scalarMisses: number;
 }
@@ -87,8 +91,10 @@ export class MemorySystem {
     hbmReads: 0,
     writes: 0,
     vl1dLookups: 0,
+    vl1dRequests: 0,
     stores: 0,
     atomics: 0,
+    returnedAtomics: 0,
     scalarHits: 0,
     scalarMisses: 0,
   };
@@ -170,11 +176,14 @@ export class MemorySystem {
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
     let done = start + c.vl1dLatency;
-    this.lookUp(lines, first, count);
+    let looked = -1;
+    let asks = -1;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
       const at = start + n * c.tag;
       const line = sector >>> this.vl1dShift;
+      if (line !== looked) this.traffic.vl1dLookups++;
+      looked = line;
       const bit = sector & this.vl1dMask;
       let ready: number;
       if (!v.cache.find(line, true)) v.cache.insert(line);
@@ -182,6 +191,8 @@ export class MemorySystem {
         this.traffic.vl1dHits++;
         ready = Math.max(at + c.vl1dLatency, v.cache.ready);
       } else {
+        if (line !== asks) this.traffic.vl1dRequests++;
+        asks = line;
         const slot = v.next;
         v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
         const asked = Math.max(this.translated(sector, at), v.misses[slot] as number);
@@ -209,7 +220,7 @@ export class MemorySystem {
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
     let done = start + c.storeAck;
-    this.lookUp(lines, first, count);
+    this.traffic.vl1dLookups += count;
     this.traffic.stores += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
@@ -220,15 +231,16 @@ export class MemorySystem {
     return done;
   }
 
-  /** A vector atomic; gives when its result is in registers. */
-  atomic(unit: number, time: number, lines: Int32Array, first: number, count: number): number {
+  /** A vector atomic; gives when it is done, which is when its result is in registers where it `returns` one. */
+  atomic(unit: number, time: number, returns: boolean, lines: Int32Array, first: number, count: number): number {
     const v = this.vector[unit] as VectorCache;
     const { c } = this;
     const start = v.pipe.take(time, Math.max(c.dataRate, c.tag * count));
     const { share } = this;
     let done = start + c.l2Latency;
-    this.lookUp(lines, first, count);
+    this.traffic.vl1dLookups += count;
     this.traffic.atomics += count;
+    if (returns) this.traffic.returnedAtomics += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
       const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
@@ -272,16 +284,6 @@ export class MemorySystem {
 
   private translated(sector: number, time: number): number {
     return this.share.translations.of(sector, time);
-  }
-
-  /** Counts lines of the vector cache: sectors of one line that follow each other are one. */
-  private lookUp(lines: Int32Array, first: number, count: number): void {
-    let last = -1;
-    for (let n = 0; n < count; n++) {
-      const line = (lines[first + n] as number) >>> this.vl1dShift;
-      if (line !== last) this.traffic.vl1dLookups++;
-      last = line;
-    }
   }
 
   private channel(sector: number): Server {
