@@ -1,15 +1,18 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
-// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three more. Nothing is timed: the numbers are modelled.
+// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three and `--later` fifteen more. `--what-if` prints instead what each
+// kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
 import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { BOTTLENECKS } from '../src/profile/index.ts';
-import { classesOf } from '../tests/limiters/classify.ts';
+import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
+import { LATER_KERNELS } from '../tests/limiters/later.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
+import { whatIf } from '../tests/limiters/what-if.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,14 +21,20 @@ const { values } = parseArgs({
     'held-out': { type: 'boolean', default: false },
     compiled: { type: 'boolean', default: false },
     unseen: { type: 'boolean', default: false },
+    later: { type: 'boolean', default: false },
+    'what-if': { type: 'boolean', default: false },
   },
 });
 const counts = new Map<string, number>();
 let first = 0;
 let second = 0;
-const source = values.compiled ? 'compiled.c' : values.unseen ? 'unseen.c' : undefined;
-const assembled = values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS;
-const all = values.compiled ? COMPILED_KERNELS : values.unseen ? UNSEEN_KERNELS : assembled;
+const compiled = {
+  'compiled.c': values.compiled && COMPILED_KERNELS,
+  'unseen.c': values.unseen && UNSEEN_KERNELS,
+  'later.c': values.later && LATER_KERNELS,
+};
+const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
+const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;
 const object = source === undefined ? undefined : compiledObject(source, chipNamed(values.chip).target);
 if (source !== undefined && object === undefined) throw new Error('clang-22 is not installed');
 const kernels = all.filter(
@@ -33,6 +42,13 @@ const kernels = all.filter(
 );
 let absent = 0;
 for (const kernel of kernels) {
+  if (values['what-if']) {
+    const gains = await whatIf(kernel, values.chip, object);
+    const text = gains.map(([name, gain]) => `${name} ${(100 * gain).toFixed(1)}%`).join(', ');
+    console.log(`${kernel.name.padEnd(20)} ${limiterOn(kernel, values.chip).padEnd(18)} ${text}`);
+    continue;
+  }
+  const limiter = limiterOn(kernel, values.chip);
   const classes = await classesOf(kernel, values.chip, object).catch((error: unknown) => {
     if (!(error instanceof AssemblyError)) throw error;
     return undefined;
@@ -44,17 +60,20 @@ for (const kernel of kernels) {
   }
   const names = classes.map((c) => c.class);
   const found = names[0] ?? 'none';
-  counts.set(`${kernel.limiter} ${found}`, (counts.get(`${kernel.limiter} ${found}`) ?? 0) + 1);
-  if (found === kernel.limiter) first++;
-  else if (names[1] === kernel.limiter) second++;
-  const mark = found === kernel.limiter ? 'right ' : names[1] === kernel.limiter ? 'second' : 'wrong ';
+  counts.set(`${limiter} ${found}`, (counts.get(`${limiter} ${found}`) ?? 0) + 1);
+  if (found === limiter) first++;
+  else if (names[1] === limiter) second++;
+  const mark = found === limiter ? 'right ' : names[1] === limiter ? 'second' : 'wrong ';
   const text = classes.map((c) => `${c.class} ${c.confidence.toFixed(2)}`).join(', ');
-  console.log(`${mark} ${kernel.name.padEnd(20)} ${kernel.limiter.padEnd(18)} ${text || 'no class'}`);
+  console.log(`${mark} ${kernel.name.padEnd(20)} ${limiter.padEnd(18)} ${text || 'no class'}`);
 }
+if (values['what-if']) process.exit();
 console.log(`\n${values.chip}: ${first} of ${kernels.length - absent} right first, ${second} more second\n`);
-const columns = [...BOTTLENECKS, 'none'].filter((name) => kernels.some((k) => counts.has(`${k.limiter} ${name}`)));
+const columns = [...BOTTLENECKS, 'none'].filter((name) =>
+  kernels.some((k) => counts.has(`${limiterOn(k, values.chip)} ${name}`)),
+);
 console.log(`${'written as'.padEnd(18)} ${columns.map((c) => c.slice(0, 10).padStart(10)).join(' ')}`);
-for (const name of new Set(kernels.map((k) => k.limiter))) {
+for (const name of new Set(kernels.map((k) => limiterOn(k, values.chip)))) {
   const cells = columns.map((c) => String(counts.get(`${name} ${c}`) ?? '').padStart(10));
   console.log(`${name.padEnd(18)} ${cells.join(' ')}`);
 }

@@ -5,6 +5,7 @@ import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { chipNamed } from '../../src/device/sim/timing/chips/index.ts';
 import { TimingModel } from '../../src/device/sim/timing/model.ts';
+import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
 import { analyse, type Bottleneck, type ProfileDocument, recordSimulated } from '../../src/profile/index.ts';
 import { ModelClock } from '../../src/runtime/model-clock.ts';
 import { profiledChip, RuntimeProfiler } from '../../src/runtime/profiler.ts';
@@ -81,6 +82,11 @@ function assembled(kernel: LimitedKernel, target: string): Placed {
     metadata: { '.group_segment_fixed_size': lds, '.max_flat_workgroup_size': 1024, '.vgpr_count': vgprs },
   });
   return { object: bytes, kernel: 'k', launch: kernel, lds };
+}
+
+/** What the kernel is limited by on a chip. */
+export function limiterOn(kernel: LimitedKernel | CompiledKernel, chip: string): BottleneckClass {
+  return ('elsewhere' in kernel ? kernel.elsewhere?.[chip] : undefined) ?? kernel.limiter;
 }
 
 /** The profile of a kernel on a chip; `compiled` is what clang made of compiled.c for its target. */

@@ -12,6 +12,8 @@ export interface CompiledKernel extends Launch {
   readonly limiter: BottleneckClass;
   /** Why it is so. */
   readonly because: string;
+  /** Chips on which something else limits it, as `npm run bench classify -- --what-if` shows. */
+  readonly elsewhere?: Readonly<Record<string, BottleneckClass>> | undefined;
 }
 
 export const MB = 2 ** 20;
@@ -22,10 +24,17 @@ const counting = (words: Int32Array): void => {
   for (let at = 0; at < words.length; at++) words[at] = at;
 };
 /** A kernel of a compiled source. */
-export const limited = (limiter: BottleneckClass, name: string, launch: Launch, because: string): CompiledKernel => ({
+export const limited = (
+  limiter: BottleneckClass,
+  name: string,
+  launch: Launch,
+  because: string,
+  elsewhere?: CompiledKernel['elsewhere'],
+): CompiledKernel => ({
   name,
   limiter,
   because,
+  elsewhere,
   ...launch,
 });
 const full = { groups: 1216, threads: 256, bytes: 4 * MB } as const;

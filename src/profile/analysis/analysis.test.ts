@@ -416,8 +416,8 @@ describe('bottleneck classes', () => {
   });
 
   test('LDS that lets one wave in goes before the latency that more waves would hide', () => {
-    const metrics = Object.entries({ ...quiet, 'wait.any': 0.95, 'vmem.latency': 900 }).map(([id, n]) =>
-      withMetric(id, n),
+    const metrics = Object.entries({ ...quiet, 'wait.any': 0.95, 'vmem.latency': 900, 'lds.conflicts': 0 }).map(
+      ([id, n]) => withMetric(id, n),
     );
     const roofline = { ...rooflineWith(0.2, known(0.8)), computeOfPeak: known(0) };
     const classesAt = (occupancy: number, fits: number) =>

@@ -15,8 +15,14 @@ const STORE_SOURCE =
  * (src/device/sim/timing/chips), and waits longer only behind others.
  */
 const QUEUED_CYCLES = 4000;
+/** Up to here nothing stands in queues. */
+const UNLOADED_CYCLES = 1000;
+/** From this share of the reachable HBM bandwidth on, latency says nothing against bandwidth. */
+const NEARLY_ALL = 0.75;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
+const TRACED_MEMORY = 'share of traced wave time in waits for memory';
+const TRACED_MEMORY_FORMULA = 'latency of waits behind vector loads / (latency + idle) of all instructions';
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
 
 /** Of a kernel that mostly stores: its bytes over what stores can have. */
@@ -121,8 +127,15 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     formula: 'sum over FLOP types of FLOPs / time / peak of the type',
   };
   // Of a data sheet's bandwidth, AMD's own streaming benchmark reaches 85% (1389 of 1638 GB/s on MI250X, 4886 of 7782 on MI350).
-  const reachable = point('HBM')?.isMeasured === true ? 0.6 : 0.5;
+  const isMeasured = point('HBM')?.isMeasured === true;
+  const reachable = isMeasured ? 0.6 : 0.5;
+  const nearlyAll = NEARLY_ALL * (isMeasured ? 1 : 0.85);
   const hbm = bandwidth('HBM', reachable);
+  // Requests that come back as fast as from an idle memory do not wait for its bandwidth, unless hardly any is left.
+  const fast = when('cycles of a vector memory instruction', 'vmem.latency', UNLOADED_CYCLES, 'at most');
+  const isUnloaded =
+    isKnown(fast.value) && fast.value.value <= UNLOADED_CYCLES && isKnown(hbm.value) && hbm.value.value < nearlyAll;
+  const hbmBusy = isUnloaded ? [] : [hbm];
   const stores: Condition = {
     metric: 'share of the HBM bandwidth that stores alone can have',
     value: storeShare(input, level('HBM')),
@@ -138,7 +151,13 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     formula: `bytes of HBM / time / HBM peak, where a vector memory instruction takes ${QUEUED_CYCLES} cycles or more (${formula('vmem.latency')})`,
   };
   const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
-  const busy = [bandwidth('HBM', 0.6), bandwidth('L2', 0.6), valuBusy, mfmaBusy, ...storesBusy];
+  const busy = [
+    ...(isUnloaded ? [] : [bandwidth('HBM', 0.6)]),
+    bandwidth('L2', 0.6),
+    valuBusy,
+    mfmaBusy,
+    ...storesBusy,
+  ];
   // What waves of such kernels wait for are the atomics.
   const atomics = [
     when('share of atomics in the requests to L2', 'share.atomic', 0.3),
@@ -157,6 +176,19 @@ export function classTests(input: ClassifierInput): ClassTest[] {
           },
         ]
       : [];
+  // SQ_WAIT_ANY counts every wait; a trace tells them apart.
+  const tracedMemory = waitShare('memory');
+  const elsewhere: Condition[] = isKnown(tracedMemory)
+    ? [
+        {
+          metric: TRACED_MEMORY,
+          value: tracedMemory,
+          comparison: 'at most',
+          threshold: 0.15,
+          formula: TRACED_MEMORY_FORMULA,
+        },
+      ]
+    : [];
   const memory: NonNullable<ClassTest['needs']> = {
     any: [
       when('cycles of a vector memory instruction', 'vmem.latency', 500),
@@ -226,7 +258,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: '(bytes.hbm.read + bytes.hbm.write) / time / HBM peak',
       source: MODEL,
       saves: (share) => 1 - share,
-      refutes: [{ ...computeShare, threshold: 0.9 }],
+      refutes: [{ ...computeShare, threshold: 0.9 }, ...(isUnloaded ? [fast] : [])],
     },
     {
       class: 'memory-bandwidth',
@@ -250,7 +282,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       saves: (share) => share,
       needs: memory,
       refutes: [
-        hbm,
+        ...hbmBusy,
         ...storesBusy,
         ...atomics,
         bandwidth('L2', 0.6),
@@ -258,20 +290,21 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         mfmaBusy,
         when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
         ...launches,
+        ...elsewhere,
       ],
       causes: [crowded],
     },
     {
       class: 'memory-latency',
-      metric: 'share of traced wave time in waits for memory',
-      value: waitShare('memory'),
+      metric: TRACED_MEMORY,
+      value: tracedMemory,
       threshold: 0.4,
       certain: 0.8,
       comparison: 'at least',
-      formula: 'latency of waits for vector memory / (latency + idle) of all instructions',
+      formula: TRACED_MEMORY_FORMULA,
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm, ...storesBusy, ...atomics, ...launches],
+      refutes: [...hbmBusy, ...storesBusy, ...atomics, ...launches],
       causes: [crowded],
     },
     {
@@ -284,7 +317,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: 'WAITCNT samples / samples',
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm],
+      refutes: hbmBusy,
       causes: [crowded],
     },
     {
@@ -314,11 +347,11 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         any: [
           when('share of wave time spent waiting', 'wait.any', 0.5),
           {
-            metric: 'share of traced wave time in waits for memory',
-            value: waitShare('memory'),
+            metric: TRACED_MEMORY,
+            value: tracedMemory,
             comparison: 'at least',
             threshold: 0.4,
-            formula: 'latency of waits for vector memory / (latency + idle) of all instructions',
+            formula: TRACED_MEMORY_FORMULA,
           },
         ],
         isRequired: true,
@@ -334,13 +367,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 8,
       comparison: 'at most',
       saves: (lanes) => 1 - lanes / 64,
-      refutes: [hbm, when('cycles in which VALU issues', 'issue.valu', 0.1, 'at most')],
+      // Lanes that do nothing cost nothing where waves wait, or where there is room for their instructions.
+      refutes: [
+        ...hbmBusy,
+        when('cycles in which VALU issues', 'issue.valu', 0.1, 'at most'),
+        when('share of wave time spent waiting', 'wait.any', 0.5),
+      ],
     },
     {
       class: 'compute',
       metric: 'share of the compute peak',
       value: input.roofline.computeOfPeak,
-      threshold: 0.6,
+      threshold: 0.5,
       certain: 0.9,
       comparison: 'at least',
       formula: computeShare.formula,
@@ -352,7 +390,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'compute',
       metric: 'share of the peak of integer matrix operations',
       value: input.roofline.integerOfPeak,
-      threshold: 0.6,
+      threshold: 0.5,
       certain: 0.9,
       comparison: 'at least',
       formula: 'flops.mfma.i8 / time / peak of integer matrix operations',
@@ -364,7 +402,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'compute',
       metric: 'cycles in which the matrix units are busy',
       ...fromMetric('mfma.busy'),
-      threshold: 0.6,
+      threshold: 0.5,
       certain: 0.9,
       comparison: 'at least',
       saves: (share) => 1 - share,
@@ -374,7 +412,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'compute',
       metric: 'cycles in which VALU issues',
       ...fromMetric('issue.valu'),
-      threshold: 0.6,
+      threshold: 0.5,
       certain: 0.9,
       comparison: 'at least',
       saves: (share) => 1 - share,
@@ -389,7 +427,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 2,
       comparison: 'at least',
       saves: (conflicts) => conflicts / (1 + conflicts),
-      refutes: [hbm, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
+      refutes: [...hbmBusy, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
     },
     {
       class: 'lds',
@@ -413,7 +451,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: 'latency of waits behind LDS instructions / (latency + idle) of all instructions',
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
+      refutes: [...hbmBusy, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
     },
     {
       class: 'scalar',
@@ -437,7 +475,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 0.3,
       comparison: 'at least',
       saves: (share) => share,
-      refutes: [hbm, valuBusy, mfmaBusy],
+      refutes: [...hbmBusy, valuBusy, mfmaBusy],
     },
     {
       class: 'instruction-fetch',
@@ -503,7 +541,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 0.9,
       comparison: 'at least',
       saves: (share) => share,
-      refutes: [hbm, valuBusy, mfmaBusy],
+      refutes: [...hbmBusy, valuBusy, mfmaBusy],
     },
     {
       class: 'atomics',
@@ -518,7 +556,12 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         isRequired: true,
         why: 'SQ_WAIT_ANY is missing, so whether waves wait for the results of atomics is unknown',
       },
-      refutes: [hbm, valuBusy, mfmaBusy, when('cycles of a vector memory instruction', 'vmem.latency', 500, 'at most')],
+      refutes: [
+        ...hbmBusy,
+        valuBusy,
+        mfmaBusy,
+        when('cycles of a vector memory instruction', 'vmem.latency', 500, 'at most'),
+      ],
     },
     {
       class: 'atomics',
@@ -530,7 +573,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: 'latency of waits behind vector atomics / (latency + idle) of all instructions',
       source: MODEL,
       saves: (share) => share,
-      refutes: [hbm, valuBusy, mfmaBusy],
+      refutes: [...hbmBusy, valuBusy, mfmaBusy],
     },
   ];
 }
